@@ -1,0 +1,66 @@
+//! Browser contexts: cookies, storage and cache of their own, without a process of their own.
+
+use super::Error;
+use crate::cdp::Connection;
+use crate::cdp::protocol::browser::BrowserContextId;
+use crate::cdp::protocol::target::{CreateBrowserContext, CreateTarget, DisposeBrowserContext, TargetId};
+use crate::sync::Deadline;
+
+/// An isolated context, like a private window. Dropping it closes its pages.
+pub struct Context {
+    connection: Connection,
+    id: BrowserContextId,
+    disposed: bool,
+}
+
+impl Context {
+    /// Makes one: <https://chromedevtools.github.io/devtools-protocol/tot/Target/#method-createBrowserContext>.
+    pub(super) fn create(connection: &Connection, deadline: Deadline) -> Result<Self, Error> {
+        // With `dispose_on_detach` the browser cleans up when our connection ends without a word.
+        let command =
+            CreateBrowserContext { dispose_on_detach: Some(true), ..CreateBrowserContext::default() };
+        let made = connection.call(&command, deadline)?;
+        Ok(Self { connection: connection.clone(), id: made.browser_context_id, disposed: false })
+    }
+
+    /// Its id in the protocol.
+    #[must_use]
+    pub fn id(&self) -> &BrowserContextId {
+        &self.id
+    }
+
+    /// Opens a page in it. Returns when the page exists, not when it has loaded.
+    ///
+    /// # Errors
+    /// [`Error::Cdp`].
+    pub fn new_page(&self, url: &str, deadline: Deadline) -> Result<TargetId, Error> {
+        let mut command = CreateTarget::new(url);
+        command.browser_context_id = Some(self.id.clone());
+        Ok(self.connection.call(&command, deadline)?.target_id)
+    }
+
+    /// Closes its pages and forgets its cookies and storage.
+    ///
+    /// # Errors
+    /// [`Error::Cdp`].
+    pub fn dispose(mut self, deadline: Deadline) -> Result<(), Error> {
+        self.disposed = true;
+        self.connection.call(&DisposeBrowserContext::new(self.id.clone()), deadline)?;
+        Ok(())
+    }
+}
+
+impl Drop for Context {
+    /// Tells the browser without waiting for its answer.
+    fn drop(&mut self) {
+        if !self.disposed && !self.connection.is_closed() {
+            let _ = self.connection.send(&DisposeBrowserContext::new(self.id.clone()));
+        }
+    }
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context").field("id", &self.id.as_str()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,239 @@
+//! Addresses of browsers. A CDP address is the key to a browser, so it is printed redacted.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use tungstenite::http::Uri;
+
+use super::Error;
+
+/// How an address is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// `ws://`
+    Ws,
+    /// `wss://`, needs the feature `tls`.
+    Wss,
+    /// `http://`
+    Http,
+    /// `https://`, needs the feature `tls`.
+    Https,
+}
+
+impl Scheme {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ws => "ws",
+            Self::Wss => "wss",
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
+
+    /// Whether it is a WebSocket scheme.
+    #[must_use]
+    pub fn is_websocket(self) -> bool {
+        matches!(self, Self::Ws | Self::Wss)
+    }
+
+    /// Whether it is encrypted.
+    #[must_use]
+    pub fn is_encrypted(self) -> bool {
+        matches!(self, Self::Wss | Self::Https)
+    }
+
+    fn default_port(self) -> u16 {
+        if self.is_encrypted() { 443 } else { 80 }
+    }
+}
+
+/// A parsed CDP address.
+///
+/// `Display` and `Debug` show `scheme://host:port/…` only: user, password, path and query may each be
+/// a secret (the path after `/devtools/browser/` is). [`Endpoint::url`] has it all.
+///
+/// ```
+/// use cdpilot::browser::Endpoint;
+/// let endpoint = Endpoint::parse("wss://me:pw@grid.example/devtools/browser/abc?token=t")?;
+/// assert_eq!(endpoint.to_string(), "wss://grid.example:443/…");
+/// # Ok::<(), cdpilot::browser::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    pub(super) scheme: Scheme,
+    /// `user:password` as written in the address.
+    pub(super) user: Option<String>,
+    /// Without the brackets of an IPv6 address.
+    pub(super) host: String,
+    pub(super) port: u16,
+    /// Begins with a slash.
+    pub(super) path: String,
+    pub(super) query: Option<String>,
+}
+
+impl Endpoint {
+    /// Reads `ws://`, `wss://`, `http://` and `https://` addresses, `host:port` (meaning `http://`) and
+    /// a port alone (on this machine).
+    ///
+    /// # Errors
+    /// [`Error::BadUrl`], without the address.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let bad = |problem: &str| Error::BadUrl { problem: problem.to_owned() };
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(bad("it is empty"));
+        }
+        let whole = match text.contains("://") {
+            true => text.to_owned(),
+            false if text.bytes().all(|b| b.is_ascii_digit()) => format!("http://127.0.0.1:{text}"),
+            false => format!("http://{text}"),
+        };
+        let uri: Uri = whole.parse().map_err(|e| bad(&format!("it cannot be read ({e})")))?;
+        let scheme = match uri.scheme_str().unwrap_or_default().to_ascii_lowercase().as_str() {
+            "ws" => Scheme::Ws,
+            "wss" => Scheme::Wss,
+            "http" => Scheme::Http,
+            "https" => Scheme::Https,
+            other => return Err(bad(&format!("the scheme `{other}` is not one of ws, wss, http, https"))),
+        };
+        let authority = uri.authority().ok_or_else(|| bad("it names no host"))?;
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+        if host.is_empty() {
+            return Err(bad("it names no host"));
+        }
+        let (user, place) = match authority.as_str().rsplit_once('@') {
+            Some((user, place)) => (Some(user.to_owned()), place),
+            None => (None, authority.as_str()),
+        };
+        // What follows the host (an IPv6 one ends with a bracket) must be a port or nothing.
+        let port = match place.rsplit_once(']').map_or(place, |(_, rest)| rest).rsplit_once(':') {
+            Some((_, "")) | None => scheme.default_port(),
+            Some((_, digits)) => digits.parse().map_err(|_| bad("the port is not a number up to 65535"))?,
+        };
+        if port == 0 {
+            return Err(bad("port 0 cannot be connected to"));
+        }
+        Ok(Self {
+            scheme,
+            user,
+            host: host.to_owned(),
+            port,
+            path: if uri.path().is_empty() { "/".to_owned() } else { uri.path().to_owned() },
+            query: uri.query().map(str::to_owned),
+        })
+    }
+
+    /// The address of a browser on this machine.
+    pub(super) fn local(port: u16, path: &str) -> Self {
+        let (host, path) = ("127.0.0.1".to_owned(), path.to_owned());
+        Self { scheme: Scheme::Ws, user: None, host, port, path, query: None }
+    }
+
+    /// The whole address, secrets included, user and password left out (see
+    /// [`Endpoint::authorization`]). Not for logs.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
+        format!("{}{}{query}", self.origin(), self.path)
+    }
+
+    /// `scheme://host:port`, nothing secret.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        let Self { scheme, host, port, .. } = self;
+        let scheme = scheme.name();
+        if host.contains(':') { format!("{scheme}://[{host}]:{port}") } else { format!("{scheme}://{host}:{port}") }
+    }
+
+    /// The `Authorization` header for the user and password in the address (RFC 7617). Secret.
+    #[must_use]
+    pub fn authorization(&self) -> Option<String> {
+        use base64::Engine as _;
+        let user = percent_decoded(self.user.as_deref()?);
+        Some(format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(user)))
+    }
+
+    /// How it is spoken to.
+    #[must_use]
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// Host name or address, an IPv6 one without brackets.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The port.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Whether it is on this machine, by its name alone.
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        self.host.eq_ignore_ascii_case("localhost") || self.host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/…", self.origin())
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Endpoint({self})")
+    }
+}
+
+fn percent_decoded(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, tail)) = rest.split_first() {
+        let digits = (byte == b'%').then(|| tail.get(..2)).flatten();
+        let decoded = digits.and_then(|d| std::str::from_utf8(d).ok()).and_then(|d| u8::from_str_radix(d, 16).ok());
+        rest = if decoded.is_some() { &tail[2..] } else { tail };
+        bytes.push(decoded.unwrap_or(byte));
+    }
+    bytes
+}
+
+/// Redacts every CDP address in a text: WebSocket addresses, addresses with a user, and addresses with
+/// `/devtools/` or a query are cut to `scheme://host:port/…`.
+///
+/// ```
+/// let line = "DevTools listening on ws://127.0.0.1:4000/devtools/browser/9b1c";
+/// assert_eq!(cdpilot::browser::redact(line), "DevTools listening on ws://127.0.0.1:4000/…");
+/// ```
+#[must_use]
+pub fn redact(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, tail) = rest.split_at(at);
+        let tail = &tail[3..];
+        let end = tail.find(|c: char| c.is_whitespace() || "\"'<>`)]}".contains(c) && !is_bracket_of_host(tail, c));
+        let (address, after) = tail.split_at(end.unwrap_or(tail.len()));
+        let authority_end = address.find(['/', '?', '#']).unwrap_or(address.len());
+        let (authority, path) = address.split_at(authority_end);
+        let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
+        let is_websocket = before.ends_with("ws") || before.ends_with("wss");
+        let secret = place.len() < authority.len() || path.contains("/devtools/") || path.contains('?');
+        out.push_str(before);
+        out.push_str("://");
+        out.push_str(place);
+        out.push_str(if path.len() > 1 && (is_websocket || secret) { "/…" } else { path });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The closing bracket of an IPv6 address is part of the address.
+fn is_bracket_of_host(address: &str, c: char) -> bool {
+    c == ']' && address.starts_with('[')
+}

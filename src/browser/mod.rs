@@ -1,0 +1,44 @@
+//! A browser: found, started or attached to, with its one connection, and stopped again.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `find`, `install` | where the executable is, how to get one |
+//! | `options`, `flags` | what a browser is started with, what is decided, the command line |
+//! | `profile`, `lock` | the profile folder and who works in it |
+//! | `process`, `stderr`, `unix`, `windows` | the process and its family, always reaped |
+//! | `ready`, `launch` | the way to the first answer |
+//! | `endpoint`, `resolve` | addresses, redacted when printed |
+//! | `context` | isolated contexts inside a browser |
+//!
+//! A browser that we start ends with us: its pipe closes when we end, however that happens, and
+//! Chromium leaves then. A browser that we did not start is never stopped.
+
+mod context;
+mod endpoint;
+mod error;
+pub mod find;
+mod flags;
+pub mod install;
+mod launch;
+mod lock;
+mod options;
+mod process;
+mod profile;
+mod ready;
+mod resolve;
+mod running;
+mod stderr;
+#[cfg(unix)]
+#[path = "unix.rs"]
+mod platform;
+#[cfg(windows)]
+#[path = "windows.rs"]
+mod platform;
+
+pub use context::Context;
+pub use endpoint::{Endpoint, Scheme, redact};
+pub use error::{Error, Holder};
+pub use flags::{Facts, flags};
+pub use options::{Decision, LaunchOptions, Surroundings, Switch, TransportKind, container_sign};
+pub use resolve::{Resolve, default_profiles, resolve};
+pub use running::{Browser, Version};

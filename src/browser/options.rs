@@ -1,0 +1,247 @@
+//! What a browser is started with, and what is decided when the options leave it open.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::find::Os;
+use crate::cdp::ConnectOptions;
+
+/// How to start a browser. The default is what most callers want: any browser found, a fresh profile
+/// that is removed at the end, a pipe as transport.
+///
+/// ```
+/// use cdpilot::browser::{LaunchOptions, Switch, TransportKind};
+/// let options = LaunchOptions { headless: Switch::On, transport: TransportKind::Port(0), ..Default::default() };
+/// ```
+#[derive(Debug, Clone)]
+pub struct LaunchOptions {
+    /// The executable, a macOS application bundle, or a program name in `PATH`. `None` searches, see
+    /// [`find`](super::find).
+    pub executable: Option<PathBuf>,
+    /// The profile folder (Chrome's "user data directory"); made with mode 0700 when it is missing.
+    /// `None` takes a fresh temporary one that is removed at the end.
+    pub user_data_dir: Option<PathBuf>,
+    /// Without a window. `Auto`: see [`Surroundings::headless`].
+    pub headless: Switch,
+    /// Without Chromium's sandbox. `Auto`: see [`Surroundings::no_sandbox`].
+    pub no_sandbox: Switch,
+    /// How we talk to the browser, and whether others may.
+    pub transport: TransportKind,
+    /// Arguments added behind ours. Those that would take the browser out of our hands are refused.
+    pub extra_args: Vec<String>,
+    /// Size of a new window in pixels, width and height.
+    pub window_size: Option<(u32, u32)>,
+    /// Environment variables set for the browser on top of ours.
+    pub env: Vec<(String, String)>,
+    /// How long the start may take, to the first answer of the browser.
+    pub start_timeout: Duration,
+    /// How the connection is made.
+    pub connect: ConnectOptions,
+}
+
+impl Default for LaunchOptions {
+    fn default() -> Self {
+        Self {
+            executable: None,
+            user_data_dir: None,
+            headless: Switch::Auto,
+            no_sandbox: Switch::Auto,
+            transport: TransportKind::Pipe,
+            extra_args: Vec::new(),
+            window_size: None,
+            env: Vec::new(),
+            start_timeout: Duration::from_secs(20),
+            connect: ConnectOptions::default(),
+        }
+    }
+}
+
+/// A setting that may be left to us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Switch {
+    /// We decide and say why.
+    #[default]
+    Auto,
+    /// Yes.
+    On,
+    /// No.
+    Off,
+}
+
+/// How we talk to a browser that we start.
+///
+/// On Unix the browser always gets a pipe, with `Port` as a life line only: Chromium ends when its
+/// pipe closes, so it ends with us whatever ends us. Windows has no such pipe; there `Pipe` means
+/// `Port(0)`, and a job object ties the browser to us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TransportKind {
+    /// A pipe that nobody else can reach.
+    #[default]
+    Pipe,
+    /// A WebSocket on this loopback port; 0 for any free one.
+    Port(u16),
+    /// The pipe for us, and this loopback port for others; 0 for any free one.
+    PipeAndPort(u16),
+}
+
+impl TransportKind {
+    /// The debugging port asked for, 0 for any free one.
+    #[must_use]
+    pub fn port(self) -> Option<u16> {
+        match self {
+            Self::Pipe => None,
+            Self::Port(port) | Self::PipeAndPort(port) => Some(port),
+        }
+    }
+
+    /// What it comes down to on a family of systems.
+    #[must_use]
+    pub fn on(self, os: Os) -> Self {
+        match (os, self) {
+            (Os::Windows, Self::Pipe) => Self::Port(0),
+            (Os::Windows, Self::PipeAndPort(port)) => Self::Port(port),
+            _ => self,
+        }
+    }
+}
+
+/// What was decided, and why, in words for a status page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// The decision.
+    pub on: bool,
+    /// The reason.
+    pub because: String,
+}
+
+impl Decision {
+    fn new(on: bool, because: impl Into<String>) -> Self {
+        Self { on, because: because.into() }
+    }
+}
+
+/// What the decisions depend on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Surroundings {
+    /// The family of systems.
+    pub os: Os,
+    /// Whether we run as root.
+    pub root: bool,
+    /// Whether there is a display to open a window on.
+    pub display: bool,
+    /// The sign that this is a container or another machine that is thrown away, if there is one.
+    pub container: Option<String>,
+    /// `CDPILOT_HEADLESS`.
+    pub headless_env: Option<String>,
+}
+
+impl Surroundings {
+    /// Looks around on this machine.
+    #[must_use]
+    pub fn read() -> Self {
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let os = Os::this();
+        Self {
+            os,
+            root: is_root(),
+            display: os != Os::Linux || set("DISPLAY") || set("WAYLAND_DISPLAY"),
+            container: container_sign(&set, &|path| std::fs::read_to_string(path).ok()),
+            headless_env: std::env::var("CDPILOT_HEADLESS").ok().filter(|value| !value.is_empty()),
+        }
+    }
+
+    /// Whether to run without a window: as asked; else as an extra argument says; else as
+    /// `CDPILOT_HEADLESS` says (`1`, `true`, `yes`, `on` or their opposites); else exactly when there is
+    /// no display (Linux without `DISPLAY` and `WAYLAND_DISPLAY`).
+    #[must_use]
+    pub fn headless(&self, wish: Switch, extra_args: &[String]) -> Decision {
+        if let Some(on) = asked(wish) {
+            return Decision::new(on, "asked for");
+        }
+        if has_flag(extra_args, "headless") {
+            return Decision::new(true, "an extra argument says so");
+        }
+        match self.headless_env.as_deref().map(str::to_ascii_lowercase).as_deref() {
+            Some("1" | "true" | "yes" | "on") => return Decision::new(true, "CDPILOT_HEADLESS says so"),
+            Some("0" | "false" | "no" | "off") => return Decision::new(false, "CDPILOT_HEADLESS says so"),
+            _ => {}
+        }
+        if self.display {
+            Decision::new(false, "there is a display")
+        } else {
+            Decision::new(true, "there is no display")
+        }
+    }
+
+    /// Whether to run without the sandbox: as asked; else as an extra argument says; else exactly when
+    /// we are root on Linux in a container-like place.
+    ///
+    /// Chromium does not run as root with its sandbox, and a container that is thrown away bounds what
+    /// a page that breaks out can reach. Root on a machine of its own gets no such exception: there the
+    /// start fails with [`Error::Sandbox`](super::Error::Sandbox), which says what to do.
+    #[must_use]
+    pub fn no_sandbox(&self, wish: Switch, extra_args: &[String]) -> Decision {
+        if let Some(on) = asked(wish) {
+            return Decision::new(on, "asked for");
+        }
+        if has_flag(extra_args, "no-sandbox") {
+            return Decision::new(true, "an extra argument says so");
+        }
+        match (&self.container, self.root && self.os == Os::Linux) {
+            (_, false) => Decision::new(false, "not running as root on Linux"),
+            (Some(sign), true) => Decision::new(true, format!("running as root in a container-like place ({sign})")),
+            (None, true) => Decision::new(false, "running as root, but not in a container-like place"),
+        }
+    }
+}
+
+/// Looks for a sign of a container or another machine that is thrown away. `set` tells whether an
+/// environment variable is set, `read` reads a file.
+#[must_use]
+pub fn container_sign(set: &dyn Fn(&str) -> bool, read: &dyn Fn(&Path) -> Option<String>) -> Option<String> {
+    /// First processes of machines that are looked after by a person.
+    const INITS: [&str; 9] =
+        ["systemd", "init", "launchd", "runit", "openrc-init", "s6-svscan", "dinit", "shepherd", "busybox"];
+    if let Some(file) = ["/.dockerenv", "/run/.containerenv"].into_iter().find(|f| read(Path::new(f)).is_some()) {
+        return Some(file.to_owned());
+    }
+    if let Some(name) = ["container", "KUBERNETES_SERVICE_HOST", "CI"].into_iter().find(|name| set(name)) {
+        return Some(format!("{name} is set"));
+    }
+    let groups = read(Path::new("/proc/1/cgroup")).unwrap_or_default();
+    if let Some(word) =
+        ["docker", "kubepods", "containerd", "libpod", "lxc"].into_iter().find(|word| groups.contains(word))
+    {
+        return Some(format!("control group of {word}"));
+    }
+    let first = read(Path::new("/proc/1/comm"))?;
+    let first = first.trim();
+    (!first.is_empty() && !INITS.contains(&first)).then(|| format!("the first process is {first}"))
+}
+
+/// Whether `args` hold the switch `name`, with or without a value.
+pub(super) fn has_flag(args: &[String], name: &str) -> bool {
+    args.iter().any(|arg| flag_name(arg) == Some(name))
+}
+
+/// Name of a switch: Chromium takes one or two dashes, and on Windows a slash.
+pub(super) fn flag_name(arg: &str) -> Option<&str> {
+    let name = arg.strip_prefix("--").or_else(|| arg.strip_prefix('-'));
+    let name = if cfg!(windows) { name.or_else(|| arg.strip_prefix('/')) } else { name };
+    name.map(|name| name.split_once('=').map_or(name, |(name, _)| name))
+}
+
+fn asked(wish: Switch) -> Option<bool> {
+    match wish {
+        Switch::Auto => None,
+        Switch::On => Some(true),
+        Switch::Off => Some(false),
+    }
+}
+
+fn is_root() -> bool {
+    #[cfg(unix)]
+    return rustix::process::geteuid().is_root();
+    #[cfg(not(unix))]
+    false
+}

@@ -1,0 +1,103 @@
+//! One browser process and everything it started: begun here, always reaped here.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Child, ExitStatus};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::platform::{self, Family, Pipes};
+use super::stderr::{Log, Reader};
+use super::Error;
+use crate::sync::Deadline;
+
+/// What a killed process may take to vanish, even when the caller's time is up.
+const KILL_TIME: Duration = Duration::from_secs(2);
+
+/// The only owner of a browser process. Dropping it kills the whole family and reaps the process.
+#[derive(Debug)]
+pub(super) struct Process {
+    pid: u32,
+    child: Child,
+    family: Family,
+    status: Option<ExitStatus>,
+    gone: bool,
+    log: Arc<Log>,
+    // Dropped last, so that nothing written while ending is lost.
+    _reader: Option<Reader>,
+}
+
+impl Process {
+    /// Starts a browser. Our ends of its pipe come back with it where there is one.
+    pub(super) fn spawn(
+        executable: &Path,
+        args: &[OsString],
+        env: &[(OsString, OsString)],
+    ) -> Result<(Self, Option<Pipes>), Error> {
+        let (mut child, family, pipes) = platform::spawn(executable, args, env)
+            .map_err(|e| Error::Spawn { path: executable.to_owned(), problem: e.to_string() })?;
+        let stderr = child.stderr.take();
+        let pid = child.id();
+        let log = Arc::new(Log::default());
+        let mut process = Self { pid, child, family, status: None, gone: false, log, _reader: None };
+        if let Some(stderr) = stderr {
+            process._reader = Some(Reader::start(pid, stderr, Arc::clone(&process.log))?);
+        }
+        Ok((process, pipes))
+    }
+
+    /// Process id, which on Unix is also the id of the process group.
+    pub(super) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// What it writes to its standard error.
+    pub(super) fn log(&self) -> &Arc<Log> {
+        &self.log
+    }
+
+    /// Waits until it has ended by itself. Whether it has.
+    pub(super) fn wait_ended(&mut self, deadline: Deadline) -> bool {
+        self.status.is_some() || self.family.wait_ended(&mut self.child, deadline)
+    }
+
+    /// Asks it to end.
+    pub(super) fn terminate(&self) {
+        if self.status.is_none() {
+            self.family.terminate();
+        }
+    }
+
+    /// Kills what is left of the family, reaps the process and waits until the family is gone.
+    ///
+    /// It is killed in any case; a deadline that has passed still gets the time that a kill takes.
+    pub(super) fn end(&mut self, deadline: Deadline) -> Result<ExitStatus, Error> {
+        let deadline = if deadline.left() < KILL_TIME { Deadline::after(KILL_TIME) } else { deadline };
+        let asked = deadline.left();
+        let stuck = Error::StillRunning { pid: self.pid, after: asked };
+        let status = match self.status {
+            Some(status) => status,
+            None => {
+                // Before the reaping: until then the ids cannot belong to anybody else.
+                self.family.kill();
+                if !self.family.wait_ended(&mut self.child, deadline) {
+                    return Err(stuck);
+                }
+                let status = self.child.wait().map_err(|e| Error::system("cannot reap the browser", e))?;
+                *self.status.insert(status)
+            }
+        };
+        self.gone = self.gone || self.family.wait_gone(deadline);
+        if self.gone { Ok(status) } else { Err(stuck) }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !self.gone
+            && let Err(problem) = self.end(Deadline::after(KILL_TIME))
+        {
+            tracing::warn!("{problem}");
+        }
+    }
+}

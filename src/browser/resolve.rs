@@ -1,0 +1,197 @@
+//! From the address a person gives to the WebSocket address of the browser.
+//!
+//! `ws` and `wss` addresses are taken as they are. For `http` and `https` the browser is asked
+//! (`GET /json/version`, <https://chromedevtools.github.io/devtools-protocol/#endpoints>). A Chrome
+//! whose owner allowed debugging in its settings answers 404 there; its address is in the file
+//! `DevToolsActivePort` of its profile.
+
+use std::io;
+use std::net::ToSocketAddrs;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use ureq::Agent;
+
+use super::endpoint::{Endpoint, Scheme, redact};
+use super::{Error, ready};
+use crate::sync::Deadline;
+
+/// Largest answer that is read, in bytes. The real one has about 400.
+const ANSWER: u64 = 1024 * 1024;
+
+/// What a resolution may use.
+#[derive(Debug, Clone)]
+pub struct Resolve<'a> {
+    /// Headers to send along, as a token for a proxy.
+    pub headers: &'a [(String, String)],
+    /// Profile folders to look for `DevToolsActivePort` in.
+    pub profiles: Vec<PathBuf>,
+    /// When to give up.
+    pub deadline: Deadline,
+}
+
+/// Finds the WebSocket address of the browser at `endpoint`.
+///
+/// The host and port that were asked are kept, since proxies and containers report names of their own
+/// inside; so are the query (a token) and the user.
+///
+/// # Errors
+/// [`Error::Unreachable`] when nobody answers, [`Error::NotCdp`] when the answer is not a browser's.
+pub fn resolve(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<Endpoint, Error> {
+    if endpoint.scheme().is_websocket() {
+        return Ok(endpoint.clone());
+    }
+    if endpoint.scheme().is_encrypted() && !cfg!(feature = "tls") {
+        return Err(Error::BadUrl { problem: "https needs a build with the feature `tls`".to_owned() });
+    }
+    let (status, body) = version_of(endpoint, how)?;
+    match status {
+        200 => websocket(endpoint, &body),
+        404 if endpoint.is_loopback() => from_profiles(endpoint, how),
+        500 if body.contains("Host header") => by_address(endpoint, how),
+        _ => Err(not_cdp(endpoint, format!("/json/version answers with status {status}"))),
+    }
+}
+
+/// Asks `/json/version`. Status and body of the answer.
+fn version_of(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<(u16, String), Error> {
+    let unreachable = |problem: &dyn std::fmt::Display| Error::Unreachable {
+        endpoint: endpoint.to_string(),
+        problem: redact(&problem.to_string()),
+    };
+    let left = how.deadline.left();
+    if left.is_zero() {
+        return Err(unreachable(&"the time was up"));
+    }
+    let agent: Agent = Agent::config_builder()
+        .timeout_global(Some(left))
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .proxy(None) // the address is the one to talk to, whatever the environment says
+        .build()
+        .into();
+    let mut asked = endpoint.clone();
+    asked.path = format!("{}/json/version", prefix(endpoint));
+    let mut request = agent.get(asked.url());
+    for (name, value) in how.headers {
+        request = request.header(name, value);
+    }
+    if let Some(value) = endpoint.authorization() {
+        request = request.header("Authorization", value);
+    }
+    let mut answer = request.call().map_err(|problem| match problem {
+        ureq::Error::Protocol(_) => not_cdp(endpoint, "it does not speak HTTP".to_owned()),
+        other => unreachable(&other),
+    })?;
+    let status = answer.status().as_u16();
+    let body = answer.body_mut().with_config().limit(ANSWER).read_to_string();
+    Ok((status, body.map_err(|problem| unreachable(&problem))?))
+}
+
+/// The path of the address without its last slash and without `/json/version`.
+fn prefix(endpoint: &Endpoint) -> &str {
+    let path = endpoint.path.trim_end_matches('/');
+    path.strip_suffix("/json/version").or_else(|| path.strip_suffix("/json")).unwrap_or(path)
+}
+
+#[derive(Deserialize)]
+struct Version {
+    #[serde(rename = "webSocketDebuggerUrl")]
+    url: Option<String>,
+}
+
+/// The address in the answer, at the place that was asked.
+fn websocket(asked: &Endpoint, body: &str) -> Result<Endpoint, Error> {
+    let version: Version = serde_json::from_str(body)
+        .map_err(|_| not_cdp(asked, "the answer of /json/version is not the JSON of a browser".to_owned()))?;
+    let url = version.url.ok_or_else(|| not_cdp(asked, "its /json/version names no webSocketDebuggerUrl".to_owned()))?;
+    let told = Endpoint::parse(&url)
+        .map_err(|_| not_cdp(asked, "the webSocketDebuggerUrl in its answer cannot be read".to_owned()))?;
+    // Who reports the place that was asked knows about the proxy; who reports an inner name does not
+    // know the path that the proxy puts before it either.
+    let inner = told.host != asked.host || told.port != asked.port;
+    let prefix = prefix(asked);
+    let path = if inner && !told.path.starts_with(prefix) { format!("{prefix}{}", told.path) } else { told.path };
+    Ok(Endpoint {
+        scheme: if asked.scheme.is_encrypted() { Scheme::Wss } else { Scheme::Ws },
+        user: asked.user.clone(),
+        host: asked.host.clone(),
+        port: asked.port,
+        path,
+        query: told.query.or_else(|| asked.query.clone()),
+    })
+}
+
+/// Chrome refuses names other than `localhost` as a guard against DNS rebinding. Its address will do.
+fn by_address(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<Endpoint, Error> {
+    let refused = || Error::NotCdp {
+        endpoint: endpoint.to_string(),
+        problem: "it refuses the name in the address".to_owned(),
+        advice: "give its IP address instead of a name",
+    };
+    let mut asked = endpoint.clone();
+    asked.host = address_of(endpoint).ok().filter(|host| *host != endpoint.host).ok_or_else(refused)?;
+    let (status, body) = version_of(&asked, how)?;
+    if status == 200 { websocket(&asked, &body) } else { Err(refused()) }
+}
+
+fn address_of(endpoint: &Endpoint) -> io::Result<String> {
+    let mut found = (endpoint.host.as_str(), endpoint.port).to_socket_addrs()?;
+    found.next().map(|address| address.ip().to_string()).ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+/// Looks for the profile whose browser listens on the port.
+fn from_profiles(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<Endpoint, Error> {
+    how.profiles
+        .iter()
+        .filter_map(|profile| ready::port_file(profile))
+        .find(|(port, _)| *port == endpoint.port)
+        .map(|(port, path)| Endpoint { host: endpoint.host.clone(), ..Endpoint::local(port, &path) })
+        .ok_or_else(|| Error::NotCdp {
+            endpoint: endpoint.to_string(),
+            problem: "/json/version answers with status 404, and no profile's DevToolsActivePort names this port".to_owned(),
+            advice: "if it is a Chrome with debugging allowed in its settings, give its ws:// address; the path is the second line of DevToolsActivePort in its profile folder",
+        })
+}
+
+fn not_cdp(endpoint: &Endpoint, problem: String) -> Error {
+    let advice = "check the port: it must be that of a browser's remote debugging";
+    Error::NotCdp { endpoint: endpoint.to_string(), problem, advice }
+}
+
+/// Profile folders of the browsers that people use every day.
+#[must_use]
+pub fn default_profiles() -> Vec<PathBuf> {
+    const LINUX: [&str; 8] = [
+        ".config/google-chrome",
+        ".config/chromium",
+        ".config/google-chrome-beta",
+        ".config/google-chrome-unstable",
+        ".config/BraveSoftware/Brave-Browser",
+        ".config/microsoft-edge",
+        "snap/chromium/common/chromium",
+        ".var/app/org.chromium.Chromium/config/chromium",
+    ];
+    const MAC: [&str; 5] = [
+        "Library/Application Support/Google/Chrome",
+        "Library/Application Support/Google/Chrome Canary",
+        "Library/Application Support/Chromium",
+        "Library/Application Support/BraveSoftware/Brave-Browser",
+        "Library/Application Support/Microsoft Edge",
+    ];
+    const WINDOWS: [&str; 5] = [
+        r"Google\Chrome\User Data",
+        r"Google\Chrome SxS\User Data",
+        r"Chromium\User Data",
+        r"BraveSoftware\Brave-Browser\User Data",
+        r"Microsoft\Edge\User Data",
+    ];
+    let (root, tails): (_, &[&str]) = if cfg!(windows) {
+        (std::env::var_os("LOCALAPPDATA").map(PathBuf::from), &WINDOWS)
+    } else if cfg!(target_os = "macos") {
+        (std::env::home_dir(), &MAC)
+    } else {
+        (std::env::home_dir(), &LINUX)
+    };
+    root.map(|root| tails.iter().map(|tail| root.join(tail)).collect()).unwrap_or_default()
+}

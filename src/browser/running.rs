@@ -1,0 +1,245 @@
+//! The browser as the rest of the program has it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::context::Context;
+use super::endpoint::Endpoint;
+use super::launch::{self, Running};
+use super::options::{Decision, LaunchOptions};
+use super::resolve::{Resolve, default_profiles, resolve};
+use super::Error;
+use crate::cdp::protocol::browser::{Close, GetVersion};
+use crate::cdp::{self, ConnectOptions, Connection};
+use crate::sync::Deadline;
+
+/// What a browser has to end by itself after `Browser.close`; it is killed then.
+const GENTLE: Duration = Duration::from_millis(2500);
+/// What a dropped browser may take to end.
+const DROP_TIME: Duration = Duration::from_secs(5);
+
+/// A browser that we started or attached to, with its one connection.
+///
+/// Dropping it does what [`Browser::close`] does, within about five seconds.
+///
+/// ```no_run
+/// use cdpilot::browser::{Browser, LaunchOptions};
+/// use cdpilot::sync::Deadline;
+/// let browser = Browser::launch(&LaunchOptions::default())?;
+/// println!("{}", browser.version().product);
+/// browser.close(Deadline::after_secs(5))?;
+/// # Ok::<(), cdpilot::browser::Error>(())
+/// ```
+pub struct Browser {
+    connection: Connection,
+    endpoint: Option<Endpoint>,
+    version: Version,
+    /// `None` for a browser that we attached to.
+    running: Option<Running>,
+}
+
+/// What the browser says it is, from `Browser.getVersion`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    /// Product and version, as `Chrome/156.0.8078.79`.
+    pub product: String,
+    /// Protocol version, `1.3`.
+    pub protocol: String,
+    /// Revision of the source.
+    pub revision: String,
+    /// User agent.
+    pub user_agent: String,
+    /// Version of V8.
+    pub js: String,
+}
+
+impl Version {
+    pub(super) fn ask(connection: &Connection, deadline: Deadline) -> Result<Self, cdp::Error> {
+        let told = connection.call(&GetVersion::new(), deadline)?;
+        Ok(Self {
+            product: told.product,
+            protocol: told.protocol_version,
+            revision: told.revision,
+            user_agent: told.user_agent,
+            js: told.js_version,
+        })
+    }
+}
+
+impl Browser {
+    /// Starts a browser and waits for its first answer.
+    ///
+    /// # Errors
+    /// See [`Error`]. A browser that ends while starting is reported at once, with its exit status and
+    /// the end of what it wrote to its standard error. Nothing of it is left in any case.
+    pub fn launch(options: &LaunchOptions) -> Result<Self, Error> {
+        let started = launch::start(options)?;
+        tracing::debug!(
+            pid = started.running.process.pid(),
+            product = %started.version.product,
+            headless = started.running.headless.on,
+            no_sandbox = started.running.no_sandbox.on,
+            "browser started"
+        );
+        Ok(Self {
+            connection: started.connection,
+            endpoint: started.endpoint,
+            version: started.version,
+            running: Some(started.running),
+        })
+    }
+
+    /// Connects to a browser that somebody else started: `ws://…`, `wss://…`, `http://host:port`,
+    /// `host:port`. User and password in the address go into an `Authorization` header.
+    ///
+    /// A Chrome whose owner allowed debugging in its settings asks its owner first; the wait for that
+    /// is part of the connect timeout.
+    ///
+    /// # Errors
+    /// [`Error::BadUrl`], [`Error::Unreachable`], [`Error::NotCdp`], [`Error::Cdp`]; none of them shows
+    /// the secret parts of the address.
+    pub fn attach(url: &str, options: &ConnectOptions) -> Result<Self, Error> {
+        let deadline = Deadline::after(options.connect_timeout);
+        let asked = Endpoint::parse(url)?;
+        let how = Resolve { headers: &options.headers, profiles: default_profiles(), deadline };
+        Self::attach_to(&resolve(&asked, &how)?, options, deadline)
+    }
+
+    /// Connects to a resolved address, see [`resolve`](super::resolve()).
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`], [`Error::Cdp`].
+    pub fn attach_to(endpoint: &Endpoint, options: &ConnectOptions, deadline: Deadline) -> Result<Self, Error> {
+        let mut how = options.clone();
+        how.connect_timeout = how.connect_timeout.min(deadline.left());
+        let has_own = how.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+        if let Some(value) = endpoint.authorization().filter(|_| !has_own) {
+            how.headers.push(("Authorization".to_owned(), value));
+        }
+        let connection = Connection::connect(&endpoint.url(), &how).map_err(|problem| match problem {
+            cdp::Error::Connect { problem } => Error::Unreachable { endpoint: endpoint.to_string(), problem },
+            other => Error::Cdp(other),
+        })?;
+        // The connect timeout is for connecting; a busy browser gets the rest of the deadline at least.
+        let version = Version::ask(&connection, Deadline::after(options.connect_timeout))?;
+        Ok(Self { connection, endpoint: Some(endpoint.clone()), version, running: None })
+    }
+
+    /// The connection. Cloning it copies a handle; it ends when the browser is closed or dropped.
+    #[must_use]
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Where others may attach; `None` for a pipe alone.
+    #[must_use]
+    pub fn endpoint(&self) -> Option<&Endpoint> {
+        self.endpoint.as_ref()
+    }
+
+    /// What the browser says it is.
+    #[must_use]
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    /// Whether we started it.
+    #[must_use]
+    pub fn is_ours(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// Process id, of a browser that we started. On Unix it is the id of its process group too.
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        self.running.as_ref().map(|running| running.process.pid())
+    }
+
+    /// The executable, of a browser that we started.
+    #[must_use]
+    pub fn executable(&self) -> Option<&Path> {
+        self.running.as_ref().map(|running| running.executable.as_path())
+    }
+
+    /// The profile folder, of a browser that we started.
+    #[must_use]
+    pub fn user_data_dir(&self) -> Option<&Path> {
+        self.running.as_ref().map(|running| running.profile.dir())
+    }
+
+    /// Whether it runs without a window and why, of a browser that we started.
+    #[must_use]
+    pub fn headless(&self) -> Option<&Decision> {
+        self.running.as_ref().map(|running| &running.headless)
+    }
+
+    /// Whether it runs without its sandbox and why, of a browser that we started.
+    #[must_use]
+    pub fn no_sandbox(&self) -> Option<&Decision> {
+        self.running.as_ref().map(|running| &running.no_sandbox)
+    }
+
+    /// The end of what it wrote to its standard error, at most 2,000 characters, addresses redacted; of
+    /// a browser that we started.
+    #[must_use]
+    pub fn stderr(&self) -> Option<String> {
+        self.running.as_ref().map(|running| running.process.log().quote())
+    }
+
+    /// Makes an isolated context.
+    ///
+    /// # Errors
+    /// [`Error::Cdp`].
+    pub fn new_context(&self, deadline: Deadline) -> Result<Context, Error> {
+        Context::create(&self.connection, deadline)
+    }
+
+    /// Ends it. One that we started is asked to close and killed when it does not (after 2.5 s, or half
+    /// of the time there is); then none of its processes is left, and a temporary profile is removed.
+    /// Of one that we attached to only the connection ends.
+    ///
+    /// # Errors
+    /// [`Error::StillRunning`] and [`Error::ProfileLeft`]: what could not be cleaned up.
+    pub fn close(mut self, deadline: Deadline) -> Result<(), Error> {
+        self.shut(deadline)
+    }
+
+    fn shut(&mut self, deadline: Deadline) -> Result<(), Error> {
+        let Some(mut running) = self.running.take() else {
+            self.connection.close();
+            return Ok(());
+        };
+        // A call would wait for an answer that a closing browser may not give. Its end is the answer.
+        if self.connection.send(&Close::new()).is_err() {
+            running.process.terminate();
+        }
+        let gentle = deadline.within(GENTLE.min(deadline.left() / 2));
+        if !running.process.wait_ended(gentle) {
+            tracing::debug!(pid = running.process.pid(), "the browser did not close by itself and is killed");
+        }
+        self.connection.close();
+        drop(running.life_line.take());
+        let ended = running.process.end(deadline);
+        let pid = running.process.pid();
+        let tidied = running.profile.close(pid, deadline);
+        ended.map(drop).and(tidied)
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if let Err(problem) = self.shut(Deadline::after(DROP_TIME)) {
+            tracing::warn!("{problem}");
+        }
+    }
+}
+
+impl std::fmt::Debug for Browser {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Browser")
+            .field("product", &self.version.product)
+            .field("pid", &self.pid())
+            .field("endpoint", &self.endpoint)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,132 @@
+//! What a browser writes to its standard error: a bounded tail for error messages, and the few lines
+//! that tell something.
+//!
+//! One thread per browser (`browser-err-<pid>`) reads it, so that the browser never waits for a full
+//! pipe. Lock order: there is one lock, held for copying only.
+
+use std::collections::VecDeque;
+use std::process::ChildStderr;
+use std::sync::Arc;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::endpoint::redact;
+use super::{Error, platform};
+use crate::sync::{self, Deadline, Thread};
+
+/// Bytes kept.
+const KEPT: usize = 64 * 1024;
+/// Characters quoted in an error.
+const QUOTED: usize = 2000;
+/// Longest line that is looked at; what is longer tells us nothing.
+const LINE: usize = 4096;
+
+/// The tail, shared between the reading thread and whoever asks.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    tail: VecDeque<u8>,
+    line: Vec<u8>,
+    told: Told,
+}
+
+/// What the lines told so far.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Told {
+    /// The address in `DevTools listening on …`. Secret.
+    pub(super) listening: Option<String>,
+    /// The debugging port could not be opened.
+    pub(super) port_refused: bool,
+    /// Nobody holds the other end any more.
+    pub(super) ended: bool,
+}
+
+impl Log {
+    fn push(&self, bytes: &[u8]) {
+        let mut state = self.state.lock();
+        state.tail.extend(bytes);
+        let surplus = state.tail.len().saturating_sub(KEPT);
+        state.tail.drain(..surplus);
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let room = LINE.saturating_sub(state.line.len());
+            state.line.extend_from_slice(&part[..part.len().min(room)]);
+            if part.ends_with(b"\n") {
+                let line = std::mem::take(&mut state.line);
+                notice(&mut state.told, &String::from_utf8_lossy(&line));
+            }
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn end(&self) {
+        self.state.lock().told.ended = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits until the lines tell something (`enough`), or until the deadline. Returns what they told.
+    pub(super) fn wait(&self, deadline: Deadline, enough: impl Fn(&Told) -> bool) -> Told {
+        let mut state = self.state.lock();
+        while !enough(&state.told) {
+            if self.changed.wait_until(&mut state, deadline.instant()).timed_out() {
+                break;
+            }
+        }
+        state.told.clone()
+    }
+
+    /// Everything kept, unredacted, for looking for known sentences.
+    pub(super) fn text(&self) -> String {
+        let state = self.state.lock();
+        let bytes: Vec<u8> = state.tail.iter().copied().collect();
+        drop(state);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// The end of it for an error message: at most 2,000 characters, addresses redacted.
+    pub(super) fn quote(&self) -> String {
+        let text = redact(self.text().trim());
+        let surplus = text.chars().count().saturating_sub(QUOTED);
+        match text.char_indices().nth(surplus) {
+            Some((at, _)) if surplus > 0 => format!("…{}", text.get(at + 1..).unwrap_or_default().trim_start()),
+            _ => text,
+        }
+    }
+}
+
+fn notice(told: &mut Told, line: &str) {
+    if let Some((_, address)) = line.split_once("DevTools listening on ") {
+        told.listening = Some(address.trim().to_owned());
+    } else if line.contains("Cannot start http server for devtools") {
+        told.port_refused = true;
+    }
+    tracing::trace!(target: "cdpilot::browser::stderr", "{}", redact(line.trim_end()));
+}
+
+/// The reading thread. Dropping it ends the thread, also when a stray process still holds the other
+/// end of the pipe.
+#[derive(Debug)]
+pub(super) struct Reader {
+    // Told to end before it is waited for: the order of the fields matters.
+    _stop: platform::Stop,
+    _thread: Thread,
+}
+
+impl Reader {
+    /// Starts reading into `log`.
+    pub(super) fn start(pid: u32, from: ChildStderr, log: Arc<Log>) -> Result<Self, Error> {
+        let (stop, stopped) = platform::stop().map_err(|e| Error::system("cannot make a pipe", e))?;
+        let body = move || {
+            platform::read_until_stopped(from, &stopped, |bytes| log.push(bytes));
+            log.end();
+        };
+        let thread = sync::spawn(format!("browser-err-{pid}"), body)
+            .map_err(|e| Error::system("cannot start a thread for the browser's messages", e))?;
+        Ok(Self { _stop: stop, _thread: thread })
+    }
+}

@@ -1,0 +1,200 @@
+//! Processes and pipes on Unix: a process group per browser, a pipe on descriptors 3 and 4, and waits
+//! that do not reap before the group is dealt with.
+
+use std::ffi::OsString;
+use std::io::{self, PipeReader, PipeWriter, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+
+use crate::sync::{Deadline, pause};
+
+/// Our ends of the browser's pipe. Chromium ends when they are closed.
+#[derive(Debug)]
+pub(super) struct Pipes {
+    pub(super) from_browser: OwnedFd,
+    pub(super) to_browser: OwnedFd,
+}
+
+/// Moves the pipe from standard input and output to descriptors 3 and 4, where Chromium looks for it,
+/// then becomes the browser: the process id stays.
+const MOVE_PIPE: &str = r#"exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null"#;
+
+/// Starts the browser as the leader of a process group of its own, so that a Ctrl-C in the terminal is
+/// ours to handle and one signal reaches the whole family.
+pub(super) fn spawn(
+    executable: &Path,
+    args: &[OsString],
+    env: &[(OsString, OsString)],
+) -> io::Result<(Child, Family, Option<Pipes>)> {
+    // Both pipes are close-on-exec, so a child that another thread starts meanwhile inherits none of
+    // the ends, and the browser inherits only the two it is given.
+    let (browser_reads, to_browser) = io::pipe()?;
+    let (from_browser, browser_writes) = io::pipe()?;
+    let child = Command::new("/bin/sh")
+        .args(["-c", MOVE_PIPE])
+        .arg(executable)
+        .args(args)
+        .envs(env.iter().map(|(name, value)| (name, value)))
+        .stdin(browser_reads)
+        .stdout(browser_writes)
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()?;
+    let family = Family::of(&child)?;
+    let pipes = Pipes { from_browser: from_browser.into(), to_browser: to_browser.into() };
+    Ok((child, family, Some(pipes)))
+}
+
+/// The browser's process group. Its id is the browser's process id.
+///
+/// The id is ours as long as the browser is not reaped, dead or alive; after that no signal goes there.
+#[derive(Debug)]
+pub(super) struct Family {
+    leader: Pid,
+    #[cfg(target_os = "linux")]
+    handle: Option<OwnedFd>,
+}
+
+impl Family {
+    fn of(child: &Child) -> io::Result<Self> {
+        let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
+        Ok(Self {
+            leader,
+            // Old kernels and strict system call filters have none; then we look again and again.
+            #[cfg(target_os = "linux")]
+            handle: rustix::process::pidfd_open(leader, rustix::process::PidfdFlags::empty()).ok(),
+        })
+    }
+
+    /// Waits until the browser has ended, without reaping it. Whether it has.
+    pub(super) fn wait_ended(&self, _child: &mut Child, deadline: Deadline) -> bool {
+        #[cfg(target_os = "linux")]
+        if let Some(handle) = &self.handle {
+            return wait_readable(&[handle.as_fd()], Some(deadline)).is_ok_and(|ready| ready[0]);
+        }
+        poll_until(deadline, || self.has_ended())
+    }
+
+    fn has_ended(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match rustix::process::waitid(WaitId::Pid(self.leader), options) {
+            Ok(status) => status.is_some(),
+            Err(Errno::INTR) => false,
+            Err(_) => true, // not our child any more: the system reaps for us
+        }
+    }
+
+    /// Asks the browser to end. Only before it is reaped.
+    pub(super) fn terminate(&self) {
+        let _ = rustix::process::kill_process(self.leader, Signal::TERM);
+    }
+
+    /// Kills the whole group. Only before the browser is reaped.
+    pub(super) fn kill(&mut self) {
+        let _ = rustix::process::kill_process_group(self.leader, Signal::KILL);
+    }
+
+    /// Waits until the group is empty; called after the browser was reaped. Whether it is.
+    pub(super) fn wait_gone(&self, deadline: Deadline) -> bool {
+        poll_until(deadline, || self.is_gone())
+    }
+
+    fn is_gone(&self) -> bool {
+        match rustix::process::test_kill_process_group(self.leader) {
+            Err(Errno::SRCH) => true,
+            // Orphans wait as zombies for the first process to reap them, which in a container may
+            // never happen. They run nothing and hold nothing, so they do not count.
+            #[cfg(target_os = "linux")]
+            _ => !any_alive_in_group(self.leader),
+            #[cfg(not(target_os = "linux"))]
+            answer => answer.is_err(), // macOS refuses a group of zombies with EPERM
+        }
+    }
+}
+
+/// Whether a process of the group is more than a zombie, from `/proc/<pid>/stat`.
+#[cfg(target_os = "linux")]
+fn any_alive_in_group(group: Pid) -> bool {
+    let group = group.as_raw_nonzero().to_string();
+    let Ok(entries) = std::fs::read_dir("/proc") else { return false };
+    entries.flatten().any(|entry| {
+        let is_process = entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit);
+        is_process
+            && std::fs::read_to_string(entry.path().join("stat")).is_ok_and(|stat| {
+                // The name may hold anything; state, parent and group follow its last bracket.
+                let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+                let alive = !matches!(fields.next(), Some("Z" | "X" | "x") | None);
+                alive && fields.nth(1) == Some(group.as_str())
+            })
+    })
+}
+
+/// For what the system gives no signal for: looks again after 1 ms, then less often, up to 20 ms.
+fn poll_until(deadline: Deadline, holds: impl Fn() -> bool) -> bool {
+    let mut step = Duration::from_millis(1);
+    loop {
+        if holds() {
+            return true;
+        }
+        if deadline.passed() {
+            return false;
+        }
+        pause(step.min(deadline.left()));
+        step = (step * 2).min(Duration::from_millis(20));
+    }
+}
+
+/// Which of the descriptors have something to read or are closed.
+fn wait_readable<const N: usize>(
+    fds: &[std::os::fd::BorrowedFd<'_>; N],
+    deadline: Option<Deadline>,
+) -> io::Result<[bool; N]> {
+    let mut polled = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+    loop {
+        let left = deadline.and_then(|deadline| Timespec::try_from(deadline.left()).ok());
+        match poll(&mut polled, left.as_ref()) {
+            Err(Errno::INTR) => {}
+            Err(problem) => return Err(problem.into()),
+            Ok(_) => return Ok(std::array::from_fn(|at| !polled[at].revents().is_empty())),
+        }
+    }
+}
+
+/// Ends a [`read_until_stopped`] when it is dropped.
+#[derive(Debug)]
+pub(super) struct Stop {
+    _end: PipeWriter,
+}
+
+/// The other side of a [`Stop`].
+pub(super) type Stopped = PipeReader;
+
+pub(super) fn stop() -> io::Result<(Stop, Stopped)> {
+    let (stopped, end) = io::pipe()?;
+    Ok((Stop { _end: end }, stopped))
+}
+
+/// Hands on what is read, until the end of the stream or the stop. What is there at the stop is still
+/// taken along.
+pub(super) fn read_until_stopped(mut from: ChildStderr, stopped: &Stopped, mut take: impl FnMut(&[u8])) {
+    let mut buffer = vec![0; 8 * 1024];
+    while let Ok([something, stop]) = wait_readable(&[from.as_fd(), stopped.as_fd()], None) {
+        if something {
+            match from.read(&mut buffer) {
+                Ok(0) => return,
+                Ok(read) => take(&buffer[..read]),
+                Err(problem) if problem.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        } else if stop {
+            return;
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Making a connection: options, name look-up, TCP, handshake. Every step shares one deadline.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::RecvTimeoutError;
+use tungstenite::http::Uri;
+
+use super::error::{Error, TimeoutKind};
+use crate::sync::{Deadline, spawn};
+
+/// What a round trip may cost in processor time.
+///
+/// On a quiet machine most of a round trip is waking sleeping threads. A caller that waits spins for
+/// a moment before it sleeps, when its call is the only one under way; only one thread spins at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Latency {
+    /// Never spins: least processor time.
+    Quiet,
+    /// Spins up to twice the usual time of an answer, at most 400 µs a call, and not at all while
+    /// answers take longer than that.
+    #[default]
+    Balanced,
+    /// Spins up to 5 ms a call.
+    Low,
+}
+
+/// How to connect.
+#[derive(Debug, Clone)]
+pub struct ConnectOptions {
+    /// Latency against processor time.
+    pub latency: Latency,
+    /// Extra headers of the WebSocket handshake. Their values are never logged.
+    pub headers: Vec<(String, String)>,
+    /// Limit for look-up, TCP connect and handshake together. Default 10 s.
+    pub connect_timeout: Duration,
+    /// Greatest incoming message in bytes. Default 256 MiB: full-page pictures are large.
+    pub max_message: usize,
+    /// A ping goes out after so much silence, and the connection ends after three times as much.
+    /// Silence itself is legal, only unanswered pings are not. Default 20 s; WebSocket only.
+    pub keepalive: Option<Duration>,
+}
+
+impl Default for ConnectOptions {
+    fn default() -> Self {
+        Self {
+            latency: Latency::Balanced,
+            headers: Vec::new(),
+            connect_timeout: Duration::from_secs(10),
+            max_message: 256 * 1024 * 1024,
+            keepalive: Some(Duration::from_secs(20)),
+        }
+    }
+}
+
+/// Where a WebSocket address points.
+pub(super) struct Target {
+    pub(super) host: String,
+    pub(super) port: u16,
+    pub(super) tls: bool,
+}
+
+pub(super) fn parse(address: &str) -> Result<Target, Error> {
+    let bad = |problem: &str| Error::Address { problem: problem.to_owned() };
+    let uri: Uri = address.parse().map_err(|_| bad("it is no valid URL"))?;
+    let tls = match uri.scheme_str() {
+        Some("ws") => false,
+        Some("wss") if cfg!(feature = "tls") => true,
+        Some("wss") => return Err(bad("wss:// needs a build with the feature `tls`")),
+        _ => return Err(bad("it must begin with ws:// or wss://")),
+    };
+    let host = uri.host().filter(|h| !h.is_empty()).ok_or_else(|| bad("it names no host"))?;
+    Ok(Target {
+        host: host.trim_start_matches('[').trim_end_matches(']').to_owned(),
+        port: uri.port_u16().unwrap_or(if tls { 443 } else { 80 }),
+        tls,
+    })
+}
+
+pub(super) fn tcp(target: &Target, deadline: Deadline) -> Result<TcpStream, Error> {
+    let began = Instant::now();
+    let mut problem = "the host has no address".to_owned();
+    for address in resolve(target, deadline)? {
+        let left = deadline.left();
+        if left.is_zero() {
+            break;
+        }
+        match TcpStream::connect_timeout(&address, left) {
+            Ok(socket) => return Ok(socket),
+            Err(e) if e.kind() == std::io::ErrorKind::TimedOut => {}
+            Err(e) => problem = format!("no TCP connection ({})", e.kind()),
+        }
+    }
+    if deadline.passed() {
+        return Err(timeout(began));
+    }
+    Err(Error::Connect { problem })
+}
+
+fn timeout(began: Instant) -> Error {
+    Error::Timeout { kind: TimeoutKind::Connect, method: "connect".into(), after: began.elapsed() }
+}
+
+fn resolve(target: &Target, deadline: Deadline) -> Result<Vec<SocketAddr>, Error> {
+    let port = target.port;
+    if let Ok(ip) = target.host.parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(ip, port)]);
+    }
+    if target.host.eq_ignore_ascii_case("localhost") {
+        let loopback: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+        return Ok(loopback.map(|ip| SocketAddr::new(ip, port)).to_vec());
+    }
+    // The system's resolver knows no deadline, so it gets a thread that may outlive the wait.
+    let began = Instant::now();
+    let host = target.host.clone();
+    let (send, found) = crossbeam_channel::bounded(1);
+    let thread = spawn("cdp-resolve", move || {
+        let _ = send.send((host.as_str(), port).to_socket_addrs().map(Iterator::collect));
+    })
+    .map_err(|e| Error::System { what: "cannot start a thread", problem: e.to_string() })?;
+    match found.recv_deadline(deadline.instant()) {
+        Ok(result) => {
+            thread.join();
+            result.map_err(|_| Error::Connect { problem: "the host name has no address".to_owned() })
+        }
+        Err(RecvTimeoutError::Timeout) => {
+            std::mem::forget(thread); // joining would wait for the resolver
+            Err(timeout(began))
+        }
+        Err(RecvTimeoutError::Disconnected) => Err(Error::Connect { problem: "name look-up failed".to_owned() }),
+    }
+}

@@ -1,0 +1,451 @@
+//! The connection: what callers hold, and what the reader thread shares with them.
+//!
+//! # Locking rules
+//! | lock | held for | by |
+//! |---|---|---|
+//! | `reading` | a turn of reading | reader thread or one waiting caller, `try_lock` only |
+//! | `pending` table | a map operation | anybody |
+//! | a call's slot | storing or taking the outcome | who completes, who waits |
+//! | writer's queue | a queue operation | anybody who sends |
+//! | subscriber list | copying a pointer | the holder of `reading`; who subscribes |
+//!
+//! `reading` comes first; the others are never held together, and none over input or output but
+//! `reading`, whose meaning that is.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Sender;
+use parking_lot::Mutex;
+use serde::Serialize;
+
+use super::connect::{self, ConnectOptions, Latency};
+use super::error::{CloseReason, Error, TimeoutKind};
+use super::pending::{Entry, Pending, ReplyTo, Slot};
+use super::pipe;
+use super::poller::{Poller, Wake};
+use super::reader::{Decoder, Reading};
+use super::reply::{Answer, Call, RawReply, Reply};
+use super::rt::Command;
+use super::session::Session;
+use super::stream::Stream;
+use super::subscription::{Capacity, Subscribers, Subscription, Watch};
+use super::writer::{SendError, Writer};
+use super::ws;
+use crate::sync::{Deadline, Thread, spawn};
+
+/// Chromium ends a connection without a word when a message is larger.
+const MAX_OUTGOING: usize = 100 * 1024 * 1024;
+
+/// The deadline of a send that is not part of a call with one of its own.
+pub(super) fn send_deadline() -> Deadline {
+    Deadline::after_secs(10)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Framing {
+    Ws,
+    Pipe,
+}
+
+/// What the threads of a connection share.
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub(super) stream: Arc<Stream>,
+    pub(super) framing: Framing,
+    pub(super) poller: Poller,
+    /// Wakes a caller that holds the reading role.
+    pub(super) lead_wake: Wake,
+    pub(super) writer: Writer,
+    pub(super) pending: Pending,
+    pub(super) subscribers: Arc<Subscribers>,
+    pub(super) reading: Mutex<Reading>,
+    /// A caller left the reading role with messages still in the buffer.
+    pub(super) handed_over: AtomicBool,
+    pub(super) latency: Latency,
+    pub(super) may_spin: bool,
+    /// Moving average of answer times, microseconds.
+    pub(super) usual_answer: AtomicU32,
+    pub(super) keepalive: Option<Duration>,
+    pub(super) garbage: AtomicU64,
+    pub(super) events: AtomicU64,
+    born: Instant,
+    /// When something was last read, milliseconds after `born`.
+    heard: AtomicU64,
+    closed: AtomicBool,
+}
+
+impl Inner {
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    pub(super) fn heard(&self) {
+        if self.keepalive.is_some() {
+            let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
+            self.heard.store(now, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn silence(&self) -> Duration {
+        self.born.elapsed().saturating_sub(Duration::from_millis(self.heard.load(Ordering::Relaxed)))
+    }
+
+    /// Ends the connection: everybody who waits is told, the threads leave. The first reason stays.
+    pub(super) fn end(&self, reason: CloseReason) {
+        let local = reason == CloseReason::Local;
+        if !self.pending.close(reason) {
+            return;
+        }
+        if local && self.framing == Framing::Ws {
+            let _ = self.writer.post(ws::close(), &self.poller);
+        }
+        self.closed.store(true, Ordering::Release);
+        self.writer.close();
+        self.stream.shutdown();
+        self.subscribers.close();
+        self.lead_wake.wake();
+        self.poller.wake();
+    }
+}
+
+/// Numbers about a connection, for status pages and tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Calls waiting for their answer.
+    pub in_flight: usize,
+    /// Events received.
+    pub events: u64,
+    /// Answers that came after their call was given up.
+    pub late_answers: u64,
+    /// Answers to ids that were never used.
+    pub unknown_answers: u64,
+    /// Messages that were not CDP.
+    pub garbage: u64,
+    /// Answers for which an inbox had no room.
+    pub lost_answers: u64,
+}
+
+/// A connection to a browser. Cloning it copies a handle; when the last handle (sessions included)
+/// is dropped, the connection ends and its thread with it.
+#[derive(Clone)]
+pub struct Connection {
+    inner: Arc<Inner>,
+    owner: Arc<Owner>,
+}
+
+/// Ends the connection and joins its thread.
+struct Owner {
+    inner: Arc<Inner>,
+    thread: Mutex<Option<Thread>>,
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.inner.end(CloseReason::Local);
+        drop(self.thread.lock().take());
+    }
+}
+
+/// How one call is sent.
+pub(crate) struct CallOptions<'a> {
+    pub(crate) session: Option<&'a Arc<str>>,
+    pub(crate) deadline: Deadline,
+    /// Whether a dialog on its page ends the wait.
+    pub(crate) interruptible: bool,
+}
+
+impl Connection {
+    /// Connects to a CDP WebSocket address (`ws://…`, with the feature `tls` also `wss://…`).
+    ///
+    /// # Errors
+    /// [`Error::Address`], [`Error::Connect`], [`Error::Timeout`] (saying which step), and
+    /// [`Error::System`] when no thread or descriptor is to be had. None of them names the address.
+    pub fn connect(address: &str, options: &ConnectOptions) -> Result<Self, Error> {
+        let deadline = Deadline::after(options.connect_timeout);
+        let target = connect::parse(address)?;
+        let socket = connect::tcp(&target, deadline)?;
+        let stream = Arc::new(Stream::tcp(socket).map_err(system("cannot set up the socket"))?);
+        #[cfg(feature = "tls")]
+        let stream = if target.tls { super::tls::wrap(stream, &target.host, deadline)? } else { stream };
+        let early = ws::handshake(&stream, address, &options.headers, deadline)?;
+        let decoder = Decoder::Ws(ws::Decoder::new(options.max_message));
+        Self::over(stream, Framing::Ws, Reading::new(decoder, &early), options)
+    }
+
+    /// Talks over the two pipes of a browser started with `--remote-debugging-pipe`.
+    ///
+    /// # Errors
+    /// [`Error::System`].
+    #[cfg(unix)]
+    pub fn over_pipe(
+        from_browser: std::os::fd::OwnedFd,
+        to_browser: std::os::fd::OwnedFd,
+        options: &ConnectOptions,
+    ) -> Result<Self, Error> {
+        let stream = Stream::pipe(from_browser, to_browser).map_err(system("cannot set up the pipe"))?;
+        let decoder = Decoder::Pipe(pipe::Decoder::new(options.max_message));
+        Self::over(Arc::new(stream), Framing::Pipe, Reading::new(decoder, &[]), options)
+    }
+
+    fn over(
+        stream: Arc<Stream>,
+        framing: Framing,
+        reading: Reading,
+        options: &ConnectOptions,
+    ) -> Result<Self, Error> {
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
+        let inner = Arc::new(Inner {
+            poller: Poller::new(&stream).map_err(system("cannot wait for the connection"))?,
+            lead_wake: Wake::new().map_err(system("cannot wait for the connection"))?,
+            writer: Writer::new(Arc::clone(&stream)),
+            stream,
+            framing,
+            pending: Pending::default(),
+            subscribers: Arc::default(),
+            reading: Mutex::new(reading),
+            handed_over: AtomicBool::new(false),
+            latency: options.latency,
+            may_spin: std::thread::available_parallelism().is_ok_and(|n| n.get() > 1),
+            usual_answer: AtomicU32::new(100),
+            keepalive: options.keepalive,
+            garbage: AtomicU64::new(0),
+            events: AtomicU64::new(0),
+            born: Instant::now(),
+            heard: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
+        });
+        let reader = Arc::clone(&inner);
+        let name = format!("cdp-read-{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        let thread = spawn(name, move || reader.read_loop()).map_err(system("cannot start a thread"))?;
+        let owner = Arc::new(Owner { inner: Arc::clone(&inner), thread: Mutex::new(Some(thread)) });
+        Ok(Self { inner, owner })
+    }
+
+    /// Sends a command to the browser itself and waits for its result.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn call<C: Command>(&self, command: &C, deadline: Deadline) -> Result<C::Returns, Error> {
+        let options = CallOptions { session: None, deadline, interruptible: false };
+        Reply::<C>::new(self.start(Cow::Borrowed(C::METHOD), command, options)?).wait(deadline)
+    }
+
+    /// Sends a command to the browser itself. Waiting for the result is up to the handle.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn send<C: Command>(&self, command: &C) -> Result<Reply<C>, Error> {
+        let options = CallOptions { session: None, deadline: send_deadline(), interruptible: false };
+        Ok(Reply::new(self.start(Cow::Borrowed(C::METHOD), command, options)?))
+    }
+
+    /// Sends any command by name to the browser itself and waits for its result as JSON.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn call_raw(
+        &self,
+        method: impl Into<Cow<'static, str>>,
+        params: &impl Serialize,
+        deadline: Deadline,
+    ) -> Result<RawReply, Error> {
+        let options = CallOptions { session: None, deadline, interruptible: false };
+        Reply::raw(self.start(method.into(), params, options)?).wait_raw(deadline)
+    }
+
+    /// The session with this id. Nothing is sent.
+    #[must_use]
+    pub fn session(&self, id: impl Into<Arc<str>>) -> Session {
+        Session::new(self.clone(), id.into())
+    }
+
+    /// Subscribes to events. Subscribe before sending the command that enables them.
+    #[must_use]
+    pub fn subscribe(&self, watch: Watch, capacity: Capacity) -> Subscription {
+        self.inner.subscribers.add(watch, capacity)
+    }
+
+    /// Ends the connection now. Calls under way fail, subscriptions end, the thread leaves.
+    pub fn close(&self) {
+        self.inner.end(CloseReason::Local);
+        // Taken out first: joining under the lock would hold it over a wait.
+        let thread = self.owner.thread.lock().take();
+        drop(thread);
+    }
+
+    /// Whether it has ended.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.inner.is_closed()
+    }
+
+    /// Why it ended, if it has.
+    #[must_use]
+    pub fn close_reason(&self) -> Option<CloseReason> {
+        self.inner.pending.closed()
+    }
+
+    /// Numbers about it.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        let pending = &self.inner.pending;
+        Counters {
+            in_flight: pending.in_flight(),
+            events: self.inner.events.load(Ordering::Relaxed),
+            late_answers: pending.late.load(Ordering::Relaxed),
+            unknown_answers: pending.unknown.load(Ordering::Relaxed),
+            garbage: self.inner.garbage.load(Ordering::Relaxed),
+            lost_answers: pending.lost_answers.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Sends a call whose outcome goes to a slot of its own.
+    pub(crate) fn start<P: Serialize + ?Sized>(
+        &self,
+        method: Cow<'static, str>,
+        params: &P,
+        options: CallOptions<'_>,
+    ) -> Result<Call, Error> {
+        let slot = Arc::new(Slot::default());
+        let to = ReplyTo::Slot(Arc::clone(&slot));
+        let sent = Instant::now();
+        let id = self.post(method.clone(), params, options, to)?;
+        Ok(Call { inner: Arc::clone(&self.inner), slot, id, method, sent })
+    }
+
+    /// Sends a call whose outcome goes to an inbox, marked with `tag`.
+    pub(crate) fn start_to_inbox<C: Command>(
+        &self,
+        command: &C,
+        session: Option<&Arc<str>>,
+        inbox: &Sender<Answer>,
+        tag: u64,
+    ) -> Result<(), Error> {
+        let options = CallOptions { session, deadline: send_deadline(), interruptible: false };
+        let to = ReplyTo::Inbox { inbox: inbox.clone(), tag };
+        self.post(Cow::Borrowed(C::METHOD), command, options, to).map(drop)
+    }
+
+    /// Ends the waits of interruptible calls on these sessions: a dialog opened on their page.
+    pub(crate) fn interrupt(&self, sessions: &[Arc<str>], dialogs: &[String]) {
+        let wake = self
+            .inner
+            .pending
+            .interrupt(sessions, |method| Error::BlockedByDialog { method, dialogs: dialogs.to_vec() });
+        if wake {
+            self.inner.lead_wake.wake();
+        }
+    }
+
+    fn post<P: Serialize + ?Sized>(
+        &self,
+        method: Cow<'static, str>,
+        params: &P,
+        options: CallOptions<'_>,
+        to: ReplyTo,
+    ) -> Result<u64, Error> {
+        let inner = &self.inner;
+        let id = inner.pending.next_id();
+        let text = encode(id, &method, params, options.session)?;
+        let bytes = text.len() - ws::HEAD;
+        if bytes > MAX_OUTGOING {
+            return Err(Error::TooLarge { method, bytes, limit: MAX_OUTGOING });
+        }
+        let frame = match inner.framing {
+            Framing::Ws => ws::frame(text),
+            Framing::Pipe => pipe::frame(text, ws::HEAD),
+        };
+        let began = Instant::now();
+        let session = options.session.cloned();
+        let interruptible = options.interruptible;
+        // Before sending: the answer may win the race.
+        inner.pending.insert(id, Entry { method: method.clone(), session, to, interruptible })?;
+        match inner.writer.send(frame, &inner.poller, options.deadline) {
+            Ok(()) => Ok(id),
+            Err(error) => {
+                inner.pending.remove(id);
+                Err(match error {
+                    SendError::Timeout => Error::Timeout { kind: TimeoutKind::Send, method, after: began.elapsed() },
+                    SendError::Closed => closed(inner, method),
+                    SendError::Io(e) => {
+                        inner.end(CloseReason::Io(e.kind().to_string()));
+                        closed(inner, method)
+                    }
+                })
+            }
+        }
+    }
+}
+
+fn closed(inner: &Inner, method: Cow<'static, str>) -> Error {
+    Error::Closed { method, reason: inner.pending.closed().unwrap_or(CloseReason::Local) }
+}
+
+fn system(what: &'static str) -> impl Fn(std::io::Error) -> Error {
+    move |e| Error::System { what, problem: e.to_string() }
+}
+
+/// Writes a request straight into the buffer of its frame, behind room for a header.
+fn encode<P: Serialize + ?Sized>(
+    id: u64,
+    method: &str,
+    params: &P,
+    session: Option<&Arc<str>>,
+) -> Result<Vec<u8>, Error> {
+    let mut text = Vec::with_capacity(256);
+    text.resize(ws::HEAD, 0);
+    let mut part = |prefix: &str, value: &dyn erased::Json| -> Result<(), Error> {
+        text.extend_from_slice(prefix.as_bytes());
+        value
+            .write(&mut text)
+            .map_err(|e| Error::Encode { method: method.to_owned().into(), problem: e.to_string() })
+    };
+    part("{\"id\":", &id)?;
+    part(",\"method\":", &method)?;
+    part(",\"params\":", &erased::Of(params))?;
+    if let Some(session) = session {
+        part(",\"sessionId\":", &&**session)?;
+    }
+    text.push(b'}');
+    Ok(text)
+}
+
+/// Serialising through a trait object keeps one copy of [`encode`]'s body for all commands.
+mod erased {
+    use serde::Serialize;
+
+    pub(super) struct Of<'a, P: ?Sized>(pub(super) &'a P);
+
+    pub(super) trait Json {
+        fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()>;
+    }
+
+    impl<P: Serialize + ?Sized> Json for Of<'_, P> {
+        fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
+            serde_json::to_writer(out, self.0)
+        }
+    }
+
+    impl Json for u64 {
+        fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
+            serde_json::to_writer(out, self)
+        }
+    }
+
+    impl Json for &str {
+        fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
+            serde_json::to_writer(out, self)
+        }
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("closed", &self.is_closed()).field("counters", &self.counters()).finish()
+    }
+}

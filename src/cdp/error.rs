@@ -1,0 +1,239 @@
+//! What can go wrong on a connection, told apart so that a caller can act on it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+/// A failed connect, call or decode.
+///
+/// No variant carries the address of the endpoint: it may hold a token.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The browser answered the call with an error object.
+    /// See <https://www.jsonrpc.org/specification#error_object>.
+    #[error("{method} failed: {message} (code {code}){}", detail(.data))]
+    Protocol {
+        /// The command.
+        method: Cow<'static, str>,
+        /// The JSON-RPC error code, `-32000` for most of what Chromium refuses.
+        code: i64,
+        /// The browser's sentence.
+        message: String,
+        /// More about it, when the browser sent it.
+        data: Option<String>,
+    },
+    /// A time budget ran out; `kind` says which.
+    #[error("{kind} of {method} did not come within {} ms; raise the deadline or look at what the page is doing", .after.as_millis())]
+    Timeout {
+        /// Which wait it was.
+        kind: TimeoutKind,
+        /// The command, or what was being set up.
+        method: Cow<'static, str>,
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The connection has ended; no call on it can succeed any more.
+    #[error("{method}: the connection has ended ({reason}); connect again")]
+    Closed {
+        /// The command that found out.
+        method: Cow<'static, str>,
+        /// Why it ended.
+        reason: CloseReason,
+    },
+    /// The session the call went to is gone; the connection is fine.
+    #[error("{method}: the session is gone ({reason}); attach to the target again")]
+    SessionGone {
+        /// The command.
+        method: Cow<'static, str>,
+        /// Why.
+        reason: GoneReason,
+    },
+    /// A dialog is open on the page, so the call cannot be answered before the dialog is.
+    #[error("{method} is blocked by an open dialog ({}); answer it first", .dialogs.join(", "))]
+    BlockedByDialog {
+        /// The command.
+        method: Cow<'static, str>,
+        /// Ids of the dialogs that block it.
+        dialogs: Vec<String>,
+    },
+    /// What the browser sent does not fit the type that was asked for.
+    #[error("{method}: unexpected answer at {path}: {problem}; the browser may be newer than this program, use a raw call")]
+    Decode {
+        /// The command or event.
+        method: Cow<'static, str>,
+        /// JSON path of the value that does not fit, `.` for the whole.
+        path: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The parameters cannot be written as JSON.
+    #[error("{method}: the parameters cannot be written as JSON: {problem}")]
+    Encode {
+        /// The command.
+        method: Cow<'static, str>,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The message is larger than Chromium takes. Chromium drops such a connection without a word.
+    #[error("{method}: the message has {bytes} bytes, the browser takes at most {limit}; send it in parts")]
+    TooLarge {
+        /// The command.
+        method: Cow<'static, str>,
+        /// Its size in bytes.
+        bytes: usize,
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// The endpoint could not be reached or did not speak WebSocket.
+    #[error("cannot connect to the CDP endpoint: {problem}; check that the browser runs and the address is right")]
+    Connect {
+        /// What happened, without the address.
+        problem: String,
+    },
+    /// The address is not one this build can connect to.
+    #[error("not a usable CDP address: {problem}")]
+    Address {
+        /// What is wrong with it, without the address.
+        problem: String,
+    },
+    /// The system refused something we need (a thread, a descriptor).
+    #[error("{what}: {problem}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// The system's sentence.
+        problem: String,
+    },
+}
+
+impl Error {
+    /// The command the error is about, if it is about one.
+    #[must_use]
+    pub fn method(&self) -> Option<&str> {
+        match self {
+            Self::Protocol { method, .. }
+            | Self::Timeout { method, .. }
+            | Self::Closed { method, .. }
+            | Self::SessionGone { method, .. }
+            | Self::BlockedByDialog { method, .. }
+            | Self::Decode { method, .. }
+            | Self::Encode { method, .. }
+            | Self::TooLarge { method, .. } => Some(method),
+            Self::Connect { .. } | Self::Address { .. } | Self::System { .. } => None,
+        }
+    }
+
+    /// The code of a [`Error::Protocol`].
+    #[must_use]
+    pub fn code(&self) -> Option<i64> {
+        match self {
+            Self::Protocol { code, .. } => Some(*code),
+            _ => None,
+        }
+    }
+
+    /// Whether the whole connection is lost.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        matches!(self, Self::Closed { .. })
+    }
+
+    /// Whether a time budget ran out.
+    #[must_use]
+    pub fn is_timeout(&self) -> bool {
+        matches!(self, Self::Timeout { .. })
+    }
+}
+
+fn detail(data: &Option<String>) -> String {
+    data.as_ref().map(|d| format!(": {d}")).unwrap_or_default()
+}
+
+/// Which wait ran out of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TimeoutKind {
+    /// Name look-up and TCP connect.
+    Connect,
+    /// The WebSocket (or TLS) handshake.
+    Handshake,
+    /// Handing the message to the system: the peer does not read.
+    Send,
+    /// The answer to a call.
+    Reply,
+    /// Attaching to a target.
+    Attach,
+    /// A condition on published state.
+    Condition,
+}
+
+impl fmt::Display for TimeoutKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Connect => "the connection",
+            Self::Handshake => "the handshake",
+            Self::Send => "the sending",
+            Self::Reply => "the answer",
+            Self::Attach => "the attachment",
+            Self::Condition => "the condition",
+        })
+    }
+}
+
+/// Why a connection ended.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CloseReason {
+    /// We closed it.
+    Local,
+    /// The peer closed it in an orderly way; the WebSocket close code when there was one.
+    Remote {
+        /// The close code, RFC 6455 section 7.4.
+        code: Option<u16>,
+    },
+    /// The peer broke the protocol of the transport.
+    Protocol(String),
+    /// A message was larger than the limit in [`ConnectOptions`](super::ConnectOptions).
+    TooLarge,
+    /// Reading or writing failed.
+    Io(String),
+    /// The peer has answered no ping for a minute.
+    Silent,
+}
+
+impl fmt::Display for CloseReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Local => f.write_str("closed by this program"),
+            Self::Remote { code: Some(code) } => write!(f, "closed by the browser, code {code}"),
+            Self::Remote { code: None } => f.write_str("closed by the browser"),
+            Self::Protocol(what) => write!(f, "transport protocol broken: {what}"),
+            Self::TooLarge => f.write_str("a message was larger than the limit"),
+            Self::Io(what) => write!(f, "input/output failed: {what}"),
+            Self::Silent => f.write_str("the browser answers no ping"),
+        }
+    }
+}
+
+/// Why a session is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum GoneReason {
+    /// It was detached, or its target was closed.
+    Detached,
+    /// The renderer of its target crashed. Chromium never answers what needs the renderer then.
+    Crashed,
+    /// The browser does not know the session.
+    Unknown,
+}
+
+impl fmt::Display for GoneReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Detached => "detached or closed",
+            Self::Crashed => "its renderer crashed",
+            Self::Unknown => "the browser does not know it",
+        })
+    }
+}

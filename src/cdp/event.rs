@@ -1,0 +1,93 @@
+//! An event as it came, decoded only when somebody asks.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::error::Error;
+use super::reply::decode;
+use super::rt;
+
+/// An event. Cloning it copies a pointer.
+#[derive(Clone)]
+pub struct Event {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    text: Bytes,
+    method: Box<str>,
+    session: Option<Arc<str>>,
+    params: Range<usize>,
+}
+
+/// Messages up to this size are copied out of the read buffer: a small one kept for long would pin
+/// the whole buffer. A larger one has a buffer of its own.
+const COPY_BELOW: usize = 16 * 1024;
+
+impl Event {
+    pub(super) fn new(message: &Bytes, method: &str, session: Option<Arc<str>>, params: Option<Range<usize>>) -> Self {
+        let params = params.unwrap_or(0..0);
+        let (text, params) = if message.len() <= COPY_BELOW {
+            (Bytes::copy_from_slice(&message[params.clone()]), 0..params.len())
+        } else {
+            (message.clone(), params)
+        };
+        Self { inner: Arc::new(Inner { text, method: method.into(), session, params }) }
+    }
+
+    /// The method, `Domain.event`.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.inner.method
+    }
+
+    /// The session it came on; `None` for the browser itself.
+    #[must_use]
+    pub fn session(&self) -> Option<&str> {
+        self.inner.session.as_deref()
+    }
+
+    pub(crate) fn session_arc(&self) -> Option<&Arc<str>> {
+        self.inner.session.as_ref()
+    }
+
+    /// The parameters as JSON text, `{}` when there were none.
+    #[must_use]
+    pub fn params(&self) -> &[u8] {
+        match &self.inner.text[self.inner.params.clone()] {
+            [] => b"{}",
+            text => text,
+        }
+    }
+
+    /// Whether it is an `E`.
+    #[must_use]
+    pub fn is<'a, E: rt::Event<'a>>(&self) -> bool {
+        self.method() == E::METHOD
+    }
+
+    /// Its parameters as an `E`, borrowing strings from the event.
+    ///
+    /// # Errors
+    /// [`Error::Decode`] with the JSON path of what does not fit.
+    pub fn decode<'a, E: rt::Event<'a>>(&'a self) -> Result<E, Error> {
+        decode(self.params(), || self.inner.method.to_string().into())
+    }
+
+    /// Bytes it holds in a queue.
+    pub(super) fn weight(&self) -> usize {
+        self.inner.text.len() + self.inner.method.len()
+    }
+}
+
+impl std::fmt::Debug for Event {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Event")
+            .field("method", &self.method())
+            .field("session", &self.session())
+            .field("bytes", &self.inner.params.len())
+            .finish()
+    }
+}

@@ -1,0 +1,55 @@
+//! The Chrome DevTools Protocol: transport, connection, sessions and generated types.
+//!
+//! This room knows the wire and nothing of pages. It owns one reader thread per connection
+//! (`cdp-read-…`), the table of pending calls, and the write path that callers share.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `stream`, `poller` | a non-blocking byte stream and how a thread waits for it |
+//! | `ws`, `pipe` | the two framings: WebSocket and NUL-terminated |
+//! | `writer` | the shared write path |
+//! | `reader` | the reading role: the thread, and the waiting caller that takes it over |
+//! | `envelope` | ids, methods and ranges of a message, without decoding it |
+//! | `pending`, `reply` | calls under way and the handles on them |
+//! | `subscription` | bounded queues of events |
+//! | `connection`, `session` | what everybody else uses |
+//! | `rt`, `protocol` | run-time support of the generated types, and the types |
+
+mod connect;
+mod connection;
+mod envelope;
+mod error;
+mod event;
+mod pending;
+mod pipe;
+mod poller;
+pub mod protocol;
+mod reader;
+mod reply;
+pub mod rt;
+mod session;
+mod stream;
+mod subscription;
+#[cfg(feature = "tls")]
+mod tls;
+mod writer;
+mod ws;
+
+pub use connect::{ConnectOptions, Latency};
+pub use connection::{Connection, Counters};
+pub use error::{CloseReason, Error, GoneReason, TimeoutKind};
+pub use event::Event;
+pub use reply::{Answer, RawReply, Reply};
+pub use session::Session;
+pub use subscription::{Capacity, Item, RecvError, Subscription, Watch};
+
+#[doc(hidden)]
+pub mod fuzzing {
+    //! Doors for property tests and fuzzers; no stable interface.
+
+    /// Scans one message as the reader does. Returns whether it is an envelope.
+    #[must_use]
+    pub fn envelope(text: &[u8]) -> bool {
+        super::envelope::scan(text).is_some()
+    }
+}

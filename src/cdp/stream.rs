@@ -1,0 +1,196 @@
+//! A non-blocking byte stream to a browser: a TCP socket, or the two pipes of a browser we started.
+//!
+//! Reading and writing never wait; waiting is a separate step with a deadline. Both halves are used
+//! at the same time by different threads: the reading role by one, the write path by another.
+
+use std::io;
+use std::net::{Shutdown, TcpStream};
+#[cfg(unix)]
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+#[cfg(unix)]
+use std::sync::Arc;
+use std::time::Duration;
+
+#[cfg(unix)]
+use parking_lot::Mutex;
+
+#[cfg(unix)]
+use super::poller::Wake;
+use crate::sync::Deadline;
+
+/// A connected stream.
+#[derive(Debug)]
+pub(super) struct Stream {
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// Two handles on one socket, so that each side can be waited for by itself.
+    Tcp { read: TcpStream, write: TcpStream },
+    /// The write end goes away at close: Chromium ends when its pipe does.
+    #[cfg(unix)]
+    Pipe { read: OwnedFd, write: Mutex<Option<Arc<OwnedFd>>> },
+}
+
+/// How long a blocking wait lasts before it looks at its deadline again.
+const SLICE: Duration = Duration::from_millis(100);
+
+impl Stream {
+    pub(super) fn tcp(socket: TcpStream) -> io::Result<Self> {
+        socket.set_nodelay(true)?;
+        #[cfg(unix)]
+        {
+            socket.set_nonblocking(true)?;
+            rustix::net::sockopt::set_socket_keepalive(&socket, true)?;
+        }
+        #[cfg(not(unix))]
+        {
+            socket.set_read_timeout(Some(SLICE))?;
+            socket.set_write_timeout(Some(SLICE))?;
+        }
+        let write = socket.try_clone()?;
+        Ok(Self { kind: Kind::Tcp { read: socket, write } })
+    }
+
+    #[cfg(unix)]
+    pub(super) fn pipe(read: OwnedFd, write: OwnedFd) -> io::Result<Self> {
+        for fd in [&read, &write] {
+            rustix::io::ioctl_fionbio(fd, true)?;
+            rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::CLOEXEC)?;
+            // A larger pipe carries a screenshot in fewer turns; the system may refuse.
+            #[cfg(target_os = "linux")]
+            let _ = rustix::pipe::fcntl_setpipe_size(fd, 1024 * 1024);
+        }
+        Ok(Self { kind: Kind::Pipe { read, write: Mutex::new(Some(Arc::new(write))) } })
+    }
+
+    /// Reads what is there. `WouldBlock` when there is nothing, `Ok(0)` at the end.
+    pub(super) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        use std::io::Read as _;
+        loop {
+            let result = match &self.kind {
+                Kind::Tcp { read, .. } => {
+                    let mut read: &TcpStream = read;
+                    read.read(buffer)
+                }
+                #[cfg(unix)]
+                Kind::Pipe { read, .. } => rustix::io::read(read, &mut *buffer).map_err(Into::into),
+            };
+            match result {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == io::ErrorKind::TimedOut => return Err(io::ErrorKind::WouldBlock.into()),
+                other => return other,
+            }
+        }
+    }
+
+    /// Writes what the system takes now.
+    pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        use std::io::Write as _;
+        loop {
+            let result = match &self.kind {
+                Kind::Tcp { write, .. } => {
+                    let mut write: &TcpStream = write;
+                    write.write(bytes)
+                }
+                #[cfg(unix)]
+                Kind::Pipe { write, .. } => {
+                    let fd = write.lock().clone().ok_or(io::ErrorKind::BrokenPipe)?;
+                    rustix::io::write(&*fd, bytes).map_err(Into::into)
+                }
+            };
+            match result {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == io::ErrorKind::TimedOut => return Err(io::ErrorKind::WouldBlock.into()),
+                other => return other,
+            }
+        }
+    }
+
+    /// Ends both directions; threads that wait on it wake up.
+    pub(super) fn shutdown(&self) {
+        match &self.kind {
+            Kind::Tcp { read, .. } => {
+                let _ = read.shutdown(Shutdown::Both);
+            }
+            #[cfg(unix)]
+            Kind::Pipe { write, .. } => {
+                let end = write.lock().take();
+                drop(end);
+            }
+        }
+    }
+
+    /// Waits until there is something to read, the waker was called, or the deadline passed.
+    #[cfg(unix)]
+    pub(super) fn wait_readable(&self, wake: &Wake, deadline: Deadline) -> io::Result<()> {
+        use rustix::event::{PollFd, PollFlags};
+        let read = self.read_fd();
+        let mut fds = [PollFd::from_borrowed_fd(read, PollFlags::IN), PollFd::new(wake, PollFlags::IN)];
+        poll(&mut fds, deadline.left())?;
+        if !fds[1].revents().is_empty() {
+            wake.clear();
+        }
+        Ok(())
+    }
+
+    /// Waits until the system takes more bytes; at most 100 ms, so that the caller can look at its
+    /// deadline and at a close.
+    pub(super) fn wait_writable(&self, deadline: Deadline) -> io::Result<()> {
+        #[cfg(unix)]
+        {
+            use rustix::event::{PollFd, PollFlags};
+            let limit = deadline.left().min(SLICE);
+            match &self.kind {
+                Kind::Tcp { write, .. } => poll(&mut [PollFd::new(write, PollFlags::OUT)], limit),
+                Kind::Pipe { write, .. } => {
+                    let fd = write.lock().clone().ok_or(io::ErrorKind::BrokenPipe)?;
+                    poll(&mut [PollFd::new(&*fd, PollFlags::OUT)], limit)
+                }
+            }
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = deadline; // the write itself waits for a slice
+            Ok(())
+        }
+    }
+
+    #[cfg(unix)]
+    pub(super) fn read_fd(&self) -> BorrowedFd<'_> {
+        match &self.kind {
+            Kind::Tcp { read, .. } => read.as_fd(),
+            Kind::Pipe { read, .. } => read.as_fd(),
+        }
+    }
+
+    /// Runs `with` on the write end, unless it is closed.
+    #[cfg(unix)]
+    pub(super) fn with_write_fd<T>(&self, with: impl FnOnce(BorrowedFd<'_>) -> T) -> Option<T> {
+        match &self.kind {
+            Kind::Tcp { write, .. } => Some(with(write.as_fd())),
+            Kind::Pipe { write, .. } => {
+                let fd = write.lock().clone()?;
+                Some(with(fd.as_fd()))
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+fn poll(fds: &mut [rustix::event::PollFd<'_>], limit: Duration) -> io::Result<()> {
+    let time = timespec(limit);
+    match rustix::event::poll(fds, Some(&time)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(e) => Err(e.into()),
+    }
+}
+
+#[cfg(unix)]
+pub(super) fn timespec(time: Duration) -> rustix::event::Timespec {
+    rustix::event::Timespec {
+        tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: time.subsec_nanos().into(),
+    }
+}

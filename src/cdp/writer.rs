@@ -1,0 +1,228 @@
+//! The write path, shared by all callers of a connection without a thread of its own.
+//!
+//! A caller writes its frame itself when nobody else is writing; otherwise it leaves the frame in a
+//! bounded queue and whoever writes takes it along. What the system does not take within a caller's
+//! deadline stays queued and is written by the reader thread when there is room again.
+//!
+//! # Locking
+//! One lock, held for queue operations only, never while writing. The right to write is the flag
+//! `writing`; it has one holder at a time.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::poller::Poller;
+use super::stream::Stream;
+use crate::sync::Deadline;
+
+/// Greatest number of frames waiting behind the one being written.
+const MAX_FRAMES: usize = 1024;
+/// Greatest sum of their sizes in bytes; one larger frame may wait alone.
+const MAX_BYTES: usize = 64 * 1024 * 1024;
+/// Frames are joined to one write up to this size.
+const JOIN: usize = 64 * 1024;
+
+/// Why a frame was not handed to the system.
+#[derive(Debug)]
+pub(super) enum SendError {
+    /// The peer did not read in time.
+    Timeout,
+    /// The connection has ended.
+    Closed,
+    /// Writing failed; the connection is of no use any more.
+    Io(io::Error),
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    frames: VecDeque<Vec<u8>>,
+    bytes: usize,
+    writing: bool,
+    closed: bool,
+}
+
+impl Queue {
+    fn push(&mut self, frame: Vec<u8>) {
+        self.bytes += frame.len();
+        self.frames.push_back(frame);
+    }
+
+    fn push_front(&mut self, frame: Vec<u8>) {
+        self.bytes += frame.len();
+        self.frames.push_front(frame);
+    }
+
+    /// The next frames, joined while they are small.
+    fn pop(&mut self) -> Option<Vec<u8>> {
+        let mut batch = self.frames.pop_front()?;
+        while let Some(next) = self.frames.front()
+            && batch.len() + next.len() <= JOIN
+        {
+            batch.extend_from_slice(next);
+            self.frames.pop_front();
+        }
+        self.bytes = self.bytes.saturating_sub(batch.len());
+        Some(batch)
+    }
+
+    fn full(&self) -> bool {
+        self.frames.len() >= MAX_FRAMES || self.bytes >= MAX_BYTES
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Writer {
+    stream: Arc<Stream>,
+    queue: Mutex<Queue>,
+    room: Condvar,
+}
+
+/// How far a write came.
+enum Wrote {
+    All,
+    /// Up to here; the system takes no more now.
+    Part(usize),
+}
+
+impl Writer {
+    pub(super) fn new(stream: Arc<Stream>) -> Self {
+        Self { stream, queue: Mutex::default(), room: Condvar::new() }
+    }
+
+    /// Sends a frame, or leaves it with whoever is writing.
+    pub(super) fn send(&self, frame: Vec<u8>, poller: &Poller, deadline: Deadline) -> Result<(), SendError> {
+        {
+            let mut queue = self.queue.lock();
+            while !queue.closed && (queue.writing || !queue.frames.is_empty()) && queue.full() {
+                if self.room.wait_until(&mut queue, deadline.instant()).timed_out() {
+                    return Err(SendError::Timeout);
+                }
+            }
+            if queue.closed {
+                return Err(SendError::Closed);
+            }
+            if queue.writing || !queue.frames.is_empty() {
+                queue.push(frame);
+                return Ok(());
+            }
+            queue.writing = true;
+        }
+        match self.write(&frame, Some(deadline)) {
+            Ok(Wrote::All) => self.drain(poller, Some(deadline)).map_err(SendError::Io),
+            Ok(Wrote::Part(0)) => {
+                // Not a byte is out: the frame can be dropped, the queue cannot.
+                self.drain(poller, None).map_err(SendError::Io)?;
+                Err(SendError::Timeout)
+            }
+            Ok(Wrote::Part(done)) => {
+                self.leave(frame[done..].to_vec(), poller);
+                Err(SendError::Timeout)
+            }
+            Err(error) => {
+                self.queue.lock().writing = false;
+                Err(SendError::Io(error))
+            }
+        }
+    }
+
+    /// Sends a small frame without ever waiting: for the reader's pongs and close frames. When the
+    /// peer does not read it may be dropped.
+    pub(super) fn post(&self, frame: Vec<u8>, poller: &Poller) -> io::Result<()> {
+        {
+            let mut queue = self.queue.lock();
+            if queue.closed || queue.full() {
+                return Ok(());
+            }
+            queue.push(frame);
+            if queue.writing {
+                return Ok(());
+            }
+            queue.writing = true;
+        }
+        self.drain(poller, None)
+    }
+
+    /// Goes on with what is queued, without waiting: the reader thread was told that there is room.
+    pub(super) fn resume(&self, poller: &Poller) -> io::Result<()> {
+        {
+            let mut queue = self.queue.lock();
+            if queue.writing || queue.frames.is_empty() {
+                return Ok(());
+            }
+            queue.writing = true;
+        }
+        self.drain(poller, None)
+    }
+
+    /// Ends the path: queued frames are dropped, waiting senders fail.
+    pub(super) fn close(&self) {
+        let mut queue = self.queue.lock();
+        queue.closed = true;
+        queue.frames.clear();
+        queue.bytes = 0;
+        drop(queue);
+        self.room.notify_all();
+    }
+
+    /// Writes the queue until it is empty; the right to write ends with it.
+    fn drain(&self, poller: &Poller, deadline: Option<Deadline>) -> io::Result<()> {
+        loop {
+            let batch = {
+                let mut queue = self.queue.lock();
+                let Some(batch) = queue.pop() else {
+                    queue.writing = false;
+                    return Ok(());
+                };
+                batch
+            };
+            self.room.notify_all();
+            match self.write(&batch, deadline) {
+                Ok(Wrote::All) => {}
+                Ok(Wrote::Part(done)) => {
+                    let rest = if done == 0 { batch } else { batch[done..].to_vec() };
+                    self.leave(rest, poller);
+                    return Ok(());
+                }
+                Err(error) => {
+                    self.queue.lock().writing = false;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Leaves the rest of a frame for the reader thread to finish.
+    fn leave(&self, rest: Vec<u8>, poller: &Poller) {
+        let mut queue = self.queue.lock();
+        if !queue.closed {
+            queue.push_front(rest);
+        }
+        queue.writing = false;
+        drop(queue);
+        poller.arm_write(&self.stream);
+    }
+
+    fn write(&self, bytes: &[u8], deadline: Option<Deadline>) -> io::Result<Wrote> {
+        let mut done = 0;
+        while done < bytes.len() {
+            match self.stream.write(&bytes[done..]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(n) => done += n,
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => match deadline {
+                    Some(deadline) if !deadline.passed() => {
+                        if self.queue.lock().closed {
+                            return Err(io::ErrorKind::BrokenPipe.into());
+                        }
+                        self.stream.wait_writable(deadline)?;
+                    }
+                    _ => return Ok(Wrote::Part(done)),
+                },
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(Wrote::All)
+    }
+}

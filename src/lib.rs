@@ -1,0 +1,10 @@
+//! cdpilot: a browser supervisor, control server and visual agent over the Chrome DevTools Protocol,
+//! without an async runtime.
+//!
+//! With `default-features = false` the crate is what embedding the supervisor needs: [`cdp`] (the
+//! protocol client), `browser` (a browser process or endpoint) and `supervisor` (watching it).
+//!
+//! The rooms use only what stands below them: `cli` → `supervisor` → `browser` → [`cdp`] → [`sync`].
+
+pub mod cdp;
+pub mod sync;

@@ -1,0 +1,3 @@
+//! The `cdpilot` program.
+
+fn main() {}

@@ -1,0 +1,73 @@
+//! One time budget, handed down through nested steps.
+
+use std::time::{Duration, Instant};
+
+/// The instant at which a wait gives up.
+///
+/// A caller makes one `Deadline` and every nested step shares it, so that a chain of waits never
+/// takes longer than was asked for. Copying it is free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Deadline {
+    at: Instant,
+}
+
+/// Far enough away to stand for "no limit of its own", near enough that adding to it never overflows.
+const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
+
+impl Deadline {
+    /// A deadline `after` from now. Values beyond a year are cut to a year.
+    #[must_use]
+    pub fn after(after: Duration) -> Self {
+        let now = Instant::now();
+        let at = now.checked_add(after.min(FAR)).unwrap_or(now);
+        Self { at }
+    }
+
+    /// A deadline `seconds` from now.
+    #[must_use]
+    pub fn after_secs(seconds: u64) -> Self {
+        Self::after(Duration::from_secs(seconds))
+    }
+
+    /// A deadline `millis` milliseconds from now.
+    #[must_use]
+    pub fn after_millis(millis: u64) -> Self {
+        Self::after(Duration::from_millis(millis))
+    }
+
+    /// A deadline at a given instant.
+    #[must_use]
+    pub fn at(at: Instant) -> Self {
+        Self { at }
+    }
+
+    /// The instant itself.
+    #[must_use]
+    pub fn instant(self) -> Instant {
+        self.at
+    }
+
+    /// What is left, zero when it has passed.
+    #[must_use]
+    pub fn left(self) -> Duration {
+        self.at.saturating_duration_since(Instant::now())
+    }
+
+    /// Whether it has passed.
+    #[must_use]
+    pub fn passed(self) -> bool {
+        self.left().is_zero()
+    }
+
+    /// The nearer of the two: a step inside a budget may be shorter, never longer.
+    #[must_use]
+    pub fn min(self, other: Self) -> Self {
+        if other.at < self.at { other } else { self }
+    }
+
+    /// This deadline, but no later than `limit` from now.
+    #[must_use]
+    pub fn within(self, limit: Duration) -> Self {
+        self.min(Self::after(limit))
+    }
+}

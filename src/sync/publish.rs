@@ -1,0 +1,91 @@
+//! A value with one writer and any number of readers, published as frozen versions.
+
+use std::sync::Arc;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::Deadline;
+
+/// A value together with the version it was published under.
+///
+/// Versions start at 1 and grow by one with every publication.
+#[derive(Debug)]
+pub struct Versioned<T> {
+    /// The frozen value.
+    pub value: Arc<T>,
+    /// Its version.
+    pub version: u64,
+}
+
+impl<T> Clone for Versioned<T> {
+    fn clone(&self) -> Self {
+        Self { value: Arc::clone(&self.value), version: self.version }
+    }
+}
+
+/// A cell that holds the latest frozen value.
+///
+/// The writer builds a new value outside and swaps it in; readers take an [`Arc`]. The lock is held
+/// for a pointer copy only, never over building, input or output.
+#[derive(Debug)]
+pub struct Published<T> {
+    slot: Mutex<Versioned<T>>,
+    changed: Condvar,
+}
+
+impl<T> Published<T> {
+    /// A cell whose first value has version 1.
+    pub fn new(value: T) -> Self {
+        Self {
+            slot: Mutex::new(Versioned { value: Arc::new(value), version: 1 }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// The latest value.
+    pub fn get(&self) -> Arc<T> {
+        Arc::clone(&self.slot.lock().value)
+    }
+
+    /// The latest value and its version.
+    pub fn latest(&self) -> Versioned<T> {
+        self.slot.lock().clone()
+    }
+
+    /// Publishes a new value and wakes everybody who waits. Returns its version.
+    pub fn publish(&self, value: Arc<T>) -> u64 {
+        let (old, version) = {
+            let mut slot = self.slot.lock();
+            slot.version += 1;
+            (std::mem::replace(&mut slot.value, value), slot.version)
+        };
+        self.changed.notify_all();
+        drop(old); // freed outside the lock
+        version
+    }
+
+    /// Waits until a version newer than `seen` is there. `None` when the deadline passed first.
+    pub fn wait_newer(&self, seen: u64, deadline: Deadline) -> Option<Versioned<T>> {
+        let mut slot = self.slot.lock();
+        while slot.version <= seen {
+            if self.changed.wait_until(&mut slot, deadline.instant()).timed_out() {
+                return (slot.version > seen).then(|| slot.clone());
+            }
+        }
+        Some(slot.clone())
+    }
+
+    /// Waits until `accept` holds for the latest value; the present one is looked at first.
+    ///
+    /// `accept` runs without the lock, on every version it gets to see (versions published while it
+    /// runs may be skipped; the newest never is). `None` when the deadline passed first.
+    pub fn wait_until(&self, deadline: Deadline, mut accept: impl FnMut(&T) -> bool) -> Option<Arc<T>> {
+        let mut seen = self.latest();
+        loop {
+            if accept(&seen.value) {
+                return Some(seen.value);
+            }
+            seen = self.wait_newer(seen.version, deadline)?;
+        }
+    }
+}
