@@ -4,10 +4,11 @@ use std::path::Path;
 use std::{env, ffi::OsString, process::ExitCode};
 
 fn main() -> ExitCode {
-    println!("cargo:rerun-if-changed=cdp-gen/protocol");
-    println!("cargo:rerun-if-changed=cdp-gen/items.txt");
+    println!("cargo::rerun-if-changed=cdp-gen/protocol");
+    println!("cargo::rerun-if-changed=cdp-gen/items.txt");
     let domain = |(key, _): (OsString, OsString)| {
-        Some(key.to_str()?.strip_prefix("CARGO_FEATURE_DOMAIN_")?.to_ascii_lowercase())
+        let name = key.to_str()?.strip_prefix("CARGO_FEATURE_DOMAIN_")?;
+        Some(name.to_ascii_lowercase())
     };
     let options = cdp_gen::Options {
         domains: env::vars_os().filter_map(domain).collect(),
@@ -16,7 +17,7 @@ fn main() -> ExitCode {
     };
     let out = env::var_os("OUT_DIR").unwrap_or_default();
     if let Err(error) = cdp_gen::generate(&options, Path::new(&out)) {
-        println!("cargo:error={error}");
+        println!("cargo::error={error}");
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS

@@ -6,5 +6,7 @@
 //!
 //! The rooms use only what stands below them: `cli` → `supervisor` → `browser` → [`cdp`] → [`sync`].
 
+pub mod browser;
 pub mod cdp;
+pub mod supervisor;
 pub mod sync;

@@ -48,7 +48,10 @@ fn facts(protocol: &Protocol) -> BTreeMap<Path, String> {
         for (id, command) in &domain.commands {
             let path = child(&child(&root, "commands"), id);
             facts.insert(path.clone(), String::new());
-            for (part, list) in [("parameters", &command.params), ("returns", &command.returns)] {
+            for (part, list) in [
+                ("parameters", &command.params),
+                ("returns", &command.returns),
+            ] {
                 let path = child(&path, part);
                 facts.insert(path.clone(), String::new());
                 fields(&mut facts, &path, list);

@@ -82,19 +82,30 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
-        Self::Io { path: path.to_owned(), source }
+        Self::Io {
+            path: path.to_owned(),
+            source,
+        }
     }
 
     pub(crate) fn schema(at: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self::Schema { at: at.into(), problem: problem.into() }
+        Self::Schema {
+            at: at.into(),
+            problem: problem.into(),
+        }
     }
 
     pub(crate) fn import(problem: impl Into<String>) -> Self {
-        Self::Import { problem: problem.into() }
+        Self::Import {
+            problem: problem.into(),
+        }
     }
 
     pub(crate) fn http(url: &str, problem: impl fmt::Display) -> Self {
-        Self::Http { url: url.to_owned(), problem: problem.to_string() }
+        Self::Http {
+            url: url.to_owned(),
+            problem: problem.to_string(),
+        }
     }
 }
 
@@ -104,7 +115,9 @@ impl fmt::Display for Error {
             Self::Io { path, source } => write!(f, "{}: {source}", path.display()),
             Self::Json { what, source } => write!(f, "{what} is not valid JSON: {source}"),
             Self::Schema { at, problem } => write!(f, "protocol, {at}: {problem}"),
-            Self::Patch { name, problem } => write!(f, "correction `{name}` no longer fits: {problem}"),
+            Self::Patch { name, problem } => {
+                write!(f, "correction `{name}` no longer fits: {problem}")
+            }
             Self::Items { line, problem } => write!(f, "item list, line {line}: {problem}"),
             Self::Unknown { name } => write!(f, "the pinned protocol has no `{name}`"),
             Self::Collision { scope, name } => write!(f, "{scope}: two names become `{name}`"),

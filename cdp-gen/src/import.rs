@@ -1,8 +1,8 @@
 //! Making the pinned copy, from the npm package or from a running browser.
 //!
 //! The published JSON turns `binary` into `string`. The package's PDL text still has it, so the
-//! marks are read there. A browser's own description has lost them too and has no PDL; it gets the
-//! marks that the pinned copy knows.
+//! marks are read there. What a browser tells may have lost them too (Chromium 156 keeps them) and
+//! comes without PDL; it gets the marks that the pinned copy knows.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -62,8 +62,10 @@ impl Import {
     /// A file is missing or unreadable, or a binary field of the PDL is not a text field of the JSON.
     pub fn from_package(package: &Path) -> Result<Self, Error> {
         let manifest = read(&package.join("package.json"))?;
-        let manifest: Value = serde_json::from_str(&manifest)
-            .map_err(|source| Error::Json { what: "package.json".to_owned(), source })?;
+        let manifest: Value = serde_json::from_str(&manifest).map_err(|source| Error::Json {
+            what: "package.json".to_owned(),
+            source,
+        })?;
         let mut marks = BTreeSet::new();
         for file in pdl_files(package)? {
             marks.extend(binary_marks(&read(&file)?));
@@ -77,13 +79,22 @@ impl Import {
         let (browser, in_browser) = half("browser_protocol.json")?;
         let (js, in_js) = half("js_protocol.json")?;
         if in_browser + in_js != marks.len() {
-            let text = format!("{} binary fields in PDL, {} in JSON", marks.len(), in_browser + in_js);
+            let text = format!(
+                "{} binary fields in PDL, {} in JSON",
+                marks.len(),
+                in_browser + in_js
+            );
             return Err(Error::import(text));
         }
         let name = manifest["name"].as_str().unwrap_or("?");
         let number = manifest["version"].as_str().unwrap_or("?");
         let version = format!("{name} {number}\nprotocol {}\n", browser.version);
-        Ok(Self { browser, js, version, marks })
+        Ok(Self {
+            browser,
+            js,
+            version,
+            marks,
+        })
     }
 
     /// Asks a running browser, by the address of its debugging port.
@@ -92,13 +103,18 @@ impl Import {
     /// The browser does not answer, or with something that is not a protocol.
     pub fn from_browser(address: &str) -> Result<Self, Error> {
         let about = http::get(&format!("{address}/json/version"))?;
-        let about: Value = serde_json::from_str(&about)
-            .map_err(|source| Error::Json { what: "/json/version".to_owned(), source })?;
+        let about: Value = serde_json::from_str(&about).map_err(|source| Error::Json {
+            what: "/json/version".to_owned(),
+            source,
+        })?;
         let mut browser = from_browser(address)?;
         let known = marks_of(&pinned::protocol()?);
         apply(&mut browser, &known)?;
         let marks = marks_of(&browser);
-        let mut js = Protocol { version: browser.version.clone(), ..Protocol::default() };
+        let mut js = Protocol {
+            version: browser.version.clone(),
+            ..Protocol::default()
+        };
         for name in pinned::js()?.domains.into_keys() {
             if let Some(domain) = browser.domains.remove(&name) {
                 js.domains.insert(name, domain);
@@ -106,7 +122,12 @@ impl Import {
         }
         let product = about["Browser"].as_str().unwrap_or("unknown browser");
         let version = format!("{product}\nprotocol {}\n", browser.version);
-        Ok(Self { browser, js, version, marks })
+        Ok(Self {
+            browser,
+            js,
+            version,
+            marks,
+        })
     }
 
     /// Writes the pinned files.
@@ -181,7 +202,13 @@ pub fn binary_marks(pdl: &str) -> Vec<Mark> {
             }
             ["properties"] => part = Part::Properties,
             ["returns"] => part = Part::Returns,
-            ["parameters"] => part = if in_event { Part::Event } else { Part::Parameters },
+            ["parameters"] => {
+                part = if in_event {
+                    Part::Event
+                } else {
+                    Part::Parameters
+                }
+            }
             ["binary", name] | ["array", "of", "binary", name] => marks.push(Mark {
                 domain: domain.clone(),
                 item: item.clone(),
@@ -204,7 +231,13 @@ pub fn marks_of(protocol: &Protocol) -> BTreeSet<Mark> {
             let list = matches!(&field.shape, Shape::Array(item) if **item == Shape::Binary);
             if list || field.shape == Shape::Binary {
                 let (domain, item) = (domain.to_owned(), item.to_owned());
-                marks.insert(Mark { domain, item, part, field: field.name.clone(), list });
+                marks.insert(Mark {
+                    domain,
+                    item,
+                    part,
+                    field: field.name.clone(),
+                    list,
+                });
             }
         }
     };
@@ -214,7 +247,13 @@ pub fn marks_of(protocol: &Protocol) -> BTreeSet<Mark> {
                 add(name, id, Part::Properties, fields);
             }
         }
-        for (id, Command { params, returns, .. }) in &domain.commands {
+        for (
+            id,
+            Command {
+                params, returns, ..
+            },
+        ) in &domain.commands
+        {
             add(name, id, Part::Parameters, params);
             add(name, id, Part::Returns, returns);
         }
@@ -228,14 +267,19 @@ pub fn marks_of(protocol: &Protocol) -> BTreeSet<Mark> {
 /// Marks the fields that exist, and says how many do.
 ///
 /// # Errors
-/// A marked field exists but is not text.
+/// A marked field exists but is neither text nor marked already.
 pub fn apply(protocol: &mut Protocol, marks: &BTreeSet<Mark>) -> Result<usize, Error> {
     let mut applied = 0;
     for mark in marks {
-        let Some(domain) = protocol.domains.get_mut(&mark.domain) else { continue };
+        let Some(domain) = protocol.domains.get_mut(&mark.domain) else {
+            continue;
+        };
         let fields = match mark.part {
             Part::Properties => match domain.types.get_mut(&mark.item) {
-                Some(TypeDef { shape: Shape::Struct(fields), .. }) => Some(fields),
+                Some(TypeDef {
+                    shape: Shape::Struct(fields),
+                    ..
+                }) => Some(fields),
                 _ => None,
             },
             Part::Parameters => domain.commands.get_mut(&mark.item).map(|c| &mut c.params),
@@ -244,12 +288,15 @@ pub fn apply(protocol: &mut Protocol, marks: &BTreeSet<Mark>) -> Result<usize, E
         };
         let found = fields.and_then(|all| all.iter_mut().find(|field| field.name == mark.field));
         let Some(field) = found else { continue };
-        let before = if mark.list { Shape::Array(Box::new(Shape::String)) } else { Shape::String };
-        if field.shape != before {
+        let wrap = |shape| match mark.list {
+            true => Shape::Array(Box::new(shape)),
+            false => shape,
+        };
+        if field.shape != wrap(Shape::String) && field.shape != wrap(Shape::Binary) {
             let at = format!("{}.{}.{}", mark.domain, mark.item, mark.field);
             return Err(Error::schema(at, "marked as binary, but not text"));
         }
-        field.shape = if mark.list { Shape::Array(Box::new(Shape::Binary)) } else { Shape::Binary };
+        field.shape = wrap(Shape::Binary);
         applied += 1;
     }
     Ok(applied)

@@ -64,8 +64,12 @@ impl Args {
         let mut args = Self::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
-            let mut value =
-                || words.next().cloned().ok_or_else(|| usage(&format!("`{word}` needs a value")));
+            let mut value = || {
+                words
+                    .next()
+                    .cloned()
+                    .ok_or_else(|| usage(&format!("`{word}` needs a value")))
+            };
             match word.as_str() {
                 "--package" => args.package = Some(value()?.into()),
                 "--browser" => args.browser = Some(value()?.trim_end_matches('/').to_owned()),
@@ -83,7 +87,9 @@ impl Args {
 }
 
 fn usage(problem: &str) -> Error {
-    Error::Usage { problem: format!("{problem}\n{USAGE}") }
+    Error::Usage {
+        problem: format!("{problem}\n{USAGE}"),
+    }
 }
 
 fn run_import(args: &Args) -> Result<ExitCode, Error> {
@@ -103,18 +109,29 @@ fn run_import(args: &Args) -> Result<ExitCode, Error> {
 }
 
 fn run_diff(args: &Args) -> Result<ExitCode, Error> {
-    let Some(address) = &args.browser else { return Err(usage("diff needs --browser")) };
+    let Some(address) = &args.browser else {
+        return Err(usage("diff needs --browser"));
+    };
     let lines = diff::diff(&pinned::protocol()?, &import::from_browser(address)?);
     for line in &lines {
         println!("{line}");
     }
-    Ok(if lines.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if lines.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
 }
 
 fn run_emit(args: &Args) -> Result<ExitCode, Error> {
-    let Some(out) = &args.out else { return Err(usage("emit needs --out")) };
-    let mut options =
-        Options { domains: args.domains.clone(), full: args.full, ..Options::default() };
+    let Some(out) = &args.out else {
+        return Err(usage("emit needs --out"));
+    };
+    let mut options = Options {
+        domains: args.domains.clone(),
+        full: args.full,
+        ..Options::default()
+    };
     let io = |path: &Path| {
         let path = path.to_owned();
         |source| Error::Io { path, source }

@@ -60,7 +60,10 @@ pub fn module(domain: &str) -> Result<String, Error> {
 pub fn item(domain: &str, name: &str, suffix: &str) -> Result<String, Error> {
     let rust = identifier(domain, name, pascal(name) + suffix)?;
     if TAKEN.contains(&rust.as_str()) {
-        return Err(Error::Collision { scope: domain.to_owned(), name: rust });
+        return Err(Error::Collision {
+            scope: domain.to_owned(),
+            name: rust,
+        });
     }
     Ok(rust)
 }
@@ -92,10 +95,16 @@ pub fn variant(scope: &str, value: &str) -> Result<String, Error> {
 }
 
 fn identifier(scope: &str, name: &str, rust: String) -> Result<String, Error> {
-    let valid = rust.chars().next().is_some_and(|first| !first.is_ascii_digit())
+    let valid = rust
+        .chars()
+        .next()
+        .is_some_and(|first| !first.is_ascii_digit())
         && rust.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !valid {
-        return Err(Error::Name { scope: scope.to_owned(), name: name.to_owned() });
+        return Err(Error::Name {
+            scope: scope.to_owned(),
+            name: name.to_owned(),
+        });
     }
     Ok(if NEVER_RAW.contains(&rust.as_str()) {
         rust + "_"
@@ -145,7 +154,10 @@ impl Scope {
     /// An empty scope, named for error messages.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), taken: BTreeSet::new() }
+        Self {
+            name: name.to_owned(),
+            taken: BTreeSet::new(),
+        }
     }
 
     /// Takes a name.
@@ -156,6 +168,9 @@ impl Scope {
         if self.taken.insert(name.to_owned()) {
             return Ok(());
         }
-        Err(Error::Collision { scope: self.name.clone(), name: name.to_owned() })
+        Err(Error::Collision {
+            scope: self.name.clone(),
+            name: name.to_owned(),
+        })
     }
 }

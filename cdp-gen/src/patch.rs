@@ -43,7 +43,10 @@ pub fn apply(protocol: &mut Protocol, patches: &[Patch]) -> Result<(), Error> {
     for patch in patches {
         if (patch.apply)(protocol) == 0 {
             let problem = "there is nothing left to correct".to_owned();
-            return Err(Error::Patch { name: patch.name, problem });
+            return Err(Error::Patch {
+                name: patch.name,
+                problem,
+            });
         }
     }
     Ok(())
@@ -84,7 +87,9 @@ fn relax(fields: &mut [Field]) -> usize {
 fn make_optional(protocol: &mut Protocol, domain: &str, type_name: &str, field: &str) -> usize {
     let domain = protocol.domains.get_mut(domain);
     let def = domain.and_then(|domain| domain.types.get_mut(type_name));
-    let Some(Shape::Struct(fields)) = def.map(|def| &mut def.shape) else { return 0 };
+    let Some(Shape::Struct(fields)) = def.map(|def| &mut def.shape) else {
+        return 0;
+    };
     let mut hits = fields.iter_mut().filter(|f| f.name == field && !f.optional);
     hits.next().map_or(0, |field| {
         field.optional = true;

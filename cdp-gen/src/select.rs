@@ -28,9 +28,21 @@ pub struct Ways {
 }
 
 impl Ways {
-    const TO: Self = Self { to: true, from: false, event: false };
-    const FROM: Self = Self { to: false, from: true, event: false };
-    const EVENT: Self = Self { to: false, from: false, event: true };
+    const TO: Self = Self {
+        to: true,
+        from: false,
+        event: false,
+    };
+    const FROM: Self = Self {
+        to: false,
+        from: true,
+        event: false,
+    };
+    const EVENT: Self = Self {
+        to: false,
+        from: false,
+        event: true,
+    };
 
     /// Read by us, in whatever message.
     #[must_use]
@@ -155,12 +167,20 @@ impl Selection {
     /// The domains that something is written for.
     #[must_use]
     pub fn domains(&self) -> BTreeSet<&str> {
-        let items = self.commands.iter().chain(&self.events).map(|(domain, _)| domain.as_str());
-        items.chain(self.types.0.keys().map(|name| name.domain.as_str())).collect()
+        let items = self
+            .commands
+            .iter()
+            .chain(&self.events)
+            .map(|(domain, _)| domain.as_str());
+        items
+            .chain(self.types.0.keys().map(|name| name.domain.as_str()))
+            .collect()
     }
 
     fn item(&mut self, protocol: &Protocol, item: &Item) -> Result<(), Error> {
-        let unknown = || Error::Unknown { name: format!("{}.{}", item.domain, item.name) };
+        let unknown = || Error::Unknown {
+            name: format!("{}.{}", item.domain, item.name),
+        };
         let domain = protocol.domains.get(&item.domain).ok_or_else(unknown)?;
         let key = (item.domain.clone(), item.name.clone());
         let mut known = false;
@@ -185,10 +205,18 @@ impl Selection {
     }
 
     fn domain(&mut self, protocol: &Protocol, name: &str) -> Result<(), Error> {
-        let unknown = || Error::Unknown { name: name.to_owned() };
+        let unknown = || Error::Unknown {
+            name: name.to_owned(),
+        };
         let domain = protocol.domains.get(name).ok_or_else(unknown)?;
         for id in domain.commands.keys().chain(domain.events.keys()) {
-            self.item(protocol, &Item { domain: name.to_owned(), name: id.clone() })?;
+            self.item(
+                protocol,
+                &Item {
+                    domain: name.to_owned(),
+                    name: id.clone(),
+                },
+            )?;
         }
         for unused in Reach::of_items(protocol).missing(protocol) {
             if unused.domain == name {
@@ -202,7 +230,9 @@ impl Selection {
 fn find_domain(protocol: &Protocol, wanted: &str) -> Result<String, Error> {
     let mut domains = protocol.domains.keys();
     let found = domains.find(|name| *name == wanted || names::snake(name) == wanted);
-    found.cloned().ok_or_else(|| Error::Unknown { name: wanted.to_owned() })
+    found.cloned().ok_or_else(|| Error::Unknown {
+        name: wanted.to_owned(),
+    })
 }
 
 /// How the types look, the same for every selection.
@@ -219,7 +249,10 @@ impl Layout {
     #[must_use]
     pub fn new(protocol: &Protocol) -> Self {
         let reach = Reach::whole(protocol);
-        let mut layout = Self { boxed: boxed(protocol), ..Self::default() };
+        let mut layout = Self {
+            boxed: boxed(protocol),
+            ..Self::default()
+        };
         // A type borrows if a type in it does, so repeat until nothing is added.
         loop {
             let before = layout.borrowed.len();
@@ -245,8 +278,7 @@ impl Layout {
             Shape::Array(item) => self.borrows(protocol, item),
             Shape::Struct(fields) => fields.iter().any(|f| self.borrows(protocol, &f.shape)),
             Shape::Ref(name) => match protocol.type_def(name).map(|def| &def.shape) {
-                // Aliases are seen through; text by itself has a type of its own, which owns.
-                Ok(shape @ (Shape::Free | Shape::Array(_))) => self.borrows(protocol, shape),
+                Ok(shape) if shape.is_alias() => self.borrows(protocol, shape),
                 _ => self.borrowed.contains(name),
             },
         }
@@ -255,7 +287,10 @@ impl Layout {
 
 fn all_types(protocol: &Protocol) -> impl Iterator<Item = (&str, &str, &Shape)> {
     protocol.domains.iter().flat_map(|(domain, content)| {
-        content.types.iter().map(move |(id, def)| (domain.as_str(), id.as_str(), &def.shape))
+        content
+            .types
+            .iter()
+            .map(move |(id, def)| (domain.as_str(), id.as_str(), &def.shape))
     })
 }
 
@@ -263,7 +298,9 @@ fn all_types(protocol: &Protocol) -> impl Iterator<Item = (&str, &str, &Shape)> 
 fn boxed(protocol: &Protocol) -> BTreeSet<(TypeRef, String)> {
     let mut boxed = BTreeSet::new();
     for (domain, id, shape) in all_types(protocol) {
-        let Shape::Struct(fields) = shape else { continue };
+        let Shape::Struct(fields) = shape else {
+            continue;
+        };
         let owner = TypeRef::new(domain, id);
         for field in fields {
             if let Shape::Ref(to) = &field.shape
@@ -283,7 +320,9 @@ fn holds(from: &Protocol, outer: &TypeRef, inner: &TypeRef, seen: &mut BTreeSet<
     if !seen.insert(outer.clone()) {
         return false;
     }
-    let Ok(Shape::Struct(fields)) = from.type_def(outer).map(|def| &def.shape) else { return false };
+    let Ok(Shape::Struct(fields)) = from.type_def(outer).map(|def| &def.shape) else {
+        return false;
+    };
     fields.iter().any(|field| match &field.shape {
         Shape::Ref(to) => holds(from, to, inner, seen),
         _ => false,

@@ -46,7 +46,11 @@ impl Profile {
 
     fn temporary(root: &Path) -> Result<Self, Error> {
         let failed = |e: std::io::Error| Error::Profile { path: root.to_owned(), problem: e.to_string() };
-        let temp = tempfile::Builder::new().prefix(PREFIX).tempdir_in(root).map_err(failed)?; // 0700
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(PREFIX);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let temp = builder.tempdir_in(root).map_err(failed)?;
         let mark = lock::mark(temp.path()).map_err(failed)?;
         let dir = temp.path().join("profile");
         make_private(&dir).map_err(failed)?;

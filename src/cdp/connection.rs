@@ -304,8 +304,18 @@ impl Connection {
         }
     }
 
+    /// Sends any command by name, with everything said about how.
+    pub(crate) fn send_with(
+        &self,
+        method: Cow<'static, str>,
+        params: &impl Serialize,
+        options: CallOptions<'_>,
+    ) -> Result<Reply<RawReply>, Error> {
+        Ok(Reply::raw(self.start(method, params, options)?))
+    }
+
     /// Sends a call whose outcome goes to a slot of its own.
-    pub(crate) fn start<P: Serialize + ?Sized>(
+    pub(super) fn start<P: Serialize + ?Sized>(
         &self,
         method: Cow<'static, str>,
         params: &P,

@@ -36,12 +36,31 @@ mod writer;
 mod ws;
 
 pub use connect::{ConnectOptions, Latency};
+pub(crate) use connection::CallOptions;
 pub use connection::{Connection, Counters};
 pub use error::{CloseReason, Error, GoneReason, TimeoutKind};
 pub use event::Event;
 pub use reply::{Answer, RawReply, Reply};
 pub use session::Session;
 pub use subscription::{Capacity, Item, RecvError, Subscription, Watch};
+
+/// Whether a command is answered by the browser process, also while the page's renderer has crashed or
+/// stands still under a dialog (measured on Chromium 156). Anything else is not answered then.
+#[must_use]
+pub fn answered_by_browser(method: &str) -> bool {
+    const PREFIXES: [&str; 4] = ["Target.", "Browser.", "Storage.", "Inspector."];
+    const METHODS: [&str; 8] = [
+        "Page.navigate",
+        "Page.reload",
+        "Page.close",
+        "Page.navigateToHistoryEntry",
+        "Page.getNavigationHistory",
+        "Page.handleJavaScriptDialog",
+        "Network.getCookies",
+        "Network.setCookies",
+    ];
+    PREFIXES.iter().any(|prefix| method.starts_with(prefix)) || METHODS.contains(&method)
+}
 
 #[doc(hidden)]
 pub mod fuzzing {

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use crossbeam_channel::Sender;
 use parking_lot::{Condvar, Mutex};
 
+use super::answered_by_browser;
 use super::error::{CloseReason, Error, GoneReason};
 use super::reply::Answer;
 use crate::sync::Deadline;
@@ -152,23 +153,6 @@ impl Default for Pending {
     }
 }
 
-/// Commands that the browser process answers even when the page's renderer has crashed (measured on
-/// Chromium 156; everything else on such a session is never answered).
-fn survives_crash(method: &str) -> bool {
-    const PREFIXES: [&str; 4] = ["Target.", "Browser.", "Storage.", "Inspector."];
-    const METHODS: [&str; 8] = [
-        "Page.navigate",
-        "Page.reload",
-        "Page.close",
-        "Page.navigateToHistoryEntry",
-        "Page.getNavigationHistory",
-        "Page.handleJavaScriptDialog",
-        "Network.getCookies",
-        "Network.setCookies",
-    ];
-    PREFIXES.iter().any(|p| method.starts_with(p)) || METHODS.contains(&method)
-}
-
 impl Pending {
     pub(super) fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
@@ -187,7 +171,7 @@ impl Pending {
             State::Open(open) => {
                 if let Some(session) = &entry.session
                     && open.crashed.contains(session)
-                    && !survives_crash(&entry.method)
+                    && !answered_by_browser(&entry.method)
                 {
                     return Err(Error::SessionGone { method: entry.method, reason: GoneReason::Crashed });
                 }
@@ -279,7 +263,7 @@ impl Pending {
             let mut state = self.state.lock();
             let State::Open(open) = &mut *state else { return false };
             open.crashed.insert(Arc::clone(session));
-            self.take_where(open, |e| e.session.as_ref() == Some(session) && !survives_crash(&e.method))
+            self.take_where(open, |e| e.session.as_ref() == Some(session) && !answered_by_browser(&e.method))
         };
         self.deliver_all(entries, |method| Error::SessionGone { method, reason: GoneReason::Crashed })
     }

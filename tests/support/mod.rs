@@ -1,5 +1,11 @@
 //! What tests share.
 
+pub(crate) mod fake_cdp;
+mod fake_cdp_link;
+mod fake_cdp_rules;
+pub(crate) mod fake_cdp_wire;
+pub(crate) mod leaks;
+
 use std::path::PathBuf;
 
 /// A browser to test with: `CDPILOT_BROWSER`, else the usual names on `PATH`.

@@ -26,7 +26,10 @@ impl Context<'_> {
             Shape::Enum(values) => self.open_enum(scope, &rust, &head, values),
             Shape::String => {
                 scope.claim(&rust)?;
-                let lines = head.lines().map(|line| format!("    {line}\n")).collect::<String>();
+                let lines = head
+                    .lines()
+                    .map(|line| format!("    {line}\n"))
+                    .collect::<String>();
                 Ok(format!("\nrt::string_id! {{\n{lines}    {rust}\n}}\n"))
             }
             Shape::Struct(fields) => {
@@ -39,6 +42,7 @@ impl Context<'_> {
                     fields,
                     place: if borrowed { Place::Event } else { Place::Owned },
                     ways,
+                    tail: String::new(),
                     owner: Some(name),
                 };
                 self.structure(scope, &structure)
@@ -68,41 +72,58 @@ impl Context<'_> {
         if flags.deprecated {
             head += "#[deprecated = \"deprecated in the protocol\"]\n";
         }
-        let mut out = self.structure(scope, &Structure {
-            name: rust.clone(),
-            prefix: rust.clone(),
-            wire: method.clone(),
-            head,
-            fields: &command.params,
-            place: Place::Owned,
-            ways: Ways { to: true, ..Ways::default() },
-            owner: None,
-        })?;
         let returns = if command.returns.is_empty() {
             "rt::Empty".to_owned()
         } else {
             names::item(self.domain, name, "Returns")?
         };
-        let _ = writeln!(out, "impl rt::Command for {rust} {{");
-        let _ = writeln!(out, "    const METHOD: &'static str = {method:?};");
+        let mut tail = format!("impl rt::Command for {rust} {{\n");
+        let _ = writeln!(tail, "    const METHOD: &'static str = {method:?};");
         if flags.experimental {
-            let _ = writeln!(out, "    const EXPERIMENTAL: bool = true;");
+            let _ = writeln!(tail, "    const EXPERIMENTAL: bool = true;");
         }
         if let Some(to) = &command.redirect {
-            let _ = writeln!(out, "    const REDIRECT: Option<&'static str> = Some({to:?});");
+            let _ = writeln!(
+                tail,
+                "    const REDIRECT: Option<&'static str> = Some({to:?});"
+            );
         }
-        let _ = writeln!(out, "    type Returns = {returns};\n}}");
-        if !command.returns.is_empty() {
-            out += &self.structure(scope, &Structure {
-                prefix: returns.clone(),
-                name: returns,
+        let _ = writeln!(tail, "    type Returns = {returns};\n}}");
+        let mut out = self.structure(
+            scope,
+            &Structure {
+                name: rust.clone(),
+                prefix: rust.clone(),
                 wire: method.clone(),
-                head: format!("/// What [`{rust}`] returns.\n"),
-                fields: &command.returns,
+                head,
+                fields: &command.params,
                 place: Place::Owned,
-                ways: Ways { from: true, ..Ways::default() },
+                ways: Ways {
+                    to: true,
+                    ..Ways::default()
+                },
+                tail,
                 owner: None,
-            })?;
+            },
+        )?;
+        if !command.returns.is_empty() {
+            out += &self.structure(
+                scope,
+                &Structure {
+                    prefix: returns.clone(),
+                    name: returns,
+                    wire: method.clone(),
+                    head: format!("/// What [`{rust}`] returns.\n"),
+                    fields: &command.returns,
+                    place: Place::Owned,
+                    ways: Ways {
+                        from: true,
+                        ..Ways::default()
+                    },
+                    tail: String::new(),
+                    owner: None,
+                },
+            )?;
         }
         Ok(out)
     }
@@ -117,23 +138,33 @@ impl Context<'_> {
         let rust = names::item(self.domain, name, "Event")?;
         let flags = both(domain.flags, event.flags);
         let method = format!("{}.{name}", self.domain);
-        let mut out = self.structure(scope, &Structure {
-            name: rust.clone(),
-            prefix: names::pascal(name),
-            wire: method.clone(),
-            head: self.doc("Event", name, "event", flags),
-            fields: &event.fields,
-            place: Place::Event,
-            ways: Ways { event: true, ..Ways::default() },
-            owner: None,
-        })?;
-        let borrows = event.fields.iter().any(|f| self.layout.borrows(self.protocol, &f.shape));
-        let head = if borrows { format!("<'a> rt::Event<'a> for {rust}<'a>") } else {
+        let borrows = event
+            .fields
+            .iter()
+            .any(|f| self.layout.borrows(self.protocol, &f.shape));
+        let head = if borrows {
+            format!("<'a> rt::Event<'a> for {rust}<'a>")
+        } else {
             format!(" rt::Event<'_> for {rust}")
         };
-        let _ = writeln!(out, "impl{head} {{");
-        let _ = writeln!(out, "    const METHOD: &'static str = {method:?};\n}}");
-        Ok(out)
+        let tail = format!("impl{head} {{\n    const METHOD: &'static str = {method:?};\n}}\n");
+        self.structure(
+            scope,
+            &Structure {
+                name: rust,
+                prefix: names::pascal(name),
+                wire: method,
+                head: self.doc("Event", name, "event", flags),
+                fields: &event.fields,
+                place: Place::Event,
+                ways: Ways {
+                    event: true,
+                    ..Ways::default()
+                },
+                tail,
+                owner: None,
+            },
+        )
     }
 
     pub(crate) fn open_enum(
@@ -163,6 +194,10 @@ impl Context<'_> {
     /// The documentation line of an item. A deprecated command has an attribute besides.
     fn doc(&self, what: &str, name: &str, anchor: &str, flags: Flags) -> String {
         let url = page(self.domain, &format!("#{anchor}-{name}"));
-        format!("/// {what} [`{}.{name}`]({url}).{}\n", self.domain, remark(flags))
+        format!(
+            "/// {what} [`{}.{name}`]({url}).{}\n",
+            self.domain,
+            remark(flags)
+        )
     }
 }

@@ -44,7 +44,9 @@ pub fn emit(
     let mut root = format!("// Written by cdp-gen from {}.\n", origin());
     for name in selection.domains() {
         let Some(domain) = protocol.domains.get(name) else {
-            return Err(Error::Unknown { name: name.to_owned() });
+            return Err(Error::Unknown {
+                name: name.to_owned(),
+            });
         };
         let module = names::module(name)?;
         modules.claim(&module)?;
@@ -55,18 +57,29 @@ pub fn emit(
             page(name, ""),
             remark(domain.flags),
         );
-        let context = Context { protocol, selection, layout, domain: name };
+        let context = Context {
+            protocol,
+            selection,
+            layout,
+            domain: name,
+        };
         files.insert(file, context.module(domain)?);
     }
     let root_file = "protocol.rs".to_owned();
     if files.insert(root_file.clone(), root).is_some() {
-        return Err(Error::Collision { scope: "files".to_owned(), name: root_file });
+        return Err(Error::Collision {
+            scope: "files".to_owned(),
+            name: root_file,
+        });
     }
     Ok(files)
 }
 
 fn origin() -> String {
-    crate::pinned::VERSION.lines().collect::<Vec<_>>().join(", ")
+    crate::pinned::VERSION
+        .lines()
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The documentation page of a domain, or of a place in it.

@@ -45,7 +45,7 @@ impl Context<'_> {
     fn named_type(&self, name: &TypeRef, place: Place) -> Result<String, Error> {
         let def = self.protocol.type_def(name)?;
         if place == Place::Event
-            && matches!(def.shape, Shape::Free | Shape::Array(_))
+            && def.shape.is_alias()
             && self.layout.borrows(self.protocol, &def.shape)
         {
             return self.rust_type(&def.shape, place, None);

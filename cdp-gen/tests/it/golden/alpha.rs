@@ -35,9 +35,7 @@ impl<'de> rt::Record<'de> for Echo {
                 _ => from_.skip()?,
             }
         }
-        Ok(Self {
-            text: rt::need(text, "text")?, names: rt::need(names, "names")?, raw,
-        })
+        Ok(Self { text: rt::need(text, "text")?, names: rt::need(names, "names")?, raw })
     }
 }
 rt::record!(Echo);
@@ -115,9 +113,7 @@ impl<'de> rt::Record<'de> for Filter {
                 _ => from_.skip()?,
             }
         }
-        Ok(Self {
-            exclude, kinds,
-        })
+        Ok(Self { exclude, kinds })
     }
 }
 rt::record!(Filter);
@@ -165,9 +161,7 @@ impl<'a> rt::Record<'a> for Lonely<'a> {
                 _ => from_.skip()?,
             }
         }
-        Ok(Self {
-            entry: rt::need(entry, "entry")?,
-        })
+        Ok(Self { entry: rt::need(entry, "entry")? })
     }
 }
 rt::record!(Lonely<'a>);
@@ -260,9 +254,7 @@ impl<'de> rt::Record<'de> for Peer {
                 _ => from_.skip()?,
             }
         }
-        Ok(Self {
-            node, stream: rt::need(stream, "stream")?,
-        })
+        Ok(Self { node, stream: rt::need(stream, "stream")? })
     }
 }
 rt::record!(Peer);
@@ -284,9 +276,7 @@ impl<'de> rt::Record<'de> for Point {
                 _ => from_.skip()?,
             }
         }
-        Ok(Self {
-            x: rt::need(x, "x")?, y: rt::need(y, "y")?,
-        })
+        Ok(Self { x: rt::need(x, "x")?, y: rt::need(y, "y")? })
     }
 }
 rt::record!(Point);
@@ -321,6 +311,10 @@ impl serde::Serialize for Configure {
         to_.end()
     }
 }
+impl rt::Command for Configure {
+    const METHOD: &'static str = "Alpha.configure";
+    type Returns = rt::Empty;
+}
 
 rt::open_enum! {
     /// Values of `mode` in `Alpha.configure`.
@@ -328,10 +322,6 @@ rt::open_enum! {
         Fast = "fast",
         Slow = "slow",
     }
-}
-impl rt::Command for Configure {
-    const METHOD: &'static str = "Alpha.configure";
-    type Returns = rt::Empty;
 }
 
 /// Command [`Alpha.enable`](https://chromedevtools.github.io/devtools-protocol/tot/Alpha/#method-enable).
@@ -516,6 +506,9 @@ impl<'a> rt::Record<'a> for EntryAddedEvent<'a> {
     }
 }
 rt::record!(EntryAddedEvent<'a>);
+impl<'a> rt::Event<'a> for EntryAddedEvent<'a> {
+    const METHOD: &'static str = "Alpha.entryAdded";
+}
 
 rt::open_enum! {
     /// Values of `cause` in `Alpha.entryAdded`.
@@ -523,9 +516,6 @@ rt::open_enum! {
         User = "user",
         Script = "script",
     }
-}
-impl<'a> rt::Event<'a> for EntryAddedEvent<'a> {
-    const METHOD: &'static str = "Alpha.entryAdded";
 }
 
 /// Event [`Alpha.moved`](https://chromedevtools.github.io/devtools-protocol/tot/Alpha/#event-moved).
@@ -545,9 +535,7 @@ impl<'de> rt::Record<'de> for MovedEvent {
                 _ => from_.skip()?,
             }
         }
-        Ok(Self {
-            to: rt::need(to, "to")?, count: rt::need(count, "count")?,
-        })
+        Ok(Self { to: rt::need(to, "to")?, count: rt::need(count, "count")? })
     }
 }
 rt::record!(MovedEvent);

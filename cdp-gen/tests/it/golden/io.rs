@@ -49,9 +49,7 @@ impl<'de> rt::Record<'de> for ReadReturns {
                 _ => from_.skip()?,
             }
         }
-        Ok(Self {
-            data: rt::need(data, "data")?, eof: rt::need(eof, "eof")?,
-        })
+        Ok(Self { data: rt::need(data, "data")?, eof: rt::need(eof, "eof")? })
     }
 }
 rt::record!(ReadReturns);

@@ -1,0 +1,96 @@
+//! Compares this crate with a raw loop on the same browser, in the same run.
+//!
+//! `cargo bench --bench cdp -- [--quick] [--json] [FILTER…]`. A filter selects workloads whose name
+//! contains it (`sequential`, `flight`, `threads`, `flood`, `large`, `screenshot`, `attach`, `ws`,
+//! `pipe`). Raw and ours take turns in rounds of rotating order; figures are medians, the ratio is the
+//! median of the rounds' ratios. Nothing here fails because something was slow.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a bench prints
+
+#[cfg(unix)]
+mod chrome;
+#[cfg(unix)]
+mod lane;
+#[cfg(unix)]
+mod measure;
+#[cfg(unix)]
+mod raw;
+#[cfg(unix)]
+mod table;
+#[cfg(unix)]
+mod workloads;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// What the command line asks for.
+#[derive(Default)]
+struct Options {
+    quick: bool,
+    json: bool,
+    filters: Vec<String>,
+}
+
+impl Options {
+    fn parse() -> Self {
+        let mut options = Self::default();
+        for argument in std::env::args().skip(1) {
+            match argument.as_str() {
+                "--quick" => options.quick = true,
+                "--json" => options.json = true,
+                "--bench" => {} // cargo adds it
+                filter => options.filters.push(filter.to_owned()),
+            }
+        }
+        options
+    }
+
+    #[cfg(unix)]
+    fn wants_lane(&self, lane: &str) -> bool {
+        let mut lanes = self.filters.iter().filter(|f| matches!(f.as_str(), "ws" | "pipe")).peekable();
+        lanes.peek().is_none() || lanes.any(|f| f == lane)
+    }
+
+    #[cfg(unix)]
+    fn wants(&self, workload: &str) -> bool {
+        let mut names = self.filters.iter().filter(|f| !matches!(f.as_str(), "ws" | "pipe")).peekable();
+        names.peek().is_none() || names.any(|f| workload.contains(f.as_str()))
+    }
+}
+
+#[cfg(unix)]
+fn main() -> Result<()> {
+    let options = Options::parse();
+    let program = chrome::find()?;
+    let before = measure::load();
+    let mut rows = Vec::new();
+    let mut browser = String::new();
+    for name in ["ws", "pipe"].into_iter().filter(|name| options.wants_lane(name)) {
+        let lane = lane::Lane::start(&program, name)?;
+        browser.clone_from(&lane.version);
+        for (workload, run) in workloads::ALL {
+            if options.wants(workload) {
+                eprintln!("{workload}, {name}");
+                rows.extend(run(&lane, options.quick)?);
+            }
+        }
+    }
+    let processors = std::thread::available_parallelism().map_or(0, usize::from);
+    let load = format!("{before} before, {} after", measure::load());
+    if options.json {
+        let all = serde_json::json!({
+            "browser": browser, "processors": processors, "load": load, "quick": options.quick, "rows": rows,
+        });
+        println!("{all:#}");
+    } else {
+        print!("{}", table::text(&rows));
+        println!("{browser}, {processors} processors, load average {load}");
+        println!("ratio: ours to raw, median of rounds; raw: one blocking loop (spin: the same, spinning)");
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn main() -> Result<()> {
+    let _ = Options::parse();
+    println!("this bench runs on Unix only");
+    Ok(())
+}

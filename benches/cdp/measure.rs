@@ -1,0 +1,57 @@
+//! What one run costs: time, processor time, memory.
+
+use std::time::{Duration, Instant};
+
+use crate::Result;
+
+/// What one run of one contestant cost.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Sample {
+    /// Time, or calls or events a second.
+    pub(crate) value: f64,
+    /// Processor time of this process, milliseconds for the whole run.
+    pub(crate) cpu: f64,
+    /// Growth of the peak of resident memory, MiB.
+    pub(crate) memory: f64,
+}
+
+/// Processor time of this process so far.
+fn cpu() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// A field of `/proc/self/status` in MiB; 0 where there is none.
+fn status(field: &str) -> f64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
+}
+
+/// Measures `body`; `value` makes the figure from the time it took.
+pub(crate) fn measure(value: impl Fn(Duration) -> f64, body: impl FnOnce() -> Result<()>) -> Result<Sample> {
+    // Sets the peak back to what is resident now (proc(5)); Linux only.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+    let resident = status("VmRSS");
+    let (cpu_before, began) = (cpu(), Instant::now());
+    body()?;
+    let (time, cpu) = (began.elapsed(), cpu().saturating_sub(cpu_before));
+    let memory = (status("VmHWM") - resident).max(0.0);
+    Ok(Sample { value: value(time), cpu: cpu.as_secs_f64() * 1e3, memory })
+}
+
+/// The middle value.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => values[n / 2],
+        n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
+    }
+}
+
+/// The load of the machine, as the system tells it.
+pub(crate) fn load() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').take(3).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,99 @@
+#!/bin/sh
+# Makes sure that a Chromium-based browser is on this machine; installs one with the system's package
+# manager when there is none. Used by `make test` and `make demo`.
+#
+# Exit status: 0 when there is a browser (now), 1 when there is none and none could be installed.
+set -eu
+
+say() { printf 'ensure-browser: %s\n' "$*"; }
+fail() { printf 'ensure-browser: %s\n' "$*" >&2; exit 1; }
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# On Ubuntu /usr/bin/chromium-browser may be a script that only points at the snap.
+is_stub() {
+    case $(head -c 2 "$1" 2>/dev/null) in
+        '#!') grep -q /snap/bin/chromium "$1" 2>/dev/null && [ ! -x /snap/bin/chromium ] ;;
+        *) return 1 ;;
+    esac
+}
+
+# Prints the path of a browser. The places are those that the program itself looks at.
+find_browser() {
+    for name in chromium chromium-browser google-chrome-stable google-chrome google-chrome-beta \
+        google-chrome-unstable brave-browser brave-browser-stable microsoft-edge-stable microsoft-edge; do
+        path=$(command -v "$name" 2>/dev/null) || continue
+        is_stub "$path" || { printf '%s\n' "$path"; return 0; }
+    done
+    for path in /snap/bin/chromium /usr/lib/chromium/chromium /opt/google/chrome/chrome /opt/chromium/chrome \
+        /opt/brave.com/brave/brave /opt/brave-bin/brave /opt/microsoft/msedge/msedge \
+        /var/lib/flatpak/exports/bin/org.chromium.Chromium; do
+        [ -x "$path" ] && { printf '%s\n' "$path"; return 0; }
+    done
+    for folder in /Applications "${HOME:-/}/Applications"; do
+        for app in "Google Chrome Canary" Chromium "Google Chrome" "Brave Browser" "Microsoft Edge"; do
+            path="$folder/$app.app/Contents/MacOS/$app"
+            [ -x "$path" ] && { printf '%s\n' "$path"; return 0; }
+        done
+    done
+    return 1
+}
+
+run() {
+    say "running: $*"
+    "$@"
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        run "$@"
+    elif has sudo; then
+        run sudo "$@"
+    elif has doas; then
+        run doas "$@"
+    else
+        fail "installing a browser needs root and there is neither sudo nor doas; run as root: $*"
+    fi
+}
+
+distribution() {
+    # In a subshell: the file sets many variables.
+    ( [ -r /etc/os-release ] && . /etc/os-release && printf '%s' "${ID:-}" ) || true
+}
+
+install_browser() {
+    if has apt-get; then
+        if [ "$(distribution)" = ubuntu ]; then
+            has snap || fail "Ubuntu packages Chromium as a snap only and there is no snapd; install Google Chrome's .deb or set CDPILOT_BROWSER"
+            as_root snap install chromium
+        else
+            as_root apt-get update && as_root apt-get install -y chromium
+        fi
+    elif has dnf; then
+        as_root dnf install -y chromium
+    elif has pacman; then
+        as_root pacman -Sy --noconfirm chromium
+    elif has zypper; then
+        as_root zypper --non-interactive install chromium
+    elif has apk; then
+        as_root apk add --no-cache chromium
+    elif has brew; then
+        run brew install --cask google-chrome
+    else
+        fail "no package manager that this script knows (apt-get, dnf, pacman, zypper, apk, brew); install Chromium or Chrome by hand, or set CDPILOT_BROWSER"
+    fi
+}
+
+if [ -n "${CDPILOT_BROWSER:-}" ]; then
+    path=$(command -v "$CDPILOT_BROWSER" 2>/dev/null) ||
+        fail "CDPILOT_BROWSER is set to $CDPILOT_BROWSER, which cannot be executed; correct or unset it"
+    say "using $path (CDPILOT_BROWSER)"
+    exit 0
+fi
+if path=$(find_browser); then
+    say "found $path"
+    exit 0
+fi
+say "no browser found, installing one"
+install_browser || fail "the installation failed; install Chromium or Chrome by hand, or set CDPILOT_BROWSER"
+path=$(find_browser) || fail "the installation went through but left no browser where it is expected; set CDPILOT_BROWSER"
+say "installed $path"

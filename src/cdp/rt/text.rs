@@ -1,0 +1,195 @@
+//! Text and bytes as they stand in messages.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use base64::Engine as _;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+
+/// Text of an event: borrowed from the message unless it had escapes in it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Str<'a>(Cow<'a, str>);
+
+impl Str<'_> {
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// True if no copy was made.
+    #[must_use]
+    pub fn is_borrowed(&self) -> bool {
+        matches!(self.0, Cow::Borrowed(_))
+    }
+
+    /// The text on its own.
+    #[must_use]
+    pub fn into_owned(self) -> String {
+        self.0.into_owned()
+    }
+}
+
+impl Deref for Str<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for Str<'_> {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Str<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl fmt::Debug for Str<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl<'a> From<&'a str> for Str<'a> {
+    fn from(text: &'a str) -> Self {
+        Self(Cow::Borrowed(text))
+    }
+}
+
+impl From<String> for Str<'_> {
+    fn from(text: String) -> Self {
+        Self(Cow::Owned(text))
+    }
+}
+
+impl From<Str<'_>> for String {
+    fn from(text: Str<'_>) -> Self {
+        text.into_owned()
+    }
+}
+
+impl PartialEq<str> for Str<'_> {
+    fn eq(&self, other: &str) -> bool {
+        self.as_str() == other
+    }
+}
+
+impl PartialEq<&str> for Str<'_> {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == *other
+    }
+}
+
+impl Serialize for Str<'_> {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(&self.0)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Text<'a>(PhantomData<&'a str>);
+        impl<'de: 'a, 'a> Visitor<'de> for Text<'a> {
+            type Value = Str<'a>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("text")
+            }
+
+            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Str<'a>, E> {
+                Ok(Str(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Str<'a>, E> {
+                Ok(Str(Cow::Owned(text.to_owned())))
+            }
+
+            fn visit_string<E: de::Error>(self, text: String) -> Result<Str<'a>, E> {
+                Ok(Str(Cow::Owned(text)))
+            }
+        }
+        from.deserialize_str(Text(PhantomData))
+    }
+}
+
+/// Bytes as they stand on the wire; decoded only when asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Base64(String);
+
+/// Bytes of an event, as they stand on the wire.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Base64Str<'a>(#[serde(borrow)] Str<'a>);
+
+/// A value that should be Base64 is not.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the value is not Base64: {0}")]
+pub struct NotBase64(#[from] base64::DecodeError);
+
+/// As [`STANDARD`], but does not insist on padding: not every implementer of the protocol pads.
+const READER: GeneralPurpose = GeneralPurpose::new(
+    &base64::alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+impl Base64 {
+    /// Encodes bytes to send.
+    #[must_use]
+    pub fn encode(bytes: &[u8]) -> Self {
+        Self(STANDARD.encode(bytes))
+    }
+
+    /// Takes text that is Base64 already.
+    #[must_use]
+    pub fn from_wire(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The bytes.
+    ///
+    /// # Errors
+    /// The text is not Base64.
+    pub fn decode(&self) -> Result<Vec<u8>, NotBase64> {
+        Ok(READER.decode(&self.0)?)
+    }
+
+    /// The text as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Base64Str<'_> {
+    /// The bytes.
+    ///
+    /// # Errors
+    /// The text is not Base64.
+    pub fn decode(&self) -> Result<Vec<u8>, NotBase64> {
+        Ok(READER.decode(self.as_str())?)
+    }
+
+    /// The text as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// The same, independent of the message.
+    #[must_use]
+    pub fn into_owned(self) -> Base64 {
+        Base64(self.0.into_owned())
+    }
+}

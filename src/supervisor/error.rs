@@ -1,0 +1,124 @@
+//! What can go wrong with a supervisor, each with the way out.
+
+use std::time::Duration;
+
+use crate::{browser, cdp};
+
+/// A failed request to a supervisor.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The supervisor has ended.
+    #[error("the supervisor is not active ({reason}); start it again")]
+    NotActive {
+        /// Why it ended.
+        reason: String,
+    },
+    /// The start took too long.
+    #[error("the supervisor did not attach within {} ms; is a page of the browser stuck?", .after.as_millis())]
+    StartTimeout {
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The page to supervise is not there.
+    #[error("the browser has no page {target}; list its pages and choose one")]
+    PageNotFound {
+        /// The target that was asked for.
+        target: String,
+    },
+    /// There is no page to act on.
+    #[error("the task has no open page; open one first")]
+    NoPage,
+    /// The frame is not known.
+    #[error("no frame {frame} in this task; take a new snapshot, known frames: {}", list(.known))]
+    FrameNotFound {
+        /// The frame that was asked for.
+        frame: String,
+        /// Frames that are there, at most ten.
+        known: Vec<String>,
+    },
+    /// The command cannot be aimed at a frame that shares its process with another.
+    #[error(
+        "{method} cannot be aimed at frame {frame}: it shares the process and session of frame {owner}, \
+         so the command would act on that one; use Runtime.evaluate with this frame, \
+         or contentDocument of its <iframe> from frame {owner}"
+    )]
+    NotAFrameCommand {
+        /// The command.
+        method: String,
+        /// The frame that was asked for.
+        frame: String,
+        /// The frame whose session it shares.
+        owner: String,
+    },
+    /// The frame has no script context at the moment.
+    #[error("frame {frame} has no script context at the moment; it may be loading, wait for it or take a new snapshot")]
+    NoContext {
+        /// The frame.
+        frame: String,
+    },
+    /// The frame lost its session and has not got a new one.
+    #[error("frame {frame} is detached at the moment; take a new snapshot")]
+    FrameDetached {
+        /// The frame.
+        frame: String,
+    },
+    /// No dialog is open.
+    #[error("no dialog is currently open; take a snapshot to see recent ones")]
+    NoDialog,
+    /// Several dialogs are open and none was named.
+    #[error("{} dialogs are open; name one of: {}", .candidates.len(), .candidates.join(", "))]
+    SeveralDialogs {
+        /// Their ids.
+        candidates: Vec<String>,
+    },
+    /// The dialog is not open.
+    #[error("dialog {id} is not open (open: {}); take a snapshot to see what became of it", list(.known))]
+    DialogNotFound {
+        /// The dialog that was asked for.
+        id: String,
+        /// The ones that are open.
+        known: Vec<String>,
+    },
+    /// Somebody else answered first.
+    #[error("dialog {id} was answered by somebody else just now; take a snapshot")]
+    DialogGone {
+        /// The dialog.
+        id: String,
+    },
+    /// The script threw.
+    #[error("{0}")]
+    Script(#[from] super::ScriptError),
+    /// The call failed.
+    #[error(transparent)]
+    Cdp(#[from] cdp::Error),
+    /// The browser could not be started or reached.
+    #[error(transparent)]
+    Browser(#[from] browser::Error),
+    /// The supervisor did not get to the request in time.
+    #[error("the supervisor did not finish {what} within {} ms; try again", .after.as_millis())]
+    Timeout {
+        /// What was asked.
+        what: &'static str,
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The system refused a thread.
+    #[error("cannot start the supervisor's thread: {problem}")]
+    System {
+        /// The system's sentence.
+        problem: String,
+    },
+}
+
+impl Error {
+    /// Whether an open dialog stands in the way.
+    #[must_use]
+    pub fn is_blocked_by_dialog(&self) -> bool {
+        matches!(self, Self::Cdp(cdp::Error::BlockedByDialog { .. }))
+    }
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}

@@ -1,0 +1,263 @@
+//! The handle everybody works with.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crossbeam_channel::{Receiver, Sender};
+
+use super::error::Error;
+use super::log::EventLog;
+use super::options::SupervisorOptions;
+use super::snapshot::{Phase, Snapshot};
+use super::state::{Request, Response, State};
+use super::worker::{Inputs, Worker};
+use crate::browser::{Browser, LaunchOptions};
+use crate::cdp::protocol::browser::BrowserContextId;
+use crate::cdp::protocol::target::TargetId;
+use crate::cdp::{ConnectOptions, Connection};
+use crate::sync::{Deadline, Published, Thread, spawn};
+
+/// Requests that may wait for the thread.
+const REQUESTS: usize = 256;
+
+/// A supervisor of one task. It owns its browser: dropping it ends the connection, the thread, and
+/// the browser if we started it. [`stop`](Self::stop) also leaves the pages in order.
+///
+/// All methods take `&self` and may be called from any thread.
+pub struct Supervisor {
+    pub(super) connection: Connection,
+    pub(super) published: Arc<Published<Snapshot>>,
+    log: Arc<EventLog>,
+    requests: Sender<Request>,
+    close: Sender<()>,
+    task: String,
+    // In this order on drop: the thread first, it uses the connection; the browser last.
+    thread: parking_lot::Mutex<Option<Thread>>,
+    browser: parking_lot::Mutex<Option<Browser>>,
+}
+
+impl Supervisor {
+    /// Starts a browser and supervises it.
+    ///
+    /// # Errors
+    /// [`Error::Browser`] when it does not start, and those of [`start`](Self::start).
+    pub fn launch(browser: &LaunchOptions, options: SupervisorOptions) -> Result<Self, Error> {
+        Self::start(Browser::launch(browser)?, options)
+    }
+
+    /// Attaches to a running browser by its CDP address (ws, wss, http, https) and supervises it.
+    ///
+    /// # Errors
+    /// [`Error::Browser`] when it cannot be reached, and those of [`start`](Self::start). No error
+    /// carries the address.
+    pub fn attach(url: &str, connect: &ConnectOptions, options: SupervisorOptions) -> Result<Self, Error> {
+        Self::start(Browser::attach(url, connect)?, options)
+    }
+
+    /// Supervises a browser over its one connection, which the supervisor owns from now on.
+    ///
+    /// # Errors
+    /// [`Error::PageNotFound`] when the page to supervise is not there, [`Error::StartTimeout`],
+    /// [`Error::NotActive`] when the connection ends meanwhile, [`Error::System`].
+    pub fn start(browser: Browser, options: SupervisorOptions) -> Result<Self, Error> {
+        let supervisor = Self::over(browser.connection().clone(), options)?;
+        *supervisor.browser.lock() = Some(browser);
+        Ok(supervisor)
+    }
+
+    /// Supervises over a connection that was made elsewhere.
+    ///
+    /// # Errors
+    /// See [`start`](Self::start).
+    pub fn over(connection: Connection, options: SupervisorOptions) -> Result<Self, Error> {
+        let deadline = Deadline::after(options.start_timeout);
+        let began = Instant::now();
+        let task = options.task.clone();
+        let (requests, requests_out) = crossbeam_channel::bounded(REQUESTS);
+        let (close, close_out) = crossbeam_channel::bounded(1);
+        let (reply, started) = crossbeam_channel::bounded(1);
+        let _ = requests.try_send(Request::Started { reply });
+        let published = Arc::new(Published::new(Snapshot::empty()));
+        let log = Arc::new(EventLog::default());
+        let worker = Worker {
+            connection: connection.clone(),
+            inputs: Inputs::new(&connection, requests_out, close_out),
+            state: State::new(options),
+            published: Arc::clone(&published),
+            log: Arc::clone(&log),
+        };
+        let thread = spawn(format!("sup-{task}"), move || worker.run())
+            .map_err(|e| Error::System { problem: e.to_string() })?;
+        let supervisor = Self {
+            connection,
+            published,
+            log,
+            requests,
+            close,
+            task,
+            thread: parking_lot::Mutex::new(Some(thread)),
+            browser: parking_lot::Mutex::new(None),
+        };
+        match started.recv_deadline(deadline.instant()) {
+            Ok(outcome) => outcome.map(|()| supervisor),
+            Err(_) => Err(Error::StartTimeout { after: began.elapsed() }),
+        }
+    }
+
+    /// The name of the task.
+    #[must_use]
+    pub fn task(&self) -> &str {
+        &self.task
+    }
+
+    /// Everything known at this moment. Never waits for the browser.
+    #[must_use]
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.published.get()
+    }
+
+    /// The number of the current snapshot; grows with each one.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.published.latest().version
+    }
+
+    /// Waits until `accept` holds for the snapshot, the present one first. `None` at the deadline,
+    /// or when the supervisor has ended and nothing will change any more.
+    pub fn wait_until(&self, deadline: Deadline, mut accept: impl FnMut(&Snapshot) -> bool) -> Option<Arc<Snapshot>> {
+        let mut ended = false;
+        let found = self.published.wait_until(deadline, |snapshot| {
+            let accepted = accept(snapshot);
+            ended = !accepted && matches!(snapshot.phase, Phase::Ended(_));
+            accepted || ended
+        });
+        found.filter(|_| !ended)
+    }
+
+    /// Waits for a snapshot newer than `seen`. `None` at the deadline.
+    #[must_use]
+    pub fn wait_newer(&self, seen: u64, deadline: Deadline) -> Option<Arc<Snapshot>> {
+        self.published.wait_newer(seen, deadline).map(|v| v.value)
+    }
+
+    /// The event log.
+    #[must_use]
+    pub fn log(&self) -> &Arc<EventLog> {
+        &self.log
+    }
+
+    /// Whether it is watching.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        self.snapshot().is_active()
+    }
+
+    /// The connection that actions go through.
+    #[must_use]
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Runs `with` on the browser behind it, if this supervisor was started with one.
+    pub fn with_browser<T>(&self, with: impl FnOnce(&Browser) -> T) -> Option<T> {
+        self.browser.lock().as_ref().map(with)
+    }
+
+    /// Opens a page that belongs to the task. Returns when it is attached.
+    ///
+    /// # Errors
+    /// [`Error::Cdp`] when the browser refuses, [`Error::Timeout`], [`Error::NotActive`].
+    pub fn open_page(
+        &self,
+        url: &str,
+        context: Option<BrowserContextId>,
+        deadline: Deadline,
+    ) -> Result<TargetId, Error> {
+        self.ask("opening the page", deadline, |reply| Request::Open { url: url.to_owned(), context, reply })
+    }
+
+    /// Closes a page of the task. Open dialogs are dismissed first: Chromium crashes as a whole when
+    /// a tab is closed under a dialog of one of its subframes.
+    ///
+    /// # Errors
+    /// [`Error::PageNotFound`], [`Error::Cdp`], [`Error::Timeout`], [`Error::NotActive`].
+    pub fn close_page(&self, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
+        self.ask("closing the page", deadline, |reply| Request::Close { target: target.clone(), reply })
+    }
+
+    /// Ends it in order: open dialogs are dismissed, pages it opened are closed, the thread ends, and
+    /// the browser is closed if we started it. Within the deadline, whatever the browser does.
+    pub fn stop(&self, deadline: Deadline) {
+        if self.is_active() {
+            let _ = self.ask("leaving", deadline.within(LEAVE), |reply| Request::Leave { reply });
+        }
+        self.end_thread();
+        let browser = self.browser.lock().take();
+        if let Some(browser) = browser
+            && let Err(error) = browser.close(deadline)
+        {
+            tracing::warn!(%error, "the browser did not close in order");
+        }
+        self.connection.close();
+    }
+
+    pub(super) fn ask<T>(
+        &self,
+        what: &'static str,
+        deadline: Deadline,
+        request: impl FnOnce(Response<T>) -> Request,
+    ) -> Result<T, Error> {
+        let began = Instant::now();
+        let (reply, answer): (Response<T>, Receiver<_>) = crossbeam_channel::bounded(1);
+        let late = || Error::Timeout { what, after: began.elapsed() };
+        self.requests.send_deadline(request(reply), deadline.instant()).map_err(|error| match error {
+            crossbeam_channel::SendTimeoutError::Timeout(_) => late(),
+            crossbeam_channel::SendTimeoutError::Disconnected(_) => self.not_active(),
+        })?;
+        match answer.recv_deadline(deadline.instant()) {
+            Ok(outcome) => outcome,
+            Err(crossbeam_channel::RecvTimeoutError::Timeout) => Err(late()),
+            Err(crossbeam_channel::RecvTimeoutError::Disconnected) => Err(self.not_active()),
+        }
+    }
+
+    /// Hands a request over without an answer.
+    pub(super) fn tell(&self, request: Request, deadline: Deadline) -> Result<(), Error> {
+        self.requests.send_deadline(request, deadline.instant()).map_err(|_| self.not_active())
+    }
+
+    pub(super) fn not_active(&self) -> Error {
+        let reason = match &self.snapshot().phase {
+            Phase::Ended(reason) => reason.to_string(),
+            Phase::Starting => "starting".to_owned(),
+            Phase::Active => "ending".to_owned(),
+        };
+        Error::NotActive { reason }
+    }
+
+    fn end_thread(&self) {
+        let _ = self.close.try_send(());
+        // Taken out first: joining under the lock would hold it over a wait.
+        let thread = self.thread.lock().take();
+        drop(thread);
+    }
+}
+
+/// What tidying up may take of a stop.
+const LEAVE: std::time::Duration = std::time::Duration::from_secs(3);
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        self.end_thread();
+        let browser = self.browser.lock().take();
+        drop(browser);
+        self.connection.close();
+    }
+}
+
+impl fmt::Debug for Supervisor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Supervisor").field("task", &self.task).field("phase", &self.snapshot().phase).finish()
+    }
+}

@@ -1,0 +1,40 @@
+//! Watching a browser: pages, frames, dialogs, console; one supervisor per task.
+//!
+//! A [`Supervisor`] owns one connection. What the browser tells is folded by one thread
+//! (`sup-<task>`) into a frozen [`Snapshot`] that anybody may take at any time without waiting for
+//! the browser; dialogs are answered by policy, by an armed answer or on request; calls go into any
+//! frame by its id. The room never opens a second connection and knows nothing of element trees.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `options` | what a supervisor is asked to do |
+//! | `state` | the fold: events in, effects out; no input or output of its own |
+//! | `worker` | the thread around the fold |
+//! | `snapshot`, `tree` | what is published |
+//! | `log` | the numbered event log |
+//! | `handle`, `frame_call`, `dialog_call` | the public calls |
+//! | `registry` | supervisors by task |
+
+mod dialog_call;
+mod error;
+mod frame_call;
+mod handle;
+mod log;
+mod options;
+mod registry;
+mod snapshot;
+mod state;
+mod tree;
+mod worker;
+
+pub use dialog_call::DialogAnswer;
+pub use error::Error;
+pub use frame_call::{FrameRef, ScriptError, Value};
+pub use handle::Supervisor;
+pub use log::{Entry, EventLog, Kind, Tail};
+pub use options::{DialogPolicy, Pages, SupervisorOptions, UnknownPolicy};
+pub use registry::Registry;
+pub use snapshot::{
+    ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel, Dialog, DialogType, Frame, Page, PageState, Phase, Snapshot,
+};
+pub use tree::{FrameTree, FrameView, Limits};

@@ -1,0 +1,288 @@
+//! What is published: frozen views of everything the supervisor knows.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::tree::{FrameTree, Limits};
+use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::target::TargetId;
+
+/// Where a supervisor stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Phase {
+    /// Attaching.
+    Starting,
+    /// Watching.
+    Active,
+    /// Ended, and why.
+    Ended(Arc<str>),
+}
+
+/// Everything a supervisor knew at one moment. Parts that did not change are shared with the
+/// snapshot before it.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    /// Which connection it comes from, counted from 1.
+    pub generation: u64,
+    /// Where the supervisor stands.
+    pub phase: Phase,
+    /// The task's pages, oldest first.
+    pub pages: Arc<[Page]>,
+    /// Their frames, in the order they were seen.
+    pub frames: Arc<[Frame]>,
+    /// Dialogs that wait for an answer, oldest first.
+    pub dialogs: Arc<[Dialog]>,
+    /// The last 20 dialogs that closed, oldest first.
+    pub recent: Arc<[ClosedDialog]>,
+    /// The last 50 console messages and uncaught exceptions, oldest first.
+    pub console: Arc<[ConsoleEntry]>,
+}
+
+impl Snapshot {
+    pub(super) fn empty() -> Self {
+        Self {
+            generation: 1,
+            phase: Phase::Starting,
+            pages: Arc::default(),
+            frames: Arc::default(),
+            dialogs: Arc::default(),
+            recent: Arc::default(),
+            console: Arc::default(),
+        }
+    }
+
+    /// Whether the supervisor is watching.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        self.phase == Phase::Active
+    }
+
+    /// A page by its target id.
+    #[must_use]
+    pub fn page(&self, target: &str) -> Option<&Page> {
+        self.pages.iter().find(|p| p.target_id.as_str() == target)
+    }
+
+    /// A frame by its id.
+    #[must_use]
+    pub fn frame(&self, id: &str) -> Option<&Frame> {
+        self.frames.iter().find(|f| f.frame_id.as_str() == id)
+    }
+
+    /// The frames of one page.
+    pub fn frames_of<'a>(&'a self, target: &'a str) -> impl Iterator<Item = &'a Frame> {
+        self.frames.iter().filter(move |f| f.target_id.as_str() == target)
+    }
+
+    /// The dialogs that wait on one page.
+    pub fn dialogs_of<'a>(&'a self, target: &'a str) -> impl Iterator<Item = &'a Dialog> {
+        self.dialogs.iter().filter(move |d| d.target_id.as_str() == target)
+    }
+
+    /// The frame tree of a page, within the usual limits: 30 entries, no cross-process frame deeper
+    /// than 2.
+    #[must_use]
+    pub fn frame_tree(&self, target: &str) -> FrameTree {
+        FrameTree::of(self, target, Limits::default())
+    }
+
+    /// The frame tree of a page, whole.
+    #[must_use]
+    pub fn full_frame_tree(&self, target: &str) -> FrameTree {
+        FrameTree::of(self, target, Limits::NONE)
+    }
+}
+
+/// A page of the task.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Page {
+    /// Its target.
+    pub target_id: TargetId,
+    /// Its address, as Chromium last told.
+    pub url: Arc<str>,
+    /// Its title.
+    pub title: Arc<str>,
+    /// Whether it can be worked with.
+    pub state: PageState,
+    /// The page that opened it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opener: Option<TargetId>,
+    /// Its top frame.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_frame: Option<FrameId>,
+    /// Whether it was opened through this supervisor.
+    pub own: bool,
+    #[serde(skip)]
+    pub(crate) session: Arc<str>,
+}
+
+/// Whether a page can be worked with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PageState {
+    /// The attach is under way.
+    Attaching,
+    /// It answers.
+    Ready,
+    /// It has not answered the attach for 5 s: its script hangs, or a dialog was open before us.
+    Unresponsive,
+    /// Its renderer crashed. Reload or navigate to revive it.
+    Crashed,
+}
+
+/// A frame of one of the task's pages.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Frame {
+    /// Its id; kept over process swaps.
+    pub frame_id: FrameId,
+    /// The page it belongs to.
+    pub target_id: TargetId,
+    /// Its parent; `None` for a top frame.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_frame_id: Option<FrameId>,
+    /// Its address.
+    pub url: Arc<str>,
+    /// Its origin.
+    pub origin: Arc<str>,
+    /// Its name; empty when it has none.
+    pub name: Arc<str>,
+    /// Whether it runs in a process of its own (OOPIF).
+    pub is_oopif: bool,
+    /// The session its commands go through; `None` while it is detached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<Arc<str>>,
+    /// The frame that this session is attached to; other than the frame itself when they share it.
+    #[serde(skip)]
+    pub(crate) session_frame: Option<FrameId>,
+    /// Id of its default execution context.
+    #[serde(skip)]
+    pub(crate) context: Option<i64>,
+}
+
+/// The type of a dialog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum DialogType {
+    /// `alert()`.
+    Alert,
+    /// `confirm()`.
+    Confirm,
+    /// `prompt()`.
+    Prompt,
+    /// Asked by the browser before a page with a `beforeunload` handler is left.
+    BeforeUnload,
+}
+
+impl DialogType {
+    /// Its name in the protocol.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Alert => "alert",
+            Self::Confirm => "confirm",
+            Self::Prompt => "prompt",
+            Self::BeforeUnload => "beforeunload",
+        }
+    }
+}
+
+/// A dialog that waits for an answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Dialog {
+    /// `d-1`, `d-2`, …; never used twice by a supervisor.
+    pub id: Arc<str>,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: DialogType,
+    /// Its text, as the page wrote it: untrusted.
+    pub message: Arc<str>,
+    /// The text a prompt begins with; empty otherwise.
+    pub default_prompt: Arc<str>,
+    /// When it opened, Unix seconds.
+    pub opened_at: f64,
+    /// The frame that opened it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame_id: Option<FrameId>,
+    /// The page it is shown on.
+    pub target_id: TargetId,
+    /// The origin of that frame.
+    pub origin: Arc<str>,
+}
+
+/// A dialog that closed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClosedDialog {
+    /// What it was.
+    #[serde(flatten)]
+    pub dialog: Dialog,
+    /// When it closed, Unix seconds.
+    pub closed_at: f64,
+    /// Who closed it.
+    pub closed_by: ClosedBy,
+    /// Whether it was accepted.
+    pub accepted: bool,
+}
+
+/// Who closed a dialog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ClosedBy {
+    /// Somebody asked this supervisor to.
+    Agent,
+    /// An answer armed beforehand.
+    Armed,
+    /// The dialog policy.
+    AutoPolicy,
+    /// The watchdog, after the dialog timeout.
+    Watchdog,
+    /// The browser, the page's end, or another client.
+    Remote,
+    /// It can no longer be seen: page, renderer or connection are gone.
+    Lost,
+}
+
+/// A console message or an uncaught exception.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ConsoleEntry {
+    /// How serious.
+    pub level: ConsoleLevel,
+    /// Its first arguments, joined: untrusted.
+    pub text: Arc<str>,
+    /// When, Unix seconds.
+    pub timestamp: f64,
+    /// The page.
+    pub target_id: TargetId,
+    /// The frame, when known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame_id: Option<FrameId>,
+    /// The script's address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<Arc<str>>,
+    /// Line, counted from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<i64>,
+    /// Column, counted from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<i64>,
+}
+
+/// How serious a console message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum ConsoleLevel {
+    /// Anything below a warning.
+    Log,
+    /// `console.warn`.
+    Warning,
+    /// `console.error`, failed `console.assert`.
+    Error,
+    /// An exception nobody caught.
+    Exception,
+}

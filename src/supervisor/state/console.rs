@@ -1,0 +1,98 @@
+//! The last console messages and uncaught exceptions.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::super::log::Kind;
+use super::super::snapshot::{ConsoleEntry, ConsoleLevel};
+use super::{Now, SessionKey, State};
+use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::runtime::{ConsoleApiCalledEvent, ExceptionThrownEvent, RemoteObject};
+
+/// Entries kept.
+const KEEP: usize = 50;
+/// Arguments of a message that are shown.
+const ARGUMENTS: usize = 4;
+/// Longest text of an entry, in bytes; a page may log megabytes.
+const TEXT: usize = 4096;
+
+#[derive(Debug, Default)]
+pub(super) struct Ring {
+    entries: VecDeque<Arc<ConsoleEntry>>,
+}
+
+impl Ring {
+    pub(super) fn view(&self) -> Arc<[ConsoleEntry]> {
+        self.entries.iter().map(|entry| (**entry).clone()).collect()
+    }
+}
+
+impl State {
+    pub(super) fn console_called(&mut self, session: &SessionKey, event: &ConsoleApiCalledEvent<'_>) {
+        let level = match event.r#type.as_str() {
+            "error" | "assert" => ConsoleLevel::Error,
+            "warning" => ConsoleLevel::Warning,
+            _ => ConsoleLevel::Log,
+        };
+        let text = event.args.iter().take(ARGUMENTS).map(text_of).collect::<Vec<_>>().join(" ");
+        let call = event.stack_trace.as_ref().and_then(|stack| stack.call_frames.first());
+        let place = call.map(|c| (c.url.as_str(), c.line_number, c.column_number));
+        let frame = self.frames.by_context(session, event.execution_context_id);
+        self.push_console(session, level, &text, event.timestamp, frame, place);
+    }
+
+    pub(super) fn exception(&mut self, session: &SessionKey, event: &ExceptionThrownEvent) {
+        let details = &event.exception_details;
+        let text = details.exception.as_ref().and_then(|e| e.description.as_deref()).unwrap_or(&details.text);
+        let url = details.url.as_deref().unwrap_or_default();
+        let place = Some((url, details.line_number, details.column_number));
+        let frame = details.execution_context_id.and_then(|c| self.frames.by_context(session, c));
+        self.push_console(session, ConsoleLevel::Exception, text, event.timestamp, frame, place);
+    }
+
+    fn push_console(
+        &mut self,
+        session: &SessionKey,
+        level: ConsoleLevel,
+        text: &str,
+        millis: f64,
+        frame_id: Option<FrameId>,
+        place: Option<(&str, i64, i64)>,
+    ) {
+        let Some(target_id) = self.page_of(session) else { return };
+        let place = place.filter(|(url, ..)| !url.is_empty());
+        let entry = ConsoleEntry {
+            level,
+            text: cut(text).into(),
+            timestamp: millis / 1000.0,
+            target_id: target_id.clone(),
+            frame_id,
+            url: place.map(|(url, ..)| url.into()),
+            line: place.map(|(_, line, _)| line),
+            column: place.map(|(.., column)| column),
+        };
+        let now = Now { instant: std::time::Instant::now(), unix: entry.timestamp };
+        self.note(Kind::Console, Some(&target_id), now, &entry);
+        self.console.entries.push_back(Arc::new(entry));
+        if self.console.entries.len() > KEEP {
+            self.console.entries.pop_front();
+        }
+        self.dirty.console = true;
+    }
+}
+
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(TEXT)]
+}
+
+/// What a person would see of an argument.
+fn text_of(object: &RemoteObject) -> String {
+    if let Some(value) = &object.value {
+        return match serde_json::from_str(value.get()) {
+            Ok(serde_json::Value::String(text)) => text,
+            _ => value.get().to_owned(),
+        };
+    }
+    let other = object.unserializable_value.as_ref().map(ToString::to_string);
+    other.or_else(|| object.description.clone()).unwrap_or_else(|| object.r#type.as_str().to_owned())
+}

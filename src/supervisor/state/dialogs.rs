@@ -1,0 +1,341 @@
+//! Dialogs: each ends in exactly one record, whoever closes it.
+//!
+//! A tab shows one native dialog at a time. Its events and its answer go over the page's session,
+//! also when a cross-process frame opened it; `frameId` tells which one did.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::super::error::Error;
+use super::super::log::Kind;
+use super::super::options::DialogPolicy;
+use super::super::snapshot::{ClosedBy, ClosedDialog, Dialog, DialogType};
+use super::{Effect, Now, Outgoing, SessionKey, State, Waiting};
+use crate::cdp;
+use crate::cdp::protocol::page::{self, JavascriptDialogClosedEvent, JavascriptDialogOpeningEvent};
+use crate::cdp::protocol::target::TargetId;
+
+/// Closed dialogs that are shown.
+const RECENT: usize = 20;
+/// An answer that brings nothing for so long may be tried again.
+const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+
+/// Who is answering a dialog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answering {
+    /// A request, by its number.
+    Request(u64),
+    /// An armed answer.
+    Armed,
+    /// The policy.
+    Policy,
+    /// The watchdog.
+    Watchdog,
+    /// Its page is being closed.
+    Closing,
+}
+
+impl Answering {
+    fn closed_by(self) -> ClosedBy {
+        match self {
+            Self::Request(_) | Self::Closing => ClosedBy::Agent,
+            Self::Armed => ClosedBy::Armed,
+            Self::Policy => ClosedBy::AutoPolicy,
+            Self::Watchdog => ClosedBy::Watchdog,
+        }
+    }
+
+    /// Whether it was decided without anybody having to see the dialog.
+    fn is_automatic(self) -> bool {
+        matches!(self, Self::Armed | Self::Policy | Self::Closing)
+    }
+}
+
+#[derive(Debug)]
+struct Open {
+    dialog: Dialog,
+    answering: Option<(Answering, Instant, bool)>,
+    watchdog: Instant,
+}
+
+#[derive(Debug)]
+struct Armed {
+    accept: bool,
+    text: Option<String>,
+    until: Instant,
+}
+
+/// All dialogs of the task.
+#[derive(Debug, Default)]
+pub(super) struct Dialogs {
+    open: Vec<Open>,
+    recent: VecDeque<ClosedDialog>,
+    armed: Option<Armed>,
+    opened: u64,
+    /// Pages whose next closing event is of a dialog that was recorded by its answer already.
+    recorded: HashMap<TargetId, u32>,
+}
+
+impl Dialogs {
+    pub(super) fn open_on(&self, page: &TargetId) -> usize {
+        self.open.iter().filter(|o| o.dialog.target_id == *page).count()
+    }
+
+    pub(super) fn any_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// The ones that wait for somebody, not those that are being answered automatically.
+    pub(super) fn pending(&self) -> Arc<[Dialog]> {
+        let waits = |o: &&Open| !o.answering.is_some_and(|(by, ..)| by.is_automatic());
+        self.open.iter().filter(waits).map(|o| o.dialog.clone()).collect()
+    }
+
+    pub(super) fn recent(&self) -> Arc<[ClosedDialog]> {
+        self.recent.iter().cloned().collect()
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.open.iter().map(|o| o.dialog.id.to_string()).collect()
+    }
+
+    fn index(&self, id: &str) -> Option<usize> {
+        self.open.iter().position(|o| *o.dialog.id == *id)
+    }
+
+    /// The dialog a request means.
+    pub(super) fn choose(&self, id: Option<&str>) -> Result<Arc<str>, Error> {
+        let Some(id) = id else {
+            return match self.open.as_slice() {
+                [] => Err(Error::NoDialog),
+                [only] => Ok(Arc::clone(&only.dialog.id)),
+                _ => Err(Error::SeveralDialogs { candidates: self.ids() }),
+            };
+        };
+        match self.index(id) {
+            Some(index) => Ok(Arc::clone(&self.open[index].dialog.id)),
+            None => Err(Error::DialogNotFound { id: id.to_owned(), known: self.ids() }),
+        }
+    }
+}
+
+fn kind(kind: &page::DialogType) -> DialogType {
+    match kind.as_str() {
+        "confirm" => DialogType::Confirm,
+        "prompt" => DialogType::Prompt,
+        "beforeunload" => DialogType::BeforeUnload,
+        _ => DialogType::Alert,
+    }
+}
+
+impl State {
+    pub(super) fn dialog_opened(&mut self, session: &SessionKey, event: &JavascriptDialogOpeningEvent<'_>, now: Now) {
+        let Some(target) = self.page_of(session) else { return };
+        let Some(page) = self.page_index(&target).map(|i| &self.pages[i]) else { return };
+        let (main_session, closing) = (Arc::clone(&page.session), page.closing);
+        let kind = kind(&event.r#type);
+        let same = |o: &Open| {
+            o.dialog.target_id == target && o.dialog.frame_id == event.frame_id && *o.dialog.message == *event.message
+        };
+        if *session != main_session && self.dialogs.open.iter().any(same) {
+            return; // told on the frame's own session too
+        }
+        // One at a time: whatever was open on this page has been closed without a word.
+        while let Some(index) = self.dialogs.open.iter().position(|o| o.dialog.target_id == target) {
+            self.close_record(index, None, now);
+        }
+        self.dialogs.recorded.remove(&target);
+        self.dialogs.opened += 1;
+        let origin = event.frame_id.as_ref().and_then(|f| self.frames.origin(f)).unwrap_or_else(|| origin_of(&event.url));
+        let dialog = Dialog {
+            id: format!("d-{}", self.dialogs.opened).into(),
+            kind,
+            message: (*event.message).into(),
+            default_prompt: event.default_prompt.as_deref().unwrap_or_default().into(),
+            opened_at: now.unix,
+            frame_id: event.frame_id.clone(),
+            target_id: target.clone(),
+            origin,
+        };
+        self.note(Kind::DialogOpened, Some(&target), now, &dialog);
+        let id = Arc::clone(&dialog.id);
+        let frame_session = event.frame_id.as_ref().and_then(|f| self.frames.session(f)).unwrap_or(main_session);
+        let watchdog = now.instant + self.options.watchdog();
+        let default_text = dialog.default_prompt.to_string();
+        self.dialogs.open.push(Open { dialog, answering: None, watchdog });
+        self.dirty.dialogs = true;
+        if closing {
+            // A page that is on its way out must be let go, not kept by its own question.
+            self.answer(&id, Answering::Closing, kind == DialogType::BeforeUnload, None, now);
+        } else if let Some(armed) = self.dialogs.armed.take_if(|armed| armed.until > now.instant) {
+            self.answer(&id, Answering::Armed, armed.accept, armed.text, now);
+        } else {
+            match self.options.policy {
+                DialogPolicy::AutoDismiss => self.answer(&id, Answering::Policy, false, None, now),
+                DialogPolicy::AutoAccept => self.answer(&id, Answering::Policy, true, Some(default_text), now),
+                DialogPolicy::MustRespond => self.effects.push(Effect::Interrupt { session: frame_session, dialog: id }),
+            }
+        }
+    }
+
+    /// Sends an answer. The record is written when it took effect.
+    pub(super) fn answer(&mut self, id: &str, by: Answering, accept: bool, text: Option<String>, now: Now) {
+        let Some(index) = self.dialogs.index(id) else { return };
+        let open = &mut self.dialogs.open[index];
+        open.answering = Some((by, now.instant, accept));
+        let (id, target) = (Arc::clone(&open.dialog.id), open.dialog.target_id.clone());
+        let text = text.filter(|_| accept && open.dialog.kind == DialogType::Prompt);
+        let Some(session) = self.page_index(&target).map(|i| Arc::clone(&self.pages[i].session)) else { return };
+        self.dirty.dialogs = true;
+        let tag = self.expect(Waiting::Dialog { id });
+        self.send(Some(&session), tag, Outgoing::AnswerDialog { accept, text });
+    }
+
+    /// A request to answer. Its outcome is told when the answer took effect.
+    pub(super) fn respond(
+        &mut self,
+        request: u64,
+        id: Option<&str>,
+        accept: bool,
+        text: Option<String>,
+        now: Now,
+    ) -> Result<(), Error> {
+        let id = self.dialogs.choose(id)?;
+        let answering = self.dialogs.index(&id).and_then(|index| self.dialogs.open[index].answering);
+        if answering.is_some() {
+            return Err(Error::DialogGone { id: id.to_string() });
+        }
+        self.answer(&id, Answering::Request(request), accept, text, now);
+        Ok(())
+    }
+
+    pub(super) fn arm(&mut self, accept: bool, text: Option<String>, until: Instant) {
+        self.dialogs.armed = Some(Armed { accept, text, until });
+    }
+
+    /// Dismisses everything open on a page that is to be closed.
+    pub(super) fn dismiss_all(&mut self, target: &TargetId, now: Now) {
+        let open = self.dialogs.open.iter().filter(|o| o.dialog.target_id == *target && o.answering.is_none());
+        let ids: Vec<Arc<str>> = open.map(|o| Arc::clone(&o.dialog.id)).collect();
+        for id in ids {
+            self.answer(&id, Answering::Closing, false, None, now);
+        }
+    }
+
+    pub(super) fn dialog_closed(&mut self, session: &SessionKey, event: &JavascriptDialogClosedEvent<'_>, now: Now) {
+        let Some(target) = self.page_of(session) else { return };
+        let here = |o: &Open| o.dialog.target_id == target;
+        let by_frame = |o: &Open| here(o) && (event.frame_id.is_none() || o.dialog.frame_id == event.frame_id);
+        if let Some(index) = self.dialogs.open.iter().position(by_frame) {
+            self.close_record(index, Some(event.result), now);
+        } else if let Some(count) = self.dialogs.recorded.get_mut(&target) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    pub(super) fn dialog_answered(&mut self, id: &str, error: Option<cdp::Error>, now: Now) {
+        let Some(index) = self.dialogs.index(id) else { return }; // its closing event came first
+        let (request, accept) = match self.dialogs.open[index].answering {
+            Some((Answering::Request(request), _, accept)) => (Some(request), accept),
+            Some((_, _, accept)) => (None, accept),
+            None => (None, false),
+        };
+        let Some(error) = error else {
+            let target = self.dialogs.open[index].dialog.target_id.clone();
+            *self.dialogs.recorded.entry(target).or_default() += 1;
+            self.close_record(index, Some(accept), now);
+            return;
+        };
+        // https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-handleJavaScriptDialog
+        const NOT_SHOWING: i64 = -32602;
+        match error {
+            cdp::Error::Protocol { code: NOT_SHOWING, .. } => self.record(index, ClosedBy::Remote, false, now),
+            cdp::Error::SessionGone { .. } => self.record(index, ClosedBy::Lost, false, now),
+            error => {
+                // It is still open: whoever asked is told, the watchdog stays.
+                self.dialogs.open[index].answering = None;
+                self.dirty.dialogs = true;
+                if let Some(request) = request {
+                    self.requests.responded(request, Err(error.into()));
+                }
+            }
+        }
+    }
+
+    /// Records a dialog that closed, by whoever was answering it.
+    fn close_record(&mut self, index: usize, accepted: Option<bool>, now: Now) {
+        let by = self.dialogs.open[index].answering.map(|(by, ..)| by);
+        let closed_by = by.map_or(ClosedBy::Remote, Answering::closed_by);
+        self.record(index, closed_by, accepted.unwrap_or(false), now);
+    }
+
+    fn record(&mut self, index: usize, closed_by: ClosedBy, accepted: bool, now: Now) {
+        let open = self.dialogs.open.remove(index);
+        let closed = ClosedDialog { dialog: open.dialog, closed_at: now.unix, closed_by, accepted };
+        self.note(Kind::DialogClosed, Some(&closed.dialog.target_id), now, &closed);
+        if let Some((Answering::Request(request), ..)) = open.answering {
+            let outcome = match closed_by {
+                ClosedBy::Agent => Ok(closed.clone()),
+                _ => Err(Error::DialogGone { id: closed.dialog.id.to_string() }),
+            };
+            self.requests.responded(request, outcome);
+        }
+        if closed_by == ClosedBy::Watchdog {
+            tracing::warn!(dialog = %closed.dialog.id, "nobody answered the dialog in time; dismissed");
+        }
+        self.dialogs.recent.push_back(closed);
+        if self.dialogs.recent.len() > RECENT {
+            self.dialogs.recent.pop_front();
+        }
+        self.dirty.dialogs = true;
+        self.dirty.recent = true;
+    }
+
+    /// Dialogs that can no longer be seen or answered.
+    pub(super) fn lose_dialogs(&mut self, which: impl Fn(&Dialog) -> bool, now: Now) {
+        while let Some(index) = self.dialogs.open.iter().position(|o| which(&o.dialog)) {
+            self.record(index, ClosedBy::Lost, false, now);
+        }
+    }
+
+    /// Dismisses dialogs whose time is up; frees those whose answer brought nothing.
+    pub(super) fn check_dialogs(&mut self, now: Now) {
+        if let Some(armed) = &self.dialogs.armed
+            && armed.until <= now.instant
+        {
+            self.dialogs.armed = None;
+        }
+        let mut late = Vec::new();
+        for open in &mut self.dialogs.open {
+            match open.answering {
+                Some((_, since, _)) if now.instant.duration_since(since) >= ANSWER_LIMIT => {
+                    open.answering = None;
+                    self.dirty.dialogs = true;
+                }
+                None if open.watchdog <= now.instant => late.push(Arc::clone(&open.dialog.id)),
+                _ => {}
+            }
+        }
+        for id in late {
+            self.answer(&id, Answering::Watchdog, false, None, now);
+        }
+    }
+
+    /// When [`check_dialogs`](Self::check_dialogs) has something to do next.
+    pub(super) fn next_dialog_check(&self) -> Option<Instant> {
+        let open = self.dialogs.open.iter().map(|o| match o.answering {
+            Some((_, since, _)) => since + ANSWER_LIMIT,
+            None => o.watchdog,
+        });
+        open.chain(self.dialogs.armed.iter().map(|armed| armed.until)).min()
+    }
+}
+
+/// Scheme, host and port of an address.
+fn origin_of(url: &str) -> Arc<str> {
+    let Some((scheme, rest)) = url.split_once("://") else { return "null".into() };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    format!("{scheme}://{host}").into()
+}

@@ -1,0 +1,45 @@
+//! What the fold asks the thread around it to do.
+
+use std::sync::Arc;
+
+use crate::cdp::protocol::browser::BrowserContextId;
+use crate::cdp::protocol::target::TargetId;
+
+/// An id of a session; the protocol's `SessionId` without its wrapper.
+pub(in crate::supervisor) type SessionKey = Arc<str>;
+
+/// Something to do. Nothing here waits for an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::supervisor) enum Effect {
+    /// Send a command; its answer comes back with the tag. Tag 0: the answer does not matter.
+    Send { session: Option<SessionKey>, tag: u64, command: Outgoing },
+    /// End the waits of calls on this session: a dialog opened in its frame.
+    Interrupt { session: SessionKey, dialog: Arc<str> },
+}
+
+/// The commands the fold sends.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::supervisor) enum Outgoing {
+    /// `Target.setAutoAttach` on the browser: pages only.
+    AttachPages,
+    /// `Target.setAutoAttach` on a session: everything that belongs to it.
+    AttachChildren,
+    /// `Target.detachFromTarget`; also resumes a target that waits for us.
+    Detach { session: SessionKey },
+    /// `Runtime.runIfWaitingForDebugger`.
+    Resume,
+    /// `Page.enable`.
+    EnablePage,
+    /// `Runtime.enable`.
+    EnableRuntime,
+    /// `Page.getFrameTree`.
+    FrameTree,
+    /// `Page.handleJavaScriptDialog`.
+    AnswerDialog { accept: bool, text: Option<String> },
+    /// `Target.createTarget`.
+    CreatePage { url: String, context: Option<BrowserContextId> },
+    /// `Page.navigate` to `about:blank`.
+    Blank,
+    /// `Target.closeTarget`.
+    ClosePage { target: TargetId },
+}

@@ -1,0 +1,384 @@
+//! Frames: one record per frame id, kept while the frame moves between processes.
+//!
+//! What Chromium 156 does, observed:
+//! - A subframe is attached on its parent's session. When it becomes cross-process, its target is
+//!   attached first and the parent's session tells `frameDetached` with reason `swap` later.
+//! - When it comes back, its target is detached and the parent's session tells `frameAttached` again.
+//! - Removed, the parent's session tells `frameDetached` with reason `remove`, then the target is
+//!   detached. When the parent shows another document, only the target is detached.
+//! - A document from the back/forward cache brings its frames along: cross-process ones are attached
+//!   before the navigation is told, others are not told at all.
+//! - Attaching to a loaded page tells no frame events, so every session seeds itself.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::super::log::Kind;
+use super::super::snapshot::Frame;
+use super::{Now, SessionKey, State};
+use crate::cdp::protocol::page::{
+    self, FrameAttachedEvent, FrameDetachedEvent, FrameDetachedReason, FrameId, FrameNavigatedEvent,
+    NavigatedWithinDocumentEvent, NavigationType,
+};
+use crate::cdp::protocol::runtime::ExecutionContextCreatedEvent;
+use crate::cdp::protocol::target::{TargetId, TargetInfo};
+
+#[derive(Debug)]
+pub(super) struct FrameRec {
+    page: TargetId,
+    parent: Option<FrameId>,
+    url: Arc<str>,
+    origin: Arc<str>,
+    name: Arc<str>,
+    loader: Arc<str>,
+    /// The document of the parent it was seen in: when the parent shows another, the frame is gone.
+    parent_loader: Arc<str>,
+    session: Option<SessionKey>,
+    oopif: bool,
+    context: Option<i64>,
+    order: u64,
+    /// Taken out of its parent's document; goes with its session.
+    removed: bool,
+}
+
+/// All frames of the task.
+#[derive(Debug, Default)]
+pub(super) struct Frames {
+    by_id: HashMap<FrameId, FrameRec>,
+    next_order: u64,
+}
+
+impl Frames {
+    pub(super) fn get(&self, id: &FrameId) -> Option<&FrameRec> {
+        self.by_id.get(id)
+    }
+
+    pub(super) fn origin(&self, id: &FrameId) -> Option<Arc<str>> {
+        self.by_id.get(id).map(|f| Arc::clone(&f.origin)).filter(|o| !o.is_empty())
+    }
+
+    pub(super) fn session(&self, id: &FrameId) -> Option<SessionKey> {
+        self.by_id.get(id).and_then(|f| f.session.clone())
+    }
+
+    pub(super) fn count_on(&self, page: &TargetId) -> usize {
+        self.by_id.values().filter(|f| f.page == *page).count()
+    }
+
+    pub(super) fn on_session(&self, session: &SessionKey) -> Vec<FrameId> {
+        let here = self.by_id.iter().filter(|(_, f)| f.session.as_ref() == Some(session));
+        here.map(|(id, _)| id.clone()).collect()
+    }
+
+    pub(super) fn by_context(&self, session: &SessionKey, context: i64) -> Option<FrameId> {
+        let mut all = self.by_id.iter();
+        all.find(|(_, f)| f.context == Some(context) && f.session.as_ref() == Some(session)).map(|(id, _)| id.clone())
+    }
+
+    pub(super) fn remove_page(&mut self, page: &TargetId) -> bool {
+        let before = self.by_id.len();
+        self.by_id.retain(|_, f| f.page != *page);
+        self.by_id.len() != before
+    }
+
+    pub(super) fn views(&self, session_frame: impl Fn(&str) -> Option<FrameId>) -> Arc<[Frame]> {
+        let mut all: Vec<(&FrameId, &FrameRec)> = self.by_id.iter().collect();
+        all.sort_unstable_by_key(|(_, f)| f.order);
+        let view = |(id, f): (&FrameId, &FrameRec)| Frame {
+            frame_id: id.clone(),
+            target_id: f.page.clone(),
+            parent_frame_id: f.parent.clone(),
+            url: Arc::clone(&f.url),
+            origin: Arc::clone(&f.origin),
+            name: Arc::clone(&f.name),
+            is_oopif: f.oopif,
+            session_id: f.session.clone(),
+            session_frame: f.session.as_deref().and_then(&session_frame),
+            context: f.context,
+        };
+        all.into_iter().map(view).collect()
+    }
+
+    /// The record of a frame, made when there is none.
+    fn entry(&mut self, id: &FrameId, page: &TargetId, parent: Option<&FrameId>) -> &mut FrameRec {
+        let parent_loader = parent.and_then(|p| self.by_id.get(p)).map(|p| Arc::clone(&p.loader)).unwrap_or_default();
+        let next_order = &mut self.next_order;
+        let rec = self.by_id.entry(id.clone()).or_insert_with(|| {
+            *next_order += 1;
+            FrameRec {
+                page: page.clone(),
+                parent: None,
+                url: Arc::default(),
+                origin: Arc::default(),
+                name: Arc::default(),
+                loader: Arc::default(),
+                parent_loader: Arc::default(),
+                session: None,
+                oopif: false,
+                context: None,
+                order: *next_order,
+                removed: false,
+            }
+        });
+        if parent.is_some() {
+            rec.parent = parent.cloned();
+            rec.parent_loader = parent_loader;
+        }
+        rec.removed = false;
+        rec
+    }
+
+    /// Removes a frame and everything below it. Returns what was removed.
+    fn remove_tree(&mut self, id: &FrameId) -> Vec<FrameId> {
+        let mut gone = vec![id.clone()];
+        let mut next = 0;
+        while next < gone.len() {
+            let below = self.by_id.iter().filter(|(_, f)| f.parent.as_ref() == Some(&gone[next]));
+            let below: Vec<FrameId> = below.map(|(id, _)| id.clone()).filter(|id| !gone.contains(id)).collect();
+            gone.extend(below);
+            next += 1;
+        }
+        gone.retain(|id| self.by_id.remove(id).is_some());
+        gone
+    }
+}
+
+impl State {
+    /// Whether a session's target is this frame, which then runs in a process of its own.
+    fn is_oopif_root(&self, session: &SessionKey, frame: &FrameId) -> bool {
+        self.sessions.get(session).is_some_and(|s| {
+            s.kind == super::sessions::SessionKind::Iframe && s.target.as_str() == frame.as_str()
+        })
+    }
+
+    pub(super) fn frame_attached(&mut self, session: &SessionKey, event: &FrameAttachedEvent, now: Now) {
+        let Some(page) = self.page_of(session) else { return };
+        let rec = self.frames.entry(&event.frame_id, &page, Some(&event.parent_frame_id));
+        rec.session = Some(Arc::clone(session));
+        rec.oopif = false;
+        rec.context = None;
+        self.dirty.frames = true;
+        let data = serde_json::json!({ "frame_id": event.frame_id, "change": "attached", "parent": event.parent_frame_id });
+        self.note(Kind::Frame, Some(&page), now, &data);
+    }
+
+    pub(super) fn frame_navigated(&mut self, session: &SessionKey, event: &FrameNavigatedEvent, now: Now) {
+        let Some(page) = self.page_of(session) else { return };
+        let frame = &event.frame;
+        let cached = event.r#type == Some(NavigationType::BackForwardCacheRestore);
+        self.drop_children(&frame.id);
+        self.take_frame(session, frame, &page);
+        if cached {
+            self.reseed(session);
+        }
+        let data = serde_json::json!({ "frame_id": frame.id, "url": frame.url, "main": frame.parent_id.is_none() });
+        self.note(Kind::Navigated, Some(&page), now, &data);
+    }
+
+    /// A new document begins without frames. Those of the old one that still have a session go when
+    /// it does; in a document from the cache they are the new ones.
+    fn drop_children(&mut self, parent: &FrameId) {
+        let alive = |session: &Option<SessionKey>| session.as_ref().is_some_and(|s| self.sessions.contains_key(s));
+        let below = self.frames.by_id.iter().filter(|(_, f)| f.parent.as_ref() == Some(parent));
+        let gone: Vec<FrameId> =
+            below.filter(|(_, f)| !(f.oopif && alive(&f.session))).map(|(id, _)| id.clone()).collect();
+        for id in gone {
+            self.frames.remove_tree(&id);
+            self.dirty.frames = true;
+        }
+    }
+
+    /// Takes over what a session says about a frame.
+    fn take_frame(&mut self, session: &SessionKey, frame: &page::Frame, page: &TargetId) {
+        let oopif = self.is_oopif_root(session, &frame.id);
+        let url: Arc<str> = match &frame.url_fragment {
+            Some(fragment) => format!("{}{fragment}", frame.url).into(),
+            None => frame.url.as_str().into(),
+        };
+        let rec = self.frames.entry(&frame.id, page, frame.parent_id.as_ref());
+        if rec.session.as_ref() != Some(session) {
+            rec.context = None;
+        }
+        rec.session = Some(Arc::clone(session));
+        rec.oopif = oopif;
+        rec.url = Arc::clone(&url);
+        rec.origin = origin(&frame.security_origin);
+        if let Some(name) = &frame.name {
+            rec.name = name.as_str().into();
+        }
+        rec.loader = frame.loader_id.as_str().into();
+        self.dirty.frames = true;
+        if frame.parent_id.is_none()
+            && let Some(rec) = self.page_mut(page)
+            && rec.session == *session
+        {
+            rec.top = Some(frame.id.clone());
+            rec.url = url;
+        }
+    }
+
+    pub(super) fn moved_within(&mut self, session: &SessionKey, event: &NavigatedWithinDocumentEvent<'_>, now: Now) {
+        let Some(page) = self.page_of(session) else { return };
+        let Some(rec) = self.frames.by_id.get_mut(&event.frame_id) else { return };
+        let url: Arc<str> = (*event.url).into();
+        let main = rec.parent.is_none();
+        rec.url = Arc::clone(&url);
+        self.dirty.frames = true;
+        if main && let Some(page) = self.page_mut(&page) {
+            page.url = Arc::clone(&url);
+        }
+        let data = serde_json::json!({ "frame_id": event.frame_id, "url": &*url, "main": main, "same_document": true });
+        self.note(Kind::Navigated, Some(&page), now, &data);
+    }
+
+    pub(super) fn frame_detached(&mut self, session: &SessionKey, event: &FrameDetachedEvent, now: Now) {
+        let Some(page) = self.page_of(session) else { return };
+        let swap = event.reason == Some(FrameDetachedReason::Swap);
+        let Some(rec) = self.frames.by_id.get_mut(&event.frame_id) else { return };
+        if swap {
+            // It goes on in another process; its target is attached already, or will be.
+            if rec.session.as_ref() == Some(session) {
+                rec.session = None;
+                rec.context = None;
+                self.dirty.frames = true;
+            }
+            return;
+        }
+        let elsewhere = rec.session.as_ref().is_some_and(|s| s != session);
+        if elsewhere {
+            // Some proxies tell this of a frame that only moved. It goes when its session does.
+            rec.removed = true;
+            return;
+        }
+        self.frame_gone(&event.frame_id, &page, now);
+    }
+
+    fn frame_gone(&mut self, id: &FrameId, page: &TargetId, now: Now) {
+        let gone = self.frames.remove_tree(id);
+        self.dirty.frames |= !gone.is_empty();
+        self.lose_dialogs(|d| d.frame_id.as_ref().is_some_and(|f| gone.contains(f)), now);
+        self.note(Kind::Frame, Some(page), now, &serde_json::json!({ "frame_id": id, "change": "detached" }));
+    }
+
+    pub(super) fn frame_target_attached(
+        &mut self,
+        session: &SessionKey,
+        info: &TargetInfo,
+        parent: &SessionKey,
+        page: &TargetId,
+        now: Now,
+    ) {
+        let id = FrameId::from(info.target_id.as_str());
+        let above = info
+            .parent_frame_id
+            .clone()
+            .or_else(|| self.frames.get(&id).and_then(|f| f.parent.clone()))
+            .or_else(|| self.sessions.get(parent).and_then(super::sessions::SessionRec::frame));
+        let rec = self.frames.entry(&id, page, above.as_ref());
+        rec.session = Some(Arc::clone(session));
+        rec.oopif = true;
+        rec.context = None;
+        if !info.url.is_empty() {
+            rec.url = info.url.as_str().into();
+        }
+        self.dirty.frames = true;
+        let data = serde_json::json!({ "frame_id": id, "change": "own_process", "parent": above });
+        self.note(Kind::Frame, Some(page), now, &data);
+    }
+
+    pub(super) fn frame_target_detached(&mut self, session: &str, target: &TargetId, now: Now) {
+        let id = FrameId::from(target.as_str());
+        // Sessions attached through this one are gone with it, untold.
+        let below = self.frames.by_id.iter().filter(|(_, f)| f.parent.as_ref() == Some(&id));
+        let below: Vec<SessionKey> = below.filter_map(|(_, f)| f.session.clone()).filter(|s| **s != *session).collect();
+        for child in below {
+            self.detached(&child, now);
+        }
+        let Some(rec) = self.frames.by_id.get_mut(&id) else { return };
+        if rec.session.as_deref() != Some(session) {
+            return; // it has moved on to another session
+        }
+        rec.session = None;
+        rec.context = None;
+        self.dirty.frames = true;
+        let (page, removed, seen_in) = (rec.page.clone(), rec.removed, Arc::clone(&rec.parent_loader));
+        let parent = rec.parent.clone();
+        // Kept otherwise: the frame may come back in its parent's process, or a proxy may have
+        // detached it for a moment. It goes with the document it is part of.
+        let document_gone = match parent.as_ref().map(|p| self.frames.get(p)) {
+            Some(Some(parent)) => *parent.loader != *seen_in && !seen_in.is_empty(),
+            Some(None) => true,
+            None => false,
+        };
+        if removed || document_gone {
+            self.frame_gone(&id, &page, now);
+        }
+    }
+
+    /// Seeds frames from a session's tree. `again` also drops what the tree has no longer.
+    pub(super) fn seed(&mut self, session: &SessionKey, tree: &page::FrameTree, again: bool, now: Now) {
+        let Some(page) = self.page_of(session) else { return };
+        let mut seen = Vec::new();
+        let mut queue = vec![tree];
+        while let Some(node) = queue.pop() {
+            self.take_frame(session, &node.frame, &page);
+            seen.push(node.frame.id.clone());
+            queue.extend(node.child_frames.iter().flatten().rev());
+        }
+        if again {
+            for id in self.frames.on_session(session) {
+                if !seen.contains(&id) {
+                    self.frame_gone(&id, &page, now);
+                }
+            }
+        }
+    }
+
+    pub(super) fn context_created(&mut self, session: &SessionKey, event: &ExecutionContextCreatedEvent<'_>) {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Aux {
+            is_default: Option<bool>,
+            frame_id: Option<String>,
+        }
+        let Some(aux) = event.context.aux_data.and_then(|raw| serde_json::from_str::<Aux>(raw.get()).ok()) else {
+            return; // a worker's
+        };
+        let (Some(true), Some(frame)) = (aux.is_default, aux.frame_id) else { return };
+        let Some(page) = self.page_of(session) else { return };
+        let rec = self.frames.entry(&FrameId::from(frame), &page, None);
+        if rec.session.is_none() {
+            rec.session = Some(Arc::clone(session));
+        }
+        if rec.session.as_ref() == Some(session) {
+            rec.context = Some(event.context.id);
+            self.dirty.frames = true;
+        }
+    }
+
+    pub(super) fn context_destroyed(&mut self, session: &SessionKey, context: i64) {
+        for rec in self.frames.by_id.values_mut() {
+            if rec.context == Some(context) && rec.session.as_ref() == Some(session) {
+                rec.context = None;
+                self.dirty.frames = true;
+            }
+        }
+    }
+
+    pub(super) fn contexts_cleared(&mut self, session: &SessionKey) {
+        for rec in self.frames.by_id.values_mut() {
+            if rec.context.is_some() && rec.session.as_ref() == Some(session) {
+                rec.context = None;
+                self.dirty.frames = true;
+            }
+        }
+    }
+}
+
+/// Chromium gives `://` for an opaque origin.
+fn origin(security_origin: &str) -> Arc<str> {
+    match security_origin {
+        "://" | "" => "null".into(),
+        other => other.into(),
+    }
+}

@@ -1,0 +1,241 @@
+//! The fold: events, answers and requests in; effects and views out.
+//!
+//! It has one owner, does no input or output, and reads no clock: time comes in as [`Now`]. That is
+//! why every rule about dialogs, frames and sessions can be tried without a browser.
+
+mod console;
+mod dialogs;
+mod effect;
+mod frames;
+mod pages;
+mod requests;
+mod sessions;
+mod view;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+pub(super) use effect::{Effect, Outgoing, SessionKey};
+pub(super) use requests::{Request, Response};
+
+use super::log::Kind;
+use super::options::{Pages, SupervisorOptions};
+use crate::cdp::protocol::{inspector, page, runtime, target};
+use crate::cdp::rt::Event as _;
+use crate::cdp::{self, Event, RawReply};
+
+/// The time, in both the forms that are needed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Now {
+    /// For deadlines.
+    pub(super) instant: Instant,
+    /// For records: Unix seconds.
+    pub(super) unix: f64,
+}
+
+/// A line for the event log.
+pub(super) type LogLine = (Kind, f64, Option<target::TargetId>, Arc<RawValue>);
+
+/// Which parts of the view changed.
+#[derive(Debug, Default, Clone, Copy)]
+struct Dirty {
+    phase: bool,
+    pages: bool,
+    frames: bool,
+    dialogs: bool,
+    recent: bool,
+    console: bool,
+}
+
+/// Everything a supervisor knows.
+#[derive(Debug)]
+pub(super) struct State {
+    options: SupervisorOptions,
+    phase: super::Phase,
+    sessions: HashMap<SessionKey, sessions::SessionRec>,
+    pages: Vec<pages::PageRec>,
+    frames: frames::Frames,
+    dialogs: dialogs::Dialogs,
+    console: console::Ring,
+    requests: requests::Requests,
+    /// What to do with the answers that are under way.
+    waiting: HashMap<u64, Waiting>,
+    next_tag: u64,
+    effects: Vec<Effect>,
+    log: Vec<LogLine>,
+    dirty: Dirty,
+    undecodable: u64,
+}
+
+/// What an answer under way is for.
+#[derive(Debug)]
+enum Waiting {
+    /// The browser took `AttachPages`.
+    Started,
+    /// A step of attaching a session.
+    Step { session: SessionKey, step: sessions::Step },
+    /// An answer to a dialog.
+    Dialog { id: Arc<str> },
+    /// A page that was asked for.
+    Created { request: u64 },
+    /// A page that is about to be closed shows a blank document.
+    Blanked { target: target::TargetId },
+    /// A page was closed.
+    Closed { target: target::TargetId },
+}
+
+impl State {
+    pub(super) fn new(options: SupervisorOptions) -> Self {
+        Self {
+            options,
+            phase: super::Phase::Starting,
+            sessions: HashMap::new(),
+            pages: Vec::new(),
+            frames: frames::Frames::default(),
+            dialogs: dialogs::Dialogs::default(),
+            console: console::Ring::default(),
+            requests: requests::Requests::default(),
+            waiting: HashMap::new(),
+            next_tag: 1,
+            effects: Vec::new(),
+            log: Vec::new(),
+            dirty: Dirty::default(),
+            undecodable: 0,
+        }
+    }
+
+    /// Begins: attach to the pages, open one if the task wants its own.
+    pub(super) fn begin(&mut self, now: Now) {
+        let tag = self.expect(Waiting::Started);
+        self.send(None, tag, Outgoing::AttachPages);
+        if let Pages::New { url, context } = self.options.pages.clone() {
+            self.create_page(url, context, None, now);
+        }
+    }
+
+    /// Folds one event.
+    pub(super) fn on_event(&mut self, event: &Event, now: Now) {
+        if let Err(error) = self.fold(event, now) {
+            self.undecodable += 1;
+            tracing::debug!(method = event.method(), %error, "event passed over");
+        }
+    }
+
+    fn fold(&mut self, event: &Event, now: Now) -> Result<(), cdp::Error> {
+        let session = event.session_arc();
+        match (event.method(), session) {
+            (target::AttachedToTargetEvent::METHOD, parent) => {
+                self.attached(&event.decode()?, parent, now);
+            }
+            (target::DetachedFromTargetEvent::METHOD, _) => {
+                let event: target::DetachedFromTargetEvent = event.decode()?;
+                self.detached(event.session_id.as_str(), now);
+            }
+            (target::TargetInfoChangedEvent::METHOD, _) => self.info_changed(&event.decode()?),
+            (inspector::TargetCrashedEvent::METHOD, Some(session)) => self.crashed(session, now),
+            (inspector::TargetReloadedAfterCrashEvent::METHOD, Some(session)) => self.revived(session),
+            (page::FrameAttachedEvent::METHOD, Some(session)) => self.frame_attached(session, &event.decode()?, now),
+            (page::FrameNavigatedEvent::METHOD, Some(session)) => self.frame_navigated(session, &event.decode()?, now),
+            (page::NavigatedWithinDocumentEvent::METHOD, Some(session)) => {
+                self.moved_within(session, &event.decode()?, now);
+            }
+            (page::FrameDetachedEvent::METHOD, Some(session)) => self.frame_detached(session, &event.decode()?, now),
+            (page::JavascriptDialogOpeningEvent::METHOD, Some(session)) => {
+                self.dialog_opened(session, &event.decode()?, now);
+            }
+            (page::JavascriptDialogClosedEvent::METHOD, Some(session)) => {
+                self.dialog_closed(session, &event.decode()?, now);
+            }
+            (runtime::ExecutionContextCreatedEvent::METHOD, Some(session)) => {
+                self.context_created(session, &event.decode()?);
+            }
+            (runtime::ExecutionContextDestroyedEvent::METHOD, Some(session)) => {
+                let event: runtime::ExecutionContextDestroyedEvent<'_> = event.decode()?;
+                self.context_destroyed(session, event.execution_context_id);
+            }
+            (runtime::ExecutionContextsClearedEvent::METHOD, Some(session)) => self.contexts_cleared(session),
+            (runtime::ConsoleApiCalledEvent::METHOD, Some(session)) => self.console_called(session, &event.decode()?),
+            (runtime::ExceptionThrownEvent::METHOD, Some(session)) => self.exception(session, &event.decode()?),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Folds the answer to a command it sent.
+    pub(super) fn on_answer(&mut self, tag: u64, result: Result<RawReply, cdp::Error>, now: Now) {
+        match self.waiting.remove(&tag) {
+            None => {}
+            Some(Waiting::Started) => match result {
+                Ok(_) => self.requests.listed = true,
+                Err(error) => self.end(&error.to_string(), now),
+            },
+            Some(Waiting::Step { session, step }) => self.step_done(&session, step, &result, now),
+            Some(Waiting::Dialog { id }) => self.dialog_answered(&id, result.err(), now),
+            Some(Waiting::Created { request }) => {
+                let created = result.and_then(|raw| raw.decode::<target::CreateTargetReturns>());
+                self.page_created(request, created, now);
+            }
+            Some(Waiting::Blanked { target }) => self.close_now(target),
+            Some(Waiting::Closed { target }) => self.close_answered(&target, result.err()),
+        }
+        self.settle(now);
+    }
+
+    /// Events were lost: what can be read again is.
+    pub(super) fn on_lag(&mut self, lost: u64, now: Now) {
+        self.note(Kind::Resync, None, now, &serde_json::json!({ "lost": lost }));
+        let sessions: Vec<SessionKey> =
+            self.sessions.iter().filter(|(_, s)| s.kind.has_frames()).map(|(key, _)| Arc::clone(key)).collect();
+        for session in sessions {
+            self.reseed(&session);
+        }
+    }
+
+    /// The connection ended: nothing will come any more.
+    pub(super) fn end(&mut self, reason: &str, now: Now) {
+        if matches!(self.phase, super::Phase::Ended(_)) {
+            return;
+        }
+        self.phase = super::Phase::Ended(reason.into());
+        self.dirty.phase = true;
+        self.lose_dialogs(|_| true, now);
+        self.note(Kind::Ended, None, now, &serde_json::json!({ "reason": reason }));
+        self.requests.fail_all(reason);
+        self.waiting.clear();
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self.phase, super::Phase::Ended(_))
+    }
+
+    /// What there is to do now; empties the list.
+    pub(super) fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Lines for the log; empties the list.
+    pub(super) fn take_log(&mut self) -> Vec<LogLine> {
+        std::mem::take(&mut self.log)
+    }
+
+    fn expect(&mut self, what: Waiting) -> u64 {
+        let tag = self.next_tag;
+        self.next_tag += 1;
+        self.waiting.insert(tag, what);
+        tag
+    }
+
+    fn send(&mut self, session: Option<&SessionKey>, tag: u64, command: Outgoing) {
+        self.effects.push(Effect::Send { session: session.cloned(), tag, command });
+    }
+
+    fn note(&mut self, kind: Kind, target: Option<&target::TargetId>, now: Now, data: &impl Serialize) {
+        if let Ok(data) = serde_json::value::to_raw_value(data) {
+            self.log.push((kind, now.unix, target.cloned(), Arc::from(data)));
+        }
+    }
+}

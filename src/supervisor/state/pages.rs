@@ -1,0 +1,164 @@
+//! The task's pages: which are ours, how they come and go.
+
+use std::sync::Arc;
+
+use super::super::log::Kind;
+use super::super::options::Pages;
+use super::super::snapshot::{Page, PageState};
+use super::{Now, Outgoing, SessionKey, State};
+use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::target::{TargetId, TargetInfo, TargetInfoChangedEvent};
+
+/// A page of the task.
+#[derive(Debug)]
+pub(super) struct PageRec {
+    pub(super) target: TargetId,
+    pub(super) session: SessionKey,
+    pub(super) url: Arc<str>,
+    pub(super) title: Arc<str>,
+    pub(super) state: PageState,
+    pub(super) opener: Option<TargetId>,
+    pub(super) top: Option<FrameId>,
+    pub(super) own: bool,
+    /// Closing has begun: dialogs are dismissed, whatever the policy.
+    pub(super) closing: bool,
+}
+
+impl PageRec {
+    pub(super) fn view(&self) -> Page {
+        Page {
+            target_id: self.target.clone(),
+            url: Arc::clone(&self.url),
+            title: Arc::clone(&self.title),
+            state: self.state,
+            opener: self.opener.clone(),
+            top_frame: self.top.clone(),
+            own: self.own,
+            session: Arc::clone(&self.session),
+        }
+    }
+}
+
+/// Whether a page belongs to the task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Belongs {
+    Yes,
+    No,
+    /// One of our own pages is being opened and this may be it.
+    NotYetKnown,
+}
+
+impl State {
+    pub(super) fn belongs(&self, info: &TargetInfo) -> Belongs {
+        let ours = match &self.options.pages {
+            Pages::All => true,
+            Pages::Existing(target) => *target == info.target_id,
+            Pages::New { .. } | Pages::None => false,
+        };
+        let opened_by_ours = info.opener_id.as_ref().is_some_and(|opener| self.page_index(opener).is_some())
+            || info.opener_frame_id.as_ref().is_some_and(|frame| self.frames.get(frame).is_some());
+        if ours || opened_by_ours || self.requests.is_created(&info.target_id) {
+            Belongs::Yes
+        } else if self.requests.creating() > 0 {
+            Belongs::NotYetKnown
+        } else {
+            Belongs::No
+        }
+    }
+
+    pub(super) fn page_index(&self, target: &TargetId) -> Option<usize> {
+        self.pages.iter().position(|page| page.target == *target)
+    }
+
+    pub(super) fn page_of(&self, session: &str) -> Option<TargetId> {
+        self.sessions.get(session).map(|s| s.page.clone())
+    }
+
+    pub(super) fn page_mut(&mut self, target: &TargetId) -> Option<&mut PageRec> {
+        self.dirty.pages = true;
+        self.pages.iter_mut().find(|page| page.target == *target)
+    }
+
+    /// A page of the task came in on this session.
+    pub(super) fn page_in(&mut self, session: &SessionKey, info: &TargetInfo, now: Now) {
+        let own = self.requests.is_created(&info.target_id);
+        self.pages.push(PageRec {
+            target: info.target_id.clone(),
+            session: Arc::clone(session),
+            url: info.url.as_str().into(),
+            title: info.title.as_str().into(),
+            state: PageState::Attaching,
+            opener: info.opener_id.clone(),
+            top: None,
+            own,
+            closing: false,
+        });
+        self.dirty.pages = true;
+        let data = serde_json::json!({ "url": info.url, "opener": info.opener_id });
+        self.note(Kind::TabOpened, Some(&info.target_id), now, &data);
+    }
+
+    /// A page of the task is gone, with everything on it.
+    pub(super) fn page_out(&mut self, target: &TargetId, now: Now) {
+        let Some(index) = self.page_index(target) else { return };
+        self.pages.remove(index);
+        self.dirty.pages = true;
+        self.lose_dialogs(|dialog| dialog.target_id == *target, now);
+        self.dirty.frames |= self.frames.remove_page(target);
+        self.sessions.retain(|_, session| session.page != *target);
+        self.note(Kind::TabClosed, Some(target), now, &serde_json::json!({}));
+        self.requests.page_gone(target);
+    }
+
+    pub(super) fn info_changed(&mut self, event: &TargetInfoChangedEvent) {
+        let info = &event.target_info;
+        let Some(index) = self.page_index(&info.target_id) else { return };
+        let page = &mut self.pages[index];
+        if *page.url != *info.url || *page.title != *info.title {
+            page.url = info.url.as_str().into();
+            page.title = info.title.as_str().into();
+            self.dirty.pages = true;
+        }
+    }
+
+    pub(super) fn set_page_state(&mut self, target: &TargetId, state: PageState, now: Now) {
+        let Some(index) = self.page_index(target) else { return };
+        let old = std::mem::replace(&mut self.pages[index].state, state);
+        if old == state {
+            return;
+        }
+        self.dirty.pages = true;
+        if old == PageState::Unresponsive || state == PageState::Unresponsive {
+            let data = serde_json::json!({ "state": state });
+            self.note(Kind::Responsiveness, Some(target), now, &data);
+        }
+    }
+
+    /// Closes a page, safely: Chromium 156 crashes as a whole when a tab is closed under a dialog of
+    /// one of its subframes. So open dialogs are dismissed first, and a page that has subframes is
+    /// blanked before, so that none of them can open another one in between.
+    pub(super) fn close_page(&mut self, target: &TargetId, now: Now) {
+        let Some(page) = self.page_mut(target) else { return };
+        page.closing = true;
+        let session = Arc::clone(&page.session);
+        let crashed = page.state == PageState::Crashed;
+        self.dismiss_all(target, now);
+        if self.dialogs.open_on(target) > 0 {
+            return; // goes on when they are closed
+        }
+        if self.frames.count_on(target) > 1 && !crashed {
+            let tag = self.expect(super::Waiting::Blanked { target: target.clone() });
+            self.send(Some(&session), tag, Outgoing::Blank);
+            self.requests.blanking(target, now);
+        } else {
+            self.close_now(target.clone());
+        }
+    }
+
+    pub(super) fn close_now(&mut self, target: TargetId) {
+        if self.requests.take_close(&target) {
+            let tag = self.expect(super::Waiting::Closed { target: target.clone() });
+            self.send(None, tag, Outgoing::ClosePage { target });
+        }
+    }
+}

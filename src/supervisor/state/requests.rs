@@ -1,0 +1,365 @@
+//! What callers ask of the fold, and how each request comes to its answer.
+
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Sender;
+
+use super::super::error::Error;
+use super::super::options::Pages;
+use super::super::snapshot::{ClosedDialog, PageState, Phase};
+use super::{Now, Outgoing, SessionKey, State, Waiting};
+use crate::cdp;
+use crate::cdp::protocol::browser::BrowserContextId;
+use crate::cdp::protocol::target::{CreateTargetReturns, TargetId, TargetInfo};
+
+/// Where the answer to a request goes: a channel with room for it, so that giving it never waits.
+pub(in crate::supervisor) type Response<T> = Sender<Result<T, Error>>;
+
+/// A request.
+#[derive(Debug)]
+pub(in crate::supervisor) enum Request {
+    /// Tell when the start is over.
+    Started { reply: Response<()> },
+    /// Answer a dialog.
+    Respond { id: Option<String>, accept: bool, text: Option<String>, reply: Response<ClosedDialog> },
+    /// Answer the next dialog.
+    Arm { accept: bool, text: Option<String>, until: Instant },
+    /// Open a page.
+    Open { url: String, context: Option<BrowserContextId>, reply: Response<TargetId> },
+    /// Close a page.
+    Close { target: TargetId, reply: Response<()> },
+    /// Leave everything in order: dialogs dismissed, own pages closed.
+    Leave { reply: Response<()> },
+}
+
+/// An unknown page is held for so long while one of our own is being opened.
+const HOLD_LIMIT: Duration = Duration::from_secs(5);
+/// A page that does not blank in so long is closed all the same.
+const BLANK_LIMIT: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+struct Held {
+    session: SessionKey,
+    info: TargetInfo,
+    since: Instant,
+}
+
+#[derive(Debug)]
+struct Opening {
+    reply: Option<Response<TargetId>>,
+    target: Option<TargetId>,
+}
+
+#[derive(Debug)]
+struct Closing {
+    target: TargetId,
+    reply: Option<Response<()>>,
+    /// Blanking was asked for, and closing goes on by then.
+    blank_until: Option<Instant>,
+    asked: bool,
+}
+
+/// Requests under way.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    /// The browser has told about all pages that were there.
+    pub(super) listed: bool,
+    started: Vec<Response<()>>,
+    next: u64,
+    responding: HashMap<u64, Response<ClosedDialog>>,
+    opening: HashMap<u64, Opening>,
+    created: HashSet<TargetId>,
+    held: Vec<Held>,
+    closing: Vec<Closing>,
+    leaving: Option<Response<()>>,
+}
+
+impl Requests {
+    /// Pages that were asked for and have no id yet.
+    pub(super) fn creating(&self) -> usize {
+        self.opening.values().filter(|o| o.target.is_none()).count()
+    }
+
+    pub(super) fn is_created(&self, target: &TargetId) -> bool {
+        self.created.contains(target)
+    }
+
+    pub(super) fn hold(&mut self, session: SessionKey, info: TargetInfo, now: Now) {
+        self.held.push(Held { session, info, since: now.instant });
+    }
+
+    pub(super) fn unhold(&mut self, session: &str) {
+        self.held.retain(|held| *held.session != *session);
+    }
+
+    pub(super) fn held_too_long(&mut self, now: Now) -> Vec<SessionKey> {
+        let late = |held: &Held| now.instant.duration_since(held.since) >= HOLD_LIMIT;
+        let (late, held) = std::mem::take(&mut self.held).into_iter().partition(late);
+        self.held = held;
+        let late: Vec<Held> = late;
+        late.into_iter().map(|held| held.session).collect()
+    }
+
+    pub(super) fn next_check(&self) -> Option<Instant> {
+        let held = self.held.iter().map(|held| held.since + HOLD_LIMIT);
+        held.chain(self.closing.iter().filter(|c| !c.asked).filter_map(|c| c.blank_until)).min()
+    }
+
+    pub(super) fn responded(&mut self, request: u64, outcome: Result<ClosedDialog, Error>) {
+        if let Some(reply) = self.responding.remove(&request) {
+            let _ = reply.try_send(outcome);
+        }
+    }
+
+    pub(super) fn blanking(&mut self, target: &TargetId, now: Now) {
+        for closing in self.closing.iter_mut().filter(|c| c.target == *target) {
+            closing.blank_until = Some(now.instant + BLANK_LIMIT);
+        }
+    }
+
+    /// Whether closing this page may be asked for now; at most once.
+    pub(super) fn take_close(&mut self, target: &TargetId) -> bool {
+        let mut waiting = self.closing.iter_mut().filter(|c| c.target == *target && !c.asked).peekable();
+        let some = waiting.peek().is_some();
+        waiting.for_each(|c| c.asked = true);
+        some
+    }
+
+    pub(super) fn page_gone(&mut self, target: &TargetId) {
+        self.created.remove(target);
+        self.opening.retain(|_, opening| {
+            let gone = opening.target.as_ref() == Some(target);
+            if gone && let Some(reply) = opening.reply.take() {
+                let _ = reply.try_send(Err(Error::PageNotFound { target: target.to_string() }));
+            }
+            !gone
+        });
+        self.closing.retain_mut(|closing| {
+            let gone = closing.target == *target;
+            if gone && let Some(reply) = closing.reply.take() {
+                let _ = reply.try_send(Ok(()));
+            }
+            !gone
+        });
+    }
+
+    pub(super) fn fail_all(&mut self, reason: &str) {
+        let error = || Error::NotActive { reason: reason.to_owned() };
+        for reply in self.started.drain(..) {
+            let _ = reply.try_send(Err(error()));
+        }
+        for (_, reply) in self.responding.drain() {
+            let _ = reply.try_send(Err(error()));
+        }
+        for reply in self.opening.drain().filter_map(|(_, opening)| opening.reply) {
+            let _ = reply.try_send(Err(error()));
+        }
+        for reply in self.closing.drain(..).filter_map(|closing| closing.reply) {
+            let _ = reply.try_send(Ok(())); // gone with the browser
+        }
+        if let Some(reply) = self.leaving.take() {
+            let _ = reply.try_send(Ok(()));
+        }
+    }
+}
+
+impl State {
+    /// Takes a request.
+    pub(in crate::supervisor) fn on_request(&mut self, request: Request, now: Now) {
+        if let Phase::Ended(reason) = &self.phase {
+            let reason = reason.to_string();
+            refuse(request, Error::NotActive { reason });
+            return;
+        }
+        match request {
+            Request::Started { reply } => self.requests.started.push(reply),
+            Request::Arm { accept, text, until } => self.arm(accept, text, until),
+            Request::Respond { id, accept, text, reply } => {
+                self.requests.next += 1;
+                let number = self.requests.next;
+                self.requests.responding.insert(number, reply);
+                if let Err(error) = self.respond(number, id.as_deref(), accept, text, now) {
+                    self.requests.responded(number, Err(error));
+                }
+            }
+            Request::Open { url, context, reply } => self.create_page(url, context, Some(reply), now),
+            Request::Close { target, reply } => {
+                if self.page_index(&target).is_none() {
+                    let _ = reply.try_send(Err(Error::PageNotFound { target: target.to_string() }));
+                } else {
+                    self.begin_close(target, Some(reply), now);
+                }
+            }
+            Request::Leave { reply } => self.leave(reply, now),
+        }
+        self.settle(now);
+    }
+
+    pub(super) fn create_page(
+        &mut self,
+        url: String,
+        context: Option<BrowserContextId>,
+        reply: Option<Response<TargetId>>,
+        _now: Now,
+    ) {
+        self.requests.next += 1;
+        let request = self.requests.next;
+        self.requests.opening.insert(request, Opening { reply, target: None });
+        let tag = self.expect(Waiting::Created { request });
+        self.send(None, tag, Outgoing::CreatePage { url, context });
+    }
+
+    pub(super) fn page_created(
+        &mut self,
+        request: u64,
+        created: Result<CreateTargetReturns, cdp::Error>,
+        now: Now,
+    ) {
+        match created {
+            Ok(created) => {
+                self.requests.created.insert(created.target_id.clone());
+                if let Some(index) = self.page_index(&created.target_id) {
+                    self.pages[index].own = true;
+                    self.dirty.pages = true;
+                }
+                if let Some(opening) = self.requests.opening.get_mut(&request) {
+                    opening.target = Some(created.target_id);
+                }
+            }
+            Err(error) => {
+                let opening = self.requests.opening.remove(&request);
+                match opening.and_then(|o| o.reply) {
+                    Some(reply) => drop(reply.try_send(Err(error.into()))),
+                    None => self.end(&error.to_string(), now), // the page the task starts with
+                }
+            }
+        }
+        self.release_held(now);
+    }
+
+    /// Decides about pages that came in while it was open whose they are.
+    fn release_held(&mut self, now: Now) {
+        for held in std::mem::take(&mut self.requests.held) {
+            match self.belongs(&held.info) {
+                super::pages::Belongs::Yes => self.adopt_page(&held.session, &held.info, now),
+                super::pages::Belongs::No => self.let_go(held.session),
+                super::pages::Belongs::NotYetKnown => self.requests.held.push(held),
+            }
+        }
+    }
+
+    fn begin_close(&mut self, target: TargetId, reply: Option<Response<()>>, now: Now) {
+        let closing = Closing { target: target.clone(), reply, blank_until: None, asked: false };
+        self.requests.closing.push(closing);
+        self.close_page(&target, now);
+    }
+
+    pub(super) fn close_answered(&mut self, target: &TargetId, error: Option<cdp::Error>) {
+        let Some(error) = error else { return }; // the detach tells when it is gone
+        self.requests.closing.retain_mut(|closing| {
+            let this = closing.target == *target;
+            if this && let Some(reply) = closing.reply.take() {
+                let _ = reply.try_send(Err(error.clone().into()));
+            }
+            !this
+        });
+    }
+
+    /// Dialogs left open by a client that detaches wedge their tab for everybody else.
+    fn leave(&mut self, reply: Response<()>, now: Now) {
+        self.requests.leaving = Some(reply);
+        let pages: Vec<(TargetId, bool)> = self.pages.iter().map(|p| (p.target.clone(), p.own)).collect();
+        for (target, own) in pages {
+            if own && self.options.close_own_pages {
+                self.begin_close(target, None, now);
+            } else {
+                self.dismiss_all(&target, now);
+            }
+        }
+    }
+
+    /// Looks which requests have come to their end.
+    pub(super) fn settle(&mut self, now: Now) {
+        self.settle_start(now);
+        let pages = &self.pages;
+        let there = |target: &TargetId| pages.iter().any(|p| p.target == *target && p.state != PageState::Attaching);
+        self.requests.opening.retain(|_, opening| match &opening.target {
+            Some(target) if there(target) => {
+                if let Some(reply) = opening.reply.take() {
+                    let _ = reply.try_send(Ok(target.clone()));
+                }
+                false
+            }
+            _ => true,
+        });
+        let ready = |c: &&Closing| !c.asked && c.blank_until.is_none_or(|until| until <= now.instant);
+        let resume: Vec<(TargetId, bool)> =
+            self.requests.closing.iter().filter(ready).map(|c| (c.target.clone(), c.blank_until.is_some())).collect();
+        for (target, blanked) in resume {
+            if self.dialogs.open_on(&target) > 0 {
+                continue;
+            }
+            if blanked {
+                self.close_now(target);
+            } else {
+                self.close_page(&target, now);
+            }
+        }
+        if self.requests.leaving.is_some()
+            && self.requests.closing.is_empty()
+            && !self.dialogs.any_open()
+            && let Some(reply) = self.requests.leaving.take()
+        {
+            let _ = reply.try_send(Ok(()));
+        }
+    }
+
+    fn settle_start(&mut self, now: Now) {
+        if self.phase != Phase::Starting || !self.requests.listed {
+            return;
+        }
+        if let Pages::Existing(target) = &self.options.pages
+            && self.page_index(target).is_none()
+        {
+            let error = Error::PageNotFound { target: target.to_string() };
+            for reply in self.requests.started.drain(..) {
+                let _ = reply.try_send(Err(error.clone()));
+            }
+            self.end(&error.to_string(), now);
+            return;
+        }
+        let attaching = self.pages.iter().any(|p| p.state == PageState::Attaching);
+        if attaching || (matches!(self.options.pages, Pages::New { .. }) && self.pages.is_empty()) {
+            return;
+        }
+        self.phase = Phase::Active;
+        self.dirty.phase = true;
+        for reply in self.requests.started.drain(..) {
+            let _ = reply.try_send(Ok(()));
+        }
+    }
+
+    /// Does what time asks for.
+    pub(in crate::supervisor) fn on_tick(&mut self, now: Now) {
+        self.check_attaches(now);
+        self.check_dialogs(now);
+        self.settle(now);
+    }
+
+    /// When [`on_tick`](Self::on_tick) has something to do next.
+    pub(in crate::supervisor) fn next_tick(&self) -> Option<Instant> {
+        [self.next_attach_check(), self.next_dialog_check()].into_iter().flatten().min()
+    }
+}
+
+fn refuse(request: Request, error: Error) {
+    match request {
+        Request::Started { reply } => drop(reply.try_send(Err(error))),
+        Request::Respond { reply, .. } => drop(reply.try_send(Err(error))),
+        Request::Open { reply, .. } => drop(reply.try_send(Err(error))),
+        Request::Close { reply, .. } => drop(reply.try_send(Err(error))),
+        Request::Leave { reply } => drop(reply.try_send(Ok(()))),
+        Request::Arm { .. } => {}
+    }
+}

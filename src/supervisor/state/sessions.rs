@@ -1,0 +1,235 @@
+//! Sessions: how each attach is brought to an end without waiting for anybody.
+//!
+//! On attach everything that is wanted is sent at once, the resume last: a target that was paused
+//! for us goes on as soon as it has taken the rest, and one that hangs holds up nobody else.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::super::log::Kind;
+use super::super::snapshot::PageState;
+use super::pages::Belongs;
+use super::{Now, Outgoing, SessionKey, State, Waiting};
+use crate::cdp::protocol::page::{FrameId, GetFrameTreeReturns};
+use crate::cdp::protocol::target::{AttachedToTargetEvent, TargetId, TargetInfo};
+use crate::cdp::{self, RawReply};
+
+/// A page that has not answered the attach for so long is called unresponsive.
+const ATTACH_LIMIT: Duration = Duration::from_secs(5);
+
+/// What a session is attached to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SessionKind {
+    Page,
+    Iframe,
+    Worker,
+    Other,
+}
+
+impl SessionKind {
+    fn of(kind: &str) -> Self {
+        match kind {
+            "page" => Self::Page,
+            "iframe" => Self::Iframe,
+            "worker" | "shared_worker" | "service_worker" => Self::Worker,
+            _ => Self::Other,
+        }
+    }
+
+    pub(super) fn has_frames(self) -> bool {
+        matches!(self, Self::Page | Self::Iframe)
+    }
+}
+
+/// A live session.
+#[derive(Debug)]
+pub(super) struct SessionRec {
+    pub(super) kind: SessionKind,
+    pub(super) target: TargetId,
+    pub(super) page: TargetId,
+    /// Steps of the attach that are not answered yet.
+    open_steps: u8,
+    since: Instant,
+}
+
+impl SessionRec {
+    /// The frame that the session is attached to: a frame target's id is its frame's.
+    pub(super) fn frame(&self) -> Option<FrameId> {
+        self.kind.has_frames().then(|| FrameId::from(self.target.as_str()))
+    }
+}
+
+/// A step of the attach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Something whose answer has no content.
+    Plain,
+    /// The frame tree, to seed frames from.
+    FrameTree,
+    /// The frame tree again, after events were lost or a document came back from the cache.
+    Reseed,
+}
+
+impl State {
+    pub(super) fn attached(&mut self, event: &AttachedToTargetEvent, parent: Option<&SessionKey>, now: Now) {
+        let session: SessionKey = event.session_id.as_str().into();
+        let info = &event.target_info;
+        match parent {
+            Some(parent) => match self.page_of(parent) {
+                Some(page) => self.adopt_child(&session, info, parent, page, now),
+                None => self.let_go(session),
+            },
+            None if info.r#type != "page" => self.let_go(session),
+            None => match self.belongs(info) {
+                Belongs::Yes => self.adopt_page(&session, info, now),
+                Belongs::No => self.let_go(session),
+                Belongs::NotYetKnown => self.requests.hold(session, info.clone(), now),
+            },
+        }
+    }
+
+    /// Not ours: detaching also lets a paused target go on.
+    pub(super) fn let_go(&mut self, session: SessionKey) {
+        self.send(None, 0, Outgoing::Detach { session });
+    }
+
+    pub(super) fn adopt_page(&mut self, session: &SessionKey, info: &TargetInfo, now: Now) {
+        if self.page_index(&info.target_id).is_some() {
+            return; // attached a second time; the first session stays
+        }
+        self.page_in(session, info, now);
+        self.add_session(session, SessionKind::Page, info, info.target_id.clone(), now);
+    }
+
+    fn adopt_child(
+        &mut self,
+        session: &SessionKey,
+        info: &TargetInfo,
+        parent: &SessionKey,
+        page: TargetId,
+        now: Now,
+    ) {
+        let kind = SessionKind::of(&info.r#type);
+        if kind == SessionKind::Iframe {
+            self.frame_target_attached(session, info, parent, &page, now);
+        }
+        self.add_session(session, kind, info, page, now);
+    }
+
+    fn add_session(&mut self, session: &SessionKey, kind: SessionKind, info: &TargetInfo, page: TargetId, now: Now) {
+        let commands: &[Outgoing] = match kind {
+            SessionKind::Page | SessionKind::Iframe => {
+                &[Outgoing::EnablePage, Outgoing::EnableRuntime, Outgoing::AttachChildren, Outgoing::FrameTree]
+            }
+            SessionKind::Worker => &[Outgoing::EnableRuntime, Outgoing::AttachChildren],
+            SessionKind::Other => &[],
+        };
+        let rec = SessionRec { kind, target: info.target_id.clone(), page, open_steps: 0, since: now.instant };
+        self.sessions.insert(Arc::clone(session), rec);
+        for command in commands {
+            let step = if *command == Outgoing::FrameTree { Step::FrameTree } else { Step::Plain };
+            self.step(session, step, command.clone());
+        }
+        // Last, and nobody waits for its answer.
+        self.send(Some(session), 0, Outgoing::Resume);
+    }
+
+    fn step(&mut self, session: &SessionKey, step: Step, command: Outgoing) {
+        let tag = self.expect(Waiting::Step { session: Arc::clone(session), step });
+        if let Some(rec) = self.sessions.get_mut(session) {
+            rec.open_steps += 1;
+        }
+        self.send(Some(session), tag, command);
+    }
+
+    /// Reads a session's frames again.
+    pub(super) fn reseed(&mut self, session: &SessionKey) {
+        self.step(session, Step::Reseed, Outgoing::FrameTree);
+    }
+
+    pub(super) fn step_done(
+        &mut self,
+        session: &SessionKey,
+        step: Step,
+        result: &Result<RawReply, cdp::Error>,
+        now: Now,
+    ) {
+        let Some(rec) = self.sessions.get_mut(session) else { return };
+        rec.open_steps = rec.open_steps.saturating_sub(1);
+        let ready = rec.open_steps == 0;
+        let (kind, page) = (rec.kind, rec.page.clone());
+        if step != Step::Plain
+            && let Ok(raw) = result
+        {
+            match raw.decode::<GetFrameTreeReturns>() {
+                Ok(tree) => self.seed(session, &tree.frame_tree, step == Step::Reseed, now),
+                Err(error) => tracing::warn!(%error, "frame tree passed over"),
+            }
+        }
+        if ready && kind == SessionKind::Page && self.page_state(&page) != Some(PageState::Crashed) {
+            self.set_page_state(&page, PageState::Ready, now);
+        }
+    }
+
+    fn page_state(&self, target: &TargetId) -> Option<PageState> {
+        self.page_index(target).map(|index| self.pages[index].state)
+    }
+
+    pub(super) fn detached(&mut self, session: &str, now: Now) {
+        self.requests.unhold(session);
+        let Some(rec) = self.sessions.remove(session) else { return };
+        match rec.kind {
+            SessionKind::Page => self.page_out(&rec.page, now),
+            SessionKind::Iframe => self.frame_target_detached(session, &rec.target, now),
+            SessionKind::Worker | SessionKind::Other => {}
+        }
+    }
+
+    pub(super) fn crashed(&mut self, session: &SessionKey, now: Now) {
+        let Some(rec) = self.sessions.get(session) else { return };
+        let (kind, page, target) = (rec.kind, rec.page.clone(), rec.target.clone());
+        self.contexts_cleared(session);
+        if kind == SessionKind::Page {
+            self.set_page_state(&page, PageState::Crashed, now);
+            self.lose_dialogs(|dialog| dialog.target_id == page, now);
+        } else {
+            let frames = self.frames.on_session(session);
+            self.lose_dialogs(|d| d.frame_id.as_ref().is_some_and(|f| frames.contains(f)), now);
+        }
+        self.note(Kind::Crashed, Some(&page), now, &serde_json::json!({ "crashed": target }));
+    }
+
+    pub(super) fn revived(&mut self, session: &SessionKey) {
+        let Some(page) = self.page_of(session) else { return };
+        if let Some(page) = self.page_mut(&page)
+            && page.session == *session
+        {
+            page.state = PageState::Ready;
+        }
+    }
+
+    /// Marks pages whose attach takes too long, and gives up holding others for us.
+    pub(super) fn check_attaches(&mut self, now: Now) {
+        let stuck: Vec<TargetId> = self
+            .sessions
+            .values()
+            .filter(|s| s.kind == SessionKind::Page && s.open_steps > 0)
+            .filter(|s| now.instant.duration_since(s.since) >= ATTACH_LIMIT)
+            .map(|s| s.page.clone())
+            .filter(|page| self.page_state(page) == Some(PageState::Attaching))
+            .collect();
+        for page in stuck {
+            self.set_page_state(&page, PageState::Unresponsive, now);
+        }
+        for session in self.requests.held_too_long(now) {
+            self.let_go(session);
+        }
+    }
+
+    /// When [`check_attaches`](Self::check_attaches) has something to look at next.
+    pub(super) fn next_attach_check(&self) -> Option<Instant> {
+        let attaching = self.pages.iter().filter(|p| p.state == PageState::Attaching);
+        let stuck = attaching.filter_map(|p| self.sessions.get(&p.session)).map(|s| s.since + ATTACH_LIMIT).min();
+        [stuck, self.requests.next_check()].into_iter().flatten().min()
+    }
+}

@@ -1,0 +1,36 @@
+//! From the fold's records to the published view.
+
+use super::super::snapshot::Snapshot;
+use super::sessions::SessionRec;
+use super::{Dirty, State};
+
+impl State {
+    /// The next view, if anything changed since `last`. Parts that did not are shared with it.
+    pub(in crate::supervisor) fn view(&mut self, last: &Snapshot) -> Option<Snapshot> {
+        let Dirty { phase, pages, frames, dialogs, recent, console } = std::mem::take(&mut self.dirty);
+        if !(phase || pages || frames || dialogs || recent || console) {
+            return None;
+        }
+        let mut next = last.clone();
+        if phase {
+            next.phase = self.phase.clone();
+        }
+        if pages {
+            next.pages = self.pages.iter().map(super::pages::PageRec::view).collect();
+        }
+        if frames {
+            next.frames = self.frames.views(|session| self.sessions.get(session).and_then(SessionRec::frame));
+        }
+        if dialogs {
+            next.dialogs = self.dialogs.pending();
+        }
+        if recent {
+            next.recent = self.dialogs.recent();
+        }
+        if console {
+            next.console = self.console.view();
+        }
+        Some(next)
+    }
+}
+

@@ -1,0 +1,101 @@
+//! The frame tree of a page as a bounded list, so that an ad-heavy page does not flood a prompt.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::snapshot::{Frame, Snapshot};
+use crate::cdp::protocol::page::FrameId;
+
+/// How much of a tree is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Greatest number of children listed.
+    pub entries: usize,
+    /// Cross-process frames deeper than this are left out with what is below them; the top frame has
+    /// depth 0 and every level counts.
+    pub oopif_depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { entries: 30, oopif_depth: 2 }
+    }
+}
+
+impl Limits {
+    /// No limits.
+    pub const NONE: Self = Self { entries: usize::MAX, oopif_depth: usize::MAX };
+}
+
+/// The frames of one page: the top one, and all others level by level.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FrameTree {
+    /// The top frame.
+    pub top: Option<FrameView>,
+    /// The others, breadth first.
+    pub children: Vec<FrameView>,
+    /// Whether limits left something out.
+    pub truncated: bool,
+}
+
+/// One frame in a [`FrameTree`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FrameView {
+    /// Its id.
+    pub frame_id: FrameId,
+    /// Its address.
+    pub url: Arc<str>,
+    /// Its origin.
+    pub origin: Arc<str>,
+    /// Whether it runs in a process of its own.
+    pub is_oopif: bool,
+    /// The session of such a frame.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<Arc<str>>,
+    /// Its parent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_frame_id: Option<FrameId>,
+    /// Its name, when it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Arc<str>>,
+}
+
+impl FrameView {
+    fn of(frame: &Frame) -> Self {
+        Self {
+            frame_id: frame.frame_id.clone(),
+            url: Arc::clone(&frame.url),
+            origin: Arc::clone(&frame.origin),
+            is_oopif: frame.is_oopif,
+            session_id: frame.session_id.clone().filter(|_| frame.is_oopif),
+            parent_frame_id: frame.parent_frame_id.clone(),
+            name: Some(Arc::clone(&frame.name)).filter(|name| !name.is_empty()),
+        }
+    }
+}
+
+impl FrameTree {
+    pub(super) fn of(snapshot: &Snapshot, target: &str, limits: Limits) -> Self {
+        let frames: Vec<&Frame> = snapshot.frames_of(target).collect();
+        let known = snapshot.page(target).and_then(|page| page.top_frame.as_ref());
+        let top = frames
+            .iter()
+            .find(|f| known == Some(&f.frame_id))
+            .or_else(|| frames.iter().find(|f| f.parent_frame_id.is_none()));
+        let mut tree = Self { top: top.map(|f| FrameView::of(f)), children: Vec::new(), truncated: false };
+        let mut queue: VecDeque<(&FrameId, usize)> = top.map(|f| (&f.frame_id, 0)).into_iter().collect();
+        while let Some((parent, depth)) = queue.pop_front() {
+            for child in frames.iter().filter(|f| f.parent_frame_id.as_ref() == Some(parent)) {
+                if tree.children.len() >= limits.entries || (child.is_oopif && depth + 1 > limits.oopif_depth) {
+                    tree.truncated = true;
+                    continue;
+                }
+                tree.children.push(FrameView::of(child));
+                queue.push_back((&child.frame_id, depth + 1));
+            }
+        }
+        tree
+    }
+}

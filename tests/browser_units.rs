@@ -1,0 +1,477 @@
+//! The parts of the browser room that need no browser: finding, deciding, flags, addresses.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use cdpilot::browser::find::{Found, Origin, Os, Sources, search};
+use cdpilot::browser::install::{self, Machine, plan_for};
+use cdpilot::browser::{
+    Endpoint, Error, Facts, LaunchOptions, Resolve, Surroundings, Switch, TransportKind, container_sign, flags, redact,
+    resolve,
+};
+use cdpilot::sync::{Deadline, Thread, spawn};
+
+// ---- finding -----------------------------------------------------------------------------------
+
+fn found(os: Os, explicit: Option<&str>, env: &[(&str, &str)], there: &[&str]) -> Result<Found, Error> {
+    let env: HashMap<&str, &str> = env.iter().copied().collect();
+    search(&Sources {
+        os,
+        explicit: explicit.map(Path::new),
+        env: &|name| env.get(name).map(OsString::from),
+        usable: &|path| {
+            let is_there = there.iter().any(|t| Path::new(t) == path);
+            if is_there { Ok(()) } else { Err("there is no such file".to_owned()) }
+        },
+    })
+}
+
+#[test]
+fn an_explicit_path_wins_over_the_environment_and_that_over_the_system() {
+    let there = ["/a/chrome", "/b/chrome", "/usr/bin/chromium"];
+    let env = [("CDPILOT_BROWSER", "/b/chrome"), ("PATH", "/usr/bin")];
+    let at = |explicit, env: &[_]| found(Os::Linux, explicit, env, &there).unwrap();
+    assert_eq!(at(Some("/a/chrome"), &env), Found { path: "/a/chrome".into(), origin: Origin::Explicit });
+    assert_eq!(at(None, &env), Found { path: "/b/chrome".into(), origin: Origin::Environment });
+    assert_eq!(at(None, &env[1..]), Found { path: "/usr/bin/chromium".into(), origin: Origin::System });
+}
+
+#[test]
+fn a_browser_that_was_asked_for_is_never_replaced_by_another() {
+    let env = [("CDPILOT_BROWSER", "/gone/chrome"), ("PATH", "/usr/bin")];
+    let error = found(Os::Linux, None, &env, &["/usr/bin/chromium"]).unwrap_err();
+    assert!(matches!(&error, Error::Executable { path, .. } if path == Path::new("/gone/chrome")));
+    assert!(error.to_string().contains("CDPILOT_BROWSER") && error.to_string().contains("no such file"), "{error}");
+    let error = found(Os::Linux, Some("/gone"), &env, &["/usr/bin/chromium"]).unwrap_err();
+    assert!(matches!(error, Error::Executable { .. }));
+}
+
+#[test]
+fn a_name_is_looked_up_in_the_path_and_a_bundle_is_opened() {
+    let env = [("PATH", "/usr/local/bin:/usr/bin")];
+    let name = found(Os::Linux, Some("brave"), &env, &["/usr/bin/brave"]).unwrap();
+    assert_eq!(name.path, Path::new("/usr/bin/brave"));
+    let inner = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
+    let bundle = found(Os::Mac, Some("/Applications/Google Chrome.app"), &[], &[inner]).unwrap();
+    assert_eq!(bundle.path, Path::new(inner));
+}
+
+#[test]
+fn linux_prefers_the_earlier_name_over_the_earlier_folder() {
+    let env = [("PATH", "/a:/b")];
+    let at = |there: &[&str]| found(Os::Linux, None, &env, there).unwrap().path;
+    assert_eq!(at(&["/a/google-chrome", "/b/chromium"]), Path::new("/b/chromium"));
+    assert_eq!(at(&["/a/brave-browser", "/b/google-chrome"]), Path::new("/b/google-chrome"));
+    assert_eq!(at(&["/snap/bin/chromium"]), Path::new("/snap/bin/chromium"));
+    assert_eq!(at(&["/opt/google/chrome/chrome"]), Path::new("/opt/google/chrome/chrome"));
+}
+
+#[test]
+fn macos_takes_canary_then_chromium_then_chrome() {
+    let app = |folder: &str, app: &str| format!("{folder}/{app}.app/Contents/MacOS/{app}");
+    let canary = app("/Users/me/Applications", "Google Chrome Canary");
+    let chromium = app("/Applications", "Chromium");
+    let chrome = app("/Applications", "Google Chrome");
+    let own_chrome = app("/Users/me/Applications", "Google Chrome");
+    let edge = app("/Applications", "Microsoft Edge");
+    let at = |there: &[&String]| {
+        let there: Vec<&str> = there.iter().map(|s| s.as_str()).collect();
+        found(Os::Mac, None, &[("HOME", "/Users/me")], &there).unwrap().path
+    };
+    assert_eq!(at(&[&edge, &own_chrome, &chrome, &chromium, &canary]), PathBuf::from(&canary));
+    assert_eq!(at(&[&edge, &own_chrome, &chrome, &chromium]), PathBuf::from(&chromium));
+    assert_eq!(at(&[&edge, &own_chrome, &chrome]), PathBuf::from(&chrome));
+    assert_eq!(at(&[&edge, &own_chrome]), PathBuf::from(&own_chrome));
+    assert_eq!(at(&[&edge]), PathBuf::from(&edge));
+}
+
+#[test]
+fn windows_looks_into_the_three_program_folders() {
+    let env = [("ProgramFiles", r"C:\P"), ("ProgramFiles(x86)", r"C:\P86"), ("LOCALAPPDATA", r"C:\L")];
+    let at = |there: &[&str]| found(Os::Windows, None, &env, there).unwrap().path;
+    let chromium = r"C:\L\Chromium\Application\chrome.exe";
+    let chrome = r"C:\P86\Google\Chrome\Application\chrome.exe";
+    let edge = r"C:\P86\Microsoft\Edge\Application\msedge.exe";
+    assert_eq!(at(&[edge, chrome, chromium]), Path::new(chromium));
+    assert_eq!(at(&[edge, chrome]), Path::new(chrome));
+    assert_eq!(at(&[edge]), Path::new(edge));
+}
+
+#[test]
+fn nothing_found_lists_what_was_tried_and_says_what_to_do() {
+    let error = found(Os::Linux, None, &[("PATH", "/a:/b")], &[]).unwrap_err();
+    let Error::NotFound { tried, .. } = &error else { panic!("{error:?}") };
+    assert_eq!(tried.iter().filter(|t| *t == "chromium").count(), 1, "a name is listed once: {tried:?}");
+    assert!(tried.iter().any(|t| t == "/snap/bin/chromium"));
+    let text = error.to_string();
+    assert!(text.contains("cdpilot install") && text.contains("CDPILOT_BROWSER"), "{text}");
+}
+
+// ---- installing --------------------------------------------------------------------------------
+
+fn planned(os: Os, root: bool, distribution: &str, has: &[&str]) -> Option<String> {
+    let has = |name: &str| has.contains(&name);
+    plan_for(&Machine { os, root, distribution, has: &has }).map(|plan| plan.command_line())
+}
+
+#[test]
+fn each_package_manager_has_its_command() {
+    let linux = |has: &[&str]| planned(Os::Linux, true, "debian", has).unwrap();
+    assert_eq!(linux(&["apt-get"]), "apt-get update && apt-get install -y chromium");
+    assert_eq!(linux(&["dnf"]), "dnf install -y chromium");
+    assert_eq!(linux(&["pacman"]), "pacman -Sy --noconfirm chromium");
+    assert_eq!(linux(&["zypper"]), "zypper --non-interactive install chromium");
+    assert_eq!(linux(&["apk"]), "apk add --no-cache chromium");
+    assert_eq!(planned(Os::Mac, false, "", &["brew"]).unwrap(), "brew install --cask google-chrome");
+    assert!(planned(Os::Windows, false, "", &["winget"]).unwrap().starts_with("winget install --exact --id Google.Chrome"));
+    assert_eq!(planned(Os::Linux, true, "", &[]), None);
+    assert_eq!(planned(Os::Mac, true, "", &["apt-get"]), None);
+}
+
+#[test]
+fn an_ordinary_user_installs_through_sudo() {
+    let plan = planned(Os::Linux, false, "debian", &["apt-get", "sudo"]).unwrap();
+    assert_eq!(plan, "sudo apt-get update && sudo apt-get install -y chromium");
+    assert_eq!(planned(Os::Linux, false, "alpine", &["apk", "doas"]).unwrap(), "doas apk add --no-cache chromium");
+    let has = |name: &str| name == "apk";
+    let plan = plan_for(&Machine { os: Os::Linux, root: false, distribution: "", has: &has }).unwrap();
+    assert!(plan.note.unwrap().contains("root"));
+}
+
+#[test]
+fn ubuntu_gets_the_snap() {
+    let plan = |distribution, has: &[&str]| planned(Os::Linux, true, distribution, has).unwrap();
+    assert_eq!(plan("ubuntu debian", &["apt-get", "snap"]), "snap install chromium");
+    assert_eq!(plan("linuxmint ubuntu debian", &["apt-get", "snap"]), "apt-get update && apt-get install -y chromium");
+}
+
+#[test]
+fn a_plan_runs_step_by_step_and_stops_at_the_first_that_fails() {
+    let step = |script: &str| install::Step { program: "sh".into(), args: vec!["-c".into(), script.into()] };
+    let steps = vec![step("echo one; echo two >&2"), step("echo three; exit 7"), step("echo never")];
+    let plan = install::InstallPlan { manager: "sh", steps, note: Some("ask the owner") };
+    let lines = RefCell::new(Vec::new());
+    let error = install::run(&plan, |line| lines.borrow_mut().push(line.to_owned())).unwrap_err();
+    let lines = lines.into_inner();
+    let said: Vec<&str> = lines.iter().map(String::as_str).filter(|line| !line.starts_with('$')).collect();
+    assert_eq!(said, ["one", "two", "three"]);
+    assert!(error.to_string().contains('7') && error.to_string().contains("ask the owner"), "{error}");
+    let missing = install::Step { program: "/no/such/program".into(), args: vec![] };
+    let plan = install::InstallPlan { manager: "sh", steps: vec![missing], note: None };
+    assert!(install::run(&plan, |_| {}).unwrap_err().to_string().contains("could not be started"));
+}
+
+// ---- deciding ----------------------------------------------------------------------------------
+
+fn plain() -> Surroundings {
+    Surroundings { os: Os::Linux, root: false, display: true, container: None, headless_env: None }
+}
+
+#[test]
+fn headless_is_asked_for_or_told_by_the_environment_or_follows_the_display() {
+    let none: [String; 0] = [];
+    let no_display = Surroundings { display: false, ..plain() };
+    assert!(!plain().headless(Switch::Auto, &none).on);
+    assert!(no_display.headless(Switch::Auto, &none).on);
+    let told = |value: &str, display| Surroundings { headless_env: Some(value.into()), display, ..plain() };
+    assert!(told("1", true).headless(Switch::Auto, &none).on);
+    assert!(!told("false", false).headless(Switch::Auto, &none).on);
+    assert!(told("auto", false).headless(Switch::Auto, &none).on, "anything else leaves it to the display");
+    assert!(!told("1", false).headless(Switch::Off, &none).on);
+    assert!(told("0", true).headless(Switch::On, &none).on);
+    assert!(plain().headless(Switch::Auto, &["--headless=new".into()]).on);
+}
+
+#[test]
+fn the_sandbox_is_left_out_only_for_root_in_a_container() {
+    let none: [String; 0] = [];
+    let at = |root, container: Option<&str>, os| {
+        let container = container.map(str::to_owned);
+        Surroundings { root, container, os, ..plain() }.no_sandbox(Switch::Auto, &none).on
+    };
+    assert!(at(true, Some("/.dockerenv"), Os::Linux));
+    assert!(!at(true, None, Os::Linux));
+    assert!(!at(false, Some("/.dockerenv"), Os::Linux));
+    assert!(!at(true, Some("CI is set"), Os::Mac));
+    assert!(plain().no_sandbox(Switch::On, &none).on);
+    let root = Surroundings { root: true, container: Some("x".into()), ..plain() };
+    assert!(!root.no_sandbox(Switch::Off, &none).on);
+    assert!(root.no_sandbox(Switch::Auto, &none).because.contains("(x)"));
+}
+
+#[test]
+fn signs_of_a_container() {
+    let sign = |files: &[(&str, &str)], vars: &[&str]| {
+        let read = |path: &Path| files.iter().find(|(f, _)| Path::new(f) == path).map(|(_, text)| (*text).to_owned());
+        container_sign(&|name| vars.contains(&name), &read)
+    };
+    let init = ("/proc/1/comm", "systemd\n");
+    assert_eq!(sign(&[init], &[]), None);
+    assert_eq!(sign(&[], &[]), None);
+    assert_eq!(sign(&[init, ("/.dockerenv", "")], &[]).as_deref(), Some("/.dockerenv"));
+    assert_eq!(sign(&[init], &["CI"]).as_deref(), Some("CI is set"));
+    assert!(sign(&[init, ("/proc/1/cgroup", "0::/kubepods/pod1\n")], &[]).unwrap().contains("kubepods"));
+    assert!(sign(&[("/proc/1/comm", "node\n")], &[]).unwrap().contains("node"));
+}
+
+// ---- flags -------------------------------------------------------------------------------------
+
+fn lines(options: &LaunchOptions, os: Os) -> Result<Vec<String>, Error> {
+    let facts = Facts { os, user_data_dir: Path::new("/p"), headless: true, no_sandbox: true };
+    flags(options, &facts).map(|all| all.into_iter().map(|flag| flag.into_string().unwrap()).collect())
+}
+
+fn with_args(args: &[&str]) -> LaunchOptions {
+    LaunchOptions { extra_args: args.iter().map(|a| (*a).to_owned()).collect(), ..Default::default() }
+}
+
+#[test]
+fn the_transport_decides_the_debugging_switches() {
+    let debugging = |transport, os| -> Vec<String> {
+        let all = lines(&LaunchOptions { transport, ..Default::default() }, os).unwrap();
+        all.into_iter().filter(|flag| flag.contains("remote-debugging")).collect()
+    };
+    let (pipe, port) = ("--remote-debugging-pipe".to_owned(), "--remote-debugging-port=18800".to_owned());
+    assert_eq!(debugging(TransportKind::Pipe, Os::Linux), [pipe.clone()]);
+    assert_eq!(debugging(TransportKind::PipeAndPort(18800), Os::Mac), [pipe.clone(), port.clone()]);
+    assert_eq!(debugging(TransportKind::Port(18800), Os::Linux), [pipe, port.clone()], "the pipe is the life line");
+    assert_eq!(debugging(TransportKind::Port(18800), Os::Windows), [port]);
+    assert_eq!(debugging(TransportKind::Pipe, Os::Windows), ["--remote-debugging-port=0"]);
+}
+
+#[test]
+fn what_is_decided_and_asked_for_is_on_the_command_line() {
+    let mut options = with_args(&["--lang=de", "--no-sandbox", "--headless=new"]);
+    options.window_size = Some((1280, 720));
+    let all = lines(&options, Os::Linux).unwrap();
+    let count = |flag: &str| all.iter().filter(|f| *f == flag).count();
+    for flag in ["--headless=new", "--no-sandbox", "--lang=de", "--window-size=1280,720", "--user-data-dir=/p"] {
+        assert_eq!(count(flag), 1, "{flag} in {all:?}");
+    }
+    assert_eq!(count("--disable-dev-shm-usage"), 1);
+    assert_eq!(all.last().unwrap(), "about:blank");
+    let facts = Facts { os: Os::Mac, user_data_dir: Path::new("/p"), headless: false, no_sandbox: false };
+    let bare = flags(&LaunchOptions::default(), &facts).unwrap();
+    assert!(bare.contains(&"--use-mock-keychain".into()));
+    assert!(!bare.contains(&"--headless=new".into()) && !bare.contains(&"--no-sandbox".into()));
+}
+
+#[test]
+fn features_that_are_turned_off_become_one_list() {
+    let all = lines(&with_args(&["--disable-features=Mine,Yours"]), Os::Linux).unwrap();
+    let lists: Vec<_> = all.iter().filter(|flag| flag.starts_with("--disable-features")).collect();
+    assert_eq!(lists.len(), 1, "Chromium takes the last such switch only");
+    assert!(lists[0].contains("Translate,MediaRouter") && lists[0].ends_with(",Mine,Yours"), "{lists:?}");
+}
+
+#[test]
+fn arguments_that_take_the_browser_out_of_our_hands_are_refused() {
+    let refused = [
+        "--remote-debugging-port=1",
+        "--remote-debugging-pipe",
+        "-remote-debugging-address=0.0.0.0",
+        "--user-data-dir=/home/me",
+        "--user-data-dir",
+        "--temp-profile",
+        "--remote-allow-origins=*",
+        "--",
+    ];
+    for arg in refused {
+        let error = lines(&with_args(&[arg]), Os::Linux).unwrap_err();
+        assert!(matches!(&error, Error::Argument { argument, .. } if argument == arg), "{arg}: {error:?}");
+    }
+    assert!(lines(&with_args(&["--remote-allow-origins=http://127.0.0.1:1", "http://a.test/"]), Os::Linux).is_ok());
+}
+
+#[test]
+fn port_9222_is_refused() {
+    for transport in [TransportKind::Port(9222), TransportKind::PipeAndPort(9222)] {
+        let error = lines(&LaunchOptions { transport, ..Default::default() }, Os::Linux).unwrap_err();
+        assert!(matches!(error, Error::ReservedPort { port: 9222 }));
+    }
+}
+
+// ---- addresses ---------------------------------------------------------------------------------
+
+#[test]
+fn addresses_are_read() {
+    let read = |text| Endpoint::parse(text).map(|e| e.url()).unwrap();
+    assert_eq!(read("ws://h:1/devtools/browser/x?token=t"), "ws://h:1/devtools/browser/x?token=t");
+    assert_eq!(read("wss://h"), "wss://h:443/");
+    assert_eq!(read(" http://h:81/a "), "http://h:81/a");
+    assert_eq!(read("h:4000"), "http://h:4000/");
+    assert_eq!(read("4000"), "http://127.0.0.1:4000/");
+    assert_eq!(read("[::1]:4000"), "http://[::1]:4000/");
+    assert_eq!(read("https://u:p@[fe80::1]/x"), "https://[fe80::1]:443/x");
+    assert!(Endpoint::parse("localhost:1").unwrap().is_loopback());
+    assert!(Endpoint::parse("[::1]:1").unwrap().is_loopback());
+    assert!(Endpoint::parse("127.9.9.9:1").unwrap().is_loopback());
+    assert!(!Endpoint::parse("localhost.evil.test:1").unwrap().is_loopback());
+    for bad in ["", "ftp://h:1", "webdriver+http://h:1", "ws://", "http://h:99999", "http://h:0", "h:port", "ws:// x"] {
+        let error = Endpoint::parse(bad).unwrap_err();
+        assert!(matches!(error, Error::BadUrl { .. }), "{bad}: {error:?}");
+    }
+}
+
+#[test]
+fn a_printed_address_holds_no_secret() {
+    let endpoint = Endpoint::parse("wss://me:hush@grid.example:7/devtools/browser/hush?token=hush").unwrap();
+    assert_eq!(endpoint.to_string(), "wss://grid.example:7/…");
+    assert!(!format!("{endpoint:?}").contains("hush"));
+    assert_eq!(endpoint.authorization().unwrap(), "Basic bWU6aHVzaA==");
+    assert_eq!(Endpoint::parse("ws://a%3Ab:%40@h:1").unwrap().authorization().unwrap(), "Basic YTpiOkA=");
+    for bad in ["ftp://me:hush@h", "ws://me:hush@h:hush/hush"] {
+        let error = Endpoint::parse(bad).unwrap_err();
+        assert!(!format!("{error} {error:?}").contains("hush"), "{error:?}");
+    }
+}
+
+#[test]
+fn texts_are_redacted() {
+    let same = ["nothing here", "see http://docs.example/page for help", "a :// b"];
+    for text in same {
+        assert_eq!(redact(text), text);
+    }
+    assert_eq!(redact("on ws://127.0.0.1:1/devtools/browser/s3cret\nnext"), "on ws://127.0.0.1:1/…\nnext");
+    assert_eq!(redact("(wss://u:s3cret@h/x?token=s3cret)"), "(wss://h/…)");
+    assert_eq!(redact("\"ws://[::1]:1/devtools/browser/s3cret\" or http://u:s3cret@h/a"), "\"ws://[::1]:1/…\" or http://h/…");
+    assert_eq!(redact("https://h/json?token=s3cret"), "https://h/…");
+    assert_eq!(redact("http://h:1/devtools/page/s3cret"), "http://h:1/…");
+}
+
+/// Answers `answers` requests of one connection each and hands back their heads.
+fn http(answers: Vec<String>) -> (u16, Thread, std::sync::mpsc::Receiver<Vec<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (send, heads) = std::sync::mpsc::sync_channel(8);
+    let thread = spawn("test-http", move || {
+        for answer in answers {
+            let (socket, _) = listener.accept().unwrap();
+            let mut lines = BufReader::new(&socket).lines().map_while(Result::ok);
+            let head: Vec<String> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
+            let _ = (&socket).write_all(answer.as_bytes());
+            let _ = send.send(head);
+        }
+    })
+    .unwrap();
+    (port, thread, heads)
+}
+
+fn answer(status: &str, body: &str) -> String {
+    format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
+}
+
+fn version(url: &str) -> String {
+    answer("200 OK", &format!(r#"{{"Browser":"Chrome/1","webSocketDebuggerUrl":"{url}"}}"#))
+}
+
+fn resolved(url: &str, profiles: Vec<PathBuf>) -> Result<Endpoint, Error> {
+    let headers = [("X-Key".to_owned(), "k".to_owned())];
+    resolve(&Endpoint::parse(url)?, &Resolve { headers: &headers, profiles, deadline: Deadline::after_secs(5) })
+}
+
+#[test]
+fn a_websocket_address_needs_no_question() {
+    let url = "ws://127.0.0.1:1/devtools/browser/x";
+    assert_eq!(resolved(url, vec![]).unwrap().url(), url);
+}
+
+#[test]
+fn the_browser_is_asked_and_its_inner_name_is_replaced() {
+    let (port, thread, heads) = http(vec![version("ws://chrome-7.inner:9333/devtools/browser/abc")]);
+    let found = resolved(&format!("http://127.0.0.1:{port}"), vec![]).unwrap();
+    assert_eq!(found.url(), format!("ws://127.0.0.1:{port}/devtools/browser/abc"));
+    let head = heads.recv().unwrap();
+    assert_eq!(head[0], "GET /json/version HTTP/1.1");
+    assert!(head.iter().any(|line| line.eq_ignore_ascii_case("x-key: k")), "{head:?}");
+    thread.join();
+}
+
+#[test]
+fn token_user_and_path_of_the_address_are_kept() {
+    let (port, thread, heads) = http(vec![version("ws://inner:1/devtools/browser/abc")]);
+    let found = resolved(&format!("http://me:pw@127.0.0.1:{port}/chrome/?token=t"), vec![]).unwrap();
+    assert_eq!(found.url(), format!("ws://127.0.0.1:{port}/chrome/devtools/browser/abc?token=t"));
+    assert_eq!(found.authorization().unwrap(), "Basic bWU6cHc=");
+    let head = heads.recv().unwrap();
+    assert_eq!(head[0], "GET /chrome/json/version?token=t HTTP/1.1");
+    assert!(head.iter().any(|line| line.eq_ignore_ascii_case("authorization: Basic bWU6cHc=")), "{head:?}");
+    thread.join();
+}
+
+#[test]
+fn a_path_that_has_the_prefix_already_gets_it_once() {
+    let (port, thread, heads) = http(vec![version("ws://inner:1/p/devtools/browser/abc?k=1")]);
+    let found = resolved(&format!("http://127.0.0.1:{port}/p/json/version?token=t"), vec![]).unwrap();
+    assert_eq!(found.url(), format!("ws://127.0.0.1:{port}/p/devtools/browser/abc?k=1"), "its own query wins");
+    assert_eq!(heads.recv().unwrap()[0], "GET /p/json/version?token=t HTTP/1.1");
+    thread.join();
+}
+
+#[test]
+fn without_json_version_the_profile_tells_the_address() {
+    let folder = tempfile::tempdir().unwrap();
+    let (port, thread, _heads) = http(vec![answer("404 Not Found", ""), answer("404 Not Found", "")]);
+    let other = tempfile::tempdir().unwrap();
+    std::fs::write(other.path().join("DevToolsActivePort"), "1\n/devtools/browser/other").unwrap();
+    let url = format!("http://localhost:{port}");
+    let profiles = vec![PathBuf::from("/no/such/profile"), other.path().to_owned(), folder.path().to_owned()];
+
+    let error = resolved(&url, profiles.clone()).unwrap_err();
+    assert!(matches!(error, Error::NotCdp { .. }) && error.to_string().contains("DevToolsActivePort"), "{error}");
+
+    std::fs::write(folder.path().join("DevToolsActivePort"), format!("{port}\n/devtools/browser/abc\n")).unwrap();
+    assert_eq!(resolved(&url, profiles).unwrap().url(), format!("ws://localhost:{port}/devtools/browser/abc"));
+    thread.join();
+}
+
+#[test]
+fn who_is_not_a_browser_is_told_apart_from_who_is_not_there() {
+    let answers = [
+        answer("200 OK", "<html>hello</html>"),
+        answer("200 OK", "{}"),
+        answer("401 Unauthorized", ""),
+        answer("302 Found", ""),
+        "SSH-2.0-OpenSSH_9.2\r\n".to_owned(),
+    ];
+    for body in answers {
+        let (port, thread, _heads) = http(vec![body.clone()]);
+        let error = resolved(&format!("http://u:hush@127.0.0.1:{port}/?token=hush"), vec![]).unwrap_err();
+        assert!(matches!(error, Error::NotCdp { .. }), "{body}: {error:?}");
+        assert!(!format!("{error} {error:?}").contains("hush"), "{error:?}");
+        thread.join();
+    }
+    let (port, thread, _heads) = http(vec![answer("200 OK", "")]);
+    drop(std::net::TcpStream::connect(("127.0.0.1", port)).unwrap());
+    thread.join(); // nobody listens there any more
+    let error = resolved(&format!("127.0.0.1:{port}"), vec![]).unwrap_err();
+    assert!(matches!(error, Error::Unreachable { .. }), "{error:?}");
+}
+
+#[test]
+fn a_name_that_chrome_refuses_is_asked_for_by_its_address() {
+    let refusal = "Host header is specified and is not an IP address or localhost.";
+    let inner = version("ws://127.0.0.1:1/devtools/browser/abc");
+    let (port, thread, heads) = http(vec![answer("500 Internal Server Error", refusal), inner]);
+    let found = resolved(&format!("http://localhost:{port}"), vec![]);
+    let heads = [heads.recv().unwrap(), heads.recv().unwrap()];
+    assert!(heads[1].iter().any(|line| line.eq_ignore_ascii_case(&format!("host: 127.0.0.1:{port}"))), "{heads:?}");
+    assert_eq!(found.unwrap().url(), format!("ws://127.0.0.1:{port}/devtools/browser/abc"));
+    thread.join();
+}
+
+#[test]
+fn a_silent_server_costs_no_more_than_the_deadline() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let asked = Endpoint::parse(&listener.local_addr().unwrap().to_string()).unwrap();
+    let began = Instant::now();
+    let how = Resolve { headers: &[], profiles: vec![], deadline: Deadline::after_millis(300) };
+    let error = resolve(&asked, &how).unwrap_err();
+    assert!(matches!(error, Error::Unreachable { .. }), "{error:?}");
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+}

@@ -1,0 +1,241 @@
+//! The script of a fake browser: what it does when a command comes in.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use super::fake_cdp::Fake;
+use super::fake_cdp_wire as wire;
+
+/// A command as it came in.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    pub(crate) id: u64,
+    pub(crate) method: String,
+    pub(crate) params: Value,
+    pub(crate) session: Option<String>,
+    /// Which connection it came on, counted from zero.
+    pub(crate) connection: usize,
+}
+
+impl Request {
+    pub(super) fn parse(text: &str, connection: usize) -> Option<Self> {
+        let message: Value = serde_json::from_str(text).ok()?;
+        Some(Self {
+            id: message["id"].as_u64()?,
+            method: message["method"].as_str()?.to_owned(),
+            params: message["params"].clone(),
+            session: message["sessionId"].as_str().map(str::to_owned),
+            connection,
+        })
+    }
+
+    /// The message that answers it, for sending it at another time.
+    pub(crate) fn answer(&self, result: &Value) -> String {
+        wire::answer(self.id, self.session.as_deref(), result)
+    }
+
+    /// The message that refuses it.
+    pub(crate) fn refusal(&self, code: i64, message: &str) -> String {
+        json!({ "id": self.id, "error": { "code": code, "message": message } }).to_string()
+    }
+}
+
+/// What the browser does next.
+#[derive(Debug, Clone)]
+pub(crate) enum Action {
+    /// Answers the command.
+    Reply(Value),
+    /// Refuses the command.
+    Error(i64, String),
+    /// Sends an event.
+    Event { session: Option<String>, method: String, params: Value },
+    /// Sends a message, whatever it says.
+    Text(String),
+    /// Sends a message in a Binary frame.
+    Binary(Vec<u8>),
+    /// Sends bytes as they are.
+    Raw(Vec<u8>),
+    /// Sends a ping.
+    Ping(Vec<u8>),
+    /// Sends a close frame.
+    Close(Option<u16>),
+    /// Ends the connection without a word.
+    Cut,
+    /// Reads nothing any more.
+    StopReading,
+    /// Does these when the gate opens.
+    Late(Gate, Vec<Action>),
+}
+
+impl Action {
+    /// An event of the browser itself.
+    pub(crate) fn event(method: &str, params: Value) -> Self {
+        Self::Event { session: None, method: method.to_owned(), params }
+    }
+
+    /// An event of a session.
+    pub(crate) fn event_in(session: &str, method: &str, params: Value) -> Self {
+        Self::Event { session: Some(session.to_owned()), method: method.to_owned(), params }
+    }
+}
+
+/// Holds actions back until a test lets them go. Clones are the same gate.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Gate {
+    held: Arc<Mutex<Held>>,
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+#[derive(Default)]
+struct Held {
+    open: bool,
+    jobs: Vec<Job>,
+}
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "open: {}, held: {}", self.open, self.jobs.len())
+    }
+}
+
+impl Gate {
+    /// Does what was held back, in order, and holds nothing back from now on.
+    pub(crate) fn open(&self) {
+        let jobs = {
+            let mut held = self.held.lock();
+            held.open = true;
+            std::mem::take(&mut held.jobs)
+        };
+        jobs.into_iter().for_each(|job| job());
+    }
+
+    pub(super) fn pass(&self, job: impl FnOnce() + Send + 'static) {
+        let mut held = self.held.lock();
+        if held.open {
+            drop(held);
+            return job();
+        }
+        held.jobs.push(Box::new(job));
+    }
+}
+
+pub(super) type Handler = Arc<dyn Fn(&Request) -> Vec<Action> + Send + Sync>;
+
+/// One line of the script. The newest that fits a command counts.
+#[derive(Clone)]
+pub(super) struct Rule {
+    method: String,
+    session: Option<String>,
+    left: usize,
+    handler: Handler,
+}
+
+/// Takes the newest rule for a command.
+pub(super) fn pick(rules: &mut [Rule], request: &Request) -> Option<Handler> {
+    let fits = |rule: &&mut Rule| {
+        let here = rule.session.is_none() || rule.session == request.session;
+        here && rule.left > 0 && (rule.method == "*" || rule.method == request.method)
+    };
+    let rule = rules.iter_mut().rev().find(fits)?;
+    rule.left -= 1;
+    Some(Arc::clone(&rule.handler))
+}
+
+/// A line of the script under construction: first how, then what.
+#[must_use = "finish it with reply, never, error, …"]
+pub(crate) struct On<'a> {
+    fake: &'a Fake,
+    method: String,
+    session: Option<String>,
+    left: usize,
+    before: Vec<Action>,
+    copies: usize,
+    gate: Option<Gate>,
+}
+
+impl<'a> On<'a> {
+    pub(super) fn new(fake: &'a Fake, method: &str) -> Self {
+        let method = method.to_owned();
+        Self { fake, method, session: None, left: usize::MAX, before: Vec::new(), copies: 1, gate: None }
+    }
+
+    /// Only on this session.
+    pub(crate) fn in_session(mut self, session: &str) -> Self {
+        self.session = Some(session.to_owned());
+        self
+    }
+
+    /// Only for the next so many commands.
+    pub(crate) fn times(mut self, times: usize) -> Self {
+        self.left = times;
+        self
+    }
+
+    /// Sends this event first, on the session of the command.
+    pub(crate) fn after_event(mut self, method: &str, params: Value) -> Self {
+        self.before.push(Action::event(method, params));
+        self
+    }
+
+    /// Answers twice.
+    pub(crate) fn twice(mut self) -> Self {
+        self.copies = 2;
+        self
+    }
+
+    /// Answers when the gate opens.
+    pub(crate) fn late(mut self, gate: &Gate) -> Self {
+        self.gate = Some(gate.clone());
+        self
+    }
+
+    /// Answers with this result.
+    pub(crate) fn reply(self, result: Value) {
+        self.with(move |_| vec![Action::Reply(result.clone())]);
+    }
+
+    /// Answers with the parameters of the command.
+    pub(crate) fn echo(self) {
+        self.with(|request| vec![Action::Reply(request.params.clone())]);
+    }
+
+    /// Answers with an error object.
+    pub(crate) fn error(self, code: i64, message: &str) {
+        let message = message.to_owned();
+        self.with(move |_| vec![Action::Error(code, message.clone())]);
+    }
+
+    /// Does not answer.
+    pub(crate) fn never(self) {
+        self.with(|_| Vec::new());
+    }
+
+    /// Does this.
+    pub(crate) fn act(self, action: Action) {
+        self.with(move |_| vec![action.clone()]);
+    }
+
+    /// Does what the closure says: all others are made of this.
+    pub(crate) fn with(self, handler: impl Fn(&Request) -> Vec<Action> + Send + Sync + 'static) {
+        let Self { fake, method, session, left, before, copies, gate } = self;
+        let handler = move |request: &Request| {
+            let mut actions = before.clone();
+            for action in &mut actions {
+                if let Action::Event { session, .. } = action {
+                    session.clone_from(&request.session);
+                }
+            }
+            for _ in 0..copies {
+                actions.extend(handler(request));
+            }
+            match &gate {
+                Some(gate) => vec![Action::Late(gate.clone(), actions)],
+                None => actions,
+            }
+        };
+        fake.add(Rule { method, session, left, handler: Arc::new(handler) });
+    }
+}
