@@ -2,4 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 // Tests fail by panicking; that is what these are for here.
 
+mod cdp_answers;
+mod cdp_endings;
+mod cdp_events;
+mod cdp_faults;
+mod cdp_leaks;
+#[cfg(unix)]
+mod cdp_pipe;
+mod cdp_properties;
+mod cdp_sessions;
+mod cdp_wire;
 mod support;

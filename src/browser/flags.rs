@@ -26,11 +26,10 @@ const RESERVED_PORT: u16 = 9222;
 /// No first-run pages, no traffic of its own, nothing that gets in the way of a page, no throttling of
 /// tabs in the background (a browser that is driven has most of its tabs there).
 ///
-/// `disable-crashpad-for-testing`: the crash handler leaves the process group (it makes a session of
-/// its own); without the switch two such processes are outside what we can end as one. The switches
-/// that are usually named for this (`disable-breakpad`, `disable-crash-reporter`) do not stop them in
-/// Chromium 156.
-const ALWAYS: [&str; 23] = [
+/// Chromium's crash handler is left on. It lives in a session of its own and leaves when its browser
+/// does; switched off (`disable-crashpad-for-testing`), Chromium 156 started over a pipe loses its
+/// network service again and again ("FD ownership violation") and no page ever loads.
+const ALWAYS: [&str; 21] = [
     "--no-first-run",
     "--no-default-browser-check",
     "--no-service-autorun",
@@ -50,8 +49,6 @@ const ALWAYS: [&str; 23] = [
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
-    "--disable-crashpad-for-testing",
-    "--disable-breakpad",
     "--metrics-recording-only",
     "--password-store=basic",
 ];

@@ -71,4 +71,31 @@ pub mod fuzzing {
     pub fn envelope(text: &[u8]) -> bool {
         super::envelope::scan(text).is_some()
     }
+
+    /// What the reader sees of a message from outside; the bodies as their text.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    #[allow(missing_docs)]
+    pub struct Outside {
+        pub id: Option<u64>,
+        pub method: Option<String>,
+        pub session: Option<String>,
+        pub params: Option<Vec<u8>>,
+        pub result: Option<Vec<u8>>,
+        pub error: Option<Vec<u8>>,
+    }
+
+    /// Scans one message as the reader does.
+    #[must_use]
+    pub fn outside(text: &[u8]) -> Option<Outside> {
+        let envelope = super::envelope::scan(text)?;
+        let body = |range: Option<std::ops::Range<usize>>| range.map(|range| text[range].to_vec());
+        Some(Outside {
+            id: envelope.id,
+            method: envelope.method.map(Into::into),
+            session: envelope.session.map(Into::into),
+            params: body(envelope.params),
+            result: body(envelope.result),
+            error: body(envelope.error),
+        })
+    }
 }

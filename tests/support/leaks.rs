@@ -18,17 +18,27 @@ use cdpilot::sync::{Deadline, pause, spawn};
 /// Set in the child process, to the name of the test.
 const MARK: &str = "CDPILOT_TEST_ALONE";
 
+/// The name of a test as the test binary knows it, from its `module_path!()` and function.
+fn path_of(module: &str, name: &str) -> String {
+    module.split_once("::").map_or(name.to_owned(), |(_crate, module)| format!("{module}::{name}"))
+}
+
+/// The command that runs one test of this binary in a process of its own.
+pub(crate) fn rerun(module: &str, name: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([path_of(module, name).as_str(), "--exact", "--test-threads=1", "--nocapture"]).stdin(Stdio::null());
+    command
+}
+
 /// Runs the body of a test in a process of its own. `module` is `module_path!()` of the test, `name`
 /// the name of its function.
 pub(crate) fn alone(module: &str, name: &str, body: impl FnOnce()) {
-    let path = module.split_once("::").map_or(name.to_owned(), |(_crate, module)| format!("{module}::{name}"));
+    let path = path_of(module, name);
     if std::env::var(MARK).is_ok_and(|mark| mark == path) || !Path::new("/proc/self/task").exists() {
         return body();
     }
-    let child = Command::new(std::env::current_exe().unwrap())
-        .args([path.as_str(), "--exact", "--test-threads=1", "--nocapture"])
+    let child = rerun(module, name)
         .env(MARK, &path)
-        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -90,6 +100,11 @@ impl Baseline {
             assert!(!deadline.passed(), "left over:\n{}", left.join("\n"));
             pause(Duration::from_millis(5)); // the system tells nobody when a thread is gone
         }
+    }
+
+    /// How many descriptors there were.
+    pub(crate) fn count_files(&self) -> usize {
+        self.files.len()
     }
 
     /// What there is now beside the baseline, one line each.
