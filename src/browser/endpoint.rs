@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use tungstenite::http::Uri;
+use http::Uri;
 
 use super::Error;
 

@@ -9,7 +9,7 @@ use super::find::{self, Os};
 use super::flags::{Facts, flags, talks_by_pipe};
 use super::options::{Decision, LaunchOptions, Surroundings};
 use super::platform::Pipes;
-use super::process::Process;
+use super::process::{Plan, Process};
 use super::profile::Profile;
 use super::ready::{self, NotReady};
 use super::{Error, Version};
@@ -65,7 +65,14 @@ pub(super) fn start(options: &LaunchOptions) -> Result<Started, Error> {
     }
     let mut env = profile.env();
     env.extend(options.env.iter().map(|(name, value)| (name.into(), value.into())));
-    let (process, pipes) = Process::spawn(&executable, &args, &env)?;
+    let plan = Plan {
+        executable: &executable,
+        args: &args,
+        env: &env,
+        removable: profile.removable(),
+        crashes: &profile.crashes(),
+    };
+    let (process, pipes) = Process::spawn(&plan)?;
     let mut running = Running { process, profile, life_line: None, executable, headless, no_sandbox };
     running.profile.sweep(); // while the browser starts
 

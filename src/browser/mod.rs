@@ -5,7 +5,7 @@
 //! | `find`, `install` | where the executable is, how to get one |
 //! | `options`, `flags` | what a browser is started with, what is decided, the command line |
 //! | `profile`, `lock` | the profile folder and who works in it |
-//! | `process`, `stderr`, `unix`, `windows` | the process and its family, always reaped |
+//! | `process`, `stderr`, `unix`, `linux`, `windows` | the process and its family, always reaped |
 //! | `ready`, `launch` | the way to the first answer |
 //! | `endpoint`, `resolve` | addresses, redacted when printed |
 //! | `context` | isolated contexts inside a browser |
@@ -20,6 +20,8 @@ pub mod find;
 mod flags;
 pub mod install;
 mod launch;
+#[cfg(target_os = "linux")]
+mod linux;
 mod lock;
 mod options;
 mod process;
@@ -42,3 +44,5 @@ pub use flags::{Facts, flags};
 pub use options::{Decision, LaunchOptions, Surroundings, Switch, TransportKind, container_sign};
 pub use resolve::{Resolve, default_profiles, resolve};
 pub use running::{Browser, Version};
+
+pub use crate::cdp::{ConnectOptions, Latency};

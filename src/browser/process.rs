@@ -14,6 +14,17 @@ use crate::sync::Deadline;
 /// What a killed process may take to vanish, even when the caller's time is up.
 const KILL_TIME: Duration = Duration::from_secs(2);
 
+/// What is started.
+pub(super) struct Plan<'a> {
+    pub(super) executable: &'a Path,
+    pub(super) args: &'a [OsString],
+    pub(super) env: &'a [(OsString, OsString)],
+    /// A folder to remove should we be killed.
+    pub(super) removable: Option<&'a Path>,
+    /// Where the browser's crash handlers keep their files.
+    pub(super) crashes: &'a Path,
+}
+
 /// The only owner of a browser process. Dropping it kills the whole family and reaps the process.
 #[derive(Debug)]
 pub(super) struct Process {
@@ -29,13 +40,9 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts a browser. Our ends of its pipe come back with it where there is one.
-    pub(super) fn spawn(
-        executable: &Path,
-        args: &[OsString],
-        env: &[(OsString, OsString)],
-    ) -> Result<(Self, Option<Pipes>), Error> {
-        let (mut child, family, pipes) = platform::spawn(executable, args, env)
-            .map_err(|e| Error::Spawn { path: executable.to_owned(), problem: e.to_string() })?;
+    pub(super) fn spawn(plan: &Plan<'_>) -> Result<(Self, Option<Pipes>), Error> {
+        let (mut child, family, pipes) = platform::spawn(plan)
+            .map_err(|e| Error::Spawn { path: plan.executable.to_owned(), problem: e.to_string() })?;
         let stderr = child.stderr.take();
         let pid = child.id();
         let log = Arc::new(Log::default());

@@ -63,17 +63,32 @@ impl Profile {
         &self.dir
     }
 
-    /// Environment variables for the browser: its temporary files go where its temporary profile is,
+    /// The folder to remove should we be killed: the one that holds the temporary profile.
+    pub(super) fn removable(&self) -> Option<&Path> {
+        self.temp.as_ref().map(TempDir::path)
+    }
+
+    /// Where crash reports go: beside a temporary profile, else where Chrome has them on other systems.
+    pub(super) fn crashes(&self) -> PathBuf {
+        match self.removable() {
+            Some(root) => root.join("crashes"),
+            None => self.dir.join("Crash Reports"),
+        }
+    }
+
+    /// Environment variables for the browser. Crash reports and temporary files go where the profile is,
     /// so that a killed browser leaves nothing behind either.
     pub(super) fn env(&self) -> Vec<(OsString, OsString)> {
         /// Chromium makes a socket there, and a socket's path has at most 107 bytes.
         const LONGEST: usize = 60;
-        match &self.temp {
-            Some(temp) if cfg!(target_os = "linux") && temp.path().as_os_str().len() <= LONGEST => {
-                vec![(OsString::from("TMPDIR"), temp.path().join("tmp").into_os_string())]
+        let mut env = Vec::new();
+        if cfg!(target_os = "linux") {
+            env.push((OsString::from("BREAKPAD_DUMP_LOCATION"), self.crashes().into_os_string()));
+            if let Some(root) = self.removable().filter(|root| root.as_os_str().len() <= LONGEST) {
+                env.push((OsString::from("TMPDIR"), root.join("tmp").into_os_string()));
             }
-            _ => Vec::new(),
         }
+        env
     }
 
     /// Who holds the profile, by its lock.

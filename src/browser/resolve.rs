@@ -10,14 +10,11 @@ use std::net::ToSocketAddrs;
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use ureq::Agent;
 
 use super::endpoint::{Endpoint, Scheme, redact};
 use super::{Error, ready};
+use crate::cdp::{self, http};
 use crate::sync::Deadline;
-
-/// Largest answer that is read, in bytes. The real one has about 400.
-const ANSWER: u64 = 1024 * 1024;
 
 /// What a resolution may use.
 #[derive(Debug, Clone)]
@@ -59,33 +56,15 @@ fn version_of(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<(u16, String), E
         endpoint: endpoint.to_string(),
         problem: redact(&problem.to_string()),
     };
-    let left = how.deadline.left();
-    if left.is_zero() {
-        return Err(unreachable(&"the time was up"));
-    }
-    let agent: Agent = Agent::config_builder()
-        .timeout_global(Some(left))
-        .http_status_as_error(false)
-        .max_redirects(0)
-        .proxy(None) // the address is the one to talk to, whatever the environment says
-        .build()
-        .into();
     let mut asked = endpoint.clone();
     asked.path = format!("{}/json/version", prefix(endpoint));
-    let mut request = agent.get(asked.url());
-    for (name, value) in how.headers {
-        request = request.header(name, value);
-    }
-    if let Some(value) = endpoint.authorization() {
-        request = request.header("Authorization", value);
-    }
-    let mut answer = request.call().map_err(|problem| match problem {
-        ureq::Error::Protocol(_) => not_cdp(endpoint, "it does not speak HTTP".to_owned()),
+    let mut headers = how.headers.to_vec();
+    headers.extend(endpoint.authorization().map(|value| ("Authorization".to_owned(), value)));
+    let (status, body) = http::get(&asked.url(), &headers, how.deadline).map_err(|error| match error {
+        cdp::Error::Connect { problem } if problem.contains("does not speak HTTP") => not_cdp(endpoint, problem),
         other => unreachable(&other),
     })?;
-    let status = answer.status().as_u16();
-    let body = answer.body_mut().with_config().limit(ANSWER).read_to_string();
-    Ok((status, body.map_err(|problem| unreachable(&problem))?))
+    Ok((status, String::from_utf8_lossy(&body).into_owned()))
 }
 
 /// The path of the address without its last slash and without `/json/version`.

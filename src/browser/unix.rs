@@ -1,11 +1,9 @@
-//! Processes and pipes on Unix: a process group per browser, a pipe on descriptors 3 and 4, and waits
-//! that do not reap before the group is dealt with.
+//! Processes and pipes on Unix: a process group per browser with a guard in it, a pipe on descriptors 3
+//! and 4, and waits that do not reap before the group is dealt with.
 
-use std::ffi::OsString;
 use std::io::{self, PipeReader, PipeWriter, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
@@ -13,6 +11,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
+#[cfg(target_os = "linux")]
+use super::linux;
+use super::process::Plan;
 use crate::sync::{Deadline, pause};
 
 /// Our ends of the browser's pipe. Chromium ends when they are closed.
@@ -26,30 +27,44 @@ pub(super) struct Pipes {
 /// then becomes the browser: the process id stays.
 const MOVE_PIPE: &str = r#"exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null"#;
 
+/// Ends the browser after us, should Chromium not see to that itself because it hangs. It waits for the
+/// end of its input, which comes when we end, gives the browser 1.5 s, then kills it, removes the
+/// temporary profile, and kills the whole group, itself included. While it lives in the group, the
+/// group's id cannot become anybody else's. It ignores what is sent to a group whose parent is gone.
+const GUARD: &str = r#"trap '' HUP INT TERM
+read -r _
+i=0
+while kill -0 "$1" && [ $i -lt 15 ]; do sleep 0.1; i=$((i + 1)); done
+kill -9 "$1"
+[ -z "$2" ] || rm -rf -- "$2"
+kill -9 -- "-$1""#;
+
 /// Starts the browser as the leader of a process group of its own, so that a Ctrl-C in the terminal is
 /// ours to handle and one signal reaches the whole family.
-pub(super) fn spawn(
-    executable: &Path,
-    args: &[OsString],
-    env: &[(OsString, OsString)],
-) -> io::Result<(Child, Family, Option<Pipes>)> {
+pub(super) fn spawn(plan: &Plan<'_>) -> io::Result<(Child, Family, Option<Pipes>)> {
     // Both pipes are close-on-exec, so a child that another thread starts meanwhile inherits none of
     // the ends, and the browser inherits only the two it is given.
     let (browser_reads, to_browser) = io::pipe()?;
     let (from_browser, browser_writes) = io::pipe()?;
-    let child = Command::new("/bin/sh")
+    let mut child = Command::new("/bin/sh")
         .args(["-c", MOVE_PIPE])
-        .arg(executable)
-        .args(args)
-        .envs(env.iter().map(|(name, value)| (name, value)))
+        .arg(plan.executable)
+        .args(plan.args)
+        .envs(plan.env.iter().map(|(name, value)| (name, value)))
         .stdin(browser_reads)
         .stdout(browser_writes)
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()?;
-    let family = Family::of(&child)?;
     let pipes = Pipes { from_browser: from_browser.into(), to_browser: to_browser.into() };
-    Ok((child, family, Some(pipes)))
+    match Family::of(&child, plan) {
+        Ok(family) => Ok((child, family, Some(pipes))),
+        Err(problem) => {
+            let _ = child.kill();
+            let _ = child.wait();
+            Err(problem)
+        }
+    }
 }
 
 /// The browser's process group. Its id is the browser's process id.
@@ -58,18 +73,39 @@ pub(super) fn spawn(
 #[derive(Debug)]
 pub(super) struct Family {
     leader: Pid,
+    guard: Child,
+    /// Its closing tells the guard that we have ended.
+    _life: PipeWriter,
     #[cfg(target_os = "linux")]
     handle: Option<OwnedFd>,
+    /// Where the crash handlers keep their files: they leave the group, this tells them apart.
+    #[cfg(target_os = "linux")]
+    crashes: std::path::PathBuf,
 }
 
 impl Family {
-    fn of(child: &Child) -> io::Result<Self> {
-        let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
+    fn of(child: &Child, plan: &Plan<'_>) -> io::Result<Self> {
+        let raw = i32::try_from(child.id()).map_err(io::Error::other)?;
+        let leader = Pid::from_raw(raw).ok_or(io::ErrorKind::InvalidData)?;
+        let (input, life) = io::pipe()?;
+        let guard = Command::new("/bin/sh")
+            .args(["-c", GUARD, "cdpilot-guard"])
+            .arg(raw.to_string())
+            .arg(plan.removable.unwrap_or("".as_ref()))
+            .stdin(input)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(raw)
+            .spawn()?;
         Ok(Self {
             leader,
+            guard,
+            _life: life,
             // Old kernels and strict system call filters have none; then we look again and again.
             #[cfg(target_os = "linux")]
             handle: rustix::process::pidfd_open(leader, rustix::process::PidfdFlags::empty()).ok(),
+            #[cfg(target_os = "linux")]
+            crashes: plan.crashes.to_owned(),
         })
     }
 
@@ -96,44 +132,40 @@ impl Family {
         let _ = rustix::process::kill_process(self.leader, Signal::TERM);
     }
 
-    /// Kills the whole group. Only before the browser is reaped.
+    /// Kills the whole group, the guard included. Only before the browser is reaped.
     pub(super) fn kill(&mut self) {
         let _ = rustix::process::kill_process_group(self.leader, Signal::KILL);
+        let _ = self.guard.kill(); // also should it have failed to join the group
+        let _ = self.guard.wait();
     }
 
-    /// Waits until the group is empty; called after the browser was reaped. Whether it is.
+    /// Waits until nothing of the family is left; called after the browser was reaped. Whether it is so.
     pub(super) fn wait_gone(&self, deadline: Deadline) -> bool {
-        poll_until(deadline, || self.is_gone())
+        /// Crash handlers end when the browser has ended; so long they may take before they are killed.
+        #[cfg(target_os = "linux")]
+        const PATIENCE: Duration = Duration::from_millis(500);
+        #[cfg(target_os = "linux")]
+        let patience = Deadline::after(PATIENCE.min(deadline.left() / 2));
+        poll_until(deadline, || {
+            #[cfg(target_os = "linux")]
+            if linux::any_crash_handler(&self.crashes, patience.passed()) {
+                return false;
+            }
+            self.is_empty()
+        })
     }
 
-    fn is_gone(&self) -> bool {
+    fn is_empty(&self) -> bool {
         match rustix::process::test_kill_process_group(self.leader) {
             Err(Errno::SRCH) => true,
             // Orphans wait as zombies for the first process to reap them, which in a container may
             // never happen. They run nothing and hold nothing, so they do not count.
             #[cfg(target_os = "linux")]
-            _ => !any_alive_in_group(self.leader),
+            _ => !linux::any_alive_in_group(self.leader),
             #[cfg(not(target_os = "linux"))]
             answer => answer.is_err(), // macOS refuses a group of zombies with EPERM
         }
     }
-}
-
-/// Whether a process of the group is more than a zombie, from `/proc/<pid>/stat`.
-#[cfg(target_os = "linux")]
-fn any_alive_in_group(group: Pid) -> bool {
-    let group = group.as_raw_nonzero().to_string();
-    let Ok(entries) = std::fs::read_dir("/proc") else { return false };
-    entries.flatten().any(|entry| {
-        let is_process = entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit);
-        is_process
-            && std::fs::read_to_string(entry.path().join("stat")).is_ok_and(|stat| {
-                // The name may hold anything; state, parent and group follow its last bracket.
-                let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
-                let alive = !matches!(fields.next(), Some("Z" | "X" | "x") | None);
-                alive && fields.nth(1) == Some(group.as_str())
-            })
-    })
 }
 
 /// For what the system gives no signal for: looks again after 1 ms, then less often, up to 20 ms.

@@ -1,15 +1,14 @@
 //! Processes on Windows: a job object per browser, which the system ends with us.
 
 use std::convert::Infallible;
-use std::ffi::OsString;
 use std::io::{self, Read};
 use std::os::windows::io::AsRawHandle;
-use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
 use win32job::{ExtendedLimitInfo, Job};
 
+use super::process::Plan;
 use crate::sync::{Deadline, pause};
 
 /// Chromium's pipe needs inherited handles, which the standard library does not pass on; there is none.
@@ -17,17 +16,13 @@ pub(super) type Pipes = Infallible;
 
 /// Starts the browser inside a job object that kills what is in it when its last handle closes, as it
 /// does when we end, however that happens.
-pub(super) fn spawn(
-    executable: &Path,
-    args: &[OsString],
-    env: &[(OsString, OsString)],
-) -> io::Result<(Child, Family, Option<Pipes>)> {
+pub(super) fn spawn(plan: &Plan<'_>) -> io::Result<(Child, Family, Option<Pipes>)> {
     let mut limits = ExtendedLimitInfo::new();
     limits.limit_kill_on_job_close();
     let job = Job::create_with_limit_info(&limits).map_err(io::Error::other)?;
-    let child = Command::new(executable)
-        .args(args)
-        .envs(env.iter().map(|(name, value)| (name, value)))
+    let child = Command::new(plan.executable)
+        .args(plan.args)
+        .envs(plan.env.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -4,9 +4,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs}
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::RecvTimeoutError;
-use tungstenite::http::Uri;
+use http::Uri;
 
 use super::error::{Error, TimeoutKind};
+use super::stream::Stream;
 use crate::sync::{Deadline, spawn};
 
 /// What a round trip may cost in processor time.
@@ -54,28 +55,52 @@ impl Default for ConnectOptions {
     }
 }
 
-/// Where a WebSocket address points.
+/// Where an address points.
 pub(super) struct Target {
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) tls: bool,
+    pub(super) uri: Uri,
 }
 
-pub(super) fn parse(address: &str) -> Result<Target, Error> {
+/// Which addresses are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Protocol {
+    WebSocket,
+    Http,
+}
+
+pub(super) fn parse(address: &str, protocol: Protocol) -> Result<Target, Error> {
     let bad = |problem: &str| Error::Address { problem: problem.to_owned() };
     let uri: Uri = address.parse().map_err(|_| bad("it is no valid URL"))?;
-    let tls = match uri.scheme_str() {
-        Some("ws") => false,
-        Some("wss") if cfg!(feature = "tls") => true,
-        Some("wss") => return Err(bad("wss:// needs a build with the feature `tls`")),
-        _ => return Err(bad("it must begin with ws:// or wss://")),
+    let tls = match (protocol, uri.scheme_str()) {
+        (Protocol::WebSocket, Some("ws")) | (Protocol::Http, Some("http")) => false,
+        (Protocol::WebSocket, Some("wss")) | (Protocol::Http, Some("https")) if cfg!(feature = "tls") => true,
+        (Protocol::WebSocket, Some("wss")) | (Protocol::Http, Some("https")) => {
+            return Err(bad("wss:// and https:// need a build with the feature `tls`"));
+        }
+        (Protocol::WebSocket, _) => return Err(bad("it must begin with ws:// or wss://")),
+        (Protocol::Http, _) => return Err(bad("it must begin with http:// or https://")),
     };
     let host = uri.host().filter(|h| !h.is_empty()).ok_or_else(|| bad("it names no host"))?;
     Ok(Target {
         host: host.trim_start_matches('[').trim_end_matches(']').to_owned(),
         port: uri.port_u16().unwrap_or(if tls { 443 } else { 80 }),
         tls,
+        uri,
     })
+}
+
+/// The stream over a fresh socket, encrypted if the address asks for it.
+pub(super) fn stream(socket: TcpStream, target: &Target, _deadline: Deadline) -> Result<Stream, Error> {
+    let stream = Stream::tcp(socket)
+        .map_err(|e| Error::System { what: "cannot set up the socket", problem: e.to_string() })?;
+    #[cfg(feature = "tls")]
+    if target.tls {
+        return super::tls::wrap(stream, &target.host, _deadline);
+    }
+    let _ = target.tls; // refused above in a build without TLS
+    Ok(stream)
 }
 
 pub(super) fn tcp(target: &Target, deadline: Deadline) -> Result<TcpStream, Error> {

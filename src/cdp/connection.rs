@@ -167,14 +167,12 @@ impl Connection {
     /// [`Error::System`] when no thread or descriptor is to be had. None of them names the address.
     pub fn connect(address: &str, options: &ConnectOptions) -> Result<Self, Error> {
         let deadline = Deadline::after(options.connect_timeout);
-        let target = connect::parse(address)?;
+        let target = connect::parse(address, connect::Protocol::WebSocket)?;
         let socket = connect::tcp(&target, deadline)?;
-        let stream = Arc::new(Stream::tcp(socket).map_err(system("cannot set up the socket"))?);
-        #[cfg(feature = "tls")]
-        let stream = if target.tls { super::tls::wrap(stream, &target.host, deadline)? } else { stream };
-        let early = ws::handshake(&stream, address, &options.headers, deadline)?;
+        let stream = connect::stream(socket, &target, deadline)?;
+        let early = ws::handshake(&stream, &target.uri, &options.headers, deadline)?;
         let decoder = Decoder::Ws(ws::Decoder::new(options.max_message));
-        Self::over(stream, Framing::Ws, Reading::new(decoder, &early), options)
+        Self::over(Arc::new(stream), Framing::Ws, Reading::new(decoder, &early), options)
     }
 
     /// Talks over the two pipes of a browser started with `--remote-debugging-pipe`.

@@ -135,6 +135,22 @@ impl Stream {
         Ok(())
     }
 
+    /// Waits until there is something to read; at most 100 ms, so that the caller can look at its
+    /// deadline.
+    pub(super) fn wait_readable_until(&self, deadline: Deadline) -> io::Result<()> {
+        #[cfg(unix)]
+        {
+            use rustix::event::{PollFd, PollFlags};
+            let read = self.read_fd();
+            poll(&mut [PollFd::from_borrowed_fd(read, PollFlags::IN)], deadline.left().min(SLICE))
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = deadline; // the read itself waits for a slice
+            Ok(())
+        }
+    }
+
     /// Waits until the system takes more bytes; at most 100 ms, so that the caller can look at its
     /// deadline and at a close.
     pub(super) fn wait_writable(&self, deadline: Deadline) -> io::Result<()> {

@@ -1,19 +1,17 @@
 //! The WebSocket framing (RFC 6455): handshake, a frame decoder and a frame encoder.
 //!
-//! The handshake and the header codec are tungstenite's. Its `WebSocket` is not used beyond that: it
-//! reads and writes through one handle, and clears its whole read buffer at each look, which the
-//! reading role of a waiting caller does many times per answer.
+//! Both halves are separate values without a lock between them: the reading role owns the decoder,
+//! every sender encodes by itself.
 
-use std::io::{self, Cursor, Read, Write};
-use std::sync::Arc;
+use std::time::Instant;
 
+use ::http::Uri;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
-use tungstenite::http::{HeaderName, HeaderValue, Request};
-use tungstenite::protocol::frame::FrameHeader;
-use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
-use tungstenite::{ClientHandshake, HandshakeError};
 
 use super::error::{CloseReason, Error, TimeoutKind};
+use super::http::{self, Blocking};
 use super::stream::Stream;
 use crate::sync::Deadline;
 
@@ -47,9 +45,19 @@ pub(super) struct Decoder {
     fragments: Option<Vec<u8>>,
 }
 
+/// Opcodes, RFC 6455 section 5.2.
+mod opcode {
+    pub(super) const CONTINUE: u8 = 0;
+    pub(super) const TEXT: u8 = 1;
+    pub(super) const BINARY: u8 = 2;
+    pub(super) const CLOSE: u8 = 8;
+    pub(super) const PING: u8 = 9;
+    pub(super) const PONG: u8 = 10;
+}
+
 #[derive(Debug)]
 struct Frame {
-    opcode: OpCode,
+    opcode: u8,
     fin: bool,
     length: usize,
     payload: Vec<u8>,
@@ -90,39 +98,50 @@ impl Decoder {
     }
 
     fn read_header(&mut self, input: &mut &[u8]) -> Result<bool, CloseReason> {
-        loop {
-            let parsed = {
-                let bytes: &[u8] = if self.head.is_empty() { input } else { &self.head };
-                let mut cursor = Cursor::new(bytes);
-                let parsed = FrameHeader::parse(&mut cursor).map_err(|_| broken("bad frame header"))?;
-                parsed.map(|(header, length)| (header, length, cursor.position()))
-            };
-            let Some((header, length, used)) = parsed else {
-                let Some((first, rest)) = input.split_first() else { return Ok(false) };
-                self.head.push(*first);
-                *input = rest;
-                continue;
-            };
-            if self.head.is_empty() {
-                *input = input.get(usize::try_from(used).unwrap_or(0)..).unwrap_or_default();
-            } else {
-                self.head.clear();
-            }
-            self.frame = Some(self.check(&header, length)?);
+        if self.head.is_empty()
+            && let Some((frame, used)) = self.parse_header(input)?
+        {
+            *input = &input[used..];
+            self.frame = Some(frame);
             return Ok(true);
         }
+        // The header lies across two reads: collect it byte by byte.
+        while let Some((first, rest)) = input.split_first() {
+            self.head.push(*first);
+            *input = rest;
+            let head = std::mem::take(&mut self.head);
+            let parsed = self.parse_header(&head)?;
+            if let Some((frame, _)) = parsed {
+                self.frame = Some(frame);
+                return Ok(true);
+            }
+            self.head = head;
+        }
+        Ok(false)
     }
 
-    fn check(&self, header: &FrameHeader, length: u64) -> Result<Frame, CloseReason> {
-        if header.rsv1 || header.rsv2 || header.rsv3 {
+    /// A header and its length in bytes; `None` when it is not whole.
+    fn parse_header(&self, bytes: &[u8]) -> Result<Option<(Frame, usize)>, CloseReason> {
+        let [first, second, rest @ ..] = bytes else { return Ok(None) };
+        if first & 0x70 != 0 {
             return Err(broken("reserved bits set"));
         }
-        if header.mask.is_some() {
+        if second & 0x80 != 0 {
             return Err(broken("masked frame from the peer"));
         }
-        if let OpCode::Control(_) = header.opcode
-            && (length > 125 || !header.is_final)
-        {
+        let (length, extra) = match second & 0x7f {
+            126 => match rest.first_chunk::<2>() {
+                Some(bytes) => (u64::from(u16::from_be_bytes(*bytes)), 2),
+                None => return Ok(None),
+            },
+            127 => match rest.first_chunk::<8>() {
+                Some(bytes) => (u64::from_be_bytes(*bytes), 8),
+                None => return Ok(None),
+            },
+            short => (u64::from(short), 0),
+        };
+        let (opcode, fin) = (first & 0x0f, first & 0x80 != 0);
+        if opcode >= opcode::CLOSE && (length > 125 || !fin) {
             return Err(broken("control frame too long or in fragments"));
         }
         let length = usize::try_from(length).unwrap_or(usize::MAX);
@@ -130,24 +149,24 @@ impl Decoder {
         if length.saturating_add(so_far) > self.limit {
             return Err(CloseReason::TooLarge);
         }
-        Ok(Frame { opcode: header.opcode, fin: header.is_final, length, payload: Vec::new() })
+        Ok(Some((Frame { opcode, fin, length, payload: Vec::new() }, 2 + extra)))
     }
 
     fn finish(&mut self, frame: Frame) -> Result<Option<Incoming>, CloseReason> {
         match frame.opcode {
-            OpCode::Control(Control::Ping) => Ok(Some(Incoming::Ping(frame.payload))),
-            OpCode::Control(Control::Pong) => Ok(Some(Incoming::Pong)),
-            OpCode::Control(Control::Close) => {
+            opcode::PING => Ok(Some(Incoming::Ping(frame.payload))),
+            opcode::PONG => Ok(Some(Incoming::Pong)),
+            opcode::CLOSE => {
                 let code = frame.payload.first_chunk::<2>().map(|c| u16::from_be_bytes(*c));
                 Ok(Some(Incoming::Close(code)))
             }
-            OpCode::Data(Data::Text | Data::Binary) if self.fragments.is_some() => Err(broken("fragments interleaved")),
-            OpCode::Data(Data::Text | Data::Binary) if frame.fin => Ok(Some(Incoming::Message(frame.payload.into()))),
-            OpCode::Data(Data::Text | Data::Binary) => {
+            opcode::TEXT | opcode::BINARY if self.fragments.is_some() => Err(broken("fragments interleaved")),
+            opcode::TEXT | opcode::BINARY if frame.fin => Ok(Some(Incoming::Message(frame.payload.into()))),
+            opcode::TEXT | opcode::BINARY => {
                 self.fragments = Some(frame.payload);
                 Ok(None)
             }
-            OpCode::Data(Data::Continue) => {
+            opcode::CONTINUE => {
                 let mut whole = self.fragments.take().ok_or_else(|| broken("continuation of nothing"))?;
                 whole.extend_from_slice(&frame.payload);
                 if frame.fin {
@@ -156,46 +175,62 @@ impl Decoder {
                 self.fragments = Some(whole);
                 Ok(None)
             }
-            OpCode::Data(Data::Reserved(_)) | OpCode::Control(Control::Reserved(_)) => Err(broken("unknown opcode")),
+            _ => Err(broken("unknown opcode")),
         }
     }
 }
 
 /// Makes a text frame of what lies in `text` behind its first [`HEAD`] bytes.
 pub(super) fn frame(text: Vec<u8>) -> Vec<u8> {
-    encode(text, OpCode::Data(Data::Text))
+    encode(text, opcode::TEXT)
 }
 
 /// A pong that answers a ping.
 pub(super) fn pong(payload: &[u8]) -> Vec<u8> {
-    control(Control::Pong, payload)
+    control(opcode::PONG, payload)
 }
 
 /// A ping without payload.
 pub(super) fn ping() -> Vec<u8> {
-    control(Control::Ping, &[])
+    control(opcode::PING, &[])
 }
 
 /// A close frame with code 1000.
 pub(super) fn close() -> Vec<u8> {
-    control(Control::Close, &1000u16.to_be_bytes())
+    control(opcode::CLOSE, &1000u16.to_be_bytes())
 }
 
-fn control(opcode: Control, payload: &[u8]) -> Vec<u8> {
+fn control(opcode: u8, payload: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0; HEAD];
     bytes.extend_from_slice(payload);
-    encode(bytes, OpCode::Control(opcode))
+    encode(bytes, opcode)
 }
 
-fn encode(mut bytes: Vec<u8>, opcode: OpCode) -> Vec<u8> {
-    let mask = fastrand::u32(..).to_ne_bytes();
-    let header = FrameHeader { opcode, mask: Some(mask), ..FrameHeader::default() };
+/// Writes the header right in front of the payload and masks the payload where it lies.
+fn encode(mut bytes: Vec<u8>, opcode: u8) -> Vec<u8> {
+    const FIN: u8 = 0x80;
+    const MASKED: u8 = 0x80;
     let length = bytes.len() - HEAD;
-    let used = header.len(length as u64).min(HEAD);
+    let mask = fastrand::u32(..).to_ne_bytes();
     apply_mask(&mut bytes[HEAD..], mask);
-    let start = HEAD - used;
-    // Cannot fail: the slice has exactly the header's length.
-    let _ = header.format(length as u64, &mut &mut bytes[start..HEAD]);
+    bytes[HEAD - 4..HEAD].copy_from_slice(&mask);
+    let start = match (u8::try_from(length), u16::try_from(length)) {
+        (Ok(short @ 0..=125), _) => {
+            bytes[HEAD - 5] = MASKED | short;
+            HEAD - 6
+        }
+        (_, Ok(medium)) => {
+            bytes[HEAD - 7] = MASKED | 126;
+            bytes[HEAD - 6..HEAD - 4].copy_from_slice(&medium.to_be_bytes());
+            HEAD - 8
+        }
+        _ => {
+            bytes[HEAD - 13] = MASKED | 127;
+            bytes[HEAD - 12..HEAD - 4].copy_from_slice(&(length as u64).to_be_bytes());
+            0
+        }
+    };
+    bytes[start] = FIN | opcode;
     bytes.drain(..start);
     bytes
 }
@@ -214,124 +249,42 @@ fn apply_mask(bytes: &mut [u8], mask: [u8; 4]) {
     }
 }
 
-/// The stream as the handshake sees it: blocking, with a deadline, and never reading past the end of
-/// the response, so that a message sent right behind it is not lost.
-struct HandshakeIo<'a> {
-    stream: &'a Stream,
-    deadline: Deadline,
-    /// Read but not yet handed on.
-    buffer: Vec<u8>,
-    /// How much of the blank line that ends the response was seen.
-    matched: usize,
-    timed_out: bool,
-}
-
-impl HandshakeIo<'_> {
-    fn pause(&mut self) -> io::Result<()> {
-        if self.deadline.passed() {
-            self.timed_out = true;
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        Ok(())
-    }
-}
-
-impl Read for HandshakeIo<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        const END: &[u8] = b"\r\n\r\n";
-        while self.buffer.is_empty() {
-            self.pause()?;
-            let mut chunk = [0; 4096];
-            match self.stream.read(&mut chunk) {
-                Ok(0) => return Ok(0),
-                Ok(n) => self.buffer.extend_from_slice(&chunk[..n]),
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => wait_readable(self.stream, self.deadline)?,
-                Err(e) => return Err(e),
-            }
-        }
-        let mut taken = 0;
-        for byte in &self.buffer {
-            if taken == out.len() || self.matched == END.len() {
-                break;
-            }
-            self.matched = if *byte == END[self.matched] { self.matched + 1 } else { usize::from(*byte == b'\r') };
-            out[taken] = *byte;
-            taken += 1;
-        }
-        self.buffer.drain(..taken);
-        Ok(taken)
-    }
-}
-
-#[cfg(unix)]
-fn wait_readable(stream: &Stream, deadline: Deadline) -> io::Result<()> {
-    let wake = super::poller::Wake::new()?;
-    stream.wait_readable(&wake, deadline)
-}
-
-#[cfg(not(unix))]
-fn wait_readable(_stream: &Stream, _deadline: Deadline) -> io::Result<()> {
-    Ok(())
-}
-
-impl Write for HandshakeIo<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        loop {
-            self.pause()?;
-            match self.stream.write(bytes) {
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => self.stream.wait_writable(self.deadline)?,
-                other => return other,
-            }
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Shakes hands. Returns bytes that came behind the response.
+/// Shakes hands (RFC 6455 section 4.1). Returns bytes that came behind the response.
 pub(super) fn handshake(
-    stream: &Arc<Stream>,
-    address: &str,
+    stream: &Stream,
+    uri: &Uri,
     headers: &[(String, String)],
     deadline: Deadline,
 ) -> Result<Vec<u8>, Error> {
     let failed = |problem: String| Error::Connect { problem };
-    let request = request(address, headers)?;
-    let began = std::time::Instant::now();
-    let io = HandshakeIo { stream, deadline, buffer: Vec::new(), matched: 0, timed_out: false };
-    let handshake =
-        ClientHandshake::start(io, request, None).map_err(|_| failed("the address makes no valid request".into()))?;
-    match handshake.handshake() {
-        Ok((socket, _response)) => Ok(socket.into_inner().buffer),
-        Err(HandshakeError::Failure(error)) => {
-            use tungstenite::Error as Ws;
-            Err(match error {
-                Ws::Io(e) if e.kind() == io::ErrorKind::TimedOut => Error::Timeout {
-                    kind: TimeoutKind::Handshake,
-                    method: "connect".into(),
-                    after: began.elapsed(),
-                },
-                Ws::Io(e) => failed(format!("the handshake broke off ({})", e.kind())),
-                Ws::Http(response) => failed(format!("the endpoint answered the handshake with HTTP status {}", response.status())),
-                Ws::Protocol(e) => failed(format!("the endpoint does not speak WebSocket ({e})")),
-                // Other variants may quote the address.
-                _ => failed("the endpoint does not speak WebSocket".into()),
-            })
-        }
-        Err(HandshakeError::Interrupted(_)) => Err(failed("the handshake was interrupted".into())),
+    let mut nonce = [0; 16];
+    fastrand::Rng::new().fill(&mut nonce);
+    let key = BASE64_STANDARD.encode(nonce);
+    let mut request = format!(
+        "GET {} HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n",
+        http::path(uri),
+        http::host(uri),
+    );
+    http::push_headers(&mut request, headers)?;
+    request.push_str("\r\n");
+    let io = Blocking { stream, deadline, kind: TimeoutKind::Handshake, began: Instant::now() };
+    io.write_all(request.as_bytes())?;
+    let head = io.read_head()?;
+    if head.status != 101 {
+        return Err(failed(format!("the endpoint answered the handshake with HTTP status {}", head.status)));
     }
+    let upgraded = head.header("upgrade").is_some_and(|u| u.eq_ignore_ascii_case("websocket"));
+    if !upgraded || head.header("sec-websocket-accept") != Some(accept(&key).as_str()) {
+        return Err(failed("the endpoint does not speak WebSocket".to_owned()));
+    }
+    Ok(head.rest)
 }
 
-fn request(address: &str, headers: &[(String, String)]) -> Result<Request<()>, Error> {
-    use tungstenite::client::IntoClientRequest as _;
-    let bad = |problem: &str| Error::Address { problem: problem.to_owned() };
-    let mut request = address.into_client_request().map_err(|_| bad("it is no valid ws:// or wss:// URL"))?;
-    for (name, value) in headers {
-        let name: HeaderName = name.parse().map_err(|_| bad("a header name is not valid"))?;
-        let value: HeaderValue = value.parse().map_err(|_| bad("a header value is not valid"))?;
-        request.headers_mut().insert(name, value);
-    }
-    Ok(request)
+/// The answer to a handshake's key, RFC 6455 section 4.2.2.
+fn accept(key: &str) -> String {
+    let mut hash = sha1_smol::Sha1::new();
+    hash.update(key.as_bytes());
+    hash.update(b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
+    BASE64_STANDARD.encode(hash.digest().bytes())
 }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::error::Error;
 use super::handle::Supervisor;
 use super::snapshot::{Dialog, Frame, Phase, Snapshot};
-use crate::cdp::protocol::page::{FrameId, Navigate, NavigateReturns};
+use crate::cdp::protocol::page::{CaptureScreenshot, FrameId, Navigate, NavigateReturns};
 use crate::cdp::protocol::runtime::{self, CallFunctionOn, Evaluate, EvaluateReturns, RemoteObject};
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt::Command;
@@ -173,6 +173,21 @@ impl Supervisor {
             })),
             _ => Ok(returned),
         }
+    }
+
+    /// A picture of what a page shows, as PNG.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn screenshot(&self, page: &FrameRef, deadline: Deadline) -> Result<Vec<u8>, Error> {
+        let taken = self.call(page, &CaptureScreenshot::new(), deadline)?;
+        taken.data.decode().map_err(|error| {
+            Error::Cdp(cdp::Error::Decode {
+                method: CaptureScreenshot::METHOD.into(),
+                path: "data".to_owned(),
+                problem: error.to_string(),
+            })
+        })
     }
 
     fn run<C: Command>(&self, route: &Route, command: &C, deadline: Deadline) -> Result<C::Returns, Error> {
