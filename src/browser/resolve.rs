@@ -62,6 +62,7 @@ fn version_of(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<(u16, String), E
     headers.extend(endpoint.authorization().map(|value| ("Authorization".to_owned(), value)));
     let (status, body) = http::get(&asked.url(), &headers, how.deadline).map_err(|error| match error {
         cdp::Error::Connect { problem } if problem.contains("does not speak HTTP") => not_cdp(endpoint, problem),
+        cdp::Error::Connect { problem } => unreachable(&problem),
         other => unreachable(&other),
     })?;
     Ok((status, String::from_utf8_lossy(&body).into_owned()))

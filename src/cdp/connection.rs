@@ -159,6 +159,14 @@ pub(crate) struct CallOptions<'a> {
     pub(crate) interruptible: bool,
 }
 
+/// Where the outcome of a call goes, and how its message is sent.
+enum Way {
+    /// To a slot; sending may wait until the deadline.
+    Wait(Arc<Slot>),
+    /// To an inbox; sending never waits.
+    Inbox { inbox: Sender<Answer>, tag: u64 },
+}
+
 impl Connection {
     /// Connects to a CDP WebSocket address (`ws://…`, with the feature `tls` also `wss://…`).
     ///
@@ -320,13 +328,12 @@ impl Connection {
         options: CallOptions<'_>,
     ) -> Result<Call, Error> {
         let slot = Arc::new(Slot::default());
-        let to = ReplyTo::Slot(Arc::clone(&slot));
         let sent = Instant::now();
-        let id = self.post(method.clone(), params, options, to)?;
+        let id = self.post(method.clone(), params, options, Way::Wait(Arc::clone(&slot)))?;
         Ok(Call { inner: Arc::clone(&self.inner), slot, id, method, sent })
     }
 
-    /// Sends a call whose outcome goes to an inbox, marked with `tag`.
+    /// Sends a call whose outcome goes to an inbox, marked with `tag`. Never waits.
     pub(crate) fn start_to_inbox<C: Command>(
         &self,
         command: &C,
@@ -335,8 +342,8 @@ impl Connection {
         tag: u64,
     ) -> Result<(), Error> {
         let options = CallOptions { session, deadline: send_deadline(), interruptible: false };
-        let to = ReplyTo::Inbox { inbox: inbox.clone(), tag };
-        self.post(Cow::Borrowed(C::METHOD), command, options, to).map(drop)
+        let way = Way::Inbox { inbox: inbox.clone(), tag };
+        self.post(Cow::Borrowed(C::METHOD), command, options, way).map(drop)
     }
 
     /// Ends the waits of interruptible calls on these sessions: a dialog opened on their page.
@@ -355,7 +362,7 @@ impl Connection {
         method: Cow<'static, str>,
         params: &P,
         options: CallOptions<'_>,
-        to: ReplyTo,
+        way: Way,
     ) -> Result<u64, Error> {
         let inner = &self.inner;
         let id = inner.pending.next_id();
@@ -371,9 +378,18 @@ impl Connection {
         let began = Instant::now();
         let session = options.session.cloned();
         let interruptible = options.interruptible;
+        let (to, waits) = match way {
+            Way::Wait(slot) => (ReplyTo::Slot(slot), true),
+            Way::Inbox { inbox, tag } => (ReplyTo::Inbox { inbox, tag }, false),
+        };
         // Before sending: the answer may win the race.
         inner.pending.insert(id, Entry { method: method.clone(), session, to, interruptible })?;
-        match inner.writer.send(frame, &inner.poller, options.deadline) {
+        let sent = if waits {
+            inner.writer.send(frame, &inner.poller, options.deadline)
+        } else {
+            inner.writer.post(frame, &inner.poller)
+        };
+        match sent {
             Ok(()) => Ok(id),
             Err(error) => {
                 inner.pending.remove(id);

@@ -28,6 +28,7 @@ use super::event::Event;
 use super::pending::{Body, Entry, Outcome, Parked, Slot};
 use super::pipe;
 use super::poller::Poller;
+use super::writer::SendError;
 use super::ws::{self, Incoming};
 use crate::sync::Deadline;
 
@@ -165,7 +166,7 @@ impl Inner {
             return Err(CloseReason::Silent);
         }
         if silence >= interval {
-            self.writer.post(ws::ping(), &self.poller).map_err(|e| CloseReason::Io(e.kind().to_string()))?;
+            self.control(ws::ping())?;
         }
         Ok(())
     }
@@ -272,10 +273,9 @@ impl Inner {
 
     /// Deals with one message.
     fn take(&self, incoming: Incoming) -> Result<(), CloseReason> {
-        let io = |e: io::Error| CloseReason::Io(e.kind().to_string());
         match incoming {
             Incoming::Message(message) => self.dispatch(&message),
-            Incoming::Ping(payload) => self.writer.post(ws::pong(&payload), &self.poller).map_err(io)?,
+            Incoming::Ping(payload) => self.control(ws::pong(&payload))?,
             Incoming::Pong => {}
             Incoming::Close(code) => {
                 let _ = self.writer.post(ws::close(), &self.poller);
@@ -283,6 +283,14 @@ impl Inner {
             }
         }
         Ok(())
+    }
+
+    /// Sends a control frame. When the peer does not read, it goes without.
+    fn control(&self, frame: Vec<u8>) -> Result<(), CloseReason> {
+        match self.writer.post(frame, &self.poller) {
+            Err(SendError::Io(e)) => Err(CloseReason::Io(e.kind().to_string())),
+            Ok(()) | Err(SendError::Timeout | SendError::Closed) => Ok(()),
+        }
     }
 
     fn dispatch(&self, message: &Bytes) {

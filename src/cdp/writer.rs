@@ -128,21 +128,25 @@ impl Writer {
         }
     }
 
-    /// Sends a small frame without ever waiting: for the reader's pongs and close frames. When the
-    /// peer does not read it may be dropped.
-    pub(super) fn post(&self, frame: Vec<u8>, poller: &Poller) -> io::Result<()> {
+    /// Sends a frame without ever waiting: for the reader's pongs and for owners that fold events.
+    /// What the system does not take is finished by the reader thread.
+    pub(super) fn post(&self, frame: Vec<u8>, poller: &Poller) -> Result<(), SendError> {
         {
             let mut queue = self.queue.lock();
-            if queue.closed || queue.full() {
-                return Ok(());
+            if queue.closed {
+                return Err(SendError::Closed);
             }
+            if queue.full() {
+                return Err(SendError::Timeout);
+            }
+            let idle = !queue.writing && queue.frames.is_empty();
             queue.push(frame);
-            if queue.writing {
+            if !idle {
                 return Ok(());
             }
             queue.writing = true;
         }
-        self.drain(poller, None)
+        self.drain(poller, None).map_err(SendError::Io)
     }
 
     /// Goes on with what is queued, without waiting: the reader thread was told that there is room.
