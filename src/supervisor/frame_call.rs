@@ -26,7 +26,7 @@ const DIALOG_GRACE: Duration = Duration::from_secs(1);
 /// Which frame a call goes to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum FrameRef {
-    /// The top frame of the task's newest page.
+    /// The top frame of the task's first page, popups aside.
     Top,
     /// The top frame of a page.
     TopOf(TargetId),
@@ -229,7 +229,7 @@ impl Supervisor {
 
     /// Fails when a dialog blocks calls on this route. One shown by the same session does so at once,
     /// one shown by another process after the grace time only.
-    fn check_dialogs(&self, route: &Route, method: &Cow<'static, str>, patience: Patience) -> Result<(), Error> {
+    fn check_dialogs(&self, route: &Route, method: &str, patience: Patience) -> Result<(), Error> {
         let snapshot = self.snapshot();
         let blocks = |dialog: &&Dialog| {
             let shown_by = dialog.frame_id.as_ref().and_then(|f| snapshot.frame(f.as_str()));
@@ -241,7 +241,7 @@ impl Supervisor {
         if dialogs.is_empty() {
             return Ok(());
         }
-        Err(Error::Cdp(cdp::Error::BlockedByDialog { method: method.clone(), dialogs }))
+        Err(Error::Cdp(cdp::Error::BlockedByDialog { method: method.to_owned().into(), dialogs }))
     }
 
     fn route(&self, frame: &FrameRef) -> Result<Route, Error> {
@@ -250,7 +250,8 @@ impl Supervisor {
             return Err(self.not_active());
         }
         let top = |target: &TargetId| {
-            let page = snapshot.page(target.as_str()).ok_or_else(|| Error::PageNotFound { target: target.to_string() })?;
+            let page =
+                snapshot.page(target.as_str()).ok_or_else(|| Error::PageNotFound { target: target.to_string() })?;
             Ok(Route {
                 target: page.target_id.clone(),
                 session: Arc::clone(&page.session),
@@ -259,7 +260,7 @@ impl Supervisor {
             })
         };
         match frame {
-            FrameRef::Top => top(&snapshot.pages.last().ok_or(Error::NoPage)?.target_id),
+            FrameRef::Top => top(&snapshot.pages.first().ok_or(Error::NoPage)?.target_id),
             FrameRef::TopOf(target) => top(target),
             FrameRef::Id(id) => {
                 let frame = snapshot.frame(id.as_str()).ok_or_else(|| unknown(id, &snapshot))?;

@@ -32,7 +32,7 @@ pub struct Supervisor {
     requests: Sender<Request>,
     close: Sender<()>,
     task: String,
-    // In this order on drop: the thread first, it uses the connection; the browser last.
+    close_own_pages: bool,
     thread: parking_lot::Mutex<Option<Thread>>,
     browser: parking_lot::Mutex<Option<Browser>>,
 }
@@ -73,7 +73,7 @@ impl Supervisor {
     pub fn over(connection: Connection, options: SupervisorOptions) -> Result<Self, Error> {
         let deadline = Deadline::after(options.start_timeout);
         let began = Instant::now();
-        let task = options.task.clone();
+        let (task, close_own_pages) = (options.task.clone(), options.close_own_pages);
         let (requests, requests_out) = crossbeam_channel::bounded(REQUESTS);
         let (close, close_out) = crossbeam_channel::bounded(1);
         let (reply, started) = crossbeam_channel::bounded(1);
@@ -87,8 +87,8 @@ impl Supervisor {
             published: Arc::clone(&published),
             log: Arc::clone(&log),
         };
-        let thread = spawn(format!("sup-{task}"), move || worker.run())
-            .map_err(|e| Error::System { problem: e.to_string() })?;
+        let thread =
+            spawn(format!("sup-{task}"), move || worker.run()).map_err(|e| Error::System { problem: e.to_string() })?;
         let supervisor = Self {
             connection,
             published,
@@ -96,6 +96,7 @@ impl Supervisor {
             requests,
             close,
             task,
+            close_own_pages,
             thread: parking_lot::Mutex::new(Some(thread)),
             browser: parking_lot::Mutex::new(None),
         };
@@ -188,11 +189,22 @@ impl Supervisor {
 
     /// Ends it in order: open dialogs are dismissed, pages it opened are closed, the thread ends, and
     /// the browser is closed if we started it. Within the deadline, whatever the browser does.
+    /// Dropping it does the same within five seconds.
     pub fn stop(&self, deadline: Deadline) {
-        if self.is_active() {
-            let _ = self.ask("leaving", deadline.within(LEAVE), |reply| Request::Leave { reply });
+        if self.thread.lock().is_none() {
+            return;
         }
-        self.end_thread();
+        if self.is_active() {
+            let ours = self.browser.lock().as_ref().is_some_and(Browser::is_ours);
+            // Pages of a browser that is about to close need no closing of their own.
+            let close_pages = self.close_own_pages && !ours;
+            let leave = |reply| Request::Leave { close_pages, reply };
+            let _ = self.ask("leaving", deadline.within(LEAVE), leave);
+        }
+        let _ = self.close.try_send(());
+        // Taken out first: joining under the lock would hold it over a wait.
+        let thread = self.thread.lock().take();
+        drop(thread);
         let browser = self.browser.lock().take();
         if let Some(browser) = browser
             && let Err(error) = browser.close(deadline)
@@ -235,13 +247,6 @@ impl Supervisor {
         };
         Error::NotActive { reason }
     }
-
-    fn end_thread(&self) {
-        let _ = self.close.try_send(());
-        // Taken out first: joining under the lock would hold it over a wait.
-        let thread = self.thread.lock().take();
-        drop(thread);
-    }
 }
 
 /// What tidying up may take of a stop.
@@ -249,10 +254,7 @@ const LEAVE: std::time::Duration = std::time::Duration::from_secs(3);
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        self.end_thread();
-        let browser = self.browser.lock().take();
-        drop(browser);
-        self.connection.close();
+        self.stop(Deadline::after_secs(5));
     }
 }
 

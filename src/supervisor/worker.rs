@@ -121,7 +121,9 @@ impl Worker {
     }
 
     fn wait(&self) -> Woken {
-        let until = self.state.next_tick().unwrap_or_else(|| Instant::now() + IDLE).min(Instant::now() + IDLE);
+        let now = now();
+        let idle = now.instant + IDLE;
+        let until = self.state.next_tick(now).map_or(idle, |next| next.min(idle));
         let mut select = Select::new_biased();
         // In order of precedence: what a flood of console messages must not hold up comes first.
         let sources = [

@@ -27,8 +27,17 @@ impl Ring {
     }
 }
 
+/// What was said, and where.
+struct Said<'a> {
+    level: ConsoleLevel,
+    text: &'a str,
+    millis: f64,
+    frame: Option<FrameId>,
+    place: Option<(&'a str, i64, i64)>,
+}
+
 impl State {
-    pub(super) fn console_called(&mut self, session: &SessionKey, event: &ConsoleApiCalledEvent<'_>) {
+    pub(super) fn console_called(&mut self, session: &SessionKey, event: &ConsoleApiCalledEvent<'_>, now: Now) {
         let level = match event.r#type.as_str() {
             "error" | "assert" => ConsoleLevel::Error,
             "warning" => ConsoleLevel::Warning,
@@ -38,40 +47,33 @@ impl State {
         let call = event.stack_trace.as_ref().and_then(|stack| stack.call_frames.first());
         let place = call.map(|c| (c.url.as_str(), c.line_number, c.column_number));
         let frame = self.frames.by_context(session, event.execution_context_id);
-        self.push_console(session, level, &text, event.timestamp, frame, place);
+        let said = Said { level, text: &text, millis: event.timestamp, frame, place };
+        self.push_console(session, said, now);
     }
 
-    pub(super) fn exception(&mut self, session: &SessionKey, event: &ExceptionThrownEvent) {
+    pub(super) fn exception(&mut self, session: &SessionKey, event: &ExceptionThrownEvent, now: Now) {
         let details = &event.exception_details;
         let text = details.exception.as_ref().and_then(|e| e.description.as_deref()).unwrap_or(&details.text);
         let url = details.url.as_deref().unwrap_or_default();
         let place = Some((url, details.line_number, details.column_number));
         let frame = details.execution_context_id.and_then(|c| self.frames.by_context(session, c));
-        self.push_console(session, ConsoleLevel::Exception, text, event.timestamp, frame, place);
+        let said = Said { level: ConsoleLevel::Exception, text, millis: event.timestamp, frame, place };
+        self.push_console(session, said, now);
     }
 
-    fn push_console(
-        &mut self,
-        session: &SessionKey,
-        level: ConsoleLevel,
-        text: &str,
-        millis: f64,
-        frame_id: Option<FrameId>,
-        place: Option<(&str, i64, i64)>,
-    ) {
+    fn push_console(&mut self, session: &SessionKey, said: Said<'_>, now: Now) {
         let Some(target_id) = self.page_of(session) else { return };
-        let place = place.filter(|(url, ..)| !url.is_empty());
+        let place = said.place.filter(|(url, ..)| !url.is_empty());
         let entry = ConsoleEntry {
-            level,
-            text: cut(text).into(),
-            timestamp: millis / 1000.0,
+            level: said.level,
+            text: cut(said.text).into(),
+            timestamp: said.millis / 1000.0,
             target_id: target_id.clone(),
-            frame_id,
+            frame_id: said.frame,
             url: place.map(|(url, ..)| url.into()),
             line: place.map(|(_, line, _)| line),
             column: place.map(|(.., column)| column),
         };
-        let now = Now { instant: std::time::Instant::now(), unix: entry.timestamp };
         self.note(Kind::Console, Some(&target_id), now, &entry);
         self.console.entries.push_back(Arc::new(entry));
         if self.console.entries.len() > KEEP {
@@ -82,7 +84,8 @@ impl State {
 }
 
 fn cut(text: &str) -> &str {
-    &text[..text.floor_char_boundary(TEXT)]
+    let end = (0..=TEXT.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
 }
 
 /// What a person would see of an argument.

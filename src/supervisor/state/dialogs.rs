@@ -147,7 +147,8 @@ impl State {
         }
         self.dialogs.recorded.remove(&target);
         self.dialogs.opened += 1;
-        let origin = event.frame_id.as_ref().and_then(|f| self.frames.origin(f)).unwrap_or_else(|| origin_of(&event.url));
+        let origin =
+            event.frame_id.as_ref().and_then(|f| self.frames.origin(f)).unwrap_or_else(|| origin_of(&event.url));
         let dialog = Dialog {
             id: format!("d-{}", self.dialogs.opened).into(),
             kind,
@@ -174,7 +175,9 @@ impl State {
             match self.options.policy {
                 DialogPolicy::AutoDismiss => self.answer(&id, Answering::Policy, false, None, now),
                 DialogPolicy::AutoAccept => self.answer(&id, Answering::Policy, true, Some(default_text), now),
-                DialogPolicy::MustRespond => self.effects.push(Effect::Interrupt { session: frame_session, dialog: id }),
+                DialogPolicy::MustRespond => {
+                    self.effects.push(Effect::Interrupt { session: frame_session, dialog: id })
+                }
             }
         }
     }

@@ -146,9 +146,9 @@ impl Frames {
 impl State {
     /// Whether a session's target is this frame, which then runs in a process of its own.
     fn is_oopif_root(&self, session: &SessionKey, frame: &FrameId) -> bool {
-        self.sessions.get(session).is_some_and(|s| {
-            s.kind == super::sessions::SessionKind::Iframe && s.target.as_str() == frame.as_str()
-        })
+        self.sessions
+            .get(session)
+            .is_some_and(|s| s.kind == super::sessions::SessionKind::Iframe && s.target.as_str() == frame.as_str())
     }
 
     pub(super) fn frame_attached(&mut self, session: &SessionKey, event: &FrameAttachedEvent, now: Now) {
@@ -158,7 +158,8 @@ impl State {
         rec.oopif = false;
         rec.context = None;
         self.dirty.frames = true;
-        let data = serde_json::json!({ "frame_id": event.frame_id, "change": "attached", "parent": event.parent_frame_id });
+        let data =
+            serde_json::json!({ "frame_id": event.frame_id, "change": "attached", "parent": event.parent_frame_id });
         self.note(Kind::Frame, Some(&page), now, &data);
     }
 

@@ -158,8 +158,10 @@ impl State {
                 self.context_destroyed(session, event.execution_context_id);
             }
             (runtime::ExecutionContextsClearedEvent::METHOD, Some(session)) => self.contexts_cleared(session),
-            (runtime::ConsoleApiCalledEvent::METHOD, Some(session)) => self.console_called(session, &event.decode()?),
-            (runtime::ExceptionThrownEvent::METHOD, Some(session)) => self.exception(session, &event.decode()?),
+            (runtime::ConsoleApiCalledEvent::METHOD, Some(session)) => {
+                self.console_called(session, &event.decode()?, now);
+            }
+            (runtime::ExceptionThrownEvent::METHOD, Some(session)) => self.exception(session, &event.decode()?, now),
             _ => {}
         }
         Ok(())
@@ -179,7 +181,7 @@ impl State {
                 let created = result.and_then(|raw| raw.decode::<target::CreateTargetReturns>());
                 self.page_created(request, created, now);
             }
-            Some(Waiting::Blanked { target }) => self.close_now(target),
+            Some(Waiting::Blanked { target }) => self.requests.blanked(&target, now),
             Some(Waiting::Closed { target }) => self.close_answered(&target, result.err()),
         }
         self.settle(now);

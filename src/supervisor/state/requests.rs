@@ -29,8 +29,8 @@ pub(in crate::supervisor) enum Request {
     Open { url: String, context: Option<BrowserContextId>, reply: Response<TargetId> },
     /// Close a page.
     Close { target: TargetId, reply: Response<()> },
-    /// Leave everything in order: dialogs dismissed, own pages closed.
-    Leave { reply: Response<()> },
+    /// Leave everything in order: dialogs dismissed, own pages closed if so wished.
+    Leave { close_pages: bool, reply: Response<()> },
 }
 
 /// An unknown page is held for so long while one of our own is being opened.
@@ -101,9 +101,12 @@ impl Requests {
         late.into_iter().map(|held| held.session).collect()
     }
 
-    pub(super) fn next_check(&self) -> Option<Instant> {
+    /// A time that has passed is none to wait for: what comes next then is the end of a dialog.
+    pub(super) fn next_check(&self, now: Now) -> Option<Instant> {
         let held = self.held.iter().map(|held| held.since + HOLD_LIMIT);
-        held.chain(self.closing.iter().filter(|c| !c.asked).filter_map(|c| c.blank_until)).min()
+        let blank = self.closing.iter().filter(|c| !c.asked).filter_map(|c| c.blank_until);
+        let blank = blank.filter(|until| *until > now.instant);
+        held.chain(blank).min()
     }
 
     pub(super) fn responded(&mut self, request: u64, outcome: Result<ClosedDialog, Error>) {
@@ -115,6 +118,13 @@ impl Requests {
     pub(super) fn blanking(&mut self, target: &TargetId, now: Now) {
         for closing in self.closing.iter_mut().filter(|c| c.target == *target) {
             closing.blank_until = Some(now.instant + BLANK_LIMIT);
+        }
+    }
+
+    /// The page shows a blank document: closing goes on as soon as no dialog is open.
+    pub(super) fn blanked(&mut self, target: &TargetId, now: Now) {
+        for closing in self.closing.iter_mut().filter(|c| c.target == *target) {
+            closing.blank_until = Some(now.instant);
         }
     }
 
@@ -191,7 +201,7 @@ impl State {
                     self.begin_close(target, Some(reply), now);
                 }
             }
-            Request::Leave { reply } => self.leave(reply, now),
+            Request::Leave { close_pages, reply } => self.leave(close_pages, reply, now),
         }
         self.settle(now);
     }
@@ -210,12 +220,7 @@ impl State {
         self.send(None, tag, Outgoing::CreatePage { url, context });
     }
 
-    pub(super) fn page_created(
-        &mut self,
-        request: u64,
-        created: Result<CreateTargetReturns, cdp::Error>,
-        now: Now,
-    ) {
+    pub(super) fn page_created(&mut self, request: u64, created: Result<CreateTargetReturns, cdp::Error>, now: Now) {
         match created {
             Ok(created) => {
                 self.requests.created.insert(created.target_id.clone());
@@ -267,11 +272,11 @@ impl State {
     }
 
     /// Dialogs left open by a client that detaches wedge their tab for everybody else.
-    fn leave(&mut self, reply: Response<()>, now: Now) {
+    fn leave(&mut self, close_pages: bool, reply: Response<()>, now: Now) {
         self.requests.leaving = Some(reply);
         let pages: Vec<(TargetId, bool)> = self.pages.iter().map(|p| (p.target.clone(), p.own)).collect();
         for (target, own) in pages {
-            if own && self.options.close_own_pages {
+            if own && close_pages {
                 self.begin_close(target, None, now);
             } else {
                 self.dismiss_all(&target, now);
@@ -348,8 +353,8 @@ impl State {
     }
 
     /// When [`on_tick`](Self::on_tick) has something to do next.
-    pub(in crate::supervisor) fn next_tick(&self) -> Option<Instant> {
-        [self.next_attach_check(), self.next_dialog_check()].into_iter().flatten().min()
+    pub(in crate::supervisor) fn next_tick(&self, now: Now) -> Option<Instant> {
+        [self.next_attach_check(now), self.next_dialog_check()].into_iter().flatten().min()
     }
 }
 
@@ -359,7 +364,7 @@ fn refuse(request: Request, error: Error) {
         Request::Respond { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Open { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Close { reply, .. } => drop(reply.try_send(Err(error))),
-        Request::Leave { reply } => drop(reply.try_send(Ok(()))),
+        Request::Leave { reply, .. } => drop(reply.try_send(Ok(()))),
         Request::Arm { .. } => {}
     }
 }

@@ -101,14 +101,7 @@ impl State {
         self.add_session(session, SessionKind::Page, info, info.target_id.clone(), now);
     }
 
-    fn adopt_child(
-        &mut self,
-        session: &SessionKey,
-        info: &TargetInfo,
-        parent: &SessionKey,
-        page: TargetId,
-        now: Now,
-    ) {
+    fn adopt_child(&mut self, session: &SessionKey, info: &TargetInfo, parent: &SessionKey, page: TargetId, now: Now) {
         let kind = SessionKind::of(&info.r#type);
         if kind == SessionKind::Iframe {
             self.frame_target_attached(session, info, parent, &page, now);
@@ -227,9 +220,9 @@ impl State {
     }
 
     /// When [`check_attaches`](Self::check_attaches) has something to look at next.
-    pub(super) fn next_attach_check(&self) -> Option<Instant> {
+    pub(super) fn next_attach_check(&self, now: Now) -> Option<Instant> {
         let attaching = self.pages.iter().filter(|p| p.state == PageState::Attaching);
         let stuck = attaching.filter_map(|p| self.sessions.get(&p.session)).map(|s| s.since + ATTACH_LIMIT).min();
-        [stuck, self.requests.next_check()].into_iter().flatten().min()
+        [stuck, self.requests.next_check(now)].into_iter().flatten().min()
     }
 }

@@ -33,4 +33,3 @@ impl State {
         Some(next)
     }
 }
-
