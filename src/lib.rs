@@ -8,5 +8,7 @@
 
 pub mod browser;
 pub mod cdp;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod supervisor;
 pub mod sync;

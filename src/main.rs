@@ -1,3 +1,5 @@
-//! The `cdpilot` program.
+//! The `cdpilot` program; everything is in [`cdpilot::cli`].
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    cdpilot::cli::main()
+}

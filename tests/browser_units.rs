@@ -1,20 +1,13 @@
-//! The parts of the browser room that need no browser: finding, deciding, flags, addresses.
+//! The parts of the browser room that need no browser: finding, installing, deciding, flags.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use cdpilot::browser::find::{Found, Origin, Os, Sources, search};
 use cdpilot::browser::install::{self, Machine, plan_for};
-use cdpilot::browser::{
-    Endpoint, Error, Facts, LaunchOptions, Resolve, Surroundings, Switch, TransportKind, container_sign, flags, redact,
-    resolve,
-};
-use cdpilot::sync::{Deadline, Thread, spawn};
+use cdpilot::browser::{Error, Facts, LaunchOptions, Surroundings, Switch, TransportKind, container_sign, flags};
 
 // ---- finding -----------------------------------------------------------------------------------
 
@@ -128,7 +121,9 @@ fn each_package_manager_has_its_command() {
     assert_eq!(linux(&["zypper"]), "zypper --non-interactive install chromium");
     assert_eq!(linux(&["apk"]), "apk add --no-cache chromium");
     assert_eq!(planned(Os::Mac, false, "", &["brew"]).unwrap(), "brew install --cask google-chrome");
-    assert!(planned(Os::Windows, false, "", &["winget"]).unwrap().starts_with("winget install --exact --id Google.Chrome"));
+    assert!(
+        planned(Os::Windows, false, "", &["winget"]).unwrap().starts_with("winget install --exact --id Google.Chrome")
+    );
     assert_eq!(planned(Os::Linux, true, "", &[]), None);
     assert_eq!(planned(Os::Mac, true, "", &["apt-get"]), None);
 }
@@ -236,10 +231,10 @@ fn the_transport_decides_the_debugging_switches() {
         let all = lines(&LaunchOptions { transport, ..Default::default() }, os).unwrap();
         all.into_iter().filter(|flag| flag.contains("remote-debugging")).collect()
     };
-    let (pipe, port) = ("--remote-debugging-pipe".to_owned(), "--remote-debugging-port=18800".to_owned());
-    assert_eq!(debugging(TransportKind::Pipe, Os::Linux), [pipe.clone()]);
-    assert_eq!(debugging(TransportKind::PipeAndPort(18800), Os::Mac), [pipe.clone(), port.clone()]);
-    assert_eq!(debugging(TransportKind::Port(18800), Os::Linux), [pipe, port.clone()], "the pipe is the life line");
+    let (pipe, port) = ("--remote-debugging-pipe", "--remote-debugging-port=18800");
+    assert_eq!(debugging(TransportKind::Pipe, Os::Linux), [pipe]);
+    assert_eq!(debugging(TransportKind::PipeAndPort(18800), Os::Mac), [pipe, port]);
+    assert_eq!(debugging(TransportKind::Port(18800), Os::Linux), [pipe, port], "the pipe is the life line");
     assert_eq!(debugging(TransportKind::Port(18800), Os::Windows), [port]);
     assert_eq!(debugging(TransportKind::Pipe, Os::Windows), ["--remote-debugging-port=0"]);
 }
@@ -294,184 +289,4 @@ fn port_9222_is_refused() {
         let error = lines(&LaunchOptions { transport, ..Default::default() }, Os::Linux).unwrap_err();
         assert!(matches!(error, Error::ReservedPort { port: 9222 }));
     }
-}
-
-// ---- addresses ---------------------------------------------------------------------------------
-
-#[test]
-fn addresses_are_read() {
-    let read = |text| Endpoint::parse(text).map(|e| e.url()).unwrap();
-    assert_eq!(read("ws://h:1/devtools/browser/x?token=t"), "ws://h:1/devtools/browser/x?token=t");
-    assert_eq!(read("wss://h"), "wss://h:443/");
-    assert_eq!(read(" http://h:81/a "), "http://h:81/a");
-    assert_eq!(read("h:4000"), "http://h:4000/");
-    assert_eq!(read("4000"), "http://127.0.0.1:4000/");
-    assert_eq!(read("[::1]:4000"), "http://[::1]:4000/");
-    assert_eq!(read("https://u:p@[fe80::1]/x"), "https://[fe80::1]:443/x");
-    assert!(Endpoint::parse("localhost:1").unwrap().is_loopback());
-    assert!(Endpoint::parse("[::1]:1").unwrap().is_loopback());
-    assert!(Endpoint::parse("127.9.9.9:1").unwrap().is_loopback());
-    assert!(!Endpoint::parse("localhost.evil.test:1").unwrap().is_loopback());
-    for bad in ["", "ftp://h:1", "webdriver+http://h:1", "ws://", "http://h:99999", "http://h:0", "h:port", "ws:// x"] {
-        let error = Endpoint::parse(bad).unwrap_err();
-        assert!(matches!(error, Error::BadUrl { .. }), "{bad}: {error:?}");
-    }
-}
-
-#[test]
-fn a_printed_address_holds_no_secret() {
-    let endpoint = Endpoint::parse("wss://me:hush@grid.example:7/devtools/browser/hush?token=hush").unwrap();
-    assert_eq!(endpoint.to_string(), "wss://grid.example:7/…");
-    assert!(!format!("{endpoint:?}").contains("hush"));
-    assert_eq!(endpoint.authorization().unwrap(), "Basic bWU6aHVzaA==");
-    assert_eq!(Endpoint::parse("ws://a%3Ab:%40@h:1").unwrap().authorization().unwrap(), "Basic YTpiOkA=");
-    for bad in ["ftp://me:hush@h", "ws://me:hush@h:hush/hush"] {
-        let error = Endpoint::parse(bad).unwrap_err();
-        assert!(!format!("{error} {error:?}").contains("hush"), "{error:?}");
-    }
-}
-
-#[test]
-fn texts_are_redacted() {
-    let same = ["nothing here", "see http://docs.example/page for help", "a :// b"];
-    for text in same {
-        assert_eq!(redact(text), text);
-    }
-    assert_eq!(redact("on ws://127.0.0.1:1/devtools/browser/s3cret\nnext"), "on ws://127.0.0.1:1/…\nnext");
-    assert_eq!(redact("(wss://u:s3cret@h/x?token=s3cret)"), "(wss://h/…)");
-    assert_eq!(redact("\"ws://[::1]:1/devtools/browser/s3cret\" or http://u:s3cret@h/a"), "\"ws://[::1]:1/…\" or http://h/…");
-    assert_eq!(redact("https://h/json?token=s3cret"), "https://h/…");
-    assert_eq!(redact("http://h:1/devtools/page/s3cret"), "http://h:1/…");
-}
-
-/// Answers `answers` requests of one connection each and hands back their heads.
-fn http(answers: Vec<String>) -> (u16, Thread, std::sync::mpsc::Receiver<Vec<String>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let (send, heads) = std::sync::mpsc::sync_channel(8);
-    let thread = spawn("test-http", move || {
-        for answer in answers {
-            let (socket, _) = listener.accept().unwrap();
-            let mut lines = BufReader::new(&socket).lines().map_while(Result::ok);
-            let head: Vec<String> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
-            let _ = (&socket).write_all(answer.as_bytes());
-            let _ = send.send(head);
-        }
-    })
-    .unwrap();
-    (port, thread, heads)
-}
-
-fn answer(status: &str, body: &str) -> String {
-    format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
-}
-
-fn version(url: &str) -> String {
-    answer("200 OK", &format!(r#"{{"Browser":"Chrome/1","webSocketDebuggerUrl":"{url}"}}"#))
-}
-
-fn resolved(url: &str, profiles: Vec<PathBuf>) -> Result<Endpoint, Error> {
-    let headers = [("X-Key".to_owned(), "k".to_owned())];
-    resolve(&Endpoint::parse(url)?, &Resolve { headers: &headers, profiles, deadline: Deadline::after_secs(5) })
-}
-
-#[test]
-fn a_websocket_address_needs_no_question() {
-    let url = "ws://127.0.0.1:1/devtools/browser/x";
-    assert_eq!(resolved(url, vec![]).unwrap().url(), url);
-}
-
-#[test]
-fn the_browser_is_asked_and_its_inner_name_is_replaced() {
-    let (port, thread, heads) = http(vec![version("ws://chrome-7.inner:9333/devtools/browser/abc")]);
-    let found = resolved(&format!("http://127.0.0.1:{port}"), vec![]).unwrap();
-    assert_eq!(found.url(), format!("ws://127.0.0.1:{port}/devtools/browser/abc"));
-    let head = heads.recv().unwrap();
-    assert_eq!(head[0], "GET /json/version HTTP/1.1");
-    assert!(head.iter().any(|line| line.eq_ignore_ascii_case("x-key: k")), "{head:?}");
-    thread.join();
-}
-
-#[test]
-fn token_user_and_path_of_the_address_are_kept() {
-    let (port, thread, heads) = http(vec![version("ws://inner:1/devtools/browser/abc")]);
-    let found = resolved(&format!("http://me:pw@127.0.0.1:{port}/chrome/?token=t"), vec![]).unwrap();
-    assert_eq!(found.url(), format!("ws://127.0.0.1:{port}/chrome/devtools/browser/abc?token=t"));
-    assert_eq!(found.authorization().unwrap(), "Basic bWU6cHc=");
-    let head = heads.recv().unwrap();
-    assert_eq!(head[0], "GET /chrome/json/version?token=t HTTP/1.1");
-    assert!(head.iter().any(|line| line.eq_ignore_ascii_case("authorization: Basic bWU6cHc=")), "{head:?}");
-    thread.join();
-}
-
-#[test]
-fn a_path_that_has_the_prefix_already_gets_it_once() {
-    let (port, thread, heads) = http(vec![version("ws://inner:1/p/devtools/browser/abc?k=1")]);
-    let found = resolved(&format!("http://127.0.0.1:{port}/p/json/version?token=t"), vec![]).unwrap();
-    assert_eq!(found.url(), format!("ws://127.0.0.1:{port}/p/devtools/browser/abc?k=1"), "its own query wins");
-    assert_eq!(heads.recv().unwrap()[0], "GET /p/json/version?token=t HTTP/1.1");
-    thread.join();
-}
-
-#[test]
-fn without_json_version_the_profile_tells_the_address() {
-    let folder = tempfile::tempdir().unwrap();
-    let (port, thread, _heads) = http(vec![answer("404 Not Found", ""), answer("404 Not Found", "")]);
-    let other = tempfile::tempdir().unwrap();
-    std::fs::write(other.path().join("DevToolsActivePort"), "1\n/devtools/browser/other").unwrap();
-    let url = format!("http://localhost:{port}");
-    let profiles = vec![PathBuf::from("/no/such/profile"), other.path().to_owned(), folder.path().to_owned()];
-
-    let error = resolved(&url, profiles.clone()).unwrap_err();
-    assert!(matches!(error, Error::NotCdp { .. }) && error.to_string().contains("DevToolsActivePort"), "{error}");
-
-    std::fs::write(folder.path().join("DevToolsActivePort"), format!("{port}\n/devtools/browser/abc\n")).unwrap();
-    assert_eq!(resolved(&url, profiles).unwrap().url(), format!("ws://localhost:{port}/devtools/browser/abc"));
-    thread.join();
-}
-
-#[test]
-fn who_is_not_a_browser_is_told_apart_from_who_is_not_there() {
-    let answers = [
-        answer("200 OK", "<html>hello</html>"),
-        answer("200 OK", "{}"),
-        answer("401 Unauthorized", ""),
-        answer("302 Found", ""),
-        "SSH-2.0-OpenSSH_9.2\r\n".to_owned(),
-    ];
-    for body in answers {
-        let (port, thread, _heads) = http(vec![body.clone()]);
-        let error = resolved(&format!("http://u:hush@127.0.0.1:{port}/?token=hush"), vec![]).unwrap_err();
-        assert!(matches!(error, Error::NotCdp { .. }), "{body}: {error:?}");
-        assert!(!format!("{error} {error:?}").contains("hush"), "{error:?}");
-        thread.join();
-    }
-    let (port, thread, _heads) = http(vec![answer("200 OK", "")]);
-    drop(std::net::TcpStream::connect(("127.0.0.1", port)).unwrap());
-    thread.join(); // nobody listens there any more
-    let error = resolved(&format!("127.0.0.1:{port}"), vec![]).unwrap_err();
-    assert!(matches!(error, Error::Unreachable { .. }), "{error:?}");
-}
-
-#[test]
-fn a_name_that_chrome_refuses_is_asked_for_by_its_address() {
-    let refusal = "Host header is specified and is not an IP address or localhost.";
-    let inner = version("ws://127.0.0.1:1/devtools/browser/abc");
-    let (port, thread, heads) = http(vec![answer("500 Internal Server Error", refusal), inner]);
-    let found = resolved(&format!("http://localhost:{port}"), vec![]);
-    let heads = [heads.recv().unwrap(), heads.recv().unwrap()];
-    assert!(heads[1].iter().any(|line| line.eq_ignore_ascii_case(&format!("host: 127.0.0.1:{port}"))), "{heads:?}");
-    assert_eq!(found.unwrap().url(), format!("ws://127.0.0.1:{port}/devtools/browser/abc"));
-    thread.join();
-}
-
-#[test]
-fn a_silent_server_costs_no_more_than_the_deadline() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let asked = Endpoint::parse(&listener.local_addr().unwrap().to_string()).unwrap();
-    let began = Instant::now();
-    let how = Resolve { headers: &[], profiles: vec![], deadline: Deadline::after_millis(300) };
-    let error = resolve(&asked, &how).unwrap_err();
-    assert!(matches!(error, Error::Unreachable { .. }), "{error:?}");
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
 }

@@ -14,7 +14,8 @@ fn answers_out_of_order_reach_their_callers() {
     let fake = Fake::start();
     fake.on("Test.wait").never();
     let connection = fake.connect();
-    let replies: Vec<_> = (0..20).map(|n| connection.session("S").send_raw("Test.wait", &json!({ "n": n })).unwrap()).collect();
+    let replies: Vec<_> =
+        (0..20).map(|n| connection.session("S").send_raw("Test.wait", &json!({ "n": n })).unwrap()).collect();
     fake.wait("all calls", |log| log.requests.len() == 20);
     let answers: Vec<_> = fake.log(|log| log.requests.iter().map(|r| r.answer(&r.params)).collect());
     for n in [7, 19, 0, 3, 18, 1, 2, 4, 5, 6, 8, 17, 9, 10, 16, 11, 12, 15, 13, 14] {
@@ -31,7 +32,8 @@ fn a_thousand_calls_are_sent_before_the_last_is_waited_for() {
     let fake = Fake::start();
     fake.on("Test.echo").echo();
     let connection = fake.connect();
-    let replies: Vec<_> = (0..1000).map(|n| connection.session("S").send_raw("Test.echo", &json!({ "n": n })).unwrap()).collect();
+    let replies: Vec<_> =
+        (0..1000).map(|n| connection.session("S").send_raw("Test.echo", &json!({ "n": n })).unwrap()).collect();
     for (n, reply) in replies.into_iter().enumerate().rev() {
         assert_eq!(reply.wait_raw(soon()).unwrap().value().unwrap()["n"], n);
     }
@@ -114,8 +116,19 @@ fn answers_to_ids_never_used_are_counted() {
 fn messages_that_are_not_cdp_are_counted_and_skipped() {
     let fake = Fake::start();
     let connection = fake.connect();
-    let texts =
-        ["", " ", "null", "[]", "[{\"id\":1}]", "{", "{}", "\"x\"", r#"{"id":1,"method":"A.b"}"#, r#"{"id":"1"}"#, "{}{}"];
+    let texts = [
+        "",
+        " ",
+        "null",
+        "[]",
+        "[{\"id\":1}]",
+        "{",
+        "{}",
+        "\"x\"",
+        r#"{"id":1,"method":"A.b"}"#,
+        r#"{"id":"1"}"#,
+        "{}{}",
+    ];
     fake.garbage();
     texts.iter().for_each(|text| fake.send_text(text));
     fake.binary(&[0xff, 0xfe, 0]);
@@ -130,7 +143,9 @@ fn an_error_object_becomes_a_typed_error() {
     let connection = fake.connect();
     let error = connection.call(&page::Navigate::new("::"), soon()).unwrap_err();
     assert_eq!((error.code(), error.method()), (Some(-32000), Some("Page.navigate")));
-    assert!(matches!(&error, Error::Protocol { message, data: None, .. } if message == "Cannot navigate to invalid URL"));
+    assert!(
+        matches!(&error, Error::Protocol { message, data: None, .. } if message == "Cannot navigate to invalid URL")
+    );
     assert!(!error.is_closed() && !error.is_timeout());
     assert!(!connection.is_closed());
 }
@@ -140,14 +155,14 @@ fn odd_error_objects_keep_what_they_say() {
     let fake = Fake::start();
     let connection = fake.connect();
     let ask = |error: Value| {
-        fake.on("Test.fails").with(move |request| {
-            vec![Action::Text(json!({ "id": request.id, "error": error }).to_string())]
-        });
+        fake.on("Test.fails")
+            .with(move |request| vec![Action::Text(json!({ "id": request.id, "error": error }).to_string())]);
         let error = connection.call_raw("Test.fails", &json!({}), soon()).unwrap_err();
         assert!(matches!(error, Error::Protocol { .. }), "{error:?}");
         (error.code().unwrap(), error.to_string())
     };
-    let (code, text) = ask(json!({ "code": -32602, "message": "Invalid \"x\"\n", "data": "x: string expected", "more": 1 }));
+    let (code, text) =
+        ask(json!({ "code": -32602, "message": "Invalid \"x\"\n", "data": "x: string expected", "more": 1 }));
     assert!(code == -32602 && text.contains("Invalid \"x\"") && text.contains("x: string expected"), "{text}");
     let (code, text) = ask(json!({ "code": -1, "data": { "at": [3] } }));
     assert!(code == -1 && text.contains(r#"{"at":[3]}"#), "{text}");
@@ -158,7 +173,8 @@ fn odd_error_objects_keep_what_they_say() {
 #[test]
 fn an_error_of_null_is_no_error() {
     let fake = Fake::start();
-    fake.on("Test.null").with(|r| vec![Action::Text(json!({"id": r.id, "error": null, "result": {"n": 1}}).to_string())]);
+    fake.on("Test.null")
+        .with(|r| vec![Action::Text(json!({"id": r.id, "error": null, "result": {"n": 1}}).to_string())]);
     let connection = fake.connect();
     assert_eq!(connection.call_raw("Test.null", &json!({}), soon()).unwrap().value().unwrap(), json!({ "n": 1 }));
 }
@@ -186,7 +202,8 @@ fn an_answer_that_does_not_fit_names_method_and_path() {
     assert_eq!(connection.call(&browser::GetVersion::new(), soon()).unwrap().product, "Fake/1");
     fake.on("Test.list").reply(json!({"a": [{"b": 1}, {"b": "x"}]}));
     let raw = connection.call_raw("Test.list", &json!({}), soon()).unwrap();
-    let error = raw.decode::<std::collections::HashMap<String, Vec<std::collections::HashMap<String, u8>>>>().unwrap_err();
+    let error =
+        raw.decode::<std::collections::HashMap<String, Vec<std::collections::HashMap<String, u8>>>>().unwrap_err();
     assert!(matches!(&error, Error::Decode { path, .. } if path == "a[1].b"), "{error:?}");
 }
 
@@ -198,7 +215,10 @@ fn a_call_that_is_not_answered_ends_at_its_deadline() {
     let connection = fake.connect();
     let error = connection.call_raw("Test.never", &json!({}), Deadline::after_millis(30)).unwrap_err();
     assert!(error.is_timeout());
-    assert!(matches!(&error, Error::Timeout { kind: TimeoutKind::Reply, method, .. } if method == "Test.never"), "{error:?}");
+    assert!(
+        matches!(&error, Error::Timeout { kind: TimeoutKind::Reply, method, .. } if method == "Test.never"),
+        "{error:?}"
+    );
     assert_eq!(connection.counters().in_flight, 0);
     connection.call_raw("Test.next", &json!({}), soon()).unwrap();
     gate.open();
@@ -267,4 +287,36 @@ fn what_cannot_be_written_as_json_is_told_and_harms_nothing() {
     connection.call_raw("Test.good", &json!({ "text": "ü \u{2028} \" \\ \u{0}" }), soon()).unwrap();
     assert_eq!(fake.log(|log| log.methods().join(" ")), "Test.good");
     assert_eq!(fake.log(|log| log.requests[0].params["text"].clone()), "ü \u{2028} \" \\ \u{0}");
+}
+
+#[test]
+fn a_scripted_browser_can_hold_a_small_dialogue() {
+    // What tests of the rooms above build on: sessions made on demand, with rules of their own.
+    let fake = Fake::start();
+    fake.on("Target.attachToTarget").with(|request| {
+        let session = format!("S-{}-{}", request.connection, request.params["targetId"].as_str().unwrap());
+        let event = json!({ "sessionId": session });
+        vec![Action::event("Target.attachedToTarget", event), Action::Reply(json!({ "sessionId": session }))]
+    });
+    fake.on("Page.enable").with(|request| {
+        let session = request.session.as_deref().unwrap();
+        vec![Action::event_in(session, "Page.loadEventFired", json!({ "timestamp": 1 })), Action::Reply(json!({}))]
+    });
+    fake.on("Page.freeze").act(Action::StopReading);
+    for round in 0..2 {
+        let connection = fake.connect();
+        let attached = connection.call_raw("Target.attachToTarget", &json!({ "targetId": "T" }), soon()).unwrap();
+        let id = attached.value().unwrap()["sessionId"].as_str().unwrap().to_owned();
+        assert_eq!(id, format!("S-{round}-T"));
+        let session = connection.session(id);
+        let events = session.subscribe(&["Page.loadEventFired"], cdpilot::cdp::Capacity::default());
+        session.call_raw("Page.enable", &json!({}), soon()).unwrap();
+        assert!(events.try_next().is_ok());
+    }
+    let connection = fake.connect();
+    let error = connection.call_raw("Page.freeze", &json!({}), Deadline::after_millis(20)).unwrap_err();
+    assert!(error.is_timeout());
+    let error = connection.call_raw("Page.enable", &json!({}), Deadline::after_millis(20)).unwrap_err();
+    assert!(error.is_timeout());
+    assert_eq!(fake.log(|log| log.of("Page.enable").len()), 2, "it does not read");
 }

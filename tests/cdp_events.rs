@@ -6,7 +6,8 @@ use cdpilot::cdp::{Capacity, Connection, Item, RecvError, Subscription, Watch};
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
-use crate::support::fake_cdp::{Fake, soon};
+use crate::support::fake_cdp::{Action, Fake, soon};
+use crate::support::fake_cdp_wire as wire;
 
 /// Makes sure that everything sent before was read.
 fn settle(connection: &Connection) {
@@ -194,6 +195,35 @@ fn a_flood_comes_whole_and_in_order_while_calls_go_on() {
         }
     });
     assert_eq!(events.dropped(), 0);
+}
+
+#[test]
+fn what_a_caller_leaves_behind_is_read_without_more_traffic() {
+    // Two answers and a crowd of events in one write, then silence. Whichever caller reads leaves with
+    // its answer and most of the crowd unread; nothing else will ever wake the reader.
+    let fake = Fake::start();
+    let (first, crowd) = (std::sync::Arc::new(parking_lot::Mutex::new(None)), 200);
+    fake.on("Test.pair").with(move |request| {
+        let Some(other) = first.lock().replace(request.answer(&json!({}))) else { return Vec::new() };
+        first.lock().take();
+        let mut bytes = [wire::text(&other), wire::text(&request.answer(&json!({})))].concat();
+        for n in 0..crowd {
+            bytes.extend(wire::text(&wire::event(None, "Test.crowd", &json!({ "n": n }))));
+        }
+        vec![Action::Raw(bytes)]
+    });
+    let connection = fake.connect();
+    let events = connection.subscribe(Watch::everything(), Capacity::of(1000));
+    for _ in 0..300 {
+        scope(|threads| {
+            for _ in 0..2 {
+                threads.spawn(|| connection.call_raw("Test.pair", &json!({}), soon()).unwrap());
+            }
+        });
+        for n in 0..crowd {
+            assert_eq!(number(&events.next(soon()).unwrap()), n);
+        }
+    }
 }
 
 #[test]

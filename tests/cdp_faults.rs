@@ -55,7 +55,8 @@ fn fault_03_silence_is_not_death() {
     let fake = Fake::start();
     let gate = Gate::default();
     fake.on("Test.late").late(&gate).reply(json!({}));
-    let options = ConnectOptions { keepalive: Some(std::time::Duration::from_millis(100)), ..ConnectOptions::default() };
+    let options =
+        ConnectOptions { keepalive: Some(std::time::Duration::from_millis(100)), ..ConnectOptions::default() };
     let connection = fake.connect_with(&options);
     fake.wait("pings", |log| log.pings >= 6);
     scope(|threads| {
@@ -117,7 +118,9 @@ fn fault_06_bad_parameters_fail_only_who_decodes_them() {
     for watched in [&events, &bystander] {
         let Ok(Item::Event(event)) = watched.next(soon()) else { panic!("no event") };
         match event.decode::<page::FrameDetachedEvent>() {
-            Err(Error::Decode { method, path, .. }) => assert_eq!((&*method, &*path), ("Page.frameDetached", "frameId")),
+            Err(Error::Decode { method, path, .. }) => {
+                assert_eq!((&*method, &*path), ("Page.frameDetached", "frameId"))
+            }
             other => panic!("{other:?}"),
         }
         let Ok(Item::Event(event)) = watched.next(soon()) else { panic!("no event") };
@@ -305,9 +308,8 @@ fn fault_15_a_large_message_leaves_as_one_frame() {
 #[test]
 fn fault_15_large_binary_answers_are_taken() {
     let fake = Fake::start();
-    fake.on("Test.picture").with(|request| {
-        vec![Action::Binary(request.answer(&json!({ "data": "p".repeat(20_000_000) })).into_bytes())]
-    });
+    fake.on("Test.picture")
+        .with(|request| vec![Action::Binary(request.answer(&json!({ "data": "p".repeat(20_000_000) })).into_bytes())]);
     let connection = fake.connect();
     let answer = connection.call_raw("Test.picture", &json!({}), soon()).unwrap();
     assert_eq!(answer.value().unwrap()["data"].as_str().unwrap().len(), 20_000_000);

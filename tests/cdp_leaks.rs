@@ -18,7 +18,10 @@ fn the_gate_sees_what_is_left_over() {
             return; // no /proc
         }
         let (stop, stopped) = crossbeam_channel::bounded::<()>(0);
-        let thread = spawn("left-thread", move || drop(stopped.recv())).unwrap();
+        let thread = spawn("left-thread", move || {
+            let _ = stopped.recv();
+        })
+        .unwrap();
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut child = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
         let told = |baseline: &Baseline| {
@@ -33,10 +36,12 @@ fn the_gate_sees_what_is_left_over() {
         }
         drop((stop, thread, file, child.stdin.take()));
         // Ended, but nobody has waited for it.
-        let said = std::panic::AssertUnwindSafe(|| loop {
-            let said = told(&baseline);
-            if said.contains("not waited for") || soon().passed() {
-                return said;
+        let said = std::panic::AssertUnwindSafe(|| {
+            loop {
+                let said = told(&baseline);
+                if said.contains("not waited for") || soon().passed() {
+                    return said;
+                }
             }
         })();
         assert!(said.contains("not waited for"), "{said}");
@@ -61,7 +66,7 @@ fn a_hundred_connections_leave_nothing() {
             }
         }
         fake.wait("all to be gone", |log| log.gone == 101);
-        // What is left of each is the fake's own handle on its socket; so the count is of ours.
+        // The fake keeps a handle on each socket until it is dropped.
         drop(fake);
         baseline.assert_back(soon());
     });

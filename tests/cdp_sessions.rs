@@ -7,7 +7,8 @@ use serde_json::json;
 use crate::support::fake_cdp::{Fake, soon};
 
 fn attach(fake: &Fake, parent: Option<&str>, child: &str) {
-    let info = json!({"targetId": "T", "type": "page", "title": "", "url": "", "attached": true, "canAccessOpener": false});
+    let info =
+        json!({"targetId": "T", "type": "page", "title": "", "url": "", "attached": true, "canAccessOpener": false});
     let params = json!({"sessionId": child, "targetInfo": info, "waitingForDebugger": false});
     fake.emit(parent, "Target.attachedToTarget", params);
 }
@@ -101,6 +102,7 @@ fn a_session_id_used_again_is_a_new_session() {
     attach(&fake, Some("page"), "frame");
     detach(&fake, Some("page"), "frame");
     attach(&fake, None, "frame"); // now by itself
+    connection.call_raw("Test.next", &json!({}), soon()).unwrap();
     let frame = hang(&connection.session("frame"));
     detach(&fake, None, "page");
     drop(still_waits(&connection, frame));
@@ -160,7 +162,9 @@ fn a_detach_forgets_the_crash() {
 fn lifecycle_events_that_do_not_fit_harm_nobody() {
     let (fake, connection) = setting();
     let reply = hang(&connection.session("S1"));
-    for method in ["Target.attachedToTarget", "Target.detachedFromTarget", "Inspector.detached", "Inspector.targetCrashed"] {
+    for method in
+        ["Target.attachedToTarget", "Target.detachedFromTarget", "Inspector.detached", "Inspector.targetCrashed"]
+    {
         fake.emit(None, method, json!({}));
         fake.emit(None, method, json!({ "sessionId": 7 }));
         fake.emit(None, method, json!([]));

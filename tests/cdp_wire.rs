@@ -168,6 +168,31 @@ fn broken_frames_end_the_connection_as_protocol() {
 }
 
 #[test]
+fn nothing_behind_a_broken_frame_is_read() {
+    let fake_answer = |request: &crate::support::fake_cdp::Request| {
+        let mut bytes = Frame { mask: Some([0; 4]), ..Frame::of(wire::TEXT) }.encode(b"");
+        bytes.extend(wire::text(&wire::event(None, "Test.event", &json!({}))));
+        bytes.extend(wire::text(&request.answer(&json!({}))));
+        bytes.extend(wire::close(Some(1000)));
+        vec![Action::Raw(bytes)]
+    };
+    for _ in 0..200 {
+        let fake = Fake::start();
+        fake.on("Test.other").never();
+        fake.on("Test.broken").with(fake_answer);
+        let connection = fake.connect();
+        let events = connection.subscribe(Watch::everything(), Capacity::default());
+        std::thread::scope(|threads| {
+            // Another caller, who may take over reading.
+            threads.spawn(|| connection.call_raw("Test.other", &json!({}), soon()).unwrap_err());
+            let error = connection.call_raw("Test.broken", &json!({}), soon()).unwrap_err();
+            assert!(matches!(error, Error::Closed { reason: CloseReason::Protocol(_), .. }), "{error:?}");
+        });
+        assert_eq!(events.next(soon()).unwrap_err(), RecvError::Closed);
+    }
+}
+
+#[test]
 fn the_close_code_is_reported() {
     let options = ConnectOptions::default();
     assert_eq!(ends_with(&wire::close(Some(1000)), &options), CloseReason::Remote { code: Some(1000) });
@@ -236,6 +261,7 @@ fn a_message_of_just_the_limit_passes_with_a_ping_inside() {
 #[test]
 fn endless_empty_fragments_do_not_hold_a_caller_past_its_deadline() {
     let fake = Fake::upgraded(|mut socket| {
+        let _ = socket.read(&mut [0; 100]); // the call is there, and its caller reads
         let first = Frame { fin: false, ..Frame::of(wire::TEXT) }.encode(b"{");
         let more = Frame { fin: false, ..Frame::of(wire::CONTINUATION) }.encode(b"").repeat(64 * 1024);
         let _ = socket.write_all(&first);

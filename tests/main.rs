@@ -11,5 +11,7 @@ mod cdp_leaks;
 mod cdp_pipe;
 mod cdp_properties;
 mod cdp_sessions;
+#[cfg(feature = "tls")]
+mod cdp_tls;
 mod cdp_wire;
 mod support;

@@ -110,6 +110,11 @@ impl Chrome {
         Ok(Self { child, endpoint: Endpoint::Pipe(from, to), _profile: profile })
     }
 
+    /// Its process, which leads the group of all its processes.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// The pipe ends as files of their own.
     pub(crate) fn pipe_files(&self) -> Option<Result<(File, File)>> {
         match &self.endpoint {

@@ -35,6 +35,10 @@ impl Lane {
         Ok(lane)
     }
 
+    pub(crate) fn browser_process(&self) -> u32 {
+        self.chrome.process()
+    }
+
     /// A raw connection without a session.
     pub(crate) fn bare(&self) -> Result<Raw> {
         match (&self.chrome.endpoint, self.chrome.pipe_files()) {

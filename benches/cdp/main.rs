@@ -7,6 +7,8 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a bench prints
 
 #[cfg(unix)]
+mod bulk;
+#[cfg(unix)]
 mod chrome;
 #[cfg(unix)]
 mod lane;
@@ -63,26 +65,32 @@ fn main() -> Result<()> {
     let before = measure::load();
     let mut rows = Vec::new();
     let mut browser = String::new();
+    let mut others = Vec::new();
     for name in ["ws", "pipe"].into_iter().filter(|name| options.wants_lane(name)) {
         let lane = lane::Lane::start(&program, name)?;
         browser.clone_from(&lane.version);
+        let strangers = measure::Strangers::watch(lane.browser_process());
         for (workload, run) in workloads::ALL {
             if options.wants(workload) {
                 eprintln!("{workload}, {name}");
                 rows.extend(run(&lane, options.quick)?);
             }
         }
+        others.push(strangers.share());
     }
+    let others = measure::median(others);
     let processors = std::thread::available_parallelism().map_or(0, usize::from);
     let load = format!("{before} before, {} after", measure::load());
     if options.json {
         let all = serde_json::json!({
-            "browser": browser, "processors": processors, "load": load, "quick": options.quick, "rows": rows,
+            "browser": browser, "processors": processors, "load": load, "others": others,
+            "quick": options.quick, "rows": rows,
         });
         println!("{all:#}");
     } else {
         print!("{}", table::text(&rows));
         println!("{browser}, {processors} processors, load average {load}");
+        println!("other processes took {:.0} % of the processors meanwhile", others * 100.0);
         println!("ratio: ours to raw, median of rounds; raw: one blocking loop (spin: the same, spinning)");
     }
     Ok(())

@@ -55,3 +55,59 @@ pub(crate) fn load() -> String {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split(' ').take(3).collect::<Vec<_>>().join(" ")
 }
+
+/// What processes that are neither we nor the browser take from the processors; Linux only.
+pub(crate) struct Strangers {
+    group: u32,
+    before: Ticks,
+}
+
+/// Processor time of the whole machine, in ticks of 10 ms.
+#[derive(Default)]
+struct Ticks {
+    busy: f64,
+    all: f64,
+    ours: f64,
+}
+
+impl Strangers {
+    /// Watches from now on; `group` is the browser's process group.
+    pub(crate) fn watch(group: u32) -> Self {
+        Self { group, before: Ticks::now(group) }
+    }
+
+    /// Their share of the processors since then, 0 to 1.
+    pub(crate) fn share(&self) -> f64 {
+        let now = Ticks::now(self.group);
+        let busy = (now.busy - self.before.busy) - (now.ours - self.before.ours);
+        (busy / (now.all - self.before.all)).clamp(0.0, 1.0)
+    }
+}
+
+impl Ticks {
+    fn now(group: u32) -> Self {
+        let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+        let line = stat.lines().next().unwrap_or_default();
+        let fields: Vec<f64> = line.split_ascii_whitespace().skip(1).take(8).map_while(|f| f.parse().ok()).collect();
+        let all: f64 = fields.iter().sum();
+        let idle: f64 = fields.iter().skip(3).take(2).sum();
+        let ours = cpu().as_secs_f64() * 100.0 + group_time(group);
+        Self { busy: all - idle, all, ours }
+    }
+}
+
+/// Processor time of a process group and the children its members have waited for, in ticks.
+fn group_time(group: u32) -> f64 {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return 0.0 };
+    let mut sum = 0.0;
+    for process in processes.flatten() {
+        let stat = std::fs::read_to_string(process.path().join("stat")).unwrap_or_default();
+        // Behind the name, which may hold anything: state, parent, group, … (proc(5)).
+        let Some((_, rest)) = stat.rsplit_once(')') else { continue };
+        let fields: Vec<f64> = rest.split_ascii_whitespace().skip(1).map_while(|f| f.parse().ok()).collect();
+        if fields.get(1) == Some(&f64::from(group)) {
+            sum += fields.iter().skip(10).take(4).sum::<f64>();
+        }
+    }
+    sum
+}

@@ -75,7 +75,8 @@ pub(crate) fn text(rows: &[Row]) -> String {
     for line in &cells {
         for (column, cell) in line.iter().enumerate() {
             let width = widths[column];
-            let piece = if (2..5).contains(&column) { format!("{cell:>width$}  ") } else { format!("{cell:<width$}  ") };
+            let piece =
+                if (2..5).contains(&column) { format!("{cell:>width$}  ") } else { format!("{cell:<width$}  ") };
             out.push_str(&piece);
         }
         out.truncate(out.trim_end().len());

@@ -18,9 +18,7 @@ pub fn diff(left: &Protocol, right: &Protocol) -> Vec<String> {
     let paths: BTreeSet<&Path> = left.keys().chain(right.keys()).collect();
     let mut lines = Vec::new();
     for path in paths {
-        let inside = |side: &BTreeMap<Path, String>| {
-            (1..path.len()).all(|end| side.contains_key(&path[..end]))
-        };
+        let inside = |side: &BTreeMap<Path, String>| (1..path.len()).all(|end| side.contains_key(&path[..end]));
         let name = path.join(".");
         match (left.get(path), right.get(path)) {
             (Some(_), None) if inside(&right) => lines.push(format!("- {name}")),
@@ -48,10 +46,7 @@ fn facts(protocol: &Protocol) -> BTreeMap<Path, String> {
         for (id, command) in &domain.commands {
             let path = child(&child(&root, "commands"), id);
             facts.insert(path.clone(), String::new());
-            for (part, list) in [
-                ("parameters", &command.params),
-                ("returns", &command.returns),
-            ] {
+            for (part, list) in [("parameters", &command.params), ("returns", &command.returns)] {
                 let path = child(&path, part);
                 facts.insert(path.clone(), String::new());
                 fields(&mut facts, &path, list);

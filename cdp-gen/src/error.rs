@@ -82,30 +82,19 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
-        Self::Io {
-            path: path.to_owned(),
-            source,
-        }
+        Self::Io { path: path.to_owned(), source }
     }
 
     pub(crate) fn schema(at: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self::Schema {
-            at: at.into(),
-            problem: problem.into(),
-        }
+        Self::Schema { at: at.into(), problem: problem.into() }
     }
 
     pub(crate) fn import(problem: impl Into<String>) -> Self {
-        Self::Import {
-            problem: problem.into(),
-        }
+        Self::Import { problem: problem.into() }
     }
 
     pub(crate) fn http(url: &str, problem: impl fmt::Display) -> Self {
-        Self::Http {
-            url: url.to_owned(),
-            problem: problem.to_string(),
-        }
+        Self::Http { url: url.to_owned(), problem: problem.to_string() }
     }
 }
 

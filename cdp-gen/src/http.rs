@@ -19,28 +19,19 @@ const LIMIT: usize = 16 << 20;
 /// The address is not plain `http://`, nobody answers in time, or the answer is no success.
 pub fn get(url: &str) -> Result<String, Error> {
     let fail = |problem: &dyn std::fmt::Display| Error::http(url, problem);
-    let rest = url
-        .strip_prefix("http://")
-        .ok_or_else(|| fail(&"only http:// is spoken here"))?;
+    let rest = url.strip_prefix("http://").ok_or_else(|| fail(&"only http:// is spoken here"))?;
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let with_port = if has_port(host) {
-        host.to_owned()
-    } else {
-        format!("{host}:80")
-    };
+    let with_port = if has_port(host) { host.to_owned() } else { format!("{host}:80") };
     let mut stream = connect(&with_port).map_err(|error| fail(&error))?;
     let request = format!("GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
-    stream
-        .write_all(request.as_bytes())
-        .map_err(|error| fail(&error))?;
+    stream.write_all(request.as_bytes()).map_err(|error| fail(&error))?;
     let answer = read_answer(&mut stream).map_err(|error| fail(&error))?;
     let body = body(&answer).map_err(|error| fail(&error))?;
     String::from_utf8(body).map_err(|error| fail(&error))
 }
 
 fn has_port(host: &str) -> bool {
-    host.rsplit_once(':')
-        .is_some_and(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()))
+    host.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn connect(host: &str) -> std::io::Result<TcpStream> {
@@ -145,10 +136,7 @@ fn unchunk(mut rest: &[u8]) -> Result<Vec<u8>, String> {
     let short = || "a chunk is cut short".to_owned();
     let mut body = Vec::new();
     loop {
-        let end = rest
-            .windows(2)
-            .position(|window| window == b"\r\n")
-            .ok_or_else(short)?;
+        let end = rest.windows(2).position(|window| window == b"\r\n").ok_or_else(short)?;
         let line = String::from_utf8_lossy(&rest[..end]);
         let size = line.split(';').next().unwrap_or_default().trim();
         let size = usize::from_str_radix(size, 16).map_err(|_| "a chunk has no size".to_owned())?;

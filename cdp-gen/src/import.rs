@@ -62,10 +62,8 @@ impl Import {
     /// A file is missing or unreadable, or a binary field of the PDL is not a text field of the JSON.
     pub fn from_package(package: &Path) -> Result<Self, Error> {
         let manifest = read(&package.join("package.json"))?;
-        let manifest: Value = serde_json::from_str(&manifest).map_err(|source| Error::Json {
-            what: "package.json".to_owned(),
-            source,
-        })?;
+        let manifest: Value = serde_json::from_str(&manifest)
+            .map_err(|source| Error::Json { what: "package.json".to_owned(), source })?;
         let mut marks = BTreeSet::new();
         for file in pdl_files(package)? {
             marks.extend(binary_marks(&read(&file)?));
@@ -79,22 +77,13 @@ impl Import {
         let (browser, in_browser) = half("browser_protocol.json")?;
         let (js, in_js) = half("js_protocol.json")?;
         if in_browser + in_js != marks.len() {
-            let text = format!(
-                "{} binary fields in PDL, {} in JSON",
-                marks.len(),
-                in_browser + in_js
-            );
+            let text = format!("{} binary fields in PDL, {} in JSON", marks.len(), in_browser + in_js);
             return Err(Error::import(text));
         }
         let name = manifest["name"].as_str().unwrap_or("?");
         let number = manifest["version"].as_str().unwrap_or("?");
         let version = format!("{name} {number}\nprotocol {}\n", browser.version);
-        Ok(Self {
-            browser,
-            js,
-            version,
-            marks,
-        })
+        Ok(Self { browser, js, version, marks })
     }
 
     /// Asks a running browser, by the address of its debugging port.
@@ -103,18 +92,13 @@ impl Import {
     /// The browser does not answer, or with something that is not a protocol.
     pub fn from_browser(address: &str) -> Result<Self, Error> {
         let about = http::get(&format!("{address}/json/version"))?;
-        let about: Value = serde_json::from_str(&about).map_err(|source| Error::Json {
-            what: "/json/version".to_owned(),
-            source,
-        })?;
+        let about: Value =
+            serde_json::from_str(&about).map_err(|source| Error::Json { what: "/json/version".to_owned(), source })?;
         let mut browser = from_browser(address)?;
         let known = marks_of(&pinned::protocol()?);
         apply(&mut browser, &known)?;
         let marks = marks_of(&browser);
-        let mut js = Protocol {
-            version: browser.version.clone(),
-            ..Protocol::default()
-        };
+        let mut js = Protocol { version: browser.version.clone(), ..Protocol::default() };
         for name in pinned::js()?.domains.into_keys() {
             if let Some(domain) = browser.domains.remove(&name) {
                 js.domains.insert(name, domain);
@@ -122,12 +106,7 @@ impl Import {
         }
         let product = about["Browser"].as_str().unwrap_or("unknown browser");
         let version = format!("{product}\nprotocol {}\n", browser.version);
-        Ok(Self {
-            browser,
-            js,
-            version,
-            marks,
-        })
+        Ok(Self { browser, js, version, marks })
     }
 
     /// Writes the pinned files.
@@ -202,13 +181,7 @@ pub fn binary_marks(pdl: &str) -> Vec<Mark> {
             }
             ["properties"] => part = Part::Properties,
             ["returns"] => part = Part::Returns,
-            ["parameters"] => {
-                part = if in_event {
-                    Part::Event
-                } else {
-                    Part::Parameters
-                }
-            }
+            ["parameters"] => part = if in_event { Part::Event } else { Part::Parameters },
             ["binary", name] | ["array", "of", "binary", name] => marks.push(Mark {
                 domain: domain.clone(),
                 item: item.clone(),
@@ -231,13 +204,7 @@ pub fn marks_of(protocol: &Protocol) -> BTreeSet<Mark> {
             let list = matches!(&field.shape, Shape::Array(item) if **item == Shape::Binary);
             if list || field.shape == Shape::Binary {
                 let (domain, item) = (domain.to_owned(), item.to_owned());
-                marks.insert(Mark {
-                    domain,
-                    item,
-                    part,
-                    field: field.name.clone(),
-                    list,
-                });
+                marks.insert(Mark { domain, item, part, field: field.name.clone(), list });
             }
         }
     };
@@ -247,13 +214,7 @@ pub fn marks_of(protocol: &Protocol) -> BTreeSet<Mark> {
                 add(name, id, Part::Properties, fields);
             }
         }
-        for (
-            id,
-            Command {
-                params, returns, ..
-            },
-        ) in &domain.commands
-        {
+        for (id, Command { params, returns, .. }) in &domain.commands {
             add(name, id, Part::Parameters, params);
             add(name, id, Part::Returns, returns);
         }
@@ -276,10 +237,7 @@ pub fn apply(protocol: &mut Protocol, marks: &BTreeSet<Mark>) -> Result<usize, E
         };
         let fields = match mark.part {
             Part::Properties => match domain.types.get_mut(&mark.item) {
-                Some(TypeDef {
-                    shape: Shape::Struct(fields),
-                    ..
-                }) => Some(fields),
+                Some(TypeDef { shape: Shape::Struct(fields), .. }) => Some(fields),
                 _ => None,
             },
             Part::Parameters => domain.commands.get_mut(&mark.item).map(|c| &mut c.params),

@@ -26,23 +26,15 @@ pub fn parse(text: &str) -> Result<Vec<Item>, Error> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let bad = |problem: String| Error::Items {
-            line: index + 1,
-            problem,
-        };
+        let bad = |problem: String| Error::Items { line: index + 1, problem };
         let Some((domain, name)) = line.split_once('.') else {
             return Err(bad(format!("`{line}` is not `Domain.name`")));
         };
         if line <= before {
-            return Err(bad(format!(
-                "`{line}` must stand before `{before}`, and only once"
-            )));
+            return Err(bad(format!("`{line}` must stand before `{before}`, and only once")));
         }
         before = line;
-        items.push(Item {
-            domain: domain.to_owned(),
-            name: name.to_owned(),
-        });
+        items.push(Item { domain: domain.to_owned(), name: name.to_owned() });
     }
     Ok(items)
 }
@@ -61,19 +53,14 @@ pub fn parse(text: &str) -> Result<Vec<Item>, Error> {
 /// # Errors
 /// The list is malformed, or a line names nothing in the protocol.
 pub fn unused(list: &str, protocol: &Protocol, sources: &[&str]) -> Result<Vec<String>, Error> {
-    let sources: Vec<String> = sources
-        .iter()
-        .map(|source| without_comments(source))
-        .collect();
+    let sources: Vec<String> = sources.iter().map(|source| without_comments(source)).collect();
     let mut unused = Vec::new();
     for item in parse(list)? {
         let line = format!("{}.{}", item.domain, item.name);
         let module = names::module(&item.domain)?;
         let wanted = rust_names(protocol, &item)?;
         let quoted = format!("\"{line}\"");
-        let used = sources
-            .iter()
-            .any(|source| source.contains(&quoted) || names_any(source, &module, &wanted));
+        let used = sources.iter().any(|source| source.contains(&quoted) || names_any(source, &module, &wanted));
         if !used {
             unused.push(line);
         }
@@ -82,9 +69,7 @@ pub fn unused(list: &str, protocol: &Protocol, sources: &[&str]) -> Result<Vec<S
 }
 
 fn rust_names(protocol: &Protocol, item: &Item) -> Result<Vec<String>, Error> {
-    let unknown = || Error::Unknown {
-        name: format!("{}.{}", item.domain, item.name),
-    };
+    let unknown = || Error::Unknown { name: format!("{}.{}", item.domain, item.name) };
     let domain = protocol.domains.get(&item.domain).ok_or_else(unknown)?;
     let mut wanted = Vec::new();
     if domain.types.contains_key(&item.name) {
@@ -97,11 +82,7 @@ fn rust_names(protocol: &Protocol, item: &Item) -> Result<Vec<String>, Error> {
     if domain.events.contains_key(&item.name) {
         wanted.push(names::item(&item.domain, &item.name, "Event")?);
     }
-    if wanted.is_empty() {
-        Err(unknown())
-    } else {
-        Ok(wanted)
-    }
+    if wanted.is_empty() { Err(unknown()) } else { Ok(wanted) }
 }
 
 fn names_any(source: &str, module: &str, wanted: &[String]) -> bool {
@@ -117,9 +98,7 @@ fn names_any(source: &str, module: &str, wanted: &[String]) -> bool {
         let hit = if group.is_some() {
             idents.any(|ident| wanted.iter().any(|name| name == ident))
         } else {
-            idents
-                .next()
-                .is_some_and(|ident| wanted.iter().any(|name| name == ident))
+            idents.next().is_some_and(|ident| wanted.iter().any(|name| name == ident))
         };
         if hit {
             return true;

@@ -47,13 +47,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            items: ITEMS.to_owned(),
-            domains: Vec::new(),
-            full: false,
-            protocol: None,
-            patches: patch::PATCHES,
-        }
+        Self { items: ITEMS.to_owned(), domains: Vec::new(), full: false, protocol: None, patches: patch::PATCHES }
     }
 }
 
@@ -68,11 +62,7 @@ pub fn render(options: &Options) -> Result<BTreeMap<String, String>, Error> {
     };
     protocol.check_refs()?;
     patch::apply(&mut protocol, options.patches)?;
-    let whole = if options.full {
-        protocol.domains.keys().cloned().collect()
-    } else {
-        options.domains.clone()
-    };
+    let whole = if options.full { protocol.domains.keys().cloned().collect() } else { options.domains.clone() };
     let items = items::parse(&options.items)?;
     let selection = Selection::new(&protocol, &items, &whole)?;
     emit::emit(&protocol, &selection, &Layout::new(&protocol))

@@ -64,12 +64,7 @@ impl Args {
         let mut args = Self::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
-            let mut value = || {
-                words
-                    .next()
-                    .cloned()
-                    .ok_or_else(|| usage(&format!("`{word}` needs a value")))
-            };
+            let mut value = || words.next().cloned().ok_or_else(|| usage(&format!("`{word}` needs a value")));
             match word.as_str() {
                 "--package" => args.package = Some(value()?.into()),
                 "--browser" => args.browser = Some(value()?.trim_end_matches('/').to_owned()),
@@ -87,9 +82,7 @@ impl Args {
 }
 
 fn usage(problem: &str) -> Error {
-    Error::Usage {
-        problem: format!("{problem}\n{USAGE}"),
-    }
+    Error::Usage { problem: format!("{problem}\n{USAGE}") }
 }
 
 fn run_import(args: &Args) -> Result<ExitCode, Error> {
@@ -116,22 +109,14 @@ fn run_diff(args: &Args) -> Result<ExitCode, Error> {
     for line in &lines {
         println!("{line}");
     }
-    Ok(if lines.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(1)
-    })
+    Ok(if lines.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 fn run_emit(args: &Args) -> Result<ExitCode, Error> {
     let Some(out) = &args.out else {
         return Err(usage("emit needs --out"));
     };
-    let mut options = Options {
-        domains: args.domains.clone(),
-        full: args.full,
-        ..Options::default()
-    };
+    let mut options = Options { domains: args.domains.clone(), full: args.full, ..Options::default() };
     let io = |path: &Path| {
         let path = path.to_owned();
         |source| Error::Io { path, source }

@@ -9,16 +9,15 @@ use crate::error::Error;
 
 /// Names the emitted code itself uses, so no protocol type may take them.
 const TAKEN: &[&str] = &[
-    "Box", "Clone", "Debug", "Default", "Err", "Into", "None", "Ok", "Option", "Result", "Self",
-    "Some", "String", "Vec",
+    "Box", "Clone", "Debug", "Default", "Err", "Into", "None", "Ok", "Option", "Result", "Self", "Some", "String",
+    "Vec",
 ];
 
 const KEYWORDS: &[&str] = &[
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
-    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
-    "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return",
-    "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
-    "virtual", "where", "while", "yield",
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
+    "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move",
+    "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type", "typeof",
+    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
 /// Keywords that may not even be written raw.
@@ -60,10 +59,7 @@ pub fn module(domain: &str) -> Result<String, Error> {
 pub fn item(domain: &str, name: &str, suffix: &str) -> Result<String, Error> {
     let rust = identifier(domain, name, pascal(name) + suffix)?;
     if TAKEN.contains(&rust.as_str()) {
-        return Err(Error::Collision {
-            scope: domain.to_owned(),
-            name: rust,
-        });
+        return Err(Error::Collision { scope: domain.to_owned(), name: rust });
     }
     Ok(rust)
 }
@@ -95,16 +91,10 @@ pub fn variant(scope: &str, value: &str) -> Result<String, Error> {
 }
 
 fn identifier(scope: &str, name: &str, rust: String) -> Result<String, Error> {
-    let valid = rust
-        .chars()
-        .next()
-        .is_some_and(|first| !first.is_ascii_digit())
+    let valid = rust.chars().next().is_some_and(|first| !first.is_ascii_digit())
         && rust.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !valid {
-        return Err(Error::Name {
-            scope: scope.to_owned(),
-            name: name.to_owned(),
-        });
+        return Err(Error::Name { scope: scope.to_owned(), name: name.to_owned() });
     }
     Ok(if NEVER_RAW.contains(&rust.as_str()) {
         rust + "_"
@@ -154,10 +144,7 @@ impl Scope {
     /// An empty scope, named for error messages.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            taken: BTreeSet::new(),
-        }
+        Self { name: name.to_owned(), taken: BTreeSet::new() }
     }
 
     /// Takes a name.
@@ -168,9 +155,6 @@ impl Scope {
         if self.taken.insert(name.to_owned()) {
             return Ok(());
         }
-        Err(Error::Collision {
-            scope: self.name.clone(),
-            name: name.to_owned(),
-        })
+        Err(Error::Collision { scope: self.name.clone(), name: name.to_owned() })
     }
 }

@@ -43,10 +43,7 @@ pub fn apply(protocol: &mut Protocol, patches: &[Patch]) -> Result<(), Error> {
     for patch in patches {
         if (patch.apply)(protocol) == 0 {
             let problem = "there is nothing left to correct".to_owned();
-            return Err(Error::Patch {
-                name: patch.name,
-                problem,
-            });
+            return Err(Error::Patch { name: patch.name, problem });
         }
     }
     Ok(())

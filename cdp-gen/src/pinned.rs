@@ -34,15 +34,9 @@ pub fn to_json(protocol: &Protocol) -> String {
     let version = &protocol.version;
     let (major, minor) = version.split_once('.').unwrap_or((version, ""));
     let version = json!({ "major": major, "minor": minor });
-    let lines = protocol
-        .domains
-        .iter()
-        .map(|(name, domain)| write_domain(name, domain).to_string());
+    let lines = protocol.domains.iter().map(|(name, domain)| write_domain(name, domain).to_string());
     let domains: Vec<String> = lines.collect();
-    format!(
-        "{{\"version\":{version},\"domains\":[\n{}\n]}}\n",
-        domains.join(",\n")
-    )
+    format!("{{\"version\":{version},\"domains\":[\n{}\n]}}\n", domains.join(",\n"))
 }
 
 fn write_domain(name: &str, domain: &crate::schema::Domain) -> Value {
@@ -55,11 +49,7 @@ fn write_domain(name: &str, domain: &crate::schema::Domain) -> Value {
     put_list(&mut out, "types", types.collect());
     let commands = domain.commands.iter().map(|(id, command)| {
         let mut entry = start(command.flags, "name", id);
-        put_list(
-            &mut entry,
-            "parameters",
-            write_fields(name, &command.params),
-        );
+        put_list(&mut entry, "parameters", write_fields(name, &command.params));
         put_list(&mut entry, "returns", write_fields(name, &command.returns));
         if let Some(to) = &command.redirect {
             entry.insert("redirect".to_owned(), json!(to));
@@ -91,11 +81,7 @@ fn write_fields(domain: &str, fields: &[Field]) -> Vec<Value> {
 fn write_shape(domain: &str, shape: &Shape, out: &mut Map<String, Value>) {
     let kind = match shape {
         Shape::Ref(to) => {
-            let text = if to.domain == domain {
-                to.name.clone()
-            } else {
-                to.to_string()
-            };
+            let text = if to.domain == domain { to.name.clone() } else { to.to_string() };
             out.insert("$ref".to_owned(), json!(text));
             return;
         }

@@ -133,10 +133,7 @@ impl TypeRef {
     /// A reference by its two names.
     #[must_use]
     pub fn new(domain: &str, name: &str) -> Self {
-        Self {
-            domain: domain.to_owned(),
-            name: name.to_owned(),
-        }
+        Self { domain: domain.to_owned(), name: name.to_owned() }
     }
 }
 
@@ -152,15 +149,10 @@ impl Protocol {
     /// # Errors
     /// The text is not JSON, or not a protocol description this model knows.
     pub fn parse(what: &str, text: &str) -> Result<Self, Error> {
-        let value: Value = serde_json::from_str(text).map_err(|source| Error::Json {
-            what: what.to_owned(),
-            source,
-        })?;
+        let value: Value =
+            serde_json::from_str(text).map_err(|source| Error::Json { what: what.to_owned(), source })?;
         let part = |name: &str| value["version"][name].as_str().unwrap_or("?").to_owned();
-        let mut protocol = Self {
-            version: format!("{}.{}", part("major"), part("minor")),
-            domains: BTreeMap::new(),
-        };
+        let mut protocol = Self { version: format!("{}.{}", part("major"), part("minor")), domains: BTreeMap::new() };
         for entry in list(&value, "domains", what)? {
             let name = text_of(entry, "domain", what)?;
             let domain = read_domain(&name, entry)?;
@@ -188,9 +180,7 @@ impl Protocol {
         self.domains
             .get(&name.domain)
             .and_then(|domain| domain.types.get(&name.name))
-            .ok_or_else(|| Error::Unknown {
-                name: name.to_string(),
-            })
+            .ok_or_else(|| Error::Unknown { name: name.to_string() })
     }
 
     /// Checks that every reference leads to a type.
@@ -251,23 +241,12 @@ fn insert<T>(map: &mut BTreeMap<String, T>, at: &str, name: String, item: T) -> 
 }
 
 fn read_domain(name: &str, value: &Value) -> Result<Domain, Error> {
-    let mut domain = Domain {
-        flags: flags(value),
-        ..Domain::default()
-    };
+    let mut domain = Domain { flags: flags(value), ..Domain::default() };
     for entry in optional_list(value, "types", name)? {
         let id = text_of(entry, "id", name)?;
         let at = format!("{name}.{id}");
         let shape = read_shape(name, &at, entry, true)?;
-        insert(
-            &mut domain.types,
-            name,
-            id,
-            TypeDef {
-                flags: flags(entry),
-                shape,
-            },
-        )?;
+        insert(&mut domain.types, name, id, TypeDef { flags: flags(entry), shape })?;
     }
     for entry in optional_list(value, "commands", name)? {
         let id = text_of(entry, "name", name)?;
@@ -283,15 +262,7 @@ fn read_domain(name: &str, value: &Value) -> Result<Domain, Error> {
     for entry in optional_list(value, "events", name)? {
         let id = text_of(entry, "name", name)?;
         let fields = read_fields(name, &format!("{name}.{id}"), entry, "parameters")?;
-        insert(
-            &mut domain.events,
-            name,
-            id,
-            Event {
-                flags: flags(entry),
-                fields,
-            },
-        )?;
+        insert(&mut domain.events, name, id, Event { flags: flags(entry), fields })?;
     }
     Ok(domain)
 }
@@ -323,13 +294,8 @@ fn read_shape(domain: &str, at: &str, value: &Value, named: bool) -> Result<Shap
         if kind != "string" {
             return Err(Error::schema(at, format!("enum of `{kind}`")));
         }
-        let values: Option<Vec<String>> = values
-            .iter()
-            .map(|v| v.as_str().map(str::to_owned))
-            .collect();
-        return values
-            .map(Shape::Enum)
-            .ok_or_else(|| Error::schema(at, "enum value is not text"));
+        let values: Option<Vec<String>> = values.iter().map(|v| v.as_str().map(str::to_owned)).collect();
+        return values.map(Shape::Enum).ok_or_else(|| Error::schema(at, "enum value is not text"));
     }
     Ok(match kind.as_str() {
         "string" => Shape::String,
@@ -348,20 +314,14 @@ fn read_shape(domain: &str, at: &str, value: &Value, named: bool) -> Result<Shap
         "object" if value.get("properties").is_none() => Shape::Free,
         "object" if named => Shape::Struct(read_fields(domain, at, value, "properties")?),
         other => {
-            return Err(Error::schema(
-                at,
-                format!("type `{other}` is not known here"),
-            ));
+            return Err(Error::schema(at, format!("type `{other}` is not known here")));
         }
     })
 }
 
 fn flags(value: &Value) -> Flags {
     let flag = |name: &str| value[name].as_bool().unwrap_or(false);
-    Flags {
-        experimental: flag("experimental"),
-        deprecated: flag("deprecated"),
-    }
+    Flags { experimental: flag("experimental"), deprecated: flag("deprecated") }
 }
 
 fn text_of(value: &Value, key: &str, at: &str) -> Result<String, Error> {
@@ -375,9 +335,5 @@ fn list<'v>(value: &'v Value, key: &str, at: &str) -> Result<&'v [Value], Error>
 }
 
 fn optional_list<'v>(value: &'v Value, key: &str, at: &str) -> Result<&'v [Value], Error> {
-    if value.get(key).is_none() {
-        Ok(&[])
-    } else {
-        list(value, key, at)
-    }
+    if value.get(key).is_none() { Ok(&[]) } else { list(value, key, at) }
 }

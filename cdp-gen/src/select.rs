@@ -28,21 +28,9 @@ pub struct Ways {
 }
 
 impl Ways {
-    const TO: Self = Self {
-        to: true,
-        from: false,
-        event: false,
-    };
-    const FROM: Self = Self {
-        to: false,
-        from: true,
-        event: false,
-    };
-    const EVENT: Self = Self {
-        to: false,
-        from: false,
-        event: true,
-    };
+    const TO: Self = Self { to: true, from: false, event: false };
+    const FROM: Self = Self { to: false, from: true, event: false };
+    const EVENT: Self = Self { to: false, from: false, event: true };
 
     /// Read by us, in whatever message.
     #[must_use]
@@ -167,20 +155,12 @@ impl Selection {
     /// The domains that something is written for.
     #[must_use]
     pub fn domains(&self) -> BTreeSet<&str> {
-        let items = self
-            .commands
-            .iter()
-            .chain(&self.events)
-            .map(|(domain, _)| domain.as_str());
-        items
-            .chain(self.types.0.keys().map(|name| name.domain.as_str()))
-            .collect()
+        let items = self.commands.iter().chain(&self.events).map(|(domain, _)| domain.as_str());
+        items.chain(self.types.0.keys().map(|name| name.domain.as_str())).collect()
     }
 
     fn item(&mut self, protocol: &Protocol, item: &Item) -> Result<(), Error> {
-        let unknown = || Error::Unknown {
-            name: format!("{}.{}", item.domain, item.name),
-        };
+        let unknown = || Error::Unknown { name: format!("{}.{}", item.domain, item.name) };
         let domain = protocol.domains.get(&item.domain).ok_or_else(unknown)?;
         let key = (item.domain.clone(), item.name.clone());
         let mut known = false;
@@ -205,18 +185,10 @@ impl Selection {
     }
 
     fn domain(&mut self, protocol: &Protocol, name: &str) -> Result<(), Error> {
-        let unknown = || Error::Unknown {
-            name: name.to_owned(),
-        };
+        let unknown = || Error::Unknown { name: name.to_owned() };
         let domain = protocol.domains.get(name).ok_or_else(unknown)?;
         for id in domain.commands.keys().chain(domain.events.keys()) {
-            self.item(
-                protocol,
-                &Item {
-                    domain: name.to_owned(),
-                    name: id.clone(),
-                },
-            )?;
+            self.item(protocol, &Item { domain: name.to_owned(), name: id.clone() })?;
         }
         for unused in Reach::of_items(protocol).missing(protocol) {
             if unused.domain == name {
@@ -230,9 +202,7 @@ impl Selection {
 fn find_domain(protocol: &Protocol, wanted: &str) -> Result<String, Error> {
     let mut domains = protocol.domains.keys();
     let found = domains.find(|name| *name == wanted || names::snake(name) == wanted);
-    found.cloned().ok_or_else(|| Error::Unknown {
-        name: wanted.to_owned(),
-    })
+    found.cloned().ok_or_else(|| Error::Unknown { name: wanted.to_owned() })
 }
 
 /// How the types look, the same for every selection.
@@ -249,10 +219,7 @@ impl Layout {
     #[must_use]
     pub fn new(protocol: &Protocol) -> Self {
         let reach = Reach::whole(protocol);
-        let mut layout = Self {
-            boxed: boxed(protocol),
-            ..Self::default()
-        };
+        let mut layout = Self { boxed: boxed(protocol), ..Self::default() };
         // A type borrows if a type in it does, so repeat until nothing is added.
         loop {
             let before = layout.borrowed.len();
@@ -287,10 +254,7 @@ impl Layout {
 
 fn all_types(protocol: &Protocol) -> impl Iterator<Item = (&str, &str, &Shape)> {
     protocol.domains.iter().flat_map(|(domain, content)| {
-        content
-            .types
-            .iter()
-            .map(move |(id, def)| (domain.as_str(), id.as_str(), &def.shape))
+        content.types.iter().map(move |(id, def)| (domain.as_str(), id.as_str(), &def.shape))
     })
 }
 

@@ -17,8 +17,7 @@ impl Context {
     /// Makes one: <https://chromedevtools.github.io/devtools-protocol/tot/Target/#method-createBrowserContext>.
     pub(super) fn create(connection: &Connection, deadline: Deadline) -> Result<Self, Error> {
         // With `dispose_on_detach` the browser cleans up when our connection ends without a word.
-        let command =
-            CreateBrowserContext { dispose_on_detach: Some(true), ..CreateBrowserContext::default() };
+        let command = CreateBrowserContext { dispose_on_detach: Some(true), ..CreateBrowserContext::default() };
         let made = connection.call(&command, deadline)?;
         Ok(Self { connection: connection.clone(), id: made.browser_context_id, disposed: false })
     }

@@ -40,7 +40,9 @@ pub enum Error {
         reason: &'static str,
     },
     /// Port 9222 belongs to whoever debugs by hand.
-    #[error("port {port} is never used for a browser we start, it is left to debugging by hand; choose another port or 0 for any free one")]
+    #[error(
+        "port {port} is never used for a browser we start, it is left to debugging by hand; choose another port or 0 for any free one"
+    )]
     ReservedPort {
         /// The port.
         port: u16,

@@ -143,9 +143,8 @@ const MAC_APPS: [&str; 5] = ["Google Chrome Canary", "Chromium", "Google Chrome"
 fn mac(sources: &Sources<'_>) -> Vec<Candidate> {
     let mut folders = vec![PathBuf::from("/Applications")];
     folders.extend((sources.env)("HOME").map(|home| Path::new(&home).join("Applications")));
-    let bundle = |folder: &PathBuf, app: &str| {
-        Candidate::at(folder.join(format!("{app}.app")).join("Contents/MacOS").join(app))
-    };
+    let bundle =
+        |folder: &PathBuf, app: &str| Candidate::at(folder.join(format!("{app}.app")).join("Contents/MacOS").join(app));
     MAC_APPS.iter().flat_map(|app| folders.iter().map(move |folder| bundle(folder, app))).collect()
 }
 

@@ -92,7 +92,15 @@ pub fn plan_for(machine: &Machine<'_>) -> Option<InstallPlan> {
     match machine.os {
         Os::Mac if has("brew") => plan("brew", vec![Step::new("brew", &["install", "--cask", "google-chrome"])], None),
         Os::Windows if has("winget") => {
-            let args = ["install", "--exact", "--id", "Google.Chrome", "--silent", "--accept-package-agreements", "--accept-source-agreements"];
+            let args = [
+                "install",
+                "--exact",
+                "--id",
+                "Google.Chrome",
+                "--silent",
+                "--accept-package-agreements",
+                "--accept-source-agreements",
+            ];
             plan("winget", vec![Step::new("winget", &args)], None)
         }
         Os::Mac | Os::Windows => None,
@@ -107,7 +115,8 @@ fn linux(machine: &Machine<'_>) -> Option<InstallPlan> {
         if has("snap") {
             ("snap", vec![Step::new("snap", &["install", "chromium"])], None)
         } else {
-            let note = "Ubuntu packages Chromium as a snap only; install snapd or Google's .deb, or set CDPILOT_BROWSER";
+            let note =
+                "Ubuntu packages Chromium as a snap only; install snapd or Google's .deb, or set CDPILOT_BROWSER";
             ("apt-get", apt("chromium-browser"), Some(note))
         }
     } else if has("apt-get") {

@@ -99,16 +99,24 @@ fn connect(
     deadline: Deadline,
 ) -> Result<Connected, Failure> {
     let port = options.transport.on(Os::this()).port();
-    let by_pipe = if talks_by_pipe(options.transport, Os::this()) { pipes } else {
+    let by_pipe = if talks_by_pipe(options.transport, Os::this()) {
+        pipes
+    } else {
         running.life_line = pipes;
         None
     };
     let wait_for_port = |running: &mut Running, port| {
-        ready::wait(&mut running.process, running.profile.dir(), port, deadline).map_err(|why| match why {
-            NotReady::Ended => Failure::Ended,
-            NotReady::PortRefused => Failure::PortRefused,
-            NotReady::TimeUp => Failure::TimeUp(OPEN_PORT),
-        })
+        ready::wait(&mut running.process, running.profile.dir(), port, deadline)
+            .map_err(|why| match why {
+                NotReady::Ended => Failure::Ended,
+                NotReady::PortRefused => Failure::PortRefused,
+                NotReady::TimeUp => Failure::TimeUp(OPEN_PORT),
+            })
+            .and_then(|endpoint| match endpoint.host() {
+                // Taken since we looked: Chromium then listens on the IPv6 loopback without a word.
+                "::1" if check_free(port).is_err() => Err(Failure::PortRefused),
+                _ => Ok(endpoint),
+            })
     };
     match (by_pipe, port) {
         (Some(pipes), port) => {
@@ -169,10 +177,9 @@ fn explain(options: &LaunchOptions, mut running: Running, failure: Failure) -> E
     if let Some(error) = known(&words, &stderr) {
         return match (error, holder) {
             (Known::Error(error), _) => error,
-            (Known::InUse, holder) => Error::ProfileInUse {
-                path,
-                holder: holder.unwrap_or(super::Holder { pid: None, other_host: None }),
-            },
+            (Known::InUse, holder) => {
+                Error::ProfileInUse { path, holder: holder.unwrap_or(super::Holder { pid: None, other_host: None }) }
+            }
         };
     }
     match (failure, status) {

@@ -11,7 +11,8 @@
 //! | `context` | isolated contexts inside a browser |
 //!
 //! A browser that we start ends with us: its pipe closes when we end, however that happens, and
-//! Chromium leaves then. A browser that we did not start is never stopped.
+//! Chromium leaves then; a guard in its process group kills it when it does not, and removes its
+//! temporary profile. A browser that we did not start is never stopped.
 
 mod context;
 mod endpoint;
@@ -24,18 +25,18 @@ mod launch;
 mod linux;
 mod lock;
 mod options;
-mod process;
-mod profile;
-mod ready;
-mod resolve;
-mod running;
-mod stderr;
 #[cfg(unix)]
 #[path = "unix.rs"]
 mod platform;
 #[cfg(windows)]
 #[path = "windows.rs"]
 mod platform;
+mod process;
+mod profile;
+mod ready;
+mod resolve;
+mod running;
+mod stderr;
 
 pub use context::Context;
 pub use endpoint::{Endpoint, Scheme, redact};

@@ -71,8 +71,8 @@ pub enum Switch {
 /// How we talk to a browser that we start.
 ///
 /// On Unix the browser always gets a pipe, with `Port` as a life line only: Chromium ends when its
-/// pipe closes, so it ends with us whatever ends us. Windows has no such pipe; there `Pipe` means
-/// `Port(0)`, and a job object ties the browser to us.
+/// pipe closes, so it ends with us whatever ends us, and a small guard process ends one that hangs.
+/// Windows has no such pipe; there `Pipe` means `Port(0)`, and a job object ties the browser to us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TransportKind {
     /// A pipe that nobody else can reach.

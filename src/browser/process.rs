@@ -6,9 +6,9 @@ use std::process::{Child, ExitStatus};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::Error;
 use super::platform::{self, Family, Pipes};
 use super::stderr::{Log, Reader};
-use super::Error;
 use crate::sync::Deadline;
 
 /// What a killed process may take to vanish, even when the caller's time is up.
@@ -19,9 +19,11 @@ pub(super) struct Plan<'a> {
     pub(super) executable: &'a Path,
     pub(super) args: &'a [OsString],
     pub(super) env: &'a [(OsString, OsString)],
-    /// A folder to remove should we be killed.
+    /// A folder to remove should we be killed; on Windows nobody would be left to do it.
+    #[cfg_attr(windows, allow(dead_code))]
     pub(super) removable: Option<&'a Path>,
-    /// Where the browser's crash handlers keep their files.
+    /// Where the browser's crash handlers keep their files; how they are known on Linux.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     pub(super) crashes: &'a Path,
 }
 

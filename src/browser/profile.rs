@@ -152,9 +152,8 @@ fn absolute(dir: &Path) -> std::io::Result<PathBuf> {
 /// Where temporary profiles are made. A snap sees a `/tmp` of its own, but its folder under the home is
 /// the same for it and for us.
 fn temp_root(executable: &Path) -> PathBuf {
-    let common = is_snap(executable)
-        .then(|| std::env::home_dir().map(|home| home.join("snap/chromium/common")))
-        .flatten();
+    let common =
+        is_snap(executable).then(|| std::env::home_dir().map(|home| home.join("snap/chromium/common"))).flatten();
     match common {
         Some(folder) if make_private(&folder).is_ok() => folder,
         _ => std::env::temp_dir(),

@@ -37,12 +37,7 @@ pub(super) enum NotReady {
 ///
 /// The line wakes us; the other two give no signal and are looked at every 20 ms. They are for
 /// browsers behind a script that hides the line.
-pub(super) fn wait(
-    process: &mut Process,
-    profile: &Path,
-    port: u16,
-    deadline: Deadline,
-) -> Result<Endpoint, NotReady> {
+pub(super) fn wait(process: &mut Process, profile: &Path, port: u16, deadline: Deadline) -> Result<Endpoint, NotReady> {
     const LOOK: Duration = Duration::from_millis(20);
     const ASK_EVERY: u32 = 10;
     for round in 0u32.. {

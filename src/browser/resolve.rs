@@ -84,7 +84,8 @@ struct Version {
 fn websocket(asked: &Endpoint, body: &str) -> Result<Endpoint, Error> {
     let version: Version = serde_json::from_str(body)
         .map_err(|_| not_cdp(asked, "the answer of /json/version is not the JSON of a browser".to_owned()))?;
-    let url = version.url.ok_or_else(|| not_cdp(asked, "its /json/version names no webSocketDebuggerUrl".to_owned()))?;
+    let url =
+        version.url.ok_or_else(|| not_cdp(asked, "its /json/version names no webSocketDebuggerUrl".to_owned()))?;
     let told = Endpoint::parse(&url)
         .map_err(|_| not_cdp(asked, "the webSocketDebuggerUrl in its answer cannot be read".to_owned()))?;
     // Who reports the place that was asked knows about the proxy; who reports an inner name does not

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use super::Error;
 use super::context::Context;
 use super::endpoint::Endpoint;
 use super::launch::{self, Running};
 use super::options::{Decision, LaunchOptions};
 use super::resolve::{Resolve, default_profiles, resolve};
-use super::Error;
 use crate::cdp::protocol::browser::{Close, GetVersion};
 use crate::cdp::{self, ConnectOptions, Connection};
 use crate::sync::Deadline;
@@ -218,7 +218,7 @@ impl Browser {
             tracing::debug!(pid = running.process.pid(), "the browser did not close by itself and is killed");
         }
         self.connection.close();
-        drop(running.life_line.take());
+        running.life_line = None;
         let ended = running.process.end(deadline);
         let pid = running.process.pid();
         let tidied = running.profile.close(pid, deadline);

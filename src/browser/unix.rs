@@ -28,15 +28,15 @@ pub(super) struct Pipes {
 const MOVE_PIPE: &str = r#"exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null"#;
 
 /// Ends the browser after us, should Chromium not see to that itself because it hangs. It waits for the
-/// end of its input, which comes when we end, gives the browser 1.5 s, then kills it, removes the
-/// temporary profile, and kills the whole group, itself included. While it lives in the group, the
-/// group's id cannot become anybody else's. It ignores what is sent to a group whose parent is gone.
+/// end of its input, which comes when we end, gives the browser a good second, then kills it, removes
+/// the temporary profile (again, when a helper was still writing to it), and kills the whole group,
+/// itself included. While it lives in the group, the group's id cannot become anybody else's. It ignores
+/// what the system sends to a group whose parent is gone.
 const GUARD: &str = r#"trap '' HUP INT TERM
 read -r _
-i=0
-while kill -0 "$1" && [ $i -lt 15 ]; do sleep 0.1; i=$((i + 1)); done
+for t in 0.1 0.2 0.3 0.6; do kill -0 "$1" || break; sleep $t; done
 kill -9 "$1"
-[ -z "$2" ] || rm -rf -- "$2"
+[ -z "$2" ] || for t in 0.1 0.2 0.4 0; do rm -rf -- "$2" && break; sleep $t; done
 kill -9 -- "-$1""#;
 
 /// Starts the browser as the leader of a process group of its own, so that a Ctrl-C in the terminal is
@@ -214,19 +214,20 @@ pub(super) fn stop() -> io::Result<(Stop, Stopped)> {
 }
 
 /// Hands on what is read, until the end of the stream or the stop. What is there at the stop is still
-/// taken along.
+/// taken along, within reason: a stray process may write for ever.
 pub(super) fn read_until_stopped(mut from: ChildStderr, stopped: &Stopped, mut take: impl FnMut(&[u8])) {
     let mut buffer = vec![0; 8 * 1024];
+    let mut reads_left = 16;
     while let Ok([something, stop]) = wait_readable(&[from.as_fd(), stopped.as_fd()], None) {
-        if something {
-            match from.read(&mut buffer) {
-                Ok(0) => return,
-                Ok(read) => take(&buffer[..read]),
-                Err(problem) if problem.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return,
-            }
-        } else if stop {
+        if stop && (!something || reads_left == 0) {
             return;
+        }
+        reads_left -= u32::from(stop);
+        match from.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(read) => take(&buffer[..read]),
+            Err(problem) if problem.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Making a connection: options, name look-up, TCP, handshake. Every step shares one deadline.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
@@ -19,16 +20,16 @@ use crate::sync::{Deadline, spawn};
 pub enum Latency {
     /// Never spins: least processor time.
     Quiet,
-    /// Spins up to twice the usual time of an answer, at most 400 µs a call, and not at all while
-    /// answers take longer than that.
+    /// Spins up to twice the usual time of an answer, at most 400 µs a call, and only while answers
+    /// come sooner that way; which way does better is tried all the time.
     #[default]
     Balanced,
     /// Spins up to 5 ms a call.
     Low,
 }
 
-/// How to connect.
-#[derive(Debug, Clone)]
+/// How to connect. Its `Debug` shows the names of the headers only.
+#[derive(Clone)]
 pub struct ConnectOptions {
     /// Latency against processor time.
     pub latency: Latency,
@@ -41,6 +42,10 @@ pub struct ConnectOptions {
     /// A ping goes out after so much silence, and the connection ends after three times as much.
     /// Silence itself is legal, only unanswered pings are not. Default 20 s; WebSocket only.
     pub keepalive: Option<Duration>,
+    /// Root certificates for `wss://` beside the public ones that are built in: for a proxy with a
+    /// certificate of your own. Each is one certificate in DER, or a PEM text with one or more (what
+    /// is in the file). Feature `tls`.
+    pub tls_roots: Vec<Vec<u8>>,
 }
 
 impl Default for ConnectOptions {
@@ -51,7 +56,22 @@ impl Default for ConnectOptions {
             connect_timeout: Duration::from_secs(10),
             max_message: 256 * 1024 * 1024,
             keepalive: Some(Duration::from_secs(20)),
+            tls_roots: Vec::new(),
         }
+    }
+}
+
+impl fmt::Debug for ConnectOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { latency, headers, connect_timeout, max_message, keepalive, tls_roots } = self;
+        f.debug_struct("ConnectOptions")
+            .field("latency", latency)
+            .field("headers", &headers.iter().map(|(name, _)| name).collect::<Vec<_>>())
+            .field("connect_timeout", connect_timeout)
+            .field("max_message", max_message)
+            .field("keepalive", keepalive)
+            .field("tls_roots", &tls_roots.len())
+            .finish()
     }
 }
 
@@ -92,14 +112,19 @@ pub(super) fn parse(address: &str, protocol: Protocol) -> Result<Target, Error> 
 }
 
 /// The stream over a fresh socket, encrypted if the address asks for it.
-pub(super) fn stream(socket: TcpStream, target: &Target, _deadline: Deadline) -> Result<Stream, Error> {
+pub(super) fn stream(
+    socket: TcpStream,
+    target: &Target,
+    roots: &[Vec<u8>],
+    deadline: Deadline,
+) -> Result<Stream, Error> {
     let stream = Stream::tcp(socket)
         .map_err(|e| Error::System { what: "cannot set up the socket", problem: e.to_string() })?;
     #[cfg(feature = "tls")]
     if target.tls {
-        return super::tls::wrap(stream, &target.host, _deadline);
+        return super::tls::wrap(stream, &target.host, roots, deadline);
     }
-    let _ = target.tls; // refused above in a build without TLS
+    let _ = (target.tls, roots, deadline); // TLS was refused above in a build without it
     Ok(stream)
 }
 

@@ -15,14 +15,14 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 use parking_lot::Mutex;
 use serde::Serialize;
 
-use super::connect::{self, ConnectOptions, Latency};
+use super::connect::{self, ConnectOptions};
 use super::error::{CloseReason, Error, TimeoutKind};
 use super::pending::{Entry, Pending, ReplyTo, Slot};
 use super::pipe;
@@ -31,6 +31,7 @@ use super::reader::{Decoder, Reading};
 use super::reply::{Answer, Call, RawReply, Reply};
 use super::rt::Command;
 use super::session::Session;
+use super::spin::Spin;
 use super::stream::Stream;
 use super::subscription::{Capacity, Subscribers, Subscription, Watch};
 use super::writer::{SendError, Writer};
@@ -65,16 +66,12 @@ pub(super) struct Inner {
     pub(super) reading: Mutex<Reading>,
     /// A caller left the reading role with messages still in the buffer.
     pub(super) handed_over: AtomicBool,
-    pub(super) latency: Latency,
-    pub(super) may_spin: bool,
-    /// Moving average of answer times, microseconds.
-    pub(super) usual_answer: AtomicU32,
+    pub(super) spin: Spin,
     pub(super) keepalive: Option<Duration>,
     pub(super) garbage: AtomicU64,
-    pub(super) events: AtomicU64,
     born: Instant,
     /// When something was last read, milliseconds after `born`.
-    heard: AtomicU64,
+    pub(super) heard: AtomicU64,
     closed: AtomicBool,
 }
 
@@ -177,7 +174,7 @@ impl Connection {
         let deadline = Deadline::after(options.connect_timeout);
         let target = connect::parse(address, connect::Protocol::WebSocket)?;
         let socket = connect::tcp(&target, deadline)?;
-        let stream = connect::stream(socket, &target, deadline)?;
+        let stream = connect::stream(socket, &target, &options.tls_roots, deadline)?;
         let early = ws::handshake(&stream, &target.uri, &options.headers, deadline)?;
         let decoder = Decoder::Ws(ws::Decoder::new(options.max_message));
         Self::over(Arc::new(stream), Framing::Ws, Reading::new(decoder, &early), options)
@@ -215,12 +212,9 @@ impl Connection {
             subscribers: Arc::default(),
             reading: Mutex::new(reading),
             handed_over: AtomicBool::new(false),
-            latency: options.latency,
-            may_spin: std::thread::available_parallelism().is_ok_and(|n| n.get() > 1),
-            usual_answer: AtomicU32::new(100),
+            spin: Spin::new(options.latency),
             keepalive: options.keepalive,
             garbage: AtomicU64::new(0),
-            events: AtomicU64::new(0),
             born: Instant::now(),
             heard: AtomicU64::new(0),
             closed: AtomicBool::new(false),
@@ -284,10 +278,10 @@ impl Connection {
         drop(thread);
     }
 
-    /// Whether it has ended.
+    /// Whether it has ended. True for whoever was told so by a call.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.inner.is_closed()
+        self.inner.pending.closed().is_some()
     }
 
     /// Why it ended, if it has.
@@ -302,7 +296,7 @@ impl Connection {
         let pending = &self.inner.pending;
         Counters {
             in_flight: pending.in_flight(),
-            events: self.inner.events.load(Ordering::Relaxed),
+            events: pending.events.load(Ordering::Relaxed),
             late_answers: pending.late.load(Ordering::Relaxed),
             unknown_answers: pending.unknown.load(Ordering::Relaxed),
             garbage: self.inner.garbage.load(Ordering::Relaxed),

@@ -39,7 +39,8 @@ pub(super) fn scan(text: &[u8]) -> Option<Envelope<'_>> {
             b"sessionId" => envelope.session = string(&text[value]),
             b"params" => envelope.params = Some(value),
             b"result" => envelope.result = Some(value),
-            b"error" => envelope.error = Some(value),
+            // Some servers write the absent one of `result` and `error` as null.
+            b"error" if &text[value.clone()] != b"null" => envelope.error = Some(value),
             _ => {}
         }
         match text.get(at)? {

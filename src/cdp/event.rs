@@ -20,6 +20,7 @@ struct Inner {
     method: Box<str>,
     session: Option<Arc<str>>,
     params: Range<usize>,
+    number: u64,
 }
 
 /// Messages up to this size are copied out of the read buffer: a small one kept for long would pin
@@ -27,14 +28,20 @@ struct Inner {
 const COPY_BELOW: usize = 16 * 1024;
 
 impl Event {
-    pub(super) fn new(message: &Bytes, method: &str, session: Option<Arc<str>>, params: Option<Range<usize>>) -> Self {
+    pub(super) fn new(
+        message: &Bytes,
+        method: &str,
+        session: Option<Arc<str>>,
+        params: Option<Range<usize>>,
+        number: u64,
+    ) -> Self {
         let params = params.unwrap_or(0..0);
         let (text, params) = if message.len() <= COPY_BELOW {
             (Bytes::copy_from_slice(&message[params.clone()]), 0..params.len())
         } else {
             (message.clone(), params)
         };
-        Self { inner: Arc::new(Inner { text, method: method.into(), session, params }) }
+        Self { inner: Arc::new(Inner { text, method: method.into(), session, params, number }) }
     }
 
     /// The method, `Domain.event`.
@@ -51,6 +58,11 @@ impl Event {
 
     pub(crate) fn session_arc(&self) -> Option<&Arc<str>> {
         self.inner.session.as_ref()
+    }
+
+    /// Its place among the events of the connection, counted from 1.
+    pub(crate) fn number(&self) -> u64 {
+        self.inner.number
     }
 
     /// The parameters as JSON text, `{}` when there were none.

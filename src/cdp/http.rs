@@ -49,7 +49,9 @@ impl Blocking<'_> {
         Error::Connect { problem: format!("{what} ({})", error.kind()) }
     }
 
-    pub(super) fn write_all(&self, mut bytes: &[u8]) -> Result<(), Error> {
+    pub(super) fn write_all(&self, bytes: &[u8]) -> Result<(), Error> {
+        let sealed = self.stream.seal(bytes.to_vec()).map_err(|e| self.failed("the connection broke off", &e))?;
+        let mut bytes = &sealed[..];
         while !bytes.is_empty() {
             if self.deadline.passed() {
                 return Err(self.timeout());
@@ -69,16 +71,24 @@ impl Blocking<'_> {
     /// Appends what comes next. False at the end of the stream.
     fn read_more(&self, into: &mut Vec<u8>) -> Result<bool, Error> {
         let mut chunk = [0; 8192];
+        let came = self.read(|| self.stream.read(&mut chunk))?;
+        into.extend_from_slice(&chunk[..came]);
+        Ok(came > 0)
+    }
+
+    /// Waits for bytes below TLS; 0 at the end.
+    #[cfg(feature = "tls")]
+    pub(super) fn read_raw(&self, into: &mut [u8]) -> Result<usize, Error> {
+        self.read(|| self.stream.read_raw(into))
+    }
+
+    fn read(&self, mut read: impl FnMut() -> io::Result<usize>) -> Result<usize, Error> {
         loop {
             if self.deadline.passed() {
                 return Err(self.timeout());
             }
-            match self.stream.read(&mut chunk) {
-                Ok(0) => return Ok(false),
-                Ok(n) => {
-                    into.extend_from_slice(&chunk[..n]);
-                    return Ok(true);
-                }
+            match read() {
+                Ok(n) => return Ok(n),
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => self
                     .stream
                     .wait_readable_until(self.deadline)
@@ -182,10 +192,24 @@ pub(super) fn host(uri: &Uri) -> String {
 /// # Errors
 /// [`Error::Address`], [`Error::Connect`], [`Error::Timeout`]; none names the address.
 pub fn get(address: &str, headers: &[(String, String)], deadline: Deadline) -> Result<(u16, Vec<u8>), Error> {
+    get_trusting(address, headers, &[], deadline)
+}
+
+/// Like [`get`], with further root certificates, see
+/// [`ConnectOptions::tls_roots`](super::ConnectOptions::tls_roots).
+///
+/// # Errors
+/// Those of [`get`].
+pub fn get_trusting(
+    address: &str,
+    headers: &[(String, String)],
+    roots: &[Vec<u8>],
+    deadline: Deadline,
+) -> Result<(u16, Vec<u8>), Error> {
     let began = Instant::now();
     let target = connect::parse(address, connect::Protocol::Http)?;
     let socket: TcpStream = connect::tcp(&target, deadline)?;
-    let stream = connect::stream(socket, &target, deadline)?;
+    let stream = connect::stream(socket, &target, roots, deadline)?;
     let blocking = Blocking { stream: &stream, deadline, kind: TimeoutKind::Connect, began };
     let uri = &target.uri;
     let mut request = format!("GET {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", path(uri), host(uri));

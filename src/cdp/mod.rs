@@ -10,6 +10,7 @@
 //! | `ws`, `pipe` | the two framings: WebSocket and NUL-terminated |
 //! | `writer` | the shared write path |
 //! | `reader` | the reading role: the thread, and the waiting caller that takes it over |
+//! | `spin` | whether a waiting caller spins before it sleeps |
 //! | `envelope` | ids, methods and ranges of a message, without decoding it |
 //! | `pending`, `reply` | calls under way and the handles on them |
 //! | `subscription` | bounded queues of events |
@@ -30,6 +31,7 @@ mod reader;
 mod reply;
 pub mod rt;
 mod session;
+mod spin;
 mod stream;
 mod subscription;
 #[cfg(feature = "tls")]

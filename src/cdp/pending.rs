@@ -135,6 +135,8 @@ pub(super) struct Pending {
     state: Mutex<State>,
     next_id: AtomicU64,
     in_flight: AtomicUsize,
+    /// Events received so far; an answer that goes to an inbox tells how many came before it.
+    pub(super) events: AtomicU64,
     pub(super) late: AtomicU64,
     pub(super) unknown: AtomicU64,
     pub(super) lost_answers: AtomicU64,
@@ -146,6 +148,7 @@ impl Default for Pending {
             state: Mutex::new(State::Open(Open::default())),
             next_id: AtomicU64::new(1),
             in_flight: AtomicUsize::new(0),
+            events: AtomicU64::new(0),
             late: AtomicU64::new(0),
             unknown: AtomicU64::new(0),
             lost_answers: AtomicU64::new(0),
@@ -210,7 +213,7 @@ impl Pending {
         match entry.to {
             ReplyTo::Slot(slot) => slot.fill(outcome),
             ReplyTo::Inbox { inbox, tag } => {
-                if inbox.try_send(Answer::new(tag, entry.method, outcome)).is_err() {
+                if inbox.try_send(Answer::new(tag, self.events.load(Ordering::Relaxed), entry.method, outcome)).is_err() {
                     self.lost_answers.fetch_add(1, Ordering::Relaxed);
                 }
                 false

@@ -20,7 +20,6 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use serde::Deserialize;
 
-use super::connect::Latency;
 use super::connection::{Framing, Inner};
 use super::envelope::{self, Envelope};
 use super::error::{CloseReason, Error, GoneReason};
@@ -34,9 +33,10 @@ use crate::sync::Deadline;
 
 /// Bytes read at a time.
 const CHUNK: usize = 128 * 1024;
-/// Messages handled before the reader looks at its close signal again.
+/// Messages (and reads) handled before the reader looks at its close signal again.
 const TURN: usize = 256;
-/// Messages a caller still handles for others once its own answer is there.
+/// Messages (and reads) a caller still handles for others once its own answer is there, and before it
+/// looks at its deadline again.
 const COURTESY: usize = 32;
 
 /// Cuts the stream into messages.
@@ -64,6 +64,17 @@ pub(super) struct Reading {
     end: usize,
     /// The last read did not fill the chunk, so there was no more at that moment.
     drained: bool,
+    /// Why nothing more is read.
+    ended: Option<CloseReason>,
+}
+
+/// What the reader thread knows of its pings.
+#[derive(Default)]
+struct Pings {
+    /// [`Inner::heard`] when the first of them went out.
+    heard: u64,
+    unanswered: u32,
+    last: Option<Instant>,
 }
 
 /// How a turn of reading ended.
@@ -80,10 +91,27 @@ impl Reading {
     pub(super) fn new(decoder: Decoder, early: &[u8]) -> Self {
         let mut chunk = vec![0; CHUNK.max(early.len())].into_boxed_slice();
         chunk[..early.len()].copy_from_slice(early);
-        Self { decoder, chunk, start: 0, end: early.len(), drained: false }
+        Self { decoder, chunk, start: 0, end: early.len(), drained: false, ended: None }
     }
 
+    /// Whether bytes were read that nobody has looked at.
+    fn unhandled(&self) -> bool {
+        self.start < self.end
+    }
+
+    /// Reads and handles messages. After the end nothing more is read, whoever asks: what follows a
+    /// broken frame is not to be taken for messages, and the first reason is the one that counts.
     fn pump(&mut self, inner: &Inner, turn: usize) -> Pumped {
+        if self.ended.is_none() {
+            match self.pump_on(inner, turn) {
+                Pumped::Ended(reason) => self.ended = Some(reason),
+                other => return other,
+            }
+        }
+        self.ended.clone().map_or(Pumped::Dry, Pumped::Ended)
+    }
+
+    fn pump_on(&mut self, inner: &Inner, turn: usize) -> Pumped {
         let mut handled = 0;
         loop {
             while self.start < self.end {
@@ -110,9 +138,16 @@ impl Reading {
             match inner.stream.read(&mut self.chunk) {
                 Ok(0) => return Pumped::Ended(CloseReason::Remote { code: None }),
                 Ok(n) => {
+                    handled += 1; // a message may be in endless pieces
                     (self.start, self.end) = (0, n);
                     self.drained = n < self.chunk.len();
                     inner.heard();
+                    // An empty frame takes along what the stream has to say.
+                    if inner.stream.has_output()
+                        && let Err(reason) = inner.control(Vec::new())
+                    {
+                        return Pumped::Ended(reason);
+                    }
                 }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Pumped::Dry,
                 Err(e) if e.kind() == io::ErrorKind::ConnectionReset => {
@@ -128,6 +163,7 @@ impl Inner {
     /// The reader thread.
     pub(super) fn read_loop(&self) {
         let mut busy = true; // bytes that came with the handshake
+        let mut pings = Pings::default();
         while !self.is_closed() {
             let limit = if busy { Duration::ZERO } else { self.keepalive.unwrap_or(Duration::from_secs(3600)) };
             let ready = match self.poller.wait(&self.stream, limit) {
@@ -151,24 +187,32 @@ impl Inner {
                     Some(Pumped::Ended(reason)) => return self.end(reason),
                 }
             } else if !ready.write
-                && let Err(reason) = self.keep_alive()
+                && let Err(reason) = self.keep_alive(&mut pings)
             {
                 return self.end(reason);
             }
         }
     }
 
-    /// Called after a silent interval: a ping, or the end after three unanswered ones.
-    fn keep_alive(&self) -> Result<(), CloseReason> {
+    /// Called after a silent interval: a ping, or the end an interval after the second unanswered one.
+    /// Time alone proves nothing: this process may have been stopped, and asked nobody.
+    fn keep_alive(&self, pings: &mut Pings) -> Result<(), CloseReason> {
         let (Some(interval), Framing::Ws) = (self.keepalive, self.framing) else { return Ok(()) };
-        let silence = self.silence();
-        if silence > interval * 3 {
+        let heard = self.heard.load(Ordering::Relaxed);
+        if pings.heard != heard {
+            *pings = Pings { heard, ..Pings::default() };
+        }
+        // The thread wakes for other reasons too; half an interval, since a wait may end a bit early.
+        let just_asked = pings.last.is_some_and(|last| last.elapsed() < interval / 2);
+        if self.silence() < interval || just_asked {
+            return Ok(());
+        }
+        if pings.unanswered == 2 {
             return Err(CloseReason::Silent);
         }
-        if silence >= interval {
-            self.control(ws::ping())?;
-        }
-        Ok(())
+        pings.unanswered += 1;
+        pings.last = Some(Instant::now());
+        self.control(ws::ping())
     }
 
     /// Waits for the outcome of a call, reading the stream itself when nobody else does.
@@ -183,18 +227,21 @@ impl Inner {
             self.poller.disarm(&self.stream);
             let end = if slot.set_leading(true) { self.lead(&mut reading, slot, sent, deadline) } else { None };
             slot.set_leading(false);
+            // Also when this caller did not read at all: the reader thread may just have been turned
+            // away with what the caller before us left.
+            let unhandled = reading.unhandled();
             // In this order. The interest is one-shot: armed under the lock, the reader thread could
             // wake, find the lock taken and sleep again for good. Armed behind it, the worst case is
             // one idle wake-up while the next caller leads; everybody who leaves arms.
             drop(reading);
             self.poller.arm(&self.stream);
             match end {
-                None => {}
                 Some(Pumped::Ended(reason)) => self.end(reason),
-                Some(_) => {
+                _ if unhandled => {
                     self.handed_over.store(true, Ordering::Release);
                     self.poller.wake();
                 }
+                _ => {}
             }
             if let Some(outcome) = slot.take() {
                 return Some(outcome);
@@ -208,7 +255,17 @@ impl Inner {
 
     /// Reads until the outcome is there. Returns what the reader thread has to see to, if anything.
     fn lead(&self, reading: &mut Reading, slot: &Slot, sent: Instant, deadline: Deadline) -> Option<Pumped> {
-        let mut spin_until = self.spin_budget().map(|budget| sent + budget);
+        let in_flight = self.pending.in_flight();
+        let budget = self.spin.budget(in_flight);
+        let mut spin_until = budget.map(|budget| sent + budget);
+        // The answer to a lone call cannot be there yet, so who does not spin waits before the first look.
+        if in_flight <= 1
+            && budget.is_none()
+            && !reading.unhandled()
+            && let Err(e) = self.wait_leading(deadline)
+        {
+            return Some(Pumped::Ended(CloseReason::Io(e.kind().to_string())));
+        }
         loop {
             match reading.pump(self, COURTESY) {
                 Pumped::Ended(reason) => return Some(Pumped::Ended(reason)),
@@ -217,14 +274,17 @@ impl Inner {
                 Pumped::Dry => {}
             }
             if slot.is_done() {
-                self.answered(sent.elapsed());
+                if in_flight <= 1 {
+                    self.spin.answered(budget.is_some(), sent.elapsed());
+                }
                 return None;
             }
             if self.is_closed() {
                 return None;
             }
             match spin_until {
-                Some(until) if Instant::now() < until => std::hint::spin_loop(),
+                // What else is ready to run on this processor may be the browser.
+                Some(until) if Instant::now() < until => std::thread::yield_now(),
                 _ => {
                     spin_until = None;
                     if deadline.passed() {
@@ -246,29 +306,6 @@ impl Inner {
     #[cfg(not(unix))]
     fn wait_leading(&self, _deadline: Deadline) -> io::Result<()> {
         Ok(())
-    }
-
-    /// How long after sending to spin, if at all. Only for a call that is under way alone: with more
-    /// in flight the processor is better left to the browser.
-    fn spin_budget(&self) -> Option<Duration> {
-        if !self.may_spin || self.pending.in_flight() > 1 {
-            return None;
-        }
-        let usual = self.usual_answer.load(Ordering::Relaxed);
-        let micros = match self.latency {
-            Latency::Quiet => return None,
-            Latency::Balanced if usual > SPIN_BALANCED => return None,
-            Latency::Balanced => (usual * 2 + 20).min(SPIN_BALANCED),
-            Latency::Low => SPIN_LOW,
-        };
-        Some(Duration::from_micros(u64::from(micros)))
-    }
-
-    /// Keeps a moving average of how long answers take, in microseconds.
-    fn answered(&self, after: Duration) {
-        let now = u32::try_from(after.as_micros()).unwrap_or(u32::MAX).min(100_000);
-        let usual = self.usual_answer.load(Ordering::Relaxed);
-        self.usual_answer.store((usual * 7 + now) / 8, Ordering::Relaxed);
     }
 
     /// Deals with one message.
@@ -311,7 +348,7 @@ impl Inner {
     }
 
     fn event(&self, message: &Bytes, method: &str, envelope: &Envelope<'_>) {
-        self.events.fetch_add(1, Ordering::Relaxed);
+        let number = self.pending.events.fetch_add(1, Ordering::Relaxed) + 1;
         let session = envelope.session.as_deref();
         let params = envelope.params.clone().map_or(&b"{}"[..], |range| &message[range]);
         match method {
@@ -343,15 +380,10 @@ impl Inner {
             _ => {}
         }
         self.subscribers.offer(method, session, || {
-            Event::new(message, method, session.map(Arc::from), envelope.params.clone())
+            Event::new(message, method, session.map(Arc::from), envelope.params.clone(), number)
         });
     }
 }
-
-/// Longest spin in `balanced`, in microseconds.
-const SPIN_BALANCED: u32 = 400;
-/// Longest spin in `low`, in microseconds.
-const SPIN_LOW: u32 = 5_000;
 
 fn session_of(params: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
@@ -380,7 +412,8 @@ fn refusal(entry: &Entry, error: &[u8]) -> Error {
         message: Cow<'a, str>,
         data: Option<serde_json::Value>,
     }
-    let object: Object<'_> = serde_json::from_slice(error).unwrap_or_default();
+    let object: Object<'_> = serde_json::from_slice(error)
+        .unwrap_or_else(|_| Object { message: String::from_utf8_lossy(error), ..Object::default() });
     let method = entry.method.clone();
     const SESSION_NOT_FOUND: i64 = -32001;
     if object.code == SESSION_NOT_FOUND && entry.session.is_some() {

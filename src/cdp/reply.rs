@@ -58,13 +58,19 @@ impl RawReply {
 pub struct Answer {
     /// The number the call was sent with.
     pub tag: u64,
+    after: u64,
     method: Cow<'static, str>,
     outcome: Outcome,
 }
 
 impl Answer {
-    pub(super) fn new(tag: u64, method: Cow<'static, str>, outcome: Outcome) -> Self {
-        Self { tag, method, outcome }
+    pub(super) fn new(tag: u64, after: u64, method: Cow<'static, str>, outcome: Outcome) -> Self {
+        Self { tag, after, method, outcome }
+    }
+
+    /// How many events of the connection came before it.
+    pub(crate) fn after(&self) -> u64 {
+        self.after
     }
 
     /// The command that was answered.

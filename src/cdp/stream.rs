@@ -22,6 +22,8 @@ use crate::sync::Deadline;
 #[derive(Debug)]
 pub(super) struct Stream {
     kind: Kind,
+    #[cfg(feature = "tls")]
+    tls: Option<super::tls::Tls>,
 }
 
 #[derive(Debug)]
@@ -50,7 +52,15 @@ impl Stream {
             socket.set_write_timeout(Some(SLICE))?;
         }
         let write = socket.try_clone()?;
-        Ok(Self { kind: Kind::Tcp { read: socket, write } })
+        Ok(Self::plain(Kind::Tcp { read: socket, write }))
+    }
+
+    fn plain(kind: Kind) -> Self {
+        Self {
+            kind,
+            #[cfg(feature = "tls")]
+            tls: None,
+        }
     }
 
     #[cfg(unix)]
@@ -62,11 +72,56 @@ impl Stream {
             #[cfg(target_os = "linux")]
             let _ = rustix::pipe::fcntl_setpipe_size(fd, 1024 * 1024);
         }
-        Ok(Self { kind: Kind::Pipe { read, write: Mutex::new(Some(Arc::new(write))) } })
+        Ok(Self::plain(Kind::Pipe { read, write: Mutex::new(Some(Arc::new(write))) }))
     }
 
-    /// Reads what is there. `WouldBlock` when there is nothing, `Ok(0)` at the end.
+    #[cfg(feature = "tls")]
+    pub(super) fn with_tls(self, tls: super::tls::Tls) -> Self {
+        Self { tls: Some(tls), ..self }
+    }
+
+    #[cfg(feature = "tls")]
+    pub(super) fn tls(&self) -> Option<&super::tls::Tls> {
+        self.tls.as_ref()
+    }
+
+    /// Reads what is there. `WouldBlock` when there is nothing, `Ok(0)` at the end. When fewer bytes
+    /// come than fit, what is still to come lies in the system, not in memory.
     pub(super) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &self.tls {
+            return tls.read(|bytes| self.read_raw(bytes), buffer);
+        }
+        self.read_raw(buffer)
+    }
+
+    /// Makes of a frame what goes over the wire. Only who holds the right to write may call this, and
+    /// what it gives has to go out next.
+    pub(super) fn seal(&self, frame: Vec<u8>) -> io::Result<Vec<u8>> {
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &self.tls {
+            return tls.seal(&frame);
+        }
+        Ok(frame)
+    }
+
+    /// Whether sealing changes frames: a sealed one cannot be taken back.
+    pub(super) fn is_sealed(&self) -> bool {
+        #[cfg(feature = "tls")]
+        return self.tls.is_some();
+        #[cfg(not(feature = "tls"))]
+        false
+    }
+
+    /// Whether the stream itself has something to send, which an empty frame takes along.
+    pub(super) fn has_output(&self) -> bool {
+        #[cfg(feature = "tls")]
+        return self.tls.as_ref().is_some_and(super::tls::Tls::has_output);
+        #[cfg(not(feature = "tls"))]
+        false
+    }
+
+    pub(super) fn read_raw(&self, buffer: &mut [u8]) -> io::Result<usize> {
         use std::io::Read as _;
         loop {
             let result = match &self.kind {
@@ -85,7 +140,7 @@ impl Stream {
         }
     }
 
-    /// Writes what the system takes now.
+    /// Writes what the system takes now of what [`seal`](Self::seal) gave.
     pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         use std::io::Write as _;
         loop {

@@ -38,7 +38,10 @@ pub(super) enum SendError {
 
 #[derive(Debug, Default)]
 struct Queue {
+    /// The rest of what was being written, sealed already.
+    rest: Vec<u8>,
     frames: VecDeque<Vec<u8>>,
+    /// Size of all of it.
     bytes: usize,
     writing: bool,
     closed: bool,
@@ -50,13 +53,16 @@ impl Queue {
         self.frames.push_back(frame);
     }
 
-    fn push_front(&mut self, frame: Vec<u8>) {
-        self.bytes += frame.len();
-        self.frames.push_front(frame);
+    fn is_empty(&self) -> bool {
+        self.rest.is_empty() && self.frames.is_empty()
     }
 
-    /// The next frames, joined while they are small.
-    fn pop(&mut self) -> Option<Vec<u8>> {
+    /// What goes out next: the rest of what was begun, or the next frames, joined while they are small.
+    fn pop(&mut self) -> Option<Batch> {
+        if !self.rest.is_empty() {
+            self.bytes = self.bytes.saturating_sub(self.rest.len());
+            return Some(Batch::Sealed(std::mem::take(&mut self.rest)));
+        }
         let mut batch = self.frames.pop_front()?;
         while let Some(next) = self.frames.front()
             && batch.len() + next.len() <= JOIN
@@ -65,12 +71,18 @@ impl Queue {
             self.frames.pop_front();
         }
         self.bytes = self.bytes.saturating_sub(batch.len());
-        Some(batch)
+        Some(Batch::Frames(batch))
     }
 
     fn full(&self) -> bool {
         self.frames.len() >= MAX_FRAMES || self.bytes >= MAX_BYTES
     }
+}
+
+/// Bytes to write.
+enum Batch {
+    Frames(Vec<u8>),
+    Sealed(Vec<u8>),
 }
 
 #[derive(Debug)]
@@ -96,7 +108,7 @@ impl Writer {
     pub(super) fn send(&self, frame: Vec<u8>, poller: &Poller, deadline: Deadline) -> Result<(), SendError> {
         {
             let mut queue = self.queue.lock();
-            while !queue.closed && (queue.writing || !queue.frames.is_empty()) && queue.full() {
+            while !queue.closed && (queue.writing || !queue.is_empty()) && queue.full() {
                 if self.room.wait_until(&mut queue, deadline.instant()).timed_out() {
                     return Err(SendError::Timeout);
                 }
@@ -104,15 +116,16 @@ impl Writer {
             if queue.closed {
                 return Err(SendError::Closed);
             }
-            if queue.writing || !queue.frames.is_empty() {
+            if queue.writing || !queue.is_empty() {
                 queue.push(frame);
                 return Ok(());
             }
             queue.writing = true;
         }
+        let frame = self.seal(frame).map_err(SendError::Io)?;
         match self.write(&frame, Some(deadline)) {
             Ok(Wrote::All) => self.drain(poller, Some(deadline)).map_err(SendError::Io),
-            Ok(Wrote::Part(0)) => {
+            Ok(Wrote::Part(0)) if !self.stream.is_sealed() => {
                 // Not a byte is out: the frame can be dropped, the queue cannot.
                 self.drain(poller, None).map_err(SendError::Io)?;
                 Err(SendError::Timeout)
@@ -139,7 +152,7 @@ impl Writer {
             if queue.full() {
                 return Err(SendError::Timeout);
             }
-            let idle = !queue.writing && queue.frames.is_empty();
+            let idle = !queue.writing && queue.is_empty();
             queue.push(frame);
             if !idle {
                 return Ok(());
@@ -153,7 +166,7 @@ impl Writer {
     pub(super) fn resume(&self, poller: &Poller) -> io::Result<()> {
         {
             let mut queue = self.queue.lock();
-            if queue.writing || queue.frames.is_empty() {
+            if queue.writing || queue.is_empty() {
                 return Ok(());
             }
             queue.writing = true;
@@ -165,6 +178,7 @@ impl Writer {
     pub(super) fn close(&self) {
         let mut queue = self.queue.lock();
         queue.closed = true;
+        queue.rest.clear();
         queue.frames.clear();
         queue.bytes = 0;
         drop(queue);
@@ -183,6 +197,10 @@ impl Writer {
                 batch
             };
             self.room.notify_all();
+            let batch = match batch {
+                Batch::Sealed(bytes) => bytes,
+                Batch::Frames(bytes) => self.seal(bytes)?,
+            };
             match self.write(&batch, deadline) {
                 Ok(Wrote::All) => {}
                 Ok(Wrote::Part(done)) => {
@@ -198,11 +216,17 @@ impl Writer {
         }
     }
 
-    /// Leaves the rest of a frame for the reader thread to finish.
+    /// Makes of frames what goes over the wire. On failure the right to write ends.
+    fn seal(&self, frames: Vec<u8>) -> io::Result<Vec<u8>> {
+        self.stream.seal(frames).inspect_err(|_| self.queue.lock().writing = false)
+    }
+
+    /// Leaves the rest of what is being written for the reader thread to finish.
     fn leave(&self, rest: Vec<u8>, poller: &Poller) {
         let mut queue = self.queue.lock();
         if !queue.closed {
-            queue.push_front(rest);
+            queue.bytes += rest.len();
+            queue.rest = rest;
         }
         queue.writing = false;
         drop(queue);

@@ -146,7 +146,8 @@ impl Decoder {
         }
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         let so_far = self.fragments.as_ref().map_or(0, Vec::len);
-        if length.saturating_add(so_far) > self.limit {
+        // A control frame is no part of a message, also between fragments of one.
+        if opcode < opcode::CLOSE && length.saturating_add(so_far) > self.limit {
             return Err(CloseReason::TooLarge);
         }
         Ok(Some((Frame { opcode, fin, length, payload: Vec::new() }, 2 + extra)))

@@ -51,10 +51,11 @@ impl Supervisor {
     /// one armed before, and is dropped after `time`, at most two minutes.
     ///
     /// # Errors
-    /// [`Error::NotActive`].
+    /// [`Error::NotActive`], [`Error::Timeout`].
     pub fn arm(&self, answer: DialogAnswer, time: Duration) -> Result<(), Error> {
         let (accept, text) = answer.parts();
         let until = Instant::now() + time.min(ARM_LIMIT);
-        self.tell(Request::Arm { accept, text, until }, Deadline::after_secs(5))
+        // Waited for: a dialog that opens from now on finds the answer armed.
+        self.ask("arming the answer", Deadline::after_secs(5), |reply| Request::Arm { accept, text, until, reply })
     }
 }

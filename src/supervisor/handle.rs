@@ -7,11 +7,12 @@ use std::time::Instant;
 use crossbeam_channel::{Receiver, Sender};
 
 use super::error::Error;
+use super::inputs::Inputs;
 use super::log::EventLog;
 use super::options::SupervisorOptions;
 use super::snapshot::{Phase, Snapshot};
 use super::state::{Request, Response, State};
-use super::worker::{Inputs, Worker};
+use super::worker::Worker;
 use crate::browser::{Browser, LaunchOptions};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::target::TargetId;
@@ -232,11 +233,6 @@ impl Supervisor {
             Err(crossbeam_channel::RecvTimeoutError::Timeout) => Err(late()),
             Err(crossbeam_channel::RecvTimeoutError::Disconnected) => Err(self.not_active()),
         }
-    }
-
-    /// Hands a request over without an answer.
-    pub(super) fn tell(&self, request: Request, deadline: Deadline) -> Result<(), Error> {
-        self.requests.send_deadline(request, deadline.instant()).map_err(|_| self.not_active())
     }
 
     pub(super) fn not_active(&self) -> Error {

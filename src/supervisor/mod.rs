@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `options` | what a supervisor is asked to do |
 //! | `state` | the fold: events in, effects out; no input or output of its own |
-//! | `worker` | the thread around the fold |
+//! | `inputs`, `worker` | what comes in, and the thread around the fold |
 //! | `snapshot`, `tree` | what is published |
 //! | `log` | the numbered event log |
 //! | `handle`, `frame_call`, `dialog_call` | the public calls |
@@ -19,6 +19,7 @@ mod dialog_call;
 mod error;
 mod frame_call;
 mod handle;
+mod inputs;
 mod log;
 mod options;
 mod registry;

@@ -6,66 +6,19 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crossbeam_channel::{Receiver, Select};
-
+use super::inputs::{Inputs, Next, Woken};
 use super::log::EventLog;
 use super::snapshot::Snapshot;
-use super::state::{Effect, Now, Outgoing, Request, SessionKey, State};
+use super::state::{Effect, Now, Outgoing, SessionKey, State};
 use crate::cdp::protocol::{page, runtime, target};
-use crate::cdp::rt::{Command, Event as _};
-use crate::cdp::{Answer, Capacity, Connection, Error, Event, Subscription, Watch};
-use crate::sync::Published;
+use crate::cdp::rt::Command;
+use crate::cdp::{Connection, Error};
+use crate::sync::{Deadline, Published};
 
 /// Events folded before the view is published.
 const BATCH: usize = 256;
 /// Longest sleep when nothing is due.
 const IDLE: Duration = Duration::from_secs(60);
-
-/// Events that carry state: none may be lost without a resync.
-const LIFECYCLE: [&str; 14] = [
-    target::AttachedToTargetEvent::METHOD,
-    target::DetachedFromTargetEvent::METHOD,
-    target::TargetInfoChangedEvent::METHOD,
-    crate::cdp::protocol::inspector::TargetCrashedEvent::METHOD,
-    crate::cdp::protocol::inspector::TargetReloadedAfterCrashEvent::METHOD,
-    page::FrameAttachedEvent::METHOD,
-    page::FrameNavigatedEvent::METHOD,
-    page::NavigatedWithinDocumentEvent::METHOD,
-    page::FrameDetachedEvent::METHOD,
-    page::JavascriptDialogOpeningEvent::METHOD,
-    page::JavascriptDialogClosedEvent::METHOD,
-    runtime::ExecutionContextCreatedEvent::METHOD,
-    runtime::ExecutionContextDestroyedEvent::METHOD,
-    runtime::ExecutionContextsClearedEvent::METHOD,
-];
-/// Events of which the newest count. A queue of their own: a flood of them pushes out nothing else.
-const CONSOLE: [&str; 2] = [runtime::ConsoleApiCalledEvent::METHOD, runtime::ExceptionThrownEvent::METHOD];
-
-/// The queues a supervisor's thread reads from.
-pub(super) struct Inputs {
-    pub(super) lifecycle: Subscription,
-    pub(super) console: Subscription,
-    pub(super) answers: Receiver<Answer>,
-    pub(super) answers_in: crossbeam_channel::Sender<Answer>,
-    pub(super) requests: Receiver<Request>,
-    pub(super) close: Receiver<()>,
-}
-
-impl Inputs {
-    pub(super) fn new(connection: &Connection, requests: Receiver<Request>, close: Receiver<()>) -> Self {
-        // Answers are to commands of our own, a handful per attach; the room is for hundreds of
-        // pages at once.
-        let (answers_in, answers) = crossbeam_channel::bounded(16 * 1024);
-        Self {
-            lifecycle: connection.subscribe(Watch::everything().only(&LIFECYCLE), Capacity::of(8192)),
-            console: connection.subscribe(Watch::everything().only(&CONSOLE), Capacity::of(1024)),
-            answers,
-            answers_in,
-            requests,
-            close,
-        }
-    }
-}
 
 /// What the thread works with.
 pub(super) struct Worker {
@@ -74,15 +27,6 @@ pub(super) struct Worker {
     pub(super) state: State,
     pub(super) published: Arc<Published<Snapshot>>,
     pub(super) log: Arc<EventLog>,
-}
-
-enum Woken {
-    Lifecycle,
-    Console,
-    Answer,
-    Request,
-    Close,
-    Time,
 }
 
 pub(super) fn now() -> Now {
@@ -100,9 +44,8 @@ impl Worker {
                 break;
             }
             match self.wait() {
-                Woken::Lifecycle => self.fold_lifecycle(),
+                Woken::Told => self.fold_told(),
                 Woken::Console => self.fold_console(),
-                Woken::Answer => self.fold_answers(),
                 Woken::Request => {
                     if let Ok(request) = self.inputs.requests.try_recv() {
                         self.state.on_request(request, now());
@@ -124,34 +67,21 @@ impl Worker {
         let now = now();
         let idle = now.instant + IDLE;
         let until = self.state.next_tick(now).map_or(idle, |next| next.min(idle));
-        let mut select = Select::new_biased();
-        // In order of precedence: what a flood of console messages must not hold up comes first.
-        let sources = [
-            (select.recv(&self.inputs.close), Woken::Close),
-            (select.recv(self.inputs.lifecycle.channel()), Woken::Lifecycle),
-            (select.recv(&self.inputs.answers), Woken::Answer),
-            (select.recv(&self.inputs.requests), Woken::Request),
-            (select.recv(self.inputs.console.channel()), Woken::Console),
-        ];
-        match select.ready_deadline(until) {
-            Ok(ready) => sources.into_iter().find(|(i, _)| *i == ready).map_or(Woken::Time, |(_, what)| what),
-            Err(_) => Woken::Time,
-        }
+        self.inputs.wait(Deadline::at(until))
     }
 
-    fn fold_lifecycle(&mut self) {
-        let lost = self.inputs.lifecycle.lag();
+    /// Folds what the browser told, in its order.
+    fn fold_told(&mut self) {
+        let lost = self.inputs.lost();
         if lost > 0 {
             self.state.on_lag(lost, now());
         }
         for _ in 0..BATCH {
-            match self.inputs.lifecycle.channel().try_recv() {
-                Ok(event) => {
-                    self.inputs.lifecycle.taken(&event);
-                    self.fold(&event);
-                }
-                Err(crossbeam_channel::TryRecvError::Empty) => return,
-                Err(crossbeam_channel::TryRecvError::Disconnected) => {
+            match self.inputs.next() {
+                Next::Event(event) => self.state.on_event(&event, now()),
+                Next::Answer(answer) => self.state.on_answer(answer.tag, answer.into_result(), now()),
+                Next::Nothing => return,
+                Next::Ended => {
                     let reason = self.connection.close_reason().map(|r| r.to_string());
                     self.state.end(&reason.unwrap_or_else(|| "the connection ended".to_owned()), now());
                     return;
@@ -161,29 +91,16 @@ impl Worker {
     }
 
     fn fold_console(&mut self) {
-        let _ = self.inputs.console.lag(); // counted by the subscription; old lines are of no use
         for _ in 0..BATCH {
-            let Ok(event) = self.inputs.console.channel().try_recv() else { return };
-            self.inputs.console.taken(&event);
-            self.fold(&event);
-        }
-    }
-
-    fn fold(&mut self, event: &Event) {
-        self.state.on_event(event, now());
-    }
-
-    fn fold_answers(&mut self) {
-        // Whatever came before an answer on the wire must be folded before it.
-        self.fold_lifecycle();
-        for _ in 0..BATCH {
-            let Ok(answer) = self.inputs.answers.try_recv() else { return };
-            self.state.on_answer(answer.tag, answer.into_result(), now());
+            let Some(event) = self.inputs.next_console() else { return };
+            self.fold_told(); // the context it names may have been made just before
+            self.state.on_event(&event, now());
         }
     }
 
     /// Publishes before interrupting: a caller that sent its call after that sees the dialog in the
-    /// view, one that sent it before is interrupted.
+    /// view, one that sent it before is interrupted. Answers to requests are given last, so that who gets
+    /// one sees what it is about.
     fn publish(&mut self) {
         let lines = self.state.take_log();
         if !lines.is_empty() {
@@ -191,6 +108,9 @@ impl Worker {
         }
         if let Some(view) = self.state.view(&self.published.get()) {
             self.published.publish(Arc::new(view));
+        }
+        for told in self.state.take_told() {
+            told.tell();
         }
     }
 

@@ -36,10 +36,7 @@ pub struct Published<T> {
 impl<T> Published<T> {
     /// A cell whose first value has version 1.
     pub fn new(value: T) -> Self {
-        Self {
-            slot: Mutex::new(Versioned { value: Arc::new(value), version: 1 }),
-            changed: Condvar::new(),
-        }
+        Self { slot: Mutex::new(Versioned { value: Arc::new(value), version: 1 }), changed: Condvar::new() }
     }
 
     /// The latest value.

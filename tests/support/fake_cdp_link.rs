@@ -35,7 +35,10 @@ enum End {
     Tcp(TcpStream),
     /// A pipe nobody writes to: what waits for it wakes up when its writing end is gone.
     #[cfg(unix)]
-    Pipe { stop: OwnedFd, alive: Mutex<Option<OwnedFd>> },
+    Pipe {
+        stop: OwnedFd,
+        alive: Mutex<Option<OwnedFd>>,
+    },
 }
 
 impl Link {

@@ -37,12 +37,7 @@ pub(crate) fn alone(module: &str, name: &str, body: impl FnOnce()) {
     if std::env::var(MARK).is_ok_and(|mark| mark == path) || !Path::new("/proc/self/task").exists() {
         return body();
     }
-    let child = rerun(module, name)
-        .env(MARK, &path)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let child = rerun(module, name).env(MARK, &path).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let id = child.id();
     let (send, ended) = crossbeam_channel::bounded(1);
     let waiter = spawn("test-alone", move || {

@@ -3,6 +3,7 @@
 pub(crate) mod fake_cdp;
 mod fake_cdp_link;
 mod fake_cdp_rules;
+mod fake_cdp_serve;
 pub(crate) mod fake_cdp_wire;
 pub(crate) mod leaks;
 

@@ -26,10 +26,7 @@ impl Context<'_> {
             Shape::Enum(values) => self.open_enum(scope, &rust, &head, values),
             Shape::String => {
                 scope.claim(&rust)?;
-                let lines = head
-                    .lines()
-                    .map(|line| format!("    {line}\n"))
-                    .collect::<String>();
+                let lines = head.lines().map(|line| format!("    {line}\n")).collect::<String>();
                 Ok(format!("\nrt::string_id! {{\n{lines}    {rust}\n}}\n"))
             }
             Shape::Struct(fields) => {
@@ -83,10 +80,7 @@ impl Context<'_> {
             let _ = writeln!(tail, "    const EXPERIMENTAL: bool = true;");
         }
         if let Some(to) = &command.redirect {
-            let _ = writeln!(
-                tail,
-                "    const REDIRECT: Option<&'static str> = Some({to:?});"
-            );
+            let _ = writeln!(tail, "    const REDIRECT: Option<&'static str> = Some({to:?});");
         }
         let _ = writeln!(tail, "    type Returns = {returns};\n}}");
         let mut out = self.structure(
@@ -98,10 +92,7 @@ impl Context<'_> {
                 head,
                 fields: &command.params,
                 place: Place::Owned,
-                ways: Ways {
-                    to: true,
-                    ..Ways::default()
-                },
+                ways: Ways { to: true, ..Ways::default() },
                 tail,
                 owner: None,
             },
@@ -116,10 +107,7 @@ impl Context<'_> {
                     head: format!("/// What [`{rust}`] returns.\n"),
                     fields: &command.returns,
                     place: Place::Owned,
-                    ways: Ways {
-                        from: true,
-                        ..Ways::default()
-                    },
+                    ways: Ways { from: true, ..Ways::default() },
                     tail: String::new(),
                     owner: None,
                 },
@@ -128,25 +116,13 @@ impl Context<'_> {
         Ok(out)
     }
 
-    pub(crate) fn event(
-        &self,
-        scope: &mut Scope,
-        domain: &Domain,
-        name: &str,
-        event: &Event,
-    ) -> Result<String, Error> {
+    pub(crate) fn event(&self, scope: &mut Scope, domain: &Domain, name: &str, event: &Event) -> Result<String, Error> {
         let rust = names::item(self.domain, name, "Event")?;
         let flags = both(domain.flags, event.flags);
         let method = format!("{}.{name}", self.domain);
-        let borrows = event
-            .fields
-            .iter()
-            .any(|f| self.layout.borrows(self.protocol, &f.shape));
-        let head = if borrows {
-            format!("<'a> rt::Event<'a> for {rust}<'a>")
-        } else {
-            format!(" rt::Event<'_> for {rust}")
-        };
+        let borrows = event.fields.iter().any(|f| self.layout.borrows(self.protocol, &f.shape));
+        let head =
+            if borrows { format!("<'a> rt::Event<'a> for {rust}<'a>") } else { format!(" rt::Event<'_> for {rust}") };
         let tail = format!("impl{head} {{\n    const METHOD: &'static str = {method:?};\n}}\n");
         self.structure(
             scope,
@@ -157,10 +133,7 @@ impl Context<'_> {
                 head: self.doc("Event", name, "event", flags),
                 fields: &event.fields,
                 place: Place::Event,
-                ways: Ways {
-                    event: true,
-                    ..Ways::default()
-                },
+                ways: Ways { event: true, ..Ways::default() },
                 tail,
                 owner: None,
             },
@@ -194,10 +167,6 @@ impl Context<'_> {
     /// The documentation line of an item. A deprecated command has an attribute besides.
     fn doc(&self, what: &str, name: &str, anchor: &str, flags: Flags) -> String {
         let url = page(self.domain, &format!("#{anchor}-{name}"));
-        format!(
-            "/// {what} [`{}.{name}`]({url}).{}\n",
-            self.domain,
-            remark(flags)
-        )
+        format!("/// {what} [`{}.{name}`]({url}).{}\n", self.domain, remark(flags))
     }
 }

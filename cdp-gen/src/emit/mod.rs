@@ -34,19 +34,13 @@ pub(crate) struct Context<'p> {
 ///
 /// # Errors
 /// A name has no Rust form, two meet in one scope, or a type refers to a missing one.
-pub fn emit(
-    protocol: &Protocol,
-    selection: &Selection,
-    layout: &Layout,
-) -> Result<BTreeMap<String, String>, Error> {
+pub fn emit(protocol: &Protocol, selection: &Selection, layout: &Layout) -> Result<BTreeMap<String, String>, Error> {
     let mut files = BTreeMap::new();
     let mut modules = Scope::new("protocol");
     let mut root = format!("// Written by cdp-gen from {}.\n", origin());
     for name in selection.domains() {
         let Some(domain) = protocol.domains.get(name) else {
-            return Err(Error::Unknown {
-                name: name.to_owned(),
-            });
+            return Err(Error::Unknown { name: name.to_owned() });
         };
         let module = names::module(name)?;
         modules.claim(&module)?;
@@ -57,29 +51,18 @@ pub fn emit(
             page(name, ""),
             remark(domain.flags),
         );
-        let context = Context {
-            protocol,
-            selection,
-            layout,
-            domain: name,
-        };
+        let context = Context { protocol, selection, layout, domain: name };
         files.insert(file, context.module(domain)?);
     }
     let root_file = "protocol.rs".to_owned();
     if files.insert(root_file.clone(), root).is_some() {
-        return Err(Error::Collision {
-            scope: "files".to_owned(),
-            name: root_file,
-        });
+        return Err(Error::Collision { scope: "files".to_owned(), name: root_file });
     }
     Ok(files)
 }
 
 fn origin() -> String {
-    crate::pinned::VERSION
-        .lines()
-        .collect::<Vec<_>>()
-        .join(", ")
+    crate::pinned::VERSION.lines().collect::<Vec<_>>().join(", ")
 }
 
 /// The documentation page of a domain, or of a place in it.
@@ -99,10 +82,7 @@ fn remark(flags: Flags) -> &'static str {
 
 /// The flags of an item together with those of what it stands in.
 fn both(outer: Flags, inner: Flags) -> Flags {
-    Flags {
-        experimental: outer.experimental || inner.experimental,
-        deprecated: outer.deprecated || inner.deprecated,
-    }
+    Flags { experimental: outer.experimental || inner.experimental, deprecated: outer.deprecated || inner.deprecated }
 }
 
 impl Context<'_> {

@@ -16,12 +16,7 @@ pub(crate) enum Place {
 
 impl Context<'_> {
     /// The type of a value. An enum in place has to be given the name it was emitted under.
-    pub(crate) fn rust_type(
-        &self,
-        shape: &Shape,
-        place: Place,
-        inline: Option<&str>,
-    ) -> Result<String, Error> {
+    pub(crate) fn rust_type(&self, shape: &Shape, place: Place, inline: Option<&str>) -> Result<String, Error> {
         let event = place == Place::Event;
         Ok(match shape {
             Shape::String if event => "rt::Str<'a>".to_owned(),
@@ -44,21 +39,14 @@ impl Context<'_> {
 
     fn named_type(&self, name: &TypeRef, place: Place) -> Result<String, Error> {
         let def = self.protocol.type_def(name)?;
-        if place == Place::Event
-            && def.shape.is_alias()
-            && self.layout.borrows(self.protocol, &def.shape)
-        {
+        if place == Place::Event && def.shape.is_alias() && self.layout.borrows(self.protocol, &def.shape) {
             return self.rust_type(&def.shape, place, None);
         }
         let rust = names::item(&name.domain, &name.name, "")?;
-        let path = if name.domain == self.domain {
-            rust
-        } else {
-            format!("super::{}::{rust}", names::module(&name.domain)?)
-        };
-        let lifetime = place == Place::Event
-            && matches!(def.shape, Shape::Struct(_))
-            && self.layout.borrowed.contains(name);
+        let path =
+            if name.domain == self.domain { rust } else { format!("super::{}::{rust}", names::module(&name.domain)?) };
+        let lifetime =
+            place == Place::Event && matches!(def.shape, Shape::Struct(_)) && self.layout.borrowed.contains(name);
         Ok(if lifetime { path + "<'a>" } else { path })
     }
 }

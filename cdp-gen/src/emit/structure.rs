@@ -58,9 +58,7 @@ impl Context<'_> {
             taken.claim(&name)?;
             let mut kind = self.rust_type(&field.shape, s.place, inline.as_deref())?;
             let key = |owner: &TypeRef| (owner.clone(), field.name.clone());
-            if s.owner
-                .is_some_and(|owner| self.layout.boxed.contains(&key(owner)))
-            {
+            if s.owner.is_some_and(|owner| self.layout.boxed.contains(&key(owner))) {
                 kind = format!("Box<{kind}>");
             }
             members.push(Member {
@@ -97,14 +95,7 @@ fn definition(out: &mut String, s: &Structure<'_>, members: &[Member<'_>], gener
         return;
     }
     let _ = writeln!(out, "pub struct {}{generics} {{", s.name);
-    for Member {
-        name,
-        kind,
-        optional,
-        remark,
-        ..
-    } in members
-    {
+    for Member { name, kind, optional, remark, .. } in members {
         if !remark.is_empty() {
             let _ = writeln!(out, "    /// {remark}");
         }
@@ -122,30 +113,17 @@ fn constructor(out: &mut String, s: &Structure<'_>, members: &[Member<'_>], gene
     let required: Vec<&Member<'_>> = members.iter().filter(|member| !member.optional).collect();
     let parameters: Vec<String> = required
         .iter()
-        .map(
-            |Member {
-                 name, kind, text, ..
-             }| match text {
-                true => format!("{name}: impl Into<{kind}>"),
-                false => format!("{name}: {kind}"),
-            },
-        )
+        .map(|Member { name, kind, text, .. }| match text {
+            true => format!("{name}: impl Into<{kind}>"),
+            false => format!("{name}: {kind}"),
+        })
         .collect();
     out.push_str("    /// Takes what is required; the rest is left out.\n    #[must_use]\n");
-    if parameters
-        .iter()
-        .map(|parameter| parameter.len() + 2)
-        .sum::<usize>()
-        < 75
-    {
+    if parameters.iter().map(|parameter| parameter.len() + 2).sum::<usize>() < 75 {
         let _ = writeln!(out, "    pub fn new({}) -> Self {{", parameters.join(", "));
     } else {
         out.push_str("    pub fn new(\n");
-        filled(
-            out,
-            8,
-            parameters.iter().map(|parameter| format!("{parameter},")),
-        );
+        filled(out, 8, parameters.iter().map(|parameter| format!("{parameter},")));
         out.push_str("    ) -> Self {\n");
     }
     if required.is_empty() {
@@ -153,18 +131,11 @@ fn constructor(out: &mut String, s: &Structure<'_>, members: &[Member<'_>], gene
     } else {
         let values: Vec<String> = members
             .iter()
-            .map(
-                |Member {
-                     name,
-                     optional,
-                     text,
-                     ..
-                 }| match (optional, text) {
-                    (true, _) => format!("{name}: None"),
-                    (false, true) => format!("{name}: {name}.into()"),
-                    (false, false) => name.clone(),
-                },
-            )
+            .map(|Member { name, optional, text, .. }| match (optional, text) {
+                (true, _) => format!("{name}: None"),
+                (false, true) => format!("{name}: {name}.into()"),
+                (false, false) => name.clone(),
+            })
             .collect();
         literal(out, &values, "");
     }
@@ -172,26 +143,14 @@ fn constructor(out: &mut String, s: &Structure<'_>, members: &[Member<'_>], gene
 }
 
 fn writer(out: &mut String, s: &Structure<'_>, members: &[Member<'_>], generics: &str) {
-    let _ = writeln!(
-        out,
-        "impl{generics} serde::Serialize for {}{generics} {{",
-        s.name
-    );
-    out.push_str(
-        "    fn serialize<S: serde::Serializer>(&self, to_: S) -> Result<S::Ok, S::Error> {\n",
-    );
+    let _ = writeln!(out, "impl{generics} serde::Serialize for {}{generics} {{", s.name);
+    out.push_str("    fn serialize<S: serde::Serializer>(&self, to_: S) -> Result<S::Ok, S::Error> {\n");
     if members.is_empty() {
         out.push_str("        rt::Out::object(to_)?.end()\n    }\n}\n");
         return;
     }
     out.push_str("        let mut to_ = rt::Out::object(to_)?;\n");
-    for Member {
-        wire,
-        name,
-        optional,
-        ..
-    } in members
-    {
+    for Member { wire, name, optional, .. } in members {
         let verb = if *optional { "opt" } else { "put" };
         let _ = writeln!(out, "        to_.{verb}({wire:?}, &self.{name})?;");
     }
@@ -200,68 +159,32 @@ fn writer(out: &mut String, s: &Structure<'_>, members: &[Member<'_>], generics:
 
 /// The locals end in an underscore, as no field does, so that none hides another.
 fn reader(out: &mut String, s: &Structure<'_>, members: &[Member<'_>], generics: &str) {
-    let (decl, of) = if generics.is_empty() {
-        ("<'de>", "'de")
-    } else {
-        ("<'a>", "'a")
-    };
-    let _ = writeln!(
-        out,
-        "impl{decl} rt::Record<{of}> for {}{generics} {{",
-        s.name
-    );
+    let (decl, of) = if generics.is_empty() { ("<'de>", "'de") } else { ("<'a>", "'a") };
+    let _ = writeln!(out, "impl{decl} rt::Record<{of}> for {}{generics} {{", s.name);
     let _ = writeln!(out, "    const NAME: &'static str = {:?};", s.wire);
-    let _ = writeln!(
-        out,
-        "    fn read<A: rt::MapAccess<{of}>>(mut from_: rt::Fields<A>) -> Result<Self, A::Error> {{"
-    );
+    let _ = writeln!(out, "    fn read<A: rt::MapAccess<{of}>>(mut from_: rt::Fields<A>) -> Result<Self, A::Error> {{");
     if members.is_empty() {
         out.push_str("        while from_.key()?.is_some() {\n            from_.skip()?;\n");
         out.push_str("        }\n        Ok(Self {})\n    }\n}\n");
     } else {
-        filled(
-            out,
-            8,
-            members
-                .iter()
-                .map(|Member { name, .. }| format!("let mut {name} = None;")),
-        );
+        filled(out, 8, members.iter().map(|Member { name, .. }| format!("let mut {name} = None;")));
         out.push_str("        while let Some(key_) = from_.key()? {\n");
         out.push_str("            match key_.as_str() {\n");
-        for Member {
-            wire,
-            name,
-            optional,
-            ..
-        } in members
-        {
+        for Member { wire, name, optional, .. } in members {
             let _ = match optional {
-                true => writeln!(
-                    out,
-                    "                {wire:?} => {name} = from_.value({wire:?})?,"
-                ),
+                true => writeln!(out, "                {wire:?} => {name} = from_.value({wire:?})?,"),
                 false => {
-                    writeln!(
-                        out,
-                        "                {wire:?} => {name} = Some(from_.value({wire:?})?),"
-                    )
+                    writeln!(out, "                {wire:?} => {name} = Some(from_.value({wire:?})?),")
                 }
             };
         }
         out.push_str("                _ => from_.skip()?,\n            }\n        }\n");
         let values: Vec<String> = members
             .iter()
-            .map(
-                |Member {
-                     wire,
-                     name,
-                     optional,
-                     ..
-                 }| match optional {
-                    true => name.clone(),
-                    false => format!("{name}: rt::need({name}, {wire:?})?"),
-                },
-            )
+            .map(|Member { wire, name, optional, .. }| match optional {
+                true => name.clone(),
+                false => format!("{name}: rt::need({name}, {wire:?})?"),
+            })
             .collect();
         literal(out, &values, "Ok");
         out.push_str("    }\n}\n");
@@ -271,17 +194,9 @@ fn reader(out: &mut String, s: &Structure<'_>, members: &[Member<'_>], generics:
 
 /// The value of `Self` that ends a function, in a wrapper such as `Ok`.
 fn literal(out: &mut String, values: &[String], wrapper: &str) {
-    let (open, close) = if wrapper.is_empty() {
-        ("", "")
-    } else {
-        ("(", ")")
-    };
+    let (open, close) = if wrapper.is_empty() { ("", "") } else { ("(", ")") };
     if values.iter().map(|value| value.len() + 2).sum::<usize>() < 80 {
-        let _ = writeln!(
-            out,
-            "        {wrapper}{open}Self {{ {} }}{close}",
-            values.join(", ")
-        );
+        let _ = writeln!(out, "        {wrapper}{open}Self {{ {} }}{close}", values.join(", "));
     } else {
         let _ = writeln!(out, "        {wrapper}{open}Self {{");
         filled(out, 12, values.iter().map(|value| format!("{value},")));

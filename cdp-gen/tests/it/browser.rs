@@ -31,21 +31,14 @@ fn serve(answers: Vec<String>) -> (String, JoinHandle<Vec<String>>) {
 }
 
 fn with_length(body: &str) -> String {
-    format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    )
+    format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
 fn chunked(body: &str) -> String {
     let mut out = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_owned();
     let bytes = body.as_bytes();
     for chunk in bytes.chunks(bytes.len() / 3 + 1) {
-        out += &format!(
-            "{:x};note=1\r\n{}\r\n",
-            chunk.len(),
-            String::from_utf8_lossy(chunk)
-        );
+        out += &format!("{:x};note=1\r\n{}\r\n", chunk.len(), String::from_utf8_lossy(chunk));
     }
     out + "0\r\n\r\n"
 }
@@ -60,10 +53,7 @@ fn answers_of_every_framing_are_read() {
     let until_close = "HTTP/1.0 200 OK\r\n\r\nbody".to_owned();
     let (address, thread) = serve(vec![with_length("body"), chunked("body"), until_close]);
     for _ in 0..3 {
-        assert_eq!(
-            http::get(&format!("{address}/json/protocol")).unwrap(),
-            "body"
-        );
+        assert_eq!(http::get(&format!("{address}/json/protocol")).unwrap(), "body");
     }
     let requests = thread.join().unwrap();
     assert!(requests[0].starts_with("GET /json/protocol HTTP/1.1\r\nHost: 127.0.0.1:"));
@@ -73,22 +63,10 @@ fn answers_of_every_framing_are_read() {
 fn bad_answers_are_told() {
     for (answer, message) in [
         ("HTTP/1.1 404 Not Found\r\n\r\n", "answered with status 404"),
-        (
-            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc",
-            "the answer is cut short",
-        ),
-        (
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc",
-            "a chunk is cut short",
-        ),
-        (
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-            "a chunk has no size",
-        ),
-        (
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nx",
-            "a chunk is cut short",
-        ),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc", "the answer is cut short"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc", "a chunk is cut short"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "a chunk has no size"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nx", "a chunk is cut short"),
         ("hello", "the answer is not HTTP"),
     ] {
         assert_eq!(http::body(answer.as_bytes()).unwrap_err(), message);
@@ -107,10 +85,7 @@ fn import_from_a_browser_keeps_the_binary_marks() {
         let import = Import::from_browser(&address).unwrap();
         thread.join().unwrap();
         assert_eq!(import.version, "Chrome/1.2\nprotocol 1.3\n");
-        assert_eq!(
-            (import.browser.domains.len(), import.js.domains.len()),
-            (53, 6)
-        );
+        assert_eq!((import.browser.domains.len(), import.js.domains.len()), (53, 6));
         let mut whole = import.browser.clone();
         whole.merge(import.js.clone()).unwrap();
         assert_eq!(whole, pinned::protocol().unwrap());
@@ -123,10 +98,7 @@ fn same_protocols_have_no_differences() {
     let (address, thread) = serve(vec![with_length(&told())]);
     let browser = from_browser(&address).unwrap();
     thread.join().unwrap();
-    assert_eq!(
-        diff::diff(&pinned::protocol().unwrap(), &browser),
-        Vec::<String>::new()
-    );
+    assert_eq!(diff::diff(&pinned::protocol().unwrap(), &browser), Vec::<String>::new());
 }
 
 #[test]
@@ -139,12 +111,7 @@ fn differences_are_listed_once_each() {
     alpha.types.remove("Point");
     alpha.events.insert("fresh".to_owned(), Event::default());
     alpha.events.get_mut("moved").unwrap().fields[1].shape = Shape::Number;
-    alpha
-        .commands
-        .get_mut("runOnDOMNodes")
-        .unwrap()
-        .returns
-        .remove(0);
+    alpha.commands.get_mut("runOnDOMNodes").unwrap().returns.remove(0);
     if let Shape::Enum(values) = &mut alpha.types.get_mut("Kind").unwrap().shape {
         values.retain(|value| value != "3d");
         values.push("4d".to_owned());

@@ -2,8 +2,7 @@
 
 use cdp_gen::{items, pinned};
 
-const LIST: &str =
-    "Page.FrameId\nPage.close\nPage.frameAttached\nPage.navigate\nTarget.getTargets\n";
+const LIST: &str = "Page.FrameId\nPage.close\nPage.frameAttached\nPage.navigate\nTarget.getTargets\n";
 
 fn unused(sources: &[&str]) -> Vec<String> {
     items::unused(LIST, &pinned::protocol().unwrap(), sources).unwrap()

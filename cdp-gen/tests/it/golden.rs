@@ -24,17 +24,11 @@ fn synthetic_protocol_gives_the_expected_text() {
         (name, fs::read_to_string(entry.path()).unwrap())
     };
     let expected: BTreeMap<String, String> = fs::read_dir(&dir).unwrap().map(read).collect();
-    assert_eq!(
-        files.keys().collect::<Vec<_>>(),
-        expected.keys().collect::<Vec<_>>()
-    );
+    assert_eq!(files.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
     for (name, text) in &files {
         let mut lines = text.lines().zip(expected[name].lines()).enumerate();
         if let Some((at, (new, old))) = lines.find(|(_, (new, old))| new != old) {
-            panic!(
-                "golden/{name}:{}\n  was: {old}\n  now: {new}\nUPDATE_EXPECT=1 accepts",
-                at + 1
-            );
+            panic!("golden/{name}:{}\n  was: {old}\n  now: {new}\nUPDATE_EXPECT=1 accepts", at + 1);
         }
         assert_eq!(text, &expected[name], "golden/{name} has another length");
     }
@@ -43,13 +37,7 @@ fn synthetic_protocol_gives_the_expected_text() {
 #[test]
 fn same_input_gives_the_same_bytes() {
     assert_eq!(whole(synthetic()), whole(synthetic()));
-    let full = || {
-        cdp_gen::render(&cdp_gen::Options {
-            full: true,
-            ..Default::default()
-        })
-        .unwrap()
-    };
+    let full = || cdp_gen::render(&cdp_gen::Options { full: true, ..Default::default() }).unwrap();
     assert_eq!(full(), full());
 }
 

@@ -32,13 +32,9 @@ fn keywords_and_odd_values_get_names() {
     assert_eq!(names::field("A", "type").unwrap(), "r#type");
     assert_eq!(names::field("A", "self").unwrap(), "self_");
     assert_eq!(names::module("Match").unwrap(), "r#match");
-    for (value, variant) in [
-        ("-0", "Minus0"),
-        ("-Infinity", "MinusInfinity"),
-        ("3g", "N3g"),
-        ("", "Empty"),
-        ("other", "OtherValue"),
-    ] {
+    for (value, variant) in
+        [("-0", "Minus0"), ("-Infinity", "MinusInfinity"), ("3g", "N3g"), ("", "Empty"), ("other", "OtherValue")]
+    {
         assert_eq!(names::variant("A", value).unwrap(), variant);
     }
     assert!(names::variant("A", "*").is_err());
@@ -49,40 +45,22 @@ fn keywords_and_odd_values_get_names() {
 #[test]
 fn colliding_names_are_an_error() {
     for (inside, message) in [
-        (
-            r#""commands":[{"name":"getURL"},{"name":"getUrl"}]"#,
-            "A: two names become `GetUrl`",
-        ),
-        (
-            r#""types":[{"id":"Open","type":"string"}],"commands":[{"name":"open"}]"#,
-            "A: two names become `Open`",
-        ),
+        (r#""commands":[{"name":"getURL"},{"name":"getUrl"}]"#, "A: two names become `GetUrl`"),
+        (r#""types":[{"id":"Open","type":"string"}],"commands":[{"name":"open"}]"#, "A: two names become `Open`"),
         (
             r#""commands":[{"name":"x","parameters":[{"name":"aB","type":"any"},{"name":"a_b","type":"any"}]}]"#,
             "A.x: two names become `a_b`",
         ),
-        (
-            r#""types":[{"id":"E","type":"string","enum":["a-b","aB"]}]"#,
-            "E: two names become `AB`",
-        ),
-        (
-            r#""types":[{"id":"E","type":"string","enum":["other","OtherValue"]}]"#,
-            "E: two names become `OtherValue`",
-        ),
-        (
-            r#""types":[{"id":"Vec","type":"string"}]"#,
-            "A: two names become `Vec`",
-        ),
+        (r#""types":[{"id":"E","type":"string","enum":["a-b","aB"]}]"#, "E: two names become `AB`"),
+        (r#""types":[{"id":"E","type":"string","enum":["other","OtherValue"]}]"#, "E: two names become `OtherValue`"),
+        (r#""types":[{"id":"Vec","type":"string"}]"#, "A: two names become `Vec`"),
         (
             r#""types":[{"id":"RunMode","type":"string"}],"commands":[{"name":"run","parameters":[{"name":"mode","type":"string","enum":["x"]}]}]"#,
             "A: two names become `RunMode`",
         ),
     ] {
         // A type that only a field uses still counts, so everything is written.
-        let all = cdp_gen::Options {
-            full: true,
-            ..options(one_domain(inside), "")
-        };
+        let all = cdp_gen::Options { full: true, ..options(one_domain(inside), "") };
         assert_eq!(failure(render(&all)), message);
     }
 }

@@ -13,29 +13,18 @@ pub(crate) fn synthetic() -> Protocol {
 
 /// A protocol with one domain `A`, given the inside of its JSON object.
 pub(crate) fn one_domain(inside: &str) -> Protocol {
-    let text = format!(
-        r#"{{"version":{{"major":"1","minor":"3"}},"domains":[{{"domain":"A",{inside}}}]}}"#
-    );
+    let text = format!(r#"{{"version":{{"major":"1","minor":"3"}},"domains":[{{"domain":"A",{inside}}}]}}"#);
     Protocol::parse("test", &text).unwrap()
 }
 
 /// Options for a protocol as it stands.
 pub(crate) fn options(protocol: Protocol, items: &str) -> Options {
-    Options {
-        items: items.to_owned(),
-        protocol: Some(protocol),
-        patches: &[],
-        ..Options::default()
-    }
+    Options { items: items.to_owned(), protocol: Some(protocol), patches: &[], ..Options::default() }
 }
 
 /// Everything in a protocol, as files.
 pub(crate) fn whole(protocol: Protocol) -> BTreeMap<String, String> {
-    render(&Options {
-        full: true,
-        ..options(protocol, "")
-    })
-    .unwrap()
+    render(&Options { full: true, ..options(protocol, "") }).unwrap()
 }
 
 /// The message of what should fail.

@@ -16,28 +16,12 @@ const NODE: &str = r#"{"nodeId":1,"type":"element","ratio":1,"visible":true}"#;
 fn parameters_are_written_without_what_is_left_out() {
     assert_eq!(to_string(&alpha::Enable::new()).unwrap(), "{}");
     assert_eq!(to_string(&alpha::Configure::default()).unwrap(), "{}");
-    let filter = alpha::Filter {
-        kinds: Some(vec![Kind::N3d, "new".into()]),
-        ..alpha::Filter::new()
-    };
-    let configure = alpha::Configure {
-        filter: Some(filter),
-        ..Default::default()
-    };
-    assert_eq!(
-        to_string(&configure).unwrap(),
-        r#"{"filter":{"kinds":["3d","new"]}}"#
-    );
+    let filter = alpha::Filter { kinds: Some(vec![Kind::N3d, "new".into()]), ..alpha::Filter::new() };
+    let configure = alpha::Configure { filter: Some(filter), ..Default::default() };
+    assert_eq!(to_string(&configure).unwrap(), r#"{"filter":{"kinds":["3d","new"]}}"#);
     let mut echo = alpha::Echo::new("t", vec!["n".into()]);
     echo.raw = Some(raw("[1, 2]"));
-    let mut run = alpha::RunOnDomNodes::new(
-        "a \"b\"",
-        "F".into(),
-        vec![7],
-        Kind::Minus0,
-        echo,
-        Base64::encode(b"hi"),
-    );
+    let mut run = alpha::RunOnDomNodes::new("a \"b\"", "F".into(), vec![7], Kind::Minus0, echo, Base64::encode(b"hi"));
     run.extra = Some(raw("{}"));
     assert_eq!(
         to_string(&run).unwrap(),
@@ -64,18 +48,11 @@ fn every_enum_value_round_trips() {
     where
         T: for<'a> From<&'a str> + serde::de::DeserializeOwned + serde::Serialize + std::fmt::Debug,
     {
-        for value in listed
-            .iter()
-            .copied()
-            .chain(["never heard of", "Element", "ü\n\"x\""])
-        {
+        for value in listed.iter().copied().chain(["never heard of", "Element", "ü\n\"x\""]) {
             let wire = to_string(value).unwrap();
             let read: T = from_str(&wire).unwrap();
             assert_eq!(to_string(&read).unwrap(), wire);
-            assert_eq!(
-                format!("{read:?}").starts_with("Other("),
-                !listed.contains(&value)
-            );
+            assert_eq!(format!("{read:?}").starts_with("Other("), !listed.contains(&value));
         }
     }
     check::<Kind>(Kind::LISTED);
@@ -111,46 +88,25 @@ fn strange_but_harmless_messages_are_read() {
 fn whole_numbers_may_be_written_as_fractions_but_not_be_some() {
     let read = |count: &str| {
         let text = format!(r#"{{"to":{{"x":1,"y":-2.5}},"count":{count}}}"#);
-        from_str::<alpha::MovedEvent>(&text)
-            .map(|event| event.count)
-            .map_err(|e| e.to_string())
+        from_str::<alpha::MovedEvent>(&text).map(|event| event.count).map_err(|e| e.to_string())
     };
     assert_eq!(read("1.0"), Ok(1));
     assert_eq!(read("-1e3"), Ok(-1_000));
     assert_eq!(read("5000000000"), Ok(5_000_000_000));
     assert_eq!(read("9223372036854775807"), Ok(i64::MAX));
     for bad in ["1.5", "9223372036854775808", "1e19", "\"1\"", "null"] {
-        assert!(
-            read(bad).unwrap_err().starts_with("`count`: invalid"),
-            "{bad}"
-        );
+        assert!(read(bad).unwrap_err().starts_with("`count`: invalid"), "{bad}");
     }
 }
 
 #[test]
 fn errors_name_the_path() {
-    let error = |text: &str| {
-        from_str::<alpha::RunOnDomNodesReturns>(text)
-            .unwrap_err()
-            .to_string()
-    };
-    assert!(
-        error("{}").starts_with("`node`: required, but missing"),
-        "{}",
-        error("{}")
-    );
+    let error = |text: &str| from_str::<alpha::RunOnDomNodesReturns>(text).unwrap_err().to_string();
+    assert!(error("{}").starts_with("`node`: required, but missing"), "{}", error("{}"));
     let deep = format!(r#"{{"node":{{"children":[{NODE},{{"peer":{{"node":{{}}}}}}]}}}}"#);
-    assert!(
-        error(&deep).starts_with("`node.children[1].peer.node.nodeId`: required"),
-        "{}",
-        error(&deep)
-    );
+    assert!(error(&deep).starts_with("`node.children[1].peer.node.nodeId`: required"), "{}", error(&deep));
     let grid = r#"{"node":{"grid":[[],[1,"x"]]}}"#;
-    assert!(
-        error(grid).starts_with("`node.grid[1][1]`: invalid type: string \"x\""),
-        "{}",
-        error(grid)
-    );
+    assert!(error(grid).starts_with("`node.grid[1][1]`: invalid type: string \"x\""), "{}", error(grid));
     assert!(error("[]").contains("expected the object Alpha.runOnDOMNodes"));
     assert!(error("{\"node\":").contains("EOF"));
 }
@@ -200,18 +156,10 @@ fn base64_both_ways() {
     ] {
         assert_eq!(Base64::encode(plain.as_bytes()).as_str(), wire);
         assert_eq!(Base64::from_wire(wire).decode().unwrap(), plain.as_bytes());
-        assert_eq!(
-            Base64::from_wire(wire.trim_end_matches('='))
-                .decode()
-                .unwrap(),
-            plain.as_bytes()
-        );
+        assert_eq!(Base64::from_wire(wire.trim_end_matches('=')).decode().unwrap(), plain.as_bytes());
     }
     let error = Base64::from_wire("?").decode().unwrap_err().to_string();
     assert!(error.starts_with("the value is not Base64"), "{error}");
     let read: io::ReadReturns = from_str(r#"{"data":"Zm8=","eof":true}"#).unwrap();
-    assert_eq!(
-        (read.data.decode().unwrap(), read.eof),
-        (b"fo".to_vec(), true)
-    );
+    assert_eq!((read.data.decode().unwrap(), read.eof), (b"fo".to_vec(), true));
 }

@@ -76,9 +76,7 @@ impl<A> Fields<A> {
     where
         A: MapAccess<'de>,
     {
-        self.0
-            .next_value_seed(Seed(PhantomData))
-            .map_err(|error| at_field(name, &error))
+        self.0.next_value_seed(Seed(PhantomData)).map_err(|error| at_field(name, &error))
     }
 
     /// Passes over that field's value.
@@ -237,13 +235,4 @@ macro_rules! decode_by_serde {
         }
     )*};
 }
-decode_by_serde!(
-    bool,
-    f64,
-    String,
-    Base64,
-    Str<'de>,
-    Base64Str<'de>,
-    &'de RawValue,
-    Box<RawValue>
-);
+decode_by_serde!(bool, f64, String, Base64, Str<'de>, Base64Str<'de>, &'de RawValue, Box<RawValue>);

@@ -29,9 +29,7 @@ impl<M: SerializeMap> Out<M> {
     /// # Errors
     /// The serializer's own.
     pub fn opt<T: Serialize>(&mut self, name: &str, value: &Option<T>) -> Result<(), M::Error> {
-        value
-            .as_ref()
-            .map_or(Ok(()), |value| self.0.serialize_entry(name, value))
+        value.as_ref().map_or(Ok(()), |value| self.0.serialize_entry(name, value))
     }
 
     /// Ends the object.

@@ -10,6 +10,7 @@ mod frames;
 mod pages;
 mod requests;
 mod sessions;
+mod told;
 mod view;
 
 use std::collections::HashMap;

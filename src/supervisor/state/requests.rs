@@ -8,6 +8,7 @@ use crossbeam_channel::Sender;
 use super::super::error::Error;
 use super::super::options::Pages;
 use super::super::snapshot::{ClosedDialog, PageState, Phase};
+use super::told::Told;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp;
 use crate::cdp::protocol::browser::BrowserContextId;
@@ -24,7 +25,7 @@ pub(in crate::supervisor) enum Request {
     /// Answer a dialog.
     Respond { id: Option<String>, accept: bool, text: Option<String>, reply: Response<ClosedDialog> },
     /// Answer the next dialog.
-    Arm { accept: bool, text: Option<String>, until: Instant },
+    Arm { accept: bool, text: Option<String>, until: Instant, reply: Response<()> },
     /// Open a page.
     Open { url: String, context: Option<BrowserContextId>, reply: Response<TargetId> },
     /// Close a page.
@@ -73,6 +74,7 @@ pub(super) struct Requests {
     held: Vec<Held>,
     closing: Vec<Closing>,
     leaving: Option<Response<()>>,
+    told: Vec<Told>,
 }
 
 impl Requests {
@@ -111,7 +113,7 @@ impl Requests {
 
     pub(super) fn responded(&mut self, request: u64, outcome: Result<ClosedDialog, Error>) {
         if let Some(reply) = self.responding.remove(&request) {
-            let _ = reply.try_send(outcome);
+            self.told.push(Told::Dialog(reply, outcome));
         }
     }
 
@@ -141,14 +143,14 @@ impl Requests {
         self.opening.retain(|_, opening| {
             let gone = opening.target.as_ref() == Some(target);
             if gone && let Some(reply) = opening.reply.take() {
-                let _ = reply.try_send(Err(Error::PageNotFound { target: target.to_string() }));
+                self.told.push(Told::Page(reply, Err(Error::PageNotFound { target: target.to_string() })));
             }
             !gone
         });
         self.closing.retain_mut(|closing| {
             let gone = closing.target == *target;
             if gone && let Some(reply) = closing.reply.take() {
-                let _ = reply.try_send(Ok(()));
+                self.told.push(Told::Done(reply, Ok(())));
             }
             !gone
         });
@@ -156,21 +158,14 @@ impl Requests {
 
     pub(super) fn fail_all(&mut self, reason: &str) {
         let error = || Error::NotActive { reason: reason.to_owned() };
-        for reply in self.started.drain(..) {
-            let _ = reply.try_send(Err(error()));
-        }
-        for (_, reply) in self.responding.drain() {
-            let _ = reply.try_send(Err(error()));
-        }
-        for reply in self.opening.drain().filter_map(|(_, opening)| opening.reply) {
-            let _ = reply.try_send(Err(error()));
-        }
-        for reply in self.closing.drain(..).filter_map(|closing| closing.reply) {
-            let _ = reply.try_send(Ok(())); // gone with the browser
-        }
-        if let Some(reply) = self.leaving.take() {
-            let _ = reply.try_send(Ok(()));
-        }
+        let told = &mut self.told;
+        told.extend(self.started.drain(..).map(|reply| Told::Done(reply, Err(error()))));
+        told.extend(self.responding.drain().map(|(_, reply)| Told::Dialog(reply, Err(error()))));
+        let opening = self.opening.drain().filter_map(|(_, opening)| opening.reply);
+        told.extend(opening.map(|reply| Told::Page(reply, Err(error()))));
+        // Gone with the browser.
+        told.extend(self.closing.drain(..).filter_map(|closing| closing.reply).map(|reply| Told::Done(reply, Ok(()))));
+        told.extend(self.leaving.take().map(|reply| Told::Done(reply, Ok(()))));
     }
 }
 
@@ -184,7 +179,10 @@ impl State {
         }
         match request {
             Request::Started { reply } => self.requests.started.push(reply),
-            Request::Arm { accept, text, until } => self.arm(accept, text, until),
+            Request::Arm { accept, text, until, reply } => {
+                self.arm(accept, text, until);
+                self.requests.told.push(Told::Done(reply, Ok(())));
+            }
             Request::Respond { id, accept, text, reply } => {
                 self.requests.next += 1;
                 let number = self.requests.next;
@@ -196,7 +194,8 @@ impl State {
             Request::Open { url, context, reply } => self.create_page(url, context, Some(reply), now),
             Request::Close { target, reply } => {
                 if self.page_index(&target).is_none() {
-                    let _ = reply.try_send(Err(Error::PageNotFound { target: target.to_string() }));
+                    let outcome = Err(Error::PageNotFound { target: target.to_string() });
+                    self.requests.told.push(Told::Done(reply, outcome));
                 } else {
                     self.begin_close(target, Some(reply), now);
                 }
@@ -235,7 +234,7 @@ impl State {
             Err(error) => {
                 let opening = self.requests.opening.remove(&request);
                 match opening.and_then(|o| o.reply) {
-                    Some(reply) => drop(reply.try_send(Err(error.into()))),
+                    Some(reply) => self.requests.told.push(Told::Page(reply, Err(error.into()))),
                     None => self.end(&error.to_string(), now), // the page the task starts with
                 }
             }
@@ -265,7 +264,7 @@ impl State {
         self.requests.closing.retain_mut(|closing| {
             let this = closing.target == *target;
             if this && let Some(reply) = closing.reply.take() {
-                let _ = reply.try_send(Err(error.clone().into()));
+                self.requests.told.push(Told::Done(reply, Err(error.clone().into())));
             }
             !this
         });
@@ -292,7 +291,7 @@ impl State {
         self.requests.opening.retain(|_, opening| match &opening.target {
             Some(target) if there(target) => {
                 if let Some(reply) = opening.reply.take() {
-                    let _ = reply.try_send(Ok(target.clone()));
+                    self.requests.told.push(Told::Page(reply, Ok(target.clone())));
                 }
                 false
             }
@@ -316,7 +315,7 @@ impl State {
             && !self.dialogs.any_open()
             && let Some(reply) = self.requests.leaving.take()
         {
-            let _ = reply.try_send(Ok(()));
+            self.requests.told.push(Told::Done(reply, Ok(())));
         }
     }
 
@@ -328,9 +327,8 @@ impl State {
             && self.page_index(target).is_none()
         {
             let error = Error::PageNotFound { target: target.to_string() };
-            for reply in self.requests.started.drain(..) {
-                let _ = reply.try_send(Err(error.clone()));
-            }
+            let started = self.requests.started.drain(..);
+            self.requests.told.extend(started.map(|reply| Told::Done(reply, Err(error.clone()))));
             self.end(&error.to_string(), now);
             return;
         }
@@ -340,9 +338,13 @@ impl State {
         }
         self.phase = Phase::Active;
         self.dirty.phase = true;
-        for reply in self.requests.started.drain(..) {
-            let _ = reply.try_send(Ok(()));
-        }
+        let started = self.requests.started.drain(..);
+        self.requests.told.extend(started.map(|reply| Told::Done(reply, Ok(()))));
+    }
+
+    /// Answers that may be given once the view is published; empties the list.
+    pub(in crate::supervisor) fn take_told(&mut self) -> Vec<Told> {
+        std::mem::take(&mut self.requests.told)
     }
 
     /// Does what time asks for.
@@ -360,11 +362,10 @@ impl State {
 
 fn refuse(request: Request, error: Error) {
     match request {
-        Request::Started { reply } => drop(reply.try_send(Err(error))),
+        Request::Started { reply } | Request::Arm { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Respond { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Open { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Close { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Leave { reply, .. } => drop(reply.try_send(Ok(()))),
-        Request::Arm { .. } => {}
     }
 }

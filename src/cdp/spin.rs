@@ -1,0 +1,78 @@
+//! Whether a waiting caller spins before it sleeps, and for how long.
+//!
+//! Waking a sleeping thread costs more than the browser needs for most answers, so spinning pays on a
+//! quiet machine. On a busy one it takes the processor from the browser and answers come later. Which
+//! of the two holds is not asked of the system but measured: the averages of answer times with and
+//! without spinning are kept apart, the better way is taken, and the other is tried now and then.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use super::connect::Latency;
+
+/// Longest spin in `balanced`, in microseconds.
+const BALANCED: u32 = 400;
+/// Longest spin in `low`, in microseconds.
+const LOW: u32 = 5_000;
+/// So many calls take turns at first.
+const TRIAL: u32 = 16;
+/// One call in so many takes the way that did worse so far.
+const PROBE: u32 = 32;
+
+/// Moving averages of answer times in microseconds; zero while there is none.
+#[derive(Debug)]
+pub(super) struct Spin {
+    latency: Latency,
+    /// With one processor, who spins keeps the browser from answering.
+    possible: bool,
+    spun: AtomicU32,
+    slept: AtomicU32,
+    calls: AtomicU32,
+}
+
+impl Spin {
+    pub(super) fn new(latency: Latency) -> Self {
+        Self {
+            latency,
+            possible: std::thread::available_parallelism().is_ok_and(|n| n.get() > 1),
+            spun: AtomicU32::new(0),
+            slept: AtomicU32::new(0),
+            calls: AtomicU32::new(0),
+        }
+    }
+
+    /// How long after sending to spin, if at all. Only for a call that is under way alone: with more
+    /// in flight the processor is better left to the browser.
+    pub(super) fn budget(&self, in_flight: usize) -> Option<Duration> {
+        if !self.possible || in_flight > 1 {
+            return None;
+        }
+        let micros = match self.latency {
+            Latency::Quiet => return None,
+            Latency::Low => LOW,
+            Latency::Balanced => self.balanced()?,
+        };
+        Some(Duration::from_micros(u64::from(micros)))
+    }
+
+    fn balanced(&self) -> Option<u32> {
+        let spun = self.spun.load(Ordering::Relaxed);
+        let slept = self.slept.load(Ordering::Relaxed);
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        // Spinning costs processor time, so it has to gain something.
+        let pays = spun + spun / 16 <= slept;
+        let spin = if call < TRIAL { call % 2 == 0 } else { pays != (call % PROBE == 0) };
+        let usual = if spun == 0 { slept } else { spun.min(slept) };
+        (spin && usual <= BALANCED).then_some((usual * 2 + 20).min(BALANCED))
+    }
+
+    /// Takes an answer into account.
+    pub(super) fn answered(&self, spun: bool, after: Duration) {
+        let average = if spun { &self.spun } else { &self.slept };
+        let old = average.load(Ordering::Relaxed);
+        let now = u32::try_from(after.as_micros()).unwrap_or(u32::MAX).clamp(1, 100_000);
+        // One slow answer must not count for dozens.
+        let new = if old == 0 { now } else { (old * 7 + now.min(old * 4 + 50)) / 8 };
+        average.store(new.max(1), Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,242 @@
+//! TLS under a stream (`wss://`, `https://`).
+//!
+//! The socket is read and written by the same code as without TLS. What comes off it is opened here,
+//! what goes to it is sealed here. Sealed bytes must go out in the order they were sealed in: who seals
+//! holds the right to write. What TLS itself has to say (an answer to a key update) leaves with the next
+//! sealed frame, if need be an empty one.
+//!
+//! # Locking
+//! `incoming`, then `session`. `incoming` belongs to whoever reads, which is one thread at a time, so
+//! nobody waits for it; it is held over a read that does not wait. `session` is held for opening or
+//! sealing bytes that are in memory.
+
+use std::fmt;
+use std::io::{self, Read as _, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore};
+
+use super::error::{Error, TimeoutKind};
+use super::http::Blocking;
+use super::stream::Stream;
+use crate::sync::Deadline;
+
+/// Bytes taken off the socket at a time.
+const CHUNK: usize = 64 * 1024;
+
+/// The TLS side of a stream.
+pub(super) struct Tls {
+    incoming: Mutex<Incoming>,
+    session: Mutex<ClientConnection>,
+    /// TLS has something to say for itself.
+    output: AtomicBool,
+}
+
+/// What came off the socket and is not opened yet.
+struct Incoming {
+    bytes: Box<[u8]>,
+    start: usize,
+    end: usize,
+    ended: bool,
+    /// What came is no TLS, or not from the peer.
+    broken: bool,
+}
+
+impl Tls {
+    fn new(session: ClientConnection) -> Self {
+        let bytes = vec![0; CHUNK].into_boxed_slice();
+        let incoming = Incoming { bytes, start: 0, end: 0, ended: false, broken: false };
+        Self { incoming: Mutex::new(incoming), session: Mutex::new(session), output: AtomicBool::new(false) }
+    }
+
+    /// Reads what is there. When fewer bytes come than fit into `out`, nothing is left in memory: what
+    /// is still to come lies in the socket, so that waiting for the socket is enough.
+    pub(super) fn read(
+        &self,
+        mut raw: impl FnMut(&mut [u8]) -> io::Result<usize>,
+        out: &mut [u8],
+    ) -> io::Result<usize> {
+        let mut incoming = self.incoming.lock();
+        let mut done = 0;
+        loop {
+            done += self.open(&mut incoming, &mut out[done..]);
+            if done == out.len() || incoming.ended {
+                return Ok(done);
+            }
+            if incoming.broken && done == 0 {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            // Where a read waits for a moment, nobody who has got something reads again.
+            if done > 0 && (incoming.broken || cfg!(not(unix))) {
+                return Ok(done);
+            }
+            match raw(&mut incoming.bytes) {
+                Ok(0) => incoming.ended = true,
+                Ok(n) => (incoming.start, incoming.end) = (0, n),
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock && done > 0 => return Ok(done),
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Opens what came, as far as there is room.
+    fn open(&self, incoming: &mut Incoming, out: &mut [u8]) -> usize {
+        let mut session = self.session.lock();
+        let mut done = 0;
+        while done < out.len() {
+            match session.reader().read(&mut out[done..]) {
+                Ok(n) if n > 0 => {
+                    done += n;
+                    continue;
+                }
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+                // The end, said or not: the framing above knows whether a message is whole.
+                Ok(_) | Err(_) => incoming.ended = true,
+            }
+            if incoming.start == incoming.end || incoming.ended || incoming.broken {
+                break;
+            }
+            let mut sealed = &incoming.bytes[incoming.start..incoming.end];
+            match session.read_tls(&mut sealed) {
+                Ok(n) if n > 0 => incoming.start += n,
+                Ok(_) | Err(_) => incoming.broken = true,
+            }
+            incoming.broken |= session.process_new_packets().is_err();
+        }
+        if session.wants_write() {
+            self.output.store(true, Ordering::Release);
+        }
+        done
+    }
+
+    /// Seals `plain` and whatever TLS has to say. Called by who holds the right to write.
+    pub(super) fn seal(&self, plain: &[u8]) -> io::Result<Vec<u8>> {
+        let mut session = self.session.lock();
+        self.output.store(false, Ordering::Release);
+        session.writer().write_all(plain)?;
+        let mut sealed = Vec::with_capacity(plain.len() + plain.len() / 128 + 128);
+        while session.wants_write() {
+            session.write_tls(&mut sealed)?;
+        }
+        Ok(sealed)
+    }
+
+    /// Whether an empty frame should be sent to take along what TLS has to say.
+    pub(super) fn has_output(&self) -> bool {
+        self.output.load(Ordering::Acquire)
+    }
+
+    /// What went wrong, told without naming the peer.
+    fn problem(&self) -> String {
+        match self.session.lock().process_new_packets() {
+            Err(error) => describe(&error),
+            Ok(_) => "the TLS handshake broke off".to_owned(),
+        }
+    }
+}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tls").finish_non_exhaustive()
+    }
+}
+
+/// Shakes hands over `stream` and puts TLS under it. `extra` are root certificates beside the built-in
+/// ones, DER or PEM.
+pub(super) fn wrap(stream: Stream, host: &str, extra: &[Vec<u8>], deadline: Deadline) -> Result<Stream, Error> {
+    let began = Instant::now();
+    let failed = |problem: String| Error::Connect { problem };
+    let name = ServerName::try_from(host.to_owned())
+        .map_err(|_| Error::Address { problem: "its host is no name a certificate can be for".to_owned() })?;
+    let mut session = ClientConnection::new(Arc::new(config(extra)?), name)
+        .map_err(|_| failed("TLS cannot be set up".to_owned()))?;
+    session.set_buffer_limit(None); // frames are sealed whole
+    let stream = stream.with_tls(Tls::new(session));
+    let Some(tls) = stream.tls() else { return Ok(stream) };
+    let io = Blocking { stream: &stream, deadline, kind: TimeoutKind::Handshake, began };
+    while tls.session.lock().is_handshaking() {
+        io.write_all(&[])?; // the flight that TLS has ready
+        let mut incoming = tls.incoming.lock();
+        if incoming.broken || incoming.ended {
+            drop(incoming);
+            let _ = io.write_all(&[]); // says why, if TLS has a word for it
+            return Err(failed(tls.problem()));
+        }
+        let came = io.read_raw(&mut incoming.bytes)?;
+        (incoming.start, incoming.end, incoming.ended) = (0, came, came == 0);
+        // No room for plaintext: only the handshake is opened.
+        tls.handshake(&mut incoming);
+    }
+    io.write_all(&[])?;
+    Ok(stream)
+}
+
+impl Tls {
+    /// Opens what belongs to the handshake and leaves what comes behind it.
+    fn handshake(&self, incoming: &mut Incoming) {
+        let mut session = self.session.lock();
+        while incoming.start < incoming.end && session.is_handshaking() && !incoming.broken {
+            let mut sealed = &incoming.bytes[incoming.start..incoming.end];
+            match session.read_tls(&mut sealed) {
+                Ok(n) if n > 0 => incoming.start += n,
+                Ok(_) | Err(_) => incoming.broken = true,
+            }
+            incoming.broken |= session.process_new_packets().is_err();
+        }
+    }
+}
+
+fn config(extra: &[Vec<u8>]) -> Result<ClientConfig, Error> {
+    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    for bytes in extra {
+        add_roots(&mut roots, bytes)
+            .ok_or_else(|| Error::Connect { problem: "a root certificate is neither valid DER nor valid PEM".to_owned() })?;
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|_| Error::Connect { problem: "TLS cannot be set up".to_owned() })?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    // WebSockets begin as HTTP/1.1.
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+/// Adds one certificate in DER, or all certificates of a PEM text. `None` when there is none.
+fn add_roots(roots: &mut RootCertStore, bytes: &[u8]) -> Option<()> {
+    let before = roots.len();
+    if memchr::memmem::find(bytes, b"-----BEGIN").is_some() {
+        for certificate in CertificateDer::pem_slice_iter(bytes) {
+            roots.add(certificate.ok()?).ok()?;
+        }
+    } else {
+        roots.add(CertificateDer::from(bytes.to_vec())).ok()?;
+    }
+    (roots.len() > before).then_some(())
+}
+
+/// Rustls' own sentences may name the host, so the common cases get ours.
+fn describe(error: &rustls::Error) -> String {
+    use CertificateError as C;
+    match error {
+        rustls::Error::InvalidCertificate(why) => match why {
+            C::UnknownIssuer => "its certificate comes from an authority that is not trusted; \
+                                 if it is your own, add its root to `tls_roots`"
+                .to_owned(),
+            C::NotValidForName | C::NotValidForNameContext { .. } => "its certificate is for another name".to_owned(),
+            C::Expired | C::ExpiredContext { .. } => "its certificate has expired".to_owned(),
+            C::NotValidYet | C::NotValidYetContext { .. } => "its certificate is not valid yet".to_owned(),
+            C::Revoked => "its certificate was revoked".to_owned(),
+            _ => "its certificate is not valid".to_owned(),
+        },
+        rustls::Error::AlertReceived(alert) => format!("the endpoint ended the TLS handshake ({alert:?})"),
+        rustls::Error::InvalidMessage(_) => "the endpoint does not speak TLS".to_owned(),
+        _ => "the TLS handshake failed".to_owned(),
+    }
+}

@@ -1,0 +1,267 @@
+//! The demo's steps, in order.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::super::args;
+use super::super::failure::{Exit, Failure};
+use super::super::output::Look;
+use super::super::settings::{Settings, headless};
+use super::dialogs::{self, Plan};
+use super::site::Sites;
+use super::steps::{Steps, Tale};
+use super::{Report, Title, family, tree};
+use crate::browser::{LaunchOptions, Switch};
+use crate::supervisor::{DialogAnswer, DialogType, Frame, FrameRef, Snapshot, Supervisor, SupervisorOptions};
+
+/// How many steps there are.
+pub(super) const STEPS: usize = 9;
+/// How long a step may take.
+const STEP_TIME: Duration = Duration::from_secs(15);
+/// The browser's window.
+const WINDOW: (u32, u32) = (1120, 765);
+/// A read of published state or a refusal must be quicker than this to count as "at once".
+const AT_ONCE: Duration = Duration::from_secs(1);
+
+const IN_TOP: [Plan; 3] = [
+    Plan { kind: DialogType::Alert, message: "Order 1042 is saved.", preset: "", accept: true, text: None },
+    Plan { kind: DialogType::Confirm, message: "Send it today?", preset: "", accept: true, text: None },
+    Plan { kind: DialogType::Prompt, message: "Your name?", preset: "nobody", accept: true, text: Some("Ada Lovelace") },
+];
+const IN_INNERMOST: [Plan; 3] = [
+    Plan { kind: DialogType::Alert, message: "Card declined.", preset: "", accept: true, text: None },
+    Plan { kind: DialogType::Confirm, message: "Pay twice?", preset: "", accept: false, text: None },
+    Plan { kind: DialogType::Prompt, message: "Voucher?", preset: "", accept: true, text: Some("grüße-2024 ☂") },
+];
+const IN_THE_WAY: Plan =
+    Plan { kind: DialogType::Confirm, message: "Leave now?", preset: "", accept: false, text: None };
+
+/// Runs all steps. A failed one ends the show, but never the tidying up.
+pub(super) fn all(
+    args: &args::Demo,
+    executable: PathBuf,
+    settings: &Settings,
+    steps: &mut Steps<'_>,
+    report: &mut Report,
+) {
+    let Some(sites) = steps.run("sites", "Serve three web sites on this machine", serve) else { return };
+    let options = LaunchOptions {
+        executable: Some(executable),
+        headless: headless(args.headless, Switch::On),
+        window_size: Some(WINDOW),
+        start_timeout: settings.timeout(Duration::from_secs(30)),
+        ..LaunchOptions::default()
+    };
+    let started = steps.run("browser", "Start a browser of our own", || start(&options));
+    let Some((supervisor, process)) = started else { return };
+    report.browser = Some(process.product.clone());
+    let show = Show { supervisor: &supervisor, sites: &sites, settings, look: steps.look() };
+    show.steps(args, steps, report);
+    steps.leave_out_all_but_the_last();
+    steps.run("stop", "Stop, and look for what is left", || stop(supervisor, &process, settings));
+}
+
+fn serve() -> Result<(Sites, Tale), Failure> {
+    let sites = Sites::start()?;
+    let tale = Tale::of(Sites::hosts().map(|host| sites.url(host)).join("  "));
+    Ok((sites, tale))
+}
+
+/// What must be gone in the end.
+struct Process {
+    product: String,
+    id: u32,
+    folder: PathBuf,
+}
+
+fn start(options: &LaunchOptions) -> Result<((Supervisor, Process), Tale), Failure> {
+    let supervisor = Supervisor::launch(options, SupervisorOptions::task("demo"))?;
+    let told = supervisor.with_browser(|browser| {
+        let profile = browser.user_data_dir().map(Path::to_owned).unwrap_or_default();
+        let process = Process {
+            product: browser.version().product.clone(),
+            id: browser.pid().unwrap_or_default(),
+            // The profile is in a temporary folder of its own.
+            folder: profile.parent().map(Path::to_owned).unwrap_or_default(),
+        };
+        let window = if browser.headless().is_some_and(|headless| headless.on) { "without a window" } else { "in a window" };
+        let path = browser.executable().map(|path| path.display().to_string()).unwrap_or_default();
+        (process, format!("{} {window}, {path}", browser.version().product))
+    });
+    let (process, line) = told.ok_or_else(|| Failure::internal("the supervisor has no browser"))?;
+    Ok(((supervisor, process), Tale::of(line)))
+}
+
+fn stop(supervisor: Supervisor, process: &Process, settings: &Settings) -> Result<((), Tale), Failure> {
+    let before = family::of(process.id, &process.folder);
+    supervisor.stop(settings.deadline(STEP_TIME));
+    drop(supervisor);
+    let after = family::of(process.id, &process.folder);
+    if let Some(left) = after.as_ref().filter(|left| !left.is_empty()) {
+        let error = format!("{} processes of the browser are left: {left:?}", left.len());
+        return Err(Failure::new("BROWSER_ERROR", error));
+    }
+    if process.folder.exists() {
+        let error = format!("the temporary profile {} is left", process.folder.display());
+        return Err(Failure::new("BROWSER_ERROR", error));
+    }
+    let counted = match (before, after) {
+        (Some(before), Some(_)) => format!("{} processes before, 0 left", before.len()),
+        _ => "processes cannot be counted on this system".to_owned(),
+    };
+    Ok(((), Tale::of(format!("{counted}; the temporary profile is gone too"))))
+}
+
+struct Show<'a> {
+    supervisor: &'a Supervisor,
+    sites: &'a Sites,
+    settings: &'a Settings,
+    look: Look,
+}
+
+impl Show<'_> {
+    fn steps(&self, args: &args::Demo, steps: &mut Steps<'_>, report: &mut Report) -> Option<()> {
+        let frames = steps.run("frames", "Load a page with frames inside frames", || self.load())?;
+        report.frame_tree = Some(frames.tree());
+        let innermost = frames.innermost.clone();
+        let title = "Answer dialogs of the top frame";
+        report.dialogs = steps.run("dialogs_top", title, || self.dialogs(("top", &FrameRef::Top), &IN_TOP))?;
+        let title = "Answer dialogs of the innermost frame, two processes further down";
+        let inner = steps.run("dialogs_innermost", title, || self.dialogs(("innermost", &innermost), &IN_INNERMOST))?;
+        report.dialogs.extend(inner);
+        let title = "Go on working while a dialog is open";
+        steps.run("blocked", title, || self.blocked(&innermost))?;
+        let title = "Read document.title inside every frame";
+        report.titles = steps.run("titles", title, || self.titles(&frames.snapshot))?;
+        let title = "Take a picture";
+        report.screenshot = steps.run("screenshot", title, || self.picture(args.screenshot.as_deref()));
+        Some(())
+    }
+
+    fn load(&self) -> Result<(Frames, Tale), Failure> {
+        let deadline = self.settings.deadline(STEP_TIME);
+        let (top, deep) = (self.sites.url("a.localhost"), self.sites.url("c.localhost"));
+        self.supervisor.navigate(&FrameRef::Top, &top, deadline)?;
+        let there = |now: &Snapshot| now.frames.len() >= 4 && now.frames.iter().any(|frame| *frame.url == *deep);
+        let missing = || {
+            let known: Vec<_> = self.supervisor.snapshot().frames.iter().map(|frame| frame.url.to_string()).collect();
+            Failure::new("TIMEOUT", format!("not all frames came in time, only: {}", known.join(", ")))
+        };
+        let snapshot = self.supervisor.wait_until(deadline, there).ok_or_else(missing)?;
+        for frame in snapshot.frames.iter() {
+            self.supervisor.evaluate(&reference(frame), LOADED, deadline)?;
+        }
+        let snapshot = self.supervisor.snapshot();
+        let innermost = snapshot.frames.iter().find(|frame| *frame.url == *deep).ok_or_else(missing)?;
+        let frames = Frames { innermost: reference(innermost), snapshot: snapshot.clone() };
+        let apart = snapshot.frames.iter().filter(|frame| frame.is_oopif).count();
+        if apart != 2 {
+            let error = format!("2 frames should run in processes of their own, {apart} do; is site isolation switched off?");
+            return Err(Failure::new("BROWSER_ERROR", error));
+        }
+        let detail = format!("{} frames, {apart} of them in processes of their own", snapshot.frames.len());
+        let lines = tree::draw(&frames.tree(), self.look);
+        Ok((frames, Tale::long(detail, lines)))
+    }
+
+    fn dialogs(&self, frame: (&'static str, &FrameRef), plans: &[Plan]) -> Result<(Vec<dialogs::Shown>, Tale), Failure> {
+        let mut shown = Vec::new();
+        for plan in plans {
+            shown.push(dialogs::ask(self.supervisor, frame, plan, self.settings)?);
+        }
+        let lines = dialogs::lines(&shown);
+        let detail = format!("{} dialogs answered, and the page got the answers", shown.len());
+        Ok((shown, Tale::long(detail, lines)))
+    }
+
+    /// A dialog of the top frame stands open meanwhile.
+    fn blocked(&self, elsewhere: &FrameRef) -> Result<((), Tale), Failure> {
+        let deadline = self.settings.deadline(STEP_TIME);
+        self.supervisor.start_script(&FrameRef::Top, &IN_THE_WAY.script())?;
+        self.supervisor
+            .wait_until(deadline, |now| !now.dialogs.is_empty())
+            .ok_or_else(|| Failure::new("TIMEOUT", "the dialog did not open"))?;
+
+        let began = Instant::now();
+        let open = self.supervisor.snapshot().dialogs.len();
+        let read = began.elapsed();
+        let began = Instant::now();
+        let refused = self.supervisor.evaluate(&FrameRef::Top, "1 + 1", deadline).err().map(Failure::from);
+        let refusal = began.elapsed();
+        let other = self.supervisor.evaluate(elsewhere, "1 + 1", deadline)?;
+        self.supervisor.respond(None, DialogAnswer::Dismiss, deadline)?;
+        let after = self.supervisor.evaluate(&FrameRef::Top, "1 + 1", deadline)?;
+
+        let refused = refused.filter(|failure| failure.exit == Exit::Dialog && refusal < AT_ONCE);
+        let refused = refused.ok_or_else(|| {
+            Failure::new("BROWSER_ERROR", "a script for the blocked frame was not refused at once")
+        })?;
+        if open != 1 || read > AT_ONCE {
+            return Err(Failure::new("BROWSER_ERROR", format!("{open} open dialogs were listed, 1 should be")));
+        }
+        let lines = vec![
+            format!("state of the page        read in {}", micros(read)),
+            format!("script in the top frame  refused in {}: {}", micros(refusal), refused.error),
+            format!("script in another frame  1 + 1 = {other}, its process is not blocked"),
+            format!("dialog dismissed         1 + 1 = {after} in the top frame again"),
+        ];
+        Ok(((), Tale::long("a blocked frame is refused at once, the others go on", lines)))
+    }
+
+    fn titles(&self, snapshot: &Snapshot) -> Result<(Vec<Title>, Tale), Failure> {
+        let mut titles = Vec::new();
+        for frame in snapshot.frames.iter() {
+            let deadline = self.settings.deadline(STEP_TIME);
+            let title = self.supervisor.evaluate(&reference(frame), "document.title", deadline)?.to_string();
+            let (frame_id, url) = (frame.frame_id.to_string(), frame.url.to_string());
+            titles.push(Title { frame_id, url, is_oopif: frame.is_oopif, title });
+        }
+        let lines = titles.iter().map(|t| format!("{:<16} {}", format!("{:?}", t.title), t.url)).collect();
+        let detail = titles.iter().map(|t| t.title.as_str()).collect::<Vec<_>>().join(", ");
+        Ok((titles, Tale::long(detail, lines)))
+    }
+
+    fn picture(&self, wish: Option<&Path>) -> Result<(PathBuf, Tale), Failure> {
+        let picture = self.supervisor.screenshot(&FrameRef::Top, self.settings.deadline(STEP_TIME))?;
+        let path = save(&picture, wish).map_err(|problem| {
+            Failure::new("INTERNAL", format!("the picture cannot be written: {problem}; choose another place with --screenshot"))
+        })?;
+        let tale = Tale::of(format!("{} ({} KiB)", path.display(), picture.len() >> 10));
+        Ok((path, tale))
+    }
+}
+
+/// Resolves when the frame's document has loaded.
+const LOADED: &str = "document.readyState === 'complete' || \
+    new Promise(done => addEventListener('load', () => done(true), { once: true }))";
+
+struct Frames {
+    innermost: FrameRef,
+    snapshot: std::sync::Arc<Snapshot>,
+}
+
+impl Frames {
+    fn tree(&self) -> crate::supervisor::FrameTree {
+        let page = self.snapshot.pages.last().map(|page| page.target_id.to_string());
+        self.snapshot.frame_tree(&page.unwrap_or_default())
+    }
+}
+
+fn reference(frame: &Frame) -> FrameRef {
+    FrameRef::Id(frame.frame_id.clone())
+}
+
+fn micros(time: Duration) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1000.0)
+}
+
+fn save(picture: &[u8], wish: Option<&Path>) -> std::io::Result<PathBuf> {
+    if let Some(path) = wish {
+        std::fs::write(path, picture)?;
+        return std::path::absolute(path);
+    }
+    let mut file = tempfile::Builder::new().prefix("cdpilot-demo-").suffix(".png").tempfile()?;
+    std::io::Write::write_all(&mut file, picture)?;
+    let (_, path) = file.keep()?;
+    Ok(path)
+}

@@ -1,0 +1,95 @@
+//! The demo's progress: numbered lines while it runs, records for the report.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::super::failure::Failure;
+use super::super::output::{Look, Out};
+
+/// What became of a step.
+#[derive(Debug, Serialize)]
+pub(super) struct Step {
+    id: &'static str,
+    ok: bool,
+    ms: u64,
+    detail: String,
+}
+
+/// The steps so far.
+pub(super) struct Steps<'a> {
+    out: &'a Out,
+    total: usize,
+    number: usize,
+    pub(super) done: Vec<Step>,
+    pub(super) failure: Option<Failure>,
+}
+
+/// What a step tells: one line for the record, more lines for the terminal.
+#[derive(Default)]
+pub(super) struct Tale {
+    detail: String,
+    lines: Vec<String>,
+}
+
+impl Tale {
+    /// A step that has one line to tell.
+    pub(super) fn of(detail: impl Into<String>) -> Self {
+        let detail = detail.into();
+        Self { lines: vec![detail.clone()], detail }
+    }
+
+    /// A step that has more lines to tell than belong into the record.
+    pub(super) fn long(detail: impl Into<String>, lines: Vec<String>) -> Self {
+        Self { detail: detail.into(), lines }
+    }
+}
+
+impl<'a> Steps<'a> {
+    pub(super) fn new(out: &'a Out, total: usize) -> Self {
+        Self { out, total, number: 0, done: Vec::new(), failure: None }
+    }
+
+    /// The next step is the last one, also when some are left out.
+    pub(super) fn leave_out_all_but_the_last(&mut self) {
+        self.number = self.total - 1;
+    }
+
+    /// How the terminal wants it.
+    pub(super) fn look(&self) -> Look {
+        self.out.look
+    }
+
+    /// Runs a step, times it, prints it. `None` when it failed; the first failure is kept.
+    pub(super) fn run<T>(
+        &mut self,
+        id: &'static str,
+        title: &str,
+        step: impl FnOnce() -> Result<(T, Tale), Failure>,
+    ) -> Option<T> {
+        let out = self.out;
+        self.number += 1;
+        if !out.quiet {
+            out.text(&format!("[{}/{}] {title} ... ", self.number, self.total));
+        }
+        let began = Instant::now();
+        let outcome = step();
+        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (value, ok, tale) = match outcome {
+            Ok((value, tale)) => (Some(value), true, tale),
+            Err(failure) => {
+                let tale = Tale::of(failure.error.clone());
+                self.failure.get_or_insert(failure);
+                (None, false, tale)
+            }
+        };
+        if !out.quiet {
+            let look = out.look;
+            let mark = if ok { look.green(look.pick("✓", "ok")) } else { look.red(look.pick("✗", "FAILED")) };
+            out.line(&format!("{mark} {}", look.dim(&format!("{ms} ms"))));
+            tale.lines.iter().for_each(|line| out.line(&format!("      {line}")));
+        }
+        self.done.push(Step { id, ok, ms, detail: tale.detail });
+        value
+    }
+}

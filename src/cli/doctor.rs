@@ -1,0 +1,263 @@
+//! `cdpilot doctor`: whether browsers work on this machine, and what to do where they do not.
+
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::failure::Exit;
+use super::output::Out;
+use super::settings::{Settings, env, home};
+use crate::browser::{Browser, ConnectOptions, Error, LaunchOptions, Surroundings, Switch, find};
+
+/// The port that the control server is meant for.
+const CONTROL_PORT: u16 = 18791;
+/// Free space below which a browser's profile may not fit.
+const LITTLE_SPACE: u64 = 200 << 20;
+/// What Docker gives a container for shared memory.
+const LITTLE_SHARED_MEMORY: u64 = 64 << 20;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Pass,
+    Warn,
+    Fail,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Check {
+    id: &'static str,
+    status: Status,
+    summary: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix_hint: Option<String>,
+}
+
+impl Check {
+    fn pass(id: &'static str, summary: impl Into<String>) -> Self {
+        Self { id, status: Status::Pass, summary: summary.into(), fix_hint: None }
+    }
+
+    fn warn(id: &'static str, summary: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { id, status: Status::Warn, summary: summary.into(), fix_hint: Some(hint.into()) }
+    }
+
+    fn fail(id: &'static str, summary: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { id, status: Status::Fail, summary: summary.into(), fix_hint: Some(hint.into()) }
+    }
+
+    /// From an error whose message ends in what to do, behind a semicolon.
+    fn failed(id: &'static str, error: &Error) -> Self {
+        let text = error.to_string();
+        match text.split_once("; ") {
+            Some((what, hint)) => Self::fail(id, what, hint),
+            None => Self { id, status: Status::Fail, summary: text, fix_hint: None },
+        }
+    }
+}
+
+pub(super) fn run(settings: &Settings, out: &Out) -> Exit {
+    let mut checks = Vec::new();
+    let mut add = |check: Check| {
+        print(&check, out);
+        checks.push(check);
+    };
+    let around = Surroundings::read();
+    match find::find(None) {
+        Err(error) => add(Check::failed("browser", &error)),
+        Ok(found) => {
+            add(Check::pass("browser", found.path.display().to_string()));
+            add(launch(&found.path, settings));
+        }
+    }
+    add(sandbox(&around));
+    add(display(&around));
+    if let Some(url) = env("CDPILOT_CDP_URL") {
+        add(endpoint(&url, settings));
+    }
+    add(home_folder());
+    add(temporary_folder());
+    if cfg!(target_os = "linux") {
+        add(shared_memory());
+    }
+    add(control_port());
+    finish(checks, out)
+}
+
+fn launch(executable: &Path, settings: &Settings) -> Check {
+    let options = LaunchOptions {
+        executable: Some(executable.to_owned()),
+        headless: Switch::On,
+        start_timeout: settings.timeout(Duration::from_secs(20)),
+        ..LaunchOptions::default()
+    };
+    let began = Instant::now();
+    match Browser::launch(&options) {
+        Err(error) => Check::failed("launch", &error),
+        Ok(browser) => {
+            let millis = began.elapsed().as_millis();
+            let product = browser.version().product.clone();
+            match browser.close(settings.deadline(Duration::from_secs(5))) {
+                Ok(()) => Check::pass("launch", format!("{product} answered after {millis} ms and closed")),
+                Err(error) => Check::failed("launch", &error),
+            }
+        }
+    }
+}
+
+fn sandbox(around: &Surroundings) -> Check {
+    let without = around.no_sandbox(Switch::Auto, &[]);
+    if without.on {
+        let hint = "visit trusted pages only, or run as an ordinary user";
+        return Check::warn("sandbox", format!("browsers start without their sandbox: {}", without.because), hint);
+    }
+    if around.root {
+        let hint = "Chromium does not run as root with its sandbox; run as an ordinary user";
+        return Check::warn("sandbox", without.because, hint);
+    }
+    Check::pass("sandbox", format!("on: {}", without.because))
+}
+
+fn display(around: &Surroundings) -> Check {
+    let headless = around.headless(Switch::Auto, &[]);
+    let what = if headless.on { "browsers start without a window" } else { "browsers open a window" };
+    Check::pass("display", format!("{what}: {}", headless.because))
+}
+
+fn endpoint(url: &str, settings: &Settings) -> Check {
+    let timeout = settings.timeout(Duration::from_secs(5));
+    let options = ConnectOptions { connect_timeout: timeout, ..ConnectOptions::default() };
+    match Browser::attach(url, &options) {
+        Ok(browser) => Check::pass("endpoint", format!("CDPILOT_CDP_URL answers as {}", browser.version().product)),
+        Err(error) => Check::failed("endpoint", &error),
+    }
+}
+
+fn home_folder() -> Check {
+    const HINT: &str = "set CDPILOT_HOME to a folder that you may write to";
+    let Some(home) = home() else { return Check::fail("home", "there is no home folder", HINT) };
+    let shown = home.display();
+    if home.is_dir() {
+        return match probe(&home) {
+            Ok(()) => Check::pass("home", format!("{shown} can be written to")),
+            Err(problem) => Check::fail("home", format!("{shown} cannot be written to: {problem}"), HINT),
+        };
+    }
+    if home.exists() {
+        return Check::fail("home", format!("{shown} is not a folder"), HINT);
+    }
+    let above = home.ancestors().skip(1).find(|folder| folder.is_dir());
+    match above.map(probe) {
+        Some(Ok(())) => Check::pass("home", format!("{shown} is not there yet and can be made")),
+        Some(Err(problem)) => Check::fail("home", format!("{shown} cannot be made: {problem}"), HINT),
+        None => Check::fail("home", format!("{shown} cannot be made"), HINT),
+    }
+}
+
+fn temporary_folder() -> Check {
+    const HINT: &str = "set TMPDIR to a folder that you may write to";
+    let folder = std::env::temp_dir();
+    let shown = folder.display();
+    if let Err(problem) = probe(&folder) {
+        return Check::fail("temp", format!("{shown} cannot be written to: {problem}"), HINT);
+    }
+    match space(&folder) {
+        Some((_, free)) if free < LITTLE_SPACE => {
+            Check::warn("temp", format!("{shown} has {} left", mebibytes(free)), "browsers keep their profiles there; make room")
+        }
+        Some((_, free)) => Check::pass("temp", format!("{shown} can be written to, {} left", mebibytes(free))),
+        None => Check::pass("temp", format!("{shown} can be written to")),
+    }
+}
+
+/// Browsers that we start do without it; others lose tabs when it is full.
+fn shared_memory() -> Check {
+    let hint = "only browsers that something else starts need it, to be attached to; in a container: --shm-size=1g";
+    match space(Path::new("/dev/shm")) {
+        Some((total, _)) if total > LITTLE_SHARED_MEMORY => {
+            Check::pass("shared_memory", format!("/dev/shm has {}", mebibytes(total)))
+        }
+        Some((total, _)) => Check::warn("shared_memory", format!("/dev/shm has {} only", mebibytes(total)), hint),
+        None => Check::warn("shared_memory", "there is no /dev/shm", hint),
+    }
+}
+
+fn control_port() -> Check {
+    match TcpListener::bind((Ipv4Addr::LOCALHOST, CONTROL_PORT)) {
+        Ok(_) => Check::pass("port", format!("{CONTROL_PORT} is free")),
+        Err(problem) => Check::warn(
+            "port",
+            format!("{CONTROL_PORT} cannot be used: {problem}"),
+            "it is kept for the control server; end what uses it or choose another port when you start that",
+        ),
+    }
+}
+
+/// Makes a file in the folder and removes it.
+fn probe(folder: &Path) -> io::Result<()> {
+    tempfile::Builder::new().prefix(".cdpilot-doctor-").tempfile_in(folder).map(drop)
+}
+
+/// Size and free space of the file system that a folder is on, in bytes.
+fn space(folder: &Path) -> Option<(u64, u64)> {
+    fs::metadata(folder).ok().filter(fs::Metadata::is_dir)?;
+    #[cfg(unix)]
+    {
+        let told = rustix::fs::statvfs(folder).ok()?;
+        Some((told.f_blocks * told.f_frsize, told.f_bavail * told.f_frsize))
+    }
+    #[cfg(not(unix))]
+    None
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{} MiB", bytes >> 20)
+}
+
+fn print(check: &Check, out: &Out) {
+    if out.quiet && check.status == Status::Pass {
+        return;
+    }
+    let look = out.look;
+    let mark = match check.status {
+        Status::Pass => look.green(look.pick("✓", "ok  ")),
+        Status::Warn => look.yellow(look.pick("!", "warn")),
+        Status::Fail => look.red(look.pick("✗", "FAIL")),
+    };
+    out.line(&format!("{mark} {:<14} {}", check.id, check.summary));
+    if let Some(hint) = &check.fix_hint {
+        let indent = look.pick("", "   ");
+        out.line(&format!("{indent}                 {} {hint}", look.pick("→", "->")));
+    }
+}
+
+fn finish(checks: Vec<Check>, out: &Out) -> Exit {
+    #[derive(Serialize)]
+    struct Report {
+        ok: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        code: Option<&'static str>,
+        checks: Vec<Check>,
+    }
+    let failed: Vec<&str> = checks.iter().filter(|c| c.status == Status::Fail).map(|c| c.id).collect();
+    let warned = checks.iter().filter(|c| c.status == Status::Warn).count();
+    let error = (!failed.is_empty()).then(|| format!("failed: {}; see the hints", failed.join(", ")));
+    let no_browser = failed.iter().any(|id| matches!(*id, "browser" | "launch" | "endpoint"));
+    let code = error.as_ref().map(|_| if no_browser { "BROWSER_NOT_RUNNING" } else { "INTERNAL" });
+    let exit = if failed.is_empty() { Exit::Done } else { Exit::Failed };
+    match &error {
+        Some(error) => out.line(&format!("\n{}", out.look.red(error))),
+        None if out.quiet => {}
+        None if warned == 0 => out.line("\nall is well"),
+        None => out.line(&format!("\nall is well, {warned} to know about")),
+    }
+    out.object(&Report { ok: error.is_none(), error, code, checks });
+    exit
+}

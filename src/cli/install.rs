@@ -1,0 +1,82 @@
+//! `cdpilot install`: gets a browser with the system's package manager, and says what it runs.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::args::Install;
+use super::failure::{Exit, Failure};
+use super::output::Out;
+use crate::browser::install::{self, InstallPlan, Step};
+use crate::browser::{Error, find};
+
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    ok: bool,
+    /// Whether this run put a browser on the machine.
+    installed: bool,
+    /// The browser that is there now.
+    browser: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    manager: Option<&'static str>,
+    /// What was, or would be, run.
+    commands: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
+}
+
+pub(super) fn run(args: &Install, out: &Out) -> Result<Exit, Failure> {
+    let there = match find::find(None) {
+        Ok(found) => Some(found.path),
+        // One that was named and cannot be used: another one would not be taken in its place.
+        Err(problem @ Error::Executable { .. }) if !args.dry_run => return Err(problem.into()),
+        Err(_) => None,
+    };
+    if let (Some(path), false) = (&there, args.dry_run) {
+        out.line(&format!("{} is there already, nothing to do", path.display()));
+        out.object(&Report { ok: true, browser: there, ..Report::default() });
+        return Ok(Exit::Done);
+    }
+    let plan = install::plan().ok_or_else(|| {
+        Failure::new(
+            "NOT_FOUND",
+            "no package manager here that cdpilot knows; install Chromium or Chrome by hand, or set CDPILOT_BROWSER",
+        )
+    })?;
+    let mut report = Report::of(&plan);
+    if args.dry_run {
+        if let Some(path) = &there {
+            out.line(&format!("{} is there already; to install one, this would be run:", path.display()));
+        }
+        report.commands.iter().for_each(|command| out.line(&format!("$ {command}")));
+        if let Some(note) = plan.note {
+            out.line(&format!("note: {note}"));
+        }
+        report.browser = there;
+        out.object(&report);
+        return Ok(Exit::Done);
+    }
+    // The result is what stdout is for; what the package manager says goes beside it.
+    install::run(&plan, |line| out.aside(line)).map_err(|problem| Failure::new("BROWSER_ERROR", problem.to_string()))?;
+    let found = find::find(None).map_err(|_| {
+        Failure::new("BROWSER_ERROR", "the commands went through but left no browser where it is expected; set CDPILOT_BROWSER")
+    })?;
+    out.line(&format!("installed {}", found.path.display()));
+    report.installed = true;
+    report.browser = Some(found.path);
+    out.object(&report);
+    Ok(Exit::Done)
+}
+
+impl Report {
+    fn of(plan: &InstallPlan) -> Self {
+        Self {
+            ok: true,
+            manager: Some(plan.manager),
+            commands: plan.steps.iter().map(Step::command_line).collect(),
+            note: plan.note,
+            ..Self::default()
+        }
+    }
+}

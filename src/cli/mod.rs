@@ -1,0 +1,99 @@
+//! The `cdpilot` program: reads its arguments, calls the rooms below, prints.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `args` | what can be typed |
+//! | `settings` | flags and environment variables put together |
+//! | `output`, `failure` | text or one JSON object; exit codes |
+//! | `demo`, `doctor`, `install`, `supervise`, `completions` | the commands |
+//!
+//! Nothing in here knows how a browser works.
+
+mod args;
+mod completions;
+mod demo;
+mod doctor;
+mod failure;
+mod install;
+mod output;
+mod settings;
+mod supervise;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use serde::Serialize;
+
+use args::{Cli, Command};
+use failure::{Exit, Failure};
+use output::Out;
+use settings::Settings;
+
+/// Runs the program on the arguments of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(problem) => return not_parsed(&problem),
+    };
+    let out = Out::new(cli.global.json, cli.global.quiet);
+    settings::start_log(&cli.global);
+    let outcome = Settings::new(&cli.global).and_then(|settings| match cli.command {
+        Command::Demo(args) => demo::run(&args, &settings, &out),
+        Command::Doctor => Ok(doctor::run(&settings, &out)),
+        Command::Install(args) => install::run(&args, &out),
+        Command::Supervise(args) => supervise::run(&args, &settings, &out),
+        Command::Completions { shell } => completions::run(shell, &out),
+    });
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            out.failure(&failure);
+            failure.exit.into()
+        }
+    }
+}
+
+/// Usage errors, `--help` and `--version`: as text, or as one object when `--json` was typed.
+fn not_parsed(problem: &clap::Error) -> ExitCode {
+    #[derive(Serialize)]
+    struct Asked<'a> {
+        ok: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        version: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        help: Option<String>,
+    }
+    let json = std::env::args_os().skip(1).take_while(|arg| arg != "--").any(|arg| arg == "--json");
+    if !json {
+        let _ = problem.print(); // a closed pipe is no reason to complain
+        return if problem.use_stderr() { Exit::Usage } else { Exit::Done }.into();
+    }
+    let out = Out::new(true, false);
+    match problem.kind() {
+        ErrorKind::DisplayVersion => {
+            out.object(&Asked { ok: true, version: Some(env!("CARGO_PKG_VERSION")), help: None });
+            Exit::Done.into()
+        }
+        ErrorKind::DisplayHelp => {
+            out.object(&Asked { ok: true, version: None, help: Some(problem.to_string()) });
+            Exit::Done.into()
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            out.failure(&Failure::usage("no command given; `cdpilot --help` lists them"));
+            Exit::Usage.into()
+        }
+        _ => {
+            out.failure(&Failure::usage(one_sentence(&problem.to_string())));
+            Exit::Usage.into()
+        }
+    }
+}
+
+/// What clap has to say, without its heading, its usage lines and its line breaks.
+fn one_sentence(text: &str) -> String {
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    let wanted = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    wanted.map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+}

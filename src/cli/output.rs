@@ -1,0 +1,111 @@
+//! Text for people, or one JSON object for programs. A reader that went away is no error.
+
+use std::io::{self, IsTerminal, Write};
+
+use serde::Serialize;
+
+use super::failure::Failure;
+
+/// Where output goes and how it looks.
+#[derive(Debug)]
+pub(super) struct Out {
+    pub(super) json: bool,
+    pub(super) quiet: bool,
+    pub(super) look: Look,
+}
+
+/// Marks and colours on a terminal that wants them, plain ASCII everywhere else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    Plain,
+    Rich,
+}
+
+impl Look {
+    fn of(terminal: bool) -> Self {
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        if terminal && !set("NO_COLOR") && !dumb { Self::Rich } else { Self::Plain }
+    }
+
+    /// The first on a rich terminal, the second elsewhere.
+    pub(super) fn pick<'a>(self, rich: &'a str, plain: &'a str) -> &'a str {
+        if self == Self::Rich { rich } else { plain }
+    }
+
+    pub(super) fn green(self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    pub(super) fn yellow(self, text: &str) -> String {
+        self.paint("33", text)
+    }
+
+    pub(super) fn red(self, text: &str) -> String {
+        self.paint("31", text)
+    }
+
+    pub(super) fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    pub(super) fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        match self {
+            Self::Rich => format!("\x1b[{code}m{text}\x1b[0m"),
+            Self::Plain => text.to_owned(),
+        }
+    }
+}
+
+impl Out {
+    pub(super) fn new(json: bool, quiet: bool) -> Self {
+        Self { json, quiet, look: Look::of(!json && io::stdout().is_terminal()) }
+    }
+
+    /// Text on stdout as it is, and out at once: a step may be under way behind it.
+    pub(super) fn text(&self, text: &str) {
+        if !self.json {
+            let mut stdout = io::stdout().lock();
+            let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        }
+    }
+
+    /// A line of text on stdout.
+    pub(super) fn line(&self, line: &str) {
+        self.text(&format!("{line}\n"));
+    }
+
+    /// The one JSON object. Nothing when text is wanted.
+    pub(super) fn object(&self, value: &impl Serialize) {
+        if self.json {
+            let text = serde_json::to_string(value).unwrap_or_default();
+            let _ = writeln!(io::stdout().lock(), "{text}");
+        }
+    }
+
+    /// A line for people beside the result, on stderr.
+    pub(super) fn aside(&self, line: &str) {
+        if !self.quiet {
+            let _ = writeln!(io::stderr().lock(), "{line}");
+        }
+    }
+
+    pub(super) fn failure(&self, failure: &Failure) {
+        #[derive(Serialize)]
+        struct Told<'a> {
+            ok: bool,
+            #[serde(flatten)]
+            failure: &'a Failure,
+        }
+        if self.json {
+            self.object(&Told { ok: false, failure });
+        } else {
+            let look = Look::of(io::stderr().is_terminal());
+            let _ = writeln!(io::stderr().lock(), "{} {}", look.red("error:"), failure.error);
+        }
+    }
+}

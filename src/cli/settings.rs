@@ -1,0 +1,77 @@
+//! Flags and environment variables put together: a flag comes before its variable, a variable before
+//! the default. An empty variable counts as not set.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tracing_subscriber::EnvFilter;
+
+use super::args::{Global, When};
+use super::failure::Failure;
+use crate::browser::Switch;
+use crate::sync::Deadline;
+
+/// What holds for every command.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Settings {
+    timeout: Option<Duration>,
+}
+
+impl Settings {
+    pub(super) fn new(global: &Global) -> Result<Self, Failure> {
+        let millis = match (global.timeout, env("CDPILOT_TIMEOUT_MS")) {
+            (Some(millis), _) => Some(millis),
+            (None, None) => None,
+            (None, Some(text)) => Some(text.parse().ok().filter(|millis| *millis > 0).ok_or_else(|| {
+                Failure::usage(format!("CDPILOT_TIMEOUT_MS is `{text}`; give a number of milliseconds above 0"))
+            })?),
+        };
+        Ok(Self { timeout: millis.map(Duration::from_millis) })
+    }
+
+    /// How long an operation may take that has `usual` when nobody says otherwise.
+    pub(super) fn timeout(&self, usual: Duration) -> Duration {
+        self.timeout.unwrap_or(usual)
+    }
+
+    /// The same as a deadline that begins now.
+    pub(super) fn deadline(&self, usual: Duration) -> Deadline {
+        Deadline::after(self.timeout(usual))
+    }
+}
+
+/// An environment variable that is set, not empty, and text.
+pub(super) fn env(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Whether to run without a window. Without a flag the browser room looks at `CDPILOT_HEADLESS` and the
+/// display, or `otherwise` holds when the variable is not set.
+pub(super) fn headless(flag: Option<When>, otherwise: Switch) -> Switch {
+    match flag {
+        Some(when) => when.into(),
+        None if env("CDPILOT_HEADLESS").is_some() => Switch::Auto,
+        None => otherwise,
+    }
+}
+
+/// The home folder: `CDPILOT_HOME`, else `.cdpilot` below the person's own. It need not exist.
+pub(super) fn home() -> Option<PathBuf> {
+    env("CDPILOT_HOME").map(PathBuf::from).or_else(|| std::env::home_dir().map(|home| home.join(".cdpilot")))
+}
+
+/// Sends the log to stderr, as `CDPILOT_LOG` says, else as `-v` and `-q` say.
+pub(super) fn start_log(global: &Global) {
+    let usual = match (global.quiet, global.verbose) {
+        (true, _) => "error",
+        (false, 0) => "warn",
+        (false, 1) => "cdpilot=debug,warn",
+        (false, _) => "trace",
+    };
+    let by_flag = global.quiet || global.verbose > 0;
+    let wanted = env("CDPILOT_LOG").filter(|_| !by_flag).unwrap_or_else(|| usual.to_owned());
+    let filter = EnvFilter::try_new(wanted).unwrap_or_else(|_| EnvFilter::new(usual));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    let _ = log.with_ansi(std::io::IsTerminal::is_terminal(&io::stderr())).try_init();
+}

@@ -1,0 +1,214 @@
+//! Carrying out a command, and the line that answers it.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::super::failure::{Exit, Failure};
+use super::super::settings::Settings;
+use super::command::{Action, Asked, Command, HELP, Misread};
+use crate::supervisor::{Dialog, DialogAnswer, FrameRef, Page, Snapshot, Supervisor};
+use crate::sync::Deadline;
+
+/// How long a page may take to answer, and the greatest time that may be asked for.
+const PAGE_TIME: Duration = Duration::from_secs(20);
+const LONGEST: Duration = Duration::from_secs(120);
+/// How long a dialog may take to close.
+const DIALOG_TIME: Duration = Duration::from_secs(10);
+/// How long an armed answer waits for its dialog.
+const ARM_TIME: Duration = Duration::from_secs(120);
+
+/// The line that answers a command.
+#[derive(Debug, Serialize)]
+pub(super) struct Answer {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Value>,
+    command: String,
+    ok: bool,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    failure: Option<Failure>,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+impl Answer {
+    pub(super) fn misread(line: Misread) -> Self {
+        let failure = Some(Failure::usage(line.problem));
+        Self { kind: "result", id: line.id, command: line.command, ok: false, failure, rest: Map::new() }
+    }
+}
+
+/// Carries out a command.
+pub(super) fn carry_out(asked: Asked, supervisor: &Supervisor, settings: &Settings) -> Answer {
+    let before = supervisor.snapshot();
+    let act = Act { supervisor, settings, wish: asked.timeout_ms.map(Duration::from_millis) };
+    let command = asked.command.name().to_owned();
+    let (ok, failure, rest) = match act.run(asked.command) {
+        Ok(rest) => (true, None, rest),
+        // Under way when the dialog opened: the command has most likely opened it, and has done its work.
+        Err(failure) if failure.exit == Exit::Dialog => {
+            let now = supervisor.snapshot();
+            let opened = opened_since(&before, &now);
+            let rest = object(json!({ "blockedByDialog": true, "pending_dialogs": &*now.dialogs }));
+            (opened, Some(failure).filter(|_| !opened), rest)
+        }
+        Err(failure) => (false, Some(failure), Map::new()),
+    };
+    Answer { kind: "result", id: asked.id, command, ok, failure, rest }
+}
+
+fn opened_since(before: &Snapshot, now: &Snapshot) -> bool {
+    let known = |dialog: &Dialog| before.dialogs.iter().any(|old| old.id == dialog.id);
+    now.dialogs.iter().any(|dialog| !known(dialog))
+}
+
+struct Act<'a> {
+    supervisor: &'a Supervisor,
+    settings: &'a Settings,
+    wish: Option<Duration>,
+}
+
+impl Act<'_> {
+    fn deadline(&self, usual: Duration) -> Deadline {
+        Deadline::after(self.wish.unwrap_or_else(|| self.settings.timeout(usual)).min(LONGEST))
+    }
+
+    fn run(&self, command: Command) -> Result<Map<String, Value>, Failure> {
+        let supervisor = self.supervisor;
+        Ok(match command {
+            Command::Accept { dialog, text } => self.respond(dialog, DialogAnswer::Accept(text))?,
+            Command::Dismiss { dialog } => self.respond(dialog, DialogAnswer::Dismiss)?,
+            Command::Arm { action, text } => {
+                let answer = match action {
+                    Action::Accept => DialogAnswer::Accept(text),
+                    Action::Dismiss => DialogAnswer::Dismiss,
+                };
+                let time = self.wish.unwrap_or(ARM_TIME).min(ARM_TIME);
+                supervisor.arm(answer, time)?;
+                object(json!({ "armedForMs": u64::try_from(time.as_millis()).unwrap_or(u64::MAX) }))
+            }
+            Command::Eval { frame, script } => {
+                let frame = self.frame(&frame);
+                let got = supervisor.evaluate(&frame, &script, self.deadline(PAGE_TIME))?;
+                let mut rest = object(json!({ "result": got.value, "resultType": got.kind }));
+                if got.described {
+                    rest.insert("described".to_owned(), true.into());
+                }
+                rest
+            }
+            Command::Navigate { url, target } => {
+                let page = self.page(target.as_deref())?;
+                let went = supervisor.navigate(&page.top, &url, self.deadline(PAGE_TIME))?;
+                object(json!({ "targetId": page.id, "frameId": went.frame_id.as_str(), "url": url }))
+            }
+            Command::Open { url } => {
+                let target = supervisor.open_page(&url, None, self.deadline(PAGE_TIME))?;
+                object(json!({ "targetId": target.as_str(), "url": url }))
+            }
+            Command::Close { target } => {
+                let page = self.page(target.as_deref())?;
+                supervisor.close_page(&page.id.as_str().into(), self.deadline(PAGE_TIME))?;
+                object(json!({ "targetId": page.id }))
+            }
+            Command::Snapshot {} => object(snapshot(&supervisor.snapshot())),
+            Command::Frames { target } => {
+                let page = self.page(target.as_deref())?;
+                let tree = supervisor.snapshot().full_frame_tree(&page.id);
+                object(json!({ "targetId": page.id, "frame_tree": tree }))
+            }
+            Command::Help {} => {
+                let commands: Vec<_> = HELP.iter().map(|(usage, what)| json!({ "usage": usage, "what": what })).collect();
+                let json = r#"{"cmd": "eval", "frame": "top", "script": "1 + 1", "id": 7, "timeoutMs": 5000}"#;
+                object(json!({ "commands": commands, "json": json }))
+            }
+            Command::Quit {} => Map::new(),
+        })
+    }
+
+    fn respond(&self, dialog: Option<String>, answer: DialogAnswer) -> Result<Map<String, Value>, Failure> {
+        let closed = self.supervisor.respond(dialog.as_deref(), answer, self.deadline(DIALOG_TIME))?;
+        Ok(object(json!({ "dialog": closed })))
+    }
+
+    /// A frame by `top`, its id, the beginning of its id when only one begins so, or a page's target id.
+    fn frame(&self, text: &str) -> FrameRef {
+        let now = self.supervisor.snapshot();
+        if text == "top" {
+            return FrameRef::Top;
+        }
+        if now.frame(text).is_none() {
+            if let Some(page) = now.page(text) {
+                return FrameRef::TopOf(page.target_id.clone());
+            }
+            if let Some(id) = only(now.frames.iter().map(|f| f.frame_id.as_str()), text) {
+                return FrameRef::Id(id.into());
+            }
+        }
+        FrameRef::Id(text.into())
+    }
+
+    /// A page by its target id or the beginning of it, else the newest.
+    fn page(&self, text: Option<&str>) -> Result<Chosen, Failure> {
+        let now = self.supervisor.snapshot();
+        let id = match text {
+            None => now.pages.last().map(|page| page.target_id.as_str()),
+            Some(text) if now.page(text).is_some() => Some(text),
+            Some(text) => only(now.pages.iter().map(|page| page.target_id.as_str()), text),
+        };
+        let missing = || match text {
+            None => Failure::new("TAB_NOT_FOUND", "there is no open page; `open URL` opens one"),
+            Some(text) => Failure::new("TAB_NOT_FOUND", format!("no page {text}; `snapshot` lists the pages")),
+        };
+        id.map(|id| Chosen { id: id.to_owned(), top: FrameRef::TopOf(id.into()) }).ok_or_else(missing)
+    }
+}
+
+struct Chosen {
+    id: String,
+    top: FrameRef,
+}
+
+/// The one that begins with the text.
+fn only<'a>(ids: impl Iterator<Item = &'a str>, text: &str) -> Option<&'a str> {
+    let mut found = ids.filter(|id| !text.is_empty() && id.starts_with(text));
+    found.next().filter(|_| found.next().is_none())
+}
+
+/// A page as lines show it.
+pub(super) fn page(page: &Page) -> Map<String, Value> {
+    let mut map = object(json!({
+        "targetId": page.target_id.as_str(), "url": page.url, "title": page.title, "state": page.state, "own": page.own,
+    }));
+    if let Some(opener) = &page.opener {
+        map.insert("opener".to_owned(), opener.as_str().into());
+    }
+    map
+}
+
+fn snapshot(now: &Snapshot) -> Value {
+    let pages: Vec<_> = now
+        .pages
+        .iter()
+        .map(|known| {
+            let mut map = page(known);
+            map.insert("frame_tree".to_owned(), json!(now.frame_tree(known.target_id.as_str())));
+            map
+        })
+        .collect();
+    json!({
+        "pages": pages,
+        "pending_dialogs": &*now.dialogs,
+        "recent_dialogs": &*now.recent,
+        "console": &*now.console,
+    })
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}

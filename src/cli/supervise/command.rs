@@ -1,0 +1,227 @@
+//! What may be said on stdin: a word and its arguments, or a JSON object.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// A command. As JSON: `{"cmd": "eval", "frame": "top", "script": "1 + 1", "id": 7}`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(tag = "cmd", rename_all = "lowercase", deny_unknown_fields)]
+pub(super) enum Command {
+    Accept { dialog: Option<String>, text: Option<String> },
+    Dismiss { dialog: Option<String> },
+    Arm { action: Action, text: Option<String> },
+    Eval { frame: String, script: String },
+    Navigate { url: String, target: Option<String> },
+    Open { url: String },
+    Close { target: Option<String> },
+    Snapshot {},
+    Frames { target: Option<String> },
+    Help {},
+    Quit {},
+}
+
+/// What an armed answer does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Action {
+    Accept,
+    Dismiss,
+}
+
+/// For `help`.
+pub(super) const HELP: [(&str, &str); 11] = [
+    ("accept [DIALOG] [TEXT]", "answer a dialog with OK; TEXT is for a prompt"),
+    ("dismiss [DIALOG]", "answer a dialog with Cancel"),
+    ("arm accept|dismiss [TEXT]", "answer the next dialog the moment it opens"),
+    ("eval FRAME|top SCRIPT", "run a script in a frame; promises are awaited"),
+    ("navigate URL", "go to an address in the newest page"),
+    ("open URL", "open a page"),
+    ("close [TARGET]", "close a page, the newest one unless named"),
+    ("snapshot", "pages with their frames, open and recent dialogs, console"),
+    ("frames [TARGET]", "all frames of a page, without the snapshot's limits"),
+    ("help", "this"),
+    ("quit", "finish what was asked and end; so does the end of stdin"),
+];
+
+/// A line, understood: the command, and what a JSON object had beside it.
+#[derive(Debug, PartialEq)]
+pub(super) struct Asked {
+    pub(super) command: Command,
+    /// Sent back with the answer.
+    pub(super) id: Option<Value>,
+    pub(super) timeout_ms: Option<u64>,
+    /// Whether it was a JSON object; such commands do not wait for each other.
+    pub(super) json: bool,
+}
+
+/// A line that is no command. It is answered too.
+#[derive(Debug, PartialEq)]
+pub(super) struct Misread {
+    pub(super) command: String,
+    pub(super) id: Option<Value>,
+    pub(super) problem: String,
+}
+
+/// Reads a line. `None` for an empty one.
+pub(super) fn parse(line: &str) -> Option<Result<Asked, Misread>> {
+    let line = line.trim();
+    if line.is_empty() {
+        return None;
+    }
+    if line.starts_with('{') {
+        return Some(from_json(line));
+    }
+    let (word, rest) = split(line);
+    let command = from_words(word, rest).map_err(|problem| Misread { command: word.to_owned(), id: None, problem });
+    Some(command.map(|command| Asked { command, id: None, timeout_ms: None, json: false }))
+}
+
+fn from_json(line: &str) -> Result<Asked, Misread> {
+    let misread = |command: &str, id, problem: String| Misread { command: command.to_owned(), id, problem };
+    let mut map: Map<String, Value> =
+        serde_json::from_str(line).map_err(|e| misread("", None, format!("not a JSON object: {e}")))?;
+    let id = map.remove("id");
+    let timeout_ms = map.remove("timeoutMs");
+    let name = map.get("cmd").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let timeout_ms = match timeout_ms {
+        None => None,
+        Some(value) => match value.as_u64().filter(|millis| *millis > 0) {
+            Some(millis) => Some(millis),
+            None => return Err(misread(&name, id, "timeoutMs is not a number of milliseconds above 0".to_owned())),
+        },
+    };
+    match serde_json::from_value(Value::Object(map)) {
+        Ok(command) => Ok(Asked { command, id, timeout_ms, json: true }),
+        Err(problem) => Err(misread(&name, id, problem.to_string())),
+    }
+}
+
+fn from_words(word: &str, rest: &str) -> Result<Command, String> {
+    let optional = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let needed = |text: &str, usage: &str| optional(text).ok_or_else(|| format!("usage: {usage}"));
+    Ok(match word {
+        "accept" => {
+            let (dialog, text) = dialog_first(rest);
+            Command::Accept { dialog, text }
+        }
+        "dismiss" => Command::Dismiss { dialog: optional(rest) },
+        "arm" => {
+            let (action, text) = split(rest);
+            let action = match action {
+                "accept" => Action::Accept,
+                "dismiss" => Action::Dismiss,
+                _ => return Err("usage: arm accept|dismiss [TEXT]".to_owned()),
+            };
+            Command::Arm { action, text: optional(text) }
+        }
+        "eval" => {
+            let (frame, script) = split(rest);
+            Command::Eval { frame: frame.to_owned(), script: needed(script, "eval FRAME|top SCRIPT")? }
+        }
+        "navigate" => Command::Navigate { url: needed(rest, "navigate URL")?, target: None },
+        "open" => Command::Open { url: needed(rest, "open URL")? },
+        "close" => Command::Close { target: optional(rest) },
+        "snapshot" => Command::Snapshot {},
+        "frames" => Command::Frames { target: optional(rest) },
+        "help" => Command::Help {},
+        "quit" => Command::Quit {},
+        _ => return Err(format!("unknown command `{word}`; `help` lists them")),
+    })
+}
+
+/// A dialog's id when the first word is one (`d-3`), and the text.
+fn dialog_first(rest: &str) -> (Option<String>, Option<String>) {
+    let (first, text) = split(rest);
+    let is_id = first.strip_prefix("d-").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    let (dialog, text) = if is_id { (Some(first.to_owned()), text) } else { (None, rest) };
+    (dialog, (!text.is_empty()).then(|| text.to_owned()))
+}
+
+/// The first word and what follows it.
+fn split(text: &str) -> (&str, &str) {
+    text.split_once(char::is_whitespace).map_or((text, ""), |(first, rest)| (first, rest.trim_start()))
+}
+
+impl Command {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Accept { .. } => "accept",
+            Self::Dismiss { .. } => "dismiss",
+            Self::Arm { .. } => "arm",
+            Self::Eval { .. } => "eval",
+            Self::Navigate { .. } => "navigate",
+            Self::Open { .. } => "open",
+            Self::Close { .. } => "close",
+            Self::Snapshot {} => "snapshot",
+            Self::Frames { .. } => "frames",
+            Self::Help {} => "help",
+            Self::Quit {} => "quit",
+        }
+    }
+
+    /// Whether it may have to wait for a page.
+    pub(super) fn waits_for_page(&self) -> bool {
+        matches!(self, Self::Eval { .. } | Self::Navigate { .. } | Self::Open { .. } | Self::Close { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn words(line: &str) -> Command {
+        parse(line).unwrap().unwrap().command
+    }
+
+    fn problem(line: &str) -> String {
+        parse(line).unwrap().unwrap_err().problem
+    }
+
+    #[test]
+    fn words_become_commands() {
+        let some = |text: &str| Some(text.to_owned());
+        assert!(parse("  \t").is_none());
+        assert_eq!(words("accept"), Command::Accept { dialog: None, text: None });
+        assert_eq!(words("accept Ada Lovelace"), Command::Accept { dialog: None, text: some("Ada Lovelace") });
+        assert_eq!(words("accept d-12 Ada"), Command::Accept { dialog: some("d-12"), text: some("Ada") });
+        assert_eq!(words("accept d-x"), Command::Accept { dialog: None, text: some("d-x") });
+        assert_eq!(words("dismiss d-1"), Command::Dismiss { dialog: some("d-1") });
+        assert_eq!(words("arm accept yes"), Command::Arm { action: Action::Accept, text: some("yes") });
+        let script = "a  +  'b c'".to_owned();
+        assert_eq!(words("eval top a  +  'b c'"), Command::Eval { frame: "top".to_owned(), script });
+        assert_eq!(words("close"), Command::Close { target: None });
+    }
+
+    #[test]
+    fn objects_become_commands_and_keep_their_id() {
+        let line = r#"{"cmd":"eval","frame":"top","script":"1+1","id":{"a":7},"timeoutMs":50}"#;
+        let command = Command::Eval { frame: "top".to_owned(), script: "1+1".to_owned() };
+        let asked = Asked { command, id: Some(json!({"a": 7})), timeout_ms: Some(50), json: true };
+        assert_eq!(parse(line), Some(Ok(asked)));
+        assert_eq!(words(r#"{"cmd":"snapshot"}"#), Command::Snapshot {});
+        assert_eq!(words(r#"{"cmd":"arm","action":"dismiss"}"#), Command::Arm { action: Action::Dismiss, text: None });
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        assert!(problem("frobnicate now").contains("`frobnicate`"));
+        assert!(problem("eval top").contains("usage: eval"));
+        assert!(problem("arm maybe").contains("usage: arm"));
+        assert!(problem("{nonsense").contains("not a JSON object"));
+        assert!(problem(r#"{"cmd":"eval","frame":"top"}"#).contains("script"));
+        assert!(problem(r#"{"cmd":"snapshot","verbose":true}"#).contains("verbose"));
+        assert!(problem(r#"{"cmd":"help","timeoutMs":"soon"}"#).contains("timeoutMs"));
+        let misread = parse(r#"{"cmd":"fly","id":3}"#).unwrap().unwrap_err();
+        assert_eq!((misread.command.as_str(), misread.id), ("fly", Some(json!(3))));
+    }
+
+    #[test]
+    fn every_command_has_its_help() {
+        for (usage, _) in HELP {
+            let name = split(usage).0;
+            let line = format!("{name} accept x");
+            assert_eq!(words(&line).name(), name);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! `cdpilot supervise`: a browser watched from the shell. Events and answers are JSON lines on stdout,
+//! commands come in on stdin.
+//!
+//! The main thread waits for lines and for reasons to end, and hands commands to lanes; it never waits
+//! for a page. Threads: `sup-in` reads, `sup-out` writes, `sup-log` follows the event log, `sup-typed`
+//! carries out typed commands one after the other, `sup-json-…` those that came as JSON side by side, and
+//! `sup-dialog` those that need no page, so that a dialog can be answered while a script waits for it.
+
+mod act;
+mod command;
+mod input;
+mod lines;
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, bounded, select};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::args::Supervise;
+use super::failure::{Exit, Failure};
+use super::output::Out;
+use super::settings::{Settings, env, headless};
+use crate::browser::{Browser, ConnectOptions, LaunchOptions, Switch, TransportKind};
+use crate::supervisor::{DialogPolicy, Entry, Pages, Supervisor, SupervisorOptions};
+use crate::sync::{Deadline, Thread, spawn};
+use act::Answer;
+use command::{Asked, Command, Misread};
+use input::{Input, Line};
+use lines::Lines;
+
+/// Commands that may wait in a lane.
+const WAITING: usize = 256;
+/// Threads for commands that came as JSON.
+const JSON_THREADS: usize = 4;
+/// What the end of a session may take.
+const STOP_TIME: Duration = Duration::from_secs(5);
+/// How long a reader has for the last lines.
+const LAST_LINES: Duration = Duration::from_secs(2);
+
+/// Why a session ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// It was asked to, or stdin ended: what was asked before is finished.
+    Asked,
+    /// A signal came.
+    Signal,
+    /// Nobody reads stdout any more.
+    ReaderGone,
+    /// The browser or the connection is gone.
+    Lost,
+}
+
+pub(super) fn run(args: &Supervise, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
+    let supervisor = Arc::new(start(args, settings)?);
+    if std::io::stdin().is_terminal() {
+        out.aside("watching; `help` lists the commands, `quit` ends");
+    }
+    let end = Session::open(&supervisor, *settings, args)?.run();
+    Ok(if end == End::Lost { Exit::Failed } else { Exit::Done })
+}
+
+fn start(args: &Supervise, settings: &Settings) -> Result<Supervisor, Failure> {
+    let mut options = SupervisorOptions::task("supervise");
+    options.policy = args.policy.into();
+    options.dialog_timeout = Duration::from_secs(args.dialog_timeout);
+    options.start_timeout = settings.timeout(options.start_timeout);
+    if args.launch {
+        let mut launch = LaunchOptions {
+            executable: args.browser.clone(),
+            headless: headless(args.headless, Switch::Auto),
+            transport: args.port.map_or(TransportKind::Pipe, TransportKind::PipeAndPort),
+            ..LaunchOptions::default()
+        };
+        launch.start_timeout = settings.timeout(launch.start_timeout);
+        return Ok(Supervisor::launch(&launch, options)?);
+    }
+    let url = args.cdp_url.clone().or_else(|| env("CDPILOT_CDP_URL"));
+    let url = url.ok_or_else(|| {
+        Failure::usage("which browser? give --launch, --cdp-url URL, or set CDPILOT_CDP_URL")
+    })?;
+    options.pages = args.target.as_deref().map_or(Pages::All, |target| Pages::Existing(target.into()));
+    let mut connect = ConnectOptions::default();
+    connect.connect_timeout = settings.timeout(connect.connect_timeout);
+    Ok(Supervisor::attach(&url, &connect, options)?)
+}
+
+/// The first line.
+#[derive(Debug, Serialize)]
+struct Ready {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    version: &'static str,
+    browser: String,
+    /// Whether we started it.
+    launched: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
+    #[serde(rename = "cdpPort", skip_serializing_if = "Option::is_none")]
+    cdp_port: Option<u16>,
+    policy: DialogPolicy,
+    pages: Vec<Map<String, Value>>,
+}
+
+impl Ready {
+    fn of(supervisor: &Supervisor, policy: DialogPolicy) -> Self {
+        let told = supervisor.with_browser(|browser: &Browser| {
+            let port = browser.endpoint().map(|endpoint| endpoint.port());
+            (browser.version().product.clone(), browser.pid(), port.filter(|_| browser.is_ours()))
+        });
+        let (browser, pid, cdp_port) = told.unwrap_or_default();
+        let pages = supervisor.snapshot().pages.iter().map(act::page).collect();
+        let version = env!("CARGO_PKG_VERSION");
+        Self { kind: "ready", version, browser, launched: pid.is_some(), pid, cdp_port, policy, pages }
+    }
+}
+
+/// Threads that carry out commands. They end when the lane is closed and empty.
+struct Lane {
+    jobs: Sender<Asked>,
+    threads: Vec<Thread>,
+}
+
+struct Session {
+    supervisor: Arc<Supervisor>,
+    input: Input,
+    lines: Lines,
+    control: Receiver<End>,
+    typed: Lane,
+    json: Lane,
+    dialogs: Lane,
+    /// What could not be read is answered in turn.
+    misread: Sender<Misread>,
+    /// Ends when all lanes have ended.
+    busy: Receiver<()>,
+    /// Ends when the log and all lines are written.
+    writing: Receiver<()>,
+    patience: Sender<()>,
+    log: Thread,
+    writer: Thread,
+}
+
+impl Session {
+    fn open(supervisor: &Arc<Supervisor>, settings: Settings, args: &Supervise) -> Result<Self, Failure> {
+        let refused = |problem: std::io::Error| Failure::internal(format!("the system refuses a thread: {problem}"));
+        // Room for every sender's one message.
+        let (tell, control) = bounded(8);
+        let (alive, writing) = bounded(0);
+        let (working, busy) = bounded(0);
+        let (lines, patience, writer) = Lines::start(tell.clone(), alive.clone()).map_err(refused)?;
+        lines.write(&Ready::of(supervisor, args.policy.into()));
+        let (misread, unread) = bounded::<Misread>(WAITING);
+        let lane = |name: &str, count: usize, unread: Option<Receiver<Misread>>| -> Result<Lane, Failure> {
+            let (jobs, queue) = bounded::<Asked>(WAITING);
+            let threads = (1..=count).map(|number| {
+                let (queue, unread, working) = (queue.clone(), unread.clone(), working.clone());
+                let (supervisor, lines) = (Arc::clone(supervisor), lines.clone());
+                let name = if count == 1 { name.to_owned() } else { format!("{name}-{number}") };
+                spawn(name, move || {
+                    let _working = working;
+                    let unread = unread.unwrap_or_else(crossbeam_channel::never);
+                    work(&queue, &unread, &supervisor, &settings, &lines);
+                })
+            });
+            Ok(Lane { threads: threads.collect::<std::io::Result<_>>().map_err(refused)?, jobs })
+        };
+        let typed = lane("sup-typed", 1, None)?;
+        let json = lane("sup-json", JSON_THREADS, None)?;
+        let dialogs = lane("sup-dialog", 1, Some(unread))?;
+        let input = Input::start(tell.clone()).map_err(refused)?;
+        let log = {
+            let (supervisor, lines) = (Arc::clone(supervisor), lines.clone());
+            spawn("sup-log", move || {
+                let _alive = alive;
+                follow(&supervisor, &lines);
+                let _ = tell.try_send(End::Lost);
+            })
+        };
+        let supervisor = Arc::clone(supervisor);
+        let log = log.map_err(refused)?;
+        Ok(Self { supervisor, input, lines, control, typed, json, dialogs, misread, busy, writing, patience, log, writer })
+    }
+
+    fn run(self) -> End {
+        let mut end = self.take_commands();
+        let Self { supervisor, input, lines, control, typed, json, dialogs, misread, busy, writing, patience, log, writer } =
+            self;
+        drop(input);
+        drop(misread);
+        let threads: Vec<Thread> = [typed, json, dialogs].into_iter().flat_map(|lane| lane.threads).collect();
+        if end == End::Asked {
+            // What was asked is finished, unless there is a reason not to wait for it.
+            select! {
+                recv(busy) -> _ => {}
+                recv(control) -> why => end = why.unwrap_or(End::Asked),
+            }
+        }
+        supervisor.stop(Deadline::after(STOP_TIME));
+        drop(lines);
+        if writing.recv_timeout(LAST_LINES) == Err(crossbeam_channel::RecvTimeoutError::Timeout) {
+            drop(patience);
+            // It waits for a reader that does not read; only the end of the process ends that.
+            std::mem::forget(writer);
+        }
+        drop((log, threads));
+        end
+    }
+
+    /// Hands lines to the lanes until there is a reason to end.
+    fn take_commands(&self) -> End {
+        loop {
+            let line = select! {
+                recv(self.input.lines) -> line => line,
+                recv(self.control) -> why => return why.unwrap_or(End::Lost),
+            };
+            let read = match line {
+                Err(_) => return End::Asked,
+                Ok(Line::Text(text)) => command::parse(&text),
+                Ok(Line::Unreadable(problem)) => {
+                    Some(Err(Misread { command: String::new(), id: None, problem: problem.to_owned() }))
+                }
+            };
+            let quit = matches!(&read, Some(Ok(asked)) if asked.command == Command::Quit {});
+            let stopped = match read {
+                None => None,
+                Some(Ok(asked)) => {
+                    let lane = if !asked.command.waits_for_page() { &self.dialogs } else if asked.json { &self.json } else { &self.typed };
+                    self.hand(&lane.jobs, asked)
+                }
+                Some(Err(misread)) => self.hand(&self.misread, misread),
+            };
+            match stopped {
+                Some(end) => return end,
+                None if quit => return End::Asked,
+                None => {}
+            }
+        }
+    }
+
+    /// Waits for room, or for a reason to end.
+    fn hand<T>(&self, lane: &Sender<T>, job: T) -> Option<End> {
+        select! {
+            send(lane, job) -> _ => None,
+            recv(self.control) -> why => Some(why.unwrap_or(End::Lost)),
+        }
+    }
+}
+
+fn work(
+    queue: &Receiver<Asked>,
+    unread: &Receiver<Misread>,
+    supervisor: &Supervisor,
+    settings: &Settings,
+    lines: &Lines,
+) {
+    loop {
+        select! {
+            recv(queue) -> asked => match asked {
+                Ok(asked) => lines.write(&act::carry_out(asked, supervisor, settings)),
+                Err(_) => break,
+            },
+            recv(unread) -> misread => match misread {
+                Ok(misread) => lines.write(&Answer::misread(misread)),
+                Err(_) => break,
+            },
+        }
+    }
+    queue.iter().for_each(|asked| lines.write(&act::carry_out(asked, supervisor, settings)));
+    unread.try_iter().for_each(|misread| lines.write(&Answer::misread(misread)));
+}
+
+/// Writes the event log as it grows, to its end.
+fn follow(supervisor: &Supervisor, lines: &Lines) {
+    #[derive(Serialize)]
+    struct Lost {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        count: u64,
+    }
+    const AT_ONCE: usize = 256;
+    let log = supervisor.log();
+    let mut seen = 0;
+    loop {
+        let ended = log.has_ended();
+        let tail = log.wait_since(seen, AT_ONCE, Deadline::after_secs(60));
+        if tail.lost > 0 {
+            lines.write(&Lost { kind: "lost", count: tail.lost });
+        }
+        let write = |entry: &Entry| lines.write(entry);
+        tail.entries.iter().for_each(write);
+        match tail.entries.last() {
+            Some(entry) => seen = entry.seq,
+            None if ended => return,
+            None => {}
+        }
+    }
+}

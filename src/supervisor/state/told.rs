@@ -1,0 +1,29 @@
+//! Answers to requests, kept until the view they speak of is published: a caller that was told of
+//! something finds it in the next snapshot it takes.
+
+use super::super::error::Error;
+use super::super::snapshot::ClosedDialog;
+use super::requests::Response;
+use crate::cdp::protocol::target::TargetId;
+
+/// An answer that is due.
+#[derive(Debug)]
+pub(in crate::supervisor) enum Told {
+    /// To a request without a result.
+    Done(Response<()>, Result<(), Error>),
+    /// To a request to answer a dialog.
+    Dialog(Response<ClosedDialog>, Result<ClosedDialog, Error>),
+    /// To a request to open a page.
+    Page(Response<TargetId>, Result<TargetId, Error>),
+}
+
+impl Told {
+    /// Gives it. A caller that waits no longer does not mind.
+    pub(in crate::supervisor) fn tell(self) {
+        match self {
+            Self::Done(reply, outcome) => drop(reply.try_send(outcome)),
+            Self::Dialog(reply, outcome) => drop(reply.try_send(outcome)),
+            Self::Page(reply, outcome) => drop(reply.try_send(outcome)),
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Browsers that do not start, die or outlive their owner: a real Chromium, and scripts in its place.
+#![cfg(unix)]
+#![allow(clippy::print_stdout)] // a helper process reports
+
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use cdpilot::browser::{Browser, Error, LaunchOptions, Switch, TransportKind};
+use cdpilot::sync::pause;
+use tempfile::TempDir;
+
+use crate::browser_real::{TRANSPORTS, assert_nothing_left, group, options, root_of, soon, users_of};
+use crate::support::browser_path;
+use crate::support::leaks::rerun;
+
+// ---- starts that fail --------------------------------------------------------------------------
+
+/// A script in place of the browser; what it does is told by the variable `DO`.
+fn script(what: &str) -> LaunchOptions {
+    static SCRIPT: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
+    let (_, path) = SCRIPT.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("not-a-browser");
+        std::fs::write(&path, "#!/bin/sh\neval \"$DO\"\n").unwrap();
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        (folder, path)
+    });
+    LaunchOptions {
+        executable: Some(path.clone()),
+        headless: Switch::On,
+        env: vec![("DO".to_owned(), what.to_owned())],
+        ..Default::default()
+    }
+}
+
+fn failed(options: &LaunchOptions) -> (Error, Duration) {
+    let began = Instant::now();
+    let error = Browser::launch(options).unwrap_err();
+    (error, began.elapsed())
+}
+
+#[test]
+fn an_exit_while_starting_is_told_at_once_with_its_last_words() {
+    for transport in TRANSPORTS {
+        let what = "for a; do case $a in --user-data-dir=*) echo my folder is ${a#*=} >&2; esac; done
+            echo something broke >&2; echo DevTools at ws://u:hush@h/devtools/browser/hush >&2; exit 3";
+        let (error, took) = failed(&LaunchOptions { transport, ..script(what) });
+        assert!(took < Duration::from_secs(5), "{took:?}");
+        let Error::Exited { status, clean: false, stderr } = &error else { panic!("{error:?}") };
+        assert!(status.contains('3') && stderr.contains("something broke"), "{error:?}");
+        let folder = stderr.split_once("my folder is ").unwrap().1.lines().next().unwrap();
+        assert!(folder.contains("cdpilot") && !Path::new(folder).exists(), "{folder} is left");
+        assert!(!error.to_string().contains("hush"), "{error}");
+    }
+    let (error, _) = failed(&script("kill -9 $$"));
+    assert!(matches!(&error, Error::Exited { status, .. } if status.contains('9')), "{error:?}");
+    let (error, _) = failed(&script("exit 0"));
+    assert!(
+        matches!(&error, Error::Exited { clean: true, .. }) && error.to_string().contains("already runs"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_quoted_words_are_the_last_two_thousand_characters() {
+    let what = "i=0; while [ $i -lt 9000 ]; do echo \"line ü $i\"; i=$((i+1)); done >&2; echo the end >&2; exit 1";
+    let (error, _) = failed(&script(what));
+    let Error::Exited { stderr, .. } = &error else { panic!("{error:?}") };
+    assert!(stderr.ends_with("the end") && stderr.starts_with('…'), "{stderr}");
+    assert!((1900..=2001).contains(&stderr.chars().count()), "{}", stderr.chars().count());
+}
+
+#[test]
+fn a_browser_that_never_answers_is_stopped_with_all_it_started() {
+    for transport in TRANSPORTS {
+        // A helper that ignores the gentle signal, and one that has lost its parent.
+        let what = "echo pid $$ >&2; trap '' TERM; sh -c 'trap \"\" TERM; sleep 61' & (sleep 62 &); sleep 63";
+        let start_timeout = Duration::from_millis(600);
+        let (error, took) = failed(&LaunchOptions { transport, start_timeout, ..script(what) });
+        let Error::StartTimeout { stderr, after, .. } = &error else { panic!("{error:?}") };
+        assert_eq!(*after, start_timeout);
+        assert!(took >= start_timeout && took < Duration::from_secs(4), "{took:?}");
+        let pid = stderr.strip_prefix("pid ").unwrap().parse().unwrap();
+        assert_eq!(group(pid), [0; 0]);
+    }
+}
+
+#[test]
+fn known_complaints_have_an_error_of_their_own() {
+    let complain = |words: &str| failed(&script(&format!("echo '{words}' >&2; exit 1"))).0;
+    let root = complain("Running as root without --no-sandbox is not supported.");
+    assert!(matches!(&root, Error::Sandbox { root: true, .. }) && root.to_string().contains("no_sandbox"), "{root}");
+    assert!(matches!(complain("FATAL: No usable sandbox! Update"), Error::Sandbox { root: false, .. }));
+    let display = complain("ERROR: Missing X server or $DISPLAY");
+    assert!(matches!(&display, Error::NoDisplay { .. }) && display.to_string().contains("headless"), "{display}");
+    assert!(matches!(complain("Opening in existing browser session."), Error::ProfileInUse { .. }));
+}
+
+#[test]
+fn what_cannot_be_executed_is_refused_before_anything_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = folder.path().join("plain");
+    std::fs::write(&plain, "").unwrap();
+    for path in [folder.path(), &plain, Path::new("/no/such/browser")] {
+        let options = LaunchOptions { executable: Some(path.to_owned()), ..Default::default() };
+        assert!(matches!(Browser::launch(&options), Err(Error::Executable { .. })), "{}", path.display());
+    }
+    let under_a_file = LaunchOptions { user_data_dir: Some(plain.join("profile")), ..script("exit 1") };
+    assert!(matches!(Browser::launch(&under_a_file), Err(Error::Profile { .. })));
+}
+
+#[test]
+fn a_real_browser_says_why_it_cannot_open_a_window_or_use_its_sandbox() {
+    let Some(options) = options(TransportKind::Pipe) else { return };
+    if std::env::var_os("DISPLAY").is_none() && std::env::var_os("WAYLAND_DISPLAY").is_none() {
+        let (error, took) = failed(&LaunchOptions { headless: Switch::Off, ..options.clone() });
+        assert!(matches!(error, Error::NoDisplay { .. }), "{error:?}");
+        assert!(took < Duration::from_secs(10), "{took:?}");
+    }
+    if rustix::process::geteuid().is_root() {
+        let (error, _) = failed(&LaunchOptions { no_sandbox: Switch::Off, ..options });
+        assert!(matches!(error, Error::Sandbox { root: true, .. }), "{error:?}");
+    }
+}
+
+#[test]
+fn a_hidden_listening_line_is_made_up_for_by_the_port() {
+    let Some(options) = options(TransportKind::Port(0)) else { return };
+    let real = options.executable.clone().unwrap();
+    let hide = format!("exec {} \"$@\" 2>/dev/null", real.display());
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for transport in [TransportKind::Port(0), TransportKind::PipeAndPort(free)] {
+        let browser = Browser::launch(&LaunchOptions { transport, ..script(&hide) }).unwrap();
+        assert!(browser.endpoint().is_some());
+        browser.close(soon()).unwrap();
+    }
+}
+
+// ---- ends that are not ours to choose ----------------------------------------------------------
+
+/// Not a test of its own: a process that holds a browser until it is killed, see below.
+#[test]
+fn held_browser() {
+    let Some(transport) = std::env::var_os("CDPILOT_TEST_HOLD") else { return };
+    let transport = if transport == "pipe" { TransportKind::Pipe } else { TransportKind::Port(0) };
+    let browser = Browser::launch(&options(transport).unwrap()).unwrap();
+    println!("held {} {}", browser.pid().unwrap(), root_of(&browser).display());
+    pause(Duration::from_secs(60));
+}
+
+#[test]
+fn a_browser_dies_with_us_however_we_end() {
+    if browser_path().is_none() {
+        return;
+    }
+    for (transport, hangs) in [("pipe", false), ("port", false), ("pipe", true)] {
+        let mut holder = rerun(module_path!(), "held_browser")
+            .env("CDPILOT_TEST_HOLD", transport)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(holder.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let line = lines.find_map(|line| line.split_once("held ").map(|(_, rest)| rest.to_owned())).unwrap();
+        let (pid, root) = line.split_once(' ').unwrap();
+        let (pid, root) = (pid.parse().unwrap(), Path::new(root));
+        assert!(!group(pid).is_empty() && root.exists());
+        if hangs {
+            assert!(Command::new("kill").args(["-STOP", &pid.to_string()]).status().unwrap().success());
+        }
+        holder.kill().unwrap(); // SIGKILL: none of our code runs
+        let began = Instant::now();
+        let limit = Duration::from_secs(if hangs { 6 } else { 3 }); // a guard on a busy machine takes its time
+        while !group(pid).is_empty() || !users_of(root).is_empty() {
+            assert!(began.elapsed() < limit, "left: {:?} {:?}", group(pid), users_of(root));
+            pause(Duration::from_millis(20));
+        }
+        assert!(!root.exists(), "its guard ends last, after it has removed the profile");
+        holder.wait().unwrap();
+    }
+}
+
+#[test]
+fn temporary_profiles_of_killed_owners_are_swept_up() {
+    let Some(options) = options(TransportKind::Pipe) else { return };
+    let make = |name: &str| {
+        let folder = std::env::temp_dir().join(format!("cdpilot-browser-{name}{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        let mark = std::fs::File::create(folder.join("owner")).unwrap();
+        let old = std::time::SystemTime::now() - Duration::from_secs(120);
+        (folder.clone(), mark, old)
+    };
+    let age = |folder: &Path, old| std::fs::File::open(folder).unwrap().set_modified(old).unwrap();
+    let (abandoned, mark, old) = make("abandoned");
+    drop(mark);
+    age(&abandoned, old);
+    let (held, mark, _) = make("held");
+    rustix::fs::flock(&mark, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    age(&held, old);
+    let (young, _mark, _) = make("young");
+    Browser::launch(&options).unwrap().close(soon()).unwrap();
+    assert!(!abandoned.exists() && held.exists() && young.exists());
+    std::fs::remove_dir_all(held).unwrap();
+    std::fs::remove_dir_all(young).unwrap();
+}
+
+#[test]
+fn several_browsers_start_at_once_and_none_holds_another_up() {
+    let Some(options) = options(TransportKind::Pipe) else { return };
+    let mut closers = Vec::new();
+    let (done, finished) = std::sync::mpsc::sync_channel(3);
+    for _ in 0..3 {
+        let (options, done) = (options.clone(), done.clone());
+        let body = move || {
+            let browser = Browser::launch(&options).unwrap();
+            let (pid, root) = (browser.pid().unwrap(), root_of(&browser));
+            browser.close(soon()).unwrap();
+            assert_nothing_left(pid, &root);
+            done.send(()).unwrap(); // a panic in the thread would go unseen
+        };
+        closers.push(cdpilot::sync::spawn("test-launch", body).unwrap());
+    }
+    closers.into_iter().for_each(cdpilot::sync::Thread::join);
+    assert_eq!(finished.try_iter().count(), 3);
+}

@@ -1,0 +1,235 @@
+//! `wss://`: the same behaviour as without TLS, and certificates.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::Arc;
+
+use cdpilot::cdp::protocol::{browser, runtime};
+use cdpilot::cdp::{Capacity, CloseReason, ConnectOptions, Connection, Error, Item, TimeoutKind, Watch, http};
+use cdpilot::sync::{Deadline, Thread, spawn};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use serde_json::{Value, json};
+use tungstenite::{Message, WebSocket};
+
+use crate::support::fake_cdp::{Fake, soon};
+
+const ROOT: &[u8] = include_bytes!("data/tls/root.pem");
+const SERVER: &[u8] = include_bytes!("data/tls/server.pem");
+const KEY: &[u8] = include_bytes!("data/tls/server.key");
+const LARGE: usize = 5 * 1024 * 1024;
+
+type Tls = StreamOwned<ServerConnection, TcpStream>;
+
+/// The server's side of TLS on an accepted socket.
+fn server(socket: TcpStream) -> Tls {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let chain = CertificateDer::pem_slice_iter(SERVER).collect::<Result<_, _>>().unwrap();
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(chain, PrivateKeyDer::from_pem_slice(KEY).unwrap())
+        .unwrap();
+    StreamOwned::new(ServerConnection::new(Arc::new(config)).unwrap(), socket)
+}
+
+/// A browser behind TLS. Answers echo the length of the request; `Test.large` is answered with 5 MB,
+/// `Test.refresh` changes the keys of the connection, `Test.close` ends it.
+fn browser() -> Fake {
+    Fake::script(|socket| {
+        let Ok(mut socket) = tungstenite::accept(server(socket)) else { return };
+        while let Ok(message) = socket.read() {
+            let Message::Text(text) = message else { continue };
+            let request: Value = serde_json::from_str(&text).unwrap();
+            let result = match request["method"].as_str().unwrap() {
+                "Test.large" => json!({"text": "x".repeat(LARGE)}),
+                "Test.close" => {
+                    let _ = socket.close(None);
+                    continue;
+                }
+                "Test.refresh" => {
+                    refresh(&mut socket);
+                    json!({})
+                }
+                _ => json!({"bytes": text.len()}),
+            };
+            let answer = json!({"id": request["id"], "result": result}).to_string();
+            if socket.send(Message::text(answer)).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+/// Asks for new keys, and tells by an event that the other side has answered with its own.
+fn refresh(socket: &mut WebSocket<Tls>) {
+    let tls = socket.get_mut();
+    tls.conn.refresh_traffic_keys().unwrap();
+    tls.flush().unwrap();
+    // The client has nothing to send but its own key update.
+    assert!(tls.conn.read_tls(&mut tls.sock).unwrap() > 0);
+    tls.conn.process_new_packets().unwrap();
+    socket.send(Message::text(r#"{"method":"Test.refreshed","params":{}}"#)).unwrap();
+}
+
+fn address(fake: &Fake) -> String {
+    format!("wss://localhost:{}/devtools/browser/secret", fake.port())
+}
+
+fn trusting() -> ConnectOptions {
+    ConnectOptions { tls_roots: vec![ROOT.to_vec()], ..ConnectOptions::default() }
+}
+
+fn connect(fake: &Fake) -> Connection {
+    Connection::connect(&address(fake), &trusting()).unwrap()
+}
+
+fn call(connection: &Connection, method: &'static str) -> Value {
+    connection.call_raw(method, &json!({}), soon()).unwrap().value().unwrap()
+}
+
+#[test]
+fn calls_go_through() {
+    let fake = browser();
+    let connection = connect(&fake);
+    for _ in 0..100 {
+        assert!(call(&connection, "Test.echo")["bytes"].as_u64().unwrap() > 20);
+    }
+    // Many under way, from several threads.
+    let threads: Vec<Thread> = (0..4)
+        .map(|n| {
+            let connection = connection.clone();
+            let body = move || {
+                let replies: Vec<_> =
+                    (0..50).map(|_| connection.send(&runtime::Evaluate::new("1".repeat(100))).unwrap()).collect();
+                drop(replies);
+                call(&connection, "Test.echo");
+            };
+            spawn(format!("caller-{n}"), body).unwrap()
+        })
+        .collect();
+    threads.into_iter().for_each(Thread::join);
+    assert_eq!(connection.counters().in_flight, 0);
+}
+
+#[test]
+fn large_messages_go_through_in_both_directions() {
+    let fake = browser();
+    let connection = connect(&fake);
+    for _ in 0..2 {
+        assert_eq!(call(&connection, "Test.large")["text"].as_str().unwrap().len(), LARGE);
+        let params = json!({"text": "y".repeat(LARGE)});
+        let answer = connection.call_raw("Test.echo", &params, soon()).unwrap().value().unwrap();
+        assert!(answer["bytes"].as_u64().unwrap() > LARGE as u64);
+    }
+}
+
+#[test]
+fn a_der_root_will_do() {
+    let fake = browser();
+    let der = CertificateDer::from_pem_slice(ROOT).unwrap().to_vec();
+    let options = ConnectOptions { tls_roots: vec![der], ..ConnectOptions::default() };
+    call(&Connection::connect(&address(&fake), &options).unwrap(), "Test.echo");
+}
+
+#[test]
+fn new_keys_are_answered_without_a_call() {
+    let fake = browser();
+    let connection = connect(&fake);
+    let events = connection.subscribe(Watch::everything(), Capacity::default());
+    let reply = connection.call_raw("Test.refresh", &json!({}), soon());
+    assert!(matches!(events.next(soon()), Ok(Item::Event(event)) if event.method() == "Test.refreshed"));
+    reply.unwrap();
+    call(&connection, "Test.echo");
+}
+
+#[test]
+fn either_side_may_close() {
+    let fake = browser();
+    let connection = connect(&fake);
+    connection.close();
+    assert_eq!(connection.close_reason(), Some(CloseReason::Local));
+
+    let connection = connect(&fake);
+    let error = connection.call_raw("Test.close", &json!({}), soon()).unwrap_err();
+    assert!(error.is_closed(), "{error:?}");
+    assert!(matches!(connection.close_reason(), Some(CloseReason::Remote { .. })), "{:?}", connection.close_reason());
+    let version = connection.call(&browser::GetVersion::new(), soon());
+    assert!(version.unwrap_err().is_closed());
+}
+
+/// The problem of a refused connection, after a look whether it gives the address away.
+fn problem(address: &str, options: &ConnectOptions) -> String {
+    let error = Connection::connect(address, options).unwrap_err();
+    let shown = format!("{error} {error:?}");
+    for part in ["localhost", "127.0.0.1", "secret"] {
+        assert!(!shown.contains(part), "{shown}");
+    }
+    let Error::Connect { problem } = error else { panic!("{error:?}") };
+    problem
+}
+
+#[test]
+fn an_untrusted_certificate_is_refused() {
+    let fake = browser();
+    let problem = problem(&address(&fake), &ConnectOptions::default());
+    assert!(problem.contains("not trusted"), "{problem}");
+}
+
+#[test]
+fn a_certificate_for_another_name_is_refused() {
+    let fake = browser();
+    let problem = problem(&format!("wss://127.0.0.1:{}/secret", fake.port()), &trusting());
+    assert!(problem.contains("another name"), "{problem}");
+}
+
+#[test]
+fn a_bad_root_is_told() {
+    let fake = browser();
+    for root in [b"nothing".to_vec(), Vec::new(), b"-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n".to_vec()] {
+        let options = ConnectOptions { tls_roots: vec![root], ..ConnectOptions::default() };
+        let problem = problem(&address(&fake), &options);
+        assert!(problem.contains("root certificate"), "{problem}");
+    }
+}
+
+#[test]
+fn who_speaks_no_tls_is_told_apart() {
+    let fake = Fake::script(|mut socket| {
+        let mut some = [0; 16];
+        let _ = socket.read(&mut some);
+        let _ = socket.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        let _ = socket.read_to_end(&mut Vec::new());
+    });
+    let problem = problem(&address(&fake), &trusting());
+    assert!(problem.contains("does not speak TLS"), "{problem}");
+    // Nor does it hang on who says nothing and goes.
+    let fake = Fake::script(drop);
+    assert!(!self::problem(&address(&fake), &trusting()).is_empty());
+}
+
+#[test]
+fn a_silent_handshake_ends_at_the_deadline() {
+    let fake = Fake::silent_handshake();
+    let options = ConnectOptions { connect_timeout: std::time::Duration::from_millis(200), ..trusting() };
+    let error = Connection::connect(&address(&fake), &options).unwrap_err();
+    assert!(matches!(error, Error::Timeout { kind: TimeoutKind::Handshake, .. }), "{error:?}");
+}
+
+#[test]
+fn https_documents_are_fetched() {
+    let fake = Fake::script(|socket| {
+        let mut tls = server(socket);
+        let mut some = [0; 1024];
+        let _ = tls.read(&mut some);
+        let _ = tls.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+        let _ = tls.flush();
+    });
+    let address = format!("https://localhost:{}/json/version", fake.port());
+    let roots = [ROOT.to_vec()];
+    let answer = http::get_trusting(&address, &[], &roots, Deadline::after_secs(20)).unwrap();
+    assert_eq!(answer, (200, b"{}".to_vec()));
+    assert!(http::get(&address, &[], Deadline::after_secs(20)).is_err());
+}

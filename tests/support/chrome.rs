@@ -1,0 +1,234 @@
+//! Browsers for tests, and a task that watches one.
+//!
+//! Most tests share one browser: each attaches to it with a connection and a page of its own. A test
+//! that crashes, hangs, floods or counts takes a browser for itself.
+
+use std::io::Write as _;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use cdpilot::browser::{Browser, LaunchOptions, Switch, TransportKind};
+use cdpilot::cdp::ConnectOptions;
+use cdpilot::cdp::protocol::page::FrameId;
+use cdpilot::cdp::protocol::target::TargetId;
+use cdpilot::supervisor::{
+    ClosedDialog, Dialog, DialogAnswer, Error, Frame, FrameRef, Pages, Snapshot, Supervisor, SupervisorOptions,
+};
+use cdpilot::sync::Deadline;
+use serde_json::Value;
+
+use super::browser_path;
+use super::site::Site;
+
+/// For what should come at once: only a hang gets there, or a machine under a heavy load.
+pub(crate) fn soon() -> Deadline {
+    Deadline::after_secs(30)
+}
+
+/// Options for a browser without a window. `None` when there is none on this machine, which is an error
+/// where `CDPILOT_REQUIRE_BROWSER` is `1`.
+pub(crate) fn options(transport: TransportKind) -> Option<LaunchOptions> {
+    let executable = browser_path();
+    if executable.is_none() {
+        let required = std::env::var("CDPILOT_REQUIRE_BROWSER").is_ok_and(|value| value == "1");
+        assert!(!required, "no browser here, and CDPILOT_REQUIRE_BROWSER=1");
+        // Written past the test harness, which shows the output of failed tests only.
+        let name = std::thread::current().name().unwrap_or("a test").to_owned();
+        let _ = writeln!(std::io::stderr(), "SKIPPED, no browser here: {name}");
+    }
+    Some(LaunchOptions { executable: Some(executable?), headless: Switch::On, transport, ..Default::default() })
+}
+
+/// A browser of a test's own.
+pub(crate) fn launch(transport: TransportKind) -> Option<Browser> {
+    Some(Browser::launch(&options(transport)?).unwrap())
+}
+
+/// The address of the browser that tests share. It is started by the first and ends with the process:
+/// its pipe closes then.
+pub(crate) fn shared() -> Option<&'static str> {
+    static SHARED: OnceLock<(Browser, String)> = OnceLock::new();
+    let mut options = options(TransportKind::Port(0))?;
+    let (_, url) = SHARED.get_or_init(|| {
+        // Nobody drops it, so its profile is left behind for the next run to remove.
+        options.user_data_dir = Some(profile());
+        let browser = Browser::launch(&options).unwrap();
+        let url = browser.endpoint().unwrap().url();
+        (browser, url)
+    });
+    Some(url)
+}
+
+fn profile() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for old in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = old.file_name().to_string_lossy().into_owned();
+        let owner = name.strip_prefix("shared-browser-");
+        if owner.is_some_and(|id| !Path::new("/proc").join(id).exists()) {
+            let _ = std::fs::remove_dir_all(old.path());
+        }
+    }
+    folder.join(format!("shared-browser-{}", std::process::id()))
+}
+
+/// A site and a supervisor that looks at it. Stopped when dropped.
+pub(crate) struct Task {
+    pub(crate) site: Site,
+    supervisor: Supervisor,
+}
+
+impl Deref for Task {
+    type Target = Supervisor;
+
+    fn deref(&self) -> &Supervisor {
+        &self.supervisor
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.supervisor.stop(soon());
+    }
+}
+
+impl Task {
+    /// A task with one page of its own in the shared browser.
+    pub(crate) fn shared(name: &str) -> Option<Self> {
+        Self::shared_with(SupervisorOptions::task(name))
+    }
+
+    pub(crate) fn shared_with(options: SupervisorOptions) -> Option<Self> {
+        Self::attach(shared()?, options)
+    }
+
+    pub(crate) fn attach(url: &str, mut options: SupervisorOptions) -> Option<Self> {
+        options.start_timeout = soon().left();
+        Some(Self::over(Supervisor::attach(url, &ConnectOptions::default(), options).unwrap()))
+    }
+
+    /// A task with a browser of its own, over a pipe.
+    pub(crate) fn own(name: &str) -> Option<Self> {
+        Self::own_with(SupervisorOptions::task(name))
+    }
+
+    pub(crate) fn own_with(mut options: SupervisorOptions) -> Option<Self> {
+        options.start_timeout = soon().left();
+        Some(Self::over(Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap()))
+    }
+
+    pub(crate) fn over(supervisor: Supervisor) -> Self {
+        Self { site: Site::start(), supervisor }
+    }
+
+    /// Another supervisor of the same browser, which has to listen on a port.
+    pub(crate) fn second(url: &str, name: &str, pages: Pages) -> Supervisor {
+        let options =
+            SupervisorOptions { pages, start_timeout: soon().left(), ..SupervisorOptions::task(name) };
+        Supervisor::attach(url, &ConnectOptions::default(), options).unwrap()
+    }
+
+    /// The oldest page.
+    pub(crate) fn target(&self) -> TargetId {
+        self.snapshot().pages.first().expect("no page").target_id.clone()
+    }
+
+    /// The top frame of the newest page.
+    pub(crate) fn top(&self) -> FrameId {
+        let now = self.until("a top frame", |now| now.pages.last().is_some_and(|page| page.top_frame.is_some()));
+        now.pages.last().and_then(|page| page.top_frame.clone()).unwrap()
+    }
+
+    /// Shows a page and waits until it is loaded.
+    pub(crate) fn go(&self, url: &str) {
+        self.navigate(&FrameRef::Top, url, soon()).unwrap();
+        self.until(url, |now| top_of(now).is_some_and(|top| &*top.url == url));
+        self.loaded(&FrameRef::Top);
+    }
+
+    /// Waits until the document of a frame is loaded.
+    pub(crate) fn loaded(&self, frame: &FrameRef) {
+        let script = "document.readyState === 'complete' || new Promise(done => addEventListener('load', () => done(true)))";
+        self.evaluate(frame, script, soon()).unwrap();
+    }
+
+    /// What a script is worth in the top frame of the newest page.
+    pub(crate) fn eval(&self, script: &str) -> Value {
+        self.evaluate(&FrameRef::Top, script, soon()).unwrap_or_else(|error| panic!("{script}: {error}")).value
+    }
+
+    pub(crate) fn eval_in(&self, frame: &FrameId, script: &str) -> Value {
+        let frame = FrameRef::Id(frame.clone());
+        self.evaluate(&frame, script, soon()).unwrap_or_else(|error| panic!("{script}: {error}")).value
+    }
+
+    /// Starts a script in the top frame of the newest page.
+    pub(crate) fn run(&self, script: &str) {
+        self.start_script(&FrameRef::Top, script).unwrap();
+    }
+
+    pub(crate) fn run_in(&self, frame: &FrameId, script: &str) {
+        self.start_script(&FrameRef::Id(frame.clone()), script).unwrap();
+    }
+
+    /// Waits for a snapshot.
+    pub(crate) fn until(&self, what: &str, accept: impl FnMut(&Snapshot) -> bool) -> Arc<Snapshot> {
+        until(self, what, accept)
+    }
+
+    /// Waits for a dialog.
+    pub(crate) fn dialog(&self) -> Dialog {
+        self.until("a dialog", |now| !now.dialogs.is_empty()).dialogs[0].clone()
+    }
+
+    /// Waits for a dialog with this text.
+    pub(crate) fn dialog_saying(&self, text: &str) -> Dialog {
+        let now = self.until(text, |now| now.dialogs.iter().any(|dialog| &*dialog.message == text));
+        now.dialogs.iter().find(|dialog| &*dialog.message == text).unwrap().clone()
+    }
+
+    /// Answers the one dialog that is open.
+    pub(crate) fn answer(&self, answer: DialogAnswer) -> ClosedDialog {
+        self.respond(None, answer, soon()).unwrap()
+    }
+
+    /// Waits for the frame whose address ends like this, with a session and a context.
+    pub(crate) fn frame(&self, url: &str) -> Frame {
+        let here = |frame: &&Frame| frame.url.ends_with(url) && frame.session_id.is_some();
+        let now = self.until(url, |now| now.frames.iter().any(|frame| here(&frame)));
+        let frame = now.frames.iter().find(here).unwrap().clone();
+        self.loaded(&FrameRef::Id(frame.frame_id.clone()));
+        frame
+    }
+}
+
+/// Waits for a snapshot; fails with the last one.
+pub(crate) fn until(
+    supervisor: &Supervisor,
+    what: &str,
+    accept: impl FnMut(&Snapshot) -> bool,
+) -> Arc<Snapshot> {
+    supervisor
+        .wait_until(soon(), accept)
+        .unwrap_or_else(|| panic!("waited in vain for {what}; now: {:#?}", supervisor.snapshot()))
+}
+
+/// The top frame of the newest page.
+pub(crate) fn top_of(now: &Snapshot) -> Option<&Frame> {
+    now.pages.last().and_then(|page| page.top_frame.as_ref()).and_then(|top| now.frame(top.as_str()))
+}
+
+/// An accepting answer with a text.
+pub(crate) fn text(text: &str) -> DialogAnswer {
+    DialogAnswer::Accept(Some(text.to_owned()))
+}
+
+pub(crate) const ACCEPT: DialogAnswer = DialogAnswer::Accept(None);
+
+/// The ids in an error that says a dialog is in the way.
+pub(crate) fn blocking<T: std::fmt::Debug>(outcome: Result<T, Error>) -> Vec<String> {
+    match outcome {
+        Err(Error::Cdp(cdpilot::cdp::Error::BlockedByDialog { dialogs, .. })) => dialogs,
+        other => panic!("not blocked: {other:?}"),
+    }
+}

@@ -1,0 +1,231 @@
+//! A small web site on loopback whose pages a test makes up as it goes.
+//!
+//! ```ignore
+//! let site = Site::start();
+//! site.page("/", "<iframe src='@b/inner'></iframe>");
+//! site.page("/inner", "hello");
+//! let top = site.url("a", "/"); // http://a.localhost:PORT/
+//! ```
+//!
+//! Chromium takes every name below `localhost` for loopback, and `a.localhost` and `b.localhost` for
+//! different sites, so that frames between them run in processes of their own. Every host gets the same
+//! pages. In a page `@a`, `@b`, `@c` stand for the address of that host, `@1` for `127.0.0.1` and `@l`
+//! for plain `localhost`, each followed by `/`.
+
+use std::collections::HashMap;
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+
+use cdpilot::sync::{Deadline, Thread, spawn};
+use parking_lot::{Condvar, Mutex};
+
+/// What a path is answered with.
+#[derive(Clone)]
+pub(crate) struct Answer {
+    status: &'static str,
+    kind: &'static str,
+    headers: Vec<(String, String)>,
+    body: String,
+    held_by: Option<Held>,
+}
+
+impl Answer {
+    pub(crate) fn html(body: impl Into<String>) -> Self {
+        Self { status: "200 OK", kind: "text/html; charset=utf-8", headers: Vec::new(), body: body.into(), held_by: None }
+    }
+
+    pub(crate) fn script(body: impl Into<String>) -> Self {
+        Self { kind: "text/javascript", ..Self::html(body) }
+    }
+
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Answers only when it is let go.
+    pub(crate) fn held_by(mut self, held: &Held) -> Self {
+        self.held_by = Some(held.clone());
+        self
+    }
+}
+
+/// Holds answers back until a test lets them go. Clones are the same.
+#[derive(Clone, Default)]
+pub(crate) struct Held {
+    inner: Arc<(Mutex<bool>, Condvar)>,
+}
+
+impl Held {
+    pub(crate) fn let_go(&self) {
+        *self.inner.0.lock() = true;
+        self.inner.1.notify_all();
+    }
+
+    fn wait(&self) {
+        let mut open = self.inner.0.lock();
+        while !*open {
+            self.inner.1.wait(&mut open);
+        }
+    }
+}
+
+#[derive(Default)]
+struct State {
+    answers: HashMap<String, Answer>,
+    /// Paths that were asked for, in order, with the host.
+    asked: Vec<String>,
+    /// Everything that may hold a thread back.
+    held: Vec<Held>,
+    sockets: HashMap<u64, TcpStream>,
+    threads: HashMap<u64, Thread>,
+    /// Connections whose thread is at its end.
+    over: Vec<u64>,
+    next: u64,
+    stopping: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+pub(crate) struct Site {
+    shared: Arc<Shared>,
+    port: u16,
+    acceptor: Option<Thread>,
+}
+
+impl Site {
+    pub(crate) fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let shared = Arc::new(Shared::default());
+        let server = Arc::clone(&shared);
+        let acceptor = Some(spawn("site", move || accept(&server, &listener, port)).unwrap());
+        Self { shared, port, acceptor }
+    }
+
+    /// The address of a path on a host: `a`, `b`, … for `a.localhost`, `1` for `127.0.0.1`, `l` for
+    /// `localhost`.
+    pub(crate) fn url(&self, host: &str, path: &str) -> String {
+        format!("{}{path}", origin(host, self.port))
+    }
+
+    /// Puts a page at a path. The part of an address behind `?` does not count.
+    pub(crate) fn page(&self, path: &str, html: &str) {
+        self.put(path, Answer::html(html));
+    }
+
+    pub(crate) fn put(&self, path: &str, answer: Answer) {
+        let mut state = self.shared.state.lock();
+        state.held.extend(answer.held_by.clone());
+        state.answers.insert(path.to_owned(), answer);
+    }
+
+    /// Waits until `a.localhost/path` or the like has been asked for so many times.
+    pub(crate) fn wait_asked(&self, path: &str, times: usize) {
+        let mut state = self.shared.state.lock();
+        let deadline = Deadline::after_secs(30).instant();
+        while state.asked.iter().filter(|asked| *asked == path).count() < times {
+            let late = self.shared.changed.wait_until(&mut state, deadline).timed_out();
+            assert!(!late, "{path} was not asked for {times} times, but: {:?}", state.asked);
+        }
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        let held: Vec<Held> = {
+            let mut state = self.shared.state.lock();
+            state.stopping = true;
+            std::mem::take(&mut state.held)
+        };
+        let _ = TcpStream::connect(("127.0.0.1", self.port)); // wakes the acceptor
+        drop(self.acceptor.take());
+        let (sockets, threads) = {
+            let mut state = self.shared.state.lock();
+            (std::mem::take(&mut state.sockets), std::mem::take(&mut state.threads))
+        };
+        held.iter().for_each(Held::let_go);
+        for socket in sockets.values() {
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+        drop(threads);
+    }
+}
+
+fn origin(host: &str, port: u16) -> String {
+    match host {
+        "1" => format!("http://127.0.0.1:{port}"),
+        "l" => format!("http://localhost:{port}"),
+        name => format!("http://{name}.localhost:{port}"),
+    }
+}
+
+fn accept(shared: &Arc<Shared>, listener: &TcpListener, port: u16) {
+    for socket in listener.incoming() {
+        let mut state = shared.state.lock();
+        if state.stopping {
+            return;
+        }
+        let over = std::mem::take(&mut state.over);
+        let ended: Vec<Thread> = over.iter().filter_map(|number| state.threads.remove(number)).collect();
+        let (Ok(socket), number) = (socket, state.next) else { continue };
+        let Ok(copy) = socket.try_clone() else { continue };
+        state.next += 1;
+        state.sockets.insert(number, copy);
+        let server = Arc::clone(shared);
+        let thread = spawn(format!("site-{number}"), move || {
+            let _ = serve(&server, &socket, port);
+            let mut state = server.state.lock();
+            state.sockets.remove(&number);
+            state.over.push(number);
+        });
+        state.threads.extend(thread.map(|thread| (number, thread)));
+        drop(state);
+        drop(ended);
+    }
+}
+
+/// Answers one request; the connection ends behind it.
+fn serve(shared: &Shared, mut socket: &TcpStream, port: u16) -> std::io::Result<()> {
+    let (mut head, mut chunk) = (Vec::new(), [0; 4096]);
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        match socket.read(&mut chunk)? {
+            0 => return Ok(()), // opened ahead of time and not used
+            n => head.extend_from_slice(&chunk[..n]),
+        }
+    }
+    let head = String::from_utf8_lossy(&head);
+    let target = head.split(' ').nth(1).unwrap_or("/");
+    let path = target.split('?').next().unwrap_or(target);
+    let host = head.lines().find_map(|line| line.strip_prefix("Host: ")).unwrap_or_default();
+    let host = host.split(':').next().unwrap_or(host);
+    let answer = {
+        let mut state = shared.state.lock();
+        state.asked.push(format!("{host}{path}"));
+        state.answers.get(path).cloned()
+    };
+    shared.changed.notify_all();
+    let answer = answer.unwrap_or_else(|| Answer { status: "404 Not Found", ..Answer::html("no such page") });
+    if let Some(held) = &answer.held_by {
+        held.wait();
+    }
+    let mut body = answer.body;
+    for name in ["a", "b", "c", "1", "l"] {
+        body = body.replace(&format!("@{name}/"), &format!("{}/", origin(name, port)));
+    }
+    let mut text = format!(
+        "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n",
+        answer.status,
+        answer.kind,
+        body.len()
+    );
+    for (name, value) in &answer.headers {
+        text += &format!("{name}: {value}\r\n");
+    }
+    socket.write_all((text + "\r\n" + &body).as_bytes())
+}
