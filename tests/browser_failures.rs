@@ -202,8 +202,12 @@ fn temporary_profiles_of_killed_owners_are_swept_up() {
     rustix::fs::flock(&mark, rustix::fs::FlockOperation::LockExclusive).unwrap();
     age(&held, old);
     let (young, _mark, _) = make("young");
+    let (half, mark, _) = make("half-removed");
+    drop(mark);
+    std::fs::remove_file(half.join("owner")).unwrap();
+    age(&half, old);
     Browser::launch(&options).unwrap().close(soon()).unwrap();
-    assert!(!abandoned.exists() && held.exists() && young.exists());
+    assert!(!abandoned.exists() && !half.exists() && held.exists() && young.exists());
     std::fs::remove_dir_all(held).unwrap();
     std::fs::remove_dir_all(young).unwrap();
 }

@@ -113,6 +113,20 @@ fn our_end_is_seen_by_the_browser_while_a_caller_waits() {
 }
 
 #[test]
+fn closing_wakes_a_caller_though_the_browser_does_not_notice() {
+    let (fake, connection) = pipe();
+    fake.on("Test.freeze").act(Action::StopReading);
+    let deadline = soon();
+    scope(|threads| {
+        let caller = threads.spawn(|| connection.call_raw("Test.freeze", &json!({}), deadline));
+        fake.wait("the call", |log| log.requests.len() == 1);
+        connection.close();
+        assert!(caller.join().unwrap().unwrap_err().is_closed());
+        assert!(!deadline.passed(), "it waited until its deadline");
+    });
+}
+
+#[test]
 fn silence_is_legal_without_pings() {
     let options = ConnectOptions { keepalive: Some(std::time::Duration::from_millis(20)), ..ConnectOptions::default() };
     let (fake, connection) = Fake::over_pipe(&options);

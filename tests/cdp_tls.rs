@@ -5,13 +5,13 @@ use std::net::TcpStream;
 use std::sync::Arc;
 
 use cdpilot::cdp::protocol::{browser, runtime};
-use cdpilot::cdp::{Capacity, CloseReason, ConnectOptions, Connection, Error, Item, TimeoutKind, Watch, http};
+use cdpilot::cdp::{CloseReason, ConnectOptions, Connection, Error, TimeoutKind, http};
 use cdpilot::sync::{Deadline, Thread, spawn};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
-use tungstenite::{Message, WebSocket};
+use tungstenite::Message;
 
 use crate::support::fake_cdp::{Fake, soon};
 
@@ -20,10 +20,8 @@ const SERVER: &[u8] = include_bytes!("data/tls/server.pem");
 const KEY: &[u8] = include_bytes!("data/tls/server.key");
 const LARGE: usize = 5 * 1024 * 1024;
 
-type Tls = StreamOwned<ServerConnection, TcpStream>;
-
 /// The server's side of TLS on an accepted socket.
-fn server(socket: TcpStream) -> Tls {
+fn server(socket: TcpStream) -> StreamOwned<ServerConnection, TcpStream> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let chain = CertificateDer::pem_slice_iter(SERVER).collect::<Result<_, _>>().unwrap();
     let config = ServerConfig::builder_with_provider(provider)
@@ -50,7 +48,8 @@ fn browser() -> Fake {
                     continue;
                 }
                 "Test.refresh" => {
-                    refresh(&mut socket);
+                    // Asks the client for new keys of its own too; it answers with its next message.
+                    socket.get_mut().conn.refresh_traffic_keys().unwrap();
                     json!({})
                 }
                 _ => json!({"bytes": text.len()}),
@@ -61,17 +60,6 @@ fn browser() -> Fake {
             }
         }
     })
-}
-
-/// Asks for new keys, and tells by an event that the other side has answered with its own.
-fn refresh(socket: &mut WebSocket<Tls>) {
-    let tls = socket.get_mut();
-    tls.conn.refresh_traffic_keys().unwrap();
-    tls.flush().unwrap();
-    // The client has nothing to send but its own key update.
-    assert!(tls.conn.read_tls(&mut tls.sock).unwrap() > 0);
-    tls.conn.process_new_packets().unwrap();
-    socket.send(Message::text(r#"{"method":"Test.refreshed","params":{}}"#)).unwrap();
 }
 
 fn address(fake: &Fake) -> String {
@@ -127,6 +115,30 @@ fn large_messages_go_through_in_both_directions() {
 }
 
 #[test]
+fn what_the_peer_does_not_take_is_finished_later() {
+    let (go, gate) = crossbeam_channel::bounded::<()>(1);
+    let fake = Fake::script(move |socket| {
+        let Ok(mut socket) = tungstenite::accept(server(socket)) else { return };
+        let _ = gate.recv();
+        while let Ok(message) = socket.read() {
+            let Message::Text(text) = message else { continue };
+            let id = serde_json::from_str::<Value>(&text).unwrap()["id"].clone();
+            let _ = socket.send(Message::text(json!({"id": id, "result": {"bytes": text.len()}}).to_string()));
+        }
+    });
+    let connection = connect(&fake);
+    let params = json!({"text": "z".repeat(2 * LARGE)});
+    let error = connection.call_raw("Test.echo", &params, Deadline::after_millis(200)).unwrap_err();
+    assert!(matches!(error, Error::Timeout { kind: TimeoutKind::Send, .. }), "{error:?}");
+    // Queued behind the rest of the first.
+    let later = connection.send(&runtime::Evaluate::new("1")).unwrap();
+    go.send(()).unwrap();
+    assert!(call(&connection, "Test.echo")["bytes"].as_u64().unwrap() < 100);
+    drop(later);
+    assert_eq!(connection.counters().unknown_answers, 0);
+}
+
+#[test]
 fn a_der_root_will_do() {
     let fake = browser();
     let der = CertificateDer::from_pem_slice(ROOT).unwrap().to_vec();
@@ -135,14 +147,13 @@ fn a_der_root_will_do() {
 }
 
 #[test]
-fn new_keys_are_answered_without_a_call() {
+fn keys_may_change() {
     let fake = browser();
     let connection = connect(&fake);
-    let events = connection.subscribe(Watch::everything(), Capacity::default());
-    let reply = connection.call_raw("Test.refresh", &json!({}), soon());
-    assert!(matches!(events.next(soon()), Ok(Item::Event(event)) if event.method() == "Test.refreshed"));
-    reply.unwrap();
-    call(&connection, "Test.echo");
+    for _ in 0..3 {
+        call(&connection, "Test.refresh");
+        call(&connection, "Test.large");
+    }
 }
 
 #[test]
@@ -188,7 +199,8 @@ fn a_certificate_for_another_name_is_refused() {
 #[test]
 fn a_bad_root_is_told() {
     let fake = browser();
-    for root in [b"nothing".to_vec(), Vec::new(), b"-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n".to_vec()] {
+    for root in [b"nothing".to_vec(), Vec::new(), b"-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n".to_vec()]
+    {
         let options = ConnectOptions { tls_roots: vec![root], ..ConnectOptions::default() };
         let problem = problem(&address(&fake), &options);
         assert!(problem.contains("root certificate"), "{problem}");

@@ -14,4 +14,11 @@ mod cdp_sessions;
 #[cfg(feature = "tls")]
 mod cdp_tls;
 mod cdp_wire;
+#[cfg(feature = "cli")]
+mod cli_commands;
+#[cfg(feature = "cli")]
+mod cli_run;
+#[cfg(feature = "cli")]
+mod cli_supervise;
+mod project;
 mod support;

@@ -89,7 +89,7 @@ pub(super) fn mark(folder: &Path) -> io::Result<Mark> {
     Ok(Mark { _file: file })
 }
 
-/// Whether a temporary folder is ours by owner, was marked, and nobody holds the mark any more. Young
+/// Whether a temporary folder belongs to our user and nobody holds its mark any more. Young
 /// ones are left alone: their browser may still be ending.
 #[cfg(unix)]
 pub(super) fn abandoned(folder: &Path) -> bool {
@@ -99,7 +99,11 @@ pub(super) fn abandoned(folder: &Path) -> bool {
     let ours = std::os::unix::fs::MetadataExt::uid(&facts) == rustix::process::geteuid().as_raw();
     let old = facts.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > YOUNG);
     let free = |file: File| flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
-    facts.is_dir() && ours && old && File::open(folder.join("owner")).is_ok_and(free)
+    let unowned = match File::open(folder.join("owner")) {
+        Ok(mark) => free(mark),
+        Err(problem) => problem.kind() == io::ErrorKind::NotFound, // half removed
+    };
+    facts.is_dir() && ours && old && unowned
 }
 
 /// The system of marks is a Unix one; elsewhere nothing counts as abandoned.

@@ -21,6 +21,8 @@ use crate::sync::Deadline;
 pub struct Resolve<'a> {
     /// Headers to send along, as a token for a proxy.
     pub headers: &'a [(String, String)],
+    /// Root certificates beside the public ones, see [`ConnectOptions::tls_roots`](cdp::ConnectOptions::tls_roots).
+    pub roots: &'a [Vec<u8>],
     /// Profile folders to look for `DevToolsActivePort` in.
     pub profiles: Vec<PathBuf>,
     /// When to give up.
@@ -60,11 +62,12 @@ fn version_of(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<(u16, String), E
     asked.path = format!("{}/json/version", prefix(endpoint));
     let mut headers = how.headers.to_vec();
     headers.extend(endpoint.authorization().map(|value| ("Authorization".to_owned(), value)));
-    let (status, body) = http::get(&asked.url(), &headers, how.deadline).map_err(|error| match error {
-        cdp::Error::Connect { problem } if problem.contains("does not speak HTTP") => not_cdp(endpoint, problem),
-        cdp::Error::Connect { problem } => unreachable(&problem),
-        other => unreachable(&other),
-    })?;
+    let (status, body) =
+        http::get_trusting(&asked.url(), &headers, how.roots, how.deadline).map_err(|error| match error {
+            cdp::Error::Connect { problem } if problem.contains("does not speak HTTP") => not_cdp(endpoint, problem),
+            cdp::Error::Connect { problem } => unreachable(&problem),
+            other => unreachable(&other),
+        })?;
     Ok((status, String::from_utf8_lossy(&body).into_owned()))
 }
 

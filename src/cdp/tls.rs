@@ -2,8 +2,8 @@
 //!
 //! The socket is read and written by the same code as without TLS. What comes off it is opened here,
 //! what goes to it is sealed here. Sealed bytes must go out in the order they were sealed in: who seals
-//! holds the right to write. What TLS itself has to say (an answer to a key update) leaves with the next
-//! sealed frame, if need be an empty one.
+//! holds the right to write. What TLS itself has to say (an alert, new keys) leaves with the next sealed
+//! frame; what cannot wait for one, with an empty frame that the reader posts.
 //!
 //! # Locking
 //! `incoming`, then `session`. `incoming` belongs to whoever reads, which is one thread at a time, so
@@ -153,8 +153,8 @@ pub(super) fn wrap(stream: Stream, host: &str, extra: &[Vec<u8>], deadline: Dead
     let failed = |problem: String| Error::Connect { problem };
     let name = ServerName::try_from(host.to_owned())
         .map_err(|_| Error::Address { problem: "its host is no name a certificate can be for".to_owned() })?;
-    let mut session = ClientConnection::new(Arc::new(config(extra)?), name)
-        .map_err(|_| failed("TLS cannot be set up".to_owned()))?;
+    let mut session =
+        ClientConnection::new(Arc::new(config(extra)?), name).map_err(|_| failed("TLS cannot be set up".to_owned()))?;
     session.set_buffer_limit(None); // frames are sealed whole
     let stream = stream.with_tls(Tls::new(session));
     let Some(tls) = stream.tls() else { return Ok(stream) };
@@ -194,8 +194,9 @@ impl Tls {
 fn config(extra: &[Vec<u8>]) -> Result<ClientConfig, Error> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     for bytes in extra {
-        add_roots(&mut roots, bytes)
-            .ok_or_else(|| Error::Connect { problem: "a root certificate is neither valid DER nor valid PEM".to_owned() })?;
+        add_roots(&mut roots, bytes).ok_or_else(|| Error::Connect {
+            problem: "a root certificate is neither valid DER nor valid PEM".to_owned(),
+        })?;
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ClientConfig::builder_with_provider(provider)

@@ -105,13 +105,13 @@ pub(super) struct Supervise {
     #[arg(long, value_name = "ID", conflicts_with = "launch")]
     pub(super) target: Option<String>,
     /// The browser's executable [default: CDPILOT_BROWSER, else searched for]
-    #[arg(long, value_name = "PATH", requires = "launch")]
+    #[arg(long, value_name = "PATH", requires = "launch", conflicts_with = "cdp_url")]
     pub(super) browser: Option<PathBuf>,
     /// Whether to start the browser without a window [default: what CDPILOT_HEADLESS says, else auto]
-    #[arg(long, value_enum, value_name = "WHEN", requires = "launch")]
+    #[arg(long, value_enum, value_name = "WHEN", requires = "launch", conflicts_with = "cdp_url")]
     pub(super) headless: Option<When>,
     /// Open this debugging port too, so that others may attach; 0 for any free one
-    #[arg(long, value_name = "PORT", requires = "launch")]
+    #[arg(long, value_name = "PORT", requires = "launch", conflicts_with = "cdp_url")]
     pub(super) port: Option<u16>,
 }
 

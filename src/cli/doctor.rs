@@ -151,7 +151,9 @@ fn home_folder() -> Check {
     if home.exists() {
         return Check::fail("home", format!("{shown} is not a folder"), HINT);
     }
-    let above = home.ancestors().skip(1).find(|folder| folder.is_dir());
+    // The nearest thing above it that is there; what is a file fails the probe.
+    let above = std::path::absolute(&home).ok();
+    let above = above.iter().flat_map(|home| home.ancestors().skip(1)).find(|folder| folder.exists());
     match above.map(probe) {
         Some(Ok(())) => Check::pass("home", format!("{shown} is not there yet and can be made")),
         Some(Err(problem)) => Check::fail("home", format!("{shown} cannot be made: {problem}"), HINT),

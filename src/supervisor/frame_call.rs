@@ -147,12 +147,16 @@ impl Supervisor {
         self.guarded(&route, method.to_owned().into(), &params, deadline)
     }
 
-    /// Sends a typed command to a page's own session.
+    /// Sends a typed command to the session of a page or of a cross-process frame. A frame that shares
+    /// its session with another is refused: the command would act on that one.
     ///
     /// # Errors
-    /// As [`evaluate`](Self::evaluate).
+    /// [`Error::NotAFrameCommand`] and those of [`evaluate`](Self::evaluate).
     pub fn call<C: Command>(&self, page: &FrameRef, command: &C, deadline: Deadline) -> Result<C::Returns, Error> {
         let route = self.route(page)?;
+        if let (Some(_), Some(frame)) = (route.context, &route.frame) {
+            return Err(self.not_a_frame_command(C::METHOD, frame));
+        }
         self.run(&route, command, deadline)
     }
 
@@ -297,7 +301,7 @@ impl Supervisor {
     /// cannot be does not make the script run twice.
     fn value(&self, route: &Route, returned: EvaluateReturns, deadline: Deadline) -> Result<Value, Error> {
         if let Some(details) = returned.exception_details {
-            let thrown = details.exception.as_ref().and_then(|e| e.description.clone().or_else(|| json_text(e)));
+            let thrown = details.exception.as_ref().map(thrown);
             return Err(Error::Script(ScriptError {
                 message: thrown.unwrap_or(details.text),
                 line: details.line_number,
@@ -361,8 +365,10 @@ fn open_for(dialog: &Dialog) -> Duration {
     Duration::try_from_secs_f64(now - dialog.opened_at).unwrap_or_default()
 }
 
-fn json_text(object: &RemoteObject) -> Option<String> {
-    object.value.as_deref().map(RawValue::get).map(str::to_owned)
+fn thrown(object: &RemoteObject) -> String {
+    let json = || object.value.as_deref().map(RawValue::get).map(str::to_owned);
+    let plain = || if object.r#type.as_str() == "undefined" { "undefined" } else { "null" }.to_owned();
+    object.description.clone().or_else(json).unwrap_or_else(plain)
 }
 
 fn plain(object: &RemoteObject) -> Value {

@@ -13,12 +13,14 @@ use crate::cdp::{Answer, Capacity, Connection, Event, Subscription, Watch};
 use crate::sync::Deadline;
 
 /// Events that carry state: none may be lost without a resync.
-const LIFECYCLE: [&str; 14] = [
+const LIFECYCLE: [&str; 16] = [
     target::AttachedToTargetEvent::METHOD,
     target::DetachedFromTargetEvent::METHOD,
     target::TargetInfoChangedEvent::METHOD,
     crate::cdp::protocol::inspector::TargetCrashedEvent::METHOD,
     crate::cdp::protocol::inspector::TargetReloadedAfterCrashEvent::METHOD,
+    page::DomContentEventFiredEvent::METHOD,
+    page::LoadEventFiredEvent::METHOD,
     page::FrameAttachedEvent::METHOD,
     page::FrameNavigatedEvent::METHOD,
     page::NavigatedWithinDocumentEvent::METHOD,

@@ -103,7 +103,8 @@ pub struct Page {
     pub target_id: TargetId,
     /// Its address, as Chromium last told.
     pub url: Arc<str>,
-    /// Its title.
+    /// Its title when it was last loaded or changed its address: Chromium does not tell when a script
+    /// changes it.
     pub title: Arc<str>,
     /// Whether it can be worked with.
     pub state: PageState,

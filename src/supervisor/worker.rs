@@ -145,6 +145,11 @@ impl Worker {
                 attach.filter = Some(vec![pages, others]);
                 self.post(session, tag, &attach)
             }
+            Outgoing::Info { target } => {
+                let mut info = target::GetTargetInfo::new();
+                info.target_id = Some(target);
+                self.post(session, tag, &info)
+            }
             Outgoing::AttachChildren => self.post(session, tag, &auto_attach()),
             Outgoing::Detach { session: gone } => {
                 let mut detach = target::DetachFromTarget::new();

@@ -133,10 +133,10 @@ impl Task {
         self.snapshot().pages.first().expect("no page").target_id.clone()
     }
 
-    /// The top frame of the newest page.
+    /// The top frame of the oldest page.
     pub(crate) fn top(&self) -> FrameId {
-        let now = self.until("a top frame", |now| now.pages.last().is_some_and(|page| page.top_frame.is_some()));
-        now.pages.last().and_then(|page| page.top_frame.clone()).unwrap()
+        let now = self.until("a top frame", |now| now.pages.first().is_some_and(|page| page.top_frame.is_some()));
+        now.pages.first().and_then(|page| page.top_frame.clone()).unwrap()
     }
 
     /// Shows a page and waits until it is loaded.
@@ -152,7 +152,7 @@ impl Task {
         self.evaluate(frame, script, soon()).unwrap();
     }
 
-    /// What a script is worth in the top frame of the newest page.
+    /// What a script is worth in the top frame of the oldest page.
     pub(crate) fn eval(&self, script: &str) -> Value {
         self.evaluate(&FrameRef::Top, script, soon()).unwrap_or_else(|error| panic!("{script}: {error}")).value
     }
@@ -162,7 +162,7 @@ impl Task {
         self.evaluate(&frame, script, soon()).unwrap_or_else(|error| panic!("{script}: {error}")).value
     }
 
-    /// Starts a script in the top frame of the newest page.
+    /// Starts a script in the top frame of the oldest page.
     pub(crate) fn run(&self, script: &str) {
         self.start_script(&FrameRef::Top, script).unwrap();
     }
@@ -192,13 +192,22 @@ impl Task {
         self.respond(None, answer, soon()).unwrap()
     }
 
-    /// Waits for the frame whose address ends like this, with a session and a context.
+    /// Waits for the frame whose address ends like this, loaded.
     pub(crate) fn frame(&self, url: &str) -> Frame {
-        let here = |frame: &&Frame| frame.url.ends_with(url) && frame.session_id.is_some();
-        let now = self.until(url, |now| now.frames.iter().any(|frame| here(&frame)));
-        let frame = now.frames.iter().find(here).unwrap().clone();
-        self.loaded(&FrameRef::Id(frame.frame_id.clone()));
-        frame
+        self.frame_where(url, |frame| frame.url.ends_with(url))
+    }
+
+    /// Waits for the frame of this name, loaded.
+    pub(crate) fn frame_named(&self, name: &str) -> Frame {
+        self.frame_where(name, |frame| &*frame.name == name && !frame.url.is_empty())
+    }
+
+    fn frame_where(&self, what: &str, accept: impl Fn(&Frame) -> bool) -> Frame {
+        let here = |frame: &&Frame| accept(frame) && frame.session_id.is_some() && !frame.origin.is_empty();
+        let now = self.until(what, |now| now.frames.iter().any(|frame| here(&frame)));
+        let id = now.frames.iter().find(here).unwrap().frame_id.clone();
+        self.loaded(&FrameRef::Id(id.clone()));
+        self.snapshot().frame(id.as_str()).expect("it is still there").clone()
     }
 }
 
@@ -213,9 +222,9 @@ pub(crate) fn until(
         .unwrap_or_else(|| panic!("waited in vain for {what}; now: {:#?}", supervisor.snapshot()))
 }
 
-/// The top frame of the newest page.
+/// The top frame of the oldest page.
 pub(crate) fn top_of(now: &Snapshot) -> Option<&Frame> {
-    now.pages.last().and_then(|page| page.top_frame.as_ref()).and_then(|top| now.frame(top.as_str()))
+    now.pages.first().and_then(|page| page.top_frame.as_ref()).and_then(|top| now.frame(top.as_str()))
 }
 
 /// An accepting answer with a text.

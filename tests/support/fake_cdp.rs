@@ -29,7 +29,7 @@ use super::fake_cdp_wire::{self as wire, Frame};
 
 /// A watchdog for what should come at once: only a hang gets there.
 pub(crate) fn soon() -> Deadline {
-    Deadline::after_secs(20)
+    Deadline::after_secs(60)
 }
 
 pub(crate) struct Fake {

@@ -45,8 +45,10 @@ impl Frame {
 
     pub(crate) fn encode(self, payload: &[u8]) -> Vec<u8> {
         let mut out = self.head(payload.len());
-        let mask = self.mask.unwrap_or_default();
-        out.extend(payload.iter().zip(mask.iter().cycle()).map(|(byte, key)| byte ^ key));
+        match self.mask {
+            Some(mask) => out.extend(payload.iter().zip(mask.iter().cycle()).map(|(byte, key)| byte ^ key)),
+            None => out.extend_from_slice(payload),
+        }
         out
     }
 }

@@ -32,7 +32,7 @@ impl Input {
     pub(super) fn start(control: Sender<End>) -> std::io::Result<Self> {
         let (send, lines) = crossbeam_channel::bounded(AHEAD);
         let (signals, bell) = unix::Signals::register()?;
-        let thread = spawn("sup-in", move || unix::read(&bell, &send, &control))?;
+        let thread = spawn("sup-in", move || unix::read(&bell, send, &control))?;
         Ok(Self { lines, _signals: signals, _thread: thread })
     }
 
@@ -143,10 +143,11 @@ mod unix {
         }
     }
 
-    pub(super) fn read(mut bell: &UnixStream, lines: &Sender<Line>, control: &Sender<End>) {
+    /// `lines` is let go when stdin has ended, so that the other side hears of it.
+    pub(super) fn read(mut bell: &UnixStream, lines: Sender<Line>, control: &Sender<End>) {
         let stdin = io::stdin();
         let mut splitter = Splitter::default();
-        let mut lines = Some(lines.clone());
+        let mut lines = Some(lines);
         loop {
             let mut watched = vec![PollFd::new(bell, PollFlags::IN)];
             watched.extend(lines.is_some().then(|| PollFd::new(&stdin, PollFlags::IN)));

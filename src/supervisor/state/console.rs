@@ -97,5 +97,6 @@ fn text_of(object: &RemoteObject) -> String {
         };
     }
     let other = object.unserializable_value.as_ref().map(ToString::to_string);
-    other.or_else(|| object.description.clone()).unwrap_or_else(|| object.r#type.as_str().to_owned())
+    let plain = || if object.r#type.as_str() == "object" { "null" } else { object.r#type.as_str() }.to_owned();
+    other.or_else(|| object.description.clone()).unwrap_or_else(plain)
 }

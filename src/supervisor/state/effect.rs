@@ -22,6 +22,8 @@ pub(in crate::supervisor) enum Effect {
 pub(in crate::supervisor) enum Outgoing {
     /// `Target.setAutoAttach` on the browser: pages only.
     AttachPages,
+    /// `Target.getTargetInfo`: nobody tells when a title changes.
+    Info { target: TargetId },
     /// `Target.setAutoAttach` on a session: everything that belongs to it.
     AttachChildren,
     /// `Target.detachFromTarget`; also resumes a target that waits for us.

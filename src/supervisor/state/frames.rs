@@ -203,7 +203,10 @@ impl State {
         rec.session = Some(Arc::clone(session));
         rec.oopif = oopif;
         rec.url = Arc::clone(&url);
-        rec.origin = origin(&frame.security_origin);
+        if rec.context.is_none() {
+            // Only made from the address; the context of the document knows better.
+            rec.origin = origin(&frame.security_origin);
+        }
         if let Some(name) = &frame.name {
             rec.name = name.as_str().into();
         }
@@ -227,6 +230,7 @@ impl State {
         self.dirty.frames = true;
         if main && let Some(page) = self.page_mut(&page) {
             page.url = Arc::clone(&url);
+            self.ask_info(session);
         }
         let data = serde_json::json!({ "frame_id": event.frame_id, "url": &*url, "main": main, "same_document": true });
         self.note(Kind::Navigated, Some(&page), now, &data);
@@ -353,6 +357,7 @@ impl State {
         }
         if rec.session.as_ref() == Some(session) {
             rec.context = Some(event.context.id);
+            rec.origin = origin(&event.context.origin);
             self.dirty.frames = true;
         }
     }

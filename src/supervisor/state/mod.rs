@@ -85,6 +85,8 @@ enum Waiting {
     Created { request: u64 },
     /// A page that is about to be closed shows a blank document.
     Blanked { target: target::TargetId },
+    /// What the browser says of a page.
+    Info,
     /// A page was closed.
     Closed { target: target::TargetId },
 }
@@ -136,9 +138,12 @@ impl State {
                 let event: target::DetachedFromTargetEvent = event.decode()?;
                 self.detached(event.session_id.as_str(), now);
             }
-            (target::TargetInfoChangedEvent::METHOD, _) => self.info_changed(&event.decode()?),
+            (target::TargetInfoChangedEvent::METHOD, _) => self.info(&event.decode::<target::TargetInfoChangedEvent>()?.target_info),
             (inspector::TargetCrashedEvent::METHOD, Some(session)) => self.crashed(session, now),
             (inspector::TargetReloadedAfterCrashEvent::METHOD, Some(session)) => self.revived(session),
+            (page::DomContentEventFiredEvent::METHOD | page::LoadEventFiredEvent::METHOD, Some(session)) => {
+                self.ask_info(session);
+            }
             (page::FrameAttachedEvent::METHOD, Some(session)) => self.frame_attached(session, &event.decode()?, now),
             (page::FrameNavigatedEvent::METHOD, Some(session)) => self.frame_navigated(session, &event.decode()?, now),
             (page::NavigatedWithinDocumentEvent::METHOD, Some(session)) => {
@@ -183,6 +188,11 @@ impl State {
                 self.page_created(request, created, now);
             }
             Some(Waiting::Blanked { target }) => self.requests.blanked(&target, now),
+            Some(Waiting::Info) => {
+                if let Ok(told) = result.and_then(|raw| raw.decode::<target::GetTargetInfoReturns>()) {
+                    self.info(&told.target_info);
+                }
+            }
             Some(Waiting::Closed { target }) => self.close_answered(&target, result.err()),
         }
         self.settle(now);

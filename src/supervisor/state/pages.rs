@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::super::log::Kind;
 use super::super::options::Pages;
 use super::super::snapshot::{Page, PageState};
+use super::sessions::SessionKind;
 use super::{Now, Outgoing, SessionKey, State};
 use crate::cdp::protocol::page::FrameId;
-use crate::cdp::protocol::target::{TargetId, TargetInfo, TargetInfoChangedEvent};
+use crate::cdp::protocol::target::{TargetId, TargetInfo};
 
 /// A page of the task.
 #[derive(Debug)]
@@ -110,8 +111,16 @@ impl State {
         self.requests.page_gone(target);
     }
 
-    pub(super) fn info_changed(&mut self, event: &TargetInfoChangedEvent) {
-        let info = &event.target_info;
+    /// Asks for a page's title: Chromium tells it by no event. Scripts that change it later are seen at
+    /// the next load or change of address.
+    pub(super) fn ask_info(&mut self, session: &SessionKey) {
+        let Some(rec) = self.sessions.get(session).filter(|rec| rec.kind == SessionKind::Page) else { return };
+        let target = rec.target.clone();
+        let tag = self.expect(super::Waiting::Info);
+        self.send(None, tag, Outgoing::Info { target });
+    }
+
+    pub(super) fn info(&mut self, info: &TargetInfo) {
         let Some(index) = self.page_index(&info.target_id) else { return };
         let page = &mut self.pages[index];
         if *page.url != *info.url || *page.title != *info.title {

@@ -1,0 +1,228 @@
+//! Arguments, exit codes and JSON of the commands that come to an end by themselves.
+
+use serde_json::{Value, json};
+
+use crate::cli_run::{Program, has_browser};
+
+const NOWHERE: &str = "/nonexistent/browser";
+
+fn step<'a>(report: &'a Value, id: &str) -> &'a Value {
+    report["steps"].as_array().unwrap().iter().find(|step| step["id"] == id).unwrap_or(&Value::Null)
+}
+
+#[test]
+fn wrong_usage_is_code_2_and_one_object_with_json() {
+    let program = Program::new();
+    let cases: [(&[&str], &str); 8] = [
+        (&["frobnicate"], "frobnicate"),
+        (&["demo", "--no-such-flag"], "--no-such-flag"),
+        (&["doctor", "--timeout", "soon"], "soon"),
+        (&["doctor", "--timeout", "0"], "0"),
+        (&["supervise"], "--cdp-url"),
+        (&["supervise", "--launch", "--cdp-url", "localhost:1"], "--cdp-url"),
+        (&["supervise", "--cdp-url", "localhost:1", "--headless", "true"], "--headless"),
+        (&["supervise", "--port", "0"], "--launch"),
+    ];
+    for (args, named) in cases {
+        let text = program.run(args);
+        assert_eq!(text.code, Some(2), "{args:?} {text:?}");
+        assert!(text.stdout.is_empty() && text.stderr.contains(named), "{args:?} {text:?}");
+        let as_json = program.run(&[args, &["--json"]].concat());
+        assert_eq!(as_json.code, Some(2), "{args:?} {as_json:?}");
+        let told = as_json.json();
+        assert_eq!((&told["ok"], &told["code"]), (&json!(false), &json!("BAD_REQUEST")), "{args:?} {told}");
+        assert!(told["error"].as_str().unwrap().contains(named), "{args:?} {told}");
+        assert!(as_json.stderr.is_empty(), "{args:?} {as_json:?}");
+    }
+    assert_eq!(program.run(&[]).code, Some(2));
+    assert_eq!(program.run(&["--json"]).json()["code"], "BAD_REQUEST");
+    let odd = Program::new().env("CDPILOT_TIMEOUT_MS", "soon").run(&["doctor", "--json"]);
+    assert_eq!((odd.code, &odd.json()["code"]), (Some(2), &json!("BAD_REQUEST")));
+}
+
+#[test]
+fn help_and_version_are_text_or_json() {
+    let program = Program::new();
+    let version = env!("CARGO_PKG_VERSION");
+    let text = program.run(&["--version"]);
+    assert_eq!((text.code, text.stdout.trim()), (Some(0), format!("cdpilot {version}").as_str()));
+    assert_eq!(program.run(&["--version", "--json"]).json(), json!({ "ok": true, "version": version }));
+    let help = program.run(&["--help"]);
+    assert_eq!(help.code, Some(0));
+    for word in ["demo", "doctor", "install", "supervise", "completions", "CDPILOT_BROWSER", "Exit status"] {
+        assert!(help.stdout.contains(word), "{word} in {}", help.stdout);
+    }
+    assert!(program.run(&["supervise", "--help", "--json"]).json()["help"].as_str().unwrap().contains("--cdp-url"));
+}
+
+#[test]
+fn completions_are_made_for_every_shell() {
+    let program = Program::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let made = program.run(&["completions", shell]);
+        assert_eq!(made.code, Some(0), "{shell} {made:?}");
+        assert!(made.stdout.contains("supervise"), "{shell}");
+    }
+    let made = program.run(&["completions", "bash", "--json"]).json();
+    assert_eq!((&made["ok"], &made["shell"]), (&json!(true), &json!("bash")));
+    assert!(made["script"].as_str().unwrap().contains("cdpilot"));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let program = env!("CARGO_BIN_EXE_cdpilot");
+    let script = format!("{program} completions zsh | true; echo ${{PIPESTATUS[0]}}");
+    let Ok(ran) = std::process::Command::new("bash").args(["-c", &script]).output() else { return };
+    assert_eq!(String::from_utf8_lossy(&ran.stdout).trim(), "0");
+    assert_eq!(String::from_utf8_lossy(&ran.stderr), "");
+}
+
+#[test]
+fn without_a_browser_it_is_code_3() {
+    let program = Program::new().env("CDPILOT_BROWSER", NOWHERE);
+    for args in [&["demo"] as &[&str], &["supervise", "--launch"]] {
+        let text = program.run(args);
+        assert_eq!(text.code, Some(3), "{args:?} {text:?}");
+        assert!(text.stdout.is_empty() && text.stderr.contains(NOWHERE), "{args:?} {text:?}");
+        let told = program.run(&[args, &["--json"]].concat());
+        assert_eq!((told.code, &told.json()["code"]), (Some(3), &json!("BROWSER_NOT_RUNNING")), "{args:?} {told:?}");
+    }
+    // A flag comes before the variable.
+    let flag = Program::new().run(&["demo", "--browser", "/nonexistent/other", "--json"]);
+    assert_eq!(flag.code, Some(3));
+    assert!(flag.json()["error"].as_str().unwrap().contains("/nonexistent/other"));
+    program.assert_nothing_left();
+}
+
+#[test]
+fn an_endpoint_that_nobody_answers_is_code_3_and_its_secret_is_not_told() {
+    // A port that was free a moment ago.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("ws://someone:pa55word@127.0.0.1:{port}/devtools/browser/t0ken");
+    let by_variable = Program::new().env("CDPILOT_CDP_URL", &url);
+    for ran in [
+        Program::new().run(&["supervise", "--json", "--cdp-url", &url]),
+        by_variable.run(&["supervise", "--json", "-v"]),
+    ] {
+        assert_eq!((ran.code, &ran.json()["code"]), (Some(3), &json!("BROWSER_NOT_RUNNING")), "{ran:?}");
+        assert!(!format!("{ran:?}").contains("pa55word") && !format!("{ran:?}").contains("t0ken"), "{ran:?}");
+    }
+    let not_one = Program::new().run(&["supervise", "--json", "--cdp-url", "ftp://localhost"]);
+    assert_eq!((not_one.code, &not_one.json()["code"]), (Some(2), &json!("BAD_REQUEST")), "{not_one:?}");
+}
+
+#[test]
+fn the_doctor_tells_what_is_wrong() {
+    let program = Program::new().env("CDPILOT_BROWSER", NOWHERE).env("CDPILOT_HOME", "/dev/null/home");
+    let ran = program.run(&["doctor", "--json"]);
+    let told = ran.json();
+    assert_eq!((ran.code, &told["ok"]), (Some(1), &json!(false)), "{told}");
+    assert_eq!(told["code"], "BROWSER_NOT_RUNNING");
+    for id in ["browser", "home"] {
+        let check = told["checks"].as_array().unwrap().iter().find(|check| check["id"] == id).unwrap();
+        assert_eq!(check["status"], "fail", "{check}");
+        assert!(check["fixHint"].is_string(), "{check}");
+    }
+    let text = program.run(&["doctor"]);
+    assert_eq!(text.code, Some(1));
+    assert!(text.stdout.contains("FAIL browser") && text.stdout.is_ascii(), "{text:?}");
+}
+
+#[test]
+fn the_doctor_is_content_with_a_browser() {
+    if !has_browser() {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let new = home.path().join("new");
+    let program = Program::new().env("CDPILOT_HOME", new.to_str().unwrap());
+    let told = program.run(&["doctor", "--json"]).json();
+    assert_eq!(told["ok"], true, "{told}");
+    let checks = told["checks"].as_array().unwrap();
+    for check in checks {
+        assert!(["pass", "warn"].iter().any(|status| check["status"] == *status), "{check}");
+        assert!(check["summary"].as_str().is_some_and(|summary| !summary.is_empty()), "{check}");
+        assert_eq!(check["fixHint"].is_string(), check["status"] == "warn", "{check}");
+    }
+    let launch = checks.iter().find(|check| check["id"] == "launch").unwrap();
+    assert!(launch["summary"].as_str().unwrap().contains("Chrome/"), "{launch}");
+    assert!(!new.exists(), "the home is looked at, not made");
+    program.assert_nothing_left();
+}
+
+#[test]
+fn install_says_what_it_would_run() {
+    let told = Program::new().run(&["install", "--dry-run", "--json"]);
+    match told.code {
+        Some(0) => assert!(!told.json()["commands"].as_array().unwrap().is_empty(), "{told:?}"),
+        // There is no package manager that it knows.
+        _ => assert_eq!(told.json()["code"], "NOT_FOUND"),
+    }
+    if has_browser() {
+        let there = Program::new().run(&["install", "--json"]).json();
+        assert_eq!((&there["ok"], &there["installed"]), (&json!(true), &json!(false)));
+        assert_eq!(there["commands"], json!([]));
+    }
+    let named = Program::new().env("CDPILOT_BROWSER", NOWHERE).run(&["install", "--json"]);
+    assert_eq!(named.code, Some(3), "nothing is installed beside a wish that cannot be met: {named:?}");
+}
+
+#[test]
+fn the_demo_proves_what_it_shows() {
+    if !has_browser() {
+        return;
+    }
+    let program = Program::new();
+    let picture = program.temp.path().join("shot.png");
+    let ran = program.run(&["demo", "--json", "--screenshot", picture.to_str().unwrap()]);
+    let report = ran.json();
+    assert_eq!((ran.code, &report["ok"]), (Some(0), &json!(true)), "{ran:?}");
+    assert!(report["browser"].as_str().unwrap().starts_with("Chrome/"), "{report}");
+    let ids: Vec<_> = report["steps"].as_array().unwrap().iter().map(|step| step["id"].as_str().unwrap()).collect();
+    let all = ["sites", "browser", "frames", "dialogs_top", "dialogs_innermost", "blocked", "titles", "screenshot", "stop"];
+    assert_eq!(ids, all);
+
+    let children = report["frame_tree"]["children"].as_array().unwrap();
+    let mut apart: Vec<_> = children.iter().map(|frame| frame["is_oopif"].as_bool().unwrap()).collect();
+    apart.sort_unstable();
+    assert_eq!(apart, [false, true, true], "{children:?}");
+    let got: Vec<_> = report["dialogs"].as_array().unwrap().iter().map(|dialog| dialog["page_got"].clone()).collect();
+    assert_eq!(json!(got), json!([null, true, "Ada Lovelace", null, false, "grüße-2024 ☂"]));
+    let titles: Vec<_> = report["titles"].as_array().unwrap().iter().map(|frame| frame["title"].clone()).collect();
+    assert_eq!(json!(titles), json!(["Order desk", "Notes", "Partner shop", "Payment"]));
+    assert!(step(&report, "stop")["detail"].as_str().unwrap().contains("0 left"), "{report}");
+
+    let bytes = std::fs::read(&picture).unwrap();
+    assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 10_000);
+    std::fs::remove_file(&picture).unwrap();
+    program.assert_nothing_left();
+}
+
+#[test]
+fn the_demo_tells_a_person_in_plain_text_when_piped() {
+    if !has_browser() {
+        return;
+    }
+    let program = Program::new();
+    let ran = program.run(&["demo"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("[9/9]") && ran.stdout.contains("all of it worked"), "{ran:?}");
+    assert!(!ran.stdout.contains('\u{1b}') && !ran.stdout.contains('✓') && ran.stderr.is_empty(), "{ran:?}");
+    let (files, processes) = program.left_behind();
+    assert!(files.len() == 1 && files[0].extension().is_some_and(|e| e == "png"), "the picture is kept: {files:?}");
+    assert!(processes.is_empty(), "{processes:?}");
+}
+
+#[test]
+fn a_demo_that_fails_says_so_and_leaves_nothing() {
+    if !has_browser() {
+        return;
+    }
+    let program = Program::new();
+    let ran = program.run(&["demo", "--json", "--screenshot", "/nonexistent/folder/shot.png"]);
+    let report = ran.json();
+    assert_eq!((ran.code, &report["ok"], &report["code"]), (Some(1), &json!(false), &json!("INTERNAL")), "{ran:?}");
+    assert_eq!(step(&report, "screenshot")["ok"], false);
+    assert_eq!(step(&report, "stop")["ok"], true);
+    program.assert_nothing_left();
+}

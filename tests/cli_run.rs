@@ -1,0 +1,231 @@
+//! The real program, run as a person or another program runs it.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use cdpilot::sync::{Deadline, Thread, pause, spawn};
+use crossbeam_channel::{Receiver, bounded};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::browser_path;
+
+/// Whether there is a browser; says so when there is none. Where `CDPILOT_REQUIRE_BROWSER` is `1`, that
+/// is a failure.
+#[allow(clippy::print_stderr)] // a skipped test must not go unseen
+pub(crate) fn has_browser() -> bool {
+    let found = browser_path().is_some();
+    if !found {
+        assert!(std::env::var("CDPILOT_REQUIRE_BROWSER").as_deref() != Ok("1"), "there is no browser here");
+        eprintln!("SKIPPED: no browser here");
+    }
+    found
+}
+
+/// The program with an environment of its own: nothing of ours but the browser, and a folder for
+/// temporary files in which whatever is left behind can be seen.
+pub(crate) struct Program {
+    pub(crate) temp: TempDir,
+    env: Vec<(String, String)>,
+}
+
+/// What a run gave.
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    /// The one JSON object on stdout.
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!(self.stdout.lines().count(), 1, "one line on stdout: {self:?}");
+        serde_json::from_str(&self.stdout).unwrap_or_else(|problem| panic!("{problem}: {self:?}"))
+    }
+}
+
+impl std::fmt::Debug for Ran {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "exit {:?}\nstdout: {}\nstderr: {}", self.code, self.stdout, self.stderr)
+    }
+}
+
+impl Program {
+    pub(crate) fn new() -> Self {
+        // Short: Chromium makes sockets below it, whose paths have a limit.
+        let temp = tempfile::Builder::new().prefix("cli-").tempdir().unwrap();
+        Self { temp, env: Vec::new() }
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cdpilot"));
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("CDPILOT_") {
+                command.env_remove(name);
+            }
+        }
+        if let Some(browser) = browser_path() {
+            command.env("CDPILOT_BROWSER", browser);
+        }
+        command.env("TMPDIR", self.temp.path()).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        let child = self.command(args).spawn().unwrap();
+        let id = child.id();
+        let (send, ended) = bounded(1);
+        let _waiter = spawn("cli-wait", move || drop(send.send(child.wait_with_output()))).unwrap();
+        let output = ended.recv_timeout(Duration::from_secs(90)).unwrap_or_else(|_| {
+            kill(id, "-KILL");
+            panic!("{args:?} did not end")
+        });
+        let output = output.unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    /// Starts `supervise` and waits for its first line.
+    pub(crate) fn supervise(&self, args: &[&str]) -> (Session, Value) {
+        let mut all = vec!["supervise"];
+        all.extend(args);
+        let mut child = self.command(&all).stdin(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (send, lines) = bounded(4096);
+        let reader = spawn("cli-lines", move || {
+            for line in stdout.lines() {
+                let Ok(line) = line else { return };
+                let value = serde_json::from_str(&line).unwrap_or_else(|problem| panic!("{problem}: {line}"));
+                if send.send(value).is_err() {
+                    return;
+                }
+            }
+        });
+        let stdin = child.stdin.take();
+        let session = Session { child, stdin, lines, _reader: reader.unwrap() };
+        let ready = session.next(|_| true);
+        assert_eq!(ready["type"], "ready", "{ready}");
+        (session, ready)
+    }
+
+    /// What is left: files in the folder for temporary files, and processes started with it in their
+    /// arguments. Looked at for a moment, as the system takes one to forget a process.
+    pub(crate) fn left_behind(&self) -> (Vec<PathBuf>, Vec<String>) {
+        let until = Deadline::after_secs(3);
+        loop {
+            let entries = std::fs::read_dir(self.temp.path()).unwrap().flatten();
+            let files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+            let processes = processes_with(self.temp.path());
+            if (files.is_empty() && processes.is_empty()) || until.passed() {
+                return (files, processes);
+            }
+            pause(Duration::from_millis(20));
+        }
+    }
+
+    pub(crate) fn assert_nothing_left(&self) {
+        assert_eq!(self.left_behind(), (vec![], vec![]));
+    }
+}
+
+fn processes_with(folder: &Path) -> Vec<String> {
+    let folder = folder.to_str().unwrap();
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let lines = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " ")).filter(|line| line.contains(folder)).collect()
+}
+
+pub(crate) fn kill(id: u32, signal: &str) {
+    let _ = Command::new("kill").args([signal, &id.to_string()]).status();
+}
+
+/// A `supervise` that runs. Dropping it kills it.
+pub(crate) struct Session {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Value>,
+    _reader: Thread,
+}
+
+impl Session {
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn say(&mut self, line: &str) {
+        writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    /// Says a line if somebody still listens.
+    pub(crate) fn try_say(&mut self, line: &str) -> bool {
+        self.stdin.as_mut().is_some_and(|stdin| writeln!(stdin, "{line}").is_ok())
+    }
+
+    pub(crate) fn end_input(&mut self) {
+        self.stdin = None;
+    }
+
+    /// The next line that fits; others are passed over.
+    pub(crate) fn next(&self, fits: impl Fn(&Value) -> bool) -> Value {
+        let until = Deadline::after_secs(20);
+        let mut passed = Vec::new();
+        loop {
+            match self.lines.recv_deadline(until.instant()) {
+                Ok(line) if fits(&line) => return line,
+                Ok(line) => passed.push(line.to_string()),
+                Err(why) => panic!("no such line ({why}), only:\n{}", passed.join("\n")),
+            }
+        }
+    }
+
+    /// The next line of a type.
+    pub(crate) fn event(&self, kind: &str) -> Value {
+        self.next(|line| line["type"] == kind)
+    }
+
+    /// Says a command and gives its answer.
+    pub(crate) fn ask(&mut self, line: &str) -> Value {
+        self.say(line);
+        let name = line.split_whitespace().next().unwrap().to_owned();
+        self.next(|answer| answer["type"] == "result" && answer["command"] == *name)
+    }
+
+    /// Its exit code, and the lines that were left.
+    pub(crate) fn wait(mut self) -> (Option<i32>, Vec<Value>) {
+        let status = self.wait_status();
+        (status.code(), self.lines.iter().collect())
+    }
+
+    fn wait_status(&mut self) -> ExitStatus {
+        let until = Deadline::after_secs(20);
+        loop {
+            match self.child.try_wait().unwrap() {
+                Some(status) => return status,
+                None if until.passed() => panic!("it did not end"),
+                None => pause(Duration::from_millis(10)),
+            }
+        }
+    }
+
+    /// Stops reading what it writes.
+    pub(crate) fn close_output(&mut self) {
+        self.lines = bounded(0).1;
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,148 @@
+//! Pages that pages open.
+
+use cdpilot::cdp::protocol::target::TargetId;
+use cdpilot::supervisor::DialogAnswer::Dismiss;
+use cdpilot::supervisor::{FrameRef, Kind, Page, PageState};
+use serde_json::{Value, json};
+
+use crate::support::chrome::{ACCEPT, Task, blocking, soon, text};
+
+/// Waits for the page that is not the first.
+fn popup(task: &Task) -> Page {
+    let first = task.target();
+    let is_new = |page: &&Page| page.target_id != first && page.state == PageState::Ready;
+    let now = task.until("a second page", |now| now.pages.iter().any(|page| is_new(&page)));
+    now.pages.iter().find(is_new).unwrap().clone()
+}
+
+fn eval(task: &Task, page: &TargetId, script: &str) -> Value {
+    task.evaluate(&FrameRef::TopOf(page.clone()), script, soon()).unwrap().value
+}
+
+#[test]
+fn a_page_that_a_page_opens_belongs_to_the_task() {
+    let Some(task) = Task::shared("popup") else { return };
+    task.site.page("/", "<a target=_blank href='@b/other'>open</a>");
+    task.site.page("/other", "<title>other</title><iframe src='@c/leaf'></iframe>");
+    task.site.page("/leaf", "leaf");
+    task.go(&task.site.url("a", "/"));
+    let first = task.target();
+    for (script, has_opener) in [
+        (format!("window.open('{}') !== null", task.site.url("b", "/other")), true),
+        (format!("window.open('{}', '_blank', 'noopener') === null", task.site.url("b", "/other")), false),
+        ("document.querySelector('a').click(), true".to_owned(), false),
+    ] {
+        assert_eq!(eval(&task, &first, &script), true, "the opener goes on at once: {script}");
+        let page = popup(&task);
+        assert_eq!((page.opener.as_ref(), page.own), (Some(&first), false), "{script}");
+        let target = page.target_id.clone();
+        let url = task.site.url("b", "/other");
+        task.until(&url, |now| now.page(target.as_str()).is_some_and(|page| *page.url == url));
+        task.until("its frames", |now| now.frames_of(target.as_str()).count() == 2);
+        assert_eq!(eval(&task, &target, "location.pathname"), "/other");
+        assert_eq!(eval(&task, &target, "window.opener !== null"), has_opener, "{script}");
+        assert_eq!(task.eval("location.pathname"), "/", "the page that the task began with is the one that is meant");
+        task.close_page(&target, soon()).unwrap();
+        let now = task.snapshot();
+        assert!(now.pages.len() == 1 && now.frames.len() == 1, "{now:?}");
+    }
+    let kinds: Vec<Kind> = task.log().since(0, 1000).entries.iter().map(|entry| entry.kind).collect();
+    let count = |kind: Kind| kinds.iter().filter(|k| **k == kind).count();
+    assert_eq!((count(Kind::TabOpened), count(Kind::TabClosed)), (4, 3));
+}
+
+#[test]
+fn a_page_that_asks_while_it_is_being_opened_is_answered() {
+    let Some(task) = Task::shared("asking-popup") else { return };
+    task.site.page("/", "opener");
+    task.site.page("/asks", "<script>got = [String(alert('one')), confirm('two'), prompt('three', 'x')]</script><p id=end>");
+    task.go(&task.site.url("a", "/"));
+    let first = task.target();
+    for (host, features) in [("a", ""), ("b", ""), ("a", "noopener"), ("b", "noopener")] {
+        let url = task.site.url(host, "/asks");
+        let script = format!("window.open('{url}', '_blank', '{features}'), 1");
+        task.start_script(&FrameRef::TopOf(first.clone()), &script).unwrap();
+        let one = task.dialog_saying("one");
+        assert_ne!(one.target_id, first);
+        assert_eq!(task.snapshot().dialogs.len(), 1);
+        let page = FrameRef::TopOf(one.target_id.clone());
+        blocking(task.evaluate(&page, "1", soon()));
+        task.respond(Some(&one.id), Dismiss, soon()).unwrap();
+        task.respond(Some(&task.dialog_saying("two").id), ACCEPT, soon()).unwrap();
+        task.respond(Some(&task.dialog_saying("three").id), text("y"), soon()).unwrap();
+        task.loaded(&page);
+        let got = task.evaluate(&page, "[...got, !!document.querySelector('#end')]", soon()).unwrap().value;
+        assert_eq!(got, json!(["undefined", true, "y", true]), "{host} {features}");
+        task.close_page(&one.target_id, soon()).unwrap();
+    }
+    assert_eq!(eval(&task, &first, "1 + 1"), 2);
+}
+
+#[test]
+fn a_page_opened_by_a_frame_of_another_process_belongs_to_the_task() {
+    let Some(task) = Task::shared("frame-popup") else { return };
+    task.site.page("/", "<iframe src='@b/inner'></iframe>");
+    task.site.page("/inner", "inner");
+    task.site.page("/asks", "<script>got = confirm('sure?')</script>");
+    task.go(&task.site.url("a", "/"));
+    let inner = task.frame("/inner").frame_id;
+    for features in ["", "noopener"] {
+        let url = task.site.url("c", "/asks");
+        task.run_in(&inner, &format!("window.open('{url}', '_blank', '{features}')"));
+        let dialog = task.dialog_saying("sure?");
+        task.answer(ACCEPT);
+        assert_eq!(eval(&task, &dialog.target_id, "got"), true);
+        task.close_page(&dialog.target_id, soon()).unwrap();
+    }
+}
+
+#[test]
+fn a_popup_may_close_itself_and_its_opener_goes_on() {
+    let Some(task) = Task::shared("closes-itself") else { return };
+    task.site.page("/", "opener");
+    task.site.page("/other", "other");
+    task.go(&task.site.url("a", "/"));
+    let first = task.target();
+    for _ in 0..3 {
+        let url = task.site.url("a", "/other");
+        eval(&task, &first, &format!("popup = window.open('{url}'), 1"));
+        let page = popup(&task);
+        task.until("the other page", |now| now.page(page.target_id.as_str()).is_some_and(|p| *p.url == url));
+        task.start_script(&FrameRef::TopOf(first.clone()), "popup.close()").unwrap();
+        task.until("one page", |now| now.pages.len() == 1);
+    }
+    // A page that closes itself with its dialog open takes the dialog along.
+    task.run("popup = window.open('about:blank'); popup.setTimeout('confirm(1)', 0); 1");
+    let dialog = task.dialog();
+    task.close_page(&dialog.target_id, soon()).unwrap();
+    let now = task.snapshot();
+    assert!(now.dialogs.is_empty() && now.recent.last().unwrap().dialog.id == dialog.id);
+}
+
+#[test]
+fn pages_of_the_task_are_opened_and_closed() {
+    let Some(task) = Task::shared("own-pages") else { return };
+    task.site.page("/", "<title>mine</title>");
+    let mut open = Vec::new();
+    for n in 0..5 {
+        let url = task.site.url("a", &format!("/?{n}"));
+        let target = task.open_page(&url, None, soon()).unwrap();
+        let now = task.snapshot();
+        let page = now.page(target.as_str()).expect("in the view when the call returns");
+        assert_eq!((page.state, page.own), (PageState::Ready, true));
+        open.push((target, url));
+    }
+    for (target, url) in &open {
+        task.until(url, |now| now.page(target.as_str()).is_some_and(|page| *page.url == **url));
+        task.loaded(&FrameRef::TopOf(target.clone()));
+        assert_eq!(eval(&task, target, "location.href"), url.as_str());
+    }
+    for (target, _) in &open {
+        task.close_page(target, soon()).unwrap();
+        assert!(task.snapshot().page(target.as_str()).is_none());
+    }
+    let context = cdpilot::supervisor::Error::PageNotFound { target: open[0].0.to_string() };
+    assert_eq!(task.close_page(&open[0].0, soon()).unwrap_err().to_string(), context.to_string());
+    let bad = task.open_page("about:blank", Some("F00D".into()), soon()).unwrap_err();
+    assert!(matches!(bad, cdpilot::supervisor::Error::Cdp(_)), "{bad:?}");
+}
