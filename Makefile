@@ -13,13 +13,13 @@ browser: ## make sure that there is a Chromium-based browser, install one if not
 	@scripts/ensure-browser.sh
 
 demo: browser ## dialogs and frames in a real browser, shown step by step
-	$(CARGO) run --quiet -- demo
+	$(CARGO) run -- demo
 
 test: browser ## all tests, with a real browser
 	$(CARGO) test --workspace
 
 bench: browser ## round trips, floods and parallel calls, beside a raw loop
-	$(CARGO) bench
+	$(CARGO) bench --bench cdp
 
 lint: ## formatting, clippy and documentation, warnings are errors
 	$(CARGO) fmt --all --check

@@ -85,7 +85,10 @@ fn version(url: &str) -> String {
 
 fn resolved(url: &str, profiles: Vec<PathBuf>) -> Result<Endpoint, Error> {
     let headers = [("X-Key".to_owned(), "k".to_owned())];
-    resolve(&Endpoint::parse(url)?, &Resolve { headers: &headers, roots: &[], profiles, deadline: Deadline::after_secs(5) })
+    resolve(
+        &Endpoint::parse(url)?,
+        &Resolve { headers: &headers, roots: &[], profiles, deadline: Deadline::after_secs(5) },
+    )
 }
 
 #[test]

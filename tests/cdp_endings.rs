@@ -280,6 +280,10 @@ fn a_full_queue_makes_senders_wait_until_their_deadline() {
     // A close wakes who waits for room.
     scope(|threads| {
         let sender = threads.spawn(|| session.send_by(&Big(&params), soon()).map(drop));
+        let (begun, deadline) = (replies.len() + 1, soon());
+        while connection.counters().in_flight < begun && !deadline.passed() {
+            std::thread::yield_now();
+        }
         connection.close();
         assert!(sender.join().unwrap().unwrap_err().is_closed());
     });

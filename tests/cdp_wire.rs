@@ -170,10 +170,12 @@ fn broken_frames_end_the_connection_as_protocol() {
 #[test]
 fn nothing_behind_a_broken_frame_is_read() {
     let fake_answer = |request: &crate::support::fake_cdp::Request| {
-        let mut bytes = Frame { mask: Some([0; 4]), ..Frame::of(wire::TEXT) }.encode(b"");
+        let mut bytes = Frame::of(wire::CONTINUATION).encode(b"{}");
         bytes.extend(wire::text(&wire::event(None, "Test.event", &json!({}))));
         bytes.extend(wire::text(&request.answer(&json!({}))));
         bytes.extend(wire::close(Some(1000)));
+        // More than is read at a time, so that the reader thread is woken for the rest.
+        bytes.extend(wire::text(&wire::event(None, "Test.event", &json!({}))).repeat(10_000));
         vec![Action::Raw(bytes)]
     };
     for _ in 0..200 {

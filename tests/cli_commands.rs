@@ -179,7 +179,8 @@ fn the_demo_proves_what_it_shows() {
     assert_eq!((ran.code, &report["ok"]), (Some(0), &json!(true)), "{ran:?}");
     assert!(report["browser"].as_str().unwrap().starts_with("Chrome/"), "{report}");
     let ids: Vec<_> = report["steps"].as_array().unwrap().iter().map(|step| step["id"].as_str().unwrap()).collect();
-    let all = ["sites", "browser", "frames", "dialogs_top", "dialogs_innermost", "blocked", "titles", "screenshot", "stop"];
+    let all =
+        ["sites", "browser", "frames", "dialogs_top", "dialogs_innermost", "blocked", "titles", "screenshot", "stop"];
     assert_eq!(ids, all);
 
     let children = report["frame_tree"]["children"].as_array().unwrap();

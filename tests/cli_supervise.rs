@@ -76,7 +76,7 @@ fn a_session_from_hello_to_quit() {
     session.say("eval top console.error('spilled', 1)");
     assert_eq!(session.event("console")["data"]["text"], "spilled 1");
     let shot = session.ask("snapshot");
-    assert_eq!(shot["pages"][0]["title"], "outer", "{shot}");
+    assert_eq!(shot["pages"][0]["url"], PAGE, "{shot}");
     assert_eq!(shot["recent_dialogs"].as_array().unwrap().len(), 3);
     assert_eq!(shot["console"][0]["level"], "error");
 
@@ -98,10 +98,14 @@ fn objects_run_side_by_side_and_bring_their_id_back() {
     let program = Program::new();
     let (mut session, _) = program.supervise(&["--launch"]);
     // Three wait for a promise that the fourth fulfils.
-    session.say(r#"{"cmd":"eval","frame":"top","script":"window.go = new Promise(go => window.fulfil = go); 0","id":"set"}"#);
+    session.say(
+        r#"{"cmd":"eval","frame":"top","script":"window.go = new Promise(go => window.fulfil = go); 0","id":"set"}"#,
+    );
     session.next(|line| line["id"] == "set");
     for id in 1..=3 {
-        session.say(&json!({ "cmd": "eval", "frame": "top", "script": format!("go.then(() => {id})"), "id": id }).to_string());
+        session.say(
+            &json!({ "cmd": "eval", "frame": "top", "script": format!("go.then(() => {id})"), "id": id }).to_string(),
+        );
     }
     session.say(r#"{"cmd":"eval","frame":"top","script":"fulfil()","id":{"any":"thing"}}"#);
     // They may come in any order, but each with its own id.
@@ -145,7 +149,8 @@ fn the_end_of_stdin_finishes_what_was_asked() {
     session.end_input();
     let (exit, lines) = session.wait();
     assert_eq!(exit, Some(0));
-    let results: Vec<_> = lines.iter().filter(|line| line["command"] == "eval").map(|line| line["result"].clone()).collect();
+    let results: Vec<_> =
+        lines.iter().filter(|line| line["command"] == "eval").map(|line| line["result"].clone()).collect();
     assert_eq!(json!(results), json!([42, "outer"]), "in the order in which they were typed");
     program.assert_nothing_left();
 }

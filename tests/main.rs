@@ -2,6 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 // Tests fail by panicking; that is what these are for here.
 
+mod browser_endpoints;
+mod browser_failures;
+mod browser_real;
+mod browser_units;
 mod cdp_answers;
 mod cdp_endings;
 mod cdp_events;
@@ -21,4 +25,20 @@ mod cli_run;
 #[cfg(feature = "cli")]
 mod cli_supervise;
 mod project;
+mod protocol;
+mod supervisor_answers;
+mod supervisor_blocked;
+mod supervisor_calls;
+mod supervisor_closing;
+mod supervisor_crash;
+mod supervisor_dialogs;
+mod supervisor_fake;
+mod supervisor_fake_dialogs;
+mod supervisor_frames;
+mod supervisor_moves;
+mod supervisor_popups;
+mod supervisor_registry;
+mod supervisor_scale;
+mod supervisor_start;
+mod supervisor_workers;
 mod support;

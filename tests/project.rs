@@ -19,8 +19,13 @@ const MOST_GENERATED_LINES: usize = 8_000;
 const MOST_CRATES: usize = 40;
 const ASYNC_RUNTIMES: [&str; 5] = ["tokio", "async-std", "smol", "async-executor", "futures-executor"];
 /// Split, so that this file does not hold them itself.
-const FORBIDDEN: [&str; 5] =
-    [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("todo", "!("), concat!("dbg", "!("), concat!("#[ign", "ore")];
+const FORBIDDEN: [&str; 5] = [
+    concat!("/wo", "rk/"),
+    concat!("/ro", "ot/"),
+    concat!("todo", "!("),
+    concat!("dbg", "!("),
+    concat!("#[ign", "ore"),
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -60,7 +65,8 @@ fn shown(path: &Path) -> String {
 /// Modules at the root of the crate that a text names: `crate::name`, `crate::{name, …}`, and, from a
 /// module `depth` levels down, `super::` so often that it gets there.
 fn named(text: &str, depth: usize) -> BTreeSet<String> {
-    let code: String = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n");
+    let code: String =
+        text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n");
     let mut found = BTreeSet::new();
     let to_root = "super::".repeat(depth);
     for start in ["crate::", "cdpilot::", to_root.as_str()] {
@@ -97,7 +103,8 @@ fn group(text: &str) -> Vec<String> {
 
 #[test]
 fn names_are_found_in_every_form() {
-    let text = "use crate::{a, b::{c, d}, e::f};\nlet x = crate::g::h(); // crate::i\nuse super::super::j;\nuse super::k;";
+    let text =
+        "use crate::{a, b::{c, d}, e::f};\nlet x = crate::g::h(); // crate::i\nuse super::super::j;\nuse super::k;";
     let found: Vec<_> = named(text, 2).into_iter().collect();
     assert_eq!(found, ["a", "b", "e", "g", "j"]);
 }
@@ -144,10 +151,12 @@ fn no_file_is_too_long() {
 
 #[test]
 fn every_listed_protocol_item_is_used() {
-    let texts: Vec<String> = sources("src").iter().map(|path| read(path)).collect();
+    // Tests and benches count: what only they use must be generated all the same.
+    let all = ["src", "tests", "benches", "examples"].into_iter().flat_map(sources);
+    let texts: Vec<String> = all.map(|path| read(&path)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let unused = cdp_gen::check_items(&texts).unwrap();
-    assert!(unused.is_empty(), "cdp-gen/items.txt has lines that src/ does not use: {}", unused.join(", "));
+    assert!(unused.is_empty(), "cdp-gen/items.txt has lines that nothing uses: {}", unused.join(", "));
 }
 
 #[test]
@@ -172,7 +181,17 @@ fn no_async_runtime_is_locked() {
 fn embedding_stays_light() {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut tree = Command::new(cargo);
-    tree.current_dir(root()).args(["tree", "-p", "cdpilot", "-e", "normal", "--no-default-features", "--prefix", "none", "--locked"]);
+    tree.current_dir(root()).args([
+        "tree",
+        "-p",
+        "cdpilot",
+        "-e",
+        "normal",
+        "--no-default-features",
+        "--prefix",
+        "none",
+        "--locked",
+    ]);
     let listed = match tree.output() {
         Ok(listed) => listed,
         Err(problem) => return eprintln!("SKIPPED: there is no cargo to ask for the dependency tree: {problem}"),
@@ -181,7 +200,11 @@ fn embedding_stays_light() {
     let text = String::from_utf8_lossy(&listed.stdout);
     let crates: BTreeSet<&str> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert!(crates.contains("serde_json"), "the tree reads as expected:\n{text}");
-    assert!(crates.len() < MOST_CRATES, "{} crates without default features, {MOST_CRATES} are too many: {crates:?}", crates.len());
+    assert!(
+        crates.len() < MOST_CRATES,
+        "{} crates without default features, {MOST_CRATES} are too many: {crates:?}",
+        crates.len()
+    );
 }
 
 #[test]
@@ -193,7 +216,9 @@ fn no_test_file_is_forgotten() {
         let text = read(&root().join(folder).join(main));
         let declared: BTreeSet<&str> = text
             .lines()
-            .filter_map(|line| line.trim().trim_start_matches("pub(crate) ").trim_start_matches("pub ").strip_prefix("mod "))
+            .filter_map(|line| {
+                line.trim().trim_start_matches("pub(crate) ").trim_start_matches("pub ").strip_prefix("mod ")
+            })
             .map(|name| name.trim_end_matches([';', ' ', '{']))
             .collect();
         let here = sources(folder).into_iter().filter(|path| path.parent() == Some(&root().join(folder)));

@@ -1,6 +1,6 @@
 //! The generated protocol types at work, on the items this crate uses.
 
-use cdpilot::cdp::protocol::{network, page, runtime, target};
+use cdpilot::cdp::protocol::{page, runtime, target};
 use cdpilot::cdp::rt::{Command, Empty, Event};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,25 +15,13 @@ const INFO: &str = r#"{"targetId":"T1","type":"page","title":"t","url":"http://a
 #[test]
 fn commands_carry_their_method_and_write_their_params() {
     assert_eq!(page::Navigate::METHOD, "Page.navigate");
-    assert_eq!(
-        to_string(&page::Navigate::new("http://a/\"b\"")).unwrap(),
-        r#"{"url":"http://a/\"b\""}"#
-    );
+    assert_eq!(to_string(&page::Navigate::new("http://a/\"b\"")).unwrap(), r#"{"url":"http://a/\"b\""}"#);
     let mut evaluate = runtime::Evaluate::new("1+1");
     evaluate.return_by_value = Some(true);
     evaluate.timeout = Some(5_000.0);
-    assert_eq!(
-        to_string(&evaluate).unwrap(),
-        r#"{"expression":"1+1","returnByValue":true,"timeout":5000.0}"#
-    );
-    let attach = target::SetAutoAttach {
-        flatten: Some(true),
-        ..target::SetAutoAttach::new(true, true)
-    };
-    assert_eq!(
-        to_string(&attach).unwrap(),
-        r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}"#
-    );
+    assert_eq!(to_string(&evaluate).unwrap(), r#"{"expression":"1+1","returnByValue":true,"timeout":5000.0}"#);
+    let attach = target::SetAutoAttach { flatten: Some(true), ..target::SetAutoAttach::new(true, true) };
+    assert_eq!(to_string(&attach).unwrap(), r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}"#);
     assert_eq!(to_string(&page::Close::new()).unwrap(), "{}");
     const { assert!(page::SetLifecycleEventsEnabled::REDIRECT.is_none()) };
     const { assert!(page::Crash::EXPERIMENTAL && !page::Navigate::EXPERIMENTAL) };
@@ -50,27 +38,21 @@ fn listed_and_unlisted_enum_values_round_trip() {
             assert_eq!(other, !listed.contains(&value), "{value}");
         }
     }
-    check::<network::ResourceType>(network::ResourceType::LISTED);
-    check::<network::BlockedReason>(network::BlockedReason::LISTED);
+    check::<page::TransitionType>(page::TransitionType::LISTED);
+    check::<page::NavigationType>(page::NavigationType::LISTED);
     check::<page::DialogType>(page::DialogType::LISTED);
     check::<page::CaptureScreenshotFormat>(page::CaptureScreenshotFormat::LISTED);
     check::<runtime::RemoteObjectType>(runtime::RemoteObjectType::LISTED);
     check::<runtime::RemoteObjectSubtype>(runtime::RemoteObjectSubtype::LISTED);
     check::<runtime::ConsoleApiCalledType>(runtime::ConsoleApiCalledType::LISTED);
-    // The protocol's own `Other` is a listed value, not an unknown one.
-    assert_eq!(
-        network::ResourceType::from("Other"),
-        network::ResourceType::OtherValue
-    );
+    // The protocol's own `other` is a listed value, not an unknown one.
+    assert_eq!(page::TransitionType::from("other"), page::TransitionType::OtherValue);
 }
 
 #[test]
 fn events_borrow_from_the_message() {
     let event: page::JavascriptDialogOpeningEvent<'_> = from_str(DIALOG).unwrap();
-    assert_eq!(
-        page::JavascriptDialogOpeningEvent::METHOD,
-        "Page.javascriptDialogOpening"
-    );
+    assert_eq!(page::JavascriptDialogOpeningEvent::METHOD, "Page.javascriptDialogOpening");
     assert!(event.url.is_borrowed() && !event.message.is_borrowed());
     assert_eq!(event.message, "line\nbreak");
     assert_eq!(event.r#type, page::DialogType::Alert);
@@ -100,17 +82,11 @@ fn alien_events_are_read() {
 fn alien_answers_are_read() {
     let text = r#"{"result":{"type":"hologram","value":{"a": [1]},"x":1},"exceptionDetails":null}"#;
     let read: runtime::EvaluateReturns = from_str(text).unwrap();
-    assert_eq!(
-        read.result.r#type,
-        runtime::RemoteObjectType::Other("hologram".into())
-    );
+    assert_eq!(read.result.r#type, runtime::RemoteObjectType::Other("hologram".into()));
     assert_eq!(read.result.value.unwrap().get(), r#"{"a": [1]}"#);
     assert!(read.exception_details.is_none());
     for anything in ["{}", r#"{"later":1}"#, "null"] {
-        assert_eq!(
-            from_str::<<page::Close as Command>::Returns>(anything).unwrap(),
-            Empty
-        );
+        assert_eq!(from_str::<<page::Close as Command>::Returns>(anything).unwrap(), Empty);
     }
     let read: page::CaptureScreenshotReturns = from_str(r#"{"data":"aGVsbG8="}"#).unwrap();
     assert_eq!(read.data.decode().unwrap(), b"hello");
@@ -118,32 +94,15 @@ fn alien_answers_are_read() {
 
 #[test]
 fn errors_name_the_path_to_the_fault() {
-    let error = |text: &str| {
-        from_str::<page::GetFrameTreeReturns>(text)
-            .unwrap_err()
-            .to_string()
-    };
-    let frame =
-        r#""frame":{"id":"F","loaderId":"L","url":"u","securityOrigin":"o","mimeType":"m"}"#;
-    let deep = format!(
-        r#"{{"frameTree":{{{frame},"childFrames":[{{{frame}}},{{"frame":{{"id":7}}}}]}}}}"#
-    );
+    let error = |text: &str| from_str::<page::GetFrameTreeReturns>(text).unwrap_err().to_string();
+    let frame = r#""frame":{"id":"F","loaderId":"L","url":"u","securityOrigin":"o","mimeType":"m"}"#;
+    let deep = format!(r#"{{"frameTree":{{{frame},"childFrames":[{{{frame}}},{{"frame":{{"id":7}}}}]}}}}"#);
     assert!(
         error(&deep).starts_with("`frameTree.childFrames[1].frame.id`: invalid type: integer `7`"),
         "{}",
         error(&deep)
     );
-    assert!(
-        error("{}").starts_with("`frameTree`: required, but missing"),
-        "{}",
-        error("{}")
-    );
-    let fraction =
-        from_str::<runtime::ExecutionContextDestroyedEvent<'_>>(r#"{"executionContextId":1.5}"#);
-    assert!(
-        fraction
-            .unwrap_err()
-            .to_string()
-            .starts_with("`executionContextId`: invalid value")
-    );
+    assert!(error("{}").starts_with("`frameTree`: required, but missing"), "{}", error("{}"));
+    let fraction = from_str::<runtime::ExecutionContextDestroyedEvent<'_>>(r#"{"executionContextId":1.5}"#);
+    assert!(fraction.unwrap_err().to_string().starts_with("`executionContextId`: invalid value"));
 }

@@ -169,10 +169,7 @@ fn of_many_who_answer_at_once_one_wins() {
         let winners: Vec<usize> = outcomes.iter().filter(|(_, outcome)| outcome.is_ok()).map(|(n, _)| *n).collect();
         let [winner] = winners[..] else { panic!("{outcomes:?}") };
         for (_, outcome) in outcomes.iter().filter(|(n, _)| *n != winner) {
-            assert!(
-                matches!(outcome, Err(Error::DialogGone { .. } | Error::DialogNotFound { .. })),
-                "{outcome:?}"
-            );
+            assert!(matches!(outcome, Err(Error::DialogGone { .. } | Error::DialogNotFound { .. })), "{outcome:?}");
         }
         assert_eq!(task.eval("window.got"), winner.to_string());
     }
@@ -211,9 +208,7 @@ fn a_dialog_that_another_client_answers_is_recorded_so() {
 #[test]
 fn several_pages_may_ask_at_the_same_time() {
     let Some(browser) = launch(TransportKind::Pipe) else { return };
-    let task = Task::over(
-        cdpilot::supervisor::Supervisor::start(browser, SupervisorOptions::task("several")).unwrap(),
-    );
+    let task = Task::over(cdpilot::supervisor::Supervisor::start(browser, SupervisorOptions::task("several")).unwrap());
     let (first, second) = (task.target(), task.open_page("about:blank", None, soon()).unwrap());
     for (page, number) in [(&first, 1), (&second, 2)] {
         let script = format!("window.got = prompt('page {number}')");

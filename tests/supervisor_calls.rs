@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use cdpilot::cdp;
 use cdpilot::cdp::protocol::page::FrameId;
 use cdpilot::cdp::protocol::target::TargetId;
-use cdpilot::cdp;
 use cdpilot::supervisor::{Error, FrameRef};
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
@@ -138,7 +138,10 @@ fn each_frame_has_its_own_globals() {
     let frames = three_frames(&task);
     for (frame, name) in frames.iter().zip(["x", "y", "z"]) {
         assert_eq!(task.eval_in(frame, "who"), name);
-        assert_eq!(task.eval_in(frame, "[location.pathname, parent === top, window === top]"), json!([format!("/{name}"), true, false]));
+        assert_eq!(
+            task.eval_in(frame, "[location.pathname, parent === top, window === top]"),
+            json!([format!("/{name}"), true, false])
+        );
         assert_eq!(task.eval_in(frame, "({ name: who, list: [who] })"), json!({ "name": name, "list": [name] }));
         let raw = FrameRef::Id(frame.clone());
         let by_name = task.call_raw(&raw, "Runtime.evaluate", &json!({ "expression": "who" }), soon()).unwrap();

@@ -36,7 +36,11 @@ fn every_case_in(task: &Task, frame: &FrameId, origin: &str) {
         assert_eq!((dialog.frame_id.as_ref(), &dialog.target_id), (Some(frame), &task.target()), "{script}");
         assert_eq!(&*dialog.origin, origin, "{script}");
         let closed = task.respond(Some(&dialog.id), answer, soon()).unwrap();
-        assert_eq!((&closed.dialog, closed.closed_by, closed.accepted), (&dialog, ClosedBy::Agent, accepts), "{script}");
+        assert_eq!(
+            (&closed.dialog, closed.closed_by, closed.accepted),
+            (&dialog, ClosedBy::Agent, accepts),
+            "{script}"
+        );
         assert!(closed.closed_at >= closed.dialog.opened_at);
         let now = task.snapshot();
         assert!(now.dialogs.is_empty(), "gone from what is pending");
@@ -159,7 +163,23 @@ fn dialogs_one_after_another_are_told_apart() {
         ids.dedup();
         assert_eq!(ids.len(), 12);
         let got = task.eval_in(&frame, "got");
-        assert_eq!(got, json!(["undefined", false, "t2", "undefined", true, null, "undefined", false, "t8", "undefined", true, null]));
+        assert_eq!(
+            got,
+            json!([
+                "undefined",
+                false,
+                "t2",
+                "undefined",
+                true,
+                null,
+                "undefined",
+                false,
+                "t8",
+                "undefined",
+                true,
+                null
+            ])
+        );
     }
     let now = task.snapshot();
     assert_eq!(now.recent.len(), 20, "the last twenty are shown");

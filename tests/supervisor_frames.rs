@@ -157,7 +157,10 @@ fn a_tree_leaves_out_what_is_deep_in_other_processes() {
 #[test]
 fn a_tree_of_a_hundred_frames_is_cut_at_thirty() {
     let Some(task) = Task::shared("hundred") else { return };
-    task.site.page("/", "<script>for (let i = 0; i < 100; i++) document.write(`<iframe src='@a/f?${i}'></iframe>`)</script>");
+    task.site.page(
+        "/",
+        "<script>for (let i = 0; i < 100; i++) document.write(`<iframe src='@a/f?${i}'></iframe>`)</script>",
+    );
     task.site.page("/f", "frame");
     task.go(&task.site.url("a", "/"));
     let now = task.until("all frames", |now| {

@@ -70,7 +70,9 @@ fn a_frame_keeps_its_id_while_it_moves_between_processes() {
                 let name = if *frame == x { "x" } else { "y" };
                 let url = task.site.url(host, &format!("{path}{round}{name}"));
                 task.eval(&format!("document.querySelector('[name={name}]').src = '{url}'"));
-                task.until(&url, |now| now.frame(frame.as_str()).is_some_and(|f| *f.url == url && f.session_id.is_some()));
+                task.until(&url, |now| {
+                    now.frame(frame.as_str()).is_some_and(|f| *f.url == url && f.session_id.is_some())
+                });
                 let moved = task.frame(&url);
                 assert_eq!((&moved.frame_id, moved.is_oopif), (frame, oopif), "{url}");
                 assert_eq!(&*moved.origin, task.site.url(host, "").as_str());
@@ -142,9 +144,12 @@ fn a_document_that_changes_its_own_address_stays() {
     }
     assert_eq!(task.eval("[mark, location.hash]"), json!([7, "#part"]));
     assert!(task.snapshot().pages[0].url.ends_with("/pushed?1#part"), "a frame's address is not the page's");
-    let within = task.log().since(0, 1000).entries.into_iter().filter(|entry| {
-        entry.kind == Kind::Navigated && entry.data.get().contains("\"same_document\":true")
-    });
+    let within = task
+        .log()
+        .since(0, 1000)
+        .entries
+        .into_iter()
+        .filter(|entry| entry.kind == Kind::Navigated && entry.data.get().contains("\"same_document\":true"));
     assert_eq!(within.count(), 4);
 }
 

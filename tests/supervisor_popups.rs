@@ -55,7 +55,8 @@ fn a_page_that_a_page_opens_belongs_to_the_task() {
 fn a_page_that_asks_while_it_is_being_opened_is_answered() {
     let Some(task) = Task::shared("asking-popup") else { return };
     task.site.page("/", "opener");
-    task.site.page("/asks", "<script>got = [String(alert('one')), confirm('two'), prompt('three', 'x')]</script><p id=end>");
+    task.site
+        .page("/asks", "<script>got = [String(alert('one')), confirm('two'), prompt('three', 'x')]</script><p id=end>");
     task.go(&task.site.url("a", "/"));
     let first = task.target();
     for (host, features) in [("a", ""), ("b", ""), ("a", "noopener"), ("b", "noopener")] {

@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 use cdpilot::browser::TransportKind;
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::cdp::protocol::target::TargetId;
-use cdpilot::supervisor::{
-    ClosedBy, Error, FrameRef, Kind, PageState, Pages, Phase, Supervisor, SupervisorOptions,
-};
+use cdpilot::supervisor::{ClosedBy, Error, FrameRef, Kind, PageState, Pages, Phase, Supervisor, SupervisorOptions};
 use cdpilot::sync::Deadline;
 use serde_json::json;
 

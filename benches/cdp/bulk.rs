@@ -81,13 +81,16 @@ pub(crate) fn flood(lane: &Lane, quick: bool) -> Result<Vec<Row>> {
     ])
 }
 
+/// What sets a row's name apart, and the call.
+type Call<'a> = (&'a str, &'a dyn Fn(&Session) -> Result<()>);
+
 /// Runs one call many times, raw and ours; rows for time and processor time.
 fn single(
     lane: &Lane,
     name: &str,
     (method, params): (&str, &str),
     (count, turns): (usize, usize),
-    contestants: &[(&str, &dyn Fn(&Session) -> Result<()>)],
+    contestants: &[Call<'_>],
     goal: Goal,
 ) -> Result<Vec<Row>> {
     const SCREEN: &str = r#"{"width":1280,"height":720,"deviceScaleFactor":1,"mobile":false}"#;

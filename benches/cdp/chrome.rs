@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -25,19 +25,6 @@ pub(crate) struct Chrome {
     child: Child,
     pub(crate) endpoint: Endpoint,
     _profile: tempfile::TempDir,
-}
-
-/// `CDPILOT_BROWSER`, or the first known name on `PATH`.
-pub(crate) fn find() -> Result<PathBuf> {
-    if let Some(named) = std::env::var_os("CDPILOT_BROWSER").filter(|name| !name.is_empty()) {
-        return Ok(named.into());
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
-    names
-        .iter()
-        .find_map(|name| std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file()))
-        .ok_or_else(|| "no browser: set CDPILOT_BROWSER or put chromium on PATH".into())
 }
 
 fn arguments(profile: &Path, transport: &str) -> Vec<OsString> {

@@ -61,7 +61,7 @@ impl Options {
 #[cfg(unix)]
 fn main() -> Result<()> {
     let options = Options::parse();
-    let program = chrome::find()?;
+    let program = cdpilot::browser::find::find(None)?.path;
     let before = measure::load();
     let mut rows = Vec::new();
     let mut browser = String::new();

@@ -69,6 +69,11 @@ pub(super) fn wait(process: &mut Process, profile: &Path, port: u16, deadline: D
 
 fn ask(port: u16, deadline: Deadline) -> Option<Endpoint> {
     let asked = Endpoint { scheme: Scheme::Http, ..Endpoint::local(port, "/") };
-    let how = Resolve { headers: &[], roots: &[], profiles: Vec::new(), deadline: deadline.within(Duration::from_millis(500)) };
+    let how = Resolve {
+        headers: &[],
+        roots: &[],
+        profiles: Vec::new(),
+        deadline: deadline.within(Duration::from_millis(500)),
+    };
     resolve(&asked, &how).ok()
 }

@@ -101,12 +101,8 @@ impl Browser {
     pub fn attach(url: &str, options: &ConnectOptions) -> Result<Self, Error> {
         let deadline = Deadline::after(options.connect_timeout);
         let asked = Endpoint::parse(url)?;
-        let how = Resolve {
-            headers: &options.headers,
-            roots: &options.tls_roots,
-            profiles: default_profiles(),
-            deadline,
-        };
+        let how =
+            Resolve { headers: &options.headers, roots: &options.tls_roots, profiles: default_profiles(), deadline };
         Self::attach_to(&resolve(&asked, &how)?, options, deadline)
     }
 

@@ -118,8 +118,8 @@ pub(super) fn stream(
     roots: &[Vec<u8>],
     deadline: Deadline,
 ) -> Result<Stream, Error> {
-    let stream = Stream::tcp(socket)
-        .map_err(|e| Error::System { what: "cannot set up the socket", problem: e.to_string() })?;
+    let stream =
+        Stream::tcp(socket).map_err(|e| Error::System { what: "cannot set up the socket", problem: e.to_string() })?;
     #[cfg(feature = "tls")]
     if target.tls {
         return super::tls::wrap(stream, &target.host, roots, deadline);

@@ -195,12 +195,7 @@ impl Connection {
         Self::over(Arc::new(stream), Framing::Pipe, Reading::new(decoder, &[]), options)
     }
 
-    fn over(
-        stream: Arc<Stream>,
-        framing: Framing,
-        reading: Reading,
-        options: &ConnectOptions,
-    ) -> Result<Self, Error> {
+    fn over(stream: Arc<Stream>, framing: Framing, reading: Reading, options: &ConnectOptions) -> Result<Self, Error> {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let inner = Arc::new(Inner {
             poller: Poller::new(&stream).map_err(system("cannot wait for the connection"))?,
@@ -419,9 +414,7 @@ fn encode<P: Serialize + ?Sized>(
     text.resize(ws::HEAD, 0);
     let mut part = |prefix: &str, value: &dyn erased::Json| -> Result<(), Error> {
         text.extend_from_slice(prefix.as_bytes());
-        value
-            .write(&mut text)
-            .map_err(|e| Error::Encode { method: method.to_owned().into(), problem: e.to_string() })
+        value.write(&mut text).map_err(|e| Error::Encode { method: method.to_owned().into(), problem: e.to_string() })
     };
     part("{\"id\":", &id)?;
     part(",\"method\":", &method)?;

@@ -58,7 +58,9 @@ pub enum Error {
         dialogs: Vec<String>,
     },
     /// What the browser sent does not fit the type that was asked for.
-    #[error("{method}: unexpected answer at {path}: {problem}; the browser may be newer than this program, use a raw call")]
+    #[error(
+        "{method}: unexpected answer at {path}: {problem}; the browser may be newer than this program, use a raw call"
+    )]
     Decode {
         /// The command or event.
         method: Cow<'static, str>,

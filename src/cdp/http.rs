@@ -58,10 +58,9 @@ impl Blocking<'_> {
             }
             match self.stream.write(bytes) {
                 Ok(n) => bytes = bytes.get(n..).unwrap_or_default(),
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => self
-                    .stream
-                    .wait_writable(self.deadline)
-                    .map_err(|e| self.failed("the connection broke off", &e))?,
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                    self.stream.wait_writable(self.deadline).map_err(|e| self.failed("the connection broke off", &e))?
+                }
                 Err(e) => return Err(self.failed("the connection broke off", &e)),
             }
         }

@@ -202,7 +202,8 @@ impl Pending {
                 self.deliver(entry, outcome)
             }
             None => {
-                let counter = if id != 0 && id < self.next_id.load(Ordering::Relaxed) { &self.late } else { &self.unknown };
+                let counter =
+                    if id != 0 && id < self.next_id.load(Ordering::Relaxed) { &self.late } else { &self.unknown };
                 counter.fetch_add(1, Ordering::Relaxed);
                 false
             }
@@ -213,7 +214,8 @@ impl Pending {
         match entry.to {
             ReplyTo::Slot(slot) => slot.fill(outcome),
             ReplyTo::Inbox { inbox, tag } => {
-                if inbox.try_send(Answer::new(tag, self.events.load(Ordering::Relaxed), entry.method, outcome)).is_err() {
+                if inbox.try_send(Answer::new(tag, self.events.load(Ordering::Relaxed), entry.method, outcome)).is_err()
+                {
                     self.lost_answers.fetch_add(1, Ordering::Relaxed);
                 }
                 false

@@ -5,12 +5,12 @@
 //! and a round trip costs one wake-up instead of two. Elsewhere the thread waits with `poll` (Unix)
 //! or in the read itself (Windows), and callers wait for it.
 
+#[cfg(not(unix))]
+pub(super) use blocking::{Poller, Wake};
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) use linux::{Poller, Wake};
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
 pub(super) use portable::{Poller, Wake};
-#[cfg(not(unix))]
-pub(super) use blocking::{Poller, Wake};
 
 /// What a wait ended with.
 #[derive(Debug, Clone, Copy, Default)]

@@ -156,11 +156,7 @@ pub(super) struct Call {
 impl Call {
     fn wait(&mut self, deadline: Deadline) -> Result<RawReply, Error> {
         self.poll(deadline).unwrap_or_else(|| {
-            Err(Error::Timeout {
-                kind: TimeoutKind::Reply,
-                method: self.method.clone(),
-                after: self.sent.elapsed(),
-            })
+            Err(Error::Timeout { kind: TimeoutKind::Reply, method: self.method.clone(), after: self.sent.elapsed() })
         })
     }
 

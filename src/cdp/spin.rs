@@ -61,8 +61,12 @@ impl Spin {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         // Spinning costs processor time, so it has to gain something.
         let pays = spun + spun / 16 <= slept;
-        let spin = if call < TRIAL { call % 2 == 0 } else { pays != (call % PROBE == 0) };
-        let usual = if spun == 0 { slept } else { spun.min(slept) };
+        let spin = if call < TRIAL { call.is_multiple_of(2) } else { pays != call.is_multiple_of(PROBE) };
+        let usual = match (spun, slept) {
+            (0, 0) => 100,
+            (0, one) | (one, 0) => one,
+            both => both.0.min(both.1),
+        };
         (spin && usual <= BALANCED).then_some((usual * 2 + 20).min(BALANCED))
     }
 

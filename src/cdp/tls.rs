@@ -63,6 +63,8 @@ impl Tls {
     ) -> io::Result<usize> {
         let mut incoming = self.incoming.lock();
         let mut done = 0;
+        // Where a read waits for a moment, nobody who has got something reads again.
+        let mut more = cfg!(unix);
         loop {
             done += self.open(&mut incoming, &mut out[done..]);
             if done == out.len() || incoming.ended {
@@ -71,14 +73,16 @@ impl Tls {
             if incoming.broken && done == 0 {
                 return Err(io::ErrorKind::InvalidData.into());
             }
-            // Where a read waits for a moment, nobody who has got something reads again.
-            if done > 0 && (incoming.broken || cfg!(not(unix))) {
+            if done > 0 && (incoming.broken || !more) {
                 return Ok(done);
             }
             match raw(&mut incoming.bytes) {
                 Ok(0) => incoming.ended = true,
-                Ok(n) => (incoming.start, incoming.end) = (0, n),
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock && done > 0 => return Ok(done),
+                Ok(n) => {
+                    more &= n == incoming.bytes.len();
+                    (incoming.start, incoming.end) = (0, n);
+                }
+                Err(_) if done > 0 => return Ok(done), // it comes again, or the end does
                 Err(e) => return Err(e),
             }
         }

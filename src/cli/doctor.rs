@@ -169,9 +169,11 @@ fn temporary_folder() -> Check {
         return Check::fail("temp", format!("{shown} cannot be written to: {problem}"), HINT);
     }
     match space(&folder) {
-        Some((_, free)) if free < LITTLE_SPACE => {
-            Check::warn("temp", format!("{shown} has {} left", mebibytes(free)), "browsers keep their profiles there; make room")
-        }
+        Some((_, free)) if free < LITTLE_SPACE => Check::warn(
+            "temp",
+            format!("{shown} has {} left", mebibytes(free)),
+            "browsers keep their profiles there; make room",
+        ),
         Some((_, free)) => Check::pass("temp", format!("{shown} can be written to, {} left", mebibytes(free))),
         None => Check::pass("temp", format!("{shown} can be written to")),
     }

@@ -58,9 +58,13 @@ pub(super) fn run(args: &Install, out: &Out) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     // The result is what stdout is for; what the package manager says goes beside it.
-    install::run(&plan, |line| out.aside(line)).map_err(|problem| Failure::new("BROWSER_ERROR", problem.to_string()))?;
+    install::run(&plan, |line| out.aside(line))
+        .map_err(|problem| Failure::new("BROWSER_ERROR", problem.to_string()))?;
     let found = find::find(None).map_err(|_| {
-        Failure::new("BROWSER_ERROR", "the commands went through but left no browser where it is expected; set CDPILOT_BROWSER")
+        Failure::new(
+            "BROWSER_ERROR",
+            "the commands went through but left no browser where it is expected; set CDPILOT_BROWSER",
+        )
     })?;
     out.line(&format!("installed {}", found.path.display()));
     report.installed = true;

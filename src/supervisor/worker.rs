@@ -36,6 +36,10 @@ pub(super) fn now() -> Now {
 
 impl Worker {
     pub(super) fn run(mut self) {
+        // First of all the request to tell how the start went: a quick browser would be done before it.
+        if let Ok(request) = self.inputs.requests.try_recv() {
+            self.state.on_request(request, now());
+        }
         self.state.begin(now());
         loop {
             self.carry_out();
@@ -171,6 +175,7 @@ impl Worker {
                 self.post(session, tag, &create)
             }
             Outgoing::Blank => self.post(session, tag, &page::Navigate::new("about:blank")),
+            Outgoing::EndScript => self.post(session, tag, &runtime::TerminateExecution::new()),
             Outgoing::ClosePage { target } => self.post(session, tag, &target::CloseTarget::new(target)),
         }
     }

@@ -1,20 +1,22 @@
 //! What tests share.
 
+pub(crate) mod chrome;
 pub(crate) mod fake_cdp;
 mod fake_cdp_link;
 mod fake_cdp_rules;
 mod fake_cdp_serve;
 pub(crate) mod fake_cdp_wire;
+pub(crate) mod fake_pages;
 pub(crate) mod leaks;
+pub(crate) mod site;
 
 use std::path::PathBuf;
 
-/// A browser to test with: `CDPILOT_BROWSER`, else the usual names on `PATH`.
-pub fn browser_path() -> Option<PathBuf> {
-    if let Some(path) = std::env::var_os("CDPILOT_BROWSER") {
-        return Some(path.into());
-    }
-    let names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
-    let path = std::env::var_os("PATH")?;
-    names.iter().flat_map(|name| std::env::split_paths(&path).map(move |dir| dir.join(name))).find(|p| p.is_file())
+/// The browser to test with: the one that the library finds. Where `CDPILOT_REQUIRE_BROWSER` is `1`, a
+/// missing one is a failure, so that no test is skipped unseen.
+pub(crate) fn browser_path() -> Option<PathBuf> {
+    let found = cdpilot::browser::find::find(None).map(|found| found.path);
+    let required = std::env::var("CDPILOT_REQUIRE_BROWSER").is_ok_and(|value| value == "1");
+    assert!(found.is_ok() || !required, "CDPILOT_REQUIRE_BROWSER=1, but: {found:?}");
+    found.ok()
 }

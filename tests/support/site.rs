@@ -32,7 +32,13 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn html(body: impl Into<String>) -> Self {
-        Self { status: "200 OK", kind: "text/html; charset=utf-8", headers: Vec::new(), body: body.into(), held_by: None }
+        Self {
+            status: "200 OK",
+            kind: "text/html; charset=utf-8",
+            headers: Vec::new(),
+            body: body.into(),
+            held_by: None,
+        }
     }
 
     pub(crate) fn script(body: impl Into<String>) -> Self {

@@ -41,7 +41,10 @@ impl Plan {
 
     /// The script that opens it.
     pub(super) fn script(&self) -> String {
-        format!("demo.ask({})", [self.kind.as_str(), self.message, self.preset].map(|text| json!(text).to_string()).join(", "))
+        format!(
+            "demo.ask({})",
+            [self.kind.as_str(), self.message, self.preset].map(|text| json!(text).to_string()).join(", ")
+        )
     }
 }
 
@@ -92,7 +95,8 @@ pub(super) fn ask(
     let began = Instant::now();
     let deadline = settings.deadline(DIALOG_TIME);
     supervisor.start_script(frame, &plan.script())?;
-    let wrong = |what: String| Failure::new("BROWSER_ERROR", format!("{} in the {name} frame: {what}", plan.kind.as_str()));
+    let wrong =
+        |what: String| Failure::new("BROWSER_ERROR", format!("{} in the {name} frame: {what}", plan.kind.as_str()));
     let open = supervisor
         .wait_until(deadline, |now| !now.dialogs.is_empty())
         .ok_or_else(|| Failure::new("TIMEOUT", format!("{} in the {name} frame did not open", plan.kind.as_str())))?;

@@ -26,7 +26,13 @@ const AT_ONCE: Duration = Duration::from_secs(1);
 const IN_TOP: [Plan; 3] = [
     Plan { kind: DialogType::Alert, message: "Order 1042 is saved.", preset: "", accept: true, text: None },
     Plan { kind: DialogType::Confirm, message: "Send it today?", preset: "", accept: true, text: None },
-    Plan { kind: DialogType::Prompt, message: "Your name?", preset: "nobody", accept: true, text: Some("Ada Lovelace") },
+    Plan {
+        kind: DialogType::Prompt,
+        message: "Your name?",
+        preset: "nobody",
+        accept: true,
+        text: Some("Ada Lovelace"),
+    },
 ];
 const IN_INNERMOST: [Plan; 3] = [
     Plan { kind: DialogType::Alert, message: "Card declined.", preset: "", accept: true, text: None },
@@ -84,7 +90,8 @@ fn start(options: &LaunchOptions) -> Result<((Supervisor, Process), Tale), Failu
             // The profile is in a temporary folder of its own.
             folder: profile.parent().map(Path::to_owned).unwrap_or_default(),
         };
-        let window = if browser.headless().is_some_and(|headless| headless.on) { "without a window" } else { "in a window" };
+        let window =
+            if browser.headless().is_some_and(|headless| headless.on) { "without a window" } else { "in a window" };
         let path = browser.executable().map(|path| path.display().to_string()).unwrap_or_default();
         (process, format!("{} {window}, {path}", browser.version().product))
     });
@@ -156,7 +163,8 @@ impl Show<'_> {
         let frames = Frames { innermost: reference(innermost), snapshot: snapshot.clone() };
         let apart = snapshot.frames.iter().filter(|frame| frame.is_oopif).count();
         if apart != 2 {
-            let error = format!("2 frames should run in processes of their own, {apart} do; is site isolation switched off?");
+            let error =
+                format!("2 frames should run in processes of their own, {apart} do; is site isolation switched off?");
             return Err(Failure::new("BROWSER_ERROR", error));
         }
         let detail = format!("{} frames, {apart} of them in processes of their own", snapshot.frames.len());
@@ -164,7 +172,11 @@ impl Show<'_> {
         Ok((frames, Tale::long(detail, lines)))
     }
 
-    fn dialogs(&self, frame: (&'static str, &FrameRef), plans: &[Plan]) -> Result<(Vec<dialogs::Shown>, Tale), Failure> {
+    fn dialogs(
+        &self,
+        frame: (&'static str, &FrameRef),
+        plans: &[Plan],
+    ) -> Result<(Vec<dialogs::Shown>, Tale), Failure> {
         let mut shown = Vec::new();
         for plan in plans {
             shown.push(dialogs::ask(self.supervisor, frame, plan, self.settings)?);
@@ -193,15 +205,14 @@ impl Show<'_> {
         let after = self.supervisor.evaluate(&FrameRef::Top, "1 + 1", deadline)?;
 
         let refused = refused.filter(|failure| failure.exit == Exit::Dialog && refusal < AT_ONCE);
-        let refused = refused.ok_or_else(|| {
-            Failure::new("BROWSER_ERROR", "a script for the blocked frame was not refused at once")
-        })?;
+        let refused = refused
+            .ok_or_else(|| Failure::new("BROWSER_ERROR", "a script for the blocked frame was not refused at once"))?;
         if open != 1 || read > AT_ONCE {
             return Err(Failure::new("BROWSER_ERROR", format!("{open} open dialogs were listed, 1 should be")));
         }
         let lines = vec![
-            format!("state of the page        read in {}", micros(read)),
-            format!("script in the top frame  refused in {}: {}", micros(refusal), refused.error),
+            format!("state of the page        read in {}", millis(read)),
+            format!("script in the top frame  refused in {}: {}", millis(refusal), refused.error),
             format!("script in another frame  1 + 1 = {other}, its process is not blocked"),
             format!("dialog dismissed         1 + 1 = {after} in the top frame again"),
         ];
@@ -224,7 +235,10 @@ impl Show<'_> {
     fn picture(&self, wish: Option<&Path>) -> Result<(PathBuf, Tale), Failure> {
         let picture = self.supervisor.screenshot(&FrameRef::Top, self.settings.deadline(STEP_TIME))?;
         let path = save(&picture, wish).map_err(|problem| {
-            Failure::new("INTERNAL", format!("the picture cannot be written: {problem}; choose another place with --screenshot"))
+            Failure::new(
+                "INTERNAL",
+                format!("the picture cannot be written: {problem}; choose another place with --screenshot"),
+            )
         })?;
         let tale = Tale::of(format!("{} ({} KiB)", path.display(), picture.len() >> 10));
         Ok((path, tale))
@@ -251,8 +265,8 @@ fn reference(frame: &Frame) -> FrameRef {
     FrameRef::Id(frame.frame_id.clone())
 }
 
-fn micros(time: Duration) -> String {
-    format!("{:.2} ms", time.as_secs_f64() * 1000.0)
+fn millis(time: Duration) -> String {
+    format!("{:.3} ms", time.as_secs_f64() * 1000.0)
 }
 
 fn save(picture: &[u8], wish: Option<&Path>) -> std::io::Result<PathBuf> {

@@ -39,7 +39,7 @@ impl Sites {
         let server = Arc::new(Server::http(address).map_err(|problem| failed(problem.to_string()))?);
         let port = server.server_addr().to_ip().map(|address| address.port()).unwrap_or_default();
         let serving = Arc::clone(&server);
-        let thread = spawn("demo-sites", move || {
+        let thread = spawn("cli-sites", move || {
             for request in serving.incoming_requests() {
                 answer(request, port);
             }

@@ -126,7 +126,8 @@ impl Act<'_> {
                 object(json!({ "targetId": page.id, "frame_tree": tree }))
             }
             Command::Help {} => {
-                let commands: Vec<_> = HELP.iter().map(|(usage, what)| json!({ "usage": usage, "what": what })).collect();
+                let commands: Vec<_> =
+                    HELP.iter().map(|(usage, what)| json!({ "usage": usage, "what": what })).collect();
                 let json = r#"{"cmd": "eval", "frame": "top", "script": "1 + 1", "id": 7, "timeoutMs": 5000}"#;
                 object(json!({ "commands": commands, "json": json }))
             }

@@ -3,7 +3,9 @@
 use crossbeam_channel::{Receiver, Sender};
 
 use super::End;
-use crate::sync::{Thread, spawn};
+#[cfg(unix)]
+use crate::sync::Thread;
+use crate::sync::spawn;
 
 /// Longest line in bytes; a longer one is answered with an error.
 const LONGEST: usize = 1 << 20;
@@ -32,7 +34,7 @@ impl Input {
     pub(super) fn start(control: Sender<End>) -> std::io::Result<Self> {
         let (send, lines) = crossbeam_channel::bounded(AHEAD);
         let (signals, bell) = unix::Signals::register()?;
-        let thread = spawn("sup-in", move || unix::read(&bell, send, &control))?;
+        let thread = spawn("cli-in", move || unix::read(&bell, send, &control))?;
         Ok(Self { lines, _signals: signals, _thread: thread })
     }
 
@@ -41,12 +43,12 @@ impl Input {
     pub(super) fn start(_control: Sender<End>) -> std::io::Result<Self> {
         use std::io::BufRead;
         let (send, lines) = crossbeam_channel::bounded(AHEAD);
-        let thread = spawn("sup-in", move || {
+        let thread = spawn("cli-in", move || {
             let mut stdin = std::io::stdin().lock();
             let mut splitter = Splitter::default();
             while let Ok(bytes) = stdin.fill_buf() {
                 let (count, done) = (bytes.len(), bytes.is_empty());
-                let lines = if done { splitter.end() } else { splitter.push(bytes) };
+                let lines = if done { splitter.end().into_iter().collect() } else { splitter.push(bytes) };
                 stdin.consume(count);
                 if lines.into_iter().any(|line| send.send(line).is_err()) || done {
                     return;
@@ -156,7 +158,8 @@ mod unix {
                 Err(_) => return,
                 Ok(_) => {}
             }
-            let (rung, ready) = (!watched[0].revents().is_empty(), watched.get(1).is_some_and(|fd| !fd.revents().is_empty()));
+            let (rung, ready) =
+                (!watched[0].revents().is_empty(), watched.get(1).is_some_and(|fd| !fd.revents().is_empty()));
             if rung {
                 let mut byte = [0];
                 if bell.read(&mut byte).is_ok_and(|read| read == 1) && byte[0] != LEAVE {

@@ -25,7 +25,7 @@ impl Lines {
     pub(super) fn start(control: Sender<End>, alive: Sender<()>) -> io::Result<(Self, Sender<()>, Thread)> {
         let (send, receive) = crossbeam_channel::bounded::<String>(WAITING);
         let (patience, given_up) = crossbeam_channel::bounded(0);
-        let thread = spawn("sup-out", move || {
+        let thread = spawn("cli-out", move || {
             let _alive = alive;
             let mut stdout = io::stdout();
             for line in receive {

@@ -2,9 +2,9 @@
 //! commands come in on stdin.
 //!
 //! The main thread waits for lines and for reasons to end, and hands commands to lanes; it never waits
-//! for a page. Threads: `sup-in` reads, `sup-out` writes, `sup-log` follows the event log, `sup-typed`
-//! carries out typed commands one after the other, `sup-json-…` those that came as JSON side by side, and
-//! `sup-dialog` those that need no page, so that a dialog can be answered while a script waits for it.
+//! for a page. Threads: `cli-in` reads, `cli-out` writes, `cli-log` follows the event log, `cli-typed`
+//! carries out typed commands one after the other, `cli-json-…` those that came as JSON side by side, and
+//! `cli-dialog` those that need no page, so that a dialog can be answered while a script waits for it.
 
 mod act;
 mod command;
@@ -46,6 +46,7 @@ enum End {
     /// It was asked to, or stdin ended: what was asked before is finished.
     Asked,
     /// A signal came.
+    #[cfg(unix)]
     Signal,
     /// Nobody reads stdout any more.
     ReaderGone,
@@ -78,9 +79,8 @@ fn start(args: &Supervise, settings: &Settings) -> Result<Supervisor, Failure> {
         return Ok(Supervisor::launch(&launch, options)?);
     }
     let url = args.cdp_url.clone().or_else(|| env("CDPILOT_CDP_URL"));
-    let url = url.ok_or_else(|| {
-        Failure::usage("which browser? give --launch, --cdp-url URL, or set CDPILOT_CDP_URL")
-    })?;
+    let url =
+        url.ok_or_else(|| Failure::usage("which browser? give --launch, --cdp-url URL, or set CDPILOT_CDP_URL"))?;
     options.pages = args.target.as_deref().map_or(Pages::All, |target| Pages::Existing(target.into()));
     let mut connect = ConnectOptions::default();
     connect.connect_timeout = settings.timeout(connect.connect_timeout);
@@ -166,13 +166,13 @@ impl Session {
             });
             Ok(Lane { threads: threads.collect::<std::io::Result<_>>().map_err(refused)?, jobs })
         };
-        let typed = lane("sup-typed", 1, None)?;
-        let json = lane("sup-json", JSON_THREADS, None)?;
-        let dialogs = lane("sup-dialog", 1, Some(unread))?;
+        let typed = lane("cli-typed", 1, None)?;
+        let json = lane("cli-json", JSON_THREADS, None)?;
+        let dialogs = lane("cli-dialog", 1, Some(unread))?;
         let input = Input::start(tell.clone()).map_err(refused)?;
         let log = {
             let (supervisor, lines) = (Arc::clone(supervisor), lines.clone());
-            spawn("sup-log", move || {
+            spawn("cli-log", move || {
                 let _alive = alive;
                 follow(&supervisor, &lines);
                 let _ = tell.try_send(End::Lost);
@@ -180,13 +180,40 @@ impl Session {
         };
         let supervisor = Arc::clone(supervisor);
         let log = log.map_err(refused)?;
-        Ok(Self { supervisor, input, lines, control, typed, json, dialogs, misread, busy, writing, patience, log, writer })
+        Ok(Self {
+            supervisor,
+            input,
+            lines,
+            control,
+            typed,
+            json,
+            dialogs,
+            misread,
+            busy,
+            writing,
+            patience,
+            log,
+            writer,
+        })
     }
 
     fn run(self) -> End {
         let mut end = self.take_commands();
-        let Self { supervisor, input, lines, control, typed, json, dialogs, misread, busy, writing, patience, log, writer } =
-            self;
+        let Self {
+            supervisor,
+            input,
+            lines,
+            control,
+            typed,
+            json,
+            dialogs,
+            misread,
+            busy,
+            writing,
+            patience,
+            log,
+            writer,
+        } = self;
         drop(input);
         drop(misread);
         let threads: Vec<Thread> = [typed, json, dialogs].into_iter().flat_map(|lane| lane.threads).collect();
@@ -226,7 +253,13 @@ impl Session {
             let stopped = match read {
                 None => None,
                 Some(Ok(asked)) => {
-                    let lane = if !asked.command.waits_for_page() { &self.dialogs } else if asked.json { &self.json } else { &self.typed };
+                    let lane = if !asked.command.waits_for_page() {
+                        &self.dialogs
+                    } else if asked.json {
+                        &self.json
+                    } else {
+                        &self.typed
+                    };
                     self.hand(&lane.jobs, asked)
                 }
                 Some(Err(misread)) => self.hand(&self.misread, misread),

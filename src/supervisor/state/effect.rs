@@ -42,6 +42,8 @@ pub(in crate::supervisor) enum Outgoing {
     CreatePage { url: String, context: Option<BrowserContextId> },
     /// `Page.navigate` to `about:blank`.
     Blank,
+    /// `Runtime.terminateExecution`.
+    EndScript,
     /// `Target.closeTarget`.
     ClosePage { target: TargetId },
 }

@@ -172,13 +172,16 @@ impl State {
         if cached {
             self.reseed(session);
         }
+        if frame.parent_id.is_none() && frame.url == "about:blank" {
+            self.requests.blanked(&page);
+        }
         let data = serde_json::json!({ "frame_id": frame.id, "url": frame.url, "main": frame.parent_id.is_none() });
         self.note(Kind::Navigated, Some(&page), now, &data);
     }
 
     /// A new document begins without frames. Those of the old one that still have a session go when
     /// it does; in a document from the cache they are the new ones.
-    fn drop_children(&mut self, parent: &FrameId) {
+    pub(super) fn drop_children(&mut self, parent: &FrameId) {
         let alive = |session: &Option<SessionKey>| session.as_ref().is_some_and(|s| self.sessions.contains_key(s));
         let below = self.frames.by_id.iter().filter(|(_, f)| f.parent.as_ref() == Some(parent));
         let gone: Vec<FrameId> =

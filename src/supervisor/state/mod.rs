@@ -83,7 +83,7 @@ enum Waiting {
     Dialog { id: Arc<str> },
     /// A page that was asked for.
     Created { request: u64 },
-    /// A page that is about to be closed shows a blank document.
+    /// A page that is about to be closed is to show a blank document.
     Blanked { target: target::TargetId },
     /// What the browser says of a page.
     Info,
@@ -138,7 +138,9 @@ impl State {
                 let event: target::DetachedFromTargetEvent = event.decode()?;
                 self.detached(event.session_id.as_str(), now);
             }
-            (target::TargetInfoChangedEvent::METHOD, _) => self.info(&event.decode::<target::TargetInfoChangedEvent>()?.target_info),
+            (target::TargetInfoChangedEvent::METHOD, _) => {
+                self.info(&event.decode::<target::TargetInfoChangedEvent>()?.target_info)
+            }
             (inspector::TargetCrashedEvent::METHOD, Some(session)) => self.crashed(session, now),
             (inspector::TargetReloadedAfterCrashEvent::METHOD, Some(session)) => self.revived(session),
             (page::DomContentEventFiredEvent::METHOD | page::LoadEventFiredEvent::METHOD, Some(session)) => {
@@ -187,10 +189,15 @@ impl State {
                 let created = result.and_then(|raw| raw.decode::<target::CreateTargetReturns>());
                 self.page_created(request, created, now);
             }
-            Some(Waiting::Blanked { target }) => self.requests.blanked(&target, now),
+            // That it shows the blank document is told by an event, when its script lets it.
+            Some(Waiting::Blanked { target }) => {
+                if result.is_err() {
+                    self.requests.blanked(&target);
+                }
+            }
             Some(Waiting::Info) => {
                 if let Ok(told) = result.and_then(|raw| raw.decode::<target::GetTargetInfoReturns>()) {
-                    self.info(&told.target_info);
+                    self.titled(&told.target_info);
                 }
             }
             Some(Waiting::Closed { target }) => self.close_answered(&target, result.err()),

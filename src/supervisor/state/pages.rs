@@ -120,6 +120,15 @@ impl State {
         self.send(None, tag, Outgoing::Info { target });
     }
 
+    /// The answer. Its address is passed over: events tell of it earlier.
+    pub(super) fn titled(&mut self, info: &TargetInfo) {
+        let Some(index) = self.page_index(&info.target_id) else { return };
+        if *self.pages[index].title != *info.title {
+            self.pages[index].title = info.title.as_str().into();
+            self.dirty.pages = true;
+        }
+    }
+
     pub(super) fn info(&mut self, info: &TargetInfo) {
         let Some(index) = self.page_index(&info.target_id) else { return };
         let page = &mut self.pages[index];
@@ -145,7 +154,8 @@ impl State {
 
     /// Closes a page, safely: Chromium 156 crashes as a whole when a tab is closed under a dialog of
     /// one of its subframes. So open dialogs are dismissed first, and a page that has subframes is
-    /// blanked before, so that none of them can open another one in between.
+    /// blanked before, so that none of them can open another one in between. A script that keeps it from
+    /// being blanked, by dialogs or otherwise, is ended.
     pub(super) fn close_page(&mut self, target: &TargetId, now: Now) {
         let Some(page) = self.page_mut(target) else { return };
         page.closing = true;
@@ -161,6 +171,15 @@ impl State {
             self.requests.blanking(target, now);
         } else {
             self.close_now(target.clone());
+        }
+    }
+
+    /// Ends the scripts that run on a page. Other pages of the same processes lose theirs as well.
+    pub(super) fn end_scripts(&mut self, target: &TargetId) {
+        let here = self.sessions.iter().filter(|(_, s)| s.page == *target && s.kind.has_frames());
+        let sessions: Vec<SessionKey> = here.map(|(key, _)| Arc::clone(key)).collect();
+        for session in sessions {
+            self.send(Some(&session), 0, Outgoing::EndScript);
         }
     }
 

@@ -36,7 +36,7 @@ pub(in crate::supervisor) enum Request {
 
 /// An unknown page is held for so long while one of our own is being opened.
 const HOLD_LIMIT: Duration = Duration::from_secs(5);
-/// A page that does not blank in so long is closed all the same.
+/// A page that does not blank in so long has its script ended, and is closed after as long again.
 const BLANK_LIMIT: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -58,6 +58,10 @@ struct Closing {
     reply: Option<Response<()>>,
     /// Blanking was asked for, and closing goes on by then.
     blank_until: Option<Instant>,
+    /// It can open no dialog in a subframe any more.
+    blanked: bool,
+    /// Its scripts were ended.
+    pressed: bool,
     asked: bool,
 }
 
@@ -123,11 +127,24 @@ impl Requests {
         }
     }
 
-    /// The page shows a blank document: closing goes on as soon as no dialog is open.
-    pub(super) fn blanked(&mut self, target: &TargetId, now: Now) {
-        for closing in self.closing.iter_mut().filter(|c| c.target == *target) {
-            closing.blank_until = Some(now.instant);
+    /// The page shows a blank document, or cannot: closing goes on as soon as no dialog is open.
+    pub(super) fn blanked(&mut self, target: &TargetId) {
+        for closing in self.closing.iter_mut().filter(|c| c.target == *target && c.blank_until.is_some()) {
+            closing.blanked = true;
         }
+    }
+
+    /// Pages that have not blanked in time for the first time.
+    fn stubborn(&mut self, now: Now) -> Vec<TargetId> {
+        let late =
+            |c: &&mut Closing| !c.blanked && !c.pressed && c.blank_until.is_some_and(|until| until <= now.instant);
+        let late = self.closing.iter_mut().filter(late);
+        late.map(|closing| {
+            closing.pressed = true;
+            closing.blank_until = Some(now.instant + BLANK_LIMIT);
+            closing.target.clone()
+        })
+        .collect()
     }
 
     /// Whether closing this page may be asked for now; at most once.
@@ -254,7 +271,8 @@ impl State {
     }
 
     fn begin_close(&mut self, target: TargetId, reply: Option<Response<()>>, now: Now) {
-        let closing = Closing { target: target.clone(), reply, blank_until: None, asked: false };
+        let closing =
+            Closing { target: target.clone(), reply, blank_until: None, blanked: false, pressed: false, asked: false };
         self.requests.closing.push(closing);
         self.close_page(&target, now);
     }
@@ -297,7 +315,10 @@ impl State {
             }
             _ => true,
         });
-        let ready = |c: &&Closing| !c.asked && c.blank_until.is_none_or(|until| until <= now.instant);
+        for target in self.requests.stubborn(now) {
+            self.end_scripts(&target);
+        }
+        let ready = |c: &&Closing| !c.asked && (c.blanked || c.blank_until.is_none_or(|until| until <= now.instant));
         let resume: Vec<(TargetId, bool)> =
             self.requests.closing.iter().filter(ready).map(|c| (c.target.clone(), c.blank_until.is_some())).collect();
         for (target, blanked) in resume {

@@ -12,7 +12,7 @@ use super::pages::Belongs;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp::protocol::page::{FrameId, GetFrameTreeReturns};
 use crate::cdp::protocol::target::{AttachedToTargetEvent, TargetId, TargetInfo};
-use crate::cdp::{self, RawReply};
+use crate::cdp::{self, GoneReason, RawReply};
 
 /// A page that has not answered the attach for so long is called unresponsive.
 const ATTACH_LIMIT: Duration = Duration::from_secs(5);
@@ -88,8 +88,9 @@ impl State {
         }
     }
 
-    /// Not ours: detaching also lets a paused target go on.
+    /// Not ours. Detaching lets a paused target go on too, but not the page that opened it.
     pub(super) fn let_go(&mut self, session: SessionKey) {
+        self.send(Some(&session), 0, Outgoing::Resume);
         self.send(None, 0, Outgoing::Detach { session });
     }
 
@@ -151,6 +152,10 @@ impl State {
         rec.open_steps = rec.open_steps.saturating_sub(1);
         let ready = rec.open_steps == 0;
         let (kind, page) = (rec.kind, rec.page.clone());
+        if step == Step::Reseed && matches!(result, Err(cdp::Error::SessionGone { reason: GoneReason::Unknown, .. })) {
+            self.detached(session, now); // its end was among the events that were lost
+            return;
+        }
         if step != Step::Plain
             && let Ok(raw) = result
         {
@@ -182,6 +187,7 @@ impl State {
         let Some(rec) = self.sessions.get(session) else { return };
         let (kind, page, target) = (rec.kind, rec.page.clone(), rec.target.clone());
         self.contexts_cleared(session);
+        self.drop_children(&FrameId::from(target.as_str()));
         if kind == SessionKind::Page {
             self.set_page_state(&page, PageState::Crashed, now);
             self.lose_dialogs(|dialog| dialog.target_id == page, now);

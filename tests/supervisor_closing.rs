@@ -1,0 +1,175 @@
+//! Leaving: what is closed, what stays, and what state it is left in. Each test has a browser of its
+//! own, since Chromium as a whole ends when a tab is closed under a dialog of one of its subframes.
+
+use cdpilot::browser::{Browser, TransportKind};
+use cdpilot::cdp::protocol::browser::GetVersion;
+use cdpilot::cdp::protocol::runtime::Evaluate;
+use cdpilot::cdp::protocol::target::{AttachToTarget, CreateTarget, GetTargets, SetDiscoverTargets, TargetId};
+use cdpilot::cdp::{Capacity, ConnectOptions, Connection, Item, Watch};
+use cdpilot::supervisor::{ClosedBy, DialogPolicy, FrameRef, Pages, SupervisorOptions};
+use serde_json::{Value, json};
+
+use crate::support::chrome::{Task, launch, soon};
+
+fn other_client(browser: &Browser) -> Connection {
+    Connection::connect(&browser.endpoint().unwrap().url(), &ConnectOptions::default()).unwrap()
+}
+
+/// What a script is worth on a page, asked by another client.
+fn ask(client: &Connection, target: &TargetId, script: &str) -> Value {
+    let mut attach = AttachToTarget::new(target.clone());
+    attach.flatten = Some(true);
+    let id = client.call(&attach, soon()).unwrap().session_id;
+    let mut evaluate = Evaluate::new(script);
+    evaluate.return_by_value = Some(true);
+    let told = client.session(id.as_str()).call(&evaluate, soon()).unwrap();
+    told.result.value.map(|raw| serde_json::from_str(raw.get()).unwrap()).unwrap_or_default()
+}
+
+fn pages(client: &Connection) -> Vec<TargetId> {
+    let all = client.call(&GetTargets::default(), soon()).unwrap().target_infos;
+    all.into_iter().filter(|info| info.r#type == "page").map(|info| info.target_id).collect()
+}
+
+/// A page with frames of the same process, of another and two down.
+fn framed(task: &Task) {
+    task.site.page("/", "<iframe src='@a/same'></iframe><iframe src='@b/one'></iframe>");
+    task.site.page("/same", "same");
+    task.site.page("/one", "<iframe src='@c/two'></iframe>");
+    task.site.page("/two", "two");
+}
+
+#[test]
+fn a_tab_is_closed_safely_under_a_dialog_of_any_frame() {
+    let Some(browser) = launch(TransportKind::Port(0)) else { return };
+    let client = other_client(&browser);
+    let task = Task::attach(&browser.endpoint().unwrap().url(), SupervisorOptions::task("closing")).unwrap();
+    framed(&task);
+    for place in ["top", "/same", "/one", "/two"] {
+        for script in ["alert('once')", "for (let i = 0; i < 50; i++) alert(i)", "while (true) alert('for ever')"] {
+            let target = task.open_page(&task.site.url("a", "/"), None, soon()).unwrap();
+            let here = |path: &str| {
+                let ends = |url: &str| if path == "top" { url.ends_with('/') } else { url.ends_with(path) };
+                let now = task.until(path, |now| {
+                    now.frames_of(target.as_str()).count() == 4
+                        && now.frames_of(target.as_str()).any(|f| ends(&f.url) && f.session_id.is_some())
+                });
+                now.frames_of(target.as_str()).find(|f| ends(&f.url)).unwrap().frame_id.clone()
+            };
+            let frame = here(place);
+            task.loaded(&FrameRef::Id(frame.clone()));
+            task.run_in(&frame, script);
+            let dialog = task.dialog();
+            assert_eq!(dialog.frame_id, Some(frame), "{place}: {script}");
+            task.close_page(&target, soon()).unwrap();
+            let now = task.snapshot();
+            assert!(now.page(target.as_str()).is_none() && now.dialogs.is_empty(), "{place}: {script}");
+            assert_eq!(now.frames_of(target.as_str()).count(), 0);
+            let closed = now.recent.last().unwrap();
+            assert!(matches!(closed.closed_by, ClosedBy::Agent | ClosedBy::Remote), "{place}: {script}: {closed:?}");
+            client.call(&GetVersion::new(), soon()).expect("the browser lives");
+        }
+    }
+    assert_eq!(task.eval("1 + 1"), 2);
+    drop(task);
+    browser.close(soon()).unwrap();
+}
+
+#[test]
+fn a_page_that_asks_before_it_is_left_is_closed_all_the_same() {
+    let Some(task) = Task::own("guarded") else { return };
+    framed(&task);
+    let target = task.open_page(&task.site.url("a", "/"), None, soon()).unwrap();
+    let page = FrameRef::TopOf(target.clone());
+    task.until("all frames", |now| now.frames_of(target.as_str()).count() == 4);
+    task.loaded(&page);
+    task.evaluate(&page, "onbeforeunload = event => event.preventDefault()", soon()).unwrap();
+    task.close_page(&target, soon()).unwrap();
+    assert!(task.snapshot().page(target.as_str()).is_none());
+}
+
+#[test]
+fn stopping_closes_what_was_opened_and_leaves_the_rest_usable() {
+    let Some(browser) = launch(TransportKind::Port(0)) else { return };
+    let url = browser.endpoint().unwrap().url();
+    let client = other_client(&browser);
+    let before = pages(&client);
+    for (close_own_pages, place) in [(true, "/one"), (true, "/same"), (false, "/one"), (true, "top")] {
+        let adopted = client.call(&CreateTarget::new("about:blank"), soon()).unwrap().target_id;
+        let pages_of = Pages::Existing(adopted.clone());
+        let options = SupervisorOptions { pages: pages_of, close_own_pages, ..SupervisorOptions::task("stopping") };
+        let task = Task::attach(&url, options).unwrap();
+        framed(&task);
+        task.go(&task.site.url("a", "/"));
+        let frame = if place == "top" { task.top() } else { task.frame(place).frame_id };
+        let own = task.open_page("about:blank", None, soon()).unwrap();
+        task.start_script(&FrameRef::TopOf(own.clone()), "alert('on its own page')").unwrap();
+        task.run_in(&frame, "window.got = confirm('on the adopted page')");
+        task.until("both dialogs", |now| now.dialogs.len() == 2);
+        task.stop(soon());
+        assert!(!task.is_active());
+        assert_eq!(task.snapshot().dialogs.len(), 0);
+        let left = pages(&client);
+        assert!(left.contains(&adopted), "an adopted page stays");
+        assert_eq!(left.contains(&own), !close_own_pages, "{place}");
+        assert!(before.iter().all(|target| left.contains(target)), "pages of others stay");
+        assert_eq!(ask(&client, &adopted, "location.pathname"), "/", "no dialog is left in the way");
+        assert_eq!(ask(&client, &adopted, "document.readyState"), "complete");
+        if !close_own_pages {
+            assert_eq!(ask(&client, &own, "1 + 1"), 2, "nor there");
+        }
+        drop(task);
+        for target in [adopted, own] {
+            let _ = client.call_raw("Target.closeTarget", &json!({ "targetId": target }), soon());
+        }
+    }
+    client.call(&GetVersion::new(), soon()).expect("the browser lives");
+    drop(client);
+    browser.close(soon()).unwrap();
+}
+
+#[test]
+fn stopping_twice_or_with_nothing_to_do_is_fine() {
+    let Some(browser) = launch(TransportKind::Port(0)) else { return };
+    let url = browser.endpoint().unwrap().url();
+    let task = Task::attach(&url, SupervisorOptions { pages: Pages::None, ..SupervisorOptions::task("none") }).unwrap();
+    assert!(task.is_active() && task.snapshot().pages.is_empty());
+    task.stop(soon());
+    task.stop(soon());
+    assert!(!task.is_active());
+    drop(task);
+    other_client(&browser).call(&GetVersion::new(), soon()).expect("the browser lives");
+    browser.close(soon()).unwrap();
+}
+
+#[test]
+fn a_page_of_somebody_else_is_left_alone() {
+    let Some(browser) = launch(TransportKind::Port(0)) else { return };
+    let client = other_client(&browser);
+    let policy = DialogPolicy::AutoDismiss; // must not touch the dialogs of others
+    let options = SupervisorOptions { policy, ..SupervisorOptions::task("neighbour") };
+    let task = Task::attach(&browser.endpoint().unwrap().url(), options).unwrap();
+    task.site.page("/", "<title>foreign</title><iframe src='@b/leaf'></iframe>");
+    task.site.page("/leaf", "leaf");
+    let changes = client.subscribe(Watch::everything().only(&["Target.targetInfoChanged"]), Capacity::default());
+    client.call(&SetDiscoverTargets::new(true), soon()).unwrap();
+    let foreign = client.call(&CreateTarget::new(task.site.url("a", "/")), soon()).unwrap().target_id;
+    task.site.wait_asked("b.localhost/leaf", 1);
+    // Until it is attached to nobody: a change is told each time somebody comes or goes.
+    loop {
+        let info = client.call_raw("Target.getTargetInfo", &json!({ "targetId": foreign }), soon()).unwrap();
+        let info = info.value().unwrap()["targetInfo"].clone();
+        if info["attached"] == false && info["url"] == task.site.url("a", "/") {
+            break;
+        }
+        assert!(matches!(changes.next(soon()), Ok(Item::Event(_))), "still attached: {info}");
+    }
+    assert_eq!(task.snapshot().pages.len(), 1);
+    assert!(task.snapshot().page(foreign.as_str()).is_none());
+    assert_eq!(ask(&client, &foreign, "document.title"), "foreign");
+    assert_eq!(ask(&client, &foreign, "open('about:blank') !== null"), true);
+    assert_eq!(task.eval("1 + 1"), 2);
+    assert_eq!(task.snapshot().pages.len(), 1, "nor what it opens");
+    drop((task, client));
+    browser.close(soon()).unwrap();
+}

@@ -1,0 +1,220 @@
+//! Orders of events that a real browser brings about once in a thousand times: dialogs.
+
+use cdpilot::cdp;
+use cdpilot::supervisor::DialogAnswer::Dismiss;
+use cdpilot::supervisor::{
+    ClosedBy, ClosedDialog, DialogPolicy, DialogType, Error, FrameRef, Kind, Supervisor, SupervisorOptions,
+};
+use cdpilot::sync::Deadline;
+use serde_json::json;
+
+use crate::support::chrome::{ACCEPT, blocking, soon, text, until};
+use crate::support::fake_cdp::{Fake, Gate};
+use crate::support::fake_pages::{PAGE, SESSION, browser, closing, folded, opening, supervise, supervise_with, tell};
+
+const ANSWER: &str = "Page.handleJavaScriptDialog";
+
+fn open(fake: &Fake, supervisor: &Supervisor, message: &str) {
+    tell(fake, "Page.javascriptDialogOpening", opening(PAGE, "confirm", message));
+    until(supervisor, message, |now| now.dialogs.iter().any(|dialog| &*dialog.message == message));
+}
+
+fn close(fake: &Fake, result: bool) {
+    tell(fake, "Page.javascriptDialogClosed", closing(PAGE, result));
+}
+
+/// How each dialog ended, oldest first.
+fn ends(recent: &[ClosedDialog]) -> Vec<(&str, ClosedBy, bool)> {
+    recent.iter().map(|closed| (&*closed.dialog.id, closed.closed_by, closed.accepted)).collect()
+}
+
+#[test]
+fn a_closing_told_twice_counts_once() {
+    let fake = browser();
+    let supervisor = supervise(&fake);
+    open(&fake, &supervisor, "one");
+    close(&fake, true);
+    close(&fake, true);
+    open(&fake, &supervisor, "two");
+    let now = folded(&fake, &supervisor);
+    assert_eq!(ends(&now.recent), [("d-1", ClosedBy::Remote, true)]);
+    assert_eq!(now.dialogs.len(), 1, "the second is not touched");
+    supervisor.respond(None, ACCEPT, soon()).unwrap();
+    close(&fake, true);
+    close(&fake, true);
+    open(&fake, &supervisor, "three");
+    let now = folded(&fake, &supervisor);
+    assert_eq!(ends(&now.recent), [("d-1", ClosedBy::Remote, true), ("d-2", ClosedBy::Agent, true)]);
+    assert_eq!(&*now.dialogs[0].id, "d-3");
+}
+
+#[test]
+fn the_closing_may_come_before_or_behind_the_answer() {
+    for before in [true, false] {
+        let fake = browser();
+        if before {
+            fake.on(ANSWER).after_event("Page.javascriptDialogClosed", closing(PAGE, true)).reply(json!({}));
+        }
+        let supervisor = supervise(&fake);
+        for message in ["one", "two", "three"] {
+            open(&fake, &supervisor, message);
+            let closed = supervisor.respond(None, ACCEPT, soon()).unwrap();
+            assert_eq!((closed.closed_by, closed.accepted), (ClosedBy::Agent, true));
+            if !before {
+                close(&fake, true);
+            }
+        }
+        let now = folded(&fake, &supervisor);
+        let by_us = |id| (id, ClosedBy::Agent, true);
+        assert_eq!(ends(&now.recent), [by_us("d-1"), by_us("d-2"), by_us("d-3")], "closing first: {before}");
+        assert_eq!(fake.log(|log| log.of(ANSWER).len()), 3);
+    }
+}
+
+#[test]
+fn an_answer_that_is_never_confirmed_is_confirmed_by_the_closing() {
+    let fake = browser();
+    fake.on(ANSWER).never();
+    let supervisor = supervise(&fake);
+    open(&fake, &supervisor, "one");
+    let late = supervisor.respond(None, ACCEPT, Deadline::after_millis(200)).unwrap_err();
+    assert!(matches!(late, Error::Timeout { .. }), "{late:?}");
+    assert_eq!(supervisor.snapshot().dialogs.len(), 1, "it is open for all that is known");
+    let again = supervisor.respond(None, Dismiss, soon()).unwrap_err();
+    assert!(matches!(again, Error::DialogGone { .. }), "it is being answered: {again:?}");
+    close(&fake, true);
+    let now = until(&supervisor, "the record", |now| !now.recent.is_empty());
+    assert_eq!(ends(&now.recent), [("d-1", ClosedBy::Agent, true)]);
+}
+
+#[test]
+fn a_dialog_that_is_gone_already_was_closed_by_somebody_else() {
+    let fake = browser();
+    fake.on(ANSWER).error(-32602, "No dialog is showing");
+    let supervisor = supervise(&fake);
+    open(&fake, &supervisor, "one");
+    let gone = supervisor.respond(None, ACCEPT, soon()).unwrap_err();
+    assert!(matches!(&gone, Error::DialogGone { id } if id == "d-1"), "{gone:?}");
+    let now = supervisor.snapshot();
+    assert_eq!(ends(&now.recent), [("d-1", ClosedBy::Remote, false)]);
+    assert!(now.dialogs.is_empty());
+}
+
+#[test]
+fn an_answer_that_fails_leaves_the_dialog_open() {
+    let fake = browser();
+    fake.on(ANSWER).times(1).error(-32000, "Not now");
+    let supervisor = supervise(&fake);
+    open(&fake, &supervisor, "one");
+    let failed = supervisor.respond(None, ACCEPT, soon()).unwrap_err();
+    assert!(matches!(&failed, Error::Cdp(cdp::Error::Protocol { code: -32000, .. })), "{failed:?}");
+    let now = supervisor.snapshot();
+    assert_eq!((now.dialogs.len(), now.recent.len()), (1, 0));
+    supervisor.respond(Some("d-1"), ACCEPT, soon()).unwrap();
+    assert_eq!(ends(&supervisor.snapshot().recent), [("d-1", ClosedBy::Agent, true)]);
+}
+
+#[test]
+fn a_policy_whose_answer_fails_shows_the_dialog() {
+    let fake = browser();
+    fake.on(ANSWER).times(1).error(-32000, "Not now");
+    let policy = DialogPolicy::AutoAccept;
+    let supervisor = supervise_with(&fake, SupervisorOptions { policy, ..SupervisorOptions::task("policy") });
+    open(&fake, &supervisor, "one");
+    supervisor.respond(None, Dismiss, soon()).unwrap();
+    assert_eq!(ends(&supervisor.snapshot().recent), [("d-1", ClosedBy::Agent, false)]);
+}
+
+#[test]
+fn an_older_browser_names_no_frame() {
+    let fake = browser();
+    let supervisor = supervise(&fake);
+    let mut old = opening(PAGE, "prompt", "old");
+    old.as_object_mut().unwrap().remove("frameId");
+    tell(&fake, "Page.javascriptDialogOpening", old);
+    let now = until(&supervisor, "the dialog", |now| !now.dialogs.is_empty());
+    assert_eq!((now.dialogs[0].frame_id.as_ref(), &*now.dialogs[0].origin), (None, "http://fake.test"));
+    blocking(supervisor.evaluate(&FrameRef::Top, "1", soon()));
+    supervisor.respond(None, text("given"), soon()).unwrap();
+    assert_eq!(fake.log(|log| log.of(ANSWER)[0].params.clone()), json!({ "accept": true, "promptText": "given" }));
+    tell(&fake, "Page.javascriptDialogClosed", json!({ "result": true, "userInput": "given" }));
+    let mut second = opening(PAGE, "confirm", "again");
+    second.as_object_mut().unwrap().remove("frameId");
+    tell(&fake, "Page.javascriptDialogOpening", second);
+    until(&supervisor, "the second", |now| now.dialogs.len() == 1);
+    tell(&fake, "Page.javascriptDialogClosed", json!({ "result": false }));
+    let now = folded(&fake, &supervisor);
+    assert_eq!((now.dialogs.len(), now.recent.len()), (1, 1), "a closing without `userInput` is no closing");
+    tell(&fake, "Page.javascriptDialogClosed", json!({ "result": false, "userInput": "" }));
+    let now = until(&supervisor, "the second's end", |now| now.recent.len() == 2);
+    assert_eq!(ends(&now.recent), [("d-1", ClosedBy::Agent, true), ("d-2", ClosedBy::Remote, false)]);
+}
+
+#[test]
+fn a_dialog_of_an_unknown_type_is_answered_like_an_alert() {
+    let fake = browser();
+    let supervisor = supervise(&fake);
+    tell(&fake, "Page.javascriptDialogOpening", opening(PAGE, "interrogation", "who goes there?"));
+    let now = until(&supervisor, "the dialog", |now| !now.dialogs.is_empty());
+    assert_eq!(now.dialogs[0].kind, DialogType::Alert);
+    supervisor.respond(None, text("nobody"), soon()).unwrap();
+    assert_eq!(
+        fake.log(|log| log.of(ANSWER)[0].params.clone()),
+        json!({ "accept": true }),
+        "only a prompt takes a text"
+    );
+}
+
+#[test]
+fn a_dialog_that_opens_over_another_ends_it() {
+    let fake = browser();
+    let supervisor = supervise(&fake);
+    open(&fake, &supervisor, "one");
+    open(&fake, &supervisor, "two"); // the closing of the first was lost
+    let now = folded(&fake, &supervisor);
+    assert_eq!(ends(&now.recent), [("d-1", ClosedBy::Remote, false)]);
+    assert_eq!(&*now.dialogs[0].id, "d-2");
+}
+
+#[test]
+fn a_dialog_goes_with_its_frame_page_or_session() {
+    let fake = browser();
+    let supervisor = supervise(&fake);
+    tell(&fake, "Page.frameAttached", json!({ "frameId": "F", "parentFrameId": PAGE }));
+    tell(&fake, "Page.javascriptDialogOpening", opening("F", "alert", "of a frame"));
+    until(&supervisor, "the dialog", |now| !now.dialogs.is_empty());
+    tell(&fake, "Page.frameDetached", json!({ "frameId": "F", "reason": "remove" }));
+    let now = until(&supervisor, "the record", |now| now.recent.len() == 1);
+    assert_eq!(ends(&now.recent), [("d-1", ClosedBy::Lost, false)]);
+    open(&fake, &supervisor, "of a page that crashes");
+    tell(&fake, "Inspector.targetCrashed", json!({}));
+    let now = until(&supervisor, "the record", |now| now.recent.len() == 2);
+    assert_eq!(now.recent[1].closed_by, ClosedBy::Lost);
+    tell(&fake, "Inspector.targetReloadedAfterCrash", json!({}));
+    open(&fake, &supervisor, "of a page that goes");
+    fake.emit(None, "Target.detachedFromTarget", json!({ "sessionId": SESSION, "targetId": PAGE }));
+    let now = until(&supervisor, "the record", |now| now.recent.len() == 3);
+    assert_eq!(now.recent[2].closed_by, ClosedBy::Lost);
+    assert!(now.pages.is_empty() && now.frames.is_empty() && now.dialogs.is_empty());
+}
+
+#[test]
+fn a_connection_that_breaks_ends_who_waits_for_an_answer() {
+    let fake = browser();
+    let gate = Gate::default();
+    fake.on(ANSWER).late(&gate).reply(json!({}));
+    let supervisor = supervise(&fake);
+    open(&fake, &supervisor, "one");
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| supervisor.respond(None, ACCEPT, Deadline::after_secs(600)));
+        fake.wait("the answer", |log| log.of(ANSWER).len() == 1);
+        fake.cut();
+        let error = waiting.join().unwrap().unwrap_err();
+        let closed = matches!(&error, Error::Cdp(error) if error.is_closed());
+        assert!(closed || matches!(error, Error::NotActive { .. } | Error::DialogGone { .. }), "{error:?}");
+    });
+    assert!(!supervisor.is_active());
+    assert_eq!(supervisor.snapshot().recent[0].closed_by, ClosedBy::Lost);
+    let kinds: Vec<Kind> = supervisor.log().since(0, 100).entries.iter().map(|entry| entry.kind).collect();
+    assert_eq!(kinds[kinds.len() - 2..], [Kind::DialogClosed, Kind::Ended]);
+}

@@ -1,0 +1,154 @@
+//! Many dialogs, many tabs.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use cdpilot::supervisor::DialogAnswer::Dismiss;
+use cdpilot::supervisor::{ClosedBy, DialogPolicy, EventLog, FrameRef, Kind, PageState, SupervisorOptions};
+use serde_json::{Value, json};
+
+use crate::support::chrome::{Task, soon, text};
+use crate::support::leaks::alone;
+
+/// What the log says of dialogs: opened and closed, in order, each id once.
+fn ledger(log: &EventLog) -> (Vec<String>, Vec<(String, Value)>) {
+    let tail = log.since(0, usize::MAX);
+    assert_eq!(tail.lost, 0);
+    let (mut opened, mut closed) = (Vec::new(), Vec::new());
+    for entry in &tail.entries {
+        let data: Value = serde_json::from_str(entry.data.get()).unwrap();
+        let id = data["id"].as_str().unwrap_or_default().to_owned();
+        match entry.kind {
+            Kind::DialogOpened => opened.push(id),
+            Kind::DialogClosed => closed.push((id, data)),
+            _ => {}
+        }
+    }
+    (opened, closed)
+}
+
+fn assert_complete(log: &EventLog, count: usize, by: &str) {
+    let (opened, closed) = ledger(log);
+    let expected: Vec<String> = (1..=count).map(|n| format!("d-{n}")).collect();
+    assert_eq!(opened, expected, "each once and in order");
+    assert_eq!(closed.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>(), expected, "each once and in order");
+    for (number, (_, data)) in closed.iter().enumerate() {
+        assert_eq!((&data["closed_by"], &data["message"]), (&json!(by), &json!(number.to_string())));
+    }
+}
+
+const COUNT: usize = 1000;
+
+#[test]
+fn a_thousand_dialogs_are_answered_by_hand() {
+    let Some(task) = Task::own("by-hand") else { return };
+    task.site.page("/", "<iframe src='@b/inner'></iframe>");
+    task.site.page("/inner", "inner");
+    task.go(&task.site.url("a", "/"));
+    let frame = task.frame("/inner").frame_id;
+    let began = Instant::now();
+    task.run_in(
+        &frame,
+        &format!(
+            "window.got = []; for (let i = 0; i < {COUNT}; i++) \
+         got.push(i % 3 == 0 ? String(alert(i)) : i % 3 == 1 ? confirm(i) : prompt(i, ''))"
+        ),
+    );
+    // Follows the log, as a front door would.
+    let (mut seen, mut answered) = (0, 0);
+    while answered < COUNT {
+        let tail = task.log().wait_since(seen, 100, soon());
+        assert!(!tail.entries.is_empty(), "no dialog after {answered}: {:?}", task.snapshot().dialogs);
+        for entry in tail.entries {
+            seen = entry.seq;
+            if entry.kind == Kind::DialogOpened {
+                let data: Value = serde_json::from_str(entry.data.get()).unwrap();
+                let number: usize = data["message"].as_str().unwrap().parse().unwrap();
+                assert_eq!(number, answered);
+                let answer = if number % 2 == 0 { text(&format!("t{number}")) } else { Dismiss };
+                let closed = task.respond(data["id"].as_str(), answer, soon()).unwrap();
+                assert_eq!((closed.closed_by, closed.accepted), (ClosedBy::Agent, number % 2 == 0));
+                answered += 1;
+            }
+        }
+    }
+    println!("{COUNT} dialogs by hand: {:?}", began.elapsed());
+    let got = task.eval_in(&frame, "got");
+    let expected: Vec<Value> = (0..COUNT)
+        .map(|i| match (i % 3, i % 2 == 0) {
+            (0, _) => json!("undefined"),
+            (1, accepted) => json!(accepted),
+            (_, true) => json!(format!("t{i}")),
+            (_, false) => Value::Null,
+        })
+        .collect();
+    assert_eq!(got, Value::Array(expected));
+    assert_complete(task.log(), COUNT, "agent");
+    assert_eq!((task.snapshot().dialogs.len(), task.snapshot().recent.len()), (0, 20));
+    assert_eq!(task.connection().counters().in_flight, 0);
+}
+
+#[test]
+fn a_thousand_dialogs_are_answered_by_a_policy() {
+    for policy in [DialogPolicy::AutoDismiss, DialogPolicy::AutoAccept] {
+        let options = SupervisorOptions { policy, ..SupervisorOptions::task("by-policy") };
+        let Some(task) = Task::own_with(options) else { return };
+        let began = Instant::now();
+        let script = format!("let n = 0; for (let i = 0; i < {COUNT}; i++) n += confirm(i); n");
+        let accepted = task.eval(&script);
+        println!("{COUNT} dialogs by {policy:?}: {:?}", began.elapsed());
+        assert_eq!(accepted, if policy == DialogPolicy::AutoAccept { COUNT } else { 0 });
+        task.until("the last record", |now| {
+            now.recent.last().is_some_and(|closed| *closed.dialog.id == format!("d-{COUNT}"))
+        });
+        assert_complete(task.log(), COUNT, "auto_policy");
+    }
+}
+
+/// The resident memory of this process in KiB.
+fn memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or_default()
+}
+
+/// How many threads this process has, those of the site not counted.
+fn threads() -> usize {
+    let all = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let names = all.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());
+    names.filter(|name| !name.starts_with("site")).count()
+}
+
+#[test]
+fn a_hundred_tabs_need_no_more_threads_than_one() {
+    alone(module_path!(), "a_hundred_tabs_need_no_more_threads_than_one", || {
+        let (threads_before, memory_before) = (threads(), memory());
+        let Some(task) = Task::own("hundred") else { return };
+        task.site.page("/", "<title>tab</title>");
+        let began = Instant::now();
+        let mut tabs = HashMap::from([(task.target(), 0)]);
+        for n in 1..100 {
+            let url = task.site.url(["a", "b", "c"][n % 3], &format!("/?{n}"));
+            tabs.insert(task.open_page(&url, None, soon()).unwrap(), n);
+        }
+        let opened = began.elapsed();
+        let now = task.until("all of them", |now| {
+            now.pages.len() == 100 && now.pages.iter().all(|page| page.state == PageState::Ready)
+        });
+        let began = Instant::now();
+        for page in now.pages.iter() {
+            let script = format!("{} * 2", tabs[&page.target_id]);
+            let target = FrameRef::TopOf(page.target_id.clone());
+            assert_eq!(task.evaluate(&target, &script, soon()).unwrap().value, tabs[&page.target_id] * 2);
+        }
+        let asked = began.elapsed();
+        let grown = threads() - threads_before;
+        println!("100 tabs: opened in {opened:?}, asked in {asked:?}, {grown} more threads");
+        println!("memory {} KiB, {} KiB before", memory(), memory_before);
+        let began = Instant::now();
+        task.stop(soon());
+        println!("stopped in {:?}", began.elapsed());
+        // The supervisor, the connection, and what reads the browser's error output.
+        assert!(grown <= 3, "{grown} more threads");
+    });
+}
