@@ -1,6 +1,7 @@
 //! The supervisor embedded in another program: start a browser, answer a dialog, look into a frame.
 //!
 //! `cargo run --example embed --no-default-features`
+#![allow(clippy::print_stdout)] // an example shows what it found
 
 use cdpilot::browser::LaunchOptions;
 use cdpilot::supervisor::{DialogAnswer, FrameRef, Snapshot, Supervisor, SupervisorOptions};

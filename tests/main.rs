@@ -1,6 +1,13 @@
 //! The one integration test crate: behaviour through public interfaces.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-// Tests fail by panicking; that is what these are for here.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    missing_docs
+)]
+// Tests fail by panicking and print figures; that is what these are for here.
 
 mod browser_endpoints;
 mod browser_failures;

@@ -1,4 +1,5 @@
 //! Pages that crash, hang or are taken away. Each test has a browser of its own.
+#![allow(clippy::print_stdout)] // figures, for whoever asks with --nocapture
 
 use std::time::{Duration, Instant};
 

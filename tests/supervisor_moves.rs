@@ -1,4 +1,5 @@
 //! The frame tree while a page changes: frames come, go and move between processes.
+#![allow(clippy::print_stdout)] // figures, for whoever asks with --nocapture
 
 use cdpilot::browser::TransportKind;
 use cdpilot::cdp::protocol::page::FrameId;
@@ -115,7 +116,7 @@ fn going_back_and_forward_brings_the_frames_back() {
         for (path, who) in [("/x", "x"), ("/y", "y")] {
             assert_eq!(task.eval_in(&task.frame(path).frame_id, "who"), who);
         }
-        assert_eq!(task.frame("/y").is_oopif, true);
+        assert!(task.frame("/y").is_oopif);
         assert_eq!(task.eval("location.pathname"), "/");
         task.run("history.forward()");
         task.until("forward", |now| has(now, &["next", "z"]));

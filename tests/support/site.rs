@@ -25,29 +25,17 @@ use parking_lot::{Condvar, Mutex};
 pub(crate) struct Answer {
     status: &'static str,
     kind: &'static str,
-    headers: Vec<(String, String)>,
     body: String,
     held_by: Option<Held>,
 }
 
 impl Answer {
     pub(crate) fn html(body: impl Into<String>) -> Self {
-        Self {
-            status: "200 OK",
-            kind: "text/html; charset=utf-8",
-            headers: Vec::new(),
-            body: body.into(),
-            held_by: None,
-        }
+        Self { status: "200 OK", kind: "text/html; charset=utf-8", body: body.into(), held_by: None }
     }
 
     pub(crate) fn script(body: impl Into<String>) -> Self {
         Self { kind: "text/javascript", ..Self::html(body) }
-    }
-
-    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
-        self.headers.push((name.to_owned(), value.to_owned()));
-        self
     }
 
     /// Answers only when it is let go.
@@ -224,14 +212,11 @@ fn serve(shared: &Shared, mut socket: &TcpStream, port: u16) -> std::io::Result<
     for name in ["a", "b", "c", "1", "l"] {
         body = body.replace(&format!("@{name}/"), &format!("{}/", origin(name, port)));
     }
-    let mut text = format!(
+    let text = format!(
         "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n",
         answer.status,
         answer.kind,
         body.len()
     );
-    for (name, value) in &answer.headers {
-        text += &format!("{name}: {value}\r\n");
-    }
     socket.write_all((text + "\r\n" + &body).as_bytes())
 }

@@ -190,11 +190,8 @@ impl State {
                 self.page_created(request, created, now);
             }
             // That it shows the blank document is told by an event, when its script lets it.
-            Some(Waiting::Blanked { target }) => {
-                if result.is_err() {
-                    self.requests.blanked(&target);
-                }
-            }
+            Some(Waiting::Blanked { target }) if result.is_err() => self.requests.blanked(&target),
+            Some(Waiting::Blanked { .. }) => {}
             Some(Waiting::Info) => {
                 if let Ok(told) = result.and_then(|raw| raw.decode::<target::GetTargetInfoReturns>()) {
                     self.titled(&told.target_info);
