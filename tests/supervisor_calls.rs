@@ -124,7 +124,8 @@ fn a_call_to_what_is_not_there_says_so() {
 
 /// A page with two frames of its own process and one of another.
 fn three_frames(task: &Task) -> [FrameId; 3] {
-    task.site.page("/", "<script>who = 'top'</script><iframe src='@a/x'></iframe><iframe src='@a/y'></iframe><iframe src='@b/z'></iframe>");
+    let frames = "<iframe src='@a/x'></iframe><iframe src='@a/y'></iframe><iframe src='@b/z'></iframe>";
+    task.site.page("/", &format!("<script>who = 'top'</script>{frames}"));
     for name in ["x", "y", "z"] {
         task.site.page(&format!("/{name}"), &format!("<script>who = '{name}'</script>"));
     }

@@ -253,6 +253,19 @@ impl Connection {
         Reply::raw(self.start(method.into(), params, options)?).wait_raw(deadline)
     }
 
+    /// Sends any command by name to the browser itself. Waiting for the result is up to the handle.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn send_raw(
+        &self,
+        method: impl Into<Cow<'static, str>>,
+        params: &impl Serialize,
+    ) -> Result<Reply<RawReply>, Error> {
+        let options = CallOptions { session: None, deadline: send_deadline(), interruptible: false };
+        self.send_with(method.into(), params, options)
+    }
+
     /// The session with this id. Nothing is sent.
     #[must_use]
     pub fn session(&self, id: impl Into<Arc<str>>) -> Session {

@@ -200,7 +200,7 @@ pub enum CloseReason {
     TooLarge,
     /// Reading or writing failed.
     Io(String),
-    /// The peer has answered no ping for a minute.
+    /// The peer answered none of two pings, an interval of `keepalive` apart.
     Silent,
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -160,22 +160,43 @@ impl Supervisor {
         self.run(&route, command, deadline)
     }
 
-    /// Navigates a page. Returns when the browser has taken the request and its response headers have
-    /// come; loading goes on.
+    /// Navigates a page. Returns when the page shows the new document; loading goes on. An open dialog
+    /// does not stand in the way, Chromium closes it; one that opens meanwhile (`beforeunload`) ends the
+    /// wait.
     ///
     /// # Errors
-    /// [`Error::Cdp`] with the browser's text when the address cannot be reached, and those of
+    /// [`Error::Cdp`] with the browser's text when the address cannot be reached, with `BlockedByDialog`
+    /// when a dialog opened; [`Error::Timeout`] when the document did not come, and those of
     /// [`evaluate`](Self::evaluate).
     pub fn navigate(&self, page: &FrameRef, url: &str, deadline: Deadline) -> Result<NavigateReturns, Error> {
-        let returned = self.call(page, &Navigate::new(url), deadline)?;
-        match &returned.error_text {
-            Some(text) if returned.is_download != Some(true) => Err(Error::Cdp(cdp::Error::Protocol {
+        let began = Instant::now();
+        let route = self.route(page)?;
+        let now = self.snapshot();
+        let shows = route.frame.as_ref().and_then(|frame| now.frame(frame.as_str()));
+        let before = shows.map(|frame| Arc::clone(&frame.loader)).unwrap_or_default();
+        let options = CallOptions { session: Some(&route.session), deadline, interruptible: true };
+        let sent = self.connection.send_with(Navigate::METHOD.into(), &Navigate::new(url), options)?;
+        let returned: NavigateReturns = sent.wait_raw(deadline)?.decode()?;
+        if returned.is_download == Some(true) {
+            return Ok(returned);
+        }
+        if let Some(text) = &returned.error_text {
+            return Err(Error::Cdp(cdp::Error::Protocol {
                 method: Navigate::METHOD.into(),
                 code: -32000,
                 message: text.clone(),
                 data: None,
-            })),
-            _ => Ok(returned),
+            }));
+        }
+        // Without a loader it stays in the same document.
+        let Some(loader) = &returned.loader_id else { return Ok(returned) };
+        let frame = returned.frame_id.as_str();
+        // Another one than before will do: the page may have gone on by itself already.
+        let shown = |s: &Snapshot| s.frame(frame).is_none_or(|f| *f.loader == *loader.as_str() || f.loader != before);
+        match self.wait_until(deadline, shown) {
+            Some(_) => Ok(returned),
+            None if self.is_active() => Err(Error::Timeout { what: "navigating", after: began.elapsed() }),
+            None => Err(self.not_active()),
         }
     }
 

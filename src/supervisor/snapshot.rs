@@ -162,6 +162,9 @@ pub struct Frame {
     /// Id of its default execution context.
     #[serde(skip)]
     pub(crate) context: Option<i64>,
+    /// Which document it shows: the protocol's loader id.
+    #[serde(skip)]
+    pub(crate) loader: Arc<str>,
 }
 
 /// The type of a dialog.

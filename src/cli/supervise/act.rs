@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::super::failure::{Exit, Failure};
 use super::super::settings::Settings;
 use super::command::{Action, Asked, Command, HELP, Misread};
-use crate::supervisor::{Dialog, DialogAnswer, Entry, FrameRef, Kind, Page, Snapshot, Supervisor};
+use crate::supervisor::{Dialog, DialogAnswer, FrameRef, Page, Snapshot, Supervisor};
 use crate::sync::Deadline;
 
 /// How long a page may take to answer, and the greatest time that may be asked for.
@@ -101,14 +101,8 @@ impl Act<'_> {
             }
             Command::Navigate { url, target } => {
                 let page = self.page(target.as_deref())?;
-                let (deadline, seen) = (self.deadline(PAGE_TIME), supervisor.log().last());
-                let went = supervisor.navigate(&page.top, &url, deadline)?;
-                let frame = went.frame_id.as_str();
-                // Without a loader it stays in the same document.
-                if went.loader_id.is_some() && went.is_download != Some(true) {
-                    wait_for_document(supervisor, frame, seen, deadline)?;
-                }
-                object(json!({ "targetId": page.id, "frameId": frame, "url": url }))
+                let went = supervisor.navigate(&page.top, &url, self.deadline(PAGE_TIME))?;
+                object(json!({ "targetId": page.id, "frameId": went.frame_id.as_str(), "url": url }))
             }
             Command::Open { url } => {
                 let target = supervisor.open_page(&url, None, self.deadline(PAGE_TIME))?;
@@ -171,28 +165,6 @@ impl Act<'_> {
         };
         id.map(|id| Chosen { id: id.to_owned(), top: FrameRef::TopOf(id.into()) }).ok_or_else(missing)
     }
-}
-
-/// Waits until a frame shows another document: the browser answers a navigation a moment before, and what
-/// follows would run in the old one. `seen` is the last entry of the log before the navigation.
-fn wait_for_document(supervisor: &Supervisor, frame: &str, seen: u64, deadline: Deadline) -> Result<(), Failure> {
-    #[derive(Deserialize)]
-    struct Data<'a> {
-        frame_id: &'a str,
-    }
-    let shows = |entry: &Entry| {
-        entry.kind == Kind::Navigated
-            && serde_json::from_str::<Data<'_>>(entry.data.get()).is_ok_and(|data| data.frame_id == frame)
-    };
-    let mut seen = seen;
-    while !deadline.passed() && !supervisor.log().has_ended() {
-        let tail = supervisor.log().wait_since(seen, 256, deadline);
-        if tail.entries.iter().any(shows) {
-            return Ok(());
-        }
-        seen = tail.entries.last().map_or(seen, |entry| entry.seq);
-    }
-    Err(Failure::new("TIMEOUT", "the page did not show the new document in time; a dialog may be open, see `snapshot`"))
 }
 
 struct Chosen {

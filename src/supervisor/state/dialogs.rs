@@ -161,7 +161,8 @@ impl State {
         };
         self.note(Kind::DialogOpened, Some(&target), now, &dialog);
         let id = Arc::clone(&dialog.id);
-        let frame_session = event.frame_id.as_ref().and_then(|f| self.frames.session(f)).unwrap_or(main_session);
+        let frame_session = event.frame_id.as_ref().and_then(|f| self.frames.session(f));
+        let frame_session = frame_session.unwrap_or_else(|| Arc::clone(&main_session));
         let watchdog = now.instant + self.options.watchdog();
         let default_text = dialog.default_prompt.to_string();
         self.dialogs.open.push(Open { dialog, answering: None, watchdog });
@@ -176,7 +177,11 @@ impl State {
                 DialogPolicy::AutoDismiss => self.answer(&id, Answering::Policy, false, None, now),
                 DialogPolicy::AutoAccept => self.answer(&id, Answering::Policy, true, Some(default_text), now),
                 DialogPolicy::MustRespond => {
-                    self.effects.push(Effect::Interrupt { session: frame_session, dialog: id })
+                    if kind == DialogType::BeforeUnload && frame_session != main_session {
+                        // The page's navigation waits, though the page itself goes on.
+                        self.effects.push(Effect::Interrupt { session: main_session, dialog: Arc::clone(&id) });
+                    }
+                    self.effects.push(Effect::Interrupt { session: frame_session, dialog: id });
                 }
             }
         }

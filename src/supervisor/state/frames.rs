@@ -95,6 +95,7 @@ impl Frames {
             session_id: f.session.clone(),
             session_frame: f.session.as_deref().and_then(&session_frame),
             context: f.context,
+            loader: Arc::clone(&f.loader),
         };
         all.into_iter().map(view).collect()
     }
@@ -261,7 +262,7 @@ impl State {
         self.frame_gone(&event.frame_id, &page, now);
     }
 
-    fn frame_gone(&mut self, id: &FrameId, page: &TargetId, now: Now) {
+    pub(super) fn frame_gone(&mut self, id: &FrameId, page: &TargetId, now: Now) {
         let gone = self.frames.remove_tree(id);
         self.dirty.frames |= !gone.is_empty();
         self.lose_dialogs(|d| d.frame_id.as_ref().is_some_and(|f| gone.contains(f)), now);

@@ -170,7 +170,7 @@ impl State {
             self.send(Some(&session), tag, Outgoing::Blank);
             self.requests.blanking(target, now);
         } else {
-            self.close_now(target.clone());
+            self.close_now(target.clone(), now);
         }
     }
 
@@ -183,8 +183,8 @@ impl State {
         }
     }
 
-    pub(super) fn close_now(&mut self, target: TargetId) {
-        if self.requests.take_close(&target) {
+    pub(super) fn close_now(&mut self, target: TargetId, now: Now) {
+        if self.requests.take_close(&target, now) {
             let tag = self.expect(super::Waiting::Closed { target: target.clone() });
             self.send(None, tag, Outgoing::ClosePage { target });
         }

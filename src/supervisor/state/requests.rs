@@ -36,6 +36,8 @@ pub(in crate::supervisor) enum Request {
 
 /// An unknown page is held for so long while one of our own is being opened.
 const HOLD_LIMIT: Duration = Duration::from_secs(5);
+/// A page that is still there so long after it was to be closed is asked to close again.
+const ASK_AGAIN: Duration = Duration::from_secs(2);
 /// A page that does not blank in so long has its script ended, and is closed after as long again.
 const BLANK_LIMIT: Duration = Duration::from_secs(1);
 
@@ -62,7 +64,14 @@ struct Closing {
     blanked: bool,
     /// Its scripts were ended.
     pressed: bool,
-    asked: bool,
+    /// When closing was asked for.
+    asked: Option<Instant>,
+}
+
+impl Closing {
+    fn may_ask(&self, now: Now) -> bool {
+        self.asked.is_none_or(|asked| now.instant.duration_since(asked) >= ASK_AGAIN)
+    }
 }
 
 /// Requests under way.
@@ -110,9 +119,8 @@ impl Requests {
     /// A time that has passed is none to wait for: what comes next then is the end of a dialog.
     pub(super) fn next_check(&self, now: Now) -> Option<Instant> {
         let held = self.held.iter().map(|held| held.since + HOLD_LIMIT);
-        let blank = self.closing.iter().filter(|c| !c.asked).filter_map(|c| c.blank_until);
-        let blank = blank.filter(|until| *until > now.instant);
-        held.chain(blank).min()
+        let next = |c: &Closing| c.asked.map_or(c.blank_until, |asked| Some(asked + ASK_AGAIN));
+        held.chain(self.closing.iter().filter_map(next).filter(|at| *at > now.instant)).min()
     }
 
     pub(super) fn responded(&mut self, request: u64, outcome: Result<ClosedDialog, Error>) {
@@ -147,11 +155,11 @@ impl Requests {
         .collect()
     }
 
-    /// Whether closing this page may be asked for now; at most once.
-    pub(super) fn take_close(&mut self, target: &TargetId) -> bool {
-        let mut waiting = self.closing.iter_mut().filter(|c| c.target == *target && !c.asked).peekable();
+    /// Whether closing this page may be asked for now; again only when nothing came of it for a while.
+    pub(super) fn take_close(&mut self, target: &TargetId, now: Now) -> bool {
+        let mut waiting = self.closing.iter_mut().filter(|c| c.target == *target && c.may_ask(now)).peekable();
         let some = waiting.peek().is_some();
-        waiting.for_each(|c| c.asked = true);
+        waiting.for_each(|c| c.asked = Some(now.instant));
         some
     }
 
@@ -272,7 +280,7 @@ impl State {
 
     fn begin_close(&mut self, target: TargetId, reply: Option<Response<()>>, now: Now) {
         let closing =
-            Closing { target: target.clone(), reply, blank_until: None, blanked: false, pressed: false, asked: false };
+            Closing { target: target.clone(), reply, blank_until: None, blanked: false, pressed: false, asked: None };
         self.requests.closing.push(closing);
         self.close_page(&target, now);
     }
@@ -318,15 +326,21 @@ impl State {
         for target in self.requests.stubborn(now) {
             self.end_scripts(&target);
         }
-        let ready = |c: &&Closing| !c.asked && (c.blanked || c.blank_until.is_none_or(|until| until <= now.instant));
-        let resume: Vec<(TargetId, bool)> =
-            self.requests.closing.iter().filter(ready).map(|c| (c.target.clone(), c.blank_until.is_some())).collect();
+        let blank = |c: &Closing| c.blanked || c.blank_until.is_none_or(|until| until <= now.instant);
+        let ready = |c: &&Closing| c.may_ask(now) && (c.asked.is_some() || blank(c));
+        let resume: Vec<(TargetId, bool)> = self
+            .requests
+            .closing
+            .iter()
+            .filter(ready)
+            .map(|c| (c.target.clone(), c.asked.is_some() || c.blank_until.is_some()))
+            .collect();
         for (target, blanked) in resume {
             if self.dialogs.open_on(&target) > 0 {
                 continue;
             }
             if blanked {
-                self.close_now(target);
+                self.close_now(target, now);
             } else {
                 self.close_page(&target, now);
             }

@@ -153,7 +153,13 @@ impl State {
         let ready = rec.open_steps == 0;
         let (kind, page) = (rec.kind, rec.page.clone());
         if step == Step::Reseed && matches!(result, Err(cdp::Error::SessionGone { reason: GoneReason::Unknown, .. })) {
-            self.detached(session, now); // its end was among the events that were lost
+            // Its end was among the events that were lost, and with it whether the frame stays. One that
+            // does is told by its parent's session again.
+            let frame = rec.frame().filter(|_| kind == SessionKind::Iframe);
+            self.detached(session, now);
+            if let Some(frame) = frame {
+                self.frame_gone(&frame, &page, now);
+            }
             return;
         }
         if step != Step::Plain
