@@ -198,6 +198,19 @@ impl Session {
         self.next(|answer| answer["type"] == "result" && answer["command"] == *name)
     }
 
+    /// Says a command and gives the event it causes, whichever comes first, that or the answer.
+    pub(crate) fn ask_for(&mut self, line: &str, kind: &str) -> Value {
+        self.say(line);
+        let name = line.split_whitespace().next().unwrap().to_owned();
+        let answered = |line: &Value| line["type"] == "result" && line["command"] == *name;
+        let first = self.next(|line| line["type"] == kind || answered(line));
+        if answered(&first) {
+            return self.event(kind);
+        }
+        self.next(answered);
+        first
+    }
+
     /// Its exit code, and the lines that were left.
     pub(crate) fn wait(mut self) -> (Option<i32>, Vec<Value>) {
         let status = self.wait_status();

@@ -50,8 +50,8 @@ fn a_session_from_hello_to_quit() {
     assert_eq!(code(&session.ask("eval 0000 1")), "FRAME_NOT_FOUND");
 
     // A prompt: seen, in the way, answered with a text, and the page has it.
-    session.say("eval top setTimeout(() => { window.name2 = prompt('Your name?', 'nobody') }); 'later'");
-    let opened = session.event("dialog_opened");
+    let script = "setTimeout(() => { window.name2 = prompt('Your name?', 'nobody') }); 'later'";
+    let opened = session.ask_for(&format!("eval top {script}"), "dialog_opened");
     assert_eq!((&opened["data"]["id"], &opened["data"]["type"]), (&json!("d-1"), &json!("prompt")), "{opened}");
     let refused = session.ask("eval top document.title");
     assert_eq!(code(&refused), "BLOCKED_BY_DIALOG");
@@ -69,12 +69,12 @@ fn a_session_from_hello_to_quit() {
     assert_eq!(session.ask("dismiss")["dialog"]["accepted"], false);
     assert_eq!(session.ask(&format!("eval {id} window.sure"))["result"], false);
     assert_eq!(session.ask("arm accept Grace")["ok"], true);
-    session.say("eval top setTimeout(() => { window.name3 = prompt('And you?') })");
-    assert_eq!(session.event("dialog_closed")["data"]["closed_by"], "armed");
+    let closed = session.ask_for("eval top setTimeout(() => { window.name3 = prompt('And you?') })", "dialog_closed");
+    assert_eq!(closed["data"]["closed_by"], "armed");
     assert_eq!(session.ask("eval top window.name3")["result"], "Grace");
 
-    session.say("eval top console.error('spilled', 1)");
-    assert_eq!(session.event("console")["data"]["text"], "spilled 1");
+    let spilled = session.ask_for("eval top console.error('spilled', 1)", "console");
+    assert_eq!(spilled["data"]["text"], "spilled 1");
     let shot = session.ask("snapshot");
     assert_eq!(shot["pages"][0]["url"], PAGE, "{shot}");
     assert_eq!(shot["recent_dialogs"].as_array().unwrap().len(), 3);

@@ -153,6 +153,7 @@ fn a_frame_that_only_moved_stays() {
         let supervisor = supervise(&fake);
         frame_attached(&fake, "F", PAGE);
         own_process(&fake, "S2", "F", PAGE);
+        until(&supervisor, "its tree", |now| get(now, "F").is_some_and(|frame| frame.url.ends_with("/F")));
         frame_detached(&fake, "F", reason); // some proxies say `remove` of a frame that moved
         let now = folded(&fake, &supervisor);
         let moved = get(&now, "F").expect(reason);
@@ -160,6 +161,9 @@ fn a_frame_that_only_moved_stays() {
         // And back: its target goes and the parent's process tells of it again.
         target_detached(&fake, "S2", "F");
         frame_attached(&fake, "F", PAGE);
+        let now = folded(&fake, &supervisor);
+        let back = get(&now, "F").unwrap();
+        assert_eq!((back.session_id.as_deref(), back.is_oopif), (Some(SESSION), false), "{reason}");
         navigated(&fake, SESSION, "F", Some(PAGE), "/back");
         let now = folded(&fake, &supervisor);
         let back = get(&now, "F").unwrap();
@@ -234,12 +238,15 @@ fn lost_events_are_made_up_for() {
     let supervisor = supervise(&fake);
     frame_attached(&fake, "OLD", PAGE);
     own_process(&fake, "S2", "DEAD", PAGE);
-    until(&supervisor, "both frames", |now| now.frames.len() == 3);
-    // From now on the browser knows another frame, and one session less.
-    fake.on("Page.getFrameTree")
-        .in_session(SESSION)
-        .reply(tree(&frame(PAGE, None, "/now"), &[frame("NEW", Some(PAGE), "/new")]));
-    fake.on("Page.getFrameTree").in_session("S2").error(-32001, "Session with given id not found.");
+    own_process(&fake, "S3", "BACK", PAGE);
+    until(&supervisor, "all frames", |now| now.frames.len() == 4);
+    // From now on the browser knows another frame, and two sessions less; the frame of one of them has
+    // moved into the page's process.
+    let now = [frame("NEW", Some(PAGE), "/new"), frame("BACK", Some(PAGE), "/back")];
+    fake.on("Page.getFrameTree").in_session(SESSION).reply(tree(&frame(PAGE, None, "/now"), &now));
+    for session in ["S2", "S3"] {
+        fake.on("Page.getFrameTree").in_session(session).error(-32001, "Session with given id not found.");
+    }
     let event = json!({
         "method": "Page.navigatedWithinDocument", "sessionId": SESSION,
         "params": { "frameId": "OLD", "url": "http://fake.test/old#x", "navigationType": "fragment" }
@@ -256,7 +263,10 @@ fn lost_events_are_made_up_for() {
             fake.send_text(&event);
         }
     }
-    let now = until(&supervisor, "the state as it is", |now| get(now, "NEW").is_some() && get(now, "DEAD").is_none());
-    assert!(get(&now, "OLD").is_none() && now.frames.len() == 2);
+    let now = until(&supervisor, "the state as it is", |now| {
+        let back = get(now, "BACK").is_some_and(|frame| frame.session_id.as_deref() == Some(SESSION));
+        get(now, "NEW").is_some() && get(now, "DEAD").is_none() && back
+    });
+    assert!(get(&now, "OLD").is_none() && now.frames.len() == 3);
     assert!(supervisor.is_active(), "after {floods} floods");
 }

@@ -88,6 +88,21 @@ fn an_answer_that_is_never_confirmed_is_confirmed_by_the_closing() {
 }
 
 #[test]
+fn an_answer_that_brings_nothing_may_be_given_again() {
+    let fake = browser();
+    fake.on(ANSWER).times(1).never();
+    let supervisor = supervise(&fake);
+    open(&fake, &supervisor, "one");
+    let late = supervisor.respond(None, ACCEPT, Deadline::after_millis(200)).unwrap_err();
+    assert!(matches!(late, Error::Timeout { .. }), "{late:?}");
+    let seen = supervisor.version();
+    assert!(supervisor.wait_newer(seen, soon()).is_some(), "after ten seconds it is free again");
+    let closed = supervisor.respond(None, Dismiss, soon()).unwrap();
+    assert_eq!((closed.closed_by, closed.accepted), (ClosedBy::Agent, false));
+    assert_eq!(fake.log(|log| log.of(ANSWER).len()), 2);
+}
+
+#[test]
 fn a_dialog_that_is_gone_already_was_closed_by_somebody_else() {
     let fake = browser();
     fake.on(ANSWER).error(-32602, "No dialog is showing");

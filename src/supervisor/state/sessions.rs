@@ -154,10 +154,10 @@ impl State {
         let (kind, page) = (rec.kind, rec.page.clone());
         if step == Step::Reseed && matches!(result, Err(cdp::Error::SessionGone { reason: GoneReason::Unknown, .. })) {
             // Its end was among the events that were lost, and with it whether the frame stays. One that
-            // does is told by its parent's session again.
+            // does is in the tree of its parent's session, which has been read by now or will be.
             let frame = rec.frame().filter(|_| kind == SessionKind::Iframe);
             self.detached(session, now);
-            if let Some(frame) = frame {
+            if let Some(frame) = frame.filter(|frame| self.frames.session(frame).is_none()) {
                 self.frame_gone(&frame, &page, now);
             }
             return;
