@@ -182,7 +182,9 @@ fn a_typed_command_to_a_frame_acts_on_that_frame_or_is_refused() {
     let command = cdp::protocol::page::GetFrameTree::new();
     let tree = task.call(&FrameRef::Id(z.clone()), &command, soon()).unwrap();
     assert_eq!(tree.frame_tree.frame.id, z);
-    let refused = task.call(&FrameRef::Id(x), &command, soon());
+    let refused = task.call(&FrameRef::Id(x.clone()), &command, soon());
+    assert!(matches!(refused, Err(Error::NotAFrameCommand { .. })), "{refused:?}");
+    let refused = task.navigate(&FrameRef::Id(x), "about:blank", soon());
     assert!(matches!(refused, Err(Error::NotAFrameCommand { .. })), "{refused:?}");
 }
 

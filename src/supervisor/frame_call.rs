@@ -171,6 +171,9 @@ impl Supervisor {
     pub fn navigate(&self, page: &FrameRef, url: &str, deadline: Deadline) -> Result<NavigateReturns, Error> {
         let began = Instant::now();
         let route = self.route(page)?;
+        if let (Some(_), Some(frame)) = (route.context, &route.frame) {
+            return Err(self.not_a_frame_command(Navigate::METHOD, frame));
+        }
         let now = self.snapshot();
         let shows = route.frame.as_ref().and_then(|frame| now.frame(frame.as_str()));
         let before = shows.map(|frame| Arc::clone(&frame.loader)).unwrap_or_default();
