@@ -45,7 +45,10 @@ mod supervisor_frames;
 mod supervisor_ledger;
 mod supervisor_moves;
 mod supervisor_popups;
+mod supervisor_reconnect;
 mod supervisor_registry;
+#[cfg(unix)]
+mod supervisor_rescue;
 mod supervisor_scale;
 mod supervisor_start;
 mod supervisor_workers;

@@ -8,6 +8,7 @@ mod fake_cdp_serve;
 pub(crate) mod fake_cdp_wire;
 pub(crate) mod fake_pages;
 pub(crate) mod leaks;
+pub(crate) mod proxy;
 pub(crate) mod site;
 
 use std::path::PathBuf;
