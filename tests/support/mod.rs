@@ -1,5 +1,6 @@
 //! What tests share.
 
+pub(crate) mod bridged;
 pub(crate) mod chrome;
 pub(crate) mod fake_cdp;
 mod fake_cdp_link;
