@@ -8,8 +8,11 @@ use crate::support::site::Answer;
 
 const WITHOUT: Setup = Setup { bridge: false, ..ALL };
 
+/// What the page sees, and what was asked.
+type Outcome = (Value, Vec<String>);
+
 /// What is asked and what the page sees, in a page with and in one without the bridge.
-fn both(scripts: &[String], site: impl Fn(&mut Bridged) -> String) -> Option<Vec<[(Value, Vec<String>); 2]>> {
+fn both(scripts: &[String], site: impl Fn(&mut Bridged) -> String) -> Option<Vec<[Outcome; 2]>> {
     let run = |setup| {
         let mut tab = Bridged::start(setup)?;
         let url = site(&mut tab);

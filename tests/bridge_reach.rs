@@ -98,8 +98,16 @@ fn frames_of_other_processes_and_popups_reach_the_bridge() {
         let session = tab.session(popup);
         assert_eq!(three(&mut tab, &session, "window").0, Way::Bridge, "{popup}");
     }
-    // Through the opener's handle.
-    assert_eq!(way(&mut tab, "opened[0]"), Way::Bridge);
+    // Through the opener's handle, also in one go with the opening.
+    for window in
+        ["opened[0]", "open('about:blank')", "open('')", "open('/popup')", "open('/popup', '_blank', 'popup')"]
+    {
+        assert_eq!(way(&mut tab, window), Way::Bridge, "{window}");
+    }
+    let written =
+        "(w => { w.document.write('<script>opener.got = confirm(1)<' + '/script>'); return got })(open('about:blank'))";
+    assert_eq!(tab.eval(written), true);
+    assert_eq!(tab.taken()[0].short(), (Way::Bridge, "confirm", "1"));
 }
 
 fn with_header(tab: &mut Bridged, name: &str, value: &str) {

@@ -272,7 +272,7 @@ impl Bridged {
 
     /// Takes what has come.
     pub(crate) fn pump(&mut self) {
-        while let Some(event) = self.events.try_next().ok() {
+        while let Ok(event) = self.events.try_next() {
             let Item::Event(event) = event else { panic!("events were lost") };
             self.fold(&event);
         }
