@@ -1,11 +1,16 @@
 //! The dialog bridge in a real browser: from which documents a call arrives, and where the browser's
 //! own dialog opens instead.
 
+use std::io::{Read as _, Write as _};
+
 use cdpilot::cdp::Session;
 use serde_json::{Value, json};
 
 use crate::support::bridged::{ALL, Bridged, Met, Setup, Way};
+use crate::support::chrome::soon;
+use crate::support::fake_cdp::Fake;
 use crate::support::site::Answer;
+use crate::support::tls::server;
 
 /// Calls all three functions in a session and says which way they went.
 fn three(tab: &mut Bridged, session: &Session, functions_of: &str) -> (Way, Vec<Met>) {
@@ -39,6 +44,25 @@ fn every_scheme_reaches_the_bridge() {
         assert_eq!(tab.eval("[String(alert()), confirm(), prompt()]"), json!(["undefined", false, null]));
         tab.accept = true;
     }
+}
+
+#[test]
+fn a_page_of_a_tls_server_reaches_the_bridge() {
+    let Some(mut tab) = Bridged::start(ALL) else { return };
+    let site = Fake::script(|socket| {
+        let mut tls = server(socket);
+        let _ = tls.read(&mut [0; 4096]);
+        let html = "<iframe></iframe><script>window.early = confirm('early')</script>";
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close";
+        let strict = "Content-Security-Policy: default-src 'unsafe-inline'\r\nStrict-Transport-Security: max-age=60";
+        let _ = tls.write_all(format!("{head}\r\n{strict}\r\nContent-Length: {}\r\n\r\n{html}", html.len()).as_bytes());
+        let _ = tls.flush();
+    });
+    tab.page.call_raw("Security.setIgnoreCertificateErrors", &json!({"ignore": true}), soon()).unwrap();
+    tab.go(&format!("https://localhost:{}/", site.port()));
+    assert_eq!(tab.eval("[location.protocol, isSecureContext, early]"), json!(["https:", true, true]));
+    assert_eq!(way(&mut tab, "window"), Way::Bridge);
+    assert_eq!(way(&mut tab, "frames[0]"), Way::Bridge);
 }
 
 #[test]
@@ -155,7 +179,7 @@ fn without_interception_the_browser_asks() {
     let Some(mut tab) = Bridged::start(ALL) else { return };
     tab.secure.insert("page".to_owned(), (json!([]), "https".to_owned()));
     tab.go("https://secure.test/page");
-    tab.page.call_raw("Fetch.disable", &json!({}), crate::support::chrome::soon()).unwrap();
+    tab.page.call_raw("Fetch.disable", &json!({}), soon()).unwrap();
     assert_eq!(way(&mut tab, "window"), Way::Native);
 }
 

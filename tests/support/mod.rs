@@ -10,6 +10,7 @@ pub(crate) mod fake_cdp_wire;
 pub(crate) mod fake_pages;
 pub(crate) mod leaks;
 pub(crate) mod site;
+pub(crate) mod tls;
 
 use std::path::PathBuf;
 
