@@ -9,6 +9,10 @@
 )]
 // Tests fail by panicking and print figures; that is what these are for here.
 
+mod bridge_hostile;
+mod bridge_natives;
+mod bridge_reach;
+mod bridge_workers;
 mod browser_endpoints;
 mod browser_failures;
 mod browser_real;

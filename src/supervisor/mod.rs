@@ -17,7 +17,9 @@
 //! | `handle`, `frame_call`, `dialog_call`, `served` | the public calls |
 //! | `route`, `guard`, `liveness`, `value` | where a call goes, how it waits, what it comes to |
 //! | `registry` | supervisors by task |
+//! | `bridge` | dialogs over requests, for endpoints that answer native ones by themselves |
 
+pub mod bridge;
 mod dialog_call;
 mod error;
 mod frame_call;
