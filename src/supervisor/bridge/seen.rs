@@ -7,7 +7,7 @@ use super::Nonce;
 /// Documents that are remembered. The one that was silent for longest is forgotten first; of a
 /// forgotten one an old call could be accepted again, which says nothing that its page could not say
 /// by calling again.
-const DOCUMENTS: usize = 4096;
+const DOCUMENTS: usize = 1024;
 
 #[derive(Default)]
 pub(super) struct Seen {
