@@ -203,7 +203,7 @@ fn percent_decoded(text: &str) -> Vec<u8> {
 }
 
 /// Redacts every CDP address in a text: WebSocket addresses, addresses with a user, and addresses with
-/// `/devtools/` or a query are cut to `scheme://host:port/…`.
+/// `/devtools/`, `/session/` or a query are cut to `scheme://host:port/…`.
 ///
 /// ```
 /// let line = "DevTools listening on ws://127.0.0.1:4000/devtools/browser/9b1c";
@@ -222,7 +222,8 @@ pub fn redact(text: &str) -> String {
         let (authority, path) = address.split_at(authority_end);
         let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
         let is_websocket = before.ends_with("ws") || before.ends_with("wss");
-        let secret = place.len() < authority.len() || path.contains("/devtools/") || path.contains('?');
+        let secret =
+            place.len() < authority.len() || ["/devtools/", "/session/", "?"].iter().any(|sign| path.contains(sign));
         out.push_str(before);
         out.push_str("://");
         out.push_str(place);
