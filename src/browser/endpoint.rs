@@ -153,6 +153,16 @@ impl Endpoint {
         Some(format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(user)))
     }
 
+    /// `given`, and `Authorization` for the user in the address unless it is given.
+    pub(super) fn headers(&self, given: &[(String, String)]) -> Vec<(String, String)> {
+        let mut headers = given.to_vec();
+        let has_own = given.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+        if let Some(value) = self.authorization().filter(|_| !has_own) {
+            headers.push(("Authorization".to_owned(), value));
+        }
+        headers
+    }
+
     /// How it is spoken to.
     #[must_use]
     pub fn scheme(&self) -> Scheme {

@@ -139,10 +139,7 @@ impl Browser {
     pub fn attach_to(endpoint: &Endpoint, options: &ConnectOptions, deadline: Deadline) -> Result<Self, Error> {
         let mut how = options.clone();
         how.connect_timeout = how.connect_timeout.min(deadline.left());
-        let has_own = how.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-        if let Some(value) = endpoint.authorization().filter(|_| !has_own) {
-            how.headers.push(("Authorization".to_owned(), value));
-        }
+        how.headers = endpoint.headers(&how.headers);
         let connection = Connection::connect(&endpoint.url(), &how).map_err(|problem| match problem {
             cdp::Error::Connect { problem } => Error::Unreachable { endpoint: endpoint.to_string(), problem },
             other => Error::Cdp(other),

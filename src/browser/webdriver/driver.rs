@@ -29,11 +29,7 @@ impl Driver {
     pub(super) fn new(asked: &Endpoint, connect: &ConnectOptions) -> Self {
         let mut server = asked.clone();
         server.path = base(asked).to_owned();
-        let mut headers = connect.headers.clone();
-        let has_own = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-        if let Some(value) = server.authorization().filter(|_| !has_own) {
-            headers.push(("Authorization".to_owned(), value));
-        }
+        let headers = server.headers(&connect.headers);
         Self { server, headers, roots: connect.tls_roots.clone() }
     }
 
