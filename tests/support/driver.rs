@@ -20,14 +20,28 @@ impl Driver {
     /// `None` when there is none on this machine and none is required.
     pub(crate) fn start() -> Option<Self> {
         super::browser_path()?;
+        // The places that `scripts/ensure-browser.sh` looks at.
+        const NAMES: [&str; 5] = [
+            "chromedriver",
+            "chromium.chromedriver",
+            "/snap/bin/chromium.chromedriver",
+            "/usr/lib/chromium-browser/chromedriver",
+            "/usr/lib/chromium/chromedriver",
+        ];
         let temp = tempfile::Builder::new().prefix("wd-").tempdir().unwrap();
-        let mut command = Command::new("chromedriver");
-        command.arg("--port=0").env("TMPDIR", temp.path()).stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut child = match command.stderr(Stdio::null()).spawn() {
-            Ok(child) => child,
-            Err(problem) => {
+        let start = |name: &&str| {
+            let mut command = Command::new(name);
+            command.arg("--port=0").env("TMPDIR", temp.path()).stdin(Stdio::null());
+            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()
+        };
+        let mut child = match NAMES.iter().find_map(start) {
+            Some(child) => child,
+            None => {
                 let required = std::env::var("CDPILOT_REQUIRE_BROWSER").is_ok_and(|value| value == "1");
-                assert!(!required, "CDPILOT_REQUIRE_BROWSER=1, but chromedriver: {problem}");
+                assert!(
+                    !required,
+                    "CDPILOT_REQUIRE_BROWSER=1, but there is no chromedriver; `make driver` installs one"
+                );
                 let name = std::thread::current().name().unwrap_or("a test").to_owned();
                 let _ = writeln!(std::io::stderr(), "SKIPPED, no chromedriver here: {name}");
                 return None;
