@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cdpilot::browser::{AttachOptions, Browser, Error, WebDriverProblem};
-use cdpilot::supervisor::{DialogAnswer, FrameRef, PageState, Supervisor, SupervisorOptions};
+use cdpilot::supervisor::{DialogAnswer, DialogType, FrameRef, PageState, Supervisor, SupervisorOptions};
 
 use crate::support::chrome::{soon, until};
 use crate::support::driver::Driver;
@@ -36,6 +36,15 @@ fn dialogs_are_left_to_the_supervisor() {
     let closed = supervisor.respond(None, DialogAnswer::Accept(Some("Ada".into())), soon()).unwrap();
     assert!(closed.accepted, "{closed:?}");
     assert_eq!(supervisor.evaluate(&FrameRef::Top, "window.name2", soon()).unwrap().to_string(), "Ada");
+
+    // One before a page is left: drivers tend to close those by themselves.
+    supervisor.evaluate(&FrameRef::Top, "onbeforeunload = event => event.preventDefault()", soon()).unwrap();
+    let told = supervisor.navigate(&FrameRef::Top, "data:text/html,next", soon());
+    assert!(told.unwrap_err().is_blocked_by_dialog());
+    cdpilot::sync::pause(Duration::from_millis(200));
+    let now = supervisor.snapshot();
+    assert_eq!(now.dialogs.first().map(|dialog| dialog.kind), Some(DialogType::BeforeUnload));
+    supervisor.respond(None, DialogAnswer::Dismiss, soon()).unwrap();
 
     // Popups are watched too, though the driver looks at them as well.
     supervisor.start_script(&FrameRef::Top, "window.open('about:blank#popup')").unwrap();

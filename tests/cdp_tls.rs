@@ -256,6 +256,7 @@ fn webdriver_sessions_work_over_tls() {
         let mut tls = server(socket);
         if turn.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 1 {
             let tell = tell.clone();
+            #[allow(clippy::result_large_err)] // tungstenite's type
             let upgrade = move |request: &tungstenite::handshake::server::Request, response| {
                 let _ = tell.send(format!("{} {:?}", request.uri(), request.headers()));
                 Ok(response)

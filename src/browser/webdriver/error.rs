@@ -34,38 +34,43 @@ pub enum WebDriverProblem {
     },
 }
 
-impl fmt::Display for WebDriverProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl WebDriverProblem {
+    /// What happened, without advice.
+    pub(super) fn what(&self) -> String {
         match self {
-            Self::Unreachable { problem } => {
-                write!(f, "{problem}; check the address and that the server runs")
-            }
-            Self::Timeout { after } => write!(
-                f,
-                "no answer within {} ms; a grid may have no free slot, raise the session timeout or try later",
-                after.as_millis()
-            ),
-            Self::Answer { status, problem } => {
-                let advice = match status {
-                    Some(401 | 403 | 407) => "check user, password, token and headers",
-                    Some(404 | 405) => "check the path: grids listen at the root or at /wd/hub",
-                    Some(429 | 500..) => "the server or a proxy before it is in trouble, look at its log",
-                    _ => "check that the address is that of a WebDriver server",
-                };
-                write!(f, "{problem}; {advice}")
-            }
+            Self::Unreachable { problem } | Self::Answer { problem, .. } => problem.clone(),
+            Self::Timeout { after } => format!("no answer within {} ms", after.as_millis()),
             Self::Refused { code, message } => {
-                let advice = match code.as_str() {
-                    "session not created" => {
-                        "check that it has a free slot and a browser that fits the capabilities asked for"
-                    }
-                    "invalid argument" => "check the extra capabilities",
-                    "invalid session id" => "the session has ended, attach again",
-                    _ => "its log may tell more",
-                };
                 let told = message.strip_prefix(code.as_str()).unwrap_or(message).trim_start_matches([':', ' ']);
-                if told.is_empty() { write!(f, "{code}; {advice}") } else { write!(f, "{code}: {told}; {advice}") }
+                if told.is_empty() { code.clone() } else { format!("{code}: {told}") }
             }
         }
+    }
+
+    fn advice(&self) -> &'static str {
+        match self {
+            Self::Unreachable { .. } => "check the address and that the server runs",
+            Self::Timeout { .. } => "a grid may have no free slot, raise the session timeout or try later",
+            Self::Answer { status, .. } => match status {
+                Some(401 | 403 | 407) => "check user, password, token and headers",
+                Some(404 | 405) => "check the path: grids listen at the root or at /wd/hub",
+                Some(429 | 500..) => "the server or a proxy before it is in trouble, look at its log",
+                _ => "check that the address is that of a WebDriver server",
+            },
+            Self::Refused { code, .. } => match code.as_str() {
+                "session not created" => {
+                    "check that it has a free slot and a browser that fits the capabilities asked for"
+                }
+                "invalid argument" => "check the extra capabilities",
+                "invalid session id" => "the session has ended, attach again",
+                _ => "its log may tell more",
+            },
+        }
+    }
+}
+
+impl fmt::Display for WebDriverProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.what(), self.advice())
     }
 }

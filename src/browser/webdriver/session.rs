@@ -69,7 +69,7 @@ impl Session {
         }
         deleted.map_err(|problem| Error::SessionLeft {
             endpoint: self.driver.server().to_string(),
-            problem: problem.to_string(),
+            problem: problem.what(),
         })
     }
 }
@@ -95,7 +95,7 @@ fn create(driver: Driver, request: Value, deadline: Deadline) -> Result<(Driver,
             && let Some(id) = id_of(&made)
             && let Err(problem) = delete(&driver, &id, Deadline::after(BEAT))
         {
-            tracing::warn!(server = %driver.server(), "a session that came too late could not be deleted: {problem}");
+            tracing::warn!(server = %driver.server(), "a session that came too late could not be deleted: {}", problem.what());
         }
     })
     .map_err(|problem| Error::system("cannot start a thread", problem))?;
@@ -187,7 +187,7 @@ impl KeepAlive {
                     }
                     Err(problem) if !quiet => {
                         quiet = true;
-                        tracing::warn!(server = %driver.server(), "the WebDriver session is not kept alive: {problem}");
+                        tracing::warn!(server = %driver.server(), "the WebDriver session is not kept alive: {}", problem.what());
                     }
                     Err(_) => {}
                 }
