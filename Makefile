@@ -4,7 +4,7 @@ CARGO ?= cargo
 # Tests with a real browser fail when there is none, instead of being skipped.
 export CDPILOT_REQUIRE_BROWSER ?= 1
 
-.PHONY: help browser demo test bench lint doc fmt full-protocol
+.PHONY: help browser driver demo test bench lint doc fmt full-protocol
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -12,10 +12,13 @@ help: ## this list
 browser: ## make sure that there is a Chromium-based browser, install one if not
 	@scripts/ensure-browser.sh
 
+driver: ## the same, and chromedriver, which only tests need
+	@scripts/ensure-browser.sh --driver
+
 demo: browser ## dialogs and frames in a real browser, shown step by step
 	$(CARGO) run -- demo
 
-test: browser ## all tests, with a real browser
+test: driver ## all tests, with a real browser and chromedriver
 	$(CARGO) test --workspace
 
 bench: browser ## round trips, floods and parallel calls, beside a raw loop
