@@ -39,6 +39,8 @@ mod cli_commands;
 mod cli_run;
 #[cfg(feature = "cli")]
 mod cli_supervise;
+#[cfg(unix)]
+mod never_block;
 mod project;
 mod protocol;
 mod supervisor_answers;

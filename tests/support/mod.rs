@@ -12,6 +12,8 @@ pub(crate) mod fake_grid;
 pub(crate) mod fake_pages;
 pub(crate) mod leaks;
 pub(crate) mod proxy;
+#[cfg(unix)]
+pub(crate) mod renderers;
 pub(crate) mod site;
 pub(crate) mod tls;
 
