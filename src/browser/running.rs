@@ -220,10 +220,9 @@ impl Browser {
         }
         self.connection.close();
         running.life_line = None;
-        let ended = running.process.end(deadline);
-        let pid = running.process.pid();
-        let tidied = running.profile.close(pid, deadline);
-        ended.map(drop).and(tidied)
+        // Of what still runs, the marker and the lock have to tell.
+        running.process.end(deadline)?;
+        running.profile.close(running.process.pid(), deadline)
     }
 }
 
