@@ -199,6 +199,25 @@ fn a_stopped_browser_dies_with_us_all_the_same() {
     }
 }
 
+#[cfg(feature = "cli")]
+#[test]
+fn the_program_leaves_no_browser_under_a_page_that_hangs() {
+    use crate::cli_run::Program;
+    if browser_path().is_none() {
+        return;
+    }
+    for how in [&["--launch"][..], &["--launch", "--port", "0"]] {
+        let program = Program::new();
+        let (mut session, _) = program.supervise(how);
+        session.say(r#"{"cmd":"eval","frame":"top","script":"while (true) {}"}"#);
+        session.say(r#"{"cmd":"eval","frame":"top","script":"1","id":1,"timeoutMs":300}"#);
+        assert_eq!(session.next(|line| line["id"] == 1)["code"], "TIMEOUT");
+        signal("-KILL", vec![session.id()]);
+        session.wait();
+        program.assert_nothing_left(); // within three seconds
+    }
+}
+
 #[test]
 fn killed_while_it_starts_a_browser_we_leave_none() {
     let Some(real) = browser_path() else { return };

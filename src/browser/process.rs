@@ -50,9 +50,8 @@ impl Process {
     ) -> Result<(Self, Option<Pipes>), Error> {
         let mut unwritten = None;
         let noted = |pid| {
-            note(pid).map_err(|problem| {
-                unwritten = Some(Error::system("cannot write the browser's marker into its profile", &problem));
-                problem
+            note(pid).inspect_err(|problem| {
+                unwritten = Some(Error::system("cannot write the browser's marker into its profile", problem));
             })
         };
         let (mut child, family, pipes) = platform::spawn(plan, noted).map_err(|problem| {

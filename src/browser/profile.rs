@@ -142,7 +142,7 @@ impl Profile {
 
     /// Who holds the profile, by its lock.
     pub(super) fn holder(&self) -> Option<Holder> {
-        lock::holder(&self.dir)
+        lock::live_holder(&self.dir).or_else(|| lock::holder(&self.dir))
     }
 
     /// Tidies up behind the browser `pid`, all of whose processes are gone: removes a temporary

@@ -82,8 +82,11 @@ fn clear(folder: &Path, old: bool, hurry: bool, report: &mut Reaped) -> bool {
     const GUARD_TIME: Duration = Duration::from_secs(4);
     /// What killed processes may take to vanish.
     const KILL_TIME: Duration = Duration::from_secs(2);
+    /// The same when it is done by the way.
+    const SHORT_KILL_TIME: Duration = Duration::from_millis(500);
     let (dir, crashes) = profile::inside(folder);
     let mut left = |problem: String| report.left.push(Leftover { folder: folder.to_owned(), problem });
+    let kill_time = Deadline::after(if hurry { SHORT_KILL_TIME } else { KILL_TIME });
     let mut ended = false;
     if let Some(record) = marker::read(&dir) {
         if orphan::is_guarded(&record, folder) {
@@ -93,7 +96,7 @@ fn clear(folder: &Path, old: bool, hurry: bool, report: &mut Reaped) -> bool {
                 return false;
             }
         }
-        match orphan::end(&record, &dir, &crashes, Duration::ZERO, Deadline::after(KILL_TIME)) {
+        match orphan::end(&record, &dir, &crashes, Duration::ZERO, kill_time) {
             End::Nothing => {}
             End::Stuck => {
                 left(format!("its browser (process {}) was killed and is still there", record.browser.pid));

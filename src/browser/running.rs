@@ -69,6 +69,8 @@ impl Version {
 impl Browser {
     /// Starts a browser and waits for its first answer.
     ///
+    /// By the way it clears up behind processes that were killed, see [`reap`](super::reap()).
+    ///
     /// # Errors
     /// See [`Error`]. A browser that ends while starting is reported at once, with its exit status and
     /// the end of what it wrote to its standard error. Nothing of it is left in any case.
