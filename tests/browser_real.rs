@@ -162,6 +162,9 @@ fn a_lock_that_was_left_behind_does_not_count() {
     assert!(std::fs::symlink_metadata(&lock).is_ok(), "the lock of another host stays");
     std::fs::remove_file(&lock).unwrap();
 
+    if !cfg!(target_os = "linux") {
+        return; // the arguments of others cannot be told apart for sure
+    }
     // Its number belongs to a browser that works in another profile now.
     let other = Browser::launch(&LaunchOptions { user_data_dir: None, ..options.clone() }).unwrap();
     std::os::unix::fs::symlink(format!("{host}-{}", other.pid().unwrap()), &lock).unwrap();

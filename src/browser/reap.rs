@@ -81,9 +81,9 @@ fn clear(folder: &Path, old: bool, hurry: bool, report: &mut Reaped) -> bool {
     /// What a guard may take on a busy machine.
     const GUARD_TIME: Duration = Duration::from_secs(4);
     /// What killed processes may take to vanish.
-    const KILL_TIME: Duration = Duration::from_secs(2);
-    /// The same when it is done by the way.
-    const SHORT_KILL_TIME: Duration = Duration::from_millis(500);
+    const KILL_TIME: Duration = Duration::from_secs(8);
+    /// The same when it is done by the way; what is not gone then is seen to by the next start.
+    const SHORT_KILL_TIME: Duration = Duration::from_secs(2);
     let (dir, crashes) = profile::inside(folder);
     let mut left = |problem: String| report.left.push(Leftover { folder: folder.to_owned(), problem });
     let kill_time = Deadline::after(if hurry { SHORT_KILL_TIME } else { KILL_TIME });
