@@ -15,6 +15,12 @@ mod bridge_reach;
 mod bridge_workers;
 mod browser_endpoints;
 mod browser_failures;
+#[cfg(unix)]
+mod browser_many;
+#[cfg(unix)]
+mod browser_orphans;
+#[cfg(target_os = "linux")]
+mod browser_proof;
 mod browser_real;
 mod browser_units;
 mod browser_webdriver;

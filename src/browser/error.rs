@@ -64,7 +64,7 @@ pub enum Error {
         problem: String,
     },
     /// Another browser works in this profile.
-    #[error("the profile {} is in use by {holder}; close that browser or choose another profile", .path.display())]
+    #[error("the profile {} is in use by {holder}; {}", .path.display(), way_out(.holder))]
     ProfileInUse {
         /// The profile folder.
         path: PathBuf,
@@ -213,25 +213,47 @@ impl Error {
     }
 }
 
-/// Who holds a profile, as told by its `SingletonLock` (`<host>-<pid>`).
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Who holds a profile, as told by its `SingletonLock` (`<host>-<pid>`) and by what is known of that
+/// process.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Holder {
     /// Process id on that host.
     pub pid: Option<u32>,
     /// The host when it is not this one, as in a profile on a shared volume.
     pub other_host: Option<String>,
+    /// The program that process runs, without its arguments.
+    pub command: Option<String>,
+    /// The process of this library that started the browser.
+    pub owner: Option<u32>,
+    /// The debugging port of the browser, where one may attach to it.
+    pub port: Option<u16>,
 }
 
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.pid, &self.other_host) {
-            (Some(pid), None) => write!(f, "another browser (process {pid})"),
-            (Some(pid), Some(host)) => write!(
-                f,
-                "another browser (process {pid} on host {host}; if that host is gone for good, delete SingletonLock in the profile)"
-            ),
-            (None, _) => f.write_str("another browser"),
+        match (self.pid, &self.other_host, &self.command) {
+            (Some(pid), None, Some(command)) => write!(f, "another browser (process {pid}, {command}")?,
+            (Some(pid), None, None) => write!(f, "another browser (process {pid}")?,
+            (Some(pid), Some(host), _) => write!(f, "another browser (process {pid} on host {host}")?,
+            (None, ..) => {
+                f.write_str("another browser")?;
+                return self.owner.map_or(Ok(()), |owner| write!(f, " that process {owner} is just starting"));
+            }
         }
+        self.owner.map_or(Ok(()), |owner| write!(f, ", started by process {owner} through this library"))?;
+        f.write_str(")")
+    }
+}
+
+fn way_out(holder: &Holder) -> String {
+    const CLOSE: &str = "close that browser or choose another profile";
+    match (holder.port, &holder.other_host) {
+        (_, Some(host)) => format!(
+            "{CLOSE}; whether it still runs cannot be told from here: if {host} is gone for good, delete SingletonLock in the profile"
+        ),
+        (Some(port), None) => format!("{CLOSE}, or attach to it at 127.0.0.1:{port}"),
+        (None, None) => CLOSE.to_owned(),
     }
 }
 

@@ -75,6 +75,8 @@ impl Version {
 impl Browser {
     /// Starts a browser and waits for its first answer.
     ///
+    /// By the way it clears up behind processes that were killed, see [`reap`](super::reap()).
+    ///
     /// # Errors
     /// See [`Error`]. A browser that ends while starting is reported at once, with its exit status and
     /// the end of what it wrote to its standard error. Nothing of it is left in any case.
@@ -258,10 +260,9 @@ impl Browser {
         }
         self.connection.close();
         running.life_line = None;
-        let ended = running.process.end(deadline);
-        let pid = running.process.pid();
-        let tidied = running.profile.close(pid, deadline);
-        ended.map(drop).and(tidied)
+        // Of what still runs, the marker and the lock have to tell.
+        running.process.end(deadline)?;
+        running.profile.close(running.process.pid(), deadline)
     }
 }
 
