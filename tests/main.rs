@@ -53,6 +53,7 @@ mod supervisor_answers;
 mod supervisor_blocked;
 mod supervisor_bridge;
 mod supervisor_calls;
+mod supervisor_chaos;
 mod supervisor_closing;
 mod supervisor_crash;
 mod supervisor_dialogs;

@@ -11,6 +11,7 @@ pub(crate) mod fake_cdp_wire;
 pub(crate) mod fake_grid;
 pub(crate) mod fake_pages;
 pub(crate) mod leaks;
+pub(crate) mod ledger;
 pub(crate) mod proxy;
 #[cfg(unix)]
 pub(crate) mod renderers;
