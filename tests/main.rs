@@ -31,6 +31,8 @@ mod cli_commands;
 mod cli_run;
 #[cfg(feature = "cli")]
 mod cli_supervise;
+#[cfg(feature = "cli")]
+mod fuzz_seeds;
 mod project;
 mod protocol;
 mod supervisor_answers;

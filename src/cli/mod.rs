@@ -19,6 +19,13 @@ mod output;
 mod settings;
 mod supervise;
 
+#[doc(hidden)]
+pub mod fuzzing {
+    //! Doors for fuzzers; no stable interface.
+
+    pub use super::supervise::fuzzing::{Read, stdin_lines};
+}
+
 use std::process::ExitCode;
 
 use clap::Parser;
