@@ -26,6 +26,8 @@ mod cdp_sessions;
 mod cdp_tls;
 mod cdp_wire;
 #[cfg(feature = "cli")]
+mod cli_bench;
+#[cfg(feature = "cli")]
 mod cli_commands;
 #[cfg(feature = "cli")]
 mod cli_run;
