@@ -14,7 +14,9 @@
 //! | `log` | the numbered event log |
 //! | `handle`, `frame_call`, `dialog_call` | the public calls |
 //! | `registry` | supervisors by task |
+//! | `bridge` | dialogs over requests, for endpoints that answer native ones by themselves |
 
+pub mod bridge;
 mod dialog_call;
 mod error;
 mod frame_call;
