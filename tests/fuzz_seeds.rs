@@ -13,7 +13,8 @@ const MOST: u64 = 100_000;
 type Check = fn(&[u8]);
 
 /// Every target and its check.
-const TARGETS: [(&str, Check); 3] = [
+const TARGETS: [(&str, Check); 4] = [
+    ("bridge_request", checks::bridge_request),
     ("envelope", checks::envelope),
     ("frame_decoder", checks::frame_decoder),
     ("stdin_commands", checks::stdin_commands),

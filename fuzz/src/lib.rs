@@ -79,3 +79,8 @@ pub fn stdin_commands(data: &[u8]) {
         }
     }
 }
+
+/// A request to the dialog bridge that was not made with its key is never taken for a call.
+pub fn bridge_request(data: &[u8]) {
+    assert!(!cdpilot::supervisor::bridge::fuzzing::bridge_request(data), "a forged call was taken");
+}
