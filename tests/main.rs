@@ -46,6 +46,7 @@ mod supervisor_dialogs;
 mod supervisor_fake;
 mod supervisor_fake_dialogs;
 mod supervisor_frames;
+mod supervisor_ledger;
 mod supervisor_moves;
 mod supervisor_popups;
 mod supervisor_registry;

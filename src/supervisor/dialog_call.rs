@@ -1,15 +1,16 @@
 //! Answering dialogs on request.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::error::Error;
 use super::handle::Supervisor;
+use super::policy::{ArmedAnswer, DialogPolicy, DialogRule};
 use super::snapshot::ClosedDialog;
 use super::state::Request;
 use crate::sync::Deadline;
 
-/// Greatest time an armed answer waits for its dialog.
-const ARM_LIMIT: Duration = Duration::from_secs(120);
+/// What the supervisor's thread may take to note a setting.
+const SETTING: Duration = Duration::from_secs(5);
 
 /// What to answer a dialog with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub enum DialogAnswer {
 }
 
 impl DialogAnswer {
-    fn parts(self) -> (bool, Option<String>) {
+    pub(super) fn parts(self) -> (bool, Option<String>) {
         match self {
             Self::Accept(text) => (true, text),
             Self::Dismiss => (false, None),
@@ -47,15 +48,37 @@ impl Supervisor {
         self.ask("answering the dialog", deadline, |reply| Request::Respond { id, accept, text, reply })
     }
 
-    /// Arms an answer for the next dialog of the task, whatever its policy. It serves once, replaces
-    /// one armed before, and is dropped after `time`, at most two minutes.
+    /// Arms an answer for the next dialog of the task, whatever its policy. It is dropped after `time`,
+    /// at most two minutes. Answers armed before it serve first.
+    ///
+    /// # Errors
+    /// As [`arm_when`](Self::arm_when).
+    pub fn arm(&self, answer: DialogAnswer, time: Duration) -> Result<(), Error> {
+        self.arm_when(ArmedAnswer::new(answer).within(time))
+    }
+
+    /// Arms an answer for dialogs to come, whatever their policy. Of several that fit, the oldest serves.
+    ///
+    /// # Errors
+    /// [`Error::TooManyArmed`], [`Error::NotActive`], [`Error::Timeout`].
+    pub fn arm_when(&self, armed: ArmedAnswer) -> Result<(), Error> {
+        // Waited for: a dialog that opens from now on finds the answer armed.
+        self.ask("arming the answer", Deadline::after(SETTING), |reply| Request::Arm { armed, reply })
+    }
+
+    /// Drops all armed answers.
     ///
     /// # Errors
     /// [`Error::NotActive`], [`Error::Timeout`].
-    pub fn arm(&self, answer: DialogAnswer, time: Duration) -> Result<(), Error> {
-        let (accept, text) = answer.parts();
-        let until = Instant::now() + time.min(ARM_LIMIT);
-        // Waited for: a dialog that opens from now on finds the answer armed.
-        self.ask("arming the answer", Deadline::after_secs(5), |reply| Request::Arm { accept, text, until, reply })
+    pub fn disarm(&self) -> Result<(), Error> {
+        self.ask("disarming", Deadline::after(SETTING), |reply| Request::Disarm { reply })
+    }
+
+    /// Sets what happens to dialogs from now on. Those that are open stay as they are.
+    ///
+    /// # Errors
+    /// [`Error::NotActive`], [`Error::Timeout`].
+    pub fn set_policy(&self, policy: DialogPolicy, rules: Vec<DialogRule>) -> Result<(), Error> {
+        self.ask("setting the policy", Deadline::after(SETTING), |reply| Request::Policy { policy, rules, reply })
     }
 }

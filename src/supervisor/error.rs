@@ -86,6 +86,12 @@ pub enum Error {
         /// The dialog.
         id: String,
     },
+    /// So many answers are armed already.
+    #[error("{limit} answers are armed already; disarm them or wait until they are used")]
+    TooManyArmed {
+        /// How many there may be.
+        limit: usize,
+    },
     /// The script threw.
     #[error("{0}")]
     Script(#[from] super::ScriptError),

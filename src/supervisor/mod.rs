@@ -7,7 +7,8 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `options` | what a supervisor is asked to do |
+//! | `options`, `policy` | what a supervisor is asked to do, and with dialogs |
+//! | `redact` | covering secrets in texts of pages |
 //! | `state` | the fold: events in, effects out; no input or output of its own |
 //! | `inputs`, `worker` | what comes in, and the thread around the fold |
 //! | `snapshot`, `tree` | what is published |
@@ -24,6 +25,8 @@ mod handle;
 mod inputs;
 mod log;
 mod options;
+mod policy;
+mod redact;
 mod registry;
 mod snapshot;
 mod state;
@@ -35,7 +38,9 @@ pub use error::Error;
 pub use frame_call::{FrameRef, ScriptError, Value};
 pub use handle::Supervisor;
 pub use log::{Entry, EventLog, Kind, Tail};
-pub use options::{DialogPolicy, Pages, SupervisorOptions, UnknownPolicy};
+pub use options::{Pages, SupervisorOptions};
+pub use policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
+pub use redact::Secrets;
 pub use registry::Registry;
 pub use snapshot::{
     ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel, Dialog, DialogType, Frame, Page, PageState, Phase, Snapshot,

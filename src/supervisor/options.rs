@@ -1,43 +1,11 @@
 //! What a supervisor is asked to do.
 
-use std::str::FromStr;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
+use super::policy::{DialogPolicy, DialogRule};
+use super::redact::Secrets;
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::target::TargetId;
-
-/// What happens to a dialog nobody has armed an answer for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DialogPolicy {
-    /// It stays open until somebody answers, at most for the dialog timeout.
-    #[default]
-    MustRespond,
-    /// It is dismissed at once and recorded.
-    AutoDismiss,
-    /// It is accepted at once and recorded; a prompt gets its own default text.
-    AutoAccept,
-}
-
-/// A policy name that is none.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown dialog policy `{0}`; one of: auto_accept, auto_dismiss, must_respond")]
-pub struct UnknownPolicy(pub String);
-
-impl FromStr for DialogPolicy {
-    type Err = UnknownPolicy;
-
-    fn from_str(name: &str) -> Result<Self, UnknownPolicy> {
-        match name {
-            "must_respond" => Ok(Self::MustRespond),
-            "auto_dismiss" => Ok(Self::AutoDismiss),
-            "auto_accept" => Ok(Self::AutoAccept),
-            other => Err(UnknownPolicy(other.to_owned())),
-        }
-    }
-}
 
 /// Which pages belong to the task. Popups opened by one of its pages always do.
 #[derive(Debug, Clone)]
@@ -71,8 +39,13 @@ pub struct SupervisorOptions {
     pub task: String,
     /// Which pages belong to it. Default: a new one showing `about:blank`.
     pub pages: Pages,
-    /// What happens to dialogs.
+    /// What happens to dialogs that no rule is for.
     pub policy: DialogPolicy,
+    /// Policies for some dialogs; the first that fits decides.
+    pub rules: Vec<DialogRule>,
+    /// Secrets that must not be shown when a dialog has them in its text. Tokens of known forms are
+    /// covered without being named here.
+    pub secrets: Secrets,
     /// How long a dialog waits for an answer before the watchdog dismisses it. Default 300 s; zero
     /// means the default.
     pub dialog_timeout: Duration,
@@ -91,6 +64,8 @@ impl Default for SupervisorOptions {
             task: "default".to_owned(),
             pages: Pages::default(),
             policy: DialogPolicy::default(),
+            rules: Vec::new(),
+            secrets: Secrets::default(),
             dialog_timeout: DIALOG_TIMEOUT,
             start_timeout: Duration::from_secs(15),
             close_own_pages: true,

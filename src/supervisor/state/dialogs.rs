@@ -3,13 +3,14 @@
 //! A tab shows one native dialog at a time. Its events and its answer go over the page's session,
 //! also when a cross-process frame opened it; `frameId` tells which one did.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::super::dialog_call::DialogAnswer;
 use super::super::error::Error;
 use super::super::log::Kind;
-use super::super::options::DialogPolicy;
+use super::super::policy::{ArmedAnswer, DialogPolicy};
 use super::super::snapshot::{ClosedBy, ClosedDialog, Dialog, DialogType};
 use super::{Effect, Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp;
@@ -20,6 +21,8 @@ use crate::cdp::protocol::target::TargetId;
 const RECENT: usize = 20;
 /// An answer that brings nothing for so long may be tried again.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+/// Armed answers kept at most.
+const ARMED: usize = 64;
 
 /// Who is answering a dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,15 +57,19 @@ impl Answering {
 
 #[derive(Debug)]
 struct Open {
+    /// As it is shown: secrets covered.
     dialog: Dialog,
+    /// As the page wrote it.
+    message: Arc<str>,
+    default_prompt: Arc<str>,
     answering: Option<(Answering, Instant, bool)>,
-    watchdog: Instant,
+    /// When it is dismissed; a held one never is.
+    watchdog: Option<Instant>,
 }
 
 #[derive(Debug)]
 struct Armed {
-    accept: bool,
-    text: Option<String>,
+    armed: ArmedAnswer,
     until: Instant,
 }
 
@@ -71,10 +78,9 @@ struct Armed {
 pub(super) struct Dialogs {
     open: Vec<Open>,
     recent: VecDeque<ClosedDialog>,
-    armed: Option<Armed>,
+    /// Oldest first.
+    armed: VecDeque<Armed>,
     opened: u64,
-    /// Pages whose next closing event is of a dialog that was recorded by its answer already.
-    recorded: HashMap<TargetId, u32>,
 }
 
 impl Dialogs {
@@ -98,6 +104,22 @@ impl Dialogs {
 
     fn ids(&self) -> Vec<String> {
         self.open.iter().map(|o| o.dialog.id.to_string()).collect()
+    }
+
+    /// The oldest armed answer that fits, used up by one.
+    fn take_armed(&mut self, index: usize, now: Now) -> Option<DialogAnswer> {
+        let open = &self.open[index];
+        let fits = |a: &Armed| a.until > now.instant && a.armed.when.holds(&open.dialog, &open.message);
+        let found = self.armed.iter().position(|a| a.armed.times > 0 && fits(a))?;
+        self.armed[found].armed.times -= 1;
+        if self.armed[found].armed.times == 0 {
+            return self.armed.remove(found).map(|used| used.armed.answer);
+        }
+        Some(self.armed[found].armed.answer.clone())
+    }
+
+    fn drop_expired(&mut self, now: Now) {
+        self.armed.retain(|armed| armed.until > now.instant);
     }
 
     fn index(&self, id: &str) -> Option<usize> {
@@ -145,15 +167,16 @@ impl State {
         while let Some(index) = self.dialogs.open.iter().position(|o| o.dialog.target_id == target) {
             self.close_record(index, None, now);
         }
-        self.dialogs.recorded.remove(&target);
         self.dialogs.opened += 1;
         let origin =
             event.frame_id.as_ref().and_then(|f| self.frames.origin(f)).unwrap_or_else(|| origin_of(&event.url));
+        let message: Arc<str> = (*event.message).into();
+        let default_prompt: Arc<str> = event.default_prompt.as_deref().unwrap_or_default().into();
         let dialog = Dialog {
             id: format!("d-{}", self.dialogs.opened).into(),
             kind,
-            message: (*event.message).into(),
-            default_prompt: event.default_prompt.as_deref().unwrap_or_default().into(),
+            message: self.covered(&message),
+            default_prompt: self.covered(&default_prompt),
             opened_at: now.unix,
             frame_id: event.frame_id.clone(),
             target_id: target.clone(),
@@ -163,28 +186,51 @@ impl State {
         let id = Arc::clone(&dialog.id);
         let frame_session = event.frame_id.as_ref().and_then(|f| self.frames.session(f));
         let frame_session = frame_session.unwrap_or_else(|| Arc::clone(&main_session));
-        let watchdog = now.instant + self.options.watchdog();
-        let default_text = dialog.default_prompt.to_string();
-        self.dialogs.open.push(Open { dialog, answering: None, watchdog });
+        self.dialogs.open.push(Open { dialog, message, default_prompt, answering: None, watchdog: None });
         self.dirty.dialogs = true;
         if closing {
             // A page that is on its way out must be let go, not kept by its own question.
             self.answer(&id, Answering::Closing, kind == DialogType::BeforeUnload, None, now);
-        } else if let Some(armed) = self.dialogs.armed.take_if(|armed| armed.until > now.instant) {
-            self.answer(&id, Answering::Armed, armed.accept, armed.text, now);
-        } else {
-            match self.options.policy {
-                DialogPolicy::AutoDismiss => self.answer(&id, Answering::Policy, false, None, now),
-                DialogPolicy::AutoAccept => self.answer(&id, Answering::Policy, true, Some(default_text), now),
-                DialogPolicy::MustRespond => {
-                    if kind == DialogType::BeforeUnload && frame_session != main_session {
-                        // The page's navigation waits, though the page itself goes on.
-                        self.effects.push(Effect::Interrupt { session: main_session, dialog: Arc::clone(&id) });
-                    }
-                    self.effects.push(Effect::Interrupt { session: frame_session, dialog: id });
-                }
+        } else if !self.answer_at_once(&id, now) {
+            if kind == DialogType::BeforeUnload && frame_session != main_session {
+                // The page's navigation waits, though the page itself goes on.
+                self.effects.push(Effect::Interrupt { session: main_session, dialog: Arc::clone(&id) });
             }
+            self.effects.push(Effect::Interrupt { session: frame_session, dialog: id });
         }
+    }
+
+    fn covered(&self, text: &Arc<str>) -> Arc<str> {
+        match self.options.secrets.cover(text) {
+            std::borrow::Cow::Borrowed(same) if same.len() == text.len() => Arc::clone(text),
+            covered => covered.into(),
+        }
+    }
+
+    /// Answers a dialog by what is armed or by policy. Whether there was an answer; one that waits for
+    /// somebody has its watchdog set.
+    fn answer_at_once(&mut self, id: &str, now: Now) -> bool {
+        let Some(index) = self.dialogs.index(id) else { return false };
+        if let Some(answer) = self.dialogs.take_armed(index, now) {
+            let (accept, text) = answer.parts();
+            self.answer(id, Answering::Armed, accept, text, now);
+            return true;
+        }
+        let open = &mut self.dialogs.open[index];
+        let rule = self.options.rules.iter().find(|rule| rule.when.holds(&open.dialog, &open.message));
+        match rule.map_or(self.options.policy, |rule| rule.policy) {
+            DialogPolicy::AutoDismiss => self.answer(id, Answering::Policy, false, None, now),
+            DialogPolicy::AutoAccept => {
+                let text = open.default_prompt.to_string();
+                self.answer(id, Answering::Policy, true, Some(text), now);
+            }
+            DialogPolicy::MustRespond => {
+                open.watchdog = Some(now.instant + self.options.watchdog());
+                return false;
+            }
+            DialogPolicy::Hold => return false,
+        }
+        true
     }
 
     /// Sends an answer. The record is written when it took effect.
@@ -218,8 +264,18 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn arm(&mut self, accept: bool, text: Option<String>, until: Instant) {
-        self.dialogs.armed = Some(Armed { accept, text, until });
+    pub(super) fn arm(&mut self, armed: ArmedAnswer, now: Now) -> Result<(), Error> {
+        self.dialogs.drop_expired(now);
+        if self.dialogs.armed.len() >= ARMED {
+            return Err(Error::TooManyArmed { limit: ARMED });
+        }
+        let until = now.instant + armed.time.min(ArmedAnswer::LIMIT);
+        self.dialogs.armed.push_back(Armed { armed, until });
+        Ok(())
+    }
+
+    pub(super) fn disarm(&mut self) {
+        self.dialogs.armed.clear();
     }
 
     /// Dismisses everything open on a page that is to be closed.
@@ -237,8 +293,6 @@ impl State {
         let by_frame = |o: &Open| here(o) && (event.frame_id.is_none() || o.dialog.frame_id == event.frame_id);
         if let Some(index) = self.dialogs.open.iter().position(by_frame) {
             self.close_record(index, Some(event.result), now);
-        } else if let Some(count) = self.dialogs.recorded.get_mut(&target) {
-            *count = count.saturating_sub(1);
         }
     }
 
@@ -250,8 +304,6 @@ impl State {
             None => (None, false),
         };
         let Some(error) = error else {
-            let target = self.dialogs.open[index].dialog.target_id.clone();
-            *self.dialogs.recorded.entry(target).or_default() += 1;
             self.close_record(index, Some(accept), now);
             return;
         };
@@ -309,11 +361,7 @@ impl State {
 
     /// Dismisses dialogs whose time is up; frees those whose answer brought nothing.
     pub(super) fn check_dialogs(&mut self, now: Now) {
-        if let Some(armed) = &self.dialogs.armed
-            && armed.until <= now.instant
-        {
-            self.dialogs.armed = None;
-        }
+        self.dialogs.drop_expired(now);
         let mut late = Vec::new();
         for open in &mut self.dialogs.open {
             match open.answering {
@@ -321,7 +369,7 @@ impl State {
                     open.answering = None;
                     self.dirty.dialogs = true;
                 }
-                None if open.watchdog <= now.instant => late.push(Arc::clone(&open.dialog.id)),
+                None if open.watchdog.is_some_and(|at| at <= now.instant) => late.push(Arc::clone(&open.dialog.id)),
                 _ => {}
             }
         }
@@ -332,8 +380,8 @@ impl State {
 
     /// When [`check_dialogs`](Self::check_dialogs) has something to do next.
     pub(super) fn next_dialog_check(&self) -> Option<Instant> {
-        let open = self.dialogs.open.iter().map(|o| match o.answering {
-            Some((_, since, _)) => since + ANSWER_LIMIT,
+        let open = self.dialogs.open.iter().filter_map(|o| match o.answering {
+            Some((_, since, _)) => Some(since + ANSWER_LIMIT),
             None => o.watchdog,
         });
         open.chain(self.dialogs.armed.iter().map(|armed| armed.until)).min()

@@ -7,6 +7,7 @@ use crossbeam_channel::Sender;
 
 use super::super::error::Error;
 use super::super::options::Pages;
+use super::super::policy::{ArmedAnswer, DialogPolicy, DialogRule};
 use super::super::snapshot::{ClosedDialog, PageState, Phase};
 use super::told::Told;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
@@ -24,8 +25,12 @@ pub(in crate::supervisor) enum Request {
     Started { reply: Response<()> },
     /// Answer a dialog.
     Respond { id: Option<String>, accept: bool, text: Option<String>, reply: Response<ClosedDialog> },
-    /// Answer the next dialog.
-    Arm { accept: bool, text: Option<String>, until: Instant, reply: Response<()> },
+    /// Answer dialogs to come.
+    Arm { armed: ArmedAnswer, reply: Response<()> },
+    /// Drop what is armed.
+    Disarm { reply: Response<()> },
+    /// Change what happens to dialogs.
+    Policy { policy: DialogPolicy, rules: Vec<DialogRule>, reply: Response<()> },
     /// Open a page.
     Open { url: String, context: Option<BrowserContextId>, reply: Response<TargetId> },
     /// Close a page.
@@ -204,8 +209,17 @@ impl State {
         }
         match request {
             Request::Started { reply } => self.requests.started.push(reply),
-            Request::Arm { accept, text, until, reply } => {
-                self.arm(accept, text, until);
+            Request::Arm { armed, reply } => {
+                let outcome = self.arm(armed, now);
+                self.requests.told.push(Told::Done(reply, outcome));
+            }
+            Request::Disarm { reply } => {
+                self.disarm();
+                self.requests.told.push(Told::Done(reply, Ok(())));
+            }
+            Request::Policy { policy, rules, reply } => {
+                self.options.policy = policy;
+                self.options.rules = rules;
                 self.requests.told.push(Told::Done(reply, Ok(())));
             }
             Request::Respond { id, accept, text, reply } => {
@@ -397,7 +411,10 @@ impl State {
 
 fn refuse(request: Request, error: Error) {
     match request {
-        Request::Started { reply } | Request::Arm { reply, .. } => drop(reply.try_send(Err(error))),
+        Request::Started { reply }
+        | Request::Arm { reply, .. }
+        | Request::Disarm { reply }
+        | Request::Policy { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Respond { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Open { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Close { reply, .. } => drop(reply.try_send(Err(error))),

@@ -1,0 +1,248 @@
+//! Who answers a dialog: the task's default, rules by type, origin and frame, and armed answers.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::dialog_call::DialogAnswer;
+use super::snapshot::{Dialog, DialogType};
+use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::target::TargetId;
+
+/// What happens to a dialog nobody has armed an answer for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum DialogPolicy {
+    /// It stays open until somebody answers, at most for the dialog timeout.
+    #[default]
+    MustRespond,
+    /// It is dismissed at once and recorded.
+    AutoDismiss,
+    /// It is accepted at once and recorded; a prompt gets its own default text.
+    AutoAccept,
+    /// It stays open until somebody answers, however long that takes.
+    Hold,
+}
+
+/// A policy name that is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown dialog policy `{0}`; one of: auto_accept, auto_dismiss, hold, must_respond")]
+pub struct UnknownPolicy(pub String);
+
+impl FromStr for DialogPolicy {
+    type Err = UnknownPolicy;
+
+    fn from_str(name: &str) -> Result<Self, UnknownPolicy> {
+        match name {
+            "must_respond" => Ok(Self::MustRespond),
+            "auto_dismiss" => Ok(Self::AutoDismiss),
+            "auto_accept" => Ok(Self::AutoAccept),
+            "hold" => Ok(Self::Hold),
+            other => Err(UnknownPolicy(other.to_owned())),
+        }
+    }
+}
+
+/// Which dialogs are meant. What is not given does not matter; all that is given must hold.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct DialogMatch {
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: Option<DialogType>,
+    /// Text that its message contains, letter for letter.
+    pub text: Option<String>,
+    /// The origin of its frame: `https://shop.example`, with a port when it is not the usual one, or a
+    /// host alone (`shop.example`, any scheme and port). A host may begin with `*.`: it and all
+    /// below it. `null` stands for frames without an origin.
+    pub origin: Option<String>,
+    /// The frame that opened it.
+    pub frame: Option<FrameId>,
+    /// The page it is shown on.
+    pub target: Option<TargetId>,
+}
+
+impl DialogMatch {
+    /// Every dialog.
+    #[must_use]
+    pub fn any() -> Self {
+        Self::default()
+    }
+
+    /// Dialogs of one type.
+    #[must_use]
+    pub fn of(kind: DialogType) -> Self {
+        Self { kind: Some(kind), ..Self::default() }
+    }
+
+    /// Also asks for a text in the message.
+    #[must_use]
+    pub fn with_text(mut self, text: impl Into<String>) -> Self {
+        self.text = Some(text.into());
+        self
+    }
+
+    /// Also asks for an origin.
+    #[must_use]
+    pub fn from_origin(mut self, origin: impl Into<String>) -> Self {
+        self.origin = Some(origin.into());
+        self
+    }
+
+    /// Also asks for a frame.
+    #[must_use]
+    pub fn in_frame(mut self, frame: FrameId) -> Self {
+        self.frame = Some(frame);
+        self
+    }
+
+    /// Also asks for a page.
+    #[must_use]
+    pub fn on_page(mut self, target: TargetId) -> Self {
+        self.target = Some(target);
+        self
+    }
+
+    /// Whether a dialog is meant. `message` is its text as the page wrote it.
+    pub(super) fn holds(&self, dialog: &Dialog, message: &str) -> bool {
+        self.kind.is_none_or(|kind| kind == dialog.kind)
+            && self.text.as_ref().is_none_or(|text| message.contains(text.as_str()))
+            && self.origin.as_ref().is_none_or(|pattern| origin_matches(pattern, &dialog.origin))
+            && self.frame.as_ref().is_none_or(|frame| dialog.frame_id.as_ref() == Some(frame))
+            && self.target.as_ref().is_none_or(|target| dialog.target_id == *target)
+    }
+}
+
+/// Whether an origin (`scheme://host[:port]` or `null`) fits a pattern, see [`DialogMatch::origin`].
+fn origin_matches(pattern: &str, origin: &str) -> bool {
+    let pattern = pattern.trim_end_matches('/');
+    let Some((scheme, place)) = origin.split_once("://") else { return pattern.eq_ignore_ascii_case(origin) };
+    let place = match pattern.split_once("://") {
+        Some((wanted, _)) if !wanted.eq_ignore_ascii_case(scheme) => return false,
+        Some(_) => place,
+        // A host alone fits any port, unless it names one itself.
+        None if has_port(pattern) => place,
+        None => {
+            if has_port(place) {
+                place.rsplit_once(':').map_or(place, |(host, _)| host)
+            } else {
+                place
+            }
+        }
+    };
+    let wanted = pattern.split_once("://").map_or(pattern, |(_, wanted)| wanted);
+    match wanted.strip_prefix("*.") {
+        Some(domain) => {
+            let cut = place.len().checked_sub(domain.len());
+            let tail = cut.and_then(|cut| place.get(cut..).map(|tail| (cut, tail)));
+            tail.is_some_and(|(cut, tail)| {
+                tail.eq_ignore_ascii_case(domain) && (cut == 0 || place.as_bytes()[cut - 1] == b'.')
+            })
+        }
+        None => wanted.eq_ignore_ascii_case(place),
+    }
+}
+
+/// Whether a place is `host:port`; colons in an IPv6 address stand in brackets.
+fn has_port(place: &str) -> bool {
+    place.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// A policy for some dialogs. The first rule that fits decides; the task's policy is for the rest.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DialogRule {
+    /// For which.
+    #[serde(default)]
+    pub when: DialogMatch,
+    /// What happens to them.
+    pub policy: DialogPolicy,
+}
+
+impl DialogRule {
+    /// A rule.
+    #[must_use]
+    pub fn new(when: DialogMatch, policy: DialogPolicy) -> Self {
+        Self { when, policy }
+    }
+}
+
+/// An answer given in advance, before any policy. Of several that fit, the oldest serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ArmedAnswer {
+    /// What to answer.
+    pub answer: DialogAnswer,
+    /// To which dialogs.
+    pub when: DialogMatch,
+    /// How many dialogs it serves. Default 1.
+    pub times: u32,
+    /// How long it waits for them; at most two minutes, which is the default.
+    pub time: Duration,
+}
+
+impl ArmedAnswer {
+    /// Greatest time an armed answer waits for its dialogs.
+    pub const LIMIT: Duration = Duration::from_secs(120);
+
+    /// For the next dialog, whichever it is, within two minutes.
+    #[must_use]
+    pub fn new(answer: DialogAnswer) -> Self {
+        Self { answer, when: DialogMatch::any(), times: 1, time: Self::LIMIT }
+    }
+
+    /// For these dialogs only.
+    #[must_use]
+    pub fn when(mut self, when: DialogMatch) -> Self {
+        self.when = when;
+        self
+    }
+
+    /// For so many dialogs.
+    #[must_use]
+    pub fn times(mut self, times: u32) -> Self {
+        self.times = times;
+        self
+    }
+
+    /// For so long, at most two minutes.
+    #[must_use]
+    pub fn within(mut self, time: Duration) -> Self {
+        self.time = time;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::origin_matches;
+
+    #[test]
+    fn origins_are_matched_whole_or_by_host() {
+        for (pattern, origin, holds) in [
+            ("https://a.test", "https://a.test", true),
+            ("https://a.test/", "https://a.test", true),
+            ("https://a.test", "http://a.test", false),
+            ("https://a.test", "https://a.test:8443", false),
+            ("https://a.test:8443", "https://a.test:8443", true),
+            ("a.test", "http://a.test:8080", true),
+            ("A.Test", "https://a.test", true),
+            ("a.test:8080", "http://a.test:8080", true),
+            ("a.test:8080", "http://a.test", false),
+            ("a.test", "https://b.a.test", false),
+            ("*.a.test", "https://b.a.test:1", true),
+            ("*.a.test", "https://a.test", true),
+            ("*.a.test", "https://xa.test", false),
+            ("https://*.a.test", "https://c.b.a.test", true),
+            ("https://*.a.test", "http://c.a.test", false),
+            ("[::1]", "http://[::1]:80", true),
+            ("null", "null", true),
+            ("a.test", "null", false),
+        ] {
+            assert_eq!(origin_matches(pattern, origin), holds, "{pattern} {origin}");
+        }
+    }
+}
