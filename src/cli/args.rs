@@ -125,7 +125,7 @@ and with --quick 180 s. Ctrl-C ends it; what was measured until then is listed.
 With --json: {ok, version, browser, transport, machine, plan, rows, total_ms}, and {error, code} when it failed.
   machine  os, arch, processors, memory_mib, memory_is (pss: shared pages are split; rss: they count more than
            once), load_before and load_after (1, 5, 15 minutes)
-  rows     part, id, what, unit (us, ms, per_s, KiB, MiB, %, threads), median, min, max, rounds
+  rows     part, id, what, unit (us, ms, per_s, KiB, MiB, %, count), median, min, max, rounds
   What is unknown is null.";
 
 /// Starts browsers of its own, unless --cdp-url names one that runs; its pages are left alone.

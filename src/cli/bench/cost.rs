@@ -23,13 +23,24 @@ pub(super) fn millis(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
 }
 
-/// How much an amount grew for each of `count` things, in KiB.
-fn growth(before: Option<Amount>, after: Option<Amount>, count: usize) -> Option<f64> {
-    after?.more_than(before?).map(|kib| kib / count.max(1) as f64)
+/// How much an amount grew for each of `count` things, in KiB: all of it, and without pages of files.
+fn growth(before: Option<Amount>, after: Option<Amount>, count: usize) -> [Option<f64>; 2] {
+    let each = |kib: Option<f64>| kib.map(|kib| kib / count.max(1) as f64);
+    let Some((before, after)) = before.zip(after) else { return [None; 2] };
+    [each(after.more_than(before)), each(after.own_more_than(before))]
 }
 
-fn mebibytes(kib: Option<f64>) -> Option<f64> {
-    kib.map(|kib| kib / 1024.0)
+/// Two rows for the memory of a browser, from KiB.
+fn browser_rows(
+    rows: &mut Rows,
+    part: Part,
+    (id, what): (&'static str, &str),
+    own: &'static str,
+    kib: &[[Option<f64>; 2]],
+) {
+    let mebibytes = |n: usize| kib.iter().map(move |both| both[n].map(|kib| kib / 1024.0));
+    rows.add(part, (id, what), Unit::Mebibytes, mebibytes(0));
+    rows.add(part, (own, "of it without pages of files"), Unit::Mebibytes, mebibytes(1));
 }
 
 /// The memory of browsers once it has settled: new processes take a moment to get their pages, and
@@ -41,7 +52,8 @@ fn settled(run: &Run<'_>, all: &[Arc<Supervisor>]) -> Result<Option<Amount>, Fai
         run.watch.check()?;
         pause(LOOK); // the system tells nobody when it has settled
         let now = rig::memory(all);
-        let still = |now: Amount, last: Amount| now.more_than(last).is_none_or(|more| more.abs() < now.kib() / 100.0);
+        let more = |now: Amount, last: Amount| now.own_more_than(last).or_else(|| now.more_than(last));
+        let still = |now: Amount, last: Amount| more(now, last).is_none_or(|more| more.abs() < now.kib() / 200.0);
         match (now, last) {
             (Some(now), Some(last)) if !still(now, last) && !until.passed() => {}
             _ => return Ok(now),
@@ -61,10 +73,12 @@ pub(super) fn memory(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
     let before = memory::own();
     let mut all = vec![run.rig.supervisor(DialogPolicy::default(), run.watch)?];
     if wants(Part::Memory) {
-        let browser = settled(run, &all)?.map(Amount::mib);
-        rows.add(Part::Memory, ("browser", "browser with a blank page, all processes"), Unit::Mebibytes, [browser]);
+        let browser = settled(run, &all)?;
+        let browser = [browser.map(Amount::kib), browser.and_then(Amount::own_kib)];
+        let name = ("browser", "browser with a blank page, all processes");
+        browser_rows(rows, Part::Memory, name, "browser_own", &[browser]);
         rows.add(Part::Memory, ("own", "this program, without a browser"), Unit::Kibibytes, [before.map(Amount::kib)]);
-        let more = growth(before, memory::own(), 1);
+        let [more, _] = growth(before, memory::own(), 1);
         rows.add(Part::Memory, ("own_more", "this program, more with the browser"), Unit::Kibibytes, [more]);
     }
     let tabs = if wants(Part::Tabs) { open_tabs(run, rows, &all)? } else { Vec::new() };
@@ -100,12 +114,12 @@ fn open_tabs(run: &Run<'_>, rows: &mut Rows, all: &[Arc<Supervisor>]) -> Result<
         ready(run, first, &tabs)?;
         times.push(millis(began) / share as f64);
         let (now, own_now) = (settled(run, all)?, memory::own());
-        browser.push(mebibytes(growth(memory, now, share)));
-        own.push(growth(own_memory, own_now, share));
+        browser.push(growth(memory, now, share));
+        own.push(growth(own_memory, own_now, share)[0]);
         (memory, own_memory) = (now, own_now);
     }
     rows.add_known(Part::Tabs, ("tab_open", "open a tab and attach to it"), Unit::Millis, times);
-    rows.add(Part::Tabs, ("tab_browser", "memory of the browser for a tab"), Unit::Mebibytes, browser);
+    browser_rows(rows, Part::Tabs, ("tab_browser", "memory of the browser for a tab"), "tab_browser_own", &browser);
     rows.add(Part::Tabs, ("tab_own", "memory of this program for a tab"), Unit::Kibibytes, own);
     Ok(tabs)
 }
@@ -120,23 +134,30 @@ fn ready(run: &Run<'_>, supervisor: &Supervisor, pages: &[String]) -> Result<(),
 
 /// Starts browsers and leaves them running.
 fn browsers(run: &Run<'_>, rows: &mut Rows, all: &mut Vec<Arc<Supervisor>>) -> Result<(), Failure> {
-    let (mut times, mut browser, mut own, mut threads) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut times, mut browser, mut own) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut threads, mut files, mut processes) = (Vec::new(), Vec::new(), Vec::new());
     let (mut memory, mut own_memory) = (settled(run, all)?, memory::own());
     for number in 0..run.plan.browsers {
         run.step("browsers", number, run.plan.browsers)?;
-        let (began, threads_before) = (Instant::now(), memory::own_threads());
+        let (threads_before, files_before) = (memory::own_threads(), memory::own_files());
+        let began = Instant::now();
         all.push(run.rig.supervisor(DialogPolicy::default(), run.watch)?);
         times.push(millis(began));
-        threads.push(memory::own_threads().zip(threads_before).map(|(now, before)| now as f64 - before as f64));
+        let more = |now: Option<f64>, before: Option<f64>| Some(now? - before?);
+        threads.push(more(memory::own_threads(), threads_before));
+        files.push(more(memory::own_files(), files_before));
         let (now, own_now) = (settled(run, all)?, memory::own());
-        browser.push(mebibytes(growth(memory, now, 1)));
-        own.push(growth(own_memory, own_now, 1));
+        browser.push(growth(memory, now, 1));
+        processes.push(rig::processes(all.last()).map(|processes| processes.len() as f64));
+        own.push(growth(own_memory, own_now, 1)[0]);
         (memory, own_memory) = (now, own_now);
     }
     rows.add_known(Part::Browsers, ("more_start", "start it and attach to its page"), Unit::Millis, times);
-    rows.add(Part::Browsers, ("more_browser", "memory of its processes"), Unit::Mebibytes, browser);
+    browser_rows(rows, Part::Browsers, ("more_browser", "memory of its processes"), "more_browser_own", &browser);
     rows.add(Part::Browsers, ("more_own", "memory of this program for it"), Unit::Kibibytes, own);
-    rows.add(Part::Browsers, ("more_threads", "threads of this program for it"), Unit::Threads, threads);
+    rows.add(Part::Browsers, ("more_processes", "its processes"), Unit::Count, processes);
+    rows.add(Part::Browsers, ("more_threads", "threads of this program for it"), Unit::Count, threads);
+    rows.add(Part::Browsers, ("more_files", "descriptors of this program for it"), Unit::Count, files);
     Ok(())
 }
 
@@ -161,7 +182,7 @@ pub(super) fn contexts(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
         ready(run, &supervisor, &tabs)?;
         times.push(millis(began) / share as f64);
         let now = settled(run, &all)?;
-        browser.push(mebibytes(growth(memory, now, share)));
+        browser.push(growth(memory, now, share));
         memory = now;
     }
     let mut closing = Vec::new();
@@ -172,7 +193,8 @@ pub(super) fn contexts(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
         closing.push(millis(began));
     }
     rows.add_known(Part::Contexts, ("context_open", "make one, open a tab, attach to it"), Unit::Millis, times);
-    rows.add(Part::Contexts, ("context_browser", "memory of the browser for both"), Unit::Mebibytes, browser);
+    let name = ("context_browser", "memory of the browser for both");
+    browser_rows(rows, Part::Contexts, name, "context_browser_own", &browser);
     rows.add_known(Part::Contexts, ("context_close", "dispose of it"), Unit::Millis, closing);
     Ok(())
 }

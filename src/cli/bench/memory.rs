@@ -1,6 +1,10 @@
 //! How much memory processes have. Linux tells the proportional set size (PSS), in which pages that
 //! several processes share are split between them, so that a family can be added up. Where that is not
 //! to be had, resident set sizes are added up, in which such pages count more than once.
+//!
+//! Pages of files, such as the program itself, are shared by all browsers of the machine, also those of
+//! others: a browser's part of them changes whenever another one starts or ends. What it has without
+//! them does not, and is told beside the whole.
 
 use std::io::ErrorKind;
 use std::process::Command;
@@ -16,23 +20,36 @@ const RSS: u8 = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Amount {
     kib: u64,
+    /// Of it, without pages of files.
+    own: Option<u64>,
     pss: bool,
 }
 
 impl Amount {
+    /// In KiB.
     pub(super) fn kib(self) -> f64 {
         self.kib as f64
     }
 
-    pub(super) fn mib(self) -> f64 {
-        self.kib() / 1024.0
+    /// Without pages of files, in KiB.
+    pub(super) fn own_kib(self) -> Option<f64> {
+        self.own.map(|kib| kib as f64)
     }
 
     /// How much more it is than before, in KiB. Two kinds of amounts cannot be compared.
     pub(super) fn more_than(self, before: Self) -> Option<f64> {
         (self.pss == before.pss).then(|| self.kib() - before.kib())
     }
+
+    /// The same without pages of files.
+    pub(super) fn own_more_than(self, before: Self) -> Option<f64> {
+        Some(self.own_kib()? - before.own_kib()?).filter(|_| self.pss == before.pss)
+    }
 }
+
+/// The files below `/proc`, and their fields for the whole and for what is from no file.
+const PSS_FIELDS: (&str, &str, [&str; 2]) = ("smaps_rollup", "Pss", ["Pss_Anon", "Pss_Shmem"]);
+const RSS_FIELDS: (&str, &str, [&str; 2]) = ("status", "VmRSS", ["RssAnon", "RssShmem"]);
 
 /// What amounts were so far, for the report.
 pub(super) fn basis() -> Option<&'static str> {
@@ -45,14 +62,16 @@ pub(super) fn basis() -> Option<&'static str> {
 
 /// The memory of these processes together. Those that have ended meanwhile count nothing.
 pub(super) fn of(processes: &[u32]) -> Option<Amount> {
-    let pss = || processes.iter().map(|id| from_proc(*id, "smaps_rollup", "Pss")).sum::<Option<u64>>();
-    let rss = || processes.iter().map(|id| from_proc(*id, "status", "VmRSS")).sum::<Option<u64>>();
+    let add = |(file, whole, parts): (&str, &str, [&str; 2])| {
+        let sum = |name: &str| processes.iter().map(|id| from_proc(*id, file, name)).sum::<Option<u64>>();
+        Some((sum(whole)?, sum(parts[0]).zip(sum(parts[1])).map(|(anonymous, shared)| anonymous + shared)))
+    };
     let amount = if cfg!(target_os = "linux") {
         // Chromium's sandboxed processes may hide the first from an ordinary user.
-        let exact = pss().map(|kib| Amount { kib, pss: true });
-        exact.or_else(|| Some(Amount { kib: rss()?, pss: false }))?
+        let exact = add(PSS_FIELDS).map(|(kib, own)| Amount { kib, own, pss: true });
+        exact.or_else(|| add(RSS_FIELDS).map(|(kib, own)| Amount { kib, own, pss: false }))?
     } else {
-        Amount { kib: from_ps(processes)?, pss: false }
+        Amount { kib: from_ps(processes)?, own: None, pss: false }
     };
     BASIS.fetch_max(if amount.pss { PSS } else { RSS }, Ordering::Relaxed);
     Some(amount)
@@ -64,8 +83,13 @@ pub(super) fn own() -> Option<Amount> {
 }
 
 /// How many threads we have; Linux only.
-pub(super) fn own_threads() -> Option<usize> {
-    Some(std::fs::read_dir("/proc/self/task").ok()?.count())
+pub(super) fn own_threads() -> Option<f64> {
+    Some(std::fs::read_dir("/proc/self/task").ok()?.count() as f64)
+}
+
+/// How many descriptors we have open; Linux only.
+pub(super) fn own_files() -> Option<f64> {
+    Some(std::fs::read_dir("/proc/self/fd").ok()?.count() as f64)
 }
 
 /// A field of a file below `/proc`, in KiB. Nothing for a process that is gone.
@@ -130,9 +154,11 @@ mod tests {
 
     #[test]
     fn amounts_of_one_kind_are_compared() {
-        let amount = |kib, pss| Amount { kib, pss };
+        let amount = |kib, pss| Amount { kib, own: Some(kib / 2), pss };
         assert_eq!(amount(5, true).more_than(amount(7, true)), Some(-2.0));
         assert_eq!(amount(5, true).more_than(amount(7, false)), None);
+        assert_eq!(amount(4, true).own_more_than(amount(8, true)), Some(-2.0));
+        assert_eq!(amount(4, true).own_more_than(amount(8, false)), None);
     }
 
     #[test]

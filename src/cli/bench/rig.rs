@@ -80,14 +80,18 @@ impl Rig {
     }
 }
 
-/// The memory of all processes of these browsers. `None` when one of them is not ours or the system does
-/// not tell.
-pub(super) fn memory<'a>(all: impl IntoIterator<Item = &'a Arc<Supervisor>>) -> Option<Amount> {
+/// The processes of these browsers. `None` when one of them is not ours or the system does not tell.
+pub(super) fn processes<'a>(all: impl IntoIterator<Item = &'a Arc<Supervisor>>) -> Option<Vec<u32>> {
     let mut processes = Vec::new();
     for supervisor in all {
         let (id, profile): (u32, PathBuf) =
             supervisor.with_browser(|browser| Some((browser.pid()?, browser.user_data_dir()?.to_owned())))??;
         processes.extend(family::of(id, &profile)?);
     }
-    super::memory::of(&processes)
+    Some(processes)
+}
+
+/// The memory of all of them together.
+pub(super) fn memory<'a>(all: impl IntoIterator<Item = &'a Arc<Supervisor>>) -> Option<Amount> {
+    super::memory::of(&processes(all)?)
 }

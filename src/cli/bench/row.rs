@@ -19,8 +19,8 @@ pub(super) enum Unit {
     Mebibytes,
     #[serde(rename = "%")]
     Percent,
-    #[serde(rename = "threads")]
-    Threads,
+    #[serde(rename = "count")]
+    Count,
 }
 
 /// One figure.

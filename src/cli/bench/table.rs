@@ -25,7 +25,7 @@ fn unit(unit: Unit, look: Look) -> &'static str {
         Unit::Kibibytes => "KiB",
         Unit::Mebibytes => "MiB",
         Unit::Percent => "%",
-        Unit::Threads => "",
+        Unit::Count => "",
     }
 }
 
