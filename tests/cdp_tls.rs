@@ -1,37 +1,18 @@
 //! `wss://`: the same behaviour as without TLS, and certificates.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
-use std::sync::Arc;
 
 use cdpilot::cdp::protocol::{browser, runtime};
 use cdpilot::cdp::{CloseReason, ConnectOptions, Connection, Error, TimeoutKind, http};
 use cdpilot::sync::{Deadline, Thread, spawn};
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
 use tungstenite::Message;
 
 use crate::support::fake_cdp::{Fake, soon};
+use crate::support::tls::server;
 
 const ROOT: &[u8] = include_bytes!("data/tls/root.pem");
-const SERVER: &[u8] = include_bytes!("data/tls/server.pem");
-const KEY: &[u8] = include_bytes!("data/tls/server.key");
 const LARGE: usize = 5 * 1024 * 1024;
-
-/// The server's side of TLS on an accepted socket.
-fn server(socket: TcpStream) -> StreamOwned<ServerConnection, TcpStream> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let chain = CertificateDer::pem_slice_iter(SERVER).collect::<Result<_, _>>().unwrap();
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(chain, PrivateKeyDer::from_pem_slice(KEY).unwrap())
-        .unwrap();
-    StreamOwned::new(ServerConnection::new(Arc::new(config)).unwrap(), socket)
-}
 
 /// A browser behind TLS. Answers echo the length of the request; `Test.large` is answered with 5 MB,
 /// `Test.refresh` changes the keys of the connection, `Test.close` ends it.

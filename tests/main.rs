@@ -9,6 +9,10 @@
 )]
 // Tests fail by panicking and print figures; that is what these are for here.
 
+mod bridge_hostile;
+mod bridge_natives;
+mod bridge_reach;
+mod bridge_workers;
 mod browser_endpoints;
 mod browser_failures;
 mod browser_real;
@@ -49,7 +53,10 @@ mod supervisor_frames;
 mod supervisor_ledger;
 mod supervisor_moves;
 mod supervisor_popups;
+mod supervisor_reconnect;
 mod supervisor_registry;
+#[cfg(unix)]
+mod supervisor_rescue;
 mod supervisor_scale;
 mod supervisor_start;
 mod supervisor_workers;

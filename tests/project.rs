@@ -39,7 +39,10 @@ fn files(folder: &str) -> Vec<PathBuf> {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let (path, name) = (entry.path(), entry.file_name());
             let skipped = ["target", ".git", "node_modules"].iter().any(|skipped| name == *skipped);
-            if path.is_dir() && !skipped {
+            // In a worktree `.git` is a file.
+            if skipped {
+                continue;
+            } else if path.is_dir() {
                 open.push(path);
             } else if path.is_file() {
                 found.push(path);

@@ -31,7 +31,7 @@ fn a_policy_answers_and_keeps_records() {
         task.site.page("/inner", "inner");
         task.go(&task.site.url("a", "/"));
         for frame in [task.top(), task.frame("/inner").frame_id] {
-            let value = task.evaluate(&FrameRef::Id(frame), ALL, soon()).unwrap().value;
+            let value = task.evaluate(&FrameRef::Id(frame), ALL, soon()).unwrap().result.value;
             assert_eq!(value, got.to_string(), "nothing was in the way of the call");
         }
         let now = task.until("the records", |now| now.recent.len() == 6);

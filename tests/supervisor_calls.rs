@@ -68,7 +68,7 @@ fn what_json_cannot_hold_is_described_and_the_script_runs_once() {
         assert_eq!(task.eval("n"), count, "{script}");
     }
     let ring = task.evaluate(&FrameRef::Top, "(() => { const r = {}; r.r = r; return r })()", soon()).unwrap();
-    assert_eq!((ring.value, ring.described), (json!("Object"), true));
+    assert_eq!((ring.result.value.clone(), ring.described), (json!("Object"), true));
     assert_eq!(task.eval("n++, { n }"), json!({ "n": 6 }));
     assert_eq!(task.eval("n"), 6, "an object does not run it twice either");
 }

@@ -67,7 +67,7 @@ fn all_answer(supervisor: &Supervisor, now: &Snapshot) {
     for frame in now.frames.iter() {
         let id = FrameRef::Id(frame.frame_id.clone());
         assert_eq!(supervisor.evaluate(&id, "location.href", soon()).unwrap().value, &*frame.url);
-        let origin = supervisor.evaluate(&id, "self.origin", soon()).unwrap().value;
+        let origin = supervisor.evaluate(&id, "self.origin", soon()).unwrap().result.value;
         assert_eq!(origin, &*frame.origin);
     }
 }

@@ -16,7 +16,7 @@ fn popup(task: &Task) -> Page {
 }
 
 fn eval(task: &Task, page: &TargetId, script: &str) -> Value {
-    task.evaluate(&FrameRef::TopOf(page.clone()), script, soon()).unwrap().value
+    task.evaluate(&FrameRef::TopOf(page.clone()), script, soon()).unwrap().result.value
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_page_that_asks_while_it_is_being_opened_is_answered() {
         task.respond(Some(&task.dialog_saying("two").id), ACCEPT, soon()).unwrap();
         task.respond(Some(&task.dialog_saying("three").id), text("y"), soon()).unwrap();
         task.loaded(&page);
-        let got = task.evaluate(&page, "[...got, !!document.querySelector('#end')]", soon()).unwrap().value;
+        let got = task.evaluate(&page, "[...got, !!document.querySelector('#end')]", soon()).unwrap().result.value;
         assert_eq!(got, json!(["undefined", true, "y", true]), "{host} {features}");
         task.close_page(&one.target_id, soon()).unwrap();
     }

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use cdpilot::supervisor::DialogAnswer::Dismiss;
 use cdpilot::supervisor::{ClosedBy, DialogPolicy, EventLog, FrameRef, Kind, PageState, SupervisorOptions};
+use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::{Task, soon, text};
@@ -96,7 +97,7 @@ fn a_thousand_dialogs_are_answered_by_a_policy() {
         let Some(task) = Task::own_with(options) else { return };
         let began = Instant::now();
         let script = format!("let n = 0; for (let i = 0; i < {COUNT}; i++) n += confirm(i); n");
-        let accepted = task.eval(&script);
+        let accepted = task.evaluate(&FrameRef::Top, &script, Deadline::after_secs(120)).unwrap().result.value;
         println!("{COUNT} dialogs by {policy:?}: {:?}", began.elapsed());
         assert_eq!(accepted, if policy == DialogPolicy::AutoAccept { COUNT } else { 0 });
         task.until("the last record", |now| {

@@ -32,6 +32,8 @@ pub(super) struct Running {
 /// What a start leads to.
 pub(super) struct Started {
     pub(super) running: Running,
+    /// Where it is reached, when we talk over its port.
+    pub(super) by_port: Option<Endpoint>,
     pub(super) connection: Connection,
     pub(super) endpoint: Option<Endpoint>,
     pub(super) version: Version,
@@ -77,7 +79,10 @@ pub(super) fn start(options: &LaunchOptions) -> Result<Started, Error> {
     running.profile.sweep(); // while the browser starts
 
     match connect(options, &mut running, pipes, deadline) {
-        Ok((connection, endpoint, version)) => Ok(Started { running, connection, endpoint, version }),
+        Ok((connection, endpoint, version)) => {
+            let by_port = endpoint.clone().filter(|_| !talks_by_pipe(options.transport, Os::this()));
+            Ok(Started { running, by_port, connection, endpoint, version })
+        }
         Err(failure) => Err(explain(options, running, failure)),
     }
 }

@@ -7,7 +7,7 @@
 //! | `profile`, `lock` | the profile folder and who works in it |
 //! | `process`, `stderr`, `unix`, `linux`, `windows` | the process and its family, always reaped |
 //! | `ready`, `launch` | the way to the first answer |
-//! | `endpoint`, `resolve` | addresses, redacted when printed |
+//! | `endpoint`, `resolve`, `redial` | addresses, redacted when printed; connecting, and connecting again |
 //! | `context` | isolated contexts inside a browser |
 //!
 //! A browser that we start ends with us: its pipe closes when we end, however that happens, and
@@ -34,6 +34,7 @@ mod platform;
 mod process;
 mod profile;
 mod ready;
+mod redial;
 mod resolve;
 mod running;
 mod stderr;
@@ -43,6 +44,7 @@ pub use endpoint::{Endpoint, Scheme, redact};
 pub use error::{Error, Holder};
 pub use flags::{Facts, flags};
 pub use options::{Decision, LaunchOptions, Surroundings, Switch, TransportKind, container_sign};
+pub use redial::Redial;
 pub use resolve::{Resolve, default_profiles, resolve};
 pub use running::{Browser, Version};
 

@@ -8,7 +8,7 @@ use super::context::Context;
 use super::endpoint::Endpoint;
 use super::launch::{self, Running};
 use super::options::{Decision, LaunchOptions};
-use super::resolve::{Resolve, default_profiles, resolve};
+use super::redial::Redial;
 use crate::cdp::protocol::browser::{Close, GetVersion};
 use crate::cdp::{self, ConnectOptions, Connection};
 use crate::sync::Deadline;
@@ -36,6 +36,8 @@ pub struct Browser {
     version: Version,
     /// `None` for a browser that we attached to.
     running: Option<Running>,
+    /// `None` for a pipe, which cannot be made again.
+    redial: Option<Redial>,
 }
 
 /// What the browser says it is, from `Browser.getVersion`.
@@ -81,11 +83,14 @@ impl Browser {
             no_sandbox = started.running.no_sandbox.on,
             "browser started"
         );
+        let log = started.running.process.log();
+        let redial = started.by_port.map(|how| Redial::new(how, options.connect.clone()).of_ours(log));
         Ok(Self {
             connection: started.connection,
             endpoint: started.endpoint,
             version: started.version,
             running: Some(started.running),
+            redial,
         })
     }
 
@@ -100,36 +105,34 @@ impl Browser {
     /// the secret parts of the address.
     pub fn attach(url: &str, options: &ConnectOptions) -> Result<Self, Error> {
         let deadline = Deadline::after(options.connect_timeout);
-        let asked = Endpoint::parse(url)?;
-        let how =
-            Resolve { headers: &options.headers, roots: &options.tls_roots, profiles: default_profiles(), deadline };
-        Self::attach_to(&resolve(&asked, &how)?, options, deadline)
+        Self::attach_to(&Endpoint::parse(url)?, options, deadline)
     }
 
-    /// Connects to a resolved address, see [`resolve`](super::resolve()).
+    /// Connects to an address that was parsed before.
     ///
     /// # Errors
-    /// [`Error::Unreachable`], [`Error::Cdp`].
+    /// Those of [`attach`](Self::attach).
     pub fn attach_to(endpoint: &Endpoint, options: &ConnectOptions, deadline: Deadline) -> Result<Self, Error> {
-        let mut how = options.clone();
-        how.connect_timeout = how.connect_timeout.min(deadline.left());
-        let has_own = how.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-        if let Some(value) = endpoint.authorization().filter(|_| !has_own) {
-            how.headers.push(("Authorization".to_owned(), value));
-        }
-        let connection = Connection::connect(&endpoint.url(), &how).map_err(|problem| match problem {
-            cdp::Error::Connect { problem } => Error::Unreachable { endpoint: endpoint.to_string(), problem },
-            other => Error::Cdp(other),
-        })?;
-        // The connect timeout is for connecting; a busy browser gets the rest of the deadline at least.
-        let version = Version::ask(&connection, Deadline::after(options.connect_timeout))?;
-        Ok(Self { connection, endpoint: Some(endpoint.clone()), version, running: None })
+        let redial = Redial::new(endpoint.clone(), options.clone());
+        let (endpoint, connection, version) = redial.dial(deadline)?;
+        Ok(Self { connection, endpoint: Some(endpoint), version, running: None, redial: Some(redial) })
     }
 
     /// The connection. Cloning it copies a handle; it ends when the browser is closed or dropped.
     #[must_use]
     pub fn connection(&self) -> &Connection {
         &self.connection
+    }
+
+    /// How to connect again when the connection is lost; `None` where that cannot be done.
+    #[must_use]
+    pub fn redial(&self) -> Option<&Redial> {
+        self.redial.as_ref()
+    }
+
+    /// Goes on over another connection to the same browser. Returns the old one.
+    pub fn replace_connection(&mut self, connection: Connection) -> Connection {
+        std::mem::replace(&mut self.connection, connection)
     }
 
     /// Where others may attach; `None` for a pipe alone.

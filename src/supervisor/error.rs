@@ -14,6 +14,32 @@ pub enum Error {
         /// Why it ended.
         reason: String,
     },
+    /// The connection is lost and no new one was there by the deadline.
+    #[error("the connection to the browser is lost ({reason}); it is being made again, try in a moment")]
+    Reconnecting {
+        /// Why it was lost.
+        reason: String,
+    },
+    /// The page shows a dialog that nobody can answer.
+    #[error(
+        "page {page} shows dialog {dialog}, which was open when the connection was lost and cannot be answered any more; \
+         navigate, reload or close the page"
+    )]
+    Wedged {
+        /// The page.
+        page: String,
+        /// The dialog.
+        dialog: String,
+    },
+    /// The dialog was lost sight of.
+    #[error(
+        "dialog {id} can no longer be answered: its page, its renderer or the connection is gone; \
+         take a snapshot, and navigate, reload or close the page if it does not answer"
+    )]
+    DialogLost {
+        /// The dialog.
+        id: String,
+    },
     /// The start took too long.
     #[error("the supervisor did not attach within {} ms; is a page of the browser stuck?", .after.as_millis())]
     StartTimeout {
@@ -101,6 +127,41 @@ pub enum Error {
     /// The browser could not be started or reached.
     #[error(transparent)]
     Browser(#[from] browser::Error),
+    /// A script of another caller holds the page.
+    #[error(
+        "page {page} is busy with a script that another caller runs, for up to {} ms more; wait for it or raise the deadline",
+        .left.as_millis()
+    )]
+    PageBusy {
+        /// The page.
+        page: String,
+        /// How long that script may go on.
+        left: Duration,
+    },
+    /// The caller's own script was still running at its deadline and was ended.
+    #[error(
+        "the script ran longer than its {} ms and was ended; its document is kept, give it more time or make it shorter",
+        .after.as_millis()
+    )]
+    ScriptTimeout {
+        /// How long it ran.
+        after: Duration,
+    },
+    /// The page answers nothing.
+    #[error(
+        "page {page} did not answer {method} within {} ms{}; revive it (what it holds is lost) or close it",
+        .after.as_millis(), if *.tried { ", and ending its running script did not help" } else { "" }
+    )]
+    Unresponsive {
+        /// The page.
+        page: String,
+        /// What was asked of it.
+        method: String,
+        /// How long was waited.
+        after: Duration,
+        /// Whether its running script was ended.
+        tried: bool,
+    },
     /// The supervisor did not get to the request in time.
     #[error("the supervisor did not finish {what} within {} ms; try again", .after.as_millis())]
     Timeout {

@@ -1,15 +1,19 @@
 //! The handle everybody works with.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender};
 
 use super::error::Error;
 use super::inputs::Inputs;
+use super::link::Link;
+use super::liveness::Liveness;
 use super::log::EventLog;
 use super::options::SupervisorOptions;
+use super::served::Picture;
 use super::snapshot::{Phase, Snapshot};
 use super::state::{Request, Response, State};
 use super::worker::Worker;
@@ -27,15 +31,17 @@ const REQUESTS: usize = 256;
 ///
 /// All methods take `&self` and may be called from any thread.
 pub struct Supervisor {
-    pub(super) connection: Connection,
+    pub(super) link: Arc<Link>,
     pub(super) published: Arc<Published<Snapshot>>,
     log: Arc<EventLog>,
-    requests: Sender<Request>,
+    pub(super) requests: Sender<Request>,
+    pub(super) liveness: Liveness,
+    pub(super) pictures: parking_lot::Mutex<VecDeque<(TargetId, Picture)>>,
+    pub(super) rescue_after: Duration,
     close: Sender<()>,
     task: String,
     close_own_pages: bool,
     thread: parking_lot::Mutex<Option<Thread>>,
-    browser: parking_lot::Mutex<Option<Browser>>,
 }
 
 impl Supervisor {
@@ -62,19 +68,23 @@ impl Supervisor {
     /// [`Error::PageNotFound`] when the page to supervise is not there, [`Error::StartTimeout`],
     /// [`Error::NotActive`] when the connection ends meanwhile, [`Error::System`].
     pub fn start(browser: Browser, options: SupervisorOptions) -> Result<Self, Error> {
-        let supervisor = Self::over(browser.connection().clone(), options)?;
-        *supervisor.browser.lock() = Some(browser);
-        Ok(supervisor)
+        Self::begin(Link::new(browser.connection().clone(), Some(browser)), options)
     }
 
-    /// Supervises over a connection that was made elsewhere.
+    /// Supervises over a connection that was made elsewhere. When it is lost the supervisor ends.
     ///
     /// # Errors
     /// See [`start`](Self::start).
     pub fn over(connection: Connection, options: SupervisorOptions) -> Result<Self, Error> {
+        Self::begin(Link::new(connection, None), options)
+    }
+
+    fn begin(link: Arc<Link>, options: SupervisorOptions) -> Result<Self, Error> {
+        let (_, connection) = link.current();
         let deadline = Deadline::after(options.start_timeout);
         let began = Instant::now();
         let (task, close_own_pages) = (options.task.clone(), options.close_own_pages);
+        let rescue_after = options.rescue_after;
         let (requests, requests_out) = crossbeam_channel::bounded(REQUESTS);
         let (close, close_out) = crossbeam_channel::bounded(1);
         let (reply, started) = crossbeam_channel::bounded(1);
@@ -82,24 +92,30 @@ impl Supervisor {
         let published = Arc::new(Published::new(Snapshot::empty()));
         let log = Arc::new(EventLog::default());
         let worker = Worker {
-            connection: connection.clone(),
+            link: Arc::clone(&link),
+            task: task.clone(),
+            dialing: None,
+            tried: 0,
             inputs: Inputs::new(&connection, requests_out, close_out),
             state: State::new(options),
             published: Arc::clone(&published),
             log: Arc::clone(&log),
+            connection,
         };
         let thread =
             spawn(format!("sup-{task}"), move || worker.run()).map_err(|e| Error::System { problem: e.to_string() })?;
         let supervisor = Self {
-            connection,
+            link,
             published,
             log,
             requests,
+            liveness: Liveness::default(),
+            pictures: parking_lot::Mutex::default(),
+            rescue_after,
             close,
             task,
             close_own_pages,
             thread: parking_lot::Mutex::new(Some(thread)),
-            browser: parking_lot::Mutex::new(None),
         };
         match started.recv_deadline(deadline.instant()) {
             Ok(outcome) => outcome.map(|()| supervisor),
@@ -155,15 +171,15 @@ impl Supervisor {
         self.snapshot().is_active()
     }
 
-    /// The connection that actions go through.
+    /// The connection that actions go through at the moment. After a reconnect there is another one.
     #[must_use]
-    pub fn connection(&self) -> &Connection {
-        &self.connection
+    pub fn connection(&self) -> Connection {
+        self.link.current().1
     }
 
     /// Runs `with` on the browser behind it, if this supervisor was started with one.
     pub fn with_browser<T>(&self, with: impl FnOnce(&Browser) -> T) -> Option<T> {
-        self.browser.lock().as_ref().map(with)
+        self.link.browser.lock().as_ref().map(with)
     }
 
     /// Opens a page that belongs to the task. Returns when it is attached.
@@ -176,6 +192,7 @@ impl Supervisor {
         context: Option<BrowserContextId>,
         deadline: Deadline,
     ) -> Result<TargetId, Error> {
+        self.connected(deadline)?;
         self.ask("opening the page", deadline, |reply| Request::Open { url: url.to_owned(), context, reply })
     }
 
@@ -185,6 +202,7 @@ impl Supervisor {
     /// # Errors
     /// [`Error::PageNotFound`], [`Error::Cdp`], [`Error::Timeout`], [`Error::NotActive`].
     pub fn close_page(&self, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
+        self.connected(deadline)?;
         self.ask("closing the page", deadline, |reply| Request::Close { target: target.clone(), reply })
     }
 
@@ -196,7 +214,7 @@ impl Supervisor {
             return;
         }
         if self.is_active() {
-            let ours = self.browser.lock().as_ref().is_some_and(Browser::is_ours);
+            let ours = self.link.browser.lock().as_ref().is_some_and(Browser::is_ours);
             // Pages of a browser that is about to close need no closing of their own.
             let close_pages = self.close_own_pages && !ours;
             let leave = |reply| Request::Leave { close_pages, reply };
@@ -206,13 +224,13 @@ impl Supervisor {
         // Taken out first: joining under the lock would hold it over a wait.
         let thread = self.thread.lock().take();
         drop(thread);
-        let browser = self.browser.lock().take();
+        let browser = self.link.browser.lock().take();
         if let Some(browser) = browser
             && let Err(error) = browser.close(deadline)
         {
             tracing::warn!(%error, "the browser did not close in order");
         }
-        self.connection.close();
+        self.connection().close();
     }
 
     pub(super) fn ask<T>(
@@ -235,9 +253,25 @@ impl Supervisor {
         }
     }
 
+    /// Waits, by the deadline, until there is a connection.
+    ///
+    /// # Errors
+    /// [`Error::Reconnecting`], [`Error::NotActive`].
+    pub(super) fn connected(&self, deadline: Deadline) -> Result<Arc<Snapshot>, Error> {
+        let now = self.snapshot();
+        if !matches!(now.phase, Phase::Reconnecting(_)) {
+            return Ok(now);
+        }
+        match self.wait_until(deadline, |s| !matches!(s.phase, Phase::Reconnecting(_) | Phase::Ended(_))) {
+            Some(now) => Ok(now),
+            None => Err(self.not_active()),
+        }
+    }
+
     pub(super) fn not_active(&self) -> Error {
         let reason = match &self.snapshot().phase {
             Phase::Ended(reason) => reason.to_string(),
+            Phase::Reconnecting(reason) => return Error::Reconnecting { reason: reason.to_string() },
             Phase::Starting => "starting".to_owned(),
             Phase::Active => "ending".to_owned(),
         };
@@ -246,7 +280,7 @@ impl Supervisor {
 }
 
 /// What tidying up may take of a stop.
-const LEAVE: std::time::Duration = std::time::Duration::from_secs(3);
+const LEAVE: Duration = Duration::from_secs(3);
 
 impl Drop for Supervisor {
     fn drop(&mut self) {

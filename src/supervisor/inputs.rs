@@ -6,6 +6,7 @@
 
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError};
 
+use super::redial::Dialed;
 use super::state::Request;
 use crate::cdp::protocol::{page, runtime, target};
 use crate::cdp::rt::Event as _;
@@ -36,15 +37,37 @@ const CONSOLE: [&str; 2] = [runtime::ConsoleApiCalledEvent::METHOD, runtime::Exc
 
 /// The queues.
 pub(super) struct Inputs {
-    lifecycle: Subscription,
-    console: Subscription,
-    answers: Receiver<Answer>,
-    pub(super) answers_in: Sender<Answer>,
+    /// `None` while there is no connection.
+    browser: Option<FromBrowser>,
     pub(super) requests: Receiver<Request>,
     close: Receiver<()>,
+    /// Of tries to connect again.
+    pub(super) dialed: Receiver<Dialed>,
     /// Taken out of their queues to be compared, and later than what was folded last.
     next_event: Option<Event>,
     next_answer: Option<Answer>,
+}
+
+/// What comes over one connection.
+struct FromBrowser {
+    lifecycle: Subscription,
+    console: Subscription,
+    answers: Receiver<Answer>,
+    answers_in: Sender<Answer>,
+}
+
+impl FromBrowser {
+    fn of(connection: &Connection) -> Self {
+        // Answers are to commands of our own, a handful per attach; the room is for hundreds of
+        // pages at once.
+        let (answers_in, answers) = crossbeam_channel::bounded(16 * 1024);
+        Self {
+            lifecycle: connection.subscribe(Watch::everything().only(&LIFECYCLE), Capacity::of(8192)),
+            console: connection.subscribe(Watch::everything().only(&CONSOLE), Capacity::of(1024)),
+            answers,
+            answers_in,
+        }
+    }
 }
 
 /// What a wait ended with.
@@ -53,6 +76,7 @@ pub(super) enum Woken {
     Told,
     Console,
     Request,
+    Dialed,
     Close,
     Time,
 }
@@ -69,19 +93,32 @@ pub(super) enum Next {
 
 impl Inputs {
     pub(super) fn new(connection: &Connection, requests: Receiver<Request>, close: Receiver<()>) -> Self {
-        // Answers are to commands of our own, a handful per attach; the room is for hundreds of
-        // pages at once.
-        let (answers_in, answers) = crossbeam_channel::bounded(16 * 1024);
         Self {
-            lifecycle: connection.subscribe(Watch::everything().only(&LIFECYCLE), Capacity::of(8192)),
-            console: connection.subscribe(Watch::everything().only(&CONSOLE), Capacity::of(1024)),
-            answers,
-            answers_in,
+            browser: Some(FromBrowser::of(connection)),
             requests,
             close,
+            dialed: crossbeam_channel::never(),
             next_event: None,
             next_answer: None,
         }
+    }
+
+    /// The connection is lost: what it left behind is dropped.
+    pub(super) fn part(&mut self) {
+        self.browser = None;
+        self.next_event = None;
+        self.next_answer = None;
+    }
+
+    /// There is another connection.
+    pub(super) fn join(&mut self, connection: &Connection) {
+        self.part();
+        self.browser = Some(FromBrowser::of(connection));
+    }
+
+    /// Where answers go.
+    pub(super) fn answers_in(&self) -> Option<&Sender<Answer>> {
+        self.browser.as_ref().map(|browser| &browser.answers_in)
     }
 
     pub(super) fn wait(&self, until: Deadline) -> Woken {
@@ -90,13 +127,15 @@ impl Inputs {
         }
         let mut select = Select::new_biased();
         // In order of precedence: what a flood of console messages must not hold up comes first.
-        let sources = [
-            (select.recv(&self.close), Woken::Close),
-            (select.recv(self.lifecycle.channel()), Woken::Told),
-            (select.recv(&self.answers), Woken::Told),
-            (select.recv(&self.requests), Woken::Request),
-            (select.recv(self.console.channel()), Woken::Console),
-        ];
+        let mut sources = vec![(select.recv(&self.close), Woken::Close), (select.recv(&self.dialed), Woken::Dialed)];
+        if let Some(browser) = &self.browser {
+            sources.push((select.recv(browser.lifecycle.channel()), Woken::Told));
+            sources.push((select.recv(&browser.answers), Woken::Told));
+        }
+        sources.push((select.recv(&self.requests), Woken::Request));
+        if let Some(browser) = &self.browser {
+            sources.push((select.recv(browser.console.channel()), Woken::Console));
+        }
         match select.ready_deadline(until.instant()) {
             Ok(ready) => sources.into_iter().find(|(i, _)| *i == ready).map_or(Woken::Time, |(_, what)| what),
             Err(_) => Woken::Time,
@@ -105,9 +144,10 @@ impl Inputs {
 
     /// The next event or answer, as they came over the wire.
     pub(super) fn next(&mut self) -> Next {
+        let Some(answers) = self.browser.as_ref().map(|browser| browser.answers.clone()) else { return Next::Nothing };
         let event = self.take_event();
         // An answer that came before this event was in its queue before the event was in its own.
-        let answer = self.next_answer.take().or_else(|| self.answers.try_recv().ok());
+        let answer = self.next_answer.take().or_else(|| answers.try_recv().ok());
         match (event, answer) {
             (Ok(event), None) => Next::Event(event),
             (Ok(event), Some(answer)) => self.earlier(event, answer),
@@ -124,8 +164,9 @@ impl Inputs {
         if let Some(event) = self.next_event.take() {
             return Ok(event);
         }
-        let event = self.lifecycle.channel().try_recv()?;
-        self.lifecycle.taken(&event);
+        let browser = self.browser.as_ref().ok_or(TryRecvError::Empty)?;
+        let event = browser.lifecycle.channel().try_recv()?;
+        browser.lifecycle.taken(&event);
         Ok(event)
     }
 
@@ -141,14 +182,16 @@ impl Inputs {
 
     /// The next console message or exception.
     pub(super) fn next_console(&mut self) -> Option<Event> {
-        let event = self.console.channel().try_recv().ok()?;
-        self.console.taken(&event);
+        let console = &self.browser.as_ref()?.console;
+        let event = console.channel().try_recv().ok()?;
+        console.taken(&event);
         Some(event)
     }
 
     /// Events that carry state and were lost since the last look.
     pub(super) fn lost(&self) -> u64 {
-        let _ = self.console.lag(); // counted by the subscription; old lines are of no use
-        self.lifecycle.lag()
+        let Some(browser) = &self.browser else { return 0 };
+        let _ = browser.console.lag(); // counted by the subscription; old lines are of no use
+        browser.lifecycle.lag()
     }
 }

@@ -35,6 +35,12 @@ pub enum Kind {
     Responsiveness,
     /// Events were lost and the state was read anew.
     Resync,
+    /// A page's running script was ended, because a call waited and the page did not answer.
+    Rescued,
+    /// The connection was lost.
+    Disconnected,
+    /// There is a new connection and the pages are attached again.
+    Reconnected,
     /// The supervisor ended.
     Ended,
 }

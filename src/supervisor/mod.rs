@@ -11,9 +11,11 @@
 //! | `redact` | covering secrets in texts of pages |
 //! | `state` | the fold: events in, effects out; no input or output of its own |
 //! | `inputs`, `worker` | what comes in, and the thread around the fold |
+//! | `link`, `redial` | the connection of the moment, and making a lost one again |
 //! | `snapshot`, `tree` | what is published |
 //! | `log` | the numbered event log |
-//! | `handle`, `frame_call`, `dialog_call` | the public calls |
+//! | `handle`, `frame_call`, `dialog_call`, `served` | the public calls |
+//! | `route`, `guard`, `liveness`, `value` | where a call goes, how it waits, what it comes to |
 //! | `registry` | supervisors by task |
 //! | `bridge` | dialogs over requests, for endpoints that answer native ones by themselves |
 
@@ -21,28 +23,37 @@ pub mod bridge;
 mod dialog_call;
 mod error;
 mod frame_call;
+mod guard;
 mod handle;
 mod inputs;
+mod link;
+mod liveness;
 mod log;
 mod options;
 mod policy;
 mod redact;
+mod redial;
 mod registry;
+mod route;
+mod served;
 mod snapshot;
 mod state;
 mod tree;
+mod value;
 mod worker;
 
 pub use dialog_call::DialogAnswer;
 pub use error::Error;
-pub use frame_call::{FrameRef, ScriptError, Value};
 pub use handle::Supervisor;
 pub use log::{Entry, EventLog, Kind, Tail};
-pub use options::{Pages, SupervisorOptions};
+pub use options::{Pages, Reconnect, SupervisorOptions};
 pub use policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
 pub use redact::Secrets;
 pub use registry::Registry;
+pub use route::FrameRef;
+pub use served::{History, Picture};
 pub use snapshot::{
     ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel, Dialog, DialogType, Frame, Page, PageState, Phase, Snapshot,
 };
 pub use tree::{FrameTree, FrameView, Limits};
+pub use value::{Done, ScriptError, Value};

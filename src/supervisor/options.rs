@@ -32,6 +32,64 @@ impl Default for Pages {
     }
 }
 
+/// How a lost connection is made again: at once, then after growing pauses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reconnect {
+    /// Tries in a row before the supervisor ends. Default 8, about 20 s; 0: it ends at once.
+    pub tries: u32,
+    /// The pause before the second try; doubled for each one after it. Default 250 ms.
+    pub first_pause: Duration,
+    /// The longest pause. Default 5 s.
+    pub longest_pause: Duration,
+    /// What one try may take. Default 5 s.
+    pub try_timeout: Duration,
+}
+
+impl Default for Reconnect {
+    fn default() -> Self {
+        Self {
+            tries: 8,
+            first_pause: Duration::from_millis(250),
+            longest_pause: Duration::from_secs(5),
+            try_timeout: Duration::from_secs(5),
+        }
+    }
+}
+
+impl Reconnect {
+    /// A lost connection ends the supervisor.
+    #[must_use]
+    pub fn never() -> Self {
+        Self { tries: 0, ..Self::default() }
+    }
+
+    /// With another number of tries.
+    #[must_use]
+    pub fn tries(mut self, tries: u32) -> Self {
+        self.tries = tries;
+        self
+    }
+
+    /// With other pauses.
+    #[must_use]
+    pub fn pauses(mut self, first: Duration, longest: Duration) -> Self {
+        self.first_pause = first;
+        self.longest_pause = longest;
+        self
+    }
+
+    /// The pause before a try, counted from 0, with a tenth of chance in it: many supervisors of one
+    /// browser do not come back in the same moment.
+    pub(super) fn pause(&self, tried: u32) -> Duration {
+        if tried == 0 {
+            return Duration::ZERO;
+        }
+        let grown = self.first_pause.saturating_mul(1 << (tried - 1).min(16)).min(self.longest_pause);
+        grown.mul_f64(0.9 + 0.2 * fastrand::f64())
+    }
+}
+
 /// Options of a [`Supervisor`](super::Supervisor).
 #[derive(Debug, Clone)]
 pub struct SupervisorOptions {
@@ -51,6 +109,12 @@ pub struct SupervisorOptions {
     pub dialog_timeout: Duration,
     /// How long the start may take, attaching included. Default 15 s.
     pub start_timeout: Duration,
+    /// What happens when the connection is lost. Not possible over a pipe, whose browser ends with it,
+    /// nor over a connection that was made elsewhere.
+    pub reconnect: Reconnect,
+    /// How long a page may leave a probe unanswered, while a call waits, before its running script is
+    /// ended. Default 1 s; zero: scripts are never ended.
+    pub rescue_after: Duration,
     /// Whether pages opened through this supervisor are closed when it stops. Default true.
     pub close_own_pages: bool,
 }
@@ -68,6 +132,8 @@ impl Default for SupervisorOptions {
             secrets: Secrets::default(),
             dialog_timeout: DIALOG_TIMEOUT,
             start_timeout: Duration::from_secs(15),
+            reconnect: Reconnect::default(),
+            rescue_after: Duration::from_secs(1),
             close_own_pages: true,
         }
     }

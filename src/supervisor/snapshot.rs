@@ -17,6 +17,8 @@ pub enum Phase {
     Starting,
     /// Watching.
     Active,
+    /// The connection was lost, and why; another one is being made. What is known stays.
+    Reconnecting(Arc<str>),
     /// Ended, and why.
     Ended(Arc<str>),
 }
@@ -116,6 +118,9 @@ pub struct Page {
     pub top_frame: Option<FrameId>,
     /// Whether it was opened through this supervisor.
     pub own: bool,
+    /// The dialog it shows that nobody can answer any more, see [`PageState::Wedged`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost_dialog: Option<Arc<str>>,
     #[serde(skip)]
     pub(crate) session: Arc<str>,
 }
@@ -133,6 +138,11 @@ pub enum PageState {
     Unresponsive,
     /// Its renderer crashed. Reload or navigate to revive it.
     Crashed,
+    /// The connection is lost, the page is not attached at the moment.
+    Detached,
+    /// A dialog was open when the connection was lost and is open still. Chromium lets no later session
+    /// answer it: navigate, reload or close the page.
+    Wedged,
 }
 
 /// A frame of one of the task's pages.

@@ -7,12 +7,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::inputs::{Inputs, Next, Woken};
+use super::link::Link;
 use super::log::EventLog;
+use super::redial::{Dialed, Dialing};
 use super::snapshot::Snapshot;
 use super::state::{Effect, Now, Outgoing, SessionKey, State};
+use crate::browser::Browser;
 use crate::cdp::protocol::{page, runtime, target};
 use crate::cdp::rt::Command;
-use crate::cdp::{Connection, Error};
+use crate::cdp::{CloseReason, Connection, Error};
 use crate::sync::{Deadline, Published};
 
 /// Events folded before the view is published.
@@ -23,6 +26,12 @@ const IDLE: Duration = Duration::from_secs(60);
 /// What the thread works with.
 pub(super) struct Worker {
     pub(super) connection: Connection,
+    pub(super) link: Arc<Link>,
+    pub(super) task: String,
+    /// Tries to connect again.
+    pub(super) dialing: Option<Dialing>,
+    /// Those that failed since it was active.
+    pub(super) tried: u32,
     pub(super) inputs: Inputs,
     pub(super) state: State,
     pub(super) published: Arc<Published<Snapshot>>,
@@ -55,11 +64,16 @@ impl Worker {
                         self.state.on_request(request, now());
                     }
                 }
+                Woken::Dialed => self.dialed(),
                 Woken::Close => self.state.end("stopped", now()),
                 Woken::Time => {}
             }
             self.state.on_tick(now());
+            if self.state.is_active() {
+                self.tried = 0;
+            }
         }
+        drop(self.dialing.take());
         // Requests that slipped in are refused, not left without an answer.
         while let Ok(request) = self.inputs.requests.try_recv() {
             self.state.on_request(request, now());
@@ -86,10 +100,49 @@ impl Worker {
                 Next::Answer(answer) => self.state.on_answer(answer.tag, answer.into_result(), now()),
                 Next::Nothing => return,
                 Next::Ended => {
-                    let reason = self.connection.close_reason().map(|r| r.to_string());
-                    self.state.end(&reason.unwrap_or_else(|| "the connection ended".to_owned()), now());
+                    self.disconnected();
                     return;
                 }
+            }
+        }
+    }
+
+    /// The connection is lost: another one is made where that can be.
+    fn disconnected(&mut self) {
+        let reason = self.connection.close_reason().map(|r| r.to_string());
+        let reason = reason.unwrap_or_else(|| "the connection ended".to_owned());
+        let local = self.connection.close_reason() == Some(CloseReason::Local);
+        let redial = self.link.browser.lock().as_ref().and_then(Browser::redial).cloned();
+        let Some(redial) = redial.filter(|_| self.state.may_reconnect() && !local) else {
+            self.state.end(&reason, now());
+            return;
+        };
+        tracing::warn!(task = %self.task, %reason, "connection lost, connecting again");
+        self.inputs.part();
+        self.state.disconnected(&reason, now());
+        let how = self.state.options().reconnect;
+        match Dialing::start(&self.task, redial, how, self.tried) {
+            Ok(dialing) => {
+                self.inputs.dialed = dialing.outcome.clone();
+                self.dialing = Some(dialing);
+            }
+            Err(problem) => self.state.end(&format!("{reason}; cannot connect again: {problem}"), now()),
+        }
+        self.tried += 1;
+    }
+
+    fn dialed(&mut self) {
+        let Ok(dialed) = self.inputs.dialed.try_recv() else { return };
+        self.inputs.dialed = crossbeam_channel::never();
+        drop(self.dialing.take());
+        match dialed {
+            Dialed::GaveUp(problem) => self.state.end(&format!("the connection was lost: {problem}"), now()),
+            Dialed::Connected(connection) => {
+                // Subscribed before anything is sent, and replaced before anybody is told.
+                self.inputs.join(&connection);
+                self.link.replace(&connection);
+                self.connection = connection;
+                self.state.reconnected();
             }
         }
     }
@@ -181,7 +234,13 @@ impl Worker {
     }
 
     fn post<C: Command>(&self, session: Option<&SessionKey>, tag: u64, command: &C) -> Result<(), Error> {
-        self.connection.start_to_inbox(command, session, &self.inputs.answers_in, tag)
+        match self.inputs.answers_in() {
+            Some(answers) => self.connection.start_to_inbox(command, session, answers, tag),
+            None => Err(Error::Closed {
+                method: C::METHOD.into(),
+                reason: self.connection.close_reason().unwrap_or(CloseReason::Local),
+            }),
+        }
     }
 }
 

@@ -152,12 +152,12 @@ impl Task {
 
     /// What a script is worth in the top frame of the oldest page.
     pub(crate) fn eval(&self, script: &str) -> Value {
-        self.evaluate(&FrameRef::Top, script, soon()).unwrap_or_else(|error| panic!("{script}: {error}")).value
+        self.evaluate(&FrameRef::Top, script, soon()).unwrap_or_else(|error| panic!("{script}: {error}")).result.value
     }
 
     pub(crate) fn eval_in(&self, frame: &FrameId, script: &str) -> Value {
         let frame = FrameRef::Id(frame.clone());
-        self.evaluate(&frame, script, soon()).unwrap_or_else(|error| panic!("{script}: {error}")).value
+        self.evaluate(&frame, script, soon()).unwrap_or_else(|error| panic!("{script}: {error}")).result.value
     }
 
     /// Starts a script in the top frame of the oldest page.

@@ -1,5 +1,6 @@
 //! What tests share.
 
+pub(crate) mod bridged;
 pub(crate) mod chrome;
 pub(crate) mod fake_cdp;
 mod fake_cdp_link;
@@ -8,7 +9,9 @@ mod fake_cdp_serve;
 pub(crate) mod fake_cdp_wire;
 pub(crate) mod fake_pages;
 pub(crate) mod leaks;
+pub(crate) mod proxy;
 pub(crate) mod site;
+pub(crate) mod tls;
 
 use std::path::PathBuf;
 

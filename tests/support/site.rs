@@ -25,13 +25,21 @@ use parking_lot::{Condvar, Mutex};
 pub(crate) struct Answer {
     status: &'static str,
     kind: &'static str,
+    headers: String,
     body: String,
     held_by: Option<Held>,
 }
 
 impl Answer {
     pub(crate) fn html(body: impl Into<String>) -> Self {
-        Self { status: "200 OK", kind: "text/html; charset=utf-8", body: body.into(), held_by: None }
+        let kind = "text/html; charset=utf-8";
+        Self { status: "200 OK", kind, headers: String::new(), body: body.into(), held_by: None }
+    }
+
+    /// Adds a header line.
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers += &format!("{name}: {value}\r\n");
+        self
     }
 
     pub(crate) fn script(body: impl Into<String>) -> Self {
@@ -213,10 +221,11 @@ fn serve(shared: &Shared, mut socket: &TcpStream, port: u16) -> std::io::Result<
         body = body.replace(&format!("@{name}/"), &format!("{}/", origin(name, port)));
     }
     let text = format!(
-        "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n",
+        "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{}Connection: close\r\n",
         answer.status,
         answer.kind,
-        body.len()
+        body.len(),
+        answer.headers
     );
     socket.write_all((text + "\r\n" + &body).as_bytes())
 }

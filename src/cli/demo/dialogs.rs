@@ -108,7 +108,7 @@ pub(super) fn ask(
     if closed.closed_by != ClosedBy::Agent || closed.accepted != plan.accept {
         return Err(wrong(format!("closed by {:?}, accepted: {}", closed.closed_by, closed.accepted)));
     }
-    let got = supervisor.evaluate(frame, "demo.answers.at(-1)", deadline)?.value;
+    let got = supervisor.evaluate(frame, "demo.answers.at(-1)", deadline)?.result.value;
     if got != plan.due() {
         return Err(wrong(format!("the page got {got}, not {}", plan.due())));
     }

@@ -16,17 +16,24 @@
 //!    it is forged and belongs into `Fetch.failRequest`;
 //! 4. `Fetch.fulfillRequest` with [`Bridge::answer`].
 //!
-//! `Page.setBypassCSP` keeps a page's content policy from refusing the request. While a call is
-//! paused the page's renderer stands still, as it does under a native dialog.
+//! `Page.setBypassCSP` keeps a page's content policy from refusing the request; note that it takes the
+//! policy's `sandbox` away as well. While a call is paused the page's renderer stands still, as it does
+//! under a native dialog. Chromium names the frame of the call in `Fetch.requestPaused`, but for an empty
+//! document that was never loaded it names the frame that made it. Service workers need nothing:
+//! Chromium does not ask them about synchronous requests.
 //!
 //! # What a page can do about it
 //! The host is unguessable (128 random bits) until a first call shows it to the page in Resource
 //! Timing. From then on the page may send requests there. They are refused: each call carries a code
 //! over everything it says, made with a key that lives in the script's closure and nowhere else in the
 //! page, and a number that must grow within its document, so that neither new calls can be made up nor
-//! old ones repeated or changed. Each answer carries a code over itself and the call's nonce, so that a
-//! service worker or anything else between can only lose it. A call that brings no such answer ends in
-//! the native function.
+//! old ones repeated or changed. Each answer carries a code over itself and the call's nonce, so that
+//! whatever stands between can only lose it. A call that brings no such answer ends in the native
+//! function.
+//!
+//! A page can find out that the functions were replaced: their text has no name (`function () {
+//! [native code] }`), errors that arguments throw have a frame more in their stack, and messages of
+//! conversion errors lack their prefix. It finds neither the script nor the native functions.
 //!
 //! The code is SipHash-2-4 with a 128-bit key and a 128-bit result. It was made for this: telling short
 //! messages of a fellow process from those of an attacker, at a cost of about a cycle a byte. It is a
@@ -36,7 +43,7 @@
 //!
 //! # Where the native function is called
 //! - When the request fails: `Permissions-Policy: sync-xhr=()`, a content policy that is not bypassed,
-//!   no interception, a service worker in between that is not intercepted itself.
+//!   no interception.
 //! - In sandboxed documents, since they might lack `allow-modals`: the browser then ignores dialogs,
 //!   which the script cannot find out without opening one. A sandboxed frame with `allow-modals` opens
 //!   native dialogs.

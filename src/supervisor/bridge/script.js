@@ -14,16 +14,16 @@
   const { toString } = Function.prototype;
   const Request = XMLHttpRequest;
   const { open, send } = Request.prototype;
-  const getter = (holder, name) => {
+  const part = (holder, name, which) => {
     const found = getOwnPropertyDescriptor(holder, name);
-    return found && found.get;
+    return found && found[which];
   };
-  const status = getter(Request.prototype, 'status');
-  const responseText = getter(Request.prototype, 'responseText');
-  const origin = getter(here, 'origin');
-  const prerendering = getter(Document.prototype, 'prerendering');
-  const setDomain = getOwnPropertyDescriptor(Document.prototype, 'domain').set;
-  const problemText = getter(DOMException.prototype, 'message');
+  const status = part(Request.prototype, 'status', 'get');
+  const responseText = part(Request.prototype, 'responseText', 'get');
+  const origin = part(here, 'origin', 'get');
+  const prerendering = part(Document.prototype, 'prerendering', 'get');
+  const setDomain = part(Document.prototype, 'domain', 'set');
+  const problemText = part(DOMException.prototype, 'message', 'get');
   const Hook = Proxy;
 
   const code = (text, at) => apply(charCodeAt, text, [at]);

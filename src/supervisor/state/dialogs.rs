@@ -88,6 +88,11 @@ impl Dialogs {
         self.open.iter().filter(|o| o.dialog.target_id == *page).count()
     }
 
+    /// Pages with an open dialog, and which.
+    pub(super) fn open_pages(&self) -> Vec<(TargetId, Arc<str>)> {
+        self.open.iter().map(|o| (o.dialog.target_id.clone(), Arc::clone(&o.dialog.id))).collect()
+    }
+
     pub(super) fn any_open(&self) -> bool {
         !self.open.is_empty()
     }
@@ -337,6 +342,7 @@ impl State {
         if let Some((Answering::Request(request), ..)) = open.answering {
             let outcome = match closed_by {
                 ClosedBy::Agent => Ok(closed.clone()),
+                ClosedBy::Lost => Err(Error::DialogLost { id: closed.dialog.id.to_string() }),
                 _ => Err(Error::DialogGone { id: closed.dialog.id.to_string() }),
             };
             self.requests.responded(request, outcome);

@@ -39,6 +39,8 @@ pub(super) struct FrameRec {
     order: u64,
     /// Taken out of its parent's document; goes with its session.
     removed: bool,
+    /// Known from a connection that is lost, and not seen since.
+    forgotten: bool,
 }
 
 /// All frames of the task.
@@ -73,6 +75,15 @@ impl Frames {
     pub(super) fn by_context(&self, session: &SessionKey, context: i64) -> Option<FrameId> {
         let mut all = self.by_id.iter();
         all.find(|(_, f)| f.context == Some(context) && f.session.as_ref() == Some(session)).map(|(id, _)| id.clone())
+    }
+
+    /// The connection is lost: what is known of them stays.
+    pub(super) fn detach_all(&mut self) {
+        for rec in self.by_id.values_mut() {
+            rec.session = None;
+            rec.context = None;
+            rec.forgotten = true;
+        }
     }
 
     pub(super) fn remove_page(&mut self, page: &TargetId) -> bool {
@@ -119,6 +130,7 @@ impl Frames {
                 context: None,
                 order: *next_order,
                 removed: false,
+                forgotten: false,
             }
         });
         if parent.is_some() {
@@ -126,6 +138,7 @@ impl Frames {
             rec.parent_loader = parent_loader;
         }
         rec.removed = false;
+        rec.forgotten = false;
         rec
     }
 
@@ -340,6 +353,16 @@ impl State {
                     self.frame_gone(&id, &page, now);
                 }
             }
+        }
+    }
+
+    /// Drops the frames of a page that went while there was no connection. Those below a cross-process
+    /// frame come again with its session.
+    pub(super) fn drop_forgotten(&mut self, page: &TargetId, now: Now) {
+        let gone = self.frames.by_id.iter().filter(|(_, f)| f.page == *page && f.forgotten);
+        let gone: Vec<FrameId> = gone.map(|(id, _)| id.clone()).collect();
+        for id in gone {
+            self.frame_gone(&id, page, now);
         }
     }
 

@@ -8,6 +8,7 @@ mod dialogs;
 mod effect;
 mod frames;
 mod pages;
+mod reconnect;
 mod requests;
 mod sessions;
 mod told;
@@ -57,6 +58,7 @@ struct Dirty {
 pub(super) struct State {
     options: SupervisorOptions,
     phase: super::Phase,
+    generation: u64,
     sessions: HashMap<SessionKey, sessions::SessionRec>,
     pages: Vec<pages::PageRec>,
     frames: frames::Frames,
@@ -96,6 +98,7 @@ impl State {
         Self {
             options,
             phase: super::Phase::Starting,
+            generation: 1,
             sessions: HashMap::new(),
             pages: Vec::new(),
             frames: frames::Frames::default(),
@@ -180,7 +183,11 @@ impl State {
         match self.waiting.remove(&tag) {
             None => {}
             Some(Waiting::Started) => match result {
-                Ok(_) => self.requests.listed = true,
+                Ok(_) => {
+                    self.requests.listed = true;
+                    self.drop_detached(now);
+                }
+                Err(error) if error.is_closed() => {} // the end of the connection is told by itself
                 Err(error) => self.end(&error.to_string(), now),
             },
             Some(Waiting::Step { session, step }) => self.step_done(&session, step, &result, now),

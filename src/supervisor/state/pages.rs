@@ -21,6 +21,8 @@ pub(super) struct PageRec {
     pub(super) opener: Option<TargetId>,
     pub(super) top: Option<FrameId>,
     pub(super) own: bool,
+    /// A dialog that was open when the connection was lost.
+    pub(super) lost_dialog: Option<Arc<str>>,
     /// Closing has begun: dialogs are dismissed, whatever the policy.
     pub(super) closing: bool,
 }
@@ -35,6 +37,7 @@ impl PageRec {
             opener: self.opener.clone(),
             top_frame: self.top.clone(),
             own: self.own,
+            lost_dialog: self.lost_dialog.clone().filter(|_| self.state == PageState::Wedged),
             session: Arc::clone(&self.session),
         }
     }
@@ -56,9 +59,10 @@ impl State {
             Pages::Existing(target) => *target == info.target_id,
             Pages::New { .. } | Pages::None => false,
         };
+        let known = self.page_index(&info.target_id).is_some();
         let opened_by_ours = info.opener_id.as_ref().is_some_and(|opener| self.page_index(opener).is_some())
             || info.opener_frame_id.as_ref().is_some_and(|frame| self.frames.get(frame).is_some());
-        if ours || opened_by_ours || self.requests.is_created(&info.target_id) {
+        if ours || known || opened_by_ours || self.requests.is_created(&info.target_id) {
             Belongs::Yes
         } else if self.requests.creating() > 0 {
             Belongs::NotYetKnown
@@ -92,6 +96,7 @@ impl State {
             opener: info.opener_id.clone(),
             top: None,
             own,
+            lost_dialog: None,
             closing: false,
         });
         self.dirty.pages = true;

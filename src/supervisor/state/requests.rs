@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::Sender;
 
 use super::super::error::Error;
+use super::super::log::Kind;
 use super::super::options::Pages;
 use super::super::policy::{ArmedAnswer, DialogPolicy, DialogRule};
 use super::super::snapshot::{ClosedDialog, PageState, Phase};
@@ -35,8 +36,24 @@ pub(in crate::supervisor) enum Request {
     Open { url: String, context: Option<BrowserContextId>, reply: Response<TargetId> },
     /// Close a page.
     Close { target: TargetId, reply: Response<()> },
+    /// For the log: a page's running script was ended.
+    Rescued { target: TargetId, method: String, waited: Duration },
     /// Leave everything in order: dialogs dismissed, own pages closed if so wished.
     Leave { close_pages: bool, reply: Response<()> },
+}
+
+impl Request {
+    /// Whether it cannot be done without a connection.
+    fn needs_browser(&self) -> bool {
+        match self {
+            Self::Respond { .. } | Self::Open { .. } | Self::Close { .. } | Self::Leave { .. } => true,
+            Self::Rescued { .. }
+            | Self::Started { .. }
+            | Self::Arm { .. }
+            | Self::Disarm { .. }
+            | Self::Policy { .. } => false,
+        }
+    }
 }
 
 /// An unknown page is held for so long while one of our own is being opened.
@@ -186,6 +203,18 @@ impl Requests {
         });
     }
 
+    /// The connection is lost: what is under way fails; nothing is sent again.
+    pub(super) fn disconnect(&mut self, error: &Error) {
+        let told = &mut self.told;
+        told.extend(self.responding.drain().map(|(_, reply)| Told::Dialog(reply, Err(error.clone()))));
+        let opening = self.opening.drain().filter_map(|(_, opening)| opening.reply);
+        told.extend(opening.map(|reply| Told::Page(reply, Err(error.clone()))));
+        let closing = self.closing.drain(..).filter_map(|closing| closing.reply);
+        told.extend(closing.map(|reply| Told::Done(reply, Err(error.clone()))));
+        told.extend(self.leaving.take().map(|reply| Told::Done(reply, Ok(()))));
+        self.held.clear();
+    }
+
     pub(super) fn fail_all(&mut self, reason: &str) {
         let error = || Error::NotActive { reason: reason.to_owned() };
         let told = &mut self.told;
@@ -205,6 +234,13 @@ impl State {
         if let Phase::Ended(reason) = &self.phase {
             let reason = reason.to_string();
             refuse(request, Error::NotActive { reason });
+            return;
+        }
+        if let Phase::Reconnecting(reason) = &self.phase
+            && request.needs_browser()
+        {
+            let reason = reason.to_string();
+            refuse(request, Error::Reconnecting { reason });
             return;
         }
         match request {
@@ -238,6 +274,11 @@ impl State {
                 } else {
                     self.begin_close(target, Some(reply), now);
                 }
+            }
+            Request::Rescued { target, method, waited } => {
+                let millis = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
+                let data = serde_json::json!({ "waiting": method, "waited_ms": millis });
+                self.note(Kind::Rescued, Some(&target), now, &data);
             }
             Request::Leave { close_pages, reply } => self.leave(close_pages, reply, now),
         }
@@ -369,10 +410,12 @@ impl State {
     }
 
     fn settle_start(&mut self, now: Now) {
-        if self.phase != Phase::Starting || !self.requests.listed {
+        let again = matches!(self.phase, Phase::Reconnecting(_));
+        if !(again || self.phase == Phase::Starting) || !self.requests.listed {
             return;
         }
         if let Pages::Existing(target) = &self.options.pages
+            && !again
             && self.page_index(target).is_none()
         {
             let error = Error::PageNotFound { target: target.to_string() };
@@ -382,11 +425,16 @@ impl State {
             return;
         }
         let attaching = self.pages.iter().any(|p| p.state == PageState::Attaching);
-        if attaching || (matches!(self.options.pages, Pages::New { .. }) && self.pages.is_empty()) {
+        let awaited = !again && matches!(self.options.pages, Pages::New { .. }) && self.pages.is_empty();
+        if attaching || awaited {
             return;
         }
         self.phase = Phase::Active;
         self.dirty.phase = true;
+        if again {
+            let data = serde_json::json!({ "generation": self.generation });
+            self.note(Kind::Reconnected, None, now, &data);
+        }
         let started = self.requests.started.drain(..);
         self.requests.told.extend(started.map(|reply| Told::Done(reply, Ok(()))));
     }
@@ -411,6 +459,7 @@ impl State {
 
 fn refuse(request: Request, error: Error) {
     match request {
+        Request::Rescued { .. } => {}
         Request::Started { reply }
         | Request::Arm { reply, .. }
         | Request::Disarm { reply }

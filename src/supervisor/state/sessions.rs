@@ -95,10 +95,13 @@ impl State {
     }
 
     pub(super) fn adopt_page(&mut self, session: &SessionKey, info: &TargetInfo, now: Now) {
-        if self.page_index(&info.target_id).is_some() {
-            return; // attached a second time; the first session stays
+        match self.page_index(&info.target_id) {
+            Some(index) if self.sessions.contains_key(&self.pages[index].session) => {
+                return; // attached a second time; the first session stays
+            }
+            Some(index) => self.page_back(index, session, info),
+            None => self.page_in(session, info, now),
         }
-        self.page_in(session, info, now);
         self.add_session(session, SessionKind::Page, info, info.target_id.clone(), now);
     }
 
@@ -166,12 +169,20 @@ impl State {
             && let Ok(raw) = result
         {
             match raw.decode::<GetFrameTreeReturns>() {
-                Ok(tree) => self.seed(session, &tree.frame_tree, step == Step::Reseed, now),
+                Ok(tree) => {
+                    self.seed(session, &tree.frame_tree, step == Step::Reseed, now);
+                    if kind == SessionKind::Page {
+                        self.drop_forgotten(&page, now);
+                    }
+                }
                 Err(error) => tracing::warn!(%error, "frame tree passed over"),
             }
         }
         if ready && kind == SessionKind::Page && self.page_state(&page) != Some(PageState::Crashed) {
             self.set_page_state(&page, PageState::Ready, now);
+            if let Some(page) = self.page_mut(&page) {
+                page.lost_dialog = None;
+            }
         }
     }
 

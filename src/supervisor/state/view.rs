@@ -14,6 +14,7 @@ impl State {
         let mut next = last.clone();
         if phase {
             next.phase = self.phase.clone();
+            next.generation = self.generation;
         }
         if pages {
             next.pages = self.pages.iter().map(super::pages::PageRec::view).collect();

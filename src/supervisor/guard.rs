@@ -1,0 +1,361 @@
+//! How a call waits: for its answer, or for whatever keeps the answer from coming.
+//!
+//! A call ends with its answer, with the end of its session or connection, with a dialog that holds
+//! its page, or at its deadline. While it waits, its page is probed with a script that costs nothing.
+//! A page that leaves the probe unanswered for the supervisor's `rescue_after` is stuck in a script: that
+//! script is ended (`Runtime.terminateExecution`, which Chromium answers also then) and the document
+//! stays. A script that a caller of ours runs is left alone until its own deadline.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+
+use super::error::Error;
+use super::handle::Supervisor;
+use super::liveness::Running;
+use super::route::Route;
+use super::snapshot::{Dialog, PageState, Snapshot};
+use super::state::Request;
+use super::value::Done;
+use crate::cdp::protocol::runtime::{CallFunctionOn, Evaluate, TerminateExecution};
+use crate::cdp::rt::Command;
+use crate::cdp::{self, CallOptions, RawReply, Reply, answered_by_browser};
+use crate::sync::Deadline;
+
+/// A call on a page whose dialog another process shows usually goes through; when it has not by now,
+/// it is blocked after all.
+pub(super) const DIALOG_GRACE: Duration = Duration::from_secs(1);
+/// A call that is answered so soon needs no probe.
+const UNPROBED: Duration = Duration::from_millis(50);
+/// How often outstanding probes are looked at.
+const LOOK: Duration = Duration::from_millis(25);
+/// What a script that was ended at its deadline has to say so.
+const LAST_WORD: Duration = Duration::from_millis(150);
+/// A page that falls back into such a script again and again is given up.
+const RESCUES: u32 = 3;
+
+/// Commands that need every process of a page, not only the one of their session.
+const OF_ALL_FRAMES: [&str; 5] =
+    ["Page.captureScreenshot", "Page.printToPDF", "Input.", "Accessibility.", "DOMSnapshot."];
+
+/// How patient a look at the open dialogs is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Patience {
+    None,
+    Grace,
+}
+
+struct Probe {
+    session: Arc<str>,
+    sent: Instant,
+    reply: Reply<RawReply>,
+}
+
+/// What a waiting call knows about its page.
+pub(super) struct Watch<'a> {
+    supervisor: &'a Supervisor,
+    route: &'a Route,
+    method: Cow<'static, str>,
+    began: Instant,
+    is_script: bool,
+    /// Probes without an answer yet.
+    probes: Vec<Probe>,
+    next_probe: Instant,
+    rescues: u32,
+    /// A probe was answered after a rescue.
+    rescued: bool,
+    /// The call is a script, and the page answered after it was sent: what runs now is that script.
+    own_runs: bool,
+    running: Option<Running<'a>>,
+}
+
+impl<'a> Watch<'a> {
+    /// Begins before the call is sent.
+    pub(super) fn new(
+        supervisor: &'a Supervisor,
+        route: &'a Route,
+        method: Cow<'static, str>,
+        deadline: Deadline,
+    ) -> Self {
+        let is_script = method == Evaluate::METHOD || method == CallFunctionOn::METHOD;
+        let now = Instant::now();
+        let answers = supervisor.liveness.heard_lately(&route.session);
+        let mut watch = Self {
+            supervisor,
+            route,
+            method,
+            began: now,
+            is_script,
+            probes: Vec::new(),
+            next_probe: now + UNPROBED,
+            rescues: 0,
+            rescued: false,
+            own_runs: is_script,
+            running: is_script.then(|| supervisor.liveness.running(&route.session, deadline)),
+        };
+        // A probe ahead of a script tells whether it is that script or another one which keeps the page
+        // busy. It is saved where the page has answered just now.
+        if is_script && watch.is_on() && !answers {
+            watch.probe(Arc::clone(&route.session));
+            watch.own_runs = false;
+        }
+        watch
+    }
+
+    fn is_on(&self) -> bool {
+        !self.supervisor.rescue_after.is_zero()
+    }
+
+    fn probe(&mut self, session: Arc<str>) {
+        let mut nothing = Evaluate::new("0");
+        nothing.silent = Some(true);
+        let options = CallOptions { session: Some(&session), deadline: Deadline::after(LOOK), interruptible: false };
+        // What cannot be sent is found out by the call itself.
+        if let Ok(reply) = self.route.connection.send_with(Cow::Borrowed(Evaluate::METHOD), &nothing, options) {
+            self.probes.push(Probe { session, sent: Instant::now(), reply });
+        }
+    }
+
+    /// How long the call may wait before [`look`](Self::look) has something to do.
+    pub(super) fn patience(&self) -> Duration {
+        if !self.is_on() {
+            DIALOG_GRACE
+        } else if self.probes.is_empty() {
+            self.next_probe.saturating_duration_since(Instant::now()).clamp(Duration::from_millis(1), DIALOG_GRACE)
+        } else {
+            LOOK
+        }
+    }
+
+    /// Looks after the page: sends probes, takes their answers, ends a script that holds it.
+    ///
+    /// # Errors
+    /// [`Error::PageBusy`] when a script of another caller holds it longer than this call may wait;
+    /// `BlockedByDialog` when a dialog of another page does.
+    pub(super) fn look(&mut self, deadline: Deadline) -> Result<(), Error> {
+        if !self.is_on() {
+            return Ok(());
+        }
+        let now = Instant::now();
+        let mut silent = Vec::new();
+        for probe in std::mem::take(&mut self.probes) {
+            match probe.reply.poll_raw(Deadline::at(now)) {
+                Ok(_) => {
+                    self.rescued |= self.rescues > 0;
+                    self.own_runs = self.is_script;
+                    self.next_probe = now + self.supervisor.rescue_after;
+                }
+                Err(reply) => silent.push(Probe { reply, ..probe }),
+            }
+        }
+        self.probes = silent;
+        if self.probes.is_empty() && now >= self.next_probe {
+            for session in self.sessions() {
+                self.probe(session);
+            }
+        }
+        if self.own_runs {
+            return Ok(()); // it has until its deadline
+        }
+        let limit = self.supervisor.rescue_after;
+        let stuck = self.probes.iter().filter(|probe| now.duration_since(probe.sent) >= limit);
+        let stuck: Vec<Arc<str>> = stuck.map(|probe| Arc::clone(&probe.session)).collect();
+        for session in stuck {
+            self.free(&session, deadline)?;
+        }
+        Ok(())
+    }
+
+    /// Sees to it that the page is not stuck in a script before it is sent away: afterwards nothing reaches
+    /// the script any more. Chromium 156 holds back every command, `Runtime.terminateExecution` and
+    /// `Page.stopLoading` included, until the new document is there, which waits for the script.
+    ///
+    /// # Errors
+    /// Those of [`look`](Self::look).
+    pub(super) fn free_first(&mut self, deadline: Deadline) -> Result<(), Error> {
+        let supervisor = self.supervisor;
+        if !self.is_on() || supervisor.liveness.heard_lately(&self.route.session) {
+            return Ok(());
+        }
+        let target = self.route.target.as_str();
+        let may_answer =
+            |s: &Snapshot| s.dialogs.is_empty() && s.page(target).is_some_and(|page| page.state == PageState::Ready);
+        self.probe(Arc::clone(&self.route.session));
+        while !self.probes.is_empty() && !deadline.passed() && may_answer(&supervisor.snapshot()) {
+            let first = self.probes.remove(0);
+            match first.reply.poll_raw(deadline.within(LOOK)) {
+                Ok(_) => {
+                    self.rescued |= self.rescues > 0;
+                    return Ok(());
+                }
+                Err(reply) => self.probes.push(Probe { reply, ..first }),
+            }
+            self.look(deadline)?;
+            if self.rescues > 1 {
+                break; // it does not help
+            }
+        }
+        self.probes.clear();
+        Ok(())
+    }
+
+    fn sessions(&self) -> Vec<Arc<str>> {
+        let mut all = vec![Arc::clone(&self.route.session)];
+        if OF_ALL_FRAMES.iter().any(|begin| self.method.starts_with(begin)) {
+            let snapshot = self.supervisor.snapshot();
+            for session in snapshot.frames_of(self.route.target.as_str()).filter_map(|f| f.session_id.clone()) {
+                if !all.contains(&session) {
+                    all.push(session);
+                }
+            }
+        }
+        all
+    }
+
+    /// Ends what runs in a session that has not answered for long.
+    fn free(&mut self, session: &Arc<str>, deadline: Deadline) -> Result<(), Error> {
+        // A dialog stops the other pages of its process too. There is no script to end then.
+        let dialogs: Vec<String> = self.supervisor.snapshot().dialogs.iter().map(|d| d.id.to_string()).collect();
+        if !dialogs.is_empty() {
+            return Err(Error::Cdp(cdp::Error::BlockedByDialog { method: self.method.clone(), dialogs }));
+        }
+        if let Some(until) = self.supervisor.liveness.busy(session, self.running.as_ref().map(Running::number)) {
+            if until >= deadline {
+                return Err(Error::PageBusy { page: self.route.target.to_string(), left: until.left() });
+            }
+            return Ok(()); // ends before we do
+        }
+        if self.rescues >= RESCUES {
+            return Ok(());
+        }
+        self.rescues += 1;
+        self.end_script(session);
+        let now = Instant::now();
+        for probe in self.probes.iter_mut().filter(|probe| probe.session == *session) {
+            probe.sent = now; // as much time again before the next try
+        }
+        Ok(())
+    }
+
+    fn end_script(&self, session: &Arc<str>) {
+        let options = CallOptions { session: Some(session), deadline: Deadline::after(LOOK), interruptible: false };
+        let sent = self.route.connection.send_with(
+            Cow::Borrowed(TerminateExecution::METHOD),
+            &TerminateExecution::new(),
+            options,
+        );
+        let target = self.route.target.clone();
+        let waited = self.began.elapsed();
+        if sent.is_ok() {
+            tracing::info!(%target, ?waited, "the page did not answer, its running script is ended");
+            let note = Request::Rescued { target, method: self.method.to_string(), waited };
+            let _ = self.supervisor.requests.try_send(note);
+        }
+    }
+
+    /// The call was answered.
+    pub(super) fn answered<T>(&mut self, result: T) -> Done<T> {
+        self.supervisor.liveness.heard(&self.route.session);
+        Done { result, rescued: self.rescued || self.rescues > 0 }
+    }
+
+    /// The deadline passed. A script that still runs is ended.
+    pub(super) fn too_late(&self, reply: Reply<RawReply>, deadline: Deadline) -> Error {
+        let after = self.began.elapsed();
+        if self.is_script && self.own_runs && !self.probes.is_empty() {
+            self.end_script(&self.route.session);
+            if reply.poll_raw(Deadline::after(LAST_WORD)).is_ok() {
+                return Error::ScriptTimeout { after };
+            }
+            return self.unresponsive(after, true);
+        }
+        if !self.probes.is_empty() {
+            return self.unresponsive(after, self.rescues > 0);
+        }
+        match reply.wait_raw(deadline) {
+            Err(error) => error.into(), // it tells how long was waited
+            Ok(_) => Error::Timeout { what: "the call", after },
+        }
+    }
+
+    fn unresponsive(&self, after: Duration, tried: bool) -> Error {
+        let page = self.route.target.to_string();
+        Error::Unresponsive { page, method: self.method.to_string(), after, tried }
+    }
+}
+
+impl Supervisor {
+    /// Sends a call and waits for its answer, the end of its session, a dialog that blocks it, or the
+    /// deadline, whichever is first.
+    pub(super) fn guarded(
+        &self,
+        route: &Route,
+        method: Cow<'static, str>,
+        params: &impl Serialize,
+        deadline: Deadline,
+    ) -> Result<Done<RawReply>, Error> {
+        let minds_dialogs = !answered_by_browser(&method);
+        if !minds_dialogs {
+            let options = CallOptions { session: Some(&route.session), deadline, interruptible: false };
+            let reply = route.connection.send_with(method, params, options)?;
+            return Ok(Done { result: reply.wait_raw(deadline)?, rescued: false });
+        }
+        self.check_page(route, &method, deadline)?;
+        let mut watch = Watch::new(self, route, method.clone(), deadline);
+        let options = CallOptions { session: Some(&route.session), deadline, interruptible: true };
+        let mut reply = route.connection.send_with(method.clone(), params, options)?;
+        // Again, now that the call can be interrupted: a dialog between the two would be missed.
+        self.check_dialogs(route, &method, Patience::None)?;
+        loop {
+            match reply.poll_raw(deadline.within(watch.patience())) {
+                Ok(outcome) => return Ok(watch.answered(outcome?)),
+                Err(back) => reply = back,
+            }
+            self.check_dialogs(route, &method, Patience::Grace)?;
+            if deadline.passed() {
+                return Err(watch.too_late(reply, deadline));
+            }
+            watch.look(deadline)?;
+        }
+    }
+
+    /// Fails when nothing can be done with the page at the moment.
+    fn check_page(&self, route: &Route, method: &str, deadline: Deadline) -> Result<(), Error> {
+        let wedged = |s: &Snapshot| {
+            let page = s.page(route.target.as_str()).filter(|page| page.state == PageState::Wedged);
+            page.map(|page| page.lost_dialog.as_deref().unwrap_or("unknown").to_owned())
+        };
+        if wedged(&self.snapshot()).is_some() {
+            // Some proxies close the dialogs of a client that left; the page says so in a moment.
+            self.wait_until(deadline.within(DIALOG_GRACE), |s| wedged(s).is_none());
+            if let Some(dialog) = wedged(&self.snapshot()) {
+                return Err(Error::Wedged { page: route.target.to_string(), dialog });
+            }
+        }
+        self.check_dialogs(route, method, Patience::None)
+    }
+
+    /// Fails when a dialog blocks calls on this route. One shown by the same session does so at once,
+    /// one shown by another process after the grace time only.
+    fn check_dialogs(&self, route: &Route, method: &str, patience: Patience) -> Result<(), Error> {
+        let snapshot = self.snapshot();
+        let blocks = |dialog: &&Dialog| {
+            let shown_by = dialog.frame_id.as_ref().and_then(|f| snapshot.frame(f.as_str()));
+            let same = shown_by.is_none_or(|f| f.session_id.as_ref() == Some(&route.session));
+            same || (patience == Patience::Grace && open_for(dialog) > DIALOG_GRACE)
+        };
+        let dialogs: Vec<String> =
+            snapshot.dialogs_of(route.target.as_str()).filter(blocks).map(|d| d.id.to_string()).collect();
+        if dialogs.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Cdp(cdp::Error::BlockedByDialog { method: method.to_owned().into(), dialogs }))
+    }
+}
+
+fn open_for(dialog: &Dialog) -> Duration {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    Duration::try_from_secs_f64(now - dialog.opened_at).unwrap_or_default()
+}

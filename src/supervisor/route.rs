@@ -1,0 +1,132 @@
+//! From a frame to the session and execution context that its calls go to.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::error::Error;
+use super::guard::DIALOG_GRACE;
+use super::handle::Supervisor;
+use super::snapshot::{Frame, Phase, Snapshot};
+use crate::cdp::Connection;
+use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::target::TargetId;
+use crate::sync::Deadline;
+
+/// Which frame a call goes to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum FrameRef {
+    /// The top frame of the task's first page, popups aside.
+    Top,
+    /// The top frame of a page.
+    TopOf(TargetId),
+    /// A frame by its id.
+    Id(FrameId),
+}
+
+impl FromStr for FrameRef {
+    type Err = std::convert::Infallible;
+
+    /// `top` or a frame id.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(if text == "top" { Self::Top } else { Self::Id(FrameId::from(text)) })
+    }
+}
+
+impl From<FrameId> for FrameRef {
+    fn from(id: FrameId) -> Self {
+        Self::Id(id)
+    }
+}
+
+/// Where a call goes.
+#[derive(Debug, Clone)]
+pub(super) struct Route {
+    /// The connection that the session belongs to.
+    pub(super) connection: Connection,
+    pub(super) target: TargetId,
+    pub(super) session: Arc<str>,
+    pub(super) frame: Option<FrameId>,
+    /// The execution context to aim at, when the frame shares its session with others.
+    pub(super) context: Option<i64>,
+}
+
+impl Supervisor {
+    /// Where calls to a frame go, by now: waits for a connection that is being made again.
+    pub(super) fn route(&self, frame: &FrameRef, deadline: Deadline) -> Result<Route, Error> {
+        loop {
+            let snapshot = self.connected(deadline)?;
+            if let Phase::Ended(_) = snapshot.phase {
+                return Err(self.not_active());
+            }
+            let (generation, connection) = self.link.current();
+            if generation == snapshot.generation {
+                return route_in(&snapshot, frame, connection);
+            }
+            // Taken on both sides of a reconnect: once more.
+        }
+    }
+
+    /// The execution context to aim at, waiting a moment for one that is being made. `None` when the
+    /// session's own is meant.
+    pub(super) fn context(&self, route: &Route, deadline: Deadline) -> Result<Option<i64>, Error> {
+        let (Some(known), Some(id)) = (route.context, &route.frame) else { return Ok(None) };
+        if known != NO_CONTEXT {
+            return Ok(Some(known));
+        }
+        let found = self.wait_until(deadline.within(DIALOG_GRACE), |s| {
+            s.frame(id.as_str()).is_none_or(|frame| frame.context.is_some())
+        });
+        let context = found.and_then(|s| s.frame(id.as_str()).and_then(|frame| frame.context));
+        context.map(Some).ok_or_else(|| Error::NoContext { frame: id.to_string() })
+    }
+
+    pub(super) fn not_a_frame_command(&self, method: &str, frame: &FrameId) -> Error {
+        let snapshot = self.snapshot();
+        let owner = snapshot.frame(frame.as_str()).and_then(|f| f.session_frame.as_ref());
+        Error::NotAFrameCommand {
+            method: method.to_owned(),
+            frame: frame.to_string(),
+            owner: owner.map_or_else(|| "top".to_owned(), ToString::to_string),
+        }
+    }
+}
+
+/// Stands for "aim at a context of its own, which is not known yet".
+const NO_CONTEXT: i64 = i64::MIN;
+
+fn route_in(snapshot: &Snapshot, frame: &FrameRef, connection: Connection) -> Result<Route, Error> {
+    let target = match frame {
+        FrameRef::Top => &snapshot.pages.first().ok_or(Error::NoPage)?.target_id,
+        FrameRef::TopOf(target) => target,
+        FrameRef::Id(id) => {
+            let frame = snapshot.frame(id.as_str()).ok_or_else(|| unknown(id, snapshot))?;
+            return route_to(frame, connection);
+        }
+    };
+    let page = snapshot.page(target.as_str()).ok_or_else(|| Error::PageNotFound { target: target.to_string() })?;
+    Ok(Route {
+        connection,
+        target: page.target_id.clone(),
+        session: Arc::clone(&page.session),
+        frame: page.top_frame.clone(),
+        context: None,
+    })
+}
+
+fn route_to(frame: &Frame, connection: Connection) -> Result<Route, Error> {
+    let detached = || Error::FrameDetached { frame: frame.frame_id.to_string() };
+    let session = frame.session_id.clone().ok_or_else(detached)?;
+    let own = frame.session_frame.as_ref() == Some(&frame.frame_id) || frame.parent_frame_id.is_none();
+    Ok(Route {
+        connection,
+        target: frame.target_id.clone(),
+        session,
+        frame: Some(frame.frame_id.clone()),
+        context: (!own).then(|| frame.context.unwrap_or(NO_CONTEXT)),
+    })
+}
+
+fn unknown(id: &FrameId, snapshot: &Snapshot) -> Error {
+    let known = snapshot.frames.iter().take(10).map(|f| f.frame_id.to_string()).collect();
+    Error::FrameNotFound { frame: id.to_string(), known }
+}

@@ -1,0 +1,118 @@
+//! What can be told while a page is blocked: what the supervisor keeps, and what the browser's own
+//! process answers whatever the page does.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::error::Error;
+use super::handle::Supervisor;
+use super::route::FrameRef;
+use super::snapshot::PageState;
+use crate::cdp::protocol::network::{Cookie, GetCookies};
+use crate::cdp::protocol::page::{Crash, GetNavigationHistory, NavigationEntry};
+use crate::cdp::protocol::target::{GetTargetInfo, TargetId, TargetInfo};
+use crate::sync::Deadline;
+
+/// Bytes of pictures that are kept, over all pages.
+const PICTURES: usize = 32 * 1024 * 1024;
+/// What a renderer that is to crash may take to be gone.
+const CRASHING: Duration = Duration::from_secs(2);
+
+/// The last picture that was taken of a page.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    /// PNG.
+    pub png: Arc<[u8]>,
+    /// When it was taken, Unix seconds.
+    pub taken_at: f64,
+    /// What the page showed then.
+    pub url: Arc<str>,
+}
+
+/// Where a page has been.
+#[derive(Debug, Clone)]
+pub struct History {
+    /// Its documents, oldest first.
+    pub entries: Vec<NavigationEntry>,
+    /// Which one it shows, counted from 0.
+    pub current: usize,
+}
+
+impl Supervisor {
+    /// The cookies that a page's frames would send, or those for the given addresses. Answered while a
+    /// dialog is open and while the page is stuck or crashed.
+    ///
+    /// # Errors
+    /// [`Error::PageNotFound`], [`Error::Cdp`], [`Error::Reconnecting`], [`Error::NotActive`].
+    pub fn cookies(&self, page: &FrameRef, urls: &[&str], deadline: Deadline) -> Result<Vec<Cookie>, Error> {
+        let mut get = GetCookies::new();
+        get.urls = (!urls.is_empty()).then(|| urls.iter().map(|url| (*url).to_owned()).collect());
+        Ok(self.call(page, &get, deadline)?.result.cookies)
+    }
+
+    /// Where a page has been. Answered while a dialog is open and while the page is stuck or crashed.
+    ///
+    /// # Errors
+    /// As [`cookies`](Self::cookies).
+    pub fn history(&self, page: &FrameRef, deadline: Deadline) -> Result<History, Error> {
+        let told = self.call(page, &GetNavigationHistory::new(), deadline)?.result;
+        Ok(History { current: usize::try_from(told.current_index).unwrap_or_default(), entries: told.entries })
+    }
+
+    /// What the browser says of a page. Answered while a dialog is open and while the page is stuck or
+    /// crashed.
+    ///
+    /// # Errors
+    /// As [`cookies`](Self::cookies).
+    pub fn target_info(&self, page: &FrameRef, deadline: Deadline) -> Result<TargetInfo, Error> {
+        let route = self.route(page, deadline)?;
+        let mut get = GetTargetInfo::new();
+        get.target_id = Some(route.target);
+        Ok(route.connection.call(&get, deadline)?.target_info)
+    }
+
+    /// The last picture that was taken of a page by [`screenshot`](Self::screenshot). Waits for nothing.
+    #[must_use]
+    pub fn last_picture(&self, page: &TargetId) -> Option<Picture> {
+        self.pictures.lock().iter().find(|(target, _)| target == page).map(|(_, picture)| picture.clone())
+    }
+
+    pub(super) fn keep_picture(&self, page: &TargetId, png: &[u8]) {
+        let now = self.snapshot();
+        let Some(known) = now.page(page.as_str()) else { return };
+        let taken_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        let picture = Picture { png: png.into(), taken_at, url: Arc::clone(&known.url) };
+        let mut pictures = self.pictures.lock();
+        pictures.retain(|(target, _)| target != page && now.page(target.as_str()).is_some());
+        pictures.push_back((page.clone(), picture));
+        while pictures.iter().map(|(_, picture)| picture.png.len()).sum::<usize>() > PICTURES {
+            pictures.pop_front();
+        }
+    }
+
+    /// Loads a page anew in a fresh renderer, for one that nothing else helps: what it held is lost. A
+    /// renderer that still runs is made to crash first.
+    ///
+    /// # Errors
+    /// As [`reload`](Self::reload); [`Error::Unresponsive`] when the renderer does not even crash: close
+    /// the page then.
+    pub fn revive(&self, page: &FrameRef, deadline: Deadline) -> Result<(), Error> {
+        let route = self.route(page, deadline)?;
+        let target = route.target.as_str();
+        let crashed = |s: &super::Snapshot| s.page(target).is_none_or(|page| page.state == PageState::Crashed);
+        if !crashed(&self.snapshot()) {
+            // Never answered: what would answer is gone.
+            drop(route.connection.session(Arc::clone(&route.session)).send(&Crash::new()));
+            if self.wait_until(deadline.within(CRASHING), crashed).is_none() {
+                let page = target.to_owned();
+                return Err(Error::Unresponsive {
+                    page,
+                    method: "Page.crash".to_owned(),
+                    after: CRASHING,
+                    tried: true,
+                });
+            }
+        }
+        self.reload(page, deadline).map(drop)
+    }
+}

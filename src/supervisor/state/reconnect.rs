@@ -1,0 +1,87 @@
+//! A lost connection: what is kept, what ends, and how the next one takes over.
+//!
+//! Pages, frames, console and closed dialogs stay as they are known. Sessions are gone. Chromium lets
+//! only the session that saw a dialog open answer it, so every open dialog ends as `lost`; its page is
+//! wedged until it is navigated, reloaded or closed. Nothing that was asked for is sent again.
+
+use std::sync::Arc;
+
+use super::super::error::Error;
+use super::super::log::Kind;
+use super::super::snapshot::{PageState, Phase};
+use super::{Now, Outgoing, SessionKey, State, Waiting};
+use crate::cdp::protocol::target::{TargetId, TargetInfo};
+
+impl State {
+    /// The connection is lost; another one will be tried.
+    pub(in crate::supervisor) fn disconnected(&mut self, reason: &str, now: Now) {
+        self.phase = Phase::Reconnecting(reason.into());
+        self.dirty.phase = true;
+        self.note(Kind::Disconnected, None, now, &serde_json::json!({ "reason": reason }));
+        for (target, dialog) in self.dialogs.open_pages() {
+            if let Some(page) = self.page_mut(&target) {
+                page.lost_dialog = Some(dialog);
+            }
+        }
+        self.lose_dialogs(|_| true, now);
+        self.sessions.clear();
+        self.frames.detach_all();
+        self.waiting.clear();
+        self.effects.clear();
+        self.requests.listed = false;
+        self.requests.disconnect(&Error::Reconnecting { reason: reason.to_owned() });
+        for page in &mut self.pages {
+            page.closing = false;
+            if page.state != PageState::Crashed {
+                page.state = PageState::Detached;
+            }
+        }
+        self.dirty.pages = true;
+        self.dirty.frames = true;
+    }
+
+    /// There is a new connection: attach to everything again.
+    pub(in crate::supervisor) fn reconnected(&mut self) {
+        self.generation += 1;
+        self.dirty.phase = true;
+        let tag = self.expect(Waiting::Started);
+        self.send(None, tag, Outgoing::AttachPages);
+    }
+
+    /// Whether it is to go on when the connection is lost.
+    pub(in crate::supervisor) fn may_reconnect(&self) -> bool {
+        matches!(self.phase, Phase::Active | Phase::Reconnecting(_)) && self.options.reconnect.tries > 0
+    }
+
+    pub(in crate::supervisor) fn is_active(&self) -> bool {
+        self.phase == Phase::Active
+    }
+
+    pub(in crate::supervisor) fn options(&self) -> &super::super::options::SupervisorOptions {
+        &self.options
+    }
+
+    /// A page of the task came in again on a new session.
+    pub(super) fn page_back(&mut self, index: usize, session: &SessionKey, info: &TargetInfo) {
+        let page = &mut self.pages[index];
+        page.session = Arc::clone(session);
+        page.url = info.url.as_str().into();
+        page.title = info.title.as_str().into();
+        page.state = match page.state {
+            PageState::Crashed => PageState::Crashed,
+            // Its attach may hang, and nobody is to wait for that.
+            _ if page.lost_dialog.is_some() => PageState::Wedged,
+            _ => PageState::Attaching,
+        };
+        self.dirty.pages = true;
+    }
+
+    /// All pages are told: those that did not come again are gone.
+    pub(super) fn drop_detached(&mut self, now: Now) {
+        let gone = self.pages.iter().filter(|page| !self.sessions.contains_key(&page.session));
+        let gone: Vec<TargetId> = gone.map(|page| page.target.clone()).collect();
+        for target in gone {
+            self.page_out(&target, now);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What scripts come to: values as JSON, and exceptions.
+
+use std::fmt;
+use std::ops::Deref;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::cdp::protocol::runtime::{ExceptionDetails, RemoteObject};
+
+/// A result, and what it took to get it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Done<T> {
+    /// The result.
+    pub result: T,
+    /// Whether a running script of the page was ended, since the page did not answer otherwise. Its
+    /// document is kept.
+    pub rescued: bool,
+}
+
+impl<T> Done<T> {
+    pub(super) fn map<U>(self, with: impl FnOnce(T) -> U) -> Done<U> {
+        Done { result: with(self.result), rescued: self.rescued }
+    }
+
+    pub(super) fn try_map<U, E>(self, with: impl FnOnce(T) -> Result<U, E>) -> Result<Done<U>, E> {
+        Ok(Done { result: with(self.result)?, rescued: self.rescued })
+    }
+}
+
+impl<T> Deref for Done<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.result
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Done<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.result.fmt(f)
+    }
+}
+
+/// What a script evaluated to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Value {
+    /// The value as JSON; `null` for `undefined`. What JSON cannot hold (`Infinity`, a symbol, an
+    /// object with cycles) is its description as a string.
+    pub value: serde_json::Value,
+    /// Its JavaScript type: `undefined`, `number`, `string`, `object`, …
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Whether `value` is only a description.
+    pub described: bool,
+}
+
+/// An exception thrown by a script.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the script threw: {message}")]
+pub struct ScriptError {
+    /// What was thrown, with its stack when it was an error: untrusted.
+    pub message: String,
+    /// Line, counted from 0.
+    pub line: i64,
+    /// Column, counted from 0.
+    pub column: i64,
+}
+
+impl From<ExceptionDetails> for ScriptError {
+    fn from(details: ExceptionDetails) -> Self {
+        let thrown = details.exception.as_ref().map(thrown);
+        Self { message: thrown.unwrap_or(details.text), line: details.line_number, column: details.column_number }
+    }
+}
+
+fn thrown(object: &RemoteObject) -> String {
+    let json = || object.value.as_deref().map(RawValue::get).map(str::to_owned);
+    let plain = || if object.r#type.as_str() == "undefined" { "undefined" } else { "null" }.to_owned();
+    object.description.clone().or_else(json).unwrap_or_else(plain)
+}
+
+pub(super) fn plain(object: &RemoteObject) -> Value {
+    let kind = object.r#type.as_str().to_owned();
+    match object.value.as_deref().map(|raw| serde_json::from_str(raw.get())) {
+        Some(Ok(value)) => Value { value, kind, described: false },
+        _ if object.unserializable_value.is_some() => described(object),
+        // `null` and `undefined`
+        _ => Value { value: serde_json::Value::Null, kind, described: false },
+    }
+}
+
+pub(super) fn described(object: &RemoteObject) -> Value {
+    let text = object.unserializable_value.as_ref().map(ToString::to_string);
+    let text = text.or_else(|| object.description.clone()).unwrap_or_default();
+    Value { value: text.into(), kind: object.r#type.as_str().to_owned(), described: true }
+}
+
+impl fmt::Display for Value {
+    /// A string as it is, anything else as JSON.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.value {
+            serde_json::Value::String(text) => f.write_str(text),
+            other => write!(f, "{other}"),
+        }
+    }
+}

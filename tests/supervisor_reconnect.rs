@@ -1,0 +1,279 @@
+//! A lost connection: what is kept, what is told, and how it goes on.
+
+use std::time::Duration;
+
+use cdpilot::browser::{Browser, TransportKind};
+use cdpilot::cdp::ConnectOptions;
+use cdpilot::supervisor::{
+    ClosedBy, Error, FrameRef, Kind, PageState, Pages, Phase, Reconnect, Snapshot, Supervisor, SupervisorOptions,
+};
+use cdpilot::sync::{Deadline, spawn};
+use serde_json::json;
+
+use crate::support::chrome::{ACCEPT, launch, soon, until};
+use crate::support::proxy::Proxy;
+use crate::support::site::Site;
+
+/// A browser behind a proxy, and a supervisor that comes through it.
+struct Far {
+    supervisor: Supervisor,
+    proxy: Proxy,
+    site: Site,
+    browser: Browser,
+}
+
+impl Far {
+    fn with(options: SupervisorOptions) -> Option<Self> {
+        Self::connected(options, &ConnectOptions::default())
+    }
+
+    fn connected(mut options: SupervisorOptions, connect: &ConnectOptions) -> Option<Self> {
+        let browser = launch(TransportKind::Port(0))?;
+        let proxy = Proxy::of(&browser.endpoint().unwrap().url());
+        options.start_timeout = soon().left();
+        let supervisor = Supervisor::attach(&proxy.url(), connect, options).unwrap();
+        let site = Site::start();
+        site.page("/", "<title>far away</title>");
+        Some(Self { supervisor, proxy, site, browser })
+    }
+
+    fn new(name: &str) -> Option<Self> {
+        Self::with(SupervisorOptions::task(name))
+    }
+
+    fn go(&self) {
+        self.supervisor.navigate(&FrameRef::Top, &self.site.url("a", "/"), soon()).unwrap();
+        let loaded = "document.readyState === 'complete' || new Promise(done => addEventListener('load', done))";
+        self.supervisor.evaluate(&FrameRef::Top, loaded, soon()).unwrap();
+    }
+
+    fn back(&self, generation: u64) -> std::sync::Arc<Snapshot> {
+        until(&self.supervisor, "another connection", |now| now.is_active() && now.generation == generation)
+    }
+
+    fn end(self) {
+        self.supervisor.stop(soon());
+        drop(self.proxy);
+        self.browser.close(soon()).unwrap();
+    }
+}
+
+fn worth(supervisor: &Supervisor, script: &str) -> serde_json::Value {
+    supervisor.evaluate(&FrameRef::Top, script, soon()).unwrap().result.value
+}
+
+#[test]
+fn it_connects_again_and_knows_everything_it_knew() {
+    let Some(far) = Far::new("again") else { return };
+    let supervisor = &far.supervisor;
+    let frames = format!("<iframe src='{}'></iframe><iframe name=local></iframe>", far.site.url("b", "/"));
+    far.site.page("/frames", &frames);
+    supervisor.navigate(&FrameRef::Top, &far.site.url("a", "/frames"), soon()).unwrap();
+    worth(supervisor, "console.log('remembered'); window.kept = 41");
+    let all = |now: &Snapshot| now.frames.len() == 3 && now.frames.iter().all(|f| f.session_id.is_some());
+    let before = until(supervisor, "three frames", all);
+    until(supervisor, "the console", |now| !now.console.is_empty());
+
+    for round in 2..=3 {
+        far.proxy.cut();
+        let after = far.back(round);
+        let after = if all(&after) { after } else { until(supervisor, "three frames again", all) };
+        let ids = |now: &Snapshot| {
+            let mut ids: Vec<String> = now.frames.iter().map(|f| f.frame_id.to_string()).collect();
+            ids.sort();
+            ids
+        };
+        assert_eq!(ids(&before), ids(&after));
+        assert_eq!(before.pages[0].target_id, after.pages[0].target_id);
+        assert!(after.pages[0].own, "it is still ours to close");
+        assert_eq!(&*after.console[0].text, "remembered");
+        assert_eq!(worth(supervisor, "kept"), 41, "the page has not noticed");
+        for frame in after.frames.iter() {
+            let id = FrameRef::Id(frame.frame_id.clone());
+            assert_eq!(supervisor.evaluate(&id, "1 + 1", soon()).unwrap().value, 2);
+        }
+        supervisor.start_script(&FrameRef::Top, "window.said = confirm('still there?')").unwrap();
+        until(supervisor, "a dialog", |now| !now.dialogs.is_empty());
+        supervisor.respond(None, ACCEPT, soon()).unwrap();
+        assert_eq!(worth(supervisor, "said"), true);
+    }
+    let kinds: Vec<Kind> = supervisor.log().since(0, 1000).entries.iter().map(|e| e.kind).collect();
+    let told = |kind| kinds.iter().filter(|k| **k == kind).count();
+    assert_eq!((told(Kind::Disconnected), told(Kind::Reconnected), told(Kind::TabOpened)), (2, 2, 1));
+    let target = supervisor.snapshot().pages[0].target_id.clone();
+    far.end();
+    let _ = target;
+}
+
+#[test]
+fn a_call_waits_for_the_new_connection_and_one_under_way_fails() {
+    let Some(far) = Far::new("calls") else { return };
+    far.go();
+    far.proxy.refuse(true);
+    let pending = |far: &Far| {
+        let supervisor = &far.supervisor;
+        std::thread::scope(|scope| {
+            let script = "console.log('under way'); new Promise(() => 0)";
+            let call = scope.spawn(move || supervisor.evaluate(&FrameRef::Top, script, soon()));
+            until(supervisor, "it is under way", |now| !now.console.is_empty());
+            far.proxy.cut();
+            call.join().unwrap()
+        })
+    };
+    let failed = pending(&far).unwrap_err();
+    assert!(matches!(&failed, Error::Cdp(error) if error.is_closed()), "{failed}");
+    // No connection to be had: an answer by the deadline.
+    until(&far.supervisor, "it knows", |now| matches!(now.phase, Phase::Reconnecting(_)));
+    let refused = far.supervisor.evaluate(&FrameRef::Top, "1", Deadline::after_millis(50)).unwrap_err();
+    assert!(matches!(refused, Error::Reconnecting { .. }), "{refused}");
+    let refused = far.supervisor.open_page("about:blank", None, Deadline::after_millis(50)).unwrap_err();
+    assert!(matches!(refused, Error::Reconnecting { .. }), "{refused}");
+    let refused = far.supervisor.respond(None, ACCEPT, soon()).unwrap_err();
+    assert!(matches!(refused, Error::Reconnecting { .. }), "{refused}");
+    // What is known is told meanwhile.
+    let now = far.supervisor.snapshot();
+    assert_eq!((now.pages.len(), &*now.pages[0].title), (1, "far away"));
+    assert_eq!(now.pages[0].state, PageState::Detached);
+    far.proxy.refuse(false);
+    assert_eq!(worth(&far.supervisor, "document.title"), "far away");
+    far.end();
+}
+
+#[test]
+fn a_dialog_that_was_open_is_lost_and_its_page_has_ways_out() {
+    let Some(far) = Far::new("lost") else { return };
+    for way in ["navigate", "reload", "close"] {
+        let generation = far.supervisor.snapshot().generation;
+        let target = far.supervisor.open_page("about:blank", None, soon()).unwrap();
+        let page = FrameRef::TopOf(target.clone());
+        far.supervisor.navigate(&page, &far.site.url("a", "/"), soon()).unwrap();
+        far.supervisor.evaluate(&page, "window.mark = 1", soon()).unwrap();
+        far.supervisor.start_script(&page, "confirm('who will answer?')").unwrap();
+        let dialog = until(&far.supervisor, "a dialog", |now| !now.dialogs.is_empty()).dialogs[0].clone();
+        far.proxy.cut();
+        let now = far.back(generation + 1);
+        assert!(now.dialogs.is_empty());
+        let closed = now.recent.last().unwrap();
+        assert_eq!((closed.closed_by, &closed.dialog.id), (ClosedBy::Lost, &dialog.id));
+        let known = now.page(target.as_str()).unwrap();
+        assert_eq!((known.state, known.lost_dialog.as_ref()), (PageState::Wedged, Some(&dialog.id)));
+        let refused = far.supervisor.evaluate(&page, "1", soon()).unwrap_err();
+        assert!(matches!(&refused, Error::Wedged { dialog: lost, .. } if **lost == *dialog.id), "{refused}");
+        for word in ["navigate", "reload", "close"] {
+            assert!(refused.to_string().contains(word), "{refused}");
+        }
+        // Another page goes on; cookies and history of this one are told.
+        assert_eq!(worth(&far.supervisor, "2 * 3"), 6);
+        far.supervisor.cookies(&page, &[], soon()).unwrap();
+        let history = far.supervisor.history(&page, soon()).unwrap();
+        assert_eq!(history.entries[history.current].url, far.site.url("a", "/"));
+        match way {
+            "navigate" => drop(far.supervisor.navigate(&page, &far.site.url("a", "/?2"), soon()).unwrap()),
+            "reload" => drop(far.supervisor.reload(&page, soon()).unwrap()),
+            _ => far.supervisor.close_page(&target, soon()).unwrap(),
+        }
+        if way != "close" {
+            until(&far.supervisor, "it works again", |now| {
+                now.page(target.as_str()).is_some_and(|page| page.state == PageState::Ready)
+            });
+            let got = far.supervisor.evaluate(&page, "typeof mark", soon()).unwrap();
+            assert_eq!(got.value, "undefined", "another document");
+            far.supervisor.close_page(&target, soon()).unwrap();
+        }
+        let records = far.supervisor.log().since(0, 10_000).entries;
+        let closed = records.iter().filter(|e| e.kind == Kind::DialogClosed && e.data.get().contains(&*dialog.id));
+        assert_eq!(closed.count(), 1, "one record for each dialog");
+    }
+    far.end();
+}
+
+#[test]
+fn a_silent_connection_is_given_up_and_made_again() {
+    let keepalive = Some(Duration::from_millis(300));
+    let connect = ConnectOptions { keepalive, ..Default::default() };
+    let Some(far) = Far::connected(SupervisorOptions::task("silent"), &connect) else { return };
+    far.go();
+    far.proxy.silence(true);
+    let late = far.supervisor.evaluate(&FrameRef::Top, "1", Deadline::after_millis(200)).unwrap_err();
+    assert!(matches!(late, Error::Unresponsive { .. }), "{late}");
+    until(&far.supervisor, "it notices", |now| matches!(now.phase, Phase::Reconnecting(_)));
+    far.proxy.cut();
+    far.proxy.silence(false);
+    assert_eq!(worth(&far.supervisor, "document.title"), "far away");
+    far.end();
+}
+
+#[test]
+fn pages_that_came_and_went_meanwhile_are_sorted_out() {
+    let options = SupervisorOptions { pages: Pages::All, ..SupervisorOptions::task("meanwhile") };
+    let Some(far) = Far::with(options) else { return };
+    let gone = far.supervisor.open_page("about:blank#gone", None, soon()).unwrap();
+    let other = far.browser.connection();
+    far.proxy.refuse(true);
+    far.proxy.cut();
+    until(&far.supervisor, "it knows", |now| matches!(now.phase, Phase::Reconnecting(_)));
+    other.call_raw("Target.closeTarget", &json!({ "targetId": gone }), soon()).unwrap();
+    other.call_raw("Target.createTarget", &json!({ "url": "about:blank#new" }), soon()).unwrap();
+    far.proxy.refuse(false);
+    let now = far.back(2);
+    assert!(now.page(gone.as_str()).is_none(), "it is gone");
+    until(&far.supervisor, "the new one", |now| now.pages.iter().any(|page| page.url.ends_with("#new")));
+    far.end();
+}
+
+#[test]
+fn it_gives_up_after_so_many_tries_with_one_last_word() {
+    let pauses = Duration::from_millis(10);
+    let reconnect = Reconnect::default().tries(3).pauses(pauses, pauses);
+    let options = SupervisorOptions { reconnect, ..SupervisorOptions::task("giving-up") };
+    let Some(far) = Far::with(options) else { return };
+    far.proxy.refuse(true);
+    far.proxy.cut();
+    let log = far.supervisor.log();
+    while !log.has_ended() {
+        let _ = log.wait_since(log.last(), 1, soon());
+    }
+    let now = far.supervisor.snapshot();
+    let Phase::Ended(reason) = &now.phase else { panic!("{:?}", now.phase) };
+    assert!(reason.contains("lost"), "{reason}");
+    let refused = far.supervisor.evaluate(&FrameRef::Top, "1", soon()).unwrap_err();
+    assert!(matches!(refused, Error::NotActive { .. }), "{refused}");
+    far.end();
+}
+
+#[test]
+fn stopping_between_tries_takes_no_longer_than_otherwise() {
+    let hour = Duration::from_secs(3600);
+    let reconnect = Reconnect::default().pauses(hour, hour);
+    let options = SupervisorOptions { reconnect, ..SupervisorOptions::task("stopped") };
+    let Some(far) = Far::with(options) else { return };
+    far.proxy.refuse(true);
+    far.proxy.cut();
+    until(&far.supervisor, "it knows", |now| matches!(now.phase, Phase::Reconnecting(_)));
+    let (done, stopped) = crossbeam_channel::bounded(1);
+    let supervisor = far.supervisor;
+    let thread = spawn("test-stop", move || {
+        supervisor.stop(soon());
+        done.send(()).unwrap();
+    })
+    .unwrap();
+    stopped.recv_deadline(soon().instant()).expect("it hangs");
+    drop((thread, far.proxy));
+    far.browser.close(soon()).unwrap();
+}
+
+#[test]
+fn a_browser_of_ours_that_ended_is_not_waited_for() {
+    let Some(browser) = launch(TransportKind::Port(0)) else { return };
+    let hour = Duration::from_secs(3600);
+    let reconnect = Reconnect::default().pauses(hour, hour);
+    let options = SupervisorOptions { reconnect, start_timeout: soon().left(), ..SupervisorOptions::task("its-end") };
+    let supervisor = Supervisor::start(browser, options).unwrap();
+    drop(supervisor.connection().send_raw("Browser.close", &json!({})));
+    let log = supervisor.log();
+    let deadline = soon();
+    while !log.has_ended() && !deadline.passed() {
+        let _ = log.wait_since(log.last(), 1, deadline);
+    }
+    assert!(matches!(supervisor.snapshot().phase, Phase::Ended(_)), "{:?}", supervisor.snapshot().phase);
+}

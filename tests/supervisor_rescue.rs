@@ -1,0 +1,213 @@
+//! Pages that are stuck in a script, and pages that nothing helps.
+
+use std::time::{Duration, Instant};
+
+use cdpilot::browser::TransportKind;
+use cdpilot::cdp;
+use cdpilot::supervisor::{Error, FrameRef, Kind, SupervisorOptions};
+use cdpilot::sync::Deadline;
+use serde_json::json;
+
+use crate::support::chrome::{Task, blocking, launch, soon};
+
+/// The default. A shorter one would take a busy machine for a stuck page.
+const AFTER: Duration = Duration::from_secs(1);
+
+fn task(name: &str) -> Option<Task> {
+    Task::own_with(SupervisorOptions { rescue_after: AFTER, ..SupervisorOptions::task(name) })
+}
+
+fn show(task: &Task, html: &str) {
+    task.site.page("/", html);
+    task.go(&task.site.url("a", "/"));
+    task.eval("window.kept = 'kept'");
+}
+
+/// The page runs a loop without an end.
+fn loop_in(task: &Task, frame: &FrameRef) {
+    let before = task.snapshot().console.len();
+    task.start_script(frame, "setTimeout(() => { console.log('stuck'); while (true); })").unwrap();
+    task.until("the loop", |now| now.console.len() > before);
+}
+
+fn rescues(task: &Task) -> usize {
+    task.log().since(0, 10_000).entries.iter().filter(|entry| entry.kind == Kind::Rescued).count()
+}
+
+#[test]
+fn a_page_stuck_in_a_script_is_freed_and_keeps_its_document() {
+    let Some(task) = task("freed") else { return };
+    show(&task, "<title>stuck</title>");
+    let top = FrameRef::Top;
+    loop_in(&task, &top);
+    let got = task.evaluate(&top, "kept", soon()).unwrap();
+    assert_eq!((&got.value, got.rescued), (&json!("kept"), true));
+    assert_eq!(rescues(&task), 1);
+    let again = task.evaluate(&top, "kept", soon()).unwrap();
+    assert!(!again.rescued, "once is enough");
+
+    loop_in(&task, &top);
+    assert!(task.screenshot(&top, soon()).unwrap().rescued);
+    loop_in(&task, &top);
+    assert!(task.call_raw(&top, "DOM.getDocument", &json!({}), soon()).unwrap().rescued);
+    assert_eq!(task.eval("kept"), "kept");
+    loop_in(&task, &top);
+    let went = task.navigate(&top, &task.site.url("a", "/?next"), soon()).unwrap();
+    assert!(went.rescued && task.snapshot().pages[0].url.ends_with("?next"));
+    assert_eq!(task.eval("typeof kept"), "undefined");
+    loop_in(&task, &top);
+    assert!(task.reload(&top, soon()).unwrap().rescued);
+    task.eval("1");
+}
+
+#[test]
+fn a_stuck_frame_is_freed_and_others_do_not_notice() {
+    let Some(task) = task("frame-freed") else { return };
+    task.site.page("/inner", "inner");
+    show(&task, &format!("<iframe src='{}'></iframe>", task.site.url("b", "/inner")));
+    let inner = FrameRef::Id(task.frame("/inner").frame_id);
+    loop_in(&task, &inner);
+    let other = task.evaluate(&FrameRef::Top, "kept", soon()).unwrap();
+    assert_eq!((&other.value, other.rescued), (&json!("kept"), false));
+    let got = task.evaluate(&inner, "location.pathname", soon()).unwrap();
+    assert_eq!((&got.value, got.rescued), (&json!("/inner"), true));
+}
+
+#[test]
+fn a_script_of_a_caller_has_its_time_and_others_are_told() {
+    let Some(task) = task("busy") else { return };
+    show(&task, "busy");
+    let top = FrameRef::Top;
+    let script = "console.log('running'); const end = Date.now() + 4000; while (Date.now() < end); 'all of it'";
+    std::thread::scope(|scope| {
+        let long = scope.spawn(|| task.evaluate(&top, script, soon()));
+        task.until("it runs", |now| !now.console.is_empty());
+        let refused = task.evaluate(&top, "1", Deadline::after_secs(5)).unwrap_err();
+        assert!(matches!(refused, Error::PageBusy { .. }), "{refused}");
+        let refused = task.screenshot(&top, Deadline::after_secs(5)).unwrap_err();
+        assert!(matches!(refused, Error::PageBusy { .. }), "{refused}");
+        let got = long.join().unwrap().unwrap();
+        assert_eq!((&got.value, got.rescued), (&json!("all of it"), false));
+    });
+    assert_eq!(rescues(&task), 0);
+}
+
+#[test]
+fn a_script_without_an_end_is_ended_at_its_deadline() {
+    let Some(task) = task("own") else { return };
+    show(&task, "own");
+    let began = Instant::now();
+    let ended = task.evaluate(&FrameRef::Top, "while (true);", Deadline::after_secs(1)).unwrap_err();
+    println!("ended after {:?}", began.elapsed());
+    assert!(matches!(ended, Error::ScriptTimeout { .. }), "{ended}");
+    let next = task.evaluate(&FrameRef::Top, "kept", soon()).unwrap();
+    assert_eq!((&next.value, next.rescued), (&json!("kept"), false));
+    // Waiting for a promise is no loop: nothing is ended.
+    let late = task.evaluate(&FrameRef::Top, "new Promise(() => 0)", Deadline::after_secs(1)).unwrap_err();
+    assert!(matches!(&late, Error::Cdp(error) if error.is_timeout()), "{late}");
+}
+
+#[test]
+fn a_slow_server_is_not_a_stuck_page() {
+    let after = Duration::from_secs(4); // a busy machine has its time too
+    let options = SupervisorOptions { rescue_after: after, ..SupervisorOptions::task("slow") };
+    let Some(task) = Task::own_with(options) else { return };
+    show(&task, "slow");
+    let held = crate::support::site::Held::default();
+    let slow = crate::support::site::Answer::html("slow at last").held_by(&held);
+    task.site.put("/slow", slow);
+    std::thread::scope(|scope| {
+        let going = scope.spawn(|| task.navigate(&FrameRef::Top, &task.site.url("a", "/slow"), soon()));
+        // Longer than it takes to free a page.
+        let waiting = format!("new Promise(done => setTimeout(() => done(kept), {}))", 2 * after.as_millis());
+        assert_eq!(task.eval(&waiting), "kept");
+        held.let_go();
+        assert!(!going.join().unwrap().unwrap().rescued);
+    });
+    assert_eq!(rescues(&task), 0);
+}
+
+#[test]
+fn a_dialog_of_a_page_in_the_same_process_is_named_not_ended() {
+    let Some(task) = task("siblings") else { return };
+    show(&task, "siblings");
+    task.run("window.other = open(location.href)");
+    let now = task.until("the popup", |now| now.pages.len() == 2);
+    let popup = FrameRef::TopOf(now.pages[1].target_id.clone());
+    task.loaded(&popup);
+    task.start_script(&popup, "window.said = confirm('wait')").unwrap();
+    let dialog = task.dialog();
+    match task.evaluate(&FrameRef::Top, "1 + 1", soon()) {
+        Ok(got) => assert_eq!((&got.value, got.rescued), (&json!(2), false)),
+        refused => assert_eq!(blocking(refused), [dialog.id.to_string()]),
+    }
+    task.answer(crate::support::chrome::ACCEPT);
+    assert_eq!(task.evaluate(&popup, "said", soon()).unwrap().value, true);
+    assert_eq!(rescues(&task), 0);
+}
+
+#[test]
+fn a_page_whose_renderer_stands_still_is_revived_on_request_only() {
+    let Some(browser) = launch(TransportKind::Port(0)) else { return };
+    let pid = browser.pid().unwrap();
+    let url = browser.endpoint().unwrap().url();
+    let options = SupervisorOptions { rescue_after: AFTER, ..SupervisorOptions::task("stopped") };
+    let task = Task::attach(&url, options).unwrap();
+    show(&task, "<title>stopped</title>");
+    let png = task.screenshot(&FrameRef::Top, soon()).unwrap().result;
+    let renderers = renderers_of(pid);
+    renderers.iter().for_each(|renderer| signal(*renderer, rustix::process::Signal::STOP));
+    let refused = task.evaluate(&FrameRef::Top, "1", Deadline::after_secs(3)).unwrap_err();
+    assert!(matches!(refused, Error::Unresponsive { tried: true, .. }), "{refused}");
+    // Nothing was lost, and what is known or can be told is.
+    let now = task.snapshot();
+    assert_eq!(&*now.pages[0].title, "stopped");
+    assert_eq!(task.last_picture(&now.pages[0].target_id).unwrap().png[..], png[..]);
+    assert_eq!(task.target_info(&FrameRef::Top, soon()).unwrap().title, "stopped");
+    task.cookies(&FrameRef::Top, &[], soon()).unwrap();
+    task.history(&FrameRef::Top, soon()).unwrap();
+    match task.revive(&FrameRef::Top, soon()) {
+        Ok(()) => assert_eq!(task.eval("typeof kept"), "undefined"),
+        Err(refused) => {
+            println!("not revived: {refused}");
+            assert!(matches!(refused, Error::Unresponsive { .. }), "{refused}");
+            renderers.iter().for_each(|renderer| signal(*renderer, rustix::process::Signal::CONT));
+        }
+    }
+    drop(task);
+    browser.close(soon()).unwrap();
+}
+
+#[test]
+fn a_crashed_page_is_revived() {
+    let Some(task) = task("crashed") else { return };
+    show(&task, "<title>crashed</title>");
+    task.revive(&FrameRef::Top, soon()).unwrap();
+    assert_eq!(task.eval("typeof kept"), "undefined");
+    let top = FrameRef::Top;
+    let crash = task.call_raw(&top, "Page.crash", &json!({}), soon()).unwrap_err();
+    assert!(matches!(&crash, Error::Cdp(cdp::Error::SessionGone { .. })), "{crash}");
+    let refused = task.evaluate(&top, "1", soon()).unwrap_err();
+    assert!(matches!(&refused, Error::Cdp(cdp::Error::SessionGone { .. })), "{refused}");
+    task.reload(&top, soon()).unwrap();
+    task.loaded(&top);
+    assert_eq!(task.eval("document.title"), "crashed");
+}
+
+/// The process ids of a browser's renderers.
+fn renderers_of(browser: u32) -> Vec<u32> {
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let is_one = |id: &u32| {
+        let line = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        let group = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(2)?.parse::<u32>().ok());
+        group == Some(browser) && String::from_utf8_lossy(&line).contains("--type=renderer")
+    };
+    ids.filter(is_one).collect()
+}
+
+fn signal(pid: u32, signal: rustix::process::Signal) {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+}

@@ -1,0 +1,344 @@
+//! A browser whose dialogs go over a bridge, driven by raw calls.
+//!
+//! Every page, frame process and popup gets the bridge before its scripts run. What comes in is noted
+//! and answered at once as [`Bridged::accept`] and [`Bridged::text`] say, so a script that asks runs
+//! through. `https://secure.test` and `https://other.test` are made up by interception.
+
+use std::collections::HashMap;
+
+use cdpilot::browser::{Browser, TransportKind};
+use cdpilot::cdp::{Capacity, Event, Item, Session, Subscription, Watch};
+use cdpilot::supervisor::bridge::{Bridge, CallKind, Fulfil, Refused};
+use cdpilot::sync::Deadline;
+use serde_json::{Value, json};
+
+use super::chrome::{launch, soon};
+use super::site::Site;
+
+/// How a dialog or request was met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Bridge,
+    Native,
+    Refused(Refused),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Met {
+    pub(crate) way: Way,
+    pub(crate) kind: String,
+    pub(crate) message: String,
+    pub(crate) default: String,
+    /// The frame that the request or dialog belongs to.
+    pub(crate) frame: String,
+    /// The body of a request.
+    pub(crate) body: String,
+    /// Whether `postData` was there, and how many `postDataEntries`.
+    pub(crate) carried: (bool, usize),
+}
+
+impl Met {
+    pub(crate) fn short(&self) -> (Way, &str, &str) {
+        (self.way, &self.kind, &self.message)
+    }
+}
+
+/// What is set up beside the bridge.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Setup {
+    pub(crate) bridge: bool,
+    pub(crate) bypass_csp: bool,
+    /// Whether requests of service workers are intercepted too.
+    pub(crate) workers: bool,
+}
+
+pub(crate) const ALL: Setup = Setup { bridge: true, bypass_csp: true, workers: true };
+
+pub(crate) struct Bridged {
+    pub(crate) site: Site,
+    pub(crate) bridge: Bridge,
+    pub(crate) accept: bool,
+    pub(crate) text: String,
+    pub(crate) met: Vec<Met>,
+    /// Pages of the `https` hosts: header lines and the document, by path.
+    pub(crate) secure: HashMap<String, (Value, String)>,
+    /// The first page.
+    pub(crate) page: Session,
+    /// All sessions with their target's type, in order.
+    pub(crate) sessions: Vec<(String, Session)>,
+    pub(crate) loads: usize,
+    /// What is wrong with answers of the bridge.
+    pub(crate) spoil: Option<&'static str>,
+    /// The last right answer.
+    last: String,
+    setup: Setup,
+    events: Subscription,
+    browser: Browser,
+}
+
+impl Bridged {
+    pub(crate) fn start(setup: Setup) -> Option<Self> {
+        let browser = launch(TransportKind::Pipe)?;
+        let connection = browser.connection().clone();
+        let methods = [
+            "Target.attachedToTarget",
+            "Target.detachedFromTarget",
+            "Fetch.requestPaused",
+            "Page.javascriptDialogOpening",
+            "Page.loadEventFired",
+        ];
+        let events = connection.subscribe(Watch::everything().only(&methods), Capacity::of(100_000));
+        let auto = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+        connection.call_raw("Target.setAutoAttach", &auto, soon()).unwrap();
+        let made = connection.call_raw("Target.createTarget", &json!({"url": "about:blank"}), soon()).unwrap();
+        let target = made.value().unwrap()["targetId"].as_str().unwrap().to_owned();
+        let mut bridged = Self {
+            site: Site::start(),
+            bridge: Bridge::new().unwrap(),
+            accept: true,
+            text: "typed".to_owned(),
+            met: Vec::new(),
+            secure: HashMap::new(),
+            page: connection.session(""),
+            sessions: Vec::new(),
+            loads: 0,
+            spoil: None,
+            last: String::new(),
+            setup,
+            events,
+            browser,
+        };
+        while bridged.page.id().is_empty() {
+            let event = bridged.event(soon()).expect("the page is attached");
+            let params: Value = serde_json::from_slice(event.params()).unwrap();
+            if event.method() == "Target.attachedToTarget" && params["targetInfo"]["targetId"] == *target {
+                bridged.page = bridged.browser.connection().session(params["sessionId"].as_str().unwrap());
+            }
+            bridged.fold(&event);
+        }
+        // A navigation that comes before the first document is set up gets lost.
+        bridged.eval(LOADED);
+        Some(bridged)
+    }
+
+    fn event(&self, deadline: Deadline) -> Option<Event> {
+        match self.events.next(deadline) {
+            Ok(Item::Event(event)) => Some(event),
+            Ok(Item::Lagged(missed)) => panic!("{missed} events were lost"),
+            Err(_) => None,
+        }
+    }
+
+    fn fold(&mut self, event: &Event) {
+        let params: Value = serde_json::from_slice(event.params()).unwrap();
+        let session = self.browser.connection().session(event.session().unwrap_or_default());
+        match event.method() {
+            "Target.attachedToTarget" => self.attached(&params),
+            "Target.detachedFromTarget" => {
+                self.sessions.retain(|(_, known)| known.id() != params["sessionId"]);
+            }
+            "Page.loadEventFired" => self.loads += usize::from(session.id() == self.page.id()),
+            "Fetch.requestPaused" => self.paused(&session, &params),
+            _ => {
+                self.met.push(Met {
+                    way: Way::Native,
+                    kind: text(&params["type"]),
+                    message: text(&params["message"]),
+                    default: text(&params["defaultPrompt"]),
+                    frame: text(&params["frameId"]),
+                    body: String::new(),
+                    carried: (false, 0),
+                });
+                let answer = json!({"accept": self.accept, "promptText": self.text});
+                session.send_raw("Page.handleJavaScriptDialog", &answer).unwrap();
+            }
+        }
+    }
+
+    fn attached(&mut self, params: &Value) {
+        let kind = text(&params["targetInfo"]["type"]);
+        let session = self.browser.connection().session(params["sessionId"].as_str().unwrap());
+        let send = |method: &'static str, params: Value| drop(session.send_raw(method, &params).unwrap());
+        let mut patterns = vec![json!({"urlPattern": "https://*.test/*"})];
+        if self.setup.bridge {
+            patterns.push(json!({"urlPattern": self.bridge.pattern(), "requestStage": "Request"}));
+        }
+        if kind == "page" || kind == "iframe" {
+            send("Page.enable", json!({}));
+            send("Fetch.enable", json!({"patterns": patterns}));
+            send("Page.setBypassCSP", json!({"enabled": self.setup.bypass_csp}));
+            if self.setup.bridge {
+                let script = json!({"source": &**self.bridge.source(), "runImmediately": true});
+                send("Page.addScriptToEvaluateOnNewDocument", script);
+            }
+            let auto = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+            send("Target.setAutoAttach", auto);
+        } else if self.setup.workers {
+            send("Fetch.enable", json!({"patterns": patterns}));
+        }
+        send("Runtime.runIfWaitingForDebugger", json!({}));
+        self.sessions.push((kind, session));
+    }
+
+    fn paused(&mut self, session: &Session, params: &Value) {
+        let request = &params["request"];
+        let (url, id) = (text(&request["url"]), &params["requestId"]);
+        let entries = request["postDataEntries"].as_array().map_or(0, Vec::len);
+        let post_data = request["postData"].as_str();
+        let mut met = Met {
+            way: Way::Bridge,
+            kind: String::new(),
+            message: String::new(),
+            default: String::new(),
+            frame: text(&params["frameId"]),
+            body: post_data.unwrap_or_default().to_owned(),
+            carried: (post_data.is_some(), entries),
+        };
+        let method = text(&request["method"]);
+        match self.bridge.read(&url, &method, post_data.map(str::as_bytes)) {
+            Ok(call) => {
+                let kind = match call.kind {
+                    CallKind::Alert => "alert",
+                    CallKind::Confirm => "confirm",
+                    CallKind::Prompt => "prompt",
+                };
+                met.kind = kind.to_owned();
+                let answer = self.bridge.answer(&call, self.accept, Some(&self.text)).body().to_owned();
+                let native = self.bridge.leave_to_browser(&call).body().to_owned();
+                let older = std::mem::replace(&mut self.last, answer.clone());
+                let (status, body) = match self.spoil {
+                    None => (Fulfil::STATUS, answer),
+                    Some("native") => (Fulfil::STATUS, native),
+                    // Another verdict under the same code.
+                    Some("accepted") => (Fulfil::STATUS, native.replacen("\nn\n", "\n1\n", 1)),
+                    Some("code") => (Fulfil::STATUS, "0".repeat(32) + &answer[32..]),
+                    Some("cut") => (Fulfil::STATUS, answer[..answer.len() - 1].to_owned()),
+                    Some("empty") => (Fulfil::STATUS, String::new()),
+                    Some("older") => (Fulfil::STATUS, older),
+                    Some(_) => (500, answer),
+                };
+                fulfil(session, id, status, &body);
+                (met.message, met.default) = (call.message, call.default_prompt);
+            }
+            Err(Refused::Foreign) => {
+                self.serve(session, id, &url);
+                return;
+            }
+            Err(refused) => {
+                met.way = Way::Refused(refused);
+                session
+                    .send_raw("Fetch.failRequest", &json!({"requestId": id, "errorReason": "AccessDenied"}))
+                    .unwrap();
+            }
+        }
+        self.met.push(met);
+    }
+
+    fn serve(&self, session: &Session, id: &Value, url: &str) {
+        let path = url.splitn(4, '/').nth(3).unwrap_or_default();
+        let (headers, html) = self.secure.get(path).cloned().unwrap_or_else(|| (json!([]), "nothing here".to_owned()));
+        let mut headers = headers.as_array().unwrap().clone();
+        headers.push(json!({"name": "Content-Type", "value": "text/html; charset=utf-8"}));
+        let answer =
+            json!({"requestId": id, "responseCode": 200, "responseHeaders": headers, "body": base64(html.as_bytes())});
+        session.send_raw("Fetch.fulfillRequest", &answer).unwrap();
+    }
+
+    /// What a script is worth in a session, answering whatever it asks.
+    pub(crate) fn eval_in(&mut self, session: &Session, script: &str) -> Value {
+        let params = json!({
+            "expression": script, "returnByValue": true, "awaitPromise": true, "userGesture": true
+        });
+        let mut reply = session.send_raw("Runtime.evaluate", &params).unwrap();
+        let deadline = soon();
+        let outcome = loop {
+            match reply.poll_raw(Deadline::after_millis(5)) {
+                Ok(outcome) => break outcome.unwrap().value().unwrap(),
+                Err(back) => reply = back,
+            }
+            self.pump();
+            assert!(!deadline.passed(), "no answer to: {script}; met: {:#?}", self.met);
+        };
+        self.pump();
+        assert!(outcome.get("exceptionDetails").is_none(), "{script}: {outcome:#}");
+        outcome["result"]["value"].clone()
+    }
+
+    /// The same in the first page.
+    pub(crate) fn eval(&mut self, script: &str) -> Value {
+        let page = self.page.clone();
+        self.eval_in(&page, script)
+    }
+
+    /// Takes what has come.
+    pub(crate) fn pump(&mut self) {
+        while let Ok(event) = self.events.try_next() {
+            let Item::Event(event) = event else { panic!("events were lost") };
+            self.fold(&event);
+        }
+    }
+
+    /// Takes what comes until something holds.
+    pub(crate) fn until(&mut self, what: &str, accept: impl Fn(&Self) -> bool) {
+        let deadline = soon();
+        while !accept(self) {
+            let Some(event) = self.event(deadline) else { panic!("waited in vain for {what}; met: {:#?}", self.met) };
+            self.fold(&event);
+        }
+    }
+
+    /// Shows a page in the first tab and waits until it is loaded.
+    pub(crate) fn go(&mut self, url: &str) {
+        self.pump();
+        let loads = self.loads;
+        let moved = self.page.send_raw("Page.navigate", &json!({"url": url})).unwrap();
+        self.until(url, |now| now.loads > loads);
+        let outcome = moved.wait_raw(soon()).unwrap().value().unwrap();
+        assert!(outcome.get("errorText").is_none(), "{url}: {outcome}");
+    }
+
+    /// The session of the document whose address ends so, loaded.
+    pub(crate) fn session(&mut self, url: &str) -> Session {
+        let deadline = soon();
+        loop {
+            for (kind, session) in self.sessions.clone() {
+                if (kind == "page" || kind == "iframe") && self.address(&session).ends_with(url) {
+                    self.eval_in(&session, LOADED);
+                    return session;
+                }
+            }
+            assert!(!deadline.passed(), "no document {url}");
+        }
+    }
+
+    fn address(&mut self, session: &Session) -> String {
+        text(&self.eval_in(session, "location.href"))
+    }
+
+    /// What was met since the last look.
+    pub(crate) fn taken(&mut self) -> Vec<Met> {
+        self.pump();
+        std::mem::take(&mut self.met)
+    }
+}
+
+const LOADED: &str =
+    "document.readyState === 'complete' || new Promise(done => addEventListener('load', () => done(true)))";
+
+pub(crate) fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn base64(bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+fn fulfil(session: &Session, id: &Value, status: u16, body: &str) {
+    let headers: Vec<Value> =
+        Fulfil::HEADERS.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+    let params = json!({
+        "requestId": id, "responseCode": status, "responseHeaders": headers, "body": base64(body.as_bytes())
+    });
+    session.send_raw("Fetch.fulfillRequest", &params).unwrap();
+}

@@ -1,0 +1,224 @@
+//! A proxy in front of a real browser, for what endpoints far away do: it cuts connections, goes
+//! silent, refuses new ones, and closes native dialogs by itself.
+//!
+//! It hands WebSocket frames on whole, so that a command of its own fits in between.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use cdpilot::sync::{Thread, pause, spawn};
+use parking_lot::Mutex;
+
+/// Ids of the proxy's own commands begin here.
+const OWN: u64 = 4_000_000_000;
+
+#[derive(Default)]
+struct Shared {
+    sockets: Mutex<Vec<TcpStream>>,
+    refuses: AtomicBool,
+    silent: AtomicBool,
+    /// Milliseconds after which native dialogs are dismissed, 0: never.
+    dismisses: AtomicU64,
+    dismissed: AtomicU64,
+    accepted: AtomicU64,
+    over: AtomicBool,
+}
+
+/// The proxy. Dropping it ends it and its connections.
+pub(crate) struct Proxy {
+    address: SocketAddr,
+    path: String,
+    shared: Arc<Shared>,
+    thread: Option<Thread>,
+}
+
+impl Proxy {
+    /// In front of the browser at this WebSocket address.
+    pub(crate) fn of(url: &str) -> Self {
+        let place = url.strip_prefix("ws://").expect("a ws:// address");
+        let (host, path) = place.split_once('/').unwrap();
+        let browser: SocketAddr = host.parse().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let shared = Arc::<Shared>::default();
+        let inner = Arc::clone(&shared);
+        let thread = spawn("site-proxy", move || {
+            let mut pairs = Vec::new();
+            for client in listener.incoming().flatten() {
+                if inner.over.load(Ordering::SeqCst) {
+                    break;
+                }
+                if inner.refuses.load(Ordering::SeqCst) {
+                    continue; // closed at once
+                }
+                inner.accepted.fetch_add(1, Ordering::SeqCst);
+                pairs.extend(connect(client, browser, &inner));
+                pairs.retain(|thread: &Thread| !thread.is_finished());
+            }
+            inner.cut();
+        })
+        .unwrap();
+        Self { address, path: path.to_owned(), shared, thread: Some(thread) }
+    }
+
+    /// The address of the browser, through the proxy.
+    pub(crate) fn url(&self) -> String {
+        format!("ws://{}/{}", self.address, self.path)
+    }
+
+    /// Cuts all connections.
+    pub(crate) fn cut(&self) {
+        self.shared.cut();
+    }
+
+    /// New connections are closed at once, or not any more.
+    pub(crate) fn refuse(&self, refuse: bool) {
+        self.shared.refuses.store(refuse, Ordering::SeqCst);
+    }
+
+    /// Nothing is handed on any more, though connections stay open: a half-open socket.
+    pub(crate) fn silence(&self, silent: bool) {
+        self.shared.silent.store(silent, Ordering::SeqCst);
+    }
+
+    /// Native dialogs are dismissed after so long.
+    pub(crate) fn dismiss_dialogs(&self, after: Duration) {
+        self.shared.dismisses.store(u64::try_from(after.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+
+    /// How many it dismissed.
+    pub(crate) fn dismissed(&self) -> u64 {
+        self.shared.dismissed.load(Ordering::SeqCst)
+    }
+
+    /// How many connections it took.
+    pub(crate) fn accepted(&self) -> u64 {
+        self.shared.accepted.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.shared.over.store(true, Ordering::SeqCst);
+        let _ = TcpStream::connect(self.address);
+        drop(self.thread.take());
+    }
+}
+
+impl Shared {
+    fn cut(&self) {
+        for socket in self.sockets.lock().drain(..) {
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+/// Connects a client with the browser: a thread for each direction.
+fn connect(client: TcpStream, browser: SocketAddr, shared: &Arc<Shared>) -> Vec<Thread> {
+    let Ok(server) = TcpStream::connect(browser) else { return Vec::new() };
+    for socket in [&client, &server] {
+        let _ = socket.set_nodelay(true);
+        shared.sockets.lock().push(socket.try_clone().unwrap());
+    }
+    let to_server = Arc::new(Mutex::new(server.try_clone().unwrap()));
+    let (up, down) = (Arc::clone(shared), Arc::clone(shared));
+    let (client_in, server_out) = (client.try_clone().unwrap(), Arc::clone(&to_server));
+    let upwards = move || {
+        let ended = carry(&client_in, true, &up, |frame, _| server_out.lock().write_all(frame));
+        drop(ended);
+        let _ = client_in.shutdown(Shutdown::Both);
+        let _ = server_out.lock().shutdown(Shutdown::Both);
+    };
+    let downwards = move || {
+        let mut client_out = client.try_clone().unwrap();
+        let ended = carry(&server, false, &down, |frame, text| {
+            if text.contains(&format!(r#"{{"id":{OWN}"#)) {
+                return Ok(()); // the answer to a command of our own
+            }
+            client_out.write_all(frame)?;
+            if text.starts_with(r#"{"method":"Page.javascriptDialogOpening""#) {
+                down.dismiss(text, &to_server)?;
+            }
+            Ok(())
+        });
+        drop(ended);
+        let _ = client.shutdown(Shutdown::Both);
+        let _ = server.shutdown(Shutdown::Both);
+    };
+    vec![spawn("site-proxy-up", upwards).unwrap(), spawn("site-proxy-down", downwards).unwrap()]
+}
+
+impl Shared {
+    fn dismiss(&self, event: &str, to_server: &Mutex<TcpStream>) -> io::Result<()> {
+        let after = self.dismisses.load(Ordering::SeqCst);
+        let Some(session) = event.rsplit_once(r#""sessionId":""#).map(|(_, rest)| rest.trim_end_matches(['"', '}']))
+        else {
+            return Ok(());
+        };
+        if after == 0 {
+            return Ok(());
+        }
+        pause(Duration::from_millis(after)); // that is what this proxy does
+        self.dismissed.fetch_add(1, Ordering::SeqCst);
+        let command = format!(
+            r#"{{"id":{OWN},"method":"Page.handleJavaScriptDialog","params":{{"accept":false}},"sessionId":"{session}"}}"#
+        );
+        let length = u16::try_from(command.len()).unwrap().to_be_bytes();
+        // A text frame, masked with zeros.
+        let mut frame = vec![0x81, 0x80 | 126, length[0], length[1], 0, 0, 0, 0];
+        frame.extend(command.as_bytes());
+        to_server.lock().write_all(&frame)
+    }
+}
+
+/// Hands on a head of HTTP, then frame after frame with its text when it is the browser's.
+fn carry(
+    mut from: &TcpStream,
+    masked: bool,
+    shared: &Shared,
+    mut to: impl FnMut(&[u8], &str) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        from.read_exact(&mut byte)?;
+        head.push(byte[0]);
+    }
+    to(&head, "")?;
+    loop {
+        let mut frame = vec![0; 2];
+        from.read_exact(&mut frame)?;
+        let more = match frame[1] & 0x7f {
+            126 => 2,
+            127 => 8,
+            _ => 0,
+        };
+        read_more(from, &mut frame, more)?;
+        let length = match more {
+            0 => usize::from(frame[1] & 0x7f),
+            _ => frame[2..].iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)),
+        };
+        if masked {
+            read_more(from, &mut frame, 4)?;
+        }
+        let body = frame.len();
+        read_more(from, &mut frame, length)?;
+        while shared.silent.load(Ordering::SeqCst) {
+            if shared.sockets.lock().is_empty() {
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
+            pause(Duration::from_millis(5)); // holds everything back, as a dead link does
+        }
+        let text = if masked { "" } else { std::str::from_utf8(&frame[body..]).unwrap_or_default() };
+        to(&frame, text)?;
+    }
+}
+
+fn read_more(mut from: &TcpStream, frame: &mut Vec<u8>, more: usize) -> io::Result<()> {
+    let start = frame.len();
+    frame.resize(start + more, 0);
+    from.read_exact(&mut frame[start..])
+}
