@@ -53,10 +53,11 @@ pub(super) fn calls(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
             evaluate(&supervisor, SUM, run.watch.soon())?;
         }
         page.push(micros(began));
+        let connection = supervisor.connection();
         let began = Instant::now();
         for _ in 0..count {
             run.watch.check()?;
-            let asked = supervisor.connection().call_raw("Browser.getVersion", &json!({}), run.watch.soon());
+            let asked = connection.call_raw("Browser.getVersion", &json!({}), run.watch.soon());
             asked.map_err(supervisor::Error::from)?;
         }
         browser.push(micros(began));
