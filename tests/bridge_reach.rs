@@ -240,3 +240,56 @@ fn texts_of_all_kinds_come_and_go_unchanged() {
     tab.eval("alert('\\ud800x')");
     assert_eq!(tab.taken()[0].message, "\u{fffd}x");
 }
+
+/// A page with a frame of another process, which waits for the answer to a call.
+fn waiting() -> Option<Bridged> {
+    let mut tab = Bridged::start(ALL)?;
+    tab.site.page("/", "<iframe src='@b/one'></iframe>");
+    tab.site.page("/one", "one");
+    tab.site.page("/next", "next");
+    let url = tab.site.url("a", "/");
+    tab.go(&url);
+    let frame = tab.session("/one");
+    tab.hold = true;
+    for session in [frame, tab.page.clone()] {
+        session.send_raw("Runtime.evaluate", &json!({"expression": "confirm('held')"})).unwrap();
+        let before = tab.met.len();
+        tab.until("the call", |tab| tab.met.len() > before);
+    }
+    assert!(tab.met.iter().all(|met| met.way == Way::Bridge));
+    Some(tab)
+}
+
+#[test]
+fn a_page_that_waits_for_an_answer_is_left_when_it_has_it() {
+    // Chromium does not finish a navigation to the same site before; nor does it tell anybody why.
+    let Some(mut tab) = waiting() else { return };
+    let (next, loads) = (tab.site.url("a", "/next"), tab.loads);
+    let left = tab.page.send_raw("Page.navigate", &json!({"url": next})).unwrap();
+    tab.site.wait_asked("a.localhost/next", 1);
+    tab.let_go();
+    tab.until("the next page", |tab| tab.loads > loads);
+    left.wait_raw(soon()).unwrap();
+    assert_eq!(tab.eval("document.body.textContent"), "next");
+    assert_eq!(way(&mut tab, "window"), Way::Bridge);
+}
+
+#[test]
+fn a_page_that_waits_for_an_answer_can_be_closed() {
+    let Some(mut tab) = waiting() else { return };
+    let target = tab.page.call_raw("Target.getTargetInfo", &json!({}), soon()).unwrap().value().unwrap();
+    let target = json!({"targetId": target["targetInfo"]["targetId"]});
+    tab.page.connection().call_raw("Target.closeTarget", &target, soon()).unwrap();
+    let page = tab.page.id().to_owned();
+    tab.until("its end", |tab| !tab.sessions.iter().any(|(_, session)| session.id() == page));
+    tab.page.connection().call_raw("Browser.getVersion", &json!({}), soon()).unwrap();
+}
+
+#[test]
+fn an_interception_that_ends_leaves_waiting_calls_to_the_browser() {
+    let Some(mut tab) = waiting() else { return };
+    tab.met.clear();
+    tab.page.call_raw("Fetch.disable", &json!({}), soon()).unwrap();
+    tab.until("the browser's own dialog", |tab| !tab.met.is_empty());
+    assert_eq!(tab.met[0].short(), (Way::Native, "confirm", "held"));
+}

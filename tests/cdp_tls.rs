@@ -5,6 +5,8 @@ use std::io::{Read as _, Write as _};
 use cdpilot::cdp::protocol::{browser, runtime};
 use cdpilot::cdp::{CloseReason, ConnectOptions, Connection, Error, TimeoutKind, http};
 use cdpilot::sync::{Deadline, Thread, spawn};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
 use serde_json::{Value, json};
 use tungstenite::Message;
 

@@ -43,6 +43,7 @@ mod project;
 mod protocol;
 mod supervisor_answers;
 mod supervisor_blocked;
+mod supervisor_bridge;
 mod supervisor_calls;
 mod supervisor_closing;
 mod supervisor_crash;

@@ -9,9 +9,11 @@ use super::guard::Watch;
 use super::handle::Supervisor;
 use super::route::{FrameRef, Route};
 use super::snapshot::Snapshot;
+use super::state::Request;
 use super::value::{Done, ScriptError, Value, described, plain};
 use crate::cdp::protocol::page::{CaptureScreenshot, Navigate, NavigateReturns, Reload};
 use crate::cdp::protocol::runtime::{self, CallFunctionOn, Evaluate, EvaluateReturns};
+use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt::Command;
 use crate::cdp::{self, CallOptions, RawReply};
 use crate::sync::Deadline;
@@ -167,6 +169,13 @@ impl Supervisor {
         Ok(watch.answered(()))
     }
 
+    fn dismiss_calls(&self, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
+        if self.snapshot().dialogs_of(target.as_str()).all(|dialog| !dialog.bridged) {
+            return Ok(());
+        }
+        self.ask("dismissing", deadline, |reply| Request::DismissCalls { target: target.clone(), reply })
+    }
+
     fn loader(&self, route: &Route) -> Arc<str> {
         let now = self.snapshot();
         let shows = route.frame.as_ref().and_then(|frame| now.frame(frame.as_str()));
@@ -182,6 +191,7 @@ impl Supervisor {
         command: &C,
         deadline: Deadline,
     ) -> Result<C::Returns, Error> {
+        self.dismiss_calls(&route.target, deadline)?;
         let options = CallOptions { session: Some(&route.session), deadline, interruptible: true };
         let mut reply = route.connection.send_with(Cow::Borrowed(C::METHOD), command, options)?;
         loop {

@@ -7,7 +7,7 @@
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError};
 
 use super::redial::Dialed;
-use super::state::Request;
+use super::state::{CALL, Request};
 use crate::cdp::protocol::{page, runtime, target};
 use crate::cdp::rt::Event as _;
 use crate::cdp::{Answer, Capacity, Connection, Event, Subscription, Watch};
@@ -51,6 +51,9 @@ pub(super) struct Inputs {
 /// What comes over one connection.
 struct FromBrowser {
     lifecycle: Subscription,
+    /// Calls of the bridge, and whatever a page sends to its address. A queue of their own: a flood of
+    /// forged ones pushes out nothing else.
+    calls: Subscription,
     console: Subscription,
     answers: Receiver<Answer>,
     answers_in: Sender<Answer>,
@@ -63,6 +66,7 @@ impl FromBrowser {
         let (answers_in, answers) = crossbeam_channel::bounded(16 * 1024);
         Self {
             lifecycle: connection.subscribe(Watch::everything().only(&LIFECYCLE), Capacity::of(8192)),
+            calls: connection.subscribe(Watch::everything().only(&[CALL]), Capacity::of(1024)),
             console: connection.subscribe(Watch::everything().only(&CONSOLE), Capacity::of(1024)),
             answers,
             answers_in,
@@ -74,6 +78,7 @@ impl FromBrowser {
 pub(super) enum Woken {
     /// An event that carries state, or an answer.
     Told,
+    Call,
     Console,
     Request,
     Dialed,
@@ -134,6 +139,7 @@ impl Inputs {
         }
         sources.push((select.recv(&self.requests), Woken::Request));
         if let Some(browser) = &self.browser {
+            sources.push((select.recv(browser.calls.channel()), Woken::Call));
             sources.push((select.recv(browser.console.channel()), Woken::Console));
         }
         match select.ready_deadline(until.instant()) {
@@ -178,6 +184,19 @@ impl Inputs {
             self.next_event = Some(event);
             Next::Answer(answer)
         }
+    }
+
+    /// The next request that was caught.
+    pub(super) fn next_call(&mut self) -> Option<Event> {
+        let calls = &self.browser.as_ref()?.calls;
+        let event = calls.channel().try_recv().ok()?;
+        calls.taken(&event);
+        Some(event)
+    }
+
+    /// Requests that were caught and lost since the last look.
+    pub(super) fn lost_calls(&self) -> u64 {
+        self.browser.as_ref().map_or(0, |browser| browser.calls.lag())
     }
 
     /// The next console message or exception.

@@ -35,6 +35,8 @@ pub enum Kind {
     Responsiveness,
     /// Events were lost and the state was read anew.
     Resync,
+    /// The dialog bridge was turned on, or failed in a frame.
+    Bridge,
     /// A page's running script was ended, because a call waited and the page did not answer.
     Rescued,
     /// The connection was lost.

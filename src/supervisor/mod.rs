@@ -47,13 +47,14 @@ pub use error::Error;
 pub use handle::Supervisor;
 pub use log::{Entry, EventLog, Kind, Tail};
 pub use options::{Pages, Reconnect, SupervisorOptions};
-pub use policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
+pub use policy::{ArmedAnswer, BridgeMode, DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
 pub use redact::Secrets;
 pub use registry::Registry;
 pub use route::FrameRef;
 pub use served::{History, Picture};
 pub use snapshot::{
-    ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel, Dialog, DialogType, Frame, Page, PageState, Phase, Snapshot,
+    BridgeLife, BridgeReason, BridgeView, ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel, Dialog, DialogType,
+    Frame, Page, PageState, Phase, Snapshot,
 };
 pub use tree::{FrameTree, FrameView, Limits};
 pub use value::{Done, ScriptError, Value};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::policy::{DialogPolicy, DialogRule};
+use super::policy::{BridgeMode, DialogPolicy, DialogRule};
 use super::redact::Secrets;
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::target::TargetId;
@@ -104,6 +104,11 @@ pub struct SupervisorOptions {
     /// Secrets that must not be shown when a dialog has them in its text. Tokens of known forms are
     /// covered without being named here.
     pub secrets: Secrets,
+    /// Whether dialogs go over the bridge.
+    pub bridge: BridgeMode,
+    /// Whether the browser counts as running on another machine, for [`BridgeMode::Auto`]. Set by
+    /// [`Supervisor::attach`](super::Supervisor::attach) for addresses that are not loopback.
+    pub remote: bool,
     /// How long a dialog waits for an answer before the watchdog dismisses it. Default 300 s; zero
     /// means the default.
     pub dialog_timeout: Duration,
@@ -128,6 +133,8 @@ impl Default for SupervisorOptions {
             task: "default".to_owned(),
             pages: Pages::default(),
             policy: DialogPolicy::default(),
+            bridge: BridgeMode::default(),
+            remote: false,
             rules: Vec::new(),
             secrets: Secrets::default(),
             dialog_timeout: DIALOG_TIMEOUT,

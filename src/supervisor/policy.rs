@@ -45,6 +45,22 @@ impl FromStr for DialogPolicy {
     }
 }
 
+/// Whether dialogs go over the [bridge](super::bridge), for endpoints that answer native ones by
+/// themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BridgeMode {
+    /// For browsers on other machines, and from the moment on that a dialog is seen closed by somebody
+    /// else within a tenth of a second.
+    #[default]
+    Auto,
+    /// From the start.
+    Always,
+    /// Never.
+    Never,
+}
+
 /// Which dialogs are meant. What is not given does not matter; all that is given must hold.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]

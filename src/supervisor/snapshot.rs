@@ -39,6 +39,8 @@ pub struct Snapshot {
     pub dialogs: Arc<[Dialog]>,
     /// The last 20 dialogs that closed, oldest first.
     pub recent: Arc<[ClosedDialog]>,
+    /// Whether dialogs go over the bridge.
+    pub bridge: BridgeView,
     /// The last 50 console messages and uncaught exceptions, oldest first.
     pub console: Arc<[ConsoleEntry]>,
 }
@@ -52,6 +54,7 @@ impl Snapshot {
             frames: Arc::default(),
             dialogs: Arc::default(),
             recent: Arc::default(),
+            bridge: BridgeView::default(),
             console: Arc::default(),
         }
     }
@@ -166,6 +169,9 @@ pub struct Frame {
     /// The session its commands go through; `None` while it is detached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<Arc<str>>,
+    /// What is known of the dialog bridge in its process.
+    #[serde(skip)]
+    pub bridge: BridgeLife,
     /// The frame that this session is attached to; other than the frame itself when they share it.
     #[serde(skip)]
     pub(crate) session_frame: Option<FrameId>,
@@ -175,6 +181,51 @@ pub struct Frame {
     /// Which document it shows: the protocol's loader id.
     #[serde(skip)]
     pub(crate) loader: Arc<str>,
+}
+
+/// Whether dialogs go over the bridge, and why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+pub struct BridgeView {
+    /// What turned it on; `None` while it is off.
+    pub on: Option<BridgeReason>,
+    /// Dialogs that came over it.
+    pub calls: u64,
+    /// Requests to its address that were no calls: a page tried to forge or repeat one.
+    pub refused: u64,
+}
+
+/// What turned the bridge on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BridgeReason {
+    /// It was asked for.
+    Asked,
+    /// The browser runs on another machine.
+    RemoteEndpoint,
+    /// A native dialog was closed by somebody else as soon as it opened.
+    ClosedByOthers,
+}
+
+/// What is known of the bridge in a frame's process.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BridgeLife {
+    /// It is not used.
+    #[default]
+    Off,
+    /// It is being set up.
+    Installing,
+    /// It is set up; no dialog has come yet.
+    Installed,
+    /// A dialog came over it.
+    Live,
+    /// It is set up, but the last dialog was a native one: the document is sandboxed, forbids
+    /// synchronous requests, or was there before with a content policy that forbids them.
+    Native,
+    /// The browser refused to set it up, and why.
+    Failed(Arc<str>),
 }
 
 /// The type of a dialog.
@@ -226,6 +277,9 @@ pub struct Dialog {
     pub target_id: TargetId,
     /// The origin of that frame.
     pub origin: Arc<str>,
+    /// Whether it came over the bridge: it is no native dialog.
+    #[serde(skip)]
+    pub bridged: bool,
 }
 
 /// A dialog that closed.

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use super::bridge::Fulfil;
 use super::inputs::{Inputs, Next, Woken};
 use super::link::Link;
 use super::log::EventLog;
@@ -13,8 +14,8 @@ use super::redial::{Dialed, Dialing};
 use super::snapshot::Snapshot;
 use super::state::{Effect, Now, Outgoing, SessionKey, State};
 use crate::browser::Browser;
-use crate::cdp::protocol::{page, runtime, target};
-use crate::cdp::rt::Command;
+use crate::cdp::protocol::{fetch, network, page, runtime, target};
+use crate::cdp::rt::{Base64, Command};
 use crate::cdp::{CloseReason, Connection, Error};
 use crate::sync::{Deadline, Published};
 
@@ -59,6 +60,7 @@ impl Worker {
             match self.wait() {
                 Woken::Told => self.fold_told(),
                 Woken::Console => self.fold_console(),
+                Woken::Call => self.fold_calls(),
                 Woken::Request => {
                     if let Ok(request) = self.inputs.requests.try_recv() {
                         self.state.on_request(request, now());
@@ -147,6 +149,18 @@ impl Worker {
         }
     }
 
+    /// Calls of the bridge, after everything that was told: the frames they come from are known then.
+    fn fold_calls(&mut self) {
+        self.fold_told();
+        if self.inputs.lost_calls() > 0 {
+            self.state.calls_lost(now());
+        }
+        for _ in 0..BATCH {
+            let Some(event) = self.inputs.next_call() else { return };
+            self.state.on_event(&event, now());
+        }
+    }
+
     fn fold_console(&mut self) {
         for _ in 0..BATCH {
             let Some(event) = self.inputs.next_console() else { return };
@@ -221,6 +235,31 @@ impl Worker {
                 let mut answer = page::HandleJavaScriptDialog::new(accept);
                 answer.prompt_text = text;
                 self.post(session, tag, &answer)
+            }
+            Outgoing::BypassCsp => self.post(session, tag, &page::SetBypassCsp::new(true)),
+            Outgoing::CatchCalls { pattern } => {
+                let only = fetch::RequestPattern { url_pattern: Some(pattern.to_string()), ..Default::default() };
+                let mut enable = fetch::Enable::new();
+                enable.patterns = Some(vec![only]);
+                self.post(session, tag, &enable)
+            }
+            Outgoing::ReleaseCalls => self.post(session, tag, &fetch::Disable::new()),
+            Outgoing::AddScript { source } => {
+                let mut add = page::AddScriptToEvaluateOnNewDocument::new(&*source.0);
+                add.run_immediately = Some(true);
+                self.post(session, tag, &add)
+            }
+            Outgoing::AnswerCall { request, answer } => {
+                let mut fulfil =
+                    fetch::FulfillRequest::new(fetch::RequestId::from(&*request), i64::from(Fulfil::STATUS));
+                let header = |(name, value): &(&str, &str)| fetch::HeaderEntry::new(*name, *value);
+                fulfil.response_headers = Some(Fulfil::HEADERS.iter().map(header).collect());
+                fulfil.body = Some(Base64::encode(answer.body().as_bytes()));
+                self.post(session, tag, &fulfil)
+            }
+            Outgoing::RefuseCall { request } => {
+                let reason = network::ErrorReason::AccessDenied;
+                self.post(session, tag, &fetch::FailRequest::new(fetch::RequestId::from(&*request), reason))
             }
             Outgoing::CreatePage { url, context } => {
                 let mut create = target::CreateTarget::new(url);

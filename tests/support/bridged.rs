@@ -69,6 +69,9 @@ pub(crate) struct Bridged {
     pub(crate) loads: usize,
     /// What is wrong with answers of the bridge.
     pub(crate) spoil: Option<&'static str>,
+    /// Whether calls stay without an answer.
+    pub(crate) hold: bool,
+    held: Vec<(Session, Value, String)>,
     /// The last right answer.
     last: String,
     setup: Setup,
@@ -103,6 +106,8 @@ impl Bridged {
             sessions: Vec::new(),
             loads: 0,
             spoil: None,
+            hold: false,
+            held: Vec::new(),
             last: String::new(),
             setup,
             events,
@@ -217,7 +222,11 @@ impl Bridged {
                     Some("older") => (Fulfil::STATUS, older),
                     Some(_) => (500, answer),
                 };
-                fulfil(session, id, status, &body);
+                if self.hold {
+                    self.held.push((session.clone(), id.clone(), body));
+                } else {
+                    fulfil(session, id, status, &body);
+                }
                 (met.message, met.default) = (call.message, call.default_prompt);
             }
             Err(Refused::Foreign) => {
@@ -284,6 +293,14 @@ impl Bridged {
         while !accept(self) {
             let Some(event) = self.event(deadline) else { panic!("waited in vain for {what}; met: {:#?}", self.met) };
             self.fold(&event);
+        }
+    }
+
+    /// Answers the calls that were held.
+    pub(crate) fn let_go(&mut self) {
+        self.hold = false;
+        for (session, id, body) in self.held.drain(..) {
+            fulfil(&session, &id, Fulfil::STATUS, &body);
         }
     }
 

@@ -7,7 +7,7 @@ use super::Nonce;
 /// Documents that are remembered. The one that was silent for longest is forgotten first; of a
 /// forgotten one an old call could be accepted again, which says nothing that its page could not say
 /// by calling again.
-const DOCUMENTS: usize = 4096;
+const DOCUMENTS: usize = 1024;
 
 #[derive(Default)]
 pub(super) struct Seen {
@@ -17,6 +17,12 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    /// How many documents are remembered.
+    #[cfg(test)]
+    pub(super) fn documents(&self) -> usize {
+        self.last.len()
+    }
+
     /// Takes a call. False when it, or a later one of its document, came before.
     pub(super) fn take(&mut self, nonce: Nonce) -> bool {
         self.calls += 1;
@@ -58,7 +64,7 @@ mod tests {
             // The first one goes on speaking.
             assert!(seen.take(Nonce { document: 0, number: 2 + u64::try_from(document).unwrap_or_default() }));
         }
-        assert_eq!(seen.last.len(), DOCUMENTS);
+        assert_eq!(seen.documents(), DOCUMENTS);
         assert!(!seen.take(Nonce { document: 0, number: 1 }));
     }
 }

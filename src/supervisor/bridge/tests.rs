@@ -128,6 +128,18 @@ proptest! {
 }
 
 #[test]
+fn what_is_refused_leaves_no_trace() {
+    let (mut bridge, url) = bridge();
+    let shown = format!("{bridge:?}");
+    for number in 0..1_000 {
+        let forged = write_call(Key::new([9; 16]), number, 1, "alert", ["forged", ""]);
+        assert_eq!(bridge.read(&url, "POST", Some(forged.as_bytes())), Err(Refused::BadCode));
+    }
+    assert_eq!(bridge.seen.documents(), 0);
+    assert_eq!(format!("{bridge:?}"), shown);
+}
+
+#[test]
 fn what_is_too_long_is_not_looked_at() {
     let (mut bridge, url) = bridge();
     let long = write_call(bridge.key, 1, 1, "alert", [&"é".repeat(3 * TEXT_LIMIT), ""]);

@@ -12,9 +12,10 @@ use super::super::error::Error;
 use super::super::log::Kind;
 use super::super::policy::{ArmedAnswer, DialogPolicy};
 use super::super::snapshot::{ClosedBy, ClosedDialog, Dialog, DialogType};
+use super::bridging::Way;
 use super::{Effect, Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp;
-use crate::cdp::protocol::page::{self, JavascriptDialogClosedEvent, JavascriptDialogOpeningEvent};
+use crate::cdp::protocol::page::{self, FrameId, JavascriptDialogClosedEvent, JavascriptDialogOpeningEvent};
 use crate::cdp::protocol::target::TargetId;
 
 /// Closed dialogs that are shown.
@@ -59,6 +60,7 @@ impl Answering {
 struct Open {
     /// As it is shown: secrets covered.
     dialog: Dialog,
+    way: Way,
     /// As the page wrote it.
     message: Arc<str>,
     default_prompt: Arc<str>,
@@ -71,6 +73,18 @@ struct Open {
 struct Armed {
     armed: ArmedAnswer,
     until: Instant,
+}
+
+/// A dialog that has just opened. The texts are as the page wrote them.
+pub(super) struct Opening<'a> {
+    pub(super) target: TargetId,
+    pub(super) kind: DialogType,
+    pub(super) message: Arc<str>,
+    pub(super) default: Arc<str>,
+    pub(super) frame: Option<FrameId>,
+    /// The document's address, for the origin of a frame that is not known.
+    pub(super) url: &'a str,
+    pub(super) way: Way,
 }
 
 /// All dialogs of the task.
@@ -159,8 +173,7 @@ fn kind(kind: &page::DialogType) -> DialogType {
 impl State {
     pub(super) fn dialog_opened(&mut self, session: &SessionKey, event: &JavascriptDialogOpeningEvent<'_>, now: Now) {
         let Some(target) = self.page_of(session) else { return };
-        let Some(page) = self.page_index(&target).map(|i| &self.pages[i]) else { return };
-        let (main_session, closing) = (Arc::clone(&page.session), page.closing);
+        let Some(main_session) = self.page_index(&target).map(|i| Arc::clone(&self.pages[i].session)) else { return };
         let kind = kind(&event.r#type);
         let same = |o: &Open| {
             o.dialog.target_id == target && o.dialog.frame_id == event.frame_id && *o.dialog.message == *event.message
@@ -169,29 +182,44 @@ impl State {
             return; // told on the frame's own session too
         }
         // One at a time: whatever was open on this page has been closed without a word.
-        while let Some(index) = self.dialogs.open.iter().position(|o| o.dialog.target_id == target) {
+        let native = |o: &Open| o.dialog.target_id == target && !o.dialog.bridged;
+        while let Some(index) = self.dialogs.open.iter().position(native) {
             self.close_record(index, None, now);
         }
+        self.native_seen(event.frame_id.as_ref(), kind);
+        let message = (*event.message).into();
+        let default = event.default_prompt.as_deref().unwrap_or_default().into();
+        let (frame, url, way) = (event.frame_id.clone(), &*event.url, Way::Native);
+        self.open_dialog(Opening { target, kind, message, default, frame, url, way }, now);
+    }
+
+    /// A dialog is open, whichever way it came.
+    pub(super) fn open_dialog(&mut self, opening: Opening<'_>, now: Now) {
+        let Opening { target, kind, message, default, frame, url, way } = opening;
+        let Some(page) = self.page_index(&target).map(|i| &self.pages[i]) else { return };
+        let (main_session, closing) = (Arc::clone(&page.session), page.closing);
         self.dialogs.opened += 1;
-        let origin =
-            event.frame_id.as_ref().and_then(|f| self.frames.origin(f)).unwrap_or_else(|| origin_of(&event.url));
-        let message: Arc<str> = (*event.message).into();
-        let default_prompt: Arc<str> = event.default_prompt.as_deref().unwrap_or_default().into();
+        let origin = frame.as_ref().and_then(|f| self.frames.origin(f)).unwrap_or_else(|| origin_of(url));
+        let frame_session = match &way {
+            Way::Bridge { session, .. } => Some(Arc::clone(session)),
+            Way::Native => frame.as_ref().and_then(|f| self.frames.session(f)),
+        };
         let dialog = Dialog {
             id: format!("d-{}", self.dialogs.opened).into(),
             kind,
             message: self.covered(&message),
-            default_prompt: self.covered(&default_prompt),
+            default_prompt: self.covered(&default),
             opened_at: now.unix,
-            frame_id: event.frame_id.clone(),
+            frame_id: frame,
             target_id: target.clone(),
             origin,
+            bridged: matches!(way, Way::Bridge { .. }),
         };
         self.note(Kind::DialogOpened, Some(&target), now, &dialog);
         let id = Arc::clone(&dialog.id);
-        let frame_session = event.frame_id.as_ref().and_then(|f| self.frames.session(f));
         let frame_session = frame_session.unwrap_or_else(|| Arc::clone(&main_session));
-        self.dialogs.open.push(Open { dialog, message, default_prompt, answering: None, watchdog: None });
+        let open = Open { dialog, way, message, default_prompt: default, answering: None, watchdog: None };
+        self.dialogs.open.push(open);
         self.dirty.dialogs = true;
         if closing {
             // A page that is on its way out must be let go, not kept by its own question.
@@ -245,10 +273,20 @@ impl State {
         open.answering = Some((by, now.instant, accept));
         let (id, target) = (Arc::clone(&open.dialog.id), open.dialog.target_id.clone());
         let text = text.filter(|_| accept && open.dialog.kind == DialogType::Prompt);
-        let Some(session) = self.page_index(&target).map(|i| Arc::clone(&self.pages[i].session)) else { return };
+        let (session, command) = match &open.way {
+            Way::Native => {
+                let Some(page) = self.page_index(&target).map(|i| &self.pages[i]) else { return };
+                (Arc::clone(&page.session), Outgoing::AnswerDialog { accept, text })
+            }
+            Way::Bridge { session, request, call } => {
+                let (session, request) = (Arc::clone(session), Arc::clone(request));
+                let Some(answer) = self.bridging.answer(call, accept, text.as_deref()) else { return };
+                (session, Outgoing::AnswerCall { request, answer })
+            }
+        };
         self.dirty.dialogs = true;
         let tag = self.expect(Waiting::Dialog { id });
-        self.send(Some(&session), tag, Outgoing::AnswerDialog { accept, text });
+        self.send(Some(&session), tag, command);
     }
 
     /// A request to answer. Its outcome is told when the answer took effect.
@@ -283,6 +321,17 @@ impl State {
         self.dialogs.armed.clear();
     }
 
+    /// Dismisses the calls of a page that is to be navigated: Chromium closes native dialogs then, but
+    /// knows nothing of these.
+    pub(super) fn dismiss_calls(&mut self, target: &TargetId, now: Now) {
+        let open = self.dialogs.open.iter().filter(|o| o.dialog.bridged && o.answering.is_none());
+        let here = open.filter(|o| o.dialog.target_id == *target);
+        let ids: Vec<Arc<str>> = here.map(|o| Arc::clone(&o.dialog.id)).collect();
+        for id in ids {
+            self.answer(&id, Answering::Closing, false, None, now);
+        }
+    }
+
     /// Dismisses everything open on a page that is to be closed.
     pub(super) fn dismiss_all(&mut self, target: &TargetId, now: Now) {
         let open = self.dialogs.open.iter().filter(|o| o.dialog.target_id == *target && o.answering.is_none());
@@ -294,10 +343,15 @@ impl State {
 
     pub(super) fn dialog_closed(&mut self, session: &SessionKey, event: &JavascriptDialogClosedEvent<'_>, now: Now) {
         let Some(target) = self.page_of(session) else { return };
-        let here = |o: &Open| o.dialog.target_id == target;
+        let here = |o: &Open| o.dialog.target_id == target && !o.dialog.bridged;
         let by_frame = |o: &Open| here(o) && (event.frame_id.is_none() || o.dialog.frame_id == event.frame_id);
         if let Some(index) = self.dialogs.open.iter().position(by_frame) {
+            let open = &self.dialogs.open[index];
+            let others = open.answering.is_none().then(|| open.dialog.clone());
             self.close_record(index, Some(event.result), now);
+            if let Some(dialog) = others {
+                self.closed_by_others(&dialog, now);
+            }
         }
     }
 
@@ -315,6 +369,10 @@ impl State {
         // https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-handleJavaScriptDialog
         const NOT_SHOWING: i64 = -32602;
         match error {
+            // The request of a call is gone with its document.
+            cdp::Error::Protocol { .. } if self.dialogs.open[index].dialog.bridged => {
+                self.record(index, ClosedBy::Lost, false, now);
+            }
             cdp::Error::Protocol { code: NOT_SHOWING, .. } => self.record(index, ClosedBy::Remote, false, now),
             cdp::Error::SessionGone { .. } => self.record(index, ClosedBy::Lost, false, now),
             error => {

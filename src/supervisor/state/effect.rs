@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::super::bridge::Fulfil;
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::target::TargetId;
 
@@ -15,6 +16,16 @@ pub(in crate::supervisor) enum Effect {
     Send { session: Option<SessionKey>, tag: u64, command: Outgoing },
     /// End the waits of calls on this session: a dialog opened in its frame.
     Interrupt { session: SessionKey, dialog: Arc<str> },
+}
+
+/// A script that holds a secret: its `Debug` shows nothing.
+#[derive(Clone, PartialEq)]
+pub(in crate::supervisor) struct Script(pub(in crate::supervisor) Arc<str>);
+
+impl std::fmt::Debug for Script {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Script")
+    }
 }
 
 /// The commands the fold sends.
@@ -38,6 +49,18 @@ pub(in crate::supervisor) enum Outgoing {
     FrameTree,
     /// `Page.handleJavaScriptDialog`.
     AnswerDialog { accept: bool, text: Option<String> },
+    /// `Page.setBypassCSP`.
+    BypassCsp,
+    /// `Fetch.enable` for the bridge's address.
+    CatchCalls { pattern: Arc<str> },
+    /// `Fetch.disable`: what is caught goes on, into nothing.
+    ReleaseCalls,
+    /// `Page.addScriptToEvaluateOnNewDocument`, the present document included.
+    AddScript { source: Script },
+    /// `Fetch.fulfillRequest` with the answer to a call.
+    AnswerCall { request: Arc<str>, answer: Fulfil },
+    /// `Fetch.failRequest`.
+    RefuseCall { request: Arc<str> },
     /// `Target.createTarget`.
     CreatePage { url: String, context: Option<BrowserContextId> },
     /// `Page.navigate` to `about:blank`.

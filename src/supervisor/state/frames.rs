@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use super::super::log::Kind;
 use super::super::snapshot::Frame;
+use super::sessions::SessionRec;
 use super::{Now, SessionKey, State};
 use crate::cdp::protocol::page::{
     self, FrameAttachedEvent, FrameDetachedEvent, FrameDetachedReason, FrameId, FrameNavigatedEvent,
@@ -72,6 +73,10 @@ impl Frames {
         here.map(|(id, _)| id.clone()).collect()
     }
 
+    pub(super) fn on_page(&self, page: &TargetId) -> Vec<FrameId> {
+        self.by_id.iter().filter(|(_, f)| f.page == *page).map(|(id, _)| id.clone()).collect()
+    }
+
     pub(super) fn by_context(&self, session: &SessionKey, context: i64) -> Option<FrameId> {
         let mut all = self.by_id.iter();
         all.find(|(_, f)| f.context == Some(context) && f.session.as_ref() == Some(session)).map(|(id, _)| id.clone())
@@ -92,9 +97,10 @@ impl Frames {
         self.by_id.len() != before
     }
 
-    pub(super) fn views(&self, session_frame: impl Fn(&str) -> Option<FrameId>) -> Arc<[Frame]> {
+    pub(super) fn views<'a>(&self, session: impl Fn(&str) -> Option<&'a SessionRec>) -> Arc<[Frame]> {
         let mut all: Vec<(&FrameId, &FrameRec)> = self.by_id.iter().collect();
         all.sort_unstable_by_key(|(_, f)| f.order);
+        let session = |f: &FrameRec| f.session.as_deref().and_then(&session);
         let view = |(id, f): (&FrameId, &FrameRec)| Frame {
             frame_id: id.clone(),
             target_id: f.page.clone(),
@@ -104,7 +110,8 @@ impl Frames {
             name: Arc::clone(&f.name),
             is_oopif: f.oopif,
             session_id: f.session.clone(),
-            session_frame: f.session.as_deref().and_then(&session_frame),
+            session_frame: session(f).and_then(SessionRec::frame),
+            bridge: session(f).map(|s| s.bridge.clone()).unwrap_or_default(),
             context: f.context,
             loader: Arc::clone(&f.loader),
         };
@@ -183,6 +190,7 @@ impl State {
         let cached = event.r#type == Some(NavigationType::BackForwardCacheRestore);
         self.drop_children(&frame.id);
         self.take_frame(session, frame, &page);
+        self.lose_calls(&page, Some(&frame.id), now);
         if cached {
             self.reseed(session);
         }

@@ -3,6 +3,7 @@
 //! It has one owner, does no input or output, and reads no clock: time comes in as [`Now`]. That is
 //! why every rule about dialogs, frames and sessions can be tried without a browser.
 
+mod bridging;
 mod console;
 mod dialogs;
 mod effect;
@@ -21,6 +22,7 @@ use std::time::Instant;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+pub(super) use bridging::CALL;
 pub(super) use effect::{Effect, Outgoing, SessionKey};
 pub(super) use requests::{Request, Response};
 
@@ -51,6 +53,7 @@ struct Dirty {
     dialogs: bool,
     recent: bool,
     console: bool,
+    bridge: bool,
 }
 
 /// Everything a supervisor knows.
@@ -64,6 +67,7 @@ pub(super) struct State {
     frames: frames::Frames,
     dialogs: dialogs::Dialogs,
     console: console::Ring,
+    bridging: bridging::Bridging,
     requests: requests::Requests,
     /// What to do with the answers that are under way.
     waiting: HashMap<u64, Waiting>,
@@ -83,6 +87,8 @@ enum Waiting {
     Step { session: SessionKey, step: sessions::Step },
     /// An answer to a dialog.
     Dialog { id: Arc<str> },
+    /// A step of setting up the bridge in a session.
+    Bridge { session: SessionKey, last: bool },
     /// A page that was asked for.
     Created { request: u64 },
     /// A page that is about to be closed is to show a blank document.
@@ -104,6 +110,7 @@ impl State {
             frames: frames::Frames::default(),
             dialogs: dialogs::Dialogs::default(),
             console: console::Ring::default(),
+            bridging: bridging::Bridging::default(),
             requests: requests::Requests::default(),
             waiting: HashMap::new(),
             next_tag: 1,
@@ -116,6 +123,7 @@ impl State {
 
     /// Begins: attach to the pages, open one if the task wants its own.
     pub(super) fn begin(&mut self, now: Now) {
+        self.begin_bridge(now);
         let tag = self.expect(Waiting::Started);
         self.send(None, tag, Outgoing::AttachPages);
         if let Pages::New { url, context } = self.options.pages.clone() {
@@ -169,6 +177,7 @@ impl State {
                 self.context_destroyed(session, event.execution_context_id);
             }
             (runtime::ExecutionContextsClearedEvent::METHOD, Some(session)) => self.contexts_cleared(session),
+            (CALL, Some(session)) => self.call_caught(session, &event.decode()?, now),
             (runtime::ConsoleApiCalledEvent::METHOD, Some(session)) => {
                 self.console_called(session, &event.decode()?, now);
             }
@@ -192,6 +201,7 @@ impl State {
             },
             Some(Waiting::Step { session, step }) => self.step_done(&session, step, &result, now),
             Some(Waiting::Dialog { id }) => self.dialog_answered(&id, result.err(), now),
+            Some(Waiting::Bridge { session, last }) => self.bridge_step_done(&session, last, result.err(), now),
             Some(Waiting::Created { request }) => {
                 let created = result.and_then(|raw| raw.decode::<target::CreateTargetReturns>());
                 self.page_created(request, created, now);

@@ -36,6 +36,8 @@ pub(in crate::supervisor) enum Request {
     Open { url: String, context: Option<BrowserContextId>, reply: Response<TargetId> },
     /// Close a page.
     Close { target: TargetId, reply: Response<()> },
+    /// Dismiss the calls of a page that is to be navigated.
+    DismissCalls { target: TargetId, reply: Response<()> },
     /// For the log: a page's running script was ended.
     Rescued { target: TargetId, method: String, waited: Duration },
     /// Leave everything in order: dialogs dismissed, own pages closed if so wished.
@@ -47,7 +49,8 @@ impl Request {
     fn needs_browser(&self) -> bool {
         match self {
             Self::Respond { .. } | Self::Open { .. } | Self::Close { .. } | Self::Leave { .. } => true,
-            Self::Rescued { .. }
+            Self::DismissCalls { .. }
+            | Self::Rescued { .. }
             | Self::Started { .. }
             | Self::Arm { .. }
             | Self::Disarm { .. }
@@ -275,6 +278,10 @@ impl State {
                     self.begin_close(target, Some(reply), now);
                 }
             }
+            Request::DismissCalls { target, reply } => {
+                self.dismiss_calls(&target, now);
+                self.requests.told.push(Told::Done(reply, Ok(())));
+            }
             Request::Rescued { target, method, waited } => {
                 let millis = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
                 let data = serde_json::json!({ "waiting": method, "waited_ms": millis });
@@ -463,6 +470,7 @@ fn refuse(request: Request, error: Error) {
         Request::Started { reply }
         | Request::Arm { reply, .. }
         | Request::Disarm { reply }
+        | Request::DismissCalls { reply, .. }
         | Request::Policy { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Respond { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Open { reply, .. } => drop(reply.try_send(Err(error))),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::log::Kind;
-use super::super::snapshot::PageState;
+use super::super::snapshot::{BridgeLife, PageState};
 use super::pages::Belongs;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp::protocol::page::{FrameId, GetFrameTreeReturns};
@@ -50,6 +50,7 @@ pub(super) struct SessionRec {
     /// Steps of the attach that are not answered yet.
     open_steps: u8,
     since: Instant,
+    pub(super) bridge: BridgeLife,
 }
 
 impl SessionRec {
@@ -121,8 +122,10 @@ impl State {
             SessionKind::Worker => &[Outgoing::EnableRuntime, Outgoing::AttachChildren],
             SessionKind::Other => &[],
         };
-        let rec = SessionRec { kind, target: info.target_id.clone(), page, open_steps: 0, since: now.instant };
+        let bridge = BridgeLife::Off;
+        let rec = SessionRec { kind, target: info.target_id.clone(), page, open_steps: 0, since: now.instant, bridge };
         self.sessions.insert(Arc::clone(session), rec);
+        self.bridge_session(session);
         for command in commands {
             let step = if *command == Outgoing::FrameTree { Step::FrameTree } else { Step::Plain };
             self.step(session, step, command.clone());

@@ -1,14 +1,13 @@
 //! From the fold's records to the published view.
 
 use super::super::snapshot::Snapshot;
-use super::sessions::SessionRec;
 use super::{Dirty, State};
 
 impl State {
     /// The next view, if anything changed since `last`. Parts that did not are shared with it.
     pub(in crate::supervisor) fn view(&mut self, last: &Snapshot) -> Option<Snapshot> {
-        let Dirty { phase, pages, frames, dialogs, recent, console } = std::mem::take(&mut self.dirty);
-        if !(phase || pages || frames || dialogs || recent || console) {
+        let Dirty { phase, pages, frames, dialogs, recent, console, bridge } = std::mem::take(&mut self.dirty);
+        if !(phase || pages || frames || dialogs || recent || console || bridge) {
             return None;
         }
         let mut next = last.clone();
@@ -19,8 +18,11 @@ impl State {
         if pages {
             next.pages = self.pages.iter().map(super::pages::PageRec::view).collect();
         }
-        if frames {
-            next.frames = self.frames.views(|session| self.sessions.get(session).and_then(SessionRec::frame));
+        if frames || bridge {
+            next.frames = self.frames.views(|session| self.sessions.get(session));
+        }
+        if bridge {
+            next.bridge = self.bridging.view();
         }
         if dialogs {
             next.dialogs = self.dialogs.pending();

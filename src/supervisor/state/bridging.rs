@@ -1,0 +1,223 @@
+//! Dialogs over the bridge: when it is on, in which sessions, and the calls that come over it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::super::bridge::{Bridge, Call, CallKind, Fulfil, Refused};
+use super::super::log::Kind;
+use super::super::policy::BridgeMode;
+use super::super::snapshot::{BridgeLife, BridgeReason, BridgeView, Dialog, DialogType};
+use super::effect::Script;
+use super::{Now, Outgoing, SessionKey, State, Waiting};
+use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::target::TargetId;
+use crate::cdp::{self, rt};
+
+/// The event that brings calls:
+/// <https://chromedevtools.github.io/devtools-protocol/tot/Fetch/#event-requestPaused>.
+pub(in crate::supervisor) const CALL: &str = "Fetch.requestPaused";
+/// Nobody reads and answers a dialog in so short a time; an endpoint that does it for everybody does.
+const TOO_FAST: Duration = Duration::from_millis(100);
+
+impl rt::Event<'_> for Caught {
+    const METHOD: &'static str = CALL;
+}
+
+/// The part of the event that matters here; the whole is long.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Caught {
+    request_id: Arc<str>,
+    frame_id: FrameId,
+    request: CaughtRequest,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CaughtRequest {
+    url: String,
+    method: String,
+    post_data: Option<String>,
+}
+
+/// How a dialog reached us, and so how it is answered.
+#[derive(Debug)]
+pub(super) enum Way {
+    /// As a native one, over its page's session.
+    Native,
+    /// As a call, over the session of its frame.
+    Bridge { session: SessionKey, request: Arc<str>, call: Call },
+}
+
+/// The bridge of a task.
+#[derive(Debug, Default)]
+pub(super) struct Bridging {
+    /// Made when it is turned on, and kept: documents know this one.
+    bridge: Option<Bridge>,
+    view: BridgeView,
+}
+
+impl Bridging {
+    pub(super) fn view(&self) -> BridgeView {
+        self.view
+    }
+
+    /// The answer to a call, as it is sent.
+    pub(super) fn answer(&self, call: &Call, accept: bool, text: Option<&str>) -> Option<Fulfil> {
+        self.bridge.as_ref().map(|bridge| bridge.answer(call, accept, text))
+    }
+}
+
+impl State {
+    /// Turns it on where that is known from the start.
+    pub(super) fn begin_bridge(&mut self, now: Now) {
+        match self.options.bridge {
+            BridgeMode::Always => self.turn_bridge_on(BridgeReason::Asked, now),
+            BridgeMode::Auto if self.options.remote => self.turn_bridge_on(BridgeReason::RemoteEndpoint, now),
+            BridgeMode::Auto | BridgeMode::Never => {}
+        }
+    }
+
+    fn turn_bridge_on(&mut self, reason: BridgeReason, now: Now) {
+        if self.bridging.bridge.is_some() {
+            return;
+        }
+        match Bridge::new() {
+            Ok(bridge) => self.bridging.bridge = Some(bridge),
+            Err(error) => {
+                self.note(Kind::Bridge, None, now, &serde_json::json!({ "failed": error.to_string() }));
+                return;
+            }
+        }
+        self.bridging.view.on = Some(reason);
+        self.dirty.bridge = true;
+        self.note(Kind::Bridge, None, now, &serde_json::json!({ "on": reason }));
+        let sessions: Vec<SessionKey> = self.sessions.keys().map(Arc::clone).collect();
+        for session in sessions {
+            self.bridge_session(&session);
+        }
+    }
+
+    /// Sets it up in a session, before the scripts of its document run.
+    pub(super) fn bridge_session(&mut self, session: &SessionKey) {
+        let Some(bridge) = &self.bridging.bridge else { return };
+        let (pattern, source) = (bridge.pattern().into(), Script(Arc::clone(bridge.source())));
+        let Some(rec) = self.sessions.get_mut(session).filter(|rec| rec.kind.has_frames()) else { return };
+        rec.bridge = BridgeLife::Installing;
+        self.dirty.bridge = true;
+        let steps = [Outgoing::BypassCsp, Outgoing::CatchCalls { pattern }, Outgoing::AddScript { source }];
+        let last = steps.len() - 1;
+        for (number, step) in steps.into_iter().enumerate() {
+            let tag = self.expect(Waiting::Bridge { session: Arc::clone(session), last: number == last });
+            self.send(Some(session), tag, step);
+        }
+    }
+
+    pub(super) fn bridge_step_done(&mut self, session: &SessionKey, last: bool, error: Option<cdp::Error>, now: Now) {
+        let Some(rec) = self.sessions.get_mut(session) else { return };
+        let target = rec.page.clone();
+        match error {
+            Some(error) if !matches!(rec.bridge, BridgeLife::Failed(_)) => {
+                rec.bridge = BridgeLife::Failed(error.to_string().into());
+                let data = serde_json::json!({ "failed": error.to_string() });
+                self.note(Kind::Bridge, Some(&target), now, &data);
+            }
+            None if last && rec.bridge == BridgeLife::Installing => rec.bridge = BridgeLife::Installed,
+            _ => return,
+        }
+        self.dirty.bridge = true;
+    }
+
+    /// A request was caught: a call, or what a page made up.
+    pub(super) fn call_caught(&mut self, session: &SessionKey, caught: &Caught, now: Now) {
+        let Some(bridge) = &mut self.bridging.bridge else { return };
+        let request = &caught.request;
+        let body = request.post_data.as_deref().map(str::as_bytes);
+        let call = match bridge.read(&request.url, &request.method, body) {
+            Ok(call) => call,
+            Err(Refused::Foreign) => return, // somebody else's, who catches requests too
+            Err(refused) => {
+                tracing::debug!(%refused, "a request to the dialog bridge is refused");
+                self.bridging.view.refused += 1;
+                self.dirty.bridge = true;
+                self.send(Some(session), 0, Outgoing::RefuseCall { request: Arc::clone(&caught.request_id) });
+                return;
+            }
+        };
+        let known = self.sessions.get(session).and_then(|rec| self.pages.iter().find(|page| page.target == rec.page));
+        let Some(page) = known else {
+            let answer = bridge.leave_to_browser(&call);
+            let request = Arc::clone(&caught.request_id);
+            self.send(Some(session), 0, Outgoing::AnswerCall { request, answer });
+            return;
+        };
+        let (target, url) = (page.target.clone(), Arc::clone(&page.url));
+        self.bridging.view.calls += 1;
+        self.dirty.bridge = true;
+        if let Some(rec) = self.sessions.get_mut(session) {
+            rec.bridge = BridgeLife::Live;
+        }
+        let kind = match call.kind {
+            CallKind::Alert => DialogType::Alert,
+            CallKind::Confirm => DialogType::Confirm,
+            CallKind::Prompt => DialogType::Prompt,
+        };
+        // Of an empty document that was never loaded Chromium names the frame that made it; one that
+        // is not known is left out.
+        let frame = self.frames.get(&caught.frame_id).map(|_| caught.frame_id.clone());
+        let (message, default) = (call.message.as_str().into(), call.default_prompt.as_str().into());
+        let way = Way::Bridge { session: Arc::clone(session), request: Arc::clone(&caught.request_id), call };
+        self.open_dialog(super::dialogs::Opening { target, kind, message, default, frame, url: &url, way }, now);
+    }
+
+    /// A native dialog opened where calls should have come.
+    pub(super) fn native_seen(&mut self, frame: Option<&FrameId>, kind: DialogType) {
+        if kind == DialogType::BeforeUnload {
+            return; // always native
+        }
+        let session = frame.and_then(|frame| self.frames.session(frame));
+        if let Some(rec) = session.and_then(|session| self.sessions.get_mut(&session))
+            && matches!(rec.bridge, BridgeLife::Installed | BridgeLife::Live)
+        {
+            rec.bridge = BridgeLife::Native;
+            self.dirty.bridge = true;
+        }
+    }
+
+    /// A native dialog was closed by somebody else.
+    pub(super) fn closed_by_others(&mut self, dialog: &Dialog, now: Now) {
+        let open_for = now.unix - dialog.opened_at;
+        let fast = (0.0..TOO_FAST.as_secs_f64()).contains(&open_for);
+        if self.options.bridge == BridgeMode::Auto && dialog.kind != DialogType::BeforeUnload && fast {
+            self.turn_bridge_on(BridgeReason::ClosedByOthers, now);
+        }
+    }
+
+    /// A frame of a page shows another document: the calls of the old one are gone, untold.
+    pub(super) fn lose_calls(&mut self, page: &TargetId, frame: Option<&FrameId>, now: Now) {
+        let known: Vec<FrameId> = self.frames.on_page(page);
+        self.lose_dialogs(
+            |dialog| {
+                let gone = dialog.frame_id.as_ref().is_some_and(|id| Some(id) == frame || !known.contains(id));
+                dialog.bridged && dialog.target_id == *page && gone
+            },
+            now,
+        );
+    }
+
+    /// Too many requests at once: some are held and nobody knows which. All are let go; their documents
+    /// call the native functions then.
+    pub(in crate::supervisor) fn calls_lost(&mut self, now: Now) {
+        let Some(bridge) = &self.bridging.bridge else { return };
+        let pattern: Arc<str> = bridge.pattern().into();
+        self.lose_dialogs(|dialog| dialog.bridged, now);
+        let sessions = self.sessions.iter().filter(|(_, rec)| rec.bridge != BridgeLife::Off);
+        let sessions: Vec<SessionKey> = sessions.map(|(key, _)| Arc::clone(key)).collect();
+        for session in sessions {
+            self.send(Some(&session), 0, Outgoing::ReleaseCalls);
+            self.send(Some(&session), 0, Outgoing::CatchCalls { pattern: Arc::clone(&pattern) });
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Dialogs over the bridge, as the supervisor runs it.
+
+use std::time::Duration;
+
+use cdpilot::browser::{Browser, TransportKind};
+use cdpilot::cdp::ConnectOptions;
+use cdpilot::supervisor::DialogAnswer::Dismiss;
+use cdpilot::supervisor::{
+    BridgeLife, BridgeMode, BridgeReason, ClosedBy, DialogPolicy, DialogType, FrameRef, Snapshot, Supervisor,
+    SupervisorOptions,
+};
+use serde_json::json;
+
+use crate::support::chrome::{ACCEPT, Task, launch, soon, text, until};
+use crate::support::proxy::Proxy;
+use crate::support::site::Answer;
+
+fn bridged(name: &str) -> SupervisorOptions {
+    SupervisorOptions { bridge: BridgeMode::Always, ..SupervisorOptions::task(name) }
+}
+
+fn life(now: &Snapshot, url: &str) -> BridgeLife {
+    now.frames.iter().find(|frame| frame.url.ends_with(url)).map(|frame| frame.bridge.clone()).unwrap_or_default()
+}
+
+#[test]
+fn the_page_gets_what_was_answered_and_nothing_native_opens() {
+    let Some(task) = Task::own_with(bridged("bridged")) else { return };
+    let inner = format!("inner<iframe src='{}'></iframe>", task.site.url("c", "/innermost"));
+    task.site.page("/innermost", "innermost");
+    task.site.page("/inner", &inner);
+    task.site.page("/", &format!("<iframe src='{}'></iframe>", task.site.url("b", "/inner")));
+    task.go(&task.site.url("a", "/"));
+    let frames = [task.top(), task.frame("/inner").frame_id, task.frame("/innermost").frame_id];
+    assert_eq!(task.snapshot().bridge.on, Some(BridgeReason::Asked));
+    assert_eq!(life(&task.snapshot(), "/inner"), BridgeLife::Installed);
+    for frame in &frames {
+        task.run_in(frame, "window.got = [prompt('who?', 'nobody'), confirm('sure?'), String(alert('done'))]");
+        let asked = task.dialog_saying("who?");
+        assert_eq!((asked.kind, &*asked.default_prompt), (DialogType::Prompt, "nobody"));
+        assert_eq!((asked.bridged, asked.frame_id.as_ref()), (true, Some(frame)));
+        let refused = task.evaluate(&FrameRef::Id(frame.clone()), "1", soon()).unwrap_err();
+        assert!(refused.is_blocked_by_dialog(), "{refused}");
+        let closed = task.answer(text("Ada — 愛"));
+        assert_eq!((closed.closed_by, closed.accepted), (ClosedBy::Agent, true));
+        task.dialog_saying("sure?");
+        task.answer(ACCEPT);
+        task.dialog_saying("done");
+        task.answer(Dismiss);
+        assert_eq!(task.eval_in(frame, "got"), json!(["Ada — 愛", true, "undefined"]));
+    }
+    let now = task.snapshot();
+    assert!(now.recent.iter().all(|closed| closed.dialog.bridged));
+    assert_eq!((now.bridge.calls, now.bridge.refused), (9, 0));
+    assert_eq!(life(&now, "/innermost"), BridgeLife::Live);
+}
+
+#[test]
+fn policies_armed_answers_and_the_watchdog_work_as_for_native_dialogs() {
+    let options = SupervisorOptions { dialog_timeout: Duration::from_millis(300), ..bridged("same") };
+    let Some(task) = Task::own_with(options) else { return };
+    assert_eq!(task.eval("typeof prompt"), "function");
+    task.arm(text("armed"), Duration::from_secs(60)).unwrap();
+    assert_eq!(task.eval("prompt('?')"), "armed");
+    task.run("window.got = prompt('anybody?', 'preset')");
+    task.until("the watchdog", |now| now.recent.last().is_some_and(|closed| closed.closed_by == ClosedBy::Watchdog));
+    assert_eq!(task.eval("got"), json!(null));
+    task.set_policy(DialogPolicy::AutoAccept, Vec::new()).unwrap();
+    assert_eq!(task.eval("[prompt('?', 'preset'), confirm('?')]"), json!(["preset", true]));
+    task.set_policy(DialogPolicy::AutoDismiss, Vec::new()).unwrap();
+    assert_eq!(task.eval("[prompt('?', 'preset'), confirm('?')]"), json!([null, false]));
+    assert!(task.snapshot().recent.iter().all(|closed| closed.dialog.bridged));
+}
+
+#[test]
+fn pages_are_left_and_closed_under_a_call() {
+    let Some(task) = Task::own_with(bridged("left")) else { return };
+    task.site.page("/", "here");
+    task.site.page("/frame", &format!("<iframe src='{}'></iframe>", task.site.url("b", "/")));
+    for (host, path) in [("a", "/?same"), ("b", "/?other")] {
+        task.go(&task.site.url("a", "/"));
+        task.run("confirm('stay?')");
+        let open = task.dialog();
+        task.navigate(&FrameRef::Top, &task.site.url(host, path), soon()).unwrap();
+        let now = task.until("its record", |now| now.recent.iter().any(|closed| closed.dialog.id == open.id));
+        assert!(now.dialogs.is_empty());
+        assert_eq!(task.eval("location.search"), path[1..]);
+    }
+    task.go(&task.site.url("a", "/frame"));
+    let inner = task.frame("/").frame_id;
+    let page = task.open_page(&task.site.url("a", "/"), None, soon()).unwrap();
+    task.run_in(&inner, "confirm('in a frame')");
+    task.dialog();
+    task.close_page(&task.target(), soon()).unwrap();
+    let now = task.until("its record", |now| now.dialogs.is_empty());
+    assert!(now.page(page.as_str()).is_some(), "the browser is alive");
+    let ids: Vec<_> = now.recent.iter().map(|closed| &closed.dialog.id).collect();
+    assert_eq!(ids.len(), 3, "one record each: {ids:?}");
+}
+
+#[test]
+fn a_page_asks_before_it_is_left_as_ever() {
+    let Some(task) = Task::own_with(bridged("leaving")) else { return };
+    task.site.page("/", "here");
+    task.go(&task.site.url("a", "/"));
+    task.eval("onbeforeunload = event => event.preventDefault()");
+    let refused = task.navigate(&FrameRef::Top, &task.site.url("a", "/?2"), soon()).unwrap_err();
+    assert!(refused.is_blocked_by_dialog(), "{refused}");
+    let asked = task.dialog();
+    assert_eq!((asked.kind, asked.bridged), (DialogType::BeforeUnload, false));
+    task.answer(ACCEPT);
+    task.until("the next document", |now| now.pages[0].url.ends_with("?2"));
+}
+
+#[test]
+fn where_it_cannot_work_the_native_dialog_does_and_it_is_said() {
+    let Some(task) = Task::own_with(bridged("fallback")) else { return };
+    task.site.put("/", Answer::html("no requests").header("Permissions-Policy", "sync-xhr=()"));
+    task.go(&task.site.url("a", "/"));
+    task.run("window.got = prompt('native?', '')");
+    let asked = task.dialog();
+    assert!(!asked.bridged);
+    assert_eq!(life(&task.snapshot(), "/"), BridgeLife::Native);
+    task.answer(text("yes"));
+    assert_eq!(task.eval("got"), "yes");
+}
+
+#[test]
+fn forged_requests_bring_nothing_and_hold_up_nothing() {
+    let Some(task) = Task::own_with(bridged("forged")) else { return };
+    task.site.page("/", "hostile");
+    task.go(&task.site.url("a", "/"));
+    task.arm(ACCEPT, Duration::from_secs(60)).unwrap();
+    let host = task.eval("confirm('show yourself'); performance.getEntriesByType('resource').at(-1).name");
+    assert!(host.as_str().unwrap().contains(".invalid/"), "{host}");
+    let script = format!(
+        "Promise.all(Array.from({{ length: 3000 }}, (_, i) =>
+            fetch({host}, {{ method: 'POST', body: '0'.repeat(32) + '\\nq\\n' + i }}).then(() => 1, () => 0)))
+            .then(all => all.reduce((a, b) => a + b))"
+    );
+    assert_eq!(task.eval(&script), 0, "none is answered");
+    task.run("window.got = prompt('and now?')");
+    assert_eq!(&*task.dialog().message, "and now?", "nothing was made up");
+    task.answer(text("as before"));
+    assert_eq!(task.eval("got"), "as before");
+    let now = task.snapshot();
+    assert_eq!((now.bridge.calls, now.recent.len()), (2, 2));
+    println!("{} of 3000 were refused one by one", now.bridge.refused);
+}
+
+/// A browser behind a proxy that dismisses every native dialog after ten milliseconds.
+fn dismissing(options: SupervisorOptions) -> Option<(Browser, Proxy, Task)> {
+    let browser = launch(TransportKind::Port(0))?;
+    let proxy = Proxy::of(&browser.endpoint().unwrap().url());
+    proxy.dismiss_dialogs(Duration::from_millis(10));
+    let options = SupervisorOptions { start_timeout: soon().left(), ..options };
+    let supervisor = Supervisor::attach(&proxy.url(), &ConnectOptions::default(), options).unwrap();
+    let task = Task::over(supervisor);
+    task.site.page("/", "behind a proxy");
+    task.go(&task.site.url("a", "/"));
+    Some((browser, proxy, task)) // dropped from the last to the first
+}
+
+#[test]
+fn behind_a_proxy_that_dismisses_dialogs_every_answer_arrives() {
+    let Some((_browser, proxy, task)) = dismissing(bridged("behind")) else { return };
+    let script = "(async () => { const all = []; for (let i = 0; i < 200; i++) {
+        all.push(prompt('question ' + i)); await 0 } window.all = all })()";
+    task.run(script);
+    for i in 0..200 {
+        task.dialog_saying(&format!("question {i}"));
+        let closed = task.answer(text(&format!("answer {i}")));
+        assert_eq!(closed.closed_by, ClosedBy::Agent);
+    }
+    let all = task.eval("all");
+    let right = all.as_array().unwrap().iter().enumerate().filter(|(i, got)| **got == format!("answer {i}")).count();
+    assert_eq!((right, proxy.dismissed()), (200, 0));
+}
+
+#[test]
+fn a_dialog_dismissed_by_others_turns_the_bridge_on() {
+    let Some((_browser, proxy, task)) = dismissing(SupervisorOptions::task("auto")) else { return };
+    assert_eq!(task.snapshot().bridge.on, None);
+    task.run("window.first = prompt('the first is lost')");
+    let now = task.until("the bridge", |now| {
+        now.bridge.on == Some(BridgeReason::ClosedByOthers) && life(now, "/") == BridgeLife::Installed
+    });
+    assert_eq!((now.recent[0].closed_by, proxy.dismissed()), (ClosedBy::Remote, 1));
+    assert_eq!(task.eval("first"), json!(null));
+    task.run("window.second = prompt('the second is not')");
+    task.dialog_saying("the second is not");
+    task.answer(text("it arrives"));
+    assert_eq!(task.eval("second"), "it arrives");
+    // A page that comes later has it from the start.
+    let page = FrameRef::TopOf(task.open_page(&task.site.url("b", "/"), None, soon()).unwrap());
+    task.start_script(&page, "window.third = prompt('elsewhere')").unwrap();
+    task.dialog_saying("elsewhere");
+    task.answer(text("too"));
+    assert_eq!(task.evaluate(&page, "third", soon()).unwrap().value, "too");
+    assert_eq!(proxy.dismissed(), 1);
+}
+
+#[test]
+fn it_is_never_on_where_it_is_not_wanted() {
+    let options = SupervisorOptions { bridge: BridgeMode::Never, ..SupervisorOptions::task("never") };
+    let Some((_browser, proxy, task)) = dismissing(options) else { return };
+    task.run("window.all = [prompt('lost'), prompt('lost'), prompt('lost')]");
+    until(&task, "three records", |now| now.recent.len() == 3);
+    assert_eq!(task.eval("all"), json!([null, null, null]));
+    assert_eq!((task.snapshot().bridge.on, proxy.dismissed()), (None, 3));
+}
