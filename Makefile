@@ -7,7 +7,7 @@ export CDPILOT_REQUIRE_BROWSER ?= 1
 # How long `make fuzz` stays with each target.
 FUZZ_SECONDS ?= 60
 
-.PHONY: help browser demo test bench fuzz lint doc fmt full-protocol
+.PHONY: help browser driver demo test bench fuzz lint doc fmt full-protocol
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -15,10 +15,13 @@ help: ## this list
 browser: ## make sure that there is a Chromium-based browser, install one if not
 	@scripts/ensure-browser.sh
 
+driver: ## the same, and chromedriver, which only tests need
+	@scripts/ensure-browser.sh --driver
+
 demo: browser ## dialogs and frames in a real browser, shown step by step
 	$(CARGO) run -- demo
 
-test: browser ## all tests, with a real browser
+test: driver ## all tests, with a real browser and chromedriver
 	$(CARGO) test --workspace
 
 bench: browser ## round trips, floods and parallel calls, beside a raw loop

@@ -17,6 +17,8 @@ mod browser_endpoints;
 mod browser_failures;
 mod browser_real;
 mod browser_units;
+mod browser_webdriver;
+mod browser_webdriver_real;
 mod cdp_answers;
 mod cdp_endings;
 mod cdp_events;
@@ -29,6 +31,8 @@ mod cdp_sessions;
 #[cfg(feature = "tls")]
 mod cdp_tls;
 mod cdp_wire;
+#[cfg(feature = "cli")]
+mod cli_attach;
 #[cfg(feature = "cli")]
 mod cli_bench;
 #[cfg(feature = "cli")]

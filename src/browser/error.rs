@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::backend::{Backend, Surface};
+use super::webdriver::WebDriverProblem;
 use crate::cdp;
 
 /// A failed search, start, attach or stop.
@@ -111,8 +113,10 @@ pub enum Error {
         /// The end of what the browser wrote to its standard error, at most 2,000 characters.
         stderr: String,
     },
-    /// The text is not a CDP address.
-    #[error("not a CDP address: {problem}; give ws://host:port/…, http://host:port or host:port")]
+    /// The text is not an address of a browser.
+    #[error(
+        "not a browser's address: {problem}; give ws://host:port/…, http://host:port, host:port or webdriver+http://host:port"
+    )]
     BadUrl {
         /// What is wrong with it, without the address.
         problem: String,
@@ -134,6 +138,35 @@ pub enum Error {
         problem: String,
         /// What to try.
         advice: &'static str,
+    },
+    /// There is no CDP endpoint, and without one no supervision.
+    #[error(
+        "there is no CDP endpoint at {endpoint}: {reason}; supervision is not available there ({} are left out), attach to a Chromium-based browser for it",
+        hidden()
+    )]
+    NoCdp {
+        /// The address, redacted.
+        endpoint: String,
+        /// Why there is none.
+        reason: &'static str,
+    },
+    /// A WebDriver server gave no session.
+    #[error("the WebDriver server at {endpoint} gives no session: {problem}")]
+    WebDriver {
+        /// The address, redacted.
+        endpoint: String,
+        /// What it did.
+        problem: WebDriverProblem,
+    },
+    /// A WebDriver session could not be deleted.
+    #[error(
+        "the session on the WebDriver server at {endpoint} could not be ended: {problem}; a grid ends it when it was idle for long enough"
+    )]
+    SessionLeft {
+        /// The address, redacted.
+        endpoint: String,
+        /// Why, redacted.
+        problem: String,
     },
     /// A process could not be ended, though it was told to and then killed.
     #[error("processes of browser {pid} were still there {} ms after they were killed; the system may be out of resources, look at them with `ps`", .after.as_millis())]
@@ -168,6 +201,16 @@ impl Error {
     pub(super) fn system(what: &'static str, problem: impl fmt::Display) -> Self {
         Self::System { what, problem: problem.to_string() }
     }
+
+    pub(super) fn no_cdp(backend: &Backend, reason: &'static str) -> Self {
+        Self::NoCdp { endpoint: backend.to_string(), reason }
+    }
+
+    /// Whether the backend has no CDP endpoint: what needs one ([`Surface::ALL`]) is left out then.
+    #[must_use]
+    pub fn is_without_cdp(&self) -> bool {
+        matches!(self, Self::NoCdp { .. })
+    }
 }
 
 /// Who holds a profile, as told by its `SingletonLock` (`<host>-<pid>`).
@@ -190,6 +233,10 @@ impl fmt::Display for Holder {
             (None, _) => f.write_str("another browser"),
         }
     }
+}
+
+fn hidden() -> String {
+    Surface::ALL.map(|surface| surface.to_string()).join(", ")
 }
 
 fn short_list(tried: &[String]) -> String {

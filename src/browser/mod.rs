@@ -7,13 +7,16 @@
 //! | `profile`, `lock` | the profile folder and who works in it |
 //! | `process`, `stderr`, `unix`, `linux`, `windows` | the process and its family, always reaped |
 //! | `ready`, `launch` | the way to the first answer |
-//! | `endpoint`, `resolve`, `redial` | addresses, redacted when printed; connecting, and connecting again |
+//! | `backend`, `endpoint`, `resolve`, `redial` | addresses and what they mean, redacted when printed; connecting, and again |
+//! | `webdriver` | sessions of WebDriver servers, and the CDP address of their browser |
 //! | `context` | isolated contexts inside a browser |
 //!
 //! A browser that we start ends with us: its pipe closes when we end, however that happens, and
 //! Chromium leaves then; a guard in its process group kills it when it does not, and removes its
-//! temporary profile. A browser that we did not start is never stopped.
+//! temporary profile. A browser that we did not start is never stopped; a WebDriver session that we
+//! opened is deleted, and its server stops the browser.
 
+mod backend;
 mod context;
 mod endpoint;
 mod error;
@@ -38,7 +41,9 @@ mod redial;
 mod resolve;
 mod running;
 mod stderr;
+mod webdriver;
 
+pub use backend::{Backend, Surface};
 pub use context::Context;
 pub use endpoint::{Endpoint, Scheme, redact};
 pub use error::{Error, Holder};
@@ -47,5 +52,6 @@ pub use options::{Decision, LaunchOptions, Surroundings, Switch, TransportKind, 
 pub use redial::Redial;
 pub use resolve::{Resolve, default_profiles, resolve};
 pub use running::{Browser, Version};
+pub use webdriver::{AttachOptions, WebDriverOptions, WebDriverProblem};
 
 pub use crate::cdp::{ConnectOptions, Latency};

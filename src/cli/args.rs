@@ -92,9 +92,13 @@ pub(super) struct Install {
 #[command(after_help = "Type `help` on stdin for the commands. The end of stdin ends the session.")]
 #[command(group = ArgGroup::new("which").args(["cdp_url", "launch"]))]
 pub(super) struct Supervise {
-    /// Attach to a running browser: ws://…, wss://…, http://host:port or host:port [default: CDPILOT_CDP_URL]
+    /// Attach to a running browser: ws://…, wss://…, http://host:port or host:port; or take one from a
+    /// WebDriver server or Selenium Grid: webdriver+http://host:port [default: CDPILOT_CDP_URL]
     #[arg(long, value_name = "URL")]
     pub(super) cdp_url: Option<String>,
+    /// Send this header along, as in `Authorization: Bearer …`; may be given more than once
+    #[arg(long = "cdp-header", value_name = "NAME: VALUE", conflicts_with = "launch")]
+    pub(super) cdp_headers: Vec<String>,
     /// Start a browser, which ends with the session
     #[arg(long)]
     pub(super) launch: bool,

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::failure::Exit;
 use super::output::Out;
 use super::settings::{Settings, env, home};
-use crate::browser::{Browser, ConnectOptions, Error, LaunchOptions, Surroundings, Switch, find};
+use crate::browser::{AttachOptions, Browser, Error, LaunchOptions, Surroundings, Switch, find};
 
 /// The port that the control server is meant for.
 const CONTROL_PORT: u16 = 18791;
@@ -131,8 +131,9 @@ fn display(around: &Surroundings) -> Check {
 
 fn endpoint(url: &str, settings: &Settings) -> Check {
     let timeout = settings.timeout(Duration::from_secs(5));
-    let options = ConnectOptions { connect_timeout: timeout, ..ConnectOptions::default() };
-    match Browser::attach(url, &options) {
+    let mut options = AttachOptions::default();
+    (options.connect.connect_timeout, options.webdriver.session_timeout) = (timeout, timeout);
+    match Browser::attach_with(url, &options) {
         Ok(browser) => Check::pass("endpoint", format!("CDPILOT_CDP_URL answers as {}", browser.version().product)),
         Err(error) => Check::failed("endpoint", &error),
     }

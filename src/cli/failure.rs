@@ -59,13 +59,19 @@ impl Failure {
 impl From<browser::Error> for Failure {
     fn from(error: browser::Error) -> Self {
         use browser::Error as E;
+        use browser::WebDriverProblem as P;
         let (code, exit) = match &error {
             E::NotFound { .. } | E::Executable { .. } | E::Unreachable { .. } | E::NotCdp { .. } => {
                 ("BROWSER_NOT_RUNNING", Exit::NoBrowser)
             }
             E::Argument { .. } | E::ReservedPort { .. } | E::BadUrl { .. } => ("BAD_REQUEST", Exit::Usage),
             E::PortInUse { .. } | E::ProfileInUse { .. } => ("CONFLICT", Exit::Failed),
-            E::StartTimeout { .. } => ("TIMEOUT", Exit::NoBrowser),
+            E::WebDriver { problem: P::Unreachable { .. } | P::Answer { .. }, .. } => {
+                ("BROWSER_NOT_RUNNING", Exit::NoBrowser)
+            }
+            E::StartTimeout { .. } | E::WebDriver { problem: P::Timeout { .. }, .. } => ("TIMEOUT", Exit::NoBrowser),
+            E::WebDriver { .. } | E::NoCdp { .. } => ("BROWSER_ERROR", Exit::NoBrowser),
+            E::SessionLeft { .. } => ("BROWSER_ERROR", Exit::Failed),
             E::Spawn { .. } | E::Sandbox { .. } | E::NoDisplay { .. } | E::Exited { .. } => {
                 ("BROWSER_ERROR", Exit::NoBrowser)
             }

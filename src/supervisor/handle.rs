@@ -68,7 +68,7 @@ impl Supervisor {
     /// [`Error::PageNotFound`] when the page to supervise is not there, [`Error::StartTimeout`],
     /// [`Error::NotActive`] when the connection ends meanwhile, [`Error::System`].
     pub fn start(browser: Browser, mut options: SupervisorOptions) -> Result<Self, Error> {
-        options.remote |= !browser.is_ours() && browser.endpoint().is_some_and(|endpoint| !endpoint.is_loopback());
+        options.remote |= browser.endpoint().is_some_and(|endpoint| !endpoint.is_loopback());
         Self::begin(Link::new(browser.connection().clone(), Some(browser)), options)
     }
 

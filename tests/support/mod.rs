@@ -2,11 +2,13 @@
 
 pub(crate) mod bridged;
 pub(crate) mod chrome;
+pub(crate) mod driver;
 pub(crate) mod fake_cdp;
 mod fake_cdp_link;
 mod fake_cdp_rules;
 mod fake_cdp_serve;
 pub(crate) mod fake_cdp_wire;
+pub(crate) mod fake_grid;
 pub(crate) mod fake_pages;
 pub(crate) mod leaks;
 pub(crate) mod proxy;

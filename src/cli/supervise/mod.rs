@@ -22,8 +22,8 @@ use serde_json::{Map, Value};
 use super::args::Supervise;
 use super::failure::{Exit, Failure};
 use super::output::Out;
-use super::settings::{Settings, env, headless};
-use crate::browser::{Browser, ConnectOptions, LaunchOptions, Switch, TransportKind};
+use super::settings::{Settings, env, headers, headless};
+use crate::browser::{AttachOptions, Browser, LaunchOptions, Switch, TransportKind};
 use crate::supervisor::{DialogPolicy, Entry, Pages, Supervisor, SupervisorOptions};
 use crate::sync::{Deadline, Thread, spawn};
 use act::Answer;
@@ -123,9 +123,11 @@ fn start(args: &Supervise, settings: &Settings) -> Result<Supervisor, Failure> {
     let url =
         url.ok_or_else(|| Failure::usage("which browser? give --launch, --cdp-url URL, or set CDPILOT_CDP_URL"))?;
     options.pages = args.target.as_deref().map_or(Pages::All, |target| Pages::Existing(target.into()));
-    let mut connect = ConnectOptions::default();
-    connect.connect_timeout = settings.timeout(connect.connect_timeout);
-    Ok(Supervisor::attach(&url, &connect, options)?)
+    let mut attach = AttachOptions::default();
+    attach.connect.headers = headers(&args.cdp_headers)?;
+    attach.connect.connect_timeout = settings.timeout(attach.connect.connect_timeout);
+    attach.webdriver.session_timeout = settings.timeout(attach.webdriver.session_timeout);
+    Ok(Supervisor::start(Browser::attach_with(&url, &attach)?, options)?)
 }
 
 /// The first line.
@@ -149,7 +151,7 @@ impl Ready {
     fn of(supervisor: &Supervisor, policy: DialogPolicy) -> Self {
         let told = supervisor.with_browser(|browser: &Browser| {
             let port = browser.endpoint().map(|endpoint| endpoint.port());
-            (browser.version().product.clone(), browser.pid(), port.filter(|_| browser.is_ours()))
+            (browser.version().product.clone(), browser.pid(), port.filter(|_| browser.pid().is_some()))
         });
         let (browser, pid, cdp_port) = told.unwrap_or_default();
         let pages = supervisor.snapshot().pages.iter().map(act::page).collect();
