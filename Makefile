@@ -4,7 +4,10 @@ CARGO ?= cargo
 # Tests with a real browser fail when there is none, instead of being skipped.
 export CDPILOT_REQUIRE_BROWSER ?= 1
 
-.PHONY: help browser driver demo test bench lint doc fmt full-protocol
+# How long `make fuzz` stays with each target.
+FUZZ_SECONDS ?= 60
+
+.PHONY: help browser driver demo test bench fuzz lint doc fmt full-protocol
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -23,6 +26,15 @@ test: driver ## all tests, with a real browser and chromedriver
 
 bench: browser ## round trips, floods and parallel calls, beside a raw loop
 	$(CARGO) bench --bench cdp
+
+fuzz: ## FUZZ_SECONDS=60 of each fuzz target; needs rustup's nightly, a C++ compiler, cargo-fuzz
+	@$(CARGO) +nightly fuzz --version >/dev/null || { \
+	    echo 'fuzzing needs: rustup toolchain install nightly; cargo install cargo-fuzz; a C++ compiler' >&2; exit 1; }
+	@for target in $(notdir $(basename $(wildcard fuzz/fuzz_targets/*.rs))); do \
+	    mkdir -p fuzz/target/corpus/$$target && echo "fuzzing $$target for $(FUZZ_SECONDS) s" && \
+	    $(CARGO) +nightly fuzz run $$target fuzz/target/corpus/$$target fuzz/seeds/$$target -- \
+	        -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 || exit 1; \
+	done
 
 lint: ## formatting, clippy and documentation, warnings are errors
 	$(CARGO) fmt --all --check

@@ -40,11 +40,15 @@ mod cdp_wire;
 #[cfg(feature = "cli")]
 mod cli_attach;
 #[cfg(feature = "cli")]
+mod cli_bench;
+#[cfg(feature = "cli")]
 mod cli_commands;
 #[cfg(feature = "cli")]
 mod cli_run;
 #[cfg(feature = "cli")]
 mod cli_supervise;
+#[cfg(feature = "cli")]
+mod fuzz_seeds;
 #[cfg(unix)]
 mod never_block;
 mod project;

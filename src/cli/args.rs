@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::browser::Switch;
+use super::bench::Part;
+use crate::browser::{Switch, TransportKind};
 use crate::supervisor::DialogPolicy;
 
 const ENVIRONMENT: &str = "\
@@ -57,6 +58,8 @@ pub(super) enum Command {
     Install(Install),
     /// Watch a browser: events as JSON lines on stdout, commands on stdin
     Supervise(Supervise),
+    /// Measure this machine: calls, events, dialogs, tabs, contexts, browsers
+    Bench(Bench),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -117,6 +120,86 @@ pub(super) struct Supervise {
     /// Open this debugging port too, so that others may attach; 0 for any free one
     #[arg(long, value_name = "PORT", requires = "launch", conflicts_with = "cdp_url")]
     pub(super) port: Option<u16>,
+}
+
+const BENCH: &str = "\
+Every figure is the median of its rounds, with the range. --timeout is for the whole run here, by default 600 s
+and with --quick 180 s. Ctrl-C ends it; what was measured until then is listed.
+
+With --json: {ok, version, browser, transport, machine, plan, rows, total_ms}, and {error, code} when it failed.
+  machine  os, arch, processors, memory_mib, memory_is (pss: shared pages are split; rss: they count more than
+           once), load_before and load_after (1, 5, 15 minutes)
+  rows     part, id, what, unit (us, ms, per_s, KiB, MiB, %, count), median, min, max, rounds
+  What is unknown is null.";
+
+/// Starts browsers of its own, unless --cdp-url names one that runs; its pages are left alone.
+#[derive(Debug, Args)]
+#[command(after_help = BENCH)]
+pub(super) struct Bench {
+    /// Fewer of everything, for a first impression
+    #[arg(long)]
+    pub(super) quick: bool,
+    /// Measure these parts only, separated by commas
+    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
+    pub(super) only: Vec<Part>,
+    /// Rounds [default: 5, quick 3]
+    #[arg(long, value_name = "N", value_parser = count(100))]
+    pub(super) rounds: Option<u32>,
+    /// Calls a round, of each kind [default: 2000, quick 300]
+    #[arg(long, value_name = "N", value_parser = count(1_000_000))]
+    pub(super) calls: Option<u32>,
+    /// Calls under way at once [default: 64]
+    #[arg(long, value_name = "N", value_parser = count(1000))]
+    pub(super) in_flight: Option<u32>,
+    /// Console messages a round [default: 50000, quick 5000]
+    #[arg(long, value_name = "N", value_parser = count(10_000_000))]
+    pub(super) events: Option<u32>,
+    /// Dialogs a round [default: 500, quick 60]
+    #[arg(long, value_name = "N", value_parser = count(100_000))]
+    pub(super) dialogs: Option<u32>,
+    /// Tabs [default: 20, quick 6]
+    #[arg(long, value_name = "N", value_parser = count(1000))]
+    pub(super) tabs: Option<u32>,
+    /// Browser contexts [default: 10, quick 3]
+    #[arg(long, value_name = "N", value_parser = count(1000))]
+    pub(super) contexts: Option<u32>,
+    /// Browsers beside the first [default: 5, quick 2]
+    #[arg(long, value_name = "N", value_parser = count(100))]
+    pub(super) browsers: Option<u32>,
+    /// Measure a running browser: ws://…, wss://…, http://host:port or host:port
+    #[arg(long, value_name = "URL", conflicts_with_all = ["transport", "browser", "headless"])]
+    pub(super) cdp_url: Option<String>,
+    /// How to talk to browsers that are started
+    #[arg(long, value_enum, default_value = "pipe")]
+    pub(super) transport: Transport,
+    /// The browser's executable [default: CDPILOT_BROWSER, else searched for]
+    #[arg(long, value_name = "PATH")]
+    pub(super) browser: Option<PathBuf>,
+    /// Whether to run browsers without a window [default: true, or what CDPILOT_HEADLESS says]
+    #[arg(long, value_enum, value_name = "WHEN")]
+    pub(super) headless: Option<When>,
+}
+
+/// A number of things, at least one.
+fn count(most: u32) -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=i64::from(most))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Transport {
+    /// A pipe that nobody else can reach
+    Pipe,
+    /// A WebSocket on a free port of this machine
+    Port,
+}
+
+impl From<Transport> for TransportKind {
+    fn from(transport: Transport) -> Self {
+        match transport {
+            Transport::Pipe => Self::Pipe,
+            Transport::Port => Self::Port(0),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -5,11 +5,12 @@
 //! | `args` | what can be typed |
 //! | `settings` | flags and environment variables put together |
 //! | `output`, `failure` | text or one JSON object; exit codes |
-//! | `demo`, `doctor`, `install`, `supervise`, `completions` | the commands |
+//! | `demo`, `doctor`, `install`, `supervise`, `bench`, `completions` | the commands |
 //!
 //! Nothing in here knows how a browser works.
 
 mod args;
+mod bench;
 mod completions;
 mod demo;
 mod doctor;
@@ -18,6 +19,13 @@ mod install;
 mod output;
 mod settings;
 mod supervise;
+
+#[doc(hidden)]
+pub mod fuzzing {
+    //! Doors for fuzzers; no stable interface.
+
+    pub use super::supervise::fuzzing::{Read, stdin_lines};
+}
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -46,6 +54,7 @@ pub fn main() -> ExitCode {
         Command::Doctor => Ok(doctor::run(&settings, &out)),
         Command::Install(args) => install::run(&args, &out),
         Command::Supervise(args) => supervise::run(&args, &settings, &out),
+        Command::Bench(args) => bench::run(&args, &settings, &out),
         Command::Completions { shell } => completions::run(shell, &out),
     });
     match outcome {

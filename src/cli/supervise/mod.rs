@@ -31,6 +31,47 @@ use command::{Asked, Command, Misread};
 use input::{Input, Line};
 use lines::Lines;
 
+pub(super) mod fuzzing {
+    //! Standard input without a browser behind it.
+
+    use super::command;
+    use super::input::{Line, Splitter};
+
+    /// What became of a line.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub enum Read {
+        /// Nothing but space.
+        Empty,
+        /// A command: its name, whether it was JSON, and all of it as text.
+        Command(&'static str, bool, String),
+        /// What was taken for the command, and what is wrong.
+        Misread(String, String),
+        /// Too long, or no text.
+        Unreadable(&'static str),
+    }
+
+    /// Reads what comes on standard input in these pieces, to its end.
+    #[must_use]
+    pub fn stdin_lines(pieces: &[&[u8]]) -> Vec<Read> {
+        let mut splitter = Splitter::default();
+        let mut lines: Vec<Line> = pieces.iter().flat_map(|piece| splitter.push(piece)).collect();
+        lines.extend(splitter.end());
+        lines.into_iter().map(read).collect()
+    }
+
+    fn read(line: Line) -> Read {
+        let text = match line {
+            Line::Text(text) => text,
+            Line::Unreadable(problem) => return Read::Unreadable(problem),
+        };
+        match command::parse(&text) {
+            None => Read::Empty,
+            Some(Ok(asked)) => Read::Command(asked.command.name(), asked.json, format!("{asked:?}")),
+            Some(Err(misread)) => Read::Misread(misread.command, misread.problem),
+        }
+    }
+}
+
 /// Commands that may wait in a lane.
 const WAITING: usize = 256;
 /// Threads for commands that came as JSON.
