@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use super::bench::Part;
 use crate::browser::{Switch, TransportKind};
-use crate::supervisor::DialogPolicy;
+use crate::supervisor::{BridgeMode, DialogPolicy};
 
 const ENVIRONMENT: &str = "\
 Environment (a flag comes before it):
@@ -108,6 +108,12 @@ pub(super) struct Supervise {
     /// How long a dialog waits for an answer before it is dismissed
     #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) dialog_timeout: u64,
+    /// Whether pages ask over requests instead of native dialogs, for endpoints that answer those themselves
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    pub(super) dialog_bridge: Bridge,
+    /// End a page's running script when a command waits and the page has not answered for so long; 0: never
+    #[arg(long, value_name = "MS", default_value = "1000")]
+    pub(super) rescue_after: u64,
     /// Watch one page only, by its target id [default: all pages]
     #[arg(long, value_name = "ID", conflicts_with = "launch")]
     pub(super) target: Option<String>,
@@ -229,6 +235,8 @@ pub(super) enum Policy {
     AutoDismiss,
     /// It is accepted at once, a prompt with its own default text
     AutoAccept,
+    /// It waits until somebody answers, however long that takes
+    Hold,
 }
 
 impl From<Policy> for DialogPolicy {
@@ -237,6 +245,25 @@ impl From<Policy> for DialogPolicy {
             Policy::MustRespond => Self::MustRespond,
             Policy::AutoDismiss => Self::AutoDismiss,
             Policy::AutoAccept => Self::AutoAccept,
+            Policy::Hold => Self::Hold,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Bridge {
+    /// For browsers on other machines, and once a dialog was answered by somebody else at once
+    Auto,
+    Always,
+    Never,
+}
+
+impl From<Bridge> for BridgeMode {
+    fn from(bridge: Bridge) -> Self {
+        match bridge {
+            Bridge::Auto => Self::Auto,
+            Bridge::Always => Self::Always,
+            Bridge::Never => Self::Never,
         }
     }
 }

@@ -107,6 +107,8 @@ pub(super) fn run(args: &Supervise, settings: &Settings, out: &Out) -> Result<Ex
 fn start(args: &Supervise, settings: &Settings) -> Result<Supervisor, Failure> {
     let mut options = SupervisorOptions::task("supervise");
     options.policy = args.policy.into();
+    options.bridge = args.dialog_bridge.into();
+    options.rescue_after = Duration::from_millis(args.rescue_after);
     options.dialog_timeout = Duration::from_secs(args.dialog_timeout);
     options.start_timeout = settings.timeout(options.start_timeout);
     if args.launch {
