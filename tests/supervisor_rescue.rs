@@ -125,6 +125,16 @@ fn a_slow_server_is_not_a_stuck_page() {
         held.let_go();
         assert!(!going.join().unwrap().unwrap().rescued);
     });
+    // Chromium holds back what is asked after a navigation began. That is no script to be ended either.
+    let held = crate::support::site::Held::default();
+    task.site.put("/slower", crate::support::site::Answer::html("<script>n = 1</script>").held_by(&held));
+    task.run("location.href = '/slower'");
+    task.site.wait_asked("a.localhost/slower", 1);
+    let late = task.evaluate(&FrameRef::Top, "1", Deadline::after(after + after / 2)).unwrap_err();
+    assert!(matches!(late, Error::Navigating { .. }), "{late}");
+    held.let_go();
+    task.until("it is there", |now| now.pages[0].url.ends_with("/slower"));
+    assert_eq!(task.eval("n"), 1);
     assert_eq!(rescues(&task), 0);
 }
 

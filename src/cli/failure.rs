@@ -92,7 +92,11 @@ impl From<supervisor::Error> for Failure {
                 return Self::new("BLOCKED_BY_DIALOG", error.to_string()).with(Exit::Dialog);
             }
             E::NotActive { .. } | E::Reconnecting { .. } => "BROWSER_NOT_RUNNING",
-            E::StartTimeout { .. } | E::Timeout { .. } | E::ScriptTimeout { .. } | E::Unresponsive { .. } => "TIMEOUT",
+            E::StartTimeout { .. }
+            | E::Timeout { .. }
+            | E::ScriptTimeout { .. }
+            | E::Unresponsive { .. }
+            | E::Navigating { .. } => "TIMEOUT",
             E::PageNotFound { .. } | E::NoPage => "TAB_NOT_FOUND",
             E::FrameNotFound { .. } | E::FrameDetached { .. } => "FRAME_NOT_FOUND",
             E::NoContext { .. } | E::PageBusy { .. } => "PAGE_BUSY",

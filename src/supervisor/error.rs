@@ -147,6 +147,17 @@ pub enum Error {
         /// How long it ran.
         after: Duration,
     },
+    /// The page is on its way to another document.
+    #[error(
+        "page {page} is on its way to another document, whose server has not answered within {} ms; wait for it or navigate elsewhere",
+        .after.as_millis()
+    )]
+    Navigating {
+        /// The page.
+        page: String,
+        /// How long was waited.
+        after: Duration,
+    },
     /// The page answers nothing.
     #[error(
         "page {page} did not answer {method} within {} ms{}; revive it (what it holds is lost) or close it",

@@ -11,7 +11,7 @@ use super::route::{FrameRef, Route};
 use super::snapshot::{Dialog, DialogType, Snapshot};
 use super::state::Request;
 use super::value::{Done, ScriptError, Value, described, plain};
-use crate::cdp::protocol::page::{CaptureScreenshot, Navigate, NavigateReturns, Reload};
+use crate::cdp::protocol::page::{CaptureScreenshot, FrameId, Navigate, NavigateReturns, Reload};
 use crate::cdp::protocol::runtime::{self, CallFunctionOn, Evaluate, EvaluateReturns};
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt::Command;
@@ -31,12 +31,24 @@ impl Supervisor {
     /// or opens meanwhile (the script goes on behind it); [`Error::FrameNotFound`],
     /// [`Error::FrameDetached`], [`Error::NoContext`], [`Error::NoPage`], [`Error::NotActive`].
     pub fn evaluate(&self, frame: &FrameRef, script: &str, deadline: Deadline) -> Result<Done<Value>, Error> {
-        let route = self.route(frame, deadline)?;
         let mut evaluate = Evaluate::new(script);
         evaluate.await_promise = Some(true);
         evaluate.user_gesture = Some(true);
-        evaluate.context_id = self.context(&route, deadline)?;
-        let returned = self.run(&route, &evaluate, deadline)?;
+        let (route, returned) = loop {
+            let route = self.route(frame, deadline)?;
+            evaluate.context_id = self.context(&route, deadline)?;
+            match (self.run(&route, &evaluate, deadline), evaluate.context_id) {
+                // The document went before the script came to it, so it did not run. What has followed?
+                (Err(error), Some(used)) if no_such_context(&error) => {
+                    let id = route.frame.as_ref().map(FrameId::as_str).unwrap_or_default();
+                    let another = |s: &Snapshot| s.frame(id).is_none_or(|frame| frame.context != Some(used));
+                    if self.wait_until(deadline.within(STARTING), another).is_none() {
+                        return Err(error);
+                    }
+                }
+                (returned, _) => break (route, returned?),
+            }
+        };
         let rescued = returned.rescued;
         let mut value = self.value(&route, returned.result, deadline)?;
         value.rescued |= rescued;
@@ -316,6 +328,11 @@ impl Supervisor {
         let session = route.connection.session(Arc::clone(&route.session));
         drop(session.send(&runtime::ReleaseObject::new(id)));
     }
+}
+
+/// Whether Chromium does not know the execution context that was named.
+fn no_such_context(error: &Error) -> bool {
+    matches!(error, Error::Cdp(cdp::Error::Protocol { message, .. }) if message.contains("Cannot find context"))
 }
 
 fn blocked<C: Command>(dialog: &str) -> Error {

@@ -216,8 +216,15 @@ impl<'a> Watch<'a> {
 
     /// Ends what runs in a session that has not answered for long.
     fn free(&mut self, session: &Arc<str>, deadline: Deadline) -> Result<(), Error> {
+        let now = self.supervisor.snapshot();
+        if now.is_navigating(session) {
+            // Chromium holds back every command until the new document is there, and would end that one's
+            // script then. The page is not stuck, its server is slow.
+            self.restart(session);
+            return Ok(());
+        }
         // A dialog stops the other pages of its process too. There is no script to end then.
-        let dialogs: Vec<String> = self.supervisor.snapshot().dialogs.iter().map(|d| d.id.to_string()).collect();
+        let dialogs: Vec<String> = now.dialogs.iter().map(|d| d.id.to_string()).collect();
         if !dialogs.is_empty() {
             return Err(Error::Cdp(cdp::Error::BlockedByDialog { method: self.method.clone(), dialogs }));
         }
@@ -232,11 +239,16 @@ impl<'a> Watch<'a> {
         }
         self.rescues += 1;
         self.end_script(session);
+        self.restart(session);
+        Ok(())
+    }
+
+    /// Gives a session as much time again.
+    fn restart(&mut self, session: &Arc<str>) {
         let now = Instant::now();
         for probe in self.probes.iter_mut().filter(|probe| probe.session == *session) {
-            probe.sent = now; // as much time again before the next try
+            probe.sent = now;
         }
-        Ok(())
     }
 
     fn end_script(&self, session: &Arc<str>) {
@@ -264,6 +276,9 @@ impl<'a> Watch<'a> {
     /// The deadline passed. A script that still runs is ended.
     pub(super) fn too_late(&self, reply: Reply<RawReply>, deadline: Deadline) -> Error {
         let after = self.began.elapsed();
+        if !self.probes.is_empty() && self.supervisor.snapshot().is_navigating(&self.route.session) {
+            return Error::Navigating { page: self.route.target.to_string(), after };
+        }
         if self.is_script && self.own_runs && !self.probes.is_empty() {
             self.end_script(&self.route.session);
             if reply.poll_raw(Deadline::after(LAST_WORD)).is_ok() {

@@ -14,7 +14,7 @@ use crate::cdp::{Answer, Capacity, Connection, Event, Subscription, Watch};
 use crate::sync::Deadline;
 
 /// Events that carry state: none may be lost without a resync.
-const LIFECYCLE: [&str; 16] = [
+const LIFECYCLE: [&str; 18] = [
     target::AttachedToTargetEvent::METHOD,
     target::DetachedFromTargetEvent::METHOD,
     target::TargetInfoChangedEvent::METHOD,
@@ -23,6 +23,8 @@ const LIFECYCLE: [&str; 16] = [
     page::DomContentEventFiredEvent::METHOD,
     page::LoadEventFiredEvent::METHOD,
     page::FrameAttachedEvent::METHOD,
+    page::FrameStartedNavigatingEvent::METHOD,
+    page::FrameStoppedLoadingEvent::METHOD,
     page::FrameNavigatedEvent::METHOD,
     page::NavigatedWithinDocumentEvent::METHOD,
     page::FrameDetachedEvent::METHOD,

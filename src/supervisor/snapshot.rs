@@ -82,6 +82,13 @@ impl Snapshot {
         self.frames.iter().filter(move |f| f.target_id.as_str() == target)
     }
 
+    /// Whether a session's own frame is on its way to another document.
+    pub(crate) fn is_navigating(&self, session: &str) -> bool {
+        let own =
+            |f: &&Frame| f.session_frame.as_ref() == Some(&f.frame_id) && f.session_id.as_deref() == Some(session);
+        self.frames.iter().filter(own).any(|f| f.navigating)
+    }
+
     /// The dialogs that wait on one page.
     pub fn dialogs_of<'a>(&'a self, target: &'a str) -> impl Iterator<Item = &'a Dialog> {
         self.dialogs.iter().filter(move |d| d.target_id.as_str() == target)
@@ -181,6 +188,9 @@ pub struct Frame {
     /// Which document it shows: the protocol's loader id.
     #[serde(skip)]
     pub(crate) loader: Arc<str>,
+    /// On its way to another document; its session takes no commands meanwhile.
+    #[serde(skip)]
+    pub(crate) navigating: bool,
 }
 
 /// Whether dialogs go over the bridge, and why.

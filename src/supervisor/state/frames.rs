@@ -40,6 +40,9 @@ pub(super) struct FrameRec {
     order: u64,
     /// Taken out of its parent's document; goes with its session.
     removed: bool,
+    /// On its way to another document. Chromium 156 holds back all commands to its session until it is
+    /// there, however long the server takes.
+    navigating: bool,
     /// Known from a connection that is lost, and not seen since.
     forgotten: bool,
 }
@@ -88,6 +91,7 @@ impl Frames {
             rec.session = None;
             rec.context = None;
             rec.forgotten = true;
+            rec.navigating = false;
         }
     }
 
@@ -114,6 +118,7 @@ impl Frames {
             bridge: session(f).map(|s| s.bridge.clone()).unwrap_or_default(),
             context: f.context,
             loader: Arc::clone(&f.loader),
+            navigating: f.navigating,
         };
         all.into_iter().map(view).collect()
     }
@@ -138,6 +143,7 @@ impl Frames {
                 order: *next_order,
                 removed: false,
                 forgotten: false,
+                navigating: false,
             }
         });
         if parent.is_some() {
@@ -236,6 +242,7 @@ impl State {
             rec.name = name.as_str().into();
         }
         rec.loader = frame.loader_id.as_str().into();
+        rec.navigating = false;
         self.dirty.frames = true;
         if frame.parent_id.is_none()
             && let Some(rec) = self.page_mut(page)
@@ -246,12 +253,23 @@ impl State {
         }
     }
 
+    pub(super) fn navigating(&mut self, session: &SessionKey, frame: &FrameId, begins: bool) {
+        if let Some(rec) = self.frames.by_id.get_mut(frame)
+            && rec.session.as_ref() == Some(session)
+            && rec.navigating != begins
+        {
+            rec.navigating = begins;
+            self.dirty.frames = true;
+        }
+    }
+
     pub(super) fn moved_within(&mut self, session: &SessionKey, event: &NavigatedWithinDocumentEvent<'_>, now: Now) {
         let Some(page) = self.page_of(session) else { return };
         let Some(rec) = self.frames.by_id.get_mut(&event.frame_id) else { return };
         let url: Arc<str> = (*event.url).into();
         let main = rec.parent.is_none();
         rec.url = Arc::clone(&url);
+        rec.navigating = false;
         self.dirty.frames = true;
         if main && let Some(page) = self.page_mut(&page) {
             page.url = Arc::clone(&url);

@@ -159,6 +159,12 @@ impl State {
             }
             (page::FrameAttachedEvent::METHOD, Some(session)) => self.frame_attached(session, &event.decode()?, now),
             (page::FrameNavigatedEvent::METHOD, Some(session)) => self.frame_navigated(session, &event.decode()?, now),
+            (page::FrameStartedNavigatingEvent::METHOD, Some(session)) => {
+                self.navigating(session, &event.decode::<page::FrameStartedNavigatingEvent<'_>>()?.frame_id, true);
+            }
+            (page::FrameStoppedLoadingEvent::METHOD, Some(session)) => {
+                self.navigating(session, &event.decode::<page::FrameStoppedLoadingEvent>()?.frame_id, false);
+            }
             (page::NavigatedWithinDocumentEvent::METHOD, Some(session)) => {
                 self.moved_within(session, &event.decode()?, now);
             }
