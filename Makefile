@@ -4,7 +4,10 @@ CARGO ?= cargo
 # Tests with a real browser fail when there is none, instead of being skipped.
 export CDPILOT_REQUIRE_BROWSER ?= 1
 
-.PHONY: help browser demo test bench lint doc fmt full-protocol
+# Flags of benches/peers/run.mjs.
+PEERS ?=
+
+.PHONY: help browser demo test bench peers lint doc fmt full-protocol
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -20,6 +23,9 @@ test: browser ## all tests, with a real browser
 
 bench: browser ## round trips, floods and parallel calls, beside a raw loop
 	$(CARGO) bench --bench cdp
+
+peers: browser ## what other tools do while a page does not answer, measured; needs Node, see docs/peers-never-block.md
+	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && nice node run.mjs $(PEERS)
 
 lint: ## formatting, clippy and documentation, warnings are errors
 	$(CARGO) fmt --all --check
