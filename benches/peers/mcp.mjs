@@ -12,7 +12,8 @@ export class McpClient {
   #ended = false;
 
   constructor(program, args, options) {
-    this.#child = spawn(process.execPath, [program, ...args], { ...options, stdio: ['pipe', 'pipe', 'ignore'], detached: true });
+    const how = { ...options, stdio: ['pipe', 'pipe', 'ignore'], detached: true };
+    this.#child = spawn(process.execPath, [program, ...args], how);
     let rest = '';
     this.#child.stdout.setEncoding('utf8');
     this.#child.stdout.on('data', (text) => {

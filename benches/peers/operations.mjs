@@ -51,7 +51,8 @@ export async function ask(operation, run, limit) {
   const late = new Promise((resolve) => {
     timer = setTimeout(resolve, limit - (performance.now() - begin), null);
   });
-  const question = operation.key === 'cause' ? run.cause : driver.operations[operation.key](sites.address('nothing', sites.newId()));
+  const another = sites.address('nothing', sites.newId());
+  const question = operation.key === 'cause' ? run.cause : driver.operations[operation.key](another);
   const failed = (failure) => ({ error: true, text: String(failure.message), image: false });
   const reply = await Promise.race([Promise.resolve(question).catch(failed), late]);
   clearTimeout(timer);
@@ -62,13 +63,23 @@ export async function ask(operation, run, limit) {
 
 async function judge(operation, reply, run) {
   if (!reply.error && (await operation.check(reply, run))) return 'ok';
-  const { text } = reply;
+  return wordFor(operation, reply);
+}
+
+// Tried in this order: what an error, or a reply without the thing asked for, speaks of.
+const WORDS = [
+  ['names dialog', /dialog|modal state/i],
+  ['wrong', null],
+  ['names stuck page', /page_wedged|stopped responding|not responding|unresponsive/i],
+  ['timeout', /time[d]?[ -]?out|no response came back/i],
+  ['names crash', /crash/i],
+  ['reconnected', /reconnected/i],
+  ['closed', /closed|disconnect|not connected|ECONNRE|reset by peer/i],
+];
+
+function wordFor({ key }, { error, text }) {
   if (text === ENDED) return 'ended';
-  if (operation.key === 'dialog' && /no (open |active |javascript )?dialog|can only be used/i.test(text)) return 'no dialog';
-  if (/dialog|modal state/i.test(text)) return 'names dialog';
-  if (!reply.error) return 'wrong';
-  if (/time[d]?[ -]?out/i.test(text)) return 'timeout';
-  if (/crash/i.test(text)) return 'names crash';
-  if (/closed|disconnect|not connected|ECONNRE|reset by peer/i.test(text)) return 'closed';
-  return 'error';
+  if (key === 'dialog' && /no (open |active |javascript )?dialog|can only be used/i.test(text)) return 'no dialog';
+  const fits = ([, pattern]) => (pattern === null ? !error : pattern.test(text));
+  return WORDS.find(fits)?.[0] ?? 'error';
 }

@@ -14,18 +14,24 @@ const DOINGS = {
   loop: 'while (true) {}',
 };
 
+const ASK_BEFORE_LEAVING = `addEventListener('beforeunload', (event) => {
+  event.preventDefault();
+  event.returnValue = 'x';
+});`;
+
 const page = (doing, id, { during = false, frame = '', button = true } = {}) => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Page of ${id}</title></head><body>
 <h1>A page</h1>
 ${button ? `<button id="press" onclick="tell('pressed')">Press me</button>` : '<p>A frame</p>'}
 <script>
 const id = '${id}';
-const tell = (what) => fetch('/tell?what=' + what + '&id=' + id, { keepalive: true });
+const tell = async (what) => (await fetch('/tell?what=' + what + '&id=' + id)).text();
 ${button ? "console.log('hello from the page');" : ''}
-${doing === 'leave' ? "addEventListener('beforeunload', (event) => { event.preventDefault(); event.returnValue = 'x'; });" : ''}
+${doing === 'leave' ? ASK_BEFORE_LEAVING : ''}
 const act = () => { ${DOINGS[doing]} };
 const whenReleased = async () => {
-  while ((await (await fetch('/released?id=' + id)).text()) !== 'yes') await new Promise((next) => setTimeout(next, 150));
+  const released = async () => (await (await fetch('/released?id=' + id)).text()) === 'yes';
+  while (!(await released())) await new Promise((next) => setTimeout(next, 150));
   await tell('entered');
   setTimeout(act, 0);
 };
@@ -115,7 +121,8 @@ export class Sites {
     if (!(doing in DOINGS)) return null;
     if (where === 'child') return page(doing, id, { button: false });
     if (where === 'load') return page(doing, id, { during: true });
-    if (where === 'frame') return page('nothing', `${id}m`, { frame: `${this.#servers[1].base}/${doing}-child?id=${id}` });
+    const frame = `${this.#servers[1].base}/${doing}-child?id=${id}`;
+    if (where === 'frame') return page('nothing', `${id}m`, { frame });
     return page(doing, id);
   }
 }

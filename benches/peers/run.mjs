@@ -1,6 +1,6 @@
 // Measures what other browser tools do while a page, a browser or a connection does not answer.
 //
-//   node run.mjs [--only TOOL] [--state STATE] [--quick] [--limit SECONDS] [--jobs N] [--report]
+//   node run.mjs [--only TOOL,…] [--state STATE,…] [--quick] [--limit SECONDS] [--jobs N] [--report]
 //
 // Results are kept in results.json and replaced cell by cell. When they are complete, the document is
 // written anew from them, otherwise partial.md; with `--report` without measuring.
@@ -76,11 +76,10 @@ async function enter(tool, state) {
 }
 
 function environmentOf(tool, { mark, folder }) {
-  const environment = { ...process.env, ...tool.environment, [MARK]: mark, HOME: folder, TMPDIR: folder, XDG_RUNTIME_DIR: folder };
-  for (const name of Object.keys(environment)) {
-    if (/^(XDG_(CACHE|CONFIG|DATA)_HOME|AGENT_BROWSER_(CDP|SESSION|PROVIDER|CONFIG)|PLAYWRIGHT_MCP_.*)$/.test(name)) delete environment[name];
-  }
-  return environment;
+  const settings = /^(XDG_.*|AGENT_BROWSER_.*|PLAYWRIGHT_.*|CHROME_DEVTOOLS_.*)$/; // of whoever runs this
+  const inherited = Object.entries(process.env).filter(([name]) => !settings.test(name));
+  const own = { [MARK]: mark, HOME: folder, TMPDIR: folder, XDG_RUNTIME_DIR: folder };
+  return { ...Object.fromEntries(inherited), ...tool.environment, ...own };
 }
 
 async function bringAbout(state, run) {
@@ -132,7 +131,7 @@ async function measure({ tool, state, operations }, record) {
 }
 
 function units() {
-  const chosen = (list, name, want) => list.filter((one) => want === undefined || one[name] === want);
+  const chosen = (list, name, want) => list.filter((one) => want === undefined || want.split(',').includes(one[name]));
   const all = [];
   for (const state of chosen(STATES, 'key', flags.state)) {
     for (const tool of chosen(TOOLS, 'name', flags.only)) {

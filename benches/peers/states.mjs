@@ -55,6 +55,16 @@ function stop({ mark, folder }) {
   return sleep(300);
 }
 
+function cut({ proxy }) {
+  proxy.cut();
+  return sleep(300);
+}
+
+function silence({ proxy }) {
+  proxy.fallSilent();
+  return sleep(300);
+}
+
 /**
  * `page`: what is opened; `enter`: what then happens; `during`: it happens while the page is being opened;
  * `dialog`: there is something to answer; `cause`: the call that leads there is of interest itself;
@@ -66,13 +76,26 @@ export const STATES = [
   { key: 'confirm', title: '`confirm`', page: 'confirm', enter: release, dialog: true },
   { key: 'prompt', title: '`prompt`', page: 'prompt', enter: release, dialog: true },
   { key: 'beforeunload', title: '`beforeunload`', page: 'leave', enter: leave, dialog: true },
-  { key: 'confirm-frame', title: '`confirm` in a cross-origin frame', page: 'confirm-frame', enter: release, dialog: true },
-  { key: 'confirm-load', title: '`confirm` during load', page: 'confirm-load', during: true, dialog: true, cause: true },
+  {
+    key: 'confirm-frame',
+    title: '`confirm` in a cross-origin frame',
+    page: 'confirm-frame',
+    enter: release,
+    dialog: true,
+  },
+  {
+    key: 'confirm-load',
+    title: '`confirm` during load',
+    page: 'confirm-load',
+    during: true,
+    dialog: true,
+    cause: true,
+  },
   { key: 'loop', title: '`while (true)` in the page', page: 'loop', enter: releaseLoop },
   { key: 'loop-own', title: "`while (true)` in the tool's own evaluate", page: 'nothing', enter: ownLoop, cause: true },
   { key: 'loop-frame', title: '`while (true)` in a cross-origin frame', page: 'loop-frame', enter: releaseLoop },
   { key: 'crash', title: 'renderer killed', page: 'nothing', enter: crash, fresh: true },
   { key: 'stopped', title: 'browser process stopped', page: 'nothing', enter: stop },
-  { key: 'cut', title: 'connection cut once', page: 'nothing', attach: true, fresh: true, enter: ({ proxy }) => (proxy.cut(), sleep(300)) },
-  { key: 'silent', title: 'connection silent', page: 'nothing', attach: true, enter: ({ proxy }) => (proxy.fallSilent(), sleep(300)) },
+  { key: 'cut', title: 'connection cut once', page: 'nothing', attach: true, fresh: true, enter: cut },
+  { key: 'silent', title: 'connection silent', page: 'nothing', attach: true, enter: silence },
 ];

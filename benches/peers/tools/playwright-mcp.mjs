@@ -21,7 +21,8 @@ class PlaywrightMcp {
     if (attachTo) args.push('--cdp-endpoint', attachTo);
     else args.push('--headless', '--isolated', '--executable-path', browser);
     if (!attachTo && process.getuid() === 0) args.push('--no-sandbox');
-    this.#client = new McpClient(commandOf('@playwright/mcp', 'playwright-mcp'), args, { env: environment, cwd: folder });
+    const command = commandOf('@playwright/mcp', 'playwright-mcp');
+    this.#client = new McpClient(command, args, { env: environment, cwd: folder });
   }
 
   async started() {
