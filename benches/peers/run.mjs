@@ -30,7 +30,7 @@ const { values: flags } = parseArgs({
     state: { type: 'string' },
     quick: { type: 'boolean', default: false },
     limit: { type: 'string' },
-    jobs: { type: 'string', default: '2' },
+    jobs: { type: 'string', default: '4' },
     report: { type: 'boolean', default: false },
   },
 });
