@@ -4,10 +4,13 @@ CARGO ?= cargo
 # Tests with a real browser fail when there is none, instead of being skipped.
 export CDPILOT_REQUIRE_BROWSER ?= 1
 
+# How long `make fuzz` stays with each target.
+FUZZ_SECONDS ?= 60
+
 # Flags of benches/peers/run.mjs.
 PEERS ?=
 
-.PHONY: help browser demo test bench peers lint doc fmt full-protocol
+.PHONY: help browser driver demo test bench peers fuzz lint doc fmt full-protocol
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -15,10 +18,13 @@ help: ## this list
 browser: ## make sure that there is a Chromium-based browser, install one if not
 	@scripts/ensure-browser.sh
 
+driver: ## the same, and chromedriver, which only tests need
+	@scripts/ensure-browser.sh --driver
+
 demo: browser ## dialogs and frames in a real browser, shown step by step
 	$(CARGO) run -- demo
 
-test: browser ## all tests, with a real browser
+test: driver ## all tests, with a real browser and chromedriver
 	$(CARGO) test --workspace
 
 bench: browser ## round trips, floods and parallel calls, beside a raw loop
@@ -26,6 +32,15 @@ bench: browser ## round trips, floods and parallel calls, beside a raw loop
 
 peers: browser ## what other tools do while a page does not answer, measured; needs Node, see docs/peers-never-block.md
 	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && nice node run.mjs $(PEERS)
+
+fuzz: ## FUZZ_SECONDS=60 of each fuzz target; needs rustup's nightly, a C++ compiler, cargo-fuzz
+	@$(CARGO) +nightly fuzz --version >/dev/null || { \
+	    echo 'fuzzing needs: rustup toolchain install nightly; cargo install cargo-fuzz; a C++ compiler' >&2; exit 1; }
+	@for target in $(notdir $(basename $(wildcard fuzz/fuzz_targets/*.rs))); do \
+	    mkdir -p fuzz/target/corpus/$$target && echo "fuzzing $$target for $(FUZZ_SECONDS) s" && \
+	    $(CARGO) +nightly fuzz run $$target fuzz/target/corpus/$$target fuzz/seeds/$$target -- \
+	        -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 || exit 1; \
+	done
 
 lint: ## formatting, clippy and documentation, warnings are errors
 	$(CARGO) fmt --all --check

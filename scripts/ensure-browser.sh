@@ -2,7 +2,10 @@
 # Makes sure that a Chromium-based browser is on this machine; installs one with the system's package
 # manager when there is none. Used by `make test` and `make demo`.
 #
-# Exit status: 0 when there is a browser (now), 1 when there is none and none could be installed.
+#   ensure-browser.sh            the browser
+#   ensure-browser.sh --driver   chromedriver too, which only the tests of WebDriver sessions need
+#
+# Exit status: 0 when they are there (now), 1 when one is not and could not be installed.
 set -eu
 
 say() { printf 'ensure-browser: %s\n' "$*"; }
@@ -51,7 +54,7 @@ as_root() {
     elif has doas; then
         run doas "$@"
     else
-        fail "installing a browser needs root and there is neither sudo nor doas; run as root: $*"
+        fail "installing needs root and there is neither sudo nor doas; run as root: $*"
     fi
 }
 
@@ -83,17 +86,70 @@ install_browser() {
     fi
 }
 
-if [ -n "${CDPILOT_BROWSER:-}" ]; then
-    path=$(command -v "$CDPILOT_BROWSER" 2>/dev/null) ||
-        fail "CDPILOT_BROWSER is set to $CDPILOT_BROWSER, which cannot be executed; correct or unset it"
-    say "using $path (CDPILOT_BROWSER)"
-    exit 0
-fi
-if path=$(find_browser); then
-    say "found $path"
-    exit 0
-fi
-say "no browser found, installing one"
-install_browser || fail "the installation failed; install Chromium or Chrome by hand, or set CDPILOT_BROWSER"
-path=$(find_browser) || fail "the installation went through but left no browser where it is expected; set CDPILOT_BROWSER"
-say "installed $path"
+ensure_browser() {
+    if [ -n "${CDPILOT_BROWSER:-}" ]; then
+        path=$(command -v "$CDPILOT_BROWSER" 2>/dev/null) ||
+            fail "CDPILOT_BROWSER is set to $CDPILOT_BROWSER, which cannot be executed; correct or unset it"
+        say "using $path (CDPILOT_BROWSER)"
+        return
+    fi
+    if path=$(find_browser); then
+        say "found $path"
+        return
+    fi
+    say "no browser found, installing one"
+    install_browser || fail "the installation failed; install Chromium or Chrome by hand, or set CDPILOT_BROWSER"
+    path=$(find_browser) ||
+        fail "the installation went through but left no browser where it is expected; set CDPILOT_BROWSER"
+    say "installed $path"
+}
+
+# Prints the path of chromedriver. The places are those that the tests look at.
+find_driver() {
+    for name in chromedriver chromium.chromedriver /snap/bin/chromium.chromedriver \
+        /usr/lib/chromium-browser/chromedriver /usr/lib/chromium/chromedriver; do
+        path=$(command -v "$name" 2>/dev/null) && { printf '%s\n' "$path"; return 0; }
+    done
+    return 1
+}
+
+# Where nothing is installed here, it comes with the browser's package.
+install_driver() {
+    if has apt-get; then
+        if [ "$(distribution)" = ubuntu ]; then
+            has snap || fail "Ubuntu has chromedriver in the snap of Chromium only and there is no snapd; install chromedriver by hand"
+            as_root snap install chromium
+        else
+            as_root apt-get update && as_root apt-get install -y chromium-driver
+        fi
+    elif has dnf; then
+        as_root dnf install -y chromedriver
+    elif has pacman; then
+        as_root pacman -Sy --noconfirm chromium
+    elif has zypper; then
+        as_root zypper --non-interactive install chromedriver
+    elif has apk; then
+        as_root apk add --no-cache chromium-chromedriver
+    elif has brew; then
+        run brew install --cask chromedriver
+    else
+        fail "no package manager that this script knows; install the chromedriver that fits your browser by hand"
+    fi
+}
+
+ensure_driver() {
+    if path=$(find_driver); then
+        say "found $path"
+        return
+    fi
+    say "no chromedriver found, installing one"
+    install_driver || fail "the installation failed; install the chromedriver that fits your browser by hand"
+    path=$(find_driver) || fail "the installation went through but left no chromedriver; put one into PATH"
+    say "installed $path"
+}
+
+case ${1:-} in
+    '') ensure_browser ;;
+    --driver) ensure_browser && ensure_driver ;;
+    *) fail "unknown argument $1; there is only --driver" ;;
+esac

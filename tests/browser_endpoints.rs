@@ -55,6 +55,7 @@ fn texts_are_redacted() {
     );
     assert_eq!(redact("https://h/json?token=s3cret"), "https://h/…");
     assert_eq!(redact("http://h:1/devtools/page/s3cret"), "http://h:1/…");
+    assert_eq!(redact("at webdriver+http://u:s3cret@h/wd/hub/session/s3cret."), "at webdriver+http://h/…");
 }
 
 /// Answers `answers` requests of one connection each and hands back their heads.

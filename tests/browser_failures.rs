@@ -1,21 +1,15 @@
 //! Browsers that do not start, die or outlive their owner: a real Chromium, and scripts in its place.
 #![cfg(unix)]
-#![allow(clippy::print_stdout)] // a helper process reports
 
-use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use cdpilot::browser::{Browser, Error, LaunchOptions, Switch, TransportKind};
-use cdpilot::sync::pause;
 use tempfile::TempDir;
 
-use crate::browser_real::{TRANSPORTS, assert_nothing_left, group, options, root_of, soon, users_of};
-use crate::support::browser_path;
-use crate::support::leaks::rerun;
+use crate::browser_real::{TRANSPORTS, group, options, soon};
 
 // ---- starts that fail --------------------------------------------------------------------------
 
@@ -142,48 +136,6 @@ fn a_hidden_listening_line_is_made_up_for_by_the_port() {
 
 // ---- ends that are not ours to choose ----------------------------------------------------------
 
-/// Not a test of its own: a process that holds a browser until it is killed, see below.
-#[test]
-fn held_browser() {
-    let Some(transport) = std::env::var_os("CDPILOT_TEST_HOLD") else { return };
-    let transport = if transport == "pipe" { TransportKind::Pipe } else { TransportKind::Port(0) };
-    let browser = Browser::launch(&options(transport).unwrap()).unwrap();
-    println!("held {} {}", browser.pid().unwrap(), root_of(&browser).display());
-    pause(Duration::from_secs(60));
-}
-
-#[test]
-fn a_browser_dies_with_us_however_we_end() {
-    if browser_path().is_none() {
-        return;
-    }
-    for (transport, hangs) in [("pipe", false), ("port", false), ("pipe", true)] {
-        let mut holder = rerun(module_path!(), "held_browser")
-            .env("CDPILOT_TEST_HOLD", transport)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(holder.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let line = lines.find_map(|line| line.split_once("held ").map(|(_, rest)| rest.to_owned())).unwrap();
-        let (pid, root) = line.split_once(' ').unwrap();
-        let (pid, root) = (pid.parse().unwrap(), Path::new(root));
-        assert!(!group(pid).is_empty() && root.exists());
-        if hangs {
-            assert!(Command::new("kill").args(["-STOP", &pid.to_string()]).status().unwrap().success());
-        }
-        holder.kill().unwrap(); // SIGKILL: none of our code runs
-        let began = Instant::now();
-        let limit = Duration::from_secs(if hangs { 6 } else { 3 }); // a guard on a busy machine takes its time
-        while !group(pid).is_empty() || !users_of(root).is_empty() {
-            assert!(began.elapsed() < limit, "left: {:?} {:?}", group(pid), users_of(root));
-            pause(Duration::from_millis(20));
-        }
-        assert!(!root.exists(), "its guard ends last, after it has removed the profile");
-        holder.wait().unwrap();
-    }
-}
-
 #[test]
 fn temporary_profiles_of_killed_owners_are_swept_up() {
     let Some(options) = options(TransportKind::Pipe) else { return };
@@ -210,24 +162,4 @@ fn temporary_profiles_of_killed_owners_are_swept_up() {
     assert!(!abandoned.exists() && !half.exists() && held.exists() && young.exists());
     std::fs::remove_dir_all(held).unwrap();
     std::fs::remove_dir_all(young).unwrap();
-}
-
-#[test]
-fn several_browsers_start_at_once_and_none_holds_another_up() {
-    let Some(options) = options(TransportKind::Pipe) else { return };
-    let mut closers = Vec::new();
-    let (done, finished) = std::sync::mpsc::sync_channel(3);
-    for _ in 0..3 {
-        let (options, done) = (options.clone(), done.clone());
-        let body = move || {
-            let browser = Browser::launch(&options).unwrap();
-            let (pid, root) = (browser.pid().unwrap(), root_of(&browser));
-            browser.close(soon()).unwrap();
-            assert_nothing_left(pid, &root);
-            done.send(()).unwrap(); // a panic in the thread would go unseen
-        };
-        closers.push(cdpilot::sync::spawn("test-launch", body).unwrap());
-    }
-    closers.into_iter().for_each(cdpilot::sync::Thread::join);
-    assert_eq!(finished.try_iter().count(), 3);
 }

@@ -128,11 +128,16 @@ fn a_profile_in_use_is_refused_and_its_browser_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let Some(mut options) = options(TransportKind::Pipe) else { return };
     options.user_data_dir = Some(folder.path().to_owned());
+    options.transport = TransportKind::PipeAndPort(0);
     let first = Browser::launch(&options).unwrap();
     let before = pages(&first);
     let error = Browser::launch(&options).unwrap_err();
     let Error::ProfileInUse { holder, .. } = &error else { panic!("{error:?}") };
     assert_eq!((holder.pid, &holder.other_host), (first.pid(), &None));
+    assert_eq!((holder.owner, holder.port), (Some(std::process::id()), Some(first.endpoint().unwrap().port())));
+    assert!(holder.command.as_ref().is_some_and(|command| command.contains("chrom")), "{holder:?}");
+    let (text, attach) = (error.to_string(), format!("attach to it at 127.0.0.1:{}", holder.port.unwrap()));
+    assert!(text.contains("choose another profile") && text.contains(&attach), "{text}");
     assert_eq!(pages(&first), before);
     first.close(soon()).unwrap();
     Browser::launch(&options).unwrap();
@@ -154,6 +159,17 @@ fn a_lock_that_was_left_behind_does_not_count() {
     let error = Browser::launch(&options).unwrap_err();
     assert!(matches!(&error, Error::ProfileInUse { holder, .. } if holder.other_host.as_deref() == Some("elsewhere")));
     assert!(error.to_string().contains("SingletonLock"), "{error}");
+    assert!(std::fs::symlink_metadata(&lock).is_ok(), "the lock of another host stays");
+    std::fs::remove_file(&lock).unwrap();
+
+    if !cfg!(target_os = "linux") {
+        return; // the arguments of others cannot be told apart for sure
+    }
+    // Its number belongs to a browser that works in another profile now.
+    let other = Browser::launch(&LaunchOptions { user_data_dir: None, ..options.clone() }).unwrap();
+    std::os::unix::fs::symlink(format!("{host}-{}", other.pid().unwrap()), &lock).unwrap();
+    Browser::launch(&options).unwrap().close(soon()).unwrap();
+    assert_eq!(pages(&other), 1);
 }
 
 #[test]

@@ -228,3 +228,59 @@ fn https_documents_are_fetched() {
     assert_eq!(answer, (200, b"{}".to_vec()));
     assert!(http::get(&address, &[], Deadline::after_secs(20)).is_err());
 }
+
+/// Driver and browser behind one port: the session, the browser's connection, the deletion.
+#[test]
+fn webdriver_sessions_work_over_tls() {
+    use cdpilot::browser::{AttachOptions, Browser};
+    let (tell, told) = crossbeam_channel::bounded(8);
+    let turn = std::sync::atomic::AtomicUsize::new(0);
+    let fake = Fake::script(move |socket| {
+        let mut tls = server(socket);
+        if turn.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 1 {
+            let tell = tell.clone();
+            #[allow(clippy::result_large_err)] // tungstenite's type
+            let upgrade = move |request: &tungstenite::handshake::server::Request, response| {
+                let _ = tell.send(format!("{} {:?}", request.uri(), request.headers()));
+                Ok(response)
+            };
+            let Ok(mut socket) = tungstenite::accept_hdr(tls, upgrade) else { return };
+            while let Ok(Message::Text(text)) = socket.read() {
+                let id = serde_json::from_str::<Value>(&text).unwrap()["id"].clone();
+                let version = json!({
+                    "protocolVersion": "1.3", "product": "Chrome/1", "revision": "", "userAgent": "", "jsVersion": ""
+                });
+                let _ = socket.send(Message::text(json!({ "id": id, "result": version }).to_string()));
+            }
+            return;
+        }
+        let mut text = Vec::new();
+        let whole = |text: &str| !text.starts_with("POST") || text.ends_with('}');
+        while !std::str::from_utf8(&text).is_ok_and(|text| text.contains("\r\n\r\n") && whole(text)) {
+            let mut some = [0; 1024];
+            let Ok(came @ 1..) = tls.read(&mut some) else { return };
+            text.extend_from_slice(&some[..came]);
+        }
+        let _ = tell.send(String::from_utf8_lossy(&text).into_owned());
+        let capabilities = json!({ "se:cdp": "ws://node:4444/session/abc/se/cdp" });
+        let body = json!({ "value": { "sessionId": "abc", "capabilities": capabilities } }).to_string();
+        let _ = write!(tls, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        let _ = tls.flush();
+    });
+    let mut options = AttachOptions::from(trusting());
+    options.connect.headers.push(("X-Key".to_owned(), "k".to_owned()));
+    options.webdriver.keep_alive = None;
+    let url = format!("webdriver+https://me:pw@localhost:{}/?token=t", fake.port());
+    let browser = Browser::attach_with(&url, &options).unwrap();
+    assert_eq!(browser.endpoint().unwrap().to_string(), format!("wss://localhost:{}/…", fake.port()));
+    browser.close(Deadline::after_secs(20)).unwrap();
+    for start in ["POST /session?token=t", "/session/abc/se/cdp?token=t", "DELETE /session/abc?token=t"] {
+        let came: String = told.recv().unwrap();
+        assert!(came.starts_with(start), "{came}");
+        let lower = came.to_ascii_lowercase();
+        assert!(
+            lower.contains("x-key") && lower.contains("authorization") && came.contains("Basic bWU6cHc="),
+            "{came}"
+        );
+    }
+}

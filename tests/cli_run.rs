@@ -80,10 +80,16 @@ impl Program {
 
     /// Runs it to its end.
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        self.run_and(args, |_| {})
+    }
+
+    /// Runs it to its end and does something meanwhile, with its process id.
+    pub(crate) fn run_and(&self, args: &[&str], meanwhile: impl FnOnce(u32)) -> Ran {
         let child = self.command(args).spawn().unwrap();
         let id = child.id();
         let (send, ended) = bounded(1);
         let _waiter = spawn("cli-wait", move || drop(send.send(child.wait_with_output()))).unwrap();
+        meanwhile(id);
         let output = ended.recv_timeout(Duration::from_secs(90)).unwrap_or_else(|_| {
             kill(id, "-KILL");
             panic!("{args:?} did not end")
@@ -136,7 +142,7 @@ impl Program {
     }
 }
 
-fn processes_with(folder: &Path) -> Vec<String> {
+pub(crate) fn processes_with(folder: &Path) -> Vec<String> {
     let folder = folder.to_str().unwrap();
     let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let lines = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());

@@ -15,8 +15,16 @@ mod bridge_reach;
 mod bridge_workers;
 mod browser_endpoints;
 mod browser_failures;
+#[cfg(unix)]
+mod browser_many;
+#[cfg(unix)]
+mod browser_orphans;
+#[cfg(target_os = "linux")]
+mod browser_proof;
 mod browser_real;
 mod browser_units;
+mod browser_webdriver;
+mod browser_webdriver_real;
 mod cdp_answers;
 mod cdp_endings;
 mod cdp_events;
@@ -30,17 +38,26 @@ mod cdp_sessions;
 mod cdp_tls;
 mod cdp_wire;
 #[cfg(feature = "cli")]
+mod cli_attach;
+#[cfg(feature = "cli")]
+mod cli_bench;
+#[cfg(feature = "cli")]
 mod cli_commands;
 #[cfg(feature = "cli")]
 mod cli_run;
 #[cfg(feature = "cli")]
 mod cli_supervise;
+#[cfg(feature = "cli")]
+mod fuzz_seeds;
+#[cfg(unix)]
+mod never_block;
 mod project;
 mod protocol;
 mod supervisor_answers;
 mod supervisor_blocked;
 mod supervisor_bridge;
 mod supervisor_calls;
+mod supervisor_chaos;
 mod supervisor_closing;
 mod supervisor_crash;
 mod supervisor_dialogs;

@@ -9,6 +9,7 @@ use cdpilot::sync::Deadline;
 use serde_json::json;
 
 use crate::support::chrome::{Task, blocking, launch, soon};
+use crate::support::renderers;
 
 /// The default. A shorter one would take a busy machine for a stuck page.
 const AFTER: Duration = Duration::from_secs(1);
@@ -155,8 +156,8 @@ fn a_page_whose_renderer_stands_still_is_revived_on_request_only() {
     let task = Task::attach(&url, options).unwrap();
     show(&task, "<title>stopped</title>");
     let png = task.screenshot(&FrameRef::Top, soon()).unwrap().result;
-    let renderers = renderers_of(pid);
-    renderers.iter().for_each(|renderer| signal(*renderer, rustix::process::Signal::STOP));
+    let renderers = renderers::of(pid);
+    renderers.iter().for_each(|renderer| renderers::signal(*renderer, rustix::process::Signal::STOP));
     let refused = task.evaluate(&FrameRef::Top, "1", Deadline::after_secs(3)).unwrap_err();
     assert!(matches!(refused, Error::Unresponsive { tried: true, .. }), "{refused}");
     // Nothing was lost, and what is known or can be told is.
@@ -171,7 +172,7 @@ fn a_page_whose_renderer_stands_still_is_revived_on_request_only() {
         Err(refused) => {
             println!("not revived: {refused}");
             assert!(matches!(refused, Error::Unresponsive { .. }), "{refused}");
-            renderers.iter().for_each(|renderer| signal(*renderer, rustix::process::Signal::CONT));
+            renderers.iter().for_each(|renderer| renderers::signal(*renderer, rustix::process::Signal::CONT));
         }
     }
     drop(task);
@@ -192,22 +193,4 @@ fn a_crashed_page_is_revived() {
     task.reload(&top, soon()).unwrap();
     task.loaded(&top);
     assert_eq!(task.eval("document.title"), "crashed");
-}
-
-/// The process ids of a browser's renderers.
-fn renderers_of(browser: u32) -> Vec<u32> {
-    let all = std::fs::read_dir("/proc").unwrap().flatten();
-    let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let is_one = |id: &u32| {
-        let line = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        let group = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(2)?.parse::<u32>().ok());
-        group == Some(browser) && String::from_utf8_lossy(&line).contains("--type=renderer")
-    };
-    ids.filter(is_one).collect()
-}
-
-fn signal(pid: u32, signal: rustix::process::Signal) {
-    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-    rustix::process::kill_process(pid, signal).unwrap();
 }

@@ -2,35 +2,19 @@
 #![allow(clippy::print_stdout)] // figures, for whoever asks with --nocapture
 
 use std::collections::HashMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cdpilot::supervisor::DialogAnswer::Dismiss;
-use cdpilot::supervisor::{ClosedBy, DialogPolicy, EventLog, FrameRef, Kind, PageState, SupervisorOptions};
+use cdpilot::supervisor::{ClosedBy, DialogPolicy, FrameRef, Kind, PageState, SupervisorOptions};
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::{Task, soon, text};
 use crate::support::leaks::alone;
+use crate::support::ledger::{Book, Ledger, count};
 
-/// What the log says of dialogs: opened and closed, in order, each id once.
-fn ledger(log: &EventLog) -> (Vec<String>, Vec<(String, Value)>) {
-    let tail = log.since(0, usize::MAX);
-    assert_eq!(tail.lost, 0);
-    let (mut opened, mut closed) = (Vec::new(), Vec::new());
-    for entry in &tail.entries {
-        let data: Value = serde_json::from_str(entry.data.get()).unwrap();
-        let id = data["id"].as_str().unwrap_or_default().to_owned();
-        match entry.kind {
-            Kind::DialogOpened => opened.push(id),
-            Kind::DialogClosed => closed.push((id, data)),
-            _ => {}
-        }
-    }
-    (opened, closed)
-}
-
-fn assert_complete(log: &EventLog, count: usize, by: &str) {
-    let (opened, closed) = ledger(log);
+fn assert_complete(ledger: &Ledger, count: usize, by: &str) {
+    let Book { opened, closed } = ledger.book();
     let expected: Vec<String> = (1..=count).map(|n| format!("d-{n}")).collect();
     assert_eq!(opened, expected, "each once and in order");
     assert_eq!(closed.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>(), expected, "each once and in order");
@@ -39,11 +23,21 @@ fn assert_complete(log: &EventLog, count: usize, by: &str) {
     }
 }
 
-const COUNT: usize = 1000;
+/// How many dialogs; `CDPILOT_TEST_DIALOGS` asks for more.
+fn dialogs() -> usize {
+    count("CDPILOT_TEST_DIALOGS", 1000)
+}
+
+/// So many take so long on a busy machine.
+fn long(count: usize) -> Deadline {
+    Deadline::after(Duration::from_millis(120) * u32::try_from(count).unwrap())
+}
 
 #[test]
 fn a_thousand_dialogs_are_answered_by_hand() {
     let Some(task) = Task::own("by-hand") else { return };
+    let ledger = Ledger::follow(task.log());
+    let count = dialogs();
     task.site.page("/", "<iframe src='@b/inner'></iframe>");
     task.site.page("/inner", "inner");
     task.go(&task.site.url("a", "/"));
@@ -52,13 +46,13 @@ fn a_thousand_dialogs_are_answered_by_hand() {
     task.run_in(
         &frame,
         &format!(
-            "window.got = []; for (let i = 0; i < {COUNT}; i++) \
+            "window.got = []; for (let i = 0; i < {count}; i++) \
          got.push(i % 3 == 0 ? String(alert(i)) : i % 3 == 1 ? confirm(i) : prompt(i, ''))"
         ),
     );
     // Follows the log, as a front door would.
     let (mut seen, mut answered) = (0, 0);
-    while answered < COUNT {
+    while answered < count {
         let tail = task.log().wait_since(seen, 100, soon());
         assert!(!tail.entries.is_empty(), "no dialog after {answered}: {:?}", task.snapshot().dialogs);
         for entry in tail.entries {
@@ -74,9 +68,9 @@ fn a_thousand_dialogs_are_answered_by_hand() {
             }
         }
     }
-    println!("{COUNT} dialogs by hand: {:?}", began.elapsed());
+    println!("{count} dialogs by hand: {:?}", began.elapsed());
     let got = task.eval_in(&frame, "got");
-    let expected: Vec<Value> = (0..COUNT)
+    let expected: Vec<Value> = (0..count)
         .map(|i| match (i % 3, i % 2 == 0) {
             (0, _) => json!("undefined"),
             (1, accepted) => json!(accepted),
@@ -85,7 +79,7 @@ fn a_thousand_dialogs_are_answered_by_hand() {
         })
         .collect();
     assert_eq!(got, Value::Array(expected));
-    assert_complete(task.log(), COUNT, "agent");
+    assert_complete(&ledger, count, "agent");
     assert_eq!((task.snapshot().dialogs.len(), task.snapshot().recent.len()), (0, 20));
     assert_eq!(task.connection().counters().in_flight, 0);
 }
@@ -95,15 +89,17 @@ fn a_thousand_dialogs_are_answered_by_a_policy() {
     for policy in [DialogPolicy::AutoDismiss, DialogPolicy::AutoAccept] {
         let options = SupervisorOptions { policy, ..SupervisorOptions::task("by-policy") };
         let Some(task) = Task::own_with(options) else { return };
+        let ledger = Ledger::follow(task.log());
+        let count = dialogs();
         let began = Instant::now();
-        let script = format!("let n = 0; for (let i = 0; i < {COUNT}; i++) n += confirm(i); n");
-        let accepted = task.evaluate(&FrameRef::Top, &script, Deadline::after_secs(120)).unwrap().result.value;
-        println!("{COUNT} dialogs by {policy:?}: {:?}", began.elapsed());
-        assert_eq!(accepted, if policy == DialogPolicy::AutoAccept { COUNT } else { 0 });
+        let script = format!("let n = 0; for (let i = 0; i < {count}; i++) n += confirm(i); n");
+        let accepted = task.evaluate(&FrameRef::Top, &script, long(count)).unwrap().result.value;
+        println!("{count} dialogs by {policy:?}: {:?}", began.elapsed());
+        assert_eq!(accepted, if policy == DialogPolicy::AutoAccept { count } else { 0 });
         task.until("the last record", |now| {
-            now.recent.last().is_some_and(|closed| *closed.dialog.id == format!("d-{COUNT}"))
+            now.recent.last().is_some_and(|closed| *closed.dialog.id == format!("d-{count}"))
         });
-        assert_complete(task.log(), COUNT, "auto_policy");
+        assert_complete(&ledger, count, "auto_policy");
     }
 }
 

@@ -153,6 +153,16 @@ impl Endpoint {
         Some(format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(user)))
     }
 
+    /// `given`, and `Authorization` for the user in the address unless it is given.
+    pub(super) fn headers(&self, given: &[(String, String)]) -> Vec<(String, String)> {
+        let mut headers = given.to_vec();
+        let has_own = given.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+        if let Some(value) = self.authorization().filter(|_| !has_own) {
+            headers.push(("Authorization".to_owned(), value));
+        }
+        headers
+    }
+
     /// How it is spoken to.
     #[must_use]
     pub fn scheme(&self) -> Scheme {
@@ -203,7 +213,7 @@ fn percent_decoded(text: &str) -> Vec<u8> {
 }
 
 /// Redacts every CDP address in a text: WebSocket addresses, addresses with a user, and addresses with
-/// `/devtools/` or a query are cut to `scheme://host:port/…`.
+/// `/devtools/`, `/session/` or a query are cut to `scheme://host:port/…`.
 ///
 /// ```
 /// let line = "DevTools listening on ws://127.0.0.1:4000/devtools/browser/9b1c";
@@ -222,7 +232,8 @@ pub fn redact(text: &str) -> String {
         let (authority, path) = address.split_at(authority_end);
         let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
         let is_websocket = before.ends_with("ws") || before.ends_with("wss");
-        let secret = place.len() < authority.len() || path.contains("/devtools/") || path.contains('?');
+        let secret =
+            place.len() < authority.len() || ["/devtools/", "/session/", "?"].iter().any(|sign| path.contains(sign));
         out.push_str(before);
         out.push_str("://");
         out.push_str(place);

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::backend::{Backend, Surface};
+use super::webdriver::WebDriverProblem;
 use crate::cdp;
 
 /// A failed search, start, attach or stop.
@@ -62,7 +64,7 @@ pub enum Error {
         problem: String,
     },
     /// Another browser works in this profile.
-    #[error("the profile {} is in use by {holder}; close that browser or choose another profile", .path.display())]
+    #[error("the profile {} is in use by {holder}; {}", .path.display(), way_out(.holder))]
     ProfileInUse {
         /// The profile folder.
         path: PathBuf,
@@ -111,8 +113,10 @@ pub enum Error {
         /// The end of what the browser wrote to its standard error, at most 2,000 characters.
         stderr: String,
     },
-    /// The text is not a CDP address.
-    #[error("not a CDP address: {problem}; give ws://host:port/…, http://host:port or host:port")]
+    /// The text is not an address of a browser.
+    #[error(
+        "not a browser's address: {problem}; give ws://host:port/…, http://host:port, host:port or webdriver+http://host:port"
+    )]
     BadUrl {
         /// What is wrong with it, without the address.
         problem: String,
@@ -134,6 +138,35 @@ pub enum Error {
         problem: String,
         /// What to try.
         advice: &'static str,
+    },
+    /// There is no CDP endpoint, and without one no supervision.
+    #[error(
+        "there is no CDP endpoint at {endpoint}: {reason}; supervision is not available there ({} are left out), attach to a Chromium-based browser for it",
+        hidden()
+    )]
+    NoCdp {
+        /// The address, redacted.
+        endpoint: String,
+        /// Why there is none.
+        reason: &'static str,
+    },
+    /// A WebDriver server gave no session.
+    #[error("the WebDriver server at {endpoint} gives no session: {problem}")]
+    WebDriver {
+        /// The address, redacted.
+        endpoint: String,
+        /// What it did.
+        problem: WebDriverProblem,
+    },
+    /// A WebDriver session could not be deleted.
+    #[error(
+        "the session on the WebDriver server at {endpoint} could not be ended: {problem}; a grid ends it when it was idle for long enough"
+    )]
+    SessionLeft {
+        /// The address, redacted.
+        endpoint: String,
+        /// Why, redacted.
+        problem: String,
     },
     /// A process could not be ended, though it was told to and then killed.
     #[error("processes of browser {pid} were still there {} ms after they were killed; the system may be out of resources, look at them with `ps`", .after.as_millis())]
@@ -168,28 +201,64 @@ impl Error {
     pub(super) fn system(what: &'static str, problem: impl fmt::Display) -> Self {
         Self::System { what, problem: problem.to_string() }
     }
+
+    pub(super) fn no_cdp(backend: &Backend, reason: &'static str) -> Self {
+        Self::NoCdp { endpoint: backend.to_string(), reason }
+    }
+
+    /// Whether the backend has no CDP endpoint: what needs one ([`Surface::ALL`]) is left out then.
+    #[must_use]
+    pub fn is_without_cdp(&self) -> bool {
+        matches!(self, Self::NoCdp { .. })
+    }
 }
 
-/// Who holds a profile, as told by its `SingletonLock` (`<host>-<pid>`).
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Who holds a profile, as told by its `SingletonLock` (`<host>-<pid>`) and by what is known of that
+/// process.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Holder {
     /// Process id on that host.
     pub pid: Option<u32>,
     /// The host when it is not this one, as in a profile on a shared volume.
     pub other_host: Option<String>,
+    /// The program that process runs, without its arguments.
+    pub command: Option<String>,
+    /// The process of this library that started the browser.
+    pub owner: Option<u32>,
+    /// The debugging port of the browser, where one may attach to it.
+    pub port: Option<u16>,
 }
 
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.pid, &self.other_host) {
-            (Some(pid), None) => write!(f, "another browser (process {pid})"),
-            (Some(pid), Some(host)) => write!(
-                f,
-                "another browser (process {pid} on host {host}; if that host is gone for good, delete SingletonLock in the profile)"
-            ),
-            (None, _) => f.write_str("another browser"),
+        match (self.pid, &self.other_host, &self.command) {
+            (Some(pid), None, Some(command)) => write!(f, "another browser (process {pid}, {command}")?,
+            (Some(pid), None, None) => write!(f, "another browser (process {pid}")?,
+            (Some(pid), Some(host), _) => write!(f, "another browser (process {pid} on host {host}")?,
+            (None, ..) => {
+                f.write_str("another browser")?;
+                return self.owner.map_or(Ok(()), |owner| write!(f, " that process {owner} is just starting"));
+            }
         }
+        self.owner.map_or(Ok(()), |owner| write!(f, ", started by process {owner} through this library"))?;
+        f.write_str(")")
     }
+}
+
+fn way_out(holder: &Holder) -> String {
+    const CLOSE: &str = "close that browser or choose another profile";
+    match (holder.port, &holder.other_host) {
+        (_, Some(host)) => format!(
+            "{CLOSE}; whether it still runs cannot be told from here: if {host} is gone for good, delete SingletonLock in the profile"
+        ),
+        (Some(port), None) => format!("{CLOSE}, or attach to it at 127.0.0.1:{port}"),
+        (None, None) => CLOSE.to_owned(),
+    }
+}
+
+fn hidden() -> String {
+    Surface::ALL.map(|surface| surface.to_string()).join(", ")
 }
 
 fn short_list(tried: &[String]) -> String {

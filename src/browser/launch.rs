@@ -1,7 +1,7 @@
 //! Starting a browser, up to its first answer; and saying why it did not start.
 
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::endpoint::Endpoint;
@@ -58,7 +58,7 @@ pub(super) fn start(options: &LaunchOptions) -> Result<Started, Error> {
     let headless = around.headless(options.headless, &options.extra_args);
     let no_sandbox = around.no_sandbox(options.no_sandbox, &options.extra_args);
 
-    let profile = Profile::open(options.user_data_dir.as_deref(), &executable)?;
+    let mut profile = Profile::open(options.user_data_dir.as_deref(), &executable)?;
     let facts =
         Facts { os: Os::this(), user_data_dir: profile.dir(), headless: headless.on, no_sandbox: no_sandbox.on };
     let args = flags(options, &facts)?;
@@ -67,16 +67,12 @@ pub(super) fn start(options: &LaunchOptions) -> Result<Started, Error> {
     }
     let mut env = profile.env();
     env.extend(options.env.iter().map(|(name, value)| (name.into(), value.into())));
-    let plan = Plan {
-        executable: &executable,
-        args: &args,
-        env: &env,
-        removable: profile.removable(),
-        crashes: &profile.crashes(),
-    };
-    let (process, pipes) = Process::spawn(&plan)?;
+    let (crashes, removable) = (profile.crashes(), profile.removable().map(Path::to_owned));
+    let plan =
+        Plan { executable: &executable, args: &args, env: &env, removable: removable.as_deref(), crashes: &crashes };
+    let (process, pipes) = Process::spawn(&plan, |pid| profile.taken_by(pid, &executable))?;
     let mut running = Running { process, profile, life_line: None, executable, headless, no_sandbox };
-    running.profile.sweep(); // while the browser starts
+    running.profile.sweep(&running.executable); // while the browser starts
 
     match connect(options, &mut running, pipes, deadline) {
         Ok((connection, endpoint, version)) => {
@@ -175,16 +171,16 @@ fn explain(options: &LaunchOptions, mut running: Running, failure: Failure) -> E
     running.process.log().wait(Deadline::after(LAST_WORDS), |told| told.ended);
     let (words, stderr) = (running.process.log().text(), running.process.log().quote());
     let (pid, path) = (running.process.pid(), running.profile.dir().to_owned());
-    if let Err(problem) = running.profile.close(pid, Deadline::after(ENDING)) {
+    if status.is_ok()
+        && let Err(problem) = running.profile.close(pid, Deadline::after(ENDING))
+    {
         tracing::warn!("{problem}");
     }
 
     if let Some(error) = known(&words, &stderr) {
         return match (error, holder) {
             (Known::Error(error), _) => error,
-            (Known::InUse, holder) => {
-                Error::ProfileInUse { path, holder: holder.unwrap_or(super::Holder { pid: None, other_host: None }) }
-            }
+            (Known::InUse, holder) => Error::ProfileInUse { path, holder: holder.unwrap_or_default() },
         };
     }
     match (failure, status) {

@@ -1,9 +1,45 @@
-//! What Linux tells about processes in `/proc`.
+//! What Linux tells about processes in `/proc`, and signals that cannot reach the wrong one.
 
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+/// What is known of a process that runs. Its number alone says little: numbers are used again.
+#[derive(Debug)]
+pub(super) struct Seen {
+    /// Its process group.
+    pub(super) group: u32,
+    /// When it was started: the id of this boot of the system, and the clock ticks since.
+    pub(super) started: String,
+    /// Its arguments, separated by zeros or, where it has written over them, by spaces.
+    pub(super) command: Vec<u8>,
+}
+
+/// Looks at a process. `None` when there is none of this number, or only a zombie.
+pub(super) fn look(pid: u32) -> Option<Seen> {
+    let process = Path::new("/proc").join(pid.to_string());
+    seen(&process, &stat(&process)?)
+}
+
+/// The processes of a group that are more than zombies.
+pub(super) fn members(group: u32) -> Vec<(u32, Seen)> {
+    let with = |process: PathBuf| {
+        let stat = stat(&process).filter(|stat| stat.group == group)?;
+        Some((number(&process)?, seen(&process, &stat)?))
+    };
+    processes().filter_map(with).collect()
+}
+
+/// Processes whose command line has one of the words in it.
+pub(super) fn with_words(words: &[&[u8]]) -> Vec<u32> {
+    let has = |process: &PathBuf| {
+        let line = std::fs::read(process.join("cmdline")).unwrap_or_default();
+        words.iter().any(|word| memchr::memmem::find(&line, word).is_some())
+    };
+    processes().filter(has).filter_map(|process| number(&process)).collect()
+}
 
 /// Folders of all processes that can be seen.
 fn processes() -> impl Iterator<Item = PathBuf> {
@@ -11,16 +47,55 @@ fn processes() -> impl Iterator<Item = PathBuf> {
     entries.filter(|e| e.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit)).map(|e| e.path())
 }
 
-/// Whether a process of the group is more than a zombie, from `/proc/<pid>/stat`.
+fn number(process: &Path) -> Option<u32> {
+    process.file_name()?.to_str()?.parse().ok()
+}
+
+/// The fields of `/proc/<pid>/stat` that matter here.
+struct Stat {
+    group: u32,
+    ticks: u64,
+}
+
+fn stat(process: &Path) -> Option<Stat> {
+    let stat = std::fs::read_to_string(process.join("stat")).ok()?;
+    // The name is the second field and may hold anything; what follows its last bracket is the third.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let field = |number: usize| fields.get(number - 3).copied();
+    if matches!(field(3), Some("Z" | "X" | "x") | None) {
+        return None;
+    }
+    Some(Stat { group: field(5)?.parse().ok()?, ticks: field(22)?.parse().ok()? })
+}
+
+fn seen(process: &Path, stat: &Stat) -> Option<Seen> {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let command = std::fs::read(process.join("cmdline")).ok()?;
+    Some(Seen { group: stat.group, started: format!("{}/{}", boot.trim(), stat.ticks), command })
+}
+
+/// A handle that stands for one process, whoever gets its number later.
+#[derive(Debug)]
+pub(super) struct Hold(OwnedFd);
+
+impl Hold {
+    /// Takes hold of a process. Whether it is the right one has to be looked at after this. `None` on
+    /// kernels that have no such handles, too: there nothing is killed.
+    pub(super) fn of(pid: u32) -> Option<Self> {
+        let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
+        pidfd_open(pid, PidfdFlags::empty()).ok().map(Self)
+    }
+
+    /// Kills it.
+    pub(super) fn kill(&self) {
+        let _ = pidfd_send_signal(&self.0, Signal::KILL);
+    }
+}
+
+/// Whether a process of the group is more than a zombie.
 pub(super) fn any_alive_in_group(group: Pid) -> bool {
-    let group = group.as_raw_nonzero().to_string();
-    processes().any(|process| {
-        let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
-        // The name may hold anything; state, parent and group follow its last bracket.
-        let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
-        let alive = !matches!(fields.next(), Some("Z" | "X" | "x") | None);
-        alive && fields.nth(1) == Some(group.as_str())
-    })
+    let group = group.as_raw_nonzero().get().unsigned_abs();
+    processes().any(|process| stat(&process).is_some_and(|stat| stat.group == group))
 }
 
 /// Whether a crash handler that keeps its files in `folder` runs; with `kill` such are killed.
@@ -31,8 +106,12 @@ pub(super) fn any_crash_handler(folder: &Path, kill: bool) -> bool {
     let mut any = false;
     for process in processes().filter(|process| is_crash_handler(process, folder)) {
         any = true;
-        if kill {
-            kill_crash_handler(&process, folder);
+        // Looked at again after the handle was taken, it is the right one.
+        if kill
+            && let Some(hold) = number(&process).and_then(Hold::of)
+            && is_crash_handler(&process, folder)
+        {
+            hold.kill();
         }
     }
     any
@@ -45,15 +124,4 @@ fn is_crash_handler(process: &Path, folder: &Path) -> bool {
     }
     let wanted = [b"--database=", folder.as_os_str().as_bytes()].concat();
     std::fs::read(process.join("cmdline")).is_ok_and(|line| line.split(|byte| *byte == 0).any(|arg| arg == wanted))
-}
-
-fn kill_crash_handler(process: &Path, folder: &Path) {
-    let id = process.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
-    let Some(pid) = id.and_then(Pid::from_raw) else { return };
-    // The handle stands for one process. Looked at again after it was opened, it is the right one.
-    if let Ok(handle) = pidfd_open(pid, PidfdFlags::empty())
-        && is_crash_handler(process, folder)
-    {
-        let _ = pidfd_send_signal(&handle, Signal::KILL);
-    }
 }

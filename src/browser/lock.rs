@@ -8,25 +8,42 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use super::Holder;
+#[cfg(unix)]
+use super::system::{self, Seen};
+use super::{Holder, ready};
+
+const LOCK: &str = "SingletonLock";
 
 /// Who holds the profile, if its lock names somebody.
 pub(super) fn holder(dir: &Path) -> Option<Holder> {
-    let text = std::fs::read_link(dir.join("SingletonLock")).ok()?;
+    let text = std::fs::read_link(dir.join(LOCK)).ok()?;
     let (host, pid) = text.to_str()?.rsplit_once('-')?;
     let other_host = (host != this_host()).then(|| host.to_owned());
-    Some(Holder { pid: pid.parse().ok(), other_host })
+    Some(Holder { pid: pid.parse().ok(), other_host, ..Holder::default() })
 }
 
-/// Who holds the profile, unless the lock was left behind by a browser of this host that is gone.
-/// A lock of another host cannot be checked and counts as held, as it does for Chromium.
+/// Who holds the profile, with all that can be told about it, unless the lock was left behind by a
+/// browser of this host that is gone. A lock of another host cannot be checked and counts as held, as
+/// it does for Chromium.
 pub(super) fn live_holder(dir: &Path) -> Option<Holder> {
-    holder(dir).filter(|holder| holder.other_host.is_some() || holder.pid.is_some_and(is_browser))
+    let holder = holder(dir)?;
+    if holder.other_host.is_some() {
+        return Some(holder);
+    }
+    described(holder, dir)
+}
+
+/// Removes a lock of this host whose browser is gone. Only after [`live_holder`] found nobody.
+pub(super) fn clear_stale(dir: &Path) {
+    if let Some(Holder { pid: Some(pid), other_host: None, .. }) = holder(dir) {
+        tracing::debug!(pid, "removing the profile's lock, its browser is gone");
+        clear(dir, pid);
+    }
 }
 
 /// Removes the locks that the browser `pid` of this host left behind, and its socket's folder.
 pub(super) fn clear(dir: &Path, pid: u32) {
-    if holder(dir) != Some(Holder { pid: Some(pid), other_host: None }) {
+    if !holder(dir).is_some_and(|holder| holder.pid == Some(pid) && holder.other_host.is_none()) {
         return;
     }
     let socket = std::fs::read_link(dir.join("SingletonSocket")).ok();
@@ -38,7 +55,7 @@ pub(super) fn clear(dir: &Path, pid: u32) {
         }
         let _ = std::fs::remove_dir(folder); // only when it is empty
     }
-    for name in ["SingletonSocket", "SingletonCookie", "SingletonLock"] {
+    for name in ["SingletonSocket", "SingletonCookie", LOCK] {
         let _ = std::fs::remove_file(dir.join(name));
     }
 }
@@ -53,26 +70,54 @@ fn this_host() -> String {
     std::env::var("COMPUTERNAME").unwrap_or_default()
 }
 
-/// Whether a process lives and may be a browser. Process ids are used again, so where the system tells,
-/// its name is looked at too.
-fn is_browser(pid: u32) -> bool {
-    #[cfg(unix)]
-    {
-        let alive = i32::try_from(pid)
-            .ok()
-            .and_then(rustix::process::Pid::from_raw)
-            .is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH));
-        if !alive {
-            return false;
-        }
+/// The port that others may attach to, from a file that the browser behind the lock wrote, not one
+/// before it.
+fn port(dir: &Path) -> Option<u16> {
+    let (port, _) = ready::port_file(dir)?;
+    let since = std::fs::symlink_metadata(dir.join(LOCK)).and_then(|facts| facts.modified()).ok()?;
+    let written = std::fs::metadata(dir.join(ready::PORT_FILE)).and_then(|facts| facts.modified()).ok()?;
+    (written >= since).then_some(port)
+}
+
+/// The holder with what is known of its process. `None` when that is gone, or is no browser, or one
+/// that works in another profile: process ids are used again.
+#[cfg(unix)]
+fn described(holder: Holder, dir: &Path) -> Option<Holder> {
+    let pid = holder.pid?;
+    let seen = system::look(pid)?;
+    let line = String::from_utf8_lossy(&seen.command).to_ascii_lowercase();
+    let is_browser = ["chrom", "brave", "edge", "user-data-dir"].iter().any(|word| line.contains(word));
+    if !is_browser || works_elsewhere(&seen, dir) {
+        return None;
     }
-    match std::fs::read(format!("/proc/{pid}/cmdline")) {
-        Ok(line) => {
-            let line = String::from_utf8_lossy(&line).to_ascii_lowercase();
-            ["chrom", "brave", "edge", "user-data-dir"].iter().any(|word| line.contains(word))
-        }
-        Err(_) => !cfg!(target_os = "linux"),
-    }
+    let record = super::marker::read(dir).filter(|record| record.browser.pid == pid);
+    let owner = record.filter(|record| record.owner.runs()).map(|record| record.owner.pid);
+    Some(Holder { command: Some(program(&seen)), port: port(dir), owner, ..holder })
+}
+
+#[cfg(not(unix))]
+fn described(holder: Holder, dir: &Path) -> Option<Holder> {
+    holder.pid.is_some().then(|| Holder { port: port(dir), ..holder })
+}
+
+/// Whether a process says on its command line that it works in another profile that exists. What
+/// cannot be told for sure counts as working here.
+#[cfg(unix)]
+fn works_elsewhere(seen: &Seen, dir: &Path) -> bool {
+    use std::os::unix::ffi::OsStrExt;
+    let mut args = seen.command.split(|byte| *byte == 0);
+    let Some(named) = args.find_map(|arg| arg.strip_prefix(b"--user-data-dir=")) else { return false };
+    let named = Path::new(std::ffi::OsStr::from_bytes(named));
+    let there = named.is_absolute().then(|| named.canonicalize().ok()).flatten();
+    there.is_some_and(|there| dir.canonicalize().is_ok_and(|dir| dir != there))
+}
+
+/// The program of a process. Not its arguments: they may hold passwords.
+#[cfg(unix)]
+fn program(seen: &Seen) -> String {
+    let first = seen.command.split(|byte| *byte == 0).next().unwrap_or_default();
+    let first = String::from_utf8_lossy(first);
+    first.split_once(" -").map_or(&*first, |(program, _)| program).to_owned()
 }
 
 /// The mark on a temporary folder in use.
@@ -84,30 +129,42 @@ pub(super) struct Mark {
 /// Marks a temporary folder as in use. The mark ends with us, however we end: it is a lock on a file.
 pub(super) fn mark(folder: &Path) -> io::Result<Mark> {
     let file = File::create(folder.join("owner"))?;
+    // Who clears up behind the dead may be looking at it just now; that takes a moment only.
     #[cfg(unix)]
-    rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive)?;
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
     Ok(Mark { _file: file })
 }
 
-/// Whether a temporary folder belongs to our user and nobody holds its mark any more. Young
-/// ones are left alone: their browser may still be ending.
+/// A temporary folder of our user whose mark nobody holds any more. We hold it now.
 #[cfg(unix)]
-pub(super) fn abandoned(folder: &Path) -> bool {
-    use rustix::fs::{FlockOperation, flock};
-    const YOUNG: std::time::Duration = std::time::Duration::from_secs(60);
-    let Ok(facts) = std::fs::symlink_metadata(folder) else { return false };
-    let ours = std::os::unix::fs::MetadataExt::uid(&facts) == rustix::process::geteuid().as_raw();
-    let old = facts.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > YOUNG);
-    let free = |file: File| flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
-    let unowned = match File::open(folder.join("owner")) {
-        Ok(mark) => free(mark),
-        Err(problem) => problem.kind() == io::ErrorKind::NotFound, // half removed
-    };
-    facts.is_dir() && ours && old && unowned
+#[derive(Debug)]
+pub(super) struct Unowned {
+    /// Whether it is so old that its guard has surely ended.
+    pub(super) old: bool,
+    _mark: Option<File>,
 }
 
-/// The system of marks is a Unix one; elsewhere nothing counts as abandoned.
-#[cfg(not(unix))]
-pub(super) fn abandoned(_folder: &Path) -> bool {
-    false
+#[cfg(unix)]
+impl Unowned {
+    /// Looks at a folder. `None` when it has an owner or is not ours.
+    pub(super) fn of(folder: &Path) -> Option<Self> {
+        use rustix::fs::{FlockOperation, OFlags, flock};
+        use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+        const YOUNG: std::time::Duration = std::time::Duration::from_secs(60);
+        let facts = std::fs::symlink_metadata(folder).ok()?;
+        if !facts.is_dir() || facts.uid() != rustix::process::geteuid().as_raw() {
+            return None;
+        }
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+        let mark = match std::fs::OpenOptions::new().read(true).custom_flags(flags).open(folder.join("owner")) {
+            Ok(mark) => Some(mark),
+            Err(problem) if problem.kind() == io::ErrorKind::NotFound => None, // half removed
+            Err(_) => return None,
+        };
+        if mark.as_ref().is_some_and(|mark| flock(mark, FlockOperation::NonBlockingLockExclusive).is_err()) {
+            return None;
+        }
+        let old = facts.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > YOUNG);
+        Some(Self { old, _mark: mark })
+    }
 }

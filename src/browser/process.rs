@@ -1,6 +1,7 @@
 //! One browser process and everything it started: begun here, always reaped here.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::Path;
 use std::process::{Child, ExitStatus};
 use std::sync::Arc;
@@ -41,10 +42,22 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts a browser. Our ends of its pipe come back with it where there is one.
-    pub(super) fn spawn(plan: &Plan<'_>) -> Result<(Self, Option<Pipes>), Error> {
-        let (mut child, family, pipes) = platform::spawn(plan)
-            .map_err(|e| Error::Spawn { path: plan.executable.to_owned(), problem: e.to_string() })?;
+    /// Starts a browser. Our ends of its pipe come back with it where there is one. `note` gets its
+    /// process id before it begins to run (on Windows a moment after); if that fails, nothing is started.
+    pub(super) fn spawn(
+        plan: &Plan<'_>,
+        note: impl FnOnce(u32) -> io::Result<()>,
+    ) -> Result<(Self, Option<Pipes>), Error> {
+        let mut unwritten = None;
+        let noted = |pid| {
+            note(pid).inspect_err(|problem| {
+                unwritten = Some(Error::system("cannot write the browser's marker into its profile", problem));
+            })
+        };
+        let (mut child, family, pipes) = platform::spawn(plan, noted).map_err(|problem| {
+            let path = plan.executable.to_owned();
+            unwritten.take().unwrap_or_else(|| Error::Spawn { path, problem: problem.to_string() })
+        })?;
         let stderr = child.stderr.take();
         let pid = child.id();
         let log = Arc::new(Log::default());

@@ -6,11 +6,15 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use super::{Error, Holder, lock};
+#[cfg(unix)]
+use super::marker::{Claim, Marker, Record};
+#[cfg(unix)]
+use super::orphan;
+use super::{Error, Holder, lock, reap};
 use crate::sync::{Deadline, pause};
 
 /// Start of the names of our temporary folders.
-const PREFIX: &str = "cdpilot-browser-";
+pub(super) const PREFIX: &str = "cdpilot-browser-";
 /// What the removal of a temporary profile may take, even when the caller's time is up.
 const REMOVE_TIME: Duration = Duration::from_secs(1);
 
@@ -20,6 +24,8 @@ pub(super) struct Profile {
     dir: PathBuf,
     // `None` for a folder that is not ours to remove. Field order: the mark is released last.
     temp: Option<TempDir>,
+    #[cfg(unix)]
+    marker: Option<Marker>,
     _mark: Option<lock::Mark>,
 }
 
@@ -36,12 +42,32 @@ impl Profile {
         let failed = |e: std::io::Error| Error::Profile { path: dir.to_owned(), problem: e.to_string() };
         make_private(dir).map_err(failed)?;
         let dir = absolute(dir).map_err(failed)?;
+        #[cfg(unix)]
+        let marker = match Marker::claim(&dir).map_err(failed)? {
+            Claim::Ours(marker, old) => {
+                if let Some(old) = old {
+                    finish(&dir, &old);
+                }
+                Some(marker)
+            }
+            Claim::Taken(record) => {
+                let holder = lock::live_holder(&dir).unwrap_or_else(|| starting(record));
+                return Err(Error::ProfileInUse { path: dir, holder });
+            }
+        };
         if let Some(holder) = lock::live_holder(&dir) {
             return Err(Error::ProfileInUse { path: dir, holder });
         }
+        lock::clear_stale(&dir);
         // A file of an earlier run would name a port that is somebody else's by now.
         let _ = std::fs::remove_file(dir.join(super::ready::PORT_FILE));
-        Ok(Self { dir, temp: None, _mark: None })
+        Ok(Self {
+            dir,
+            temp: None,
+            #[cfg(unix)]
+            marker,
+            _mark: None,
+        })
     }
 
     fn temporary(root: &Path) -> Result<Self, Error> {
@@ -52,10 +78,33 @@ impl Profile {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         let temp = builder.tempdir_in(root).map_err(failed)?;
         let mark = lock::mark(temp.path()).map_err(failed)?;
-        let dir = temp.path().join("profile");
+        let (dir, _) = inside(temp.path());
         make_private(&dir).map_err(failed)?;
         make_private(&temp.path().join("tmp")).map_err(failed)?;
-        Ok(Self { dir, temp: Some(temp), _mark: Some(mark) })
+        #[cfg(unix)]
+        let marker = match Marker::claim(&dir).map_err(failed)? {
+            Claim::Ours(marker, _) => Some(marker),
+            Claim::Taken(_) => None, // nobody else knows the folder
+        };
+        Ok(Self {
+            dir,
+            temp: Some(temp),
+            #[cfg(unix)]
+            marker,
+            _mark: Some(mark),
+        })
+    }
+
+    /// Writes down that the browser `pid` works here; before it begins to.
+    #[cfg(unix)]
+    pub(super) fn taken_by(&mut self, pid: u32, executable: &Path) -> std::io::Result<()> {
+        self.marker.as_mut().map_or(Ok(()), |marker| marker.write(pid, executable))
+    }
+
+    /// The system ends the browser with us; nothing needs to be written down.
+    #[cfg(not(unix))]
+    pub(super) fn taken_by(&mut self, _pid: u32, _executable: &Path) -> std::io::Result<()> {
+        Ok(())
     }
 
     /// The folder itself.
@@ -71,8 +120,8 @@ impl Profile {
     /// Where crash reports go: beside a temporary profile, else where Chrome has them on other systems.
     pub(super) fn crashes(&self) -> PathBuf {
         match self.removable() {
-            Some(root) => root.join("crashes"),
-            None => self.dir.join("Crash Reports"),
+            Some(root) => inside(root).1,
+            None => crashes_of(&self.dir),
         }
     }
 
@@ -93,7 +142,7 @@ impl Profile {
 
     /// Who holds the profile, by its lock.
     pub(super) fn holder(&self) -> Option<Holder> {
-        lock::holder(&self.dir)
+        lock::live_holder(&self.dir).or_else(|| lock::holder(&self.dir))
     }
 
     /// Tidies up behind the browser `pid`, all of whose processes are gone: removes a temporary
@@ -101,6 +150,8 @@ impl Profile {
     pub(super) fn close(&mut self, pid: u32, deadline: Deadline) -> Result<(), Error> {
         let Some(temp) = self.temp.take() else {
             lock::clear(&self.dir, pid);
+            #[cfg(unix)]
+            self.marker.take().into_iter().for_each(Marker::remove);
             return Ok(());
         };
         let path = temp.keep();
@@ -108,22 +159,46 @@ impl Profile {
         remove(&path, deadline).map_err(|e| Error::ProfileLeft { path, problem: e.to_string() })
     }
 
-    /// Removes temporary profiles whose owner was killed before it could remove them.
-    pub(super) fn sweep(&self) {
-        /// At most so many at a time: a start is no time for cleaning house.
+    /// Clears up behind owners that were killed before they could do it, where our own temporary
+    /// profiles are.
+    pub(super) fn sweep(&self, executable: &Path) {
+        /// At most so many at a time.
         const AT_ONCE: usize = 4;
-        let Some(root) = self.temp.as_ref().and_then(|temp| temp.path().parent()) else { return };
-        let Ok(entries) = std::fs::read_dir(root) else { return };
-        let ours = entries.flatten().filter(|e| e.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
-        for folder in ours.map(|entry| entry.path()).filter(|folder| lock::abandoned(folder)).take(AT_ONCE) {
-            tracing::debug!("removing the temporary profile {}, its owner is gone", folder.display());
-            let _ = std::fs::remove_dir_all(folder);
+        for left in reap::in_root(&temp_root(executable), Some(AT_ONCE), reap::Reaped::default()).left {
+            tracing::debug!("the temporary profile {} is left: {}", left.folder.display(), left.problem);
         }
     }
 }
 
+/// Ends the browser of a profile's last owner, should that owner have been killed and the browser
+/// hang. One that is ending gets the time to write its state.
+#[cfg(unix)]
+fn finish(dir: &Path, left: &Record) {
+    const GRACE: Duration = Duration::from_millis(1500);
+    const IN_ALL: Duration = Duration::from_secs(4);
+    let end = orphan::end(left, dir, &crashes_of(dir), GRACE, Deadline::after(IN_ALL));
+    tracing::debug!(?end, pid = left.browser.pid, "the profile's last browser");
+}
+
+/// The holder when another of us has laid claim to the profile, and its browser not yet.
+#[cfg(unix)]
+fn starting(record: Option<Record>) -> Holder {
+    let owner = record.filter(|record| record.owner.runs()).map(|record| record.owner.pid);
+    Holder { owner, ..Holder::default() }
+}
+
+/// The profile in one of our temporary folders, and the place of its crash reports.
+pub(super) fn inside(folder: &Path) -> (PathBuf, PathBuf) {
+    (folder.join("profile"), folder.join("crashes"))
+}
+
+/// The place of the crash reports of a profile that is not ours to remove.
+fn crashes_of(dir: &Path) -> PathBuf {
+    dir.join("Crash Reports")
+}
+
 /// Removes a folder. A file that somebody writes while it is being removed makes it fail; then again.
-fn remove(path: &Path, deadline: Deadline) -> std::io::Result<()> {
+pub(super) fn remove(path: &Path, deadline: Deadline) -> std::io::Result<()> {
     loop {
         match std::fs::remove_dir_all(path) {
             Ok(()) => return Ok(()),
@@ -152,12 +227,20 @@ fn absolute(dir: &Path) -> std::io::Result<PathBuf> {
 /// Where temporary profiles are made. A snap sees a `/tmp` of its own, but its folder under the home is
 /// the same for it and for us.
 fn temp_root(executable: &Path) -> PathBuf {
-    let common =
-        is_snap(executable).then(|| std::env::home_dir().map(|home| home.join("snap/chromium/common"))).flatten();
-    match common {
+    match snap_root().filter(|_| is_snap(executable)) {
         Some(folder) if make_private(&folder).is_ok() => folder,
         _ => std::env::temp_dir(),
     }
+}
+
+fn snap_root() -> Option<PathBuf> {
+    std::env::home_dir().map(|home| home.join("snap/chromium/common"))
+}
+
+/// All places where temporary profiles may be.
+#[cfg(unix)]
+pub(super) fn temp_roots() -> Vec<PathBuf> {
+    [Some(std::env::temp_dir()), snap_root().filter(|root| root.is_dir())].into_iter().flatten().collect()
 }
 
 /// Whether the executable is a snap, or a script that starts one.

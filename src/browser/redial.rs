@@ -53,10 +53,7 @@ impl Redial {
         let endpoint = resolve(&self.asked, &how)?;
         let mut how = options.clone();
         how.connect_timeout = how.connect_timeout.min(deadline.left());
-        let has_own = how.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-        if let Some(value) = endpoint.authorization().filter(|_| !has_own) {
-            how.headers.push(("Authorization".to_owned(), value));
-        }
+        how.headers = endpoint.headers(&how.headers);
         let connection = Connection::connect(&endpoint.url(), &how).map_err(|problem| match problem {
             cdp::Error::Connect { problem } => Error::Unreachable { endpoint: endpoint.to_string(), problem },
             other => Error::Cdp(other),

@@ -60,8 +60,7 @@ fn version_of(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<(u16, String), E
     };
     let mut asked = endpoint.clone();
     asked.path = format!("{}/json/version", prefix(endpoint));
-    let mut headers = how.headers.to_vec();
-    headers.extend(endpoint.authorization().map(|value| ("Authorization".to_owned(), value)));
+    let headers = endpoint.headers(how.headers);
     let (status, body) =
         http::get_trusting(&asked.url(), &headers, how.roots, how.deadline).map_err(|error| match error {
             cdp::Error::Connect { problem } if problem.contains("does not speak HTTP") => not_cdp(endpoint, problem),

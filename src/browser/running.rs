@@ -4,11 +4,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Error;
+use super::backend::Backend;
 use super::context::Context;
 use super::endpoint::Endpoint;
 use super::launch::{self, Running};
 use super::options::{Decision, LaunchOptions};
 use super::redial::Redial;
+use super::webdriver::{self, AttachOptions};
 use crate::cdp::protocol::browser::{Close, GetVersion};
 use crate::cdp::{self, ConnectOptions, Connection};
 use crate::sync::Deadline;
@@ -38,6 +40,8 @@ pub struct Browser {
     running: Option<Running>,
     /// `None` for a pipe, which cannot be made again.
     redial: Option<Redial>,
+    /// The WebDriver session that the browser belongs to.
+    session: Option<webdriver::Session>,
 }
 
 /// What the browser says it is, from `Browser.getVersion`.
@@ -71,6 +75,8 @@ impl Version {
 impl Browser {
     /// Starts a browser and waits for its first answer.
     ///
+    /// By the way it clears up behind processes that were killed, see [`reap`](super::reap()).
+    ///
     /// # Errors
     /// See [`Error`]. A browser that ends while starting is reported at once, with its exit status and
     /// the end of what it wrote to its standard error. Nothing of it is left in any case.
@@ -91,21 +97,44 @@ impl Browser {
             version: started.version,
             running: Some(started.running),
             redial,
+            session: None,
         })
     }
 
     /// Connects to a browser that somebody else started: `ws://…`, `wss://…`, `http://host:port`,
-    /// `host:port`. User and password in the address go into an `Authorization` header.
+    /// `host:port`; or takes one from a WebDriver server: `webdriver+http://…`, `webdriver+https://…`.
+    /// User and password in the address go into an `Authorization` header.
     ///
     /// A Chrome whose owner allowed debugging in its settings asks its owner first; the wait for that
-    /// is part of the connect timeout.
+    /// is part of the connect timeout. A WebDriver server has a limit of its own, see
+    /// [`WebDriverOptions`](super::WebDriverOptions).
     ///
     /// # Errors
-    /// [`Error::BadUrl`], [`Error::Unreachable`], [`Error::NotCdp`], [`Error::Cdp`]; none of them shows
-    /// the secret parts of the address.
+    /// [`Error::BadUrl`], [`Error::Unreachable`], [`Error::NotCdp`], [`Error::NoCdp`],
+    /// [`Error::WebDriver`], [`Error::Cdp`]; none of them shows the secret parts of the address. A
+    /// WebDriver session that could not be used is deleted before.
     pub fn attach(url: &str, options: &ConnectOptions) -> Result<Self, Error> {
+        Self::attach_with(url, &options.clone().into())
+    }
+
+    /// Like [`attach`](Self::attach), with options for WebDriver servers.
+    ///
+    /// # Errors
+    /// Those of [`attach`](Self::attach).
+    pub fn attach_with(url: &str, options: &AttachOptions) -> Result<Self, Error> {
+        let asked = match Backend::parse(url)? {
+            Backend::Cdp(asked) => asked,
+            Backend::WebDriver(asked) => {
+                let opened = webdriver::open(&asked, options)?;
+                let mut browser = Self::attach_to(&opened.endpoint, &opened.connect, opened.deadline)?;
+                browser.session = Some(opened.session);
+                return Ok(browser);
+            }
+            rest @ Backend::RestOnly(_) => return Err(Error::no_cdp(&rest, "it is an HTTP interface only")),
+        };
+        let options = &options.connect;
         let deadline = Deadline::after(options.connect_timeout);
-        Self::attach_to(&Endpoint::parse(url)?, options, deadline)
+        Self::attach_to(&asked, options, deadline)
     }
 
     /// Connects to an address that was parsed before.
@@ -115,7 +144,7 @@ impl Browser {
     pub fn attach_to(endpoint: &Endpoint, options: &ConnectOptions, deadline: Deadline) -> Result<Self, Error> {
         let redial = Redial::new(endpoint.clone(), options.clone());
         let (endpoint, connection, version) = redial.dial(deadline)?;
-        Ok(Self { connection, endpoint: Some(endpoint), version, running: None, redial: Some(redial) })
+        Ok(Self { connection, endpoint: Some(endpoint), version, running: None, session: None, redial: Some(redial) })
     }
 
     /// The connection. Cloning it copies a handle; it ends when the browser is closed or dropped.
@@ -147,10 +176,16 @@ impl Browser {
         &self.version
     }
 
-    /// Whether we started it.
+    /// Whether it ends with us: we started it, or it belongs to a WebDriver session that we opened.
     #[must_use]
     pub fn is_ours(&self) -> bool {
-        self.running.is_some()
+        self.running.is_some() || self.session.is_some()
+    }
+
+    /// The WebDriver server that it came from.
+    #[must_use]
+    pub fn webdriver(&self) -> Option<&Endpoint> {
+        self.session.as_ref().map(webdriver::Session::server)
     }
 
     /// Process id, of a browser that we started. On Unix it is the id of its process group too.
@@ -200,10 +235,12 @@ impl Browser {
 
     /// Ends it. One that we started is asked to close and killed when it does not (after 2.5 s, or half
     /// of the time there is); then none of its processes is left, and a temporary profile is removed.
-    /// Of one that we attached to only the connection ends.
+    /// Of one that we attached to only the connection ends. A WebDriver session is deleted, and its
+    /// server ends the browser.
     ///
     /// # Errors
-    /// [`Error::StillRunning`] and [`Error::ProfileLeft`]: what could not be cleaned up.
+    /// [`Error::StillRunning`], [`Error::ProfileLeft`] and [`Error::SessionLeft`]: what could not be
+    /// cleaned up.
     pub fn close(mut self, deadline: Deadline) -> Result<(), Error> {
         self.shut(deadline)
     }
@@ -211,7 +248,7 @@ impl Browser {
     fn shut(&mut self, deadline: Deadline) -> Result<(), Error> {
         let Some(mut running) = self.running.take() else {
             self.connection.close();
-            return Ok(());
+            return self.session.take().map_or(Ok(()), |mut session| session.end(deadline));
         };
         // A call would wait for an answer that a closing browser may not give. Its end is the answer.
         if self.connection.send(&Close::new()).is_err() {
@@ -223,10 +260,9 @@ impl Browser {
         }
         self.connection.close();
         running.life_line = None;
-        let ended = running.process.end(deadline);
-        let pid = running.process.pid();
-        let tidied = running.profile.close(pid, deadline);
-        ended.map(drop).and(tidied)
+        // Of what still runs, the marker and the lock have to tell.
+        running.process.end(deadline)?;
+        running.profile.close(running.process.pid(), deadline)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Processes and pipes on Unix: a process group per browser with a guard in it, a pipe on descriptors 3
 //! and 4, and waits that do not reap before the group is dealt with.
 
-use std::io::{self, PipeReader, PipeWriter, Read};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, Command, Stdio};
@@ -11,9 +11,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
-#[cfg(target_os = "linux")]
-use super::linux;
 use super::process::Plan;
+#[cfg(target_os = "linux")]
+use super::system;
 use crate::sync::{Deadline, pause};
 
 /// Our ends of the browser's pipe. Chromium ends when they are closed.
@@ -24,27 +24,49 @@ pub(super) struct Pipes {
 }
 
 /// Moves the pipe from standard input and output to descriptors 3 and 4, where Chromium looks for it,
-/// then becomes the browser: the process id stays.
-const MOVE_PIPE: &str = r#"exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null"#;
+/// then becomes the browser: the process id stays, and so does the time the process was started.
+///
+/// First it waits for a line. It comes when the guard stands and the marker is written, so that there
+/// is no moment at which our end would leave a browser that neither knows of. A shell reads no further
+/// than the end of the line; what follows on the pipe is for the browser.
+const MOVE_PIPE: &str = r#"read -r _ || exit 1
+exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null"#;
+
+/// How the guard is called, on its command line.
+pub(super) const GUARD_NAME: &str = "cdpilot-guard";
 
 /// Ends the browser after us, should Chromium not see to that itself because it hangs. It waits for the
 /// end of its input, which comes when we end, gives the browser a good second, then kills it, removes
 /// the temporary profile (again, when a helper was still writing to it), and kills the whole group,
-/// itself included. While it lives in the group, the group's id cannot become anybody else's. It ignores
-/// what the system sends to a group whose parent is gone.
-const GUARD: &str = r#"trap '' HUP INT TERM
+/// itself included. While it lives in the group, the group's id cannot become anybody else's.
+///
+/// It ignores what the system sends to a group whose parent is gone, and `USR2`, which it sends to the
+/// group itself: for helpers that would go on writing into the profile it is deadly. A zombie has ended,
+/// though in a container it may be long before somebody reaps it; only Linux tells, elsewhere there is
+/// no such file.
+const GUARD: &str = r#"trap '' HUP INT TERM USR2
 read -r _
-for t in 0.1 0.2 0.3 0.6; do kill -0 "$1" || break; sleep $t; done
+for t in 0.1 0.2 0.3 0.6; do
+    kill -0 "$1" || break
+    read -r s <"/proc/$1/stat" && case $s in *") Z "*) break ;; esac
+    sleep $t
+done
 kill -9 "$1"
-[ -z "$2" ] || for t in 0.1 0.2 0.4 0; do rm -rf -- "$2" && break; sleep $t; done
+kill -USR2 -- "-$1"
+[ -z "$2" ] || for t in 0.05 0.1 0.2 0.4 0.8 0; do rm -rf -- "$2" && break; sleep $t; done
 kill -9 -- "-$1""#;
 
 /// Starts the browser as the leader of a process group of its own, so that a Ctrl-C in the terminal is
 /// ours to handle and one signal reaches the whole family.
-pub(super) fn spawn(plan: &Plan<'_>) -> io::Result<(Child, Family, Option<Pipes>)> {
+///
+/// `note` gets its process id before it runs; nothing is started when that fails.
+pub(super) fn spawn(
+    plan: &Plan<'_>,
+    note: impl FnOnce(u32) -> io::Result<()>,
+) -> io::Result<(Child, Family, Option<Pipes>)> {
     // Both pipes are close-on-exec, so a child that another thread starts meanwhile inherits none of
     // the ends, and the browser inherits only the two it is given.
-    let (browser_reads, to_browser) = io::pipe()?;
+    let (browser_reads, mut to_browser) = io::pipe()?;
     let (from_browser, browser_writes) = io::pipe()?;
     let mut child = Command::new("/bin/sh")
         .args(["-c", MOVE_PIPE])
@@ -56,8 +78,17 @@ pub(super) fn spawn(plan: &Plan<'_>) -> io::Result<(Child, Family, Option<Pipes>
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()?;
+    let family = Family::of(&child, plan).and_then(|mut family| {
+        match note(child.id()).and_then(|()| to_browser.write_all(b"\n")) {
+            Ok(()) => Ok(family),
+            Err(problem) => {
+                family.kill();
+                Err(problem)
+            }
+        }
+    });
     let pipes = Pipes { from_browser: from_browser.into(), to_browser: to_browser.into() };
-    match Family::of(&child, plan) {
+    match family {
         Ok(family) => Ok((child, family, Some(pipes))),
         Err(problem) => {
             let _ = child.kill();
@@ -89,7 +120,7 @@ impl Family {
         let leader = Pid::from_raw(raw).ok_or(io::ErrorKind::InvalidData)?;
         let (input, life) = io::pipe()?;
         let guard = Command::new("/bin/sh")
-            .args(["-c", GUARD, "cdpilot-guard"])
+            .args(["-c", GUARD, GUARD_NAME])
             .arg(raw.to_string())
             .arg(plan.removable.unwrap_or("".as_ref()))
             .stdin(input)
@@ -148,7 +179,7 @@ impl Family {
         let patience = Deadline::after(PATIENCE.min(deadline.left() / 2));
         poll_until(deadline, || {
             #[cfg(target_os = "linux")]
-            if linux::any_crash_handler(&self.crashes, patience.passed()) {
+            if system::any_crash_handler(&self.crashes, patience.passed()) {
                 return false;
             }
             self.is_empty()
@@ -161,7 +192,7 @@ impl Family {
             // Orphans wait as zombies for the first process to reap them, which in a container may
             // never happen. They run nothing and hold nothing, so they do not count.
             #[cfg(target_os = "linux")]
-            _ => !linux::any_alive_in_group(self.leader),
+            _ => !system::any_alive_in_group(self.leader),
             #[cfg(not(target_os = "linux"))]
             answer => answer.is_err(), // macOS refuses a group of zombies with EPERM
         }
@@ -169,7 +200,7 @@ impl Family {
 }
 
 /// For what the system gives no signal for: looks again after 1 ms, then less often, up to 20 ms.
-fn poll_until(deadline: Deadline, holds: impl Fn() -> bool) -> bool {
+pub(super) fn poll_until(deadline: Deadline, holds: impl Fn() -> bool) -> bool {
     let mut step = Duration::from_millis(1);
     loop {
         if holds() {

@@ -16,11 +16,14 @@ pub(super) type Pipes = Infallible;
 
 /// Starts the browser inside a job object that kills what is in it when its last handle closes, as it
 /// does when we end, however that happens.
-pub(super) fn spawn(plan: &Plan<'_>) -> io::Result<(Child, Family, Option<Pipes>)> {
+pub(super) fn spawn(
+    plan: &Plan<'_>,
+    note: impl FnOnce(u32) -> io::Result<()>,
+) -> io::Result<(Child, Family, Option<Pipes>)> {
     let mut limits = ExtendedLimitInfo::new();
     limits.limit_kill_on_job_close();
     let job = Job::create_with_limit_info(&limits).map_err(io::Error::other)?;
-    let child = Command::new(plan.executable)
+    let mut child = Command::new(plan.executable)
         .args(plan.args)
         .envs(plan.env.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
@@ -29,14 +32,15 @@ pub(super) fn spawn(plan: &Plan<'_>) -> io::Result<(Child, Family, Option<Pipes>
         .spawn()?;
     // A few milliseconds after the start, long before Chromium makes its first helper process.
     let mut family = Family { job: Some(job) };
-    if let Some(job) = &family.job
-        && let Err(problem) = job.assign_process(child.as_raw_handle() as isize)
-    {
-        let mut child = child;
+    let joined = match &family.job {
+        Some(job) => job.assign_process(child.as_raw_handle() as isize).map_err(io::Error::other),
+        None => Ok(()),
+    };
+    if let Err(problem) = joined.and_then(|()| note(child.id())) {
         let _ = child.kill();
         let _ = child.wait();
         family.kill();
-        return Err(io::Error::other(problem));
+        return Err(problem);
     }
     Ok((child, family, None))
 }

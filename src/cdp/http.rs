@@ -1,5 +1,5 @@
-//! The little HTTP/1.1 that a CDP endpoint needs: one GET for its address, one GET that becomes a
-//! WebSocket. Heads are parsed by `httparse`.
+//! The little HTTP/1.1 that a CDP endpoint and a WebDriver server need: one request and its answer a
+//! connection, and one GET that becomes a WebSocket. Heads are parsed by `httparse`.
 
 use std::io;
 use std::net::TcpStream;
@@ -122,6 +122,9 @@ impl Blocking<'_> {
 
     fn read_body(&self, head: Head) -> Result<Vec<u8>, Error> {
         let bad = |problem: &str| Error::Connect { problem: problem.to_owned() };
+        if head.status == 204 {
+            return Ok(Vec::new());
+        }
         let chunked = head.header("transfer-encoding").is_some_and(|t| t.eq_ignore_ascii_case("chunked"));
         let length = head.header("content-length").and_then(|l| l.parse::<usize>().ok());
         let mut raw = head.rest;
@@ -205,16 +208,46 @@ pub fn get_trusting(
     roots: &[Vec<u8>],
     deadline: Deadline,
 ) -> Result<(u16, Vec<u8>), Error> {
+    send(&Request { method: "GET", address, headers, body: None, roots }, deadline)
+}
+
+/// A request for [`send`].
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// The method, in capitals.
+    pub method: &'static str,
+    /// The whole address.
+    pub address: &'a str,
+    /// Headers beside `Host`, `Connection` and `Content-Length`.
+    pub headers: &'a [(String, String)],
+    /// What is sent along.
+    pub body: Option<&'a [u8]>,
+    /// See [`ConnectOptions::tls_roots`](super::ConnectOptions::tls_roots).
+    pub roots: &'a [Vec<u8>],
+}
+
+/// Sends a request on a connection of its own. Returns status and body of the answer; otherwise like
+/// [`get`].
+///
+/// # Errors
+/// Those of [`get`].
+pub fn send(request: &Request<'_>, deadline: Deadline) -> Result<(u16, Vec<u8>), Error> {
     let began = Instant::now();
-    let target = connect::parse(address, connect::Protocol::Http)?;
-    let socket: TcpStream = connect::tcp(&target, deadline)?;
-    let stream = connect::stream(socket, &target, roots, deadline)?;
-    let blocking = Blocking { stream: &stream, deadline, kind: TimeoutKind::Connect, began };
+    let target = connect::parse(request.address, connect::Protocol::Http)?;
     let uri = &target.uri;
-    let mut request = format!("GET {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", path(uri), host(uri));
-    push_headers(&mut request, headers)?;
-    request.push_str("\r\n");
-    blocking.write_all(request.as_bytes())?;
+    let mut head = format!("{} {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", request.method, path(uri), host(uri));
+    if let Some(body) = request.body {
+        head.push_str(&format!("Content-Length: {}\r\n", body.len()));
+    }
+    push_headers(&mut head, request.headers)?;
+    head.push_str("\r\n");
+    let mut bytes = head.into_bytes();
+    bytes.extend_from_slice(request.body.unwrap_or_default());
+
+    let socket: TcpStream = connect::tcp(&target, deadline)?;
+    let stream = connect::stream(socket, &target, request.roots, deadline)?;
+    let blocking = Blocking { stream: &stream, deadline, kind: TimeoutKind::Connect, began };
+    blocking.write_all(&bytes)?;
     let head = blocking.read_head()?;
     let status = head.status;
     Ok((status, blocking.read_body(head)?))

@@ -102,4 +102,67 @@ pub mod fuzzing {
             error: body(envelope.error),
         })
     }
+
+    /// What a decoder made of a stream of bytes.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    #[allow(missing_docs)]
+    pub struct Decoded {
+        /// Messages and control frames, in order.
+        pub came: Vec<Came>,
+        /// Why the connection would end here.
+        pub refused: Option<String>,
+    }
+
+    /// One thing that came out of a decoder.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    #[allow(missing_docs)]
+    pub enum Came {
+        Message(Vec<u8>),
+        Ping(Vec<u8>),
+        Pong,
+        Close(Option<u16>),
+    }
+
+    /// Decodes WebSocket frames that come in these pieces; messages above `limit` bytes are refused.
+    #[must_use]
+    pub fn decode_frames(pieces: &[&[u8]], limit: usize) -> Decoded {
+        let mut decoder = super::ws::Decoder::new(limit);
+        decode(pieces, |input| decoder.next(input))
+    }
+
+    /// Decodes what comes off a pipe in these pieces; messages above `limit` bytes are refused.
+    #[must_use]
+    pub fn decode_pipe(pieces: &[&[u8]], limit: usize) -> Decoded {
+        let mut decoder = super::pipe::Decoder::new(limit);
+        decode(pieces, |input| decoder.next(input))
+    }
+
+    fn decode(
+        pieces: &[&[u8]],
+        mut next: impl FnMut(&mut &[u8]) -> Result<Option<super::ws::Incoming>, super::CloseReason>,
+    ) -> Decoded {
+        use super::ws::Incoming;
+        let mut decoded = Decoded::default();
+        for piece in pieces {
+            let mut input = *piece;
+            // As the reader does: until a piece is used up and nothing more comes out of it.
+            loop {
+                match next(&mut input) {
+                    Ok(Some(incoming)) => decoded.came.push(match incoming {
+                        Incoming::Message(bytes) => Came::Message(bytes.to_vec()),
+                        Incoming::Ping(bytes) => Came::Ping(bytes),
+                        Incoming::Pong => Came::Pong,
+                        Incoming::Close(code) => Came::Close(code),
+                    }),
+                    Ok(None) if input.is_empty() => break,
+                    Ok(None) => {}
+                    Err(reason) => {
+                        decoded.refused = Some(reason.to_string());
+                        return decoded;
+                    }
+                }
+            }
+        }
+        decoded
+    }
 }

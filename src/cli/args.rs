@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::browser::Switch;
-use crate::supervisor::DialogPolicy;
+use super::bench::Part;
+use crate::browser::{Switch, TransportKind};
+use crate::supervisor::{BridgeMode, DialogPolicy};
 
 const ENVIRONMENT: &str = "\
 Environment (a flag comes before it):
@@ -57,6 +58,8 @@ pub(super) enum Command {
     Install(Install),
     /// Watch a browser: events as JSON lines on stdout, commands on stdin
     Supervise(Supervise),
+    /// Measure this machine: calls, events, dialogs, tabs, contexts, browsers
+    Bench(Bench),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -89,9 +92,13 @@ pub(super) struct Install {
 #[command(after_help = "Type `help` on stdin for the commands. The end of stdin ends the session.")]
 #[command(group = ArgGroup::new("which").args(["cdp_url", "launch"]))]
 pub(super) struct Supervise {
-    /// Attach to a running browser: ws://…, wss://…, http://host:port or host:port [default: CDPILOT_CDP_URL]
+    /// Attach to a running browser: ws://…, wss://…, http://host:port or host:port; or take one from a
+    /// WebDriver server or Selenium Grid: webdriver+http://host:port [default: CDPILOT_CDP_URL]
     #[arg(long, value_name = "URL")]
     pub(super) cdp_url: Option<String>,
+    /// Send this header along, as in `Authorization: Bearer …`; may be given more than once
+    #[arg(long = "cdp-header", value_name = "NAME: VALUE", conflicts_with = "launch")]
+    pub(super) cdp_headers: Vec<String>,
     /// Start a browser, which ends with the session
     #[arg(long)]
     pub(super) launch: bool,
@@ -101,6 +108,12 @@ pub(super) struct Supervise {
     /// How long a dialog waits for an answer before it is dismissed
     #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) dialog_timeout: u64,
+    /// Whether pages ask over requests instead of native dialogs, for endpoints that answer those themselves
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    pub(super) dialog_bridge: Bridge,
+    /// End a page's running script when a command waits and the page has not answered for so long; 0: never
+    #[arg(long, value_name = "MS", default_value = "1000")]
+    pub(super) rescue_after: u64,
     /// Watch one page only, by its target id [default: all pages]
     #[arg(long, value_name = "ID", conflicts_with = "launch")]
     pub(super) target: Option<String>,
@@ -113,6 +126,86 @@ pub(super) struct Supervise {
     /// Open this debugging port too, so that others may attach; 0 for any free one
     #[arg(long, value_name = "PORT", requires = "launch", conflicts_with = "cdp_url")]
     pub(super) port: Option<u16>,
+}
+
+const BENCH: &str = "\
+Every figure is the median of its rounds, with the range. --timeout is for the whole run here, by default 600 s
+and with --quick 180 s. Ctrl-C ends it; what was measured until then is listed.
+
+With --json: {ok, version, browser, transport, machine, plan, rows, total_ms}, and {error, code} when it failed.
+  machine  os, arch, processors, memory_mib, memory_is (pss: shared pages are split; rss: they count more than
+           once), load_before and load_after (1, 5, 15 minutes)
+  rows     part, id, what, unit (us, ms, per_s, KiB, MiB, %, count), median, min, max, rounds
+  What is unknown is null.";
+
+/// Starts browsers of its own, unless --cdp-url names one that runs; its pages are left alone.
+#[derive(Debug, Args)]
+#[command(after_help = BENCH)]
+pub(super) struct Bench {
+    /// Fewer of everything, for a first impression
+    #[arg(long)]
+    pub(super) quick: bool,
+    /// Measure these parts only, separated by commas
+    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
+    pub(super) only: Vec<Part>,
+    /// Rounds [default: 5, quick 3]
+    #[arg(long, value_name = "N", value_parser = count(100))]
+    pub(super) rounds: Option<u32>,
+    /// Calls a round, of each kind [default: 2000, quick 300]
+    #[arg(long, value_name = "N", value_parser = count(1_000_000))]
+    pub(super) calls: Option<u32>,
+    /// Calls under way at once [default: 64]
+    #[arg(long, value_name = "N", value_parser = count(1000))]
+    pub(super) in_flight: Option<u32>,
+    /// Console messages a round [default: 50000, quick 5000]
+    #[arg(long, value_name = "N", value_parser = count(10_000_000))]
+    pub(super) events: Option<u32>,
+    /// Dialogs a round [default: 500, quick 60]
+    #[arg(long, value_name = "N", value_parser = count(100_000))]
+    pub(super) dialogs: Option<u32>,
+    /// Tabs [default: 20, quick 6]
+    #[arg(long, value_name = "N", value_parser = count(1000))]
+    pub(super) tabs: Option<u32>,
+    /// Browser contexts [default: 10, quick 3]
+    #[arg(long, value_name = "N", value_parser = count(1000))]
+    pub(super) contexts: Option<u32>,
+    /// Browsers beside the first [default: 5, quick 2]
+    #[arg(long, value_name = "N", value_parser = count(100))]
+    pub(super) browsers: Option<u32>,
+    /// Measure a running browser: ws://…, wss://…, http://host:port or host:port
+    #[arg(long, value_name = "URL", conflicts_with_all = ["transport", "browser", "headless"])]
+    pub(super) cdp_url: Option<String>,
+    /// How to talk to browsers that are started
+    #[arg(long, value_enum, default_value = "pipe")]
+    pub(super) transport: Transport,
+    /// The browser's executable [default: CDPILOT_BROWSER, else searched for]
+    #[arg(long, value_name = "PATH")]
+    pub(super) browser: Option<PathBuf>,
+    /// Whether to run browsers without a window [default: true, or what CDPILOT_HEADLESS says]
+    #[arg(long, value_enum, value_name = "WHEN")]
+    pub(super) headless: Option<When>,
+}
+
+/// A number of things, at least one.
+fn count(most: u32) -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=i64::from(most))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Transport {
+    /// A pipe that nobody else can reach
+    Pipe,
+    /// A WebSocket on a free port of this machine
+    Port,
+}
+
+impl From<Transport> for TransportKind {
+    fn from(transport: Transport) -> Self {
+        match transport {
+            Transport::Pipe => Self::Pipe,
+            Transport::Port => Self::Port(0),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -142,6 +235,8 @@ pub(super) enum Policy {
     AutoDismiss,
     /// It is accepted at once, a prompt with its own default text
     AutoAccept,
+    /// It waits until somebody answers, however long that takes
+    Hold,
 }
 
 impl From<Policy> for DialogPolicy {
@@ -150,6 +245,25 @@ impl From<Policy> for DialogPolicy {
             Policy::MustRespond => Self::MustRespond,
             Policy::AutoDismiss => Self::AutoDismiss,
             Policy::AutoAccept => Self::AutoAccept,
+            Policy::Hold => Self::Hold,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Bridge {
+    /// For browsers on other machines, and once a dialog was answered by somebody else at once
+    Auto,
+    Always,
+    Never,
+}
+
+impl From<Bridge> for BridgeMode {
+    fn from(bridge: Bridge) -> Self {
+        match bridge {
+            Bridge::Auto => Self::Auto,
+            Bridge::Always => Self::Always,
+            Bridge::Never => Self::Never,
         }
     }
 }

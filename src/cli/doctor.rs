@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::failure::Exit;
 use super::output::Out;
 use super::settings::{Settings, env, home};
-use crate::browser::{Browser, ConnectOptions, Error, LaunchOptions, Surroundings, Switch, find};
+use crate::browser::{AttachOptions, Browser, Error, LaunchOptions, Surroundings, Switch, find, reap};
 
 /// The port that the control server is meant for.
 const CONTROL_PORT: u16 = 18791;
@@ -68,6 +68,7 @@ pub(super) fn run(settings: &Settings, out: &Out) -> Exit {
         checks.push(check);
     };
     let around = Surroundings::read();
+    add(leftovers()); // before a browser is started, which clears up too
     match find::find(None) {
         Err(error) => add(Check::failed("browser", &error)),
         Ok(found) => {
@@ -110,6 +111,36 @@ fn launch(executable: &Path, settings: &Settings) -> Check {
     }
 }
 
+/// Clears up behind processes of ours that were killed, and tells what it found.
+fn leftovers() -> Check {
+    const ID: &str = "leftovers";
+    let found = reap();
+    let cleared = match (found.ended.len(), found.removed.len()) {
+        (0, 0) => None,
+        (0, profiles) => Some(format!("removed {profiles} temporary profiles that were left behind")),
+        (browsers, profiles) => {
+            Some(format!("ended {browsers} browsers that were left behind, and removed {profiles} temporary profiles"))
+        }
+    };
+    let Some(left) = found.left.first() else {
+        return match cleared {
+            None => Check::pass(ID, "no browser and no temporary profile was left behind"),
+            Some(cleared) => {
+                let hint =
+                    "nothing to do now; end programs with Ctrl-C or SIGTERM, SIGKILL gives them no time to clear up";
+                Check::warn(ID, cleared, hint)
+            }
+        };
+    };
+    let more = match found.left.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let also = cleared.map(|cleared| format!("; {cleared}")).unwrap_or_default();
+    let what = format!("{} is left behind: {}{more}{also}", left.folder.display(), left.problem);
+    Check::warn(ID, what, "look at the processes with `ps`, end them if they are not needed, and delete the folder")
+}
+
 fn sandbox(around: &Surroundings) -> Check {
     let without = around.no_sandbox(Switch::Auto, &[]);
     if without.on {
@@ -131,8 +162,9 @@ fn display(around: &Surroundings) -> Check {
 
 fn endpoint(url: &str, settings: &Settings) -> Check {
     let timeout = settings.timeout(Duration::from_secs(5));
-    let options = ConnectOptions { connect_timeout: timeout, ..ConnectOptions::default() };
-    match Browser::attach(url, &options) {
+    let mut options = AttachOptions::default();
+    (options.connect.connect_timeout, options.webdriver.session_timeout) = (timeout, timeout);
+    match Browser::attach_with(url, &options) {
         Ok(browser) => Check::pass("endpoint", format!("CDPILOT_CDP_URL answers as {}", browser.version().product)),
         Err(error) => Check::failed("endpoint", &error),
     }

@@ -59,13 +59,19 @@ impl Failure {
 impl From<browser::Error> for Failure {
     fn from(error: browser::Error) -> Self {
         use browser::Error as E;
+        use browser::WebDriverProblem as P;
         let (code, exit) = match &error {
             E::NotFound { .. } | E::Executable { .. } | E::Unreachable { .. } | E::NotCdp { .. } => {
                 ("BROWSER_NOT_RUNNING", Exit::NoBrowser)
             }
             E::Argument { .. } | E::ReservedPort { .. } | E::BadUrl { .. } => ("BAD_REQUEST", Exit::Usage),
             E::PortInUse { .. } | E::ProfileInUse { .. } => ("CONFLICT", Exit::Failed),
-            E::StartTimeout { .. } => ("TIMEOUT", Exit::NoBrowser),
+            E::WebDriver { problem: P::Unreachable { .. } | P::Answer { .. }, .. } => {
+                ("BROWSER_NOT_RUNNING", Exit::NoBrowser)
+            }
+            E::StartTimeout { .. } | E::WebDriver { problem: P::Timeout { .. }, .. } => ("TIMEOUT", Exit::NoBrowser),
+            E::WebDriver { .. } | E::NoCdp { .. } => ("BROWSER_ERROR", Exit::NoBrowser),
+            E::SessionLeft { .. } => ("BROWSER_ERROR", Exit::Failed),
             E::Spawn { .. } | E::Sandbox { .. } | E::NoDisplay { .. } | E::Exited { .. } => {
                 ("BROWSER_ERROR", Exit::NoBrowser)
             }
@@ -85,15 +91,16 @@ impl From<supervisor::Error> for Failure {
             E::Cdp(_) if error.is_blocked_by_dialog() => {
                 return Self::new("BLOCKED_BY_DIALOG", error.to_string()).with(Exit::Dialog);
             }
-            E::NotActive { .. } => "BROWSER_NOT_RUNNING",
-            E::StartTimeout { .. } | E::Timeout { .. } => "TIMEOUT",
+            E::NotActive { .. } | E::Reconnecting { .. } => "BROWSER_NOT_RUNNING",
+            E::StartTimeout { .. } | E::Timeout { .. } | E::ScriptTimeout { .. } | E::Unresponsive { .. } => "TIMEOUT",
             E::PageNotFound { .. } | E::NoPage => "TAB_NOT_FOUND",
             E::FrameNotFound { .. } | E::FrameDetached { .. } => "FRAME_NOT_FOUND",
-            E::NoContext { .. } => "PAGE_BUSY",
+            E::NoContext { .. } | E::PageBusy { .. } => "PAGE_BUSY",
+            E::TooManyArmed { .. } | E::Wedged { .. } => "CONFLICT",
             E::NotAFrameCommand { .. } => "BAD_REQUEST",
             E::NoDialog => "NO_DIALOG",
             E::SeveralDialogs { .. } => "SEVERAL_DIALOGS",
-            E::DialogNotFound { .. } | E::DialogGone { .. } => "DIALOG_NOT_FOUND",
+            E::DialogNotFound { .. } | E::DialogGone { .. } | E::DialogLost { .. } => "DIALOG_NOT_FOUND",
             E::Script(_) => "SCRIPT_ERROR",
             E::Cdp(inner) if inner.is_timeout() => "TIMEOUT",
             E::Cdp(inner) if inner.is_closed() => "BROWSER_NOT_RUNNING",

@@ -5,11 +5,12 @@
 //! | `args` | what can be typed |
 //! | `settings` | flags and environment variables put together |
 //! | `output`, `failure` | text or one JSON object; exit codes |
-//! | `demo`, `doctor`, `install`, `supervise`, `completions` | the commands |
+//! | `demo`, `doctor`, `install`, `supervise`, `bench`, `completions` | the commands |
 //!
 //! Nothing in here knows how a browser works.
 
 mod args;
+mod bench;
 mod completions;
 mod demo;
 mod doctor;
@@ -19,12 +20,21 @@ mod output;
 mod settings;
 mod supervise;
 
+#[doc(hidden)]
+pub mod fuzzing {
+    //! Doors for fuzzers; no stable interface.
+
+    pub use super::supervise::fuzzing::{Read, stdin_lines};
+}
+
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
 use serde::Serialize;
 
+use crate::browser::redact;
 use args::{Cli, Command};
 use failure::{Exit, Failure};
 use output::Out;
@@ -44,6 +54,7 @@ pub fn main() -> ExitCode {
         Command::Doctor => Ok(doctor::run(&settings, &out)),
         Command::Install(args) => install::run(&args, &out),
         Command::Supervise(args) => supervise::run(&args, &settings, &out),
+        Command::Bench(args) => bench::run(&args, &settings, &out),
         Command::Completions { shell } => completions::run(shell, &out),
     });
     match outcome {
@@ -66,8 +77,11 @@ fn not_parsed(problem: &clap::Error) -> ExitCode {
         help: Option<String>,
     }
     let json = std::env::args_os().skip(1).take_while(|arg| arg != "--").any(|arg| arg == "--json");
+    let text = problem.to_string();
+    let told = redact(&text); // an address may stand where none is expected
     if !json {
-        let _ = problem.print(); // a closed pipe is no reason to complain
+        // A closed pipe is no reason to complain.
+        let _ = if told == text { problem.print() } else { std::io::stderr().write_all(told.as_bytes()) };
         return if problem.use_stderr() { Exit::Usage } else { Exit::Done }.into();
     }
     let out = Out::new(true, false);
@@ -77,7 +91,7 @@ fn not_parsed(problem: &clap::Error) -> ExitCode {
             Exit::Done.into()
         }
         ErrorKind::DisplayHelp => {
-            out.object(&Asked { ok: true, version: None, help: Some(problem.to_string()) });
+            out.object(&Asked { ok: true, version: None, help: Some(text) });
             Exit::Done.into()
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -85,7 +99,7 @@ fn not_parsed(problem: &clap::Error) -> ExitCode {
             Exit::Usage.into()
         }
         _ => {
-            out.failure(&Failure::usage(one_sentence(&problem.to_string())));
+            out.failure(&Failure::usage(one_sentence(&told)));
             Exit::Usage.into()
         }
     }

@@ -94,6 +94,15 @@ impl Out {
         }
     }
 
+    /// A line on stderr that the next one takes the place of, for a person who waits; nothing elsewhere.
+    /// An empty one takes the last away.
+    pub(super) fn passing(&self, line: &str) {
+        let mut stderr = io::stderr().lock();
+        if !self.quiet && Look::of(stderr.is_terminal()) == Look::Rich {
+            let _ = write!(stderr, "\r\x1b[2K{line}").and_then(|()| stderr.flush());
+        }
+    }
+
     pub(super) fn failure(&self, failure: &Failure) {
         #[derive(Serialize)]
         struct Told<'a> {

@@ -56,6 +56,29 @@ pub(super) fn headless(flag: Option<When>, otherwise: Switch) -> Switch {
     }
 }
 
+/// Reads `--cdp-header` values. What is wrong with one is told without the text, which may be a secret.
+pub(super) fn headers(given: &[String]) -> Result<Vec<(String, String)>, Failure> {
+    /// They belong to the connection itself.
+    const OURS: [&str; 6] = ["host", "connection", "upgrade", "content-length", "transfer-encoding", "origin"];
+    let read = |(index, text): (usize, &String)| {
+        let wrong = |what: &str| Failure::usage(format!("--cdp-header number {} {what}", index + 1));
+        let (name, value) = text.split_once(':').ok_or_else(|| wrong("has no colon; give `Name: value`"))?;
+        let (name, value) = (name.trim(), value.trim());
+        if http::HeaderName::from_bytes(name.as_bytes()).is_err() {
+            return Err(wrong("has no valid name before its colon; give `Name: value`"));
+        }
+        if value.is_empty() || http::HeaderValue::from_str(value).is_err() {
+            return Err(wrong("has no valid value behind its colon; give `Name: value`"));
+        }
+        let lower = name.to_ascii_lowercase();
+        if OURS.contains(&lower.as_str()) || lower.starts_with("sec-websocket-") {
+            return Err(wrong("is one that the connection sets itself; leave it out"));
+        }
+        Ok((name.to_owned(), value.to_owned()))
+    };
+    given.iter().enumerate().map(read).collect()
+}
+
 /// The home folder: `CDPILOT_HOME`, else `.cdpilot` below the person's own. It need not exist.
 pub(super) fn home() -> Option<PathBuf> {
     env("CDPILOT_HOME").map(PathBuf::from).or_else(|| std::env::home_dir().map(|home| home.join(".cdpilot")))

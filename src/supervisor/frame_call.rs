@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::error::Error;
 use super::guard::Watch;
 use super::handle::Supervisor;
 use super::route::{FrameRef, Route};
-use super::snapshot::Snapshot;
+use super::snapshot::{Dialog, DialogType, Snapshot};
 use super::state::Request;
 use super::value::{Done, ScriptError, Value, described, plain};
 use crate::cdp::protocol::page::{CaptureScreenshot, Navigate, NavigateReturns, Reload};
@@ -19,7 +19,9 @@ use crate::cdp::{self, CallOptions, RawReply};
 use crate::sync::Deadline;
 
 /// What it may take to find the context of a script that is started.
-const STARTING: std::time::Duration = std::time::Duration::from_secs(2);
+const STARTING: Duration = Duration::from_secs(2);
+/// How often a navigation looks for dialogs.
+const LOOK: Duration = Duration::from_millis(20);
 
 impl Supervisor {
     /// Evaluates a script in a frame and waits for its value; promises are awaited.
@@ -191,13 +193,25 @@ impl Supervisor {
         command: &C,
         deadline: Deadline,
     ) -> Result<C::Returns, Error> {
+        let before = self.snapshot();
+        let asks = before.dialogs_of(route.target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
+        if let Some(dialog) = asks {
+            // It is being left already, and asks whether it may: Chromium takes no other navigation meanwhile.
+            return Err(blocked::<C>(&dialog.id));
+        }
         self.dismiss_calls(&route.target, deadline)?;
-        let options = CallOptions { session: Some(&route.session), deadline, interruptible: true };
+        // Not interrupted by dialogs, since those that are open end with the document.
+        let options = CallOptions { session: Some(&route.session), deadline, interruptible: false };
         let mut reply = route.connection.send_with(Cow::Borrowed(C::METHOD), command, options)?;
         loop {
-            match reply.poll_raw(deadline.within(watch.patience())) {
+            match reply.poll_raw(deadline.within(watch.patience().min(LOOK))) {
                 Ok(outcome) => return Ok(outcome?.decode()?),
                 Err(back) => reply = back,
+            }
+            let now = self.snapshot();
+            let known = |dialog: &Dialog| before.dialogs.iter().any(|old| old.id == dialog.id);
+            if let Some(dialog) = now.dialogs_of(route.target.as_str()).find(|dialog| !known(dialog)) {
+                return Err(blocked::<C>(&dialog.id));
             }
             if deadline.passed() {
                 return Err(watch.too_late(reply, deadline));
@@ -302,4 +316,8 @@ impl Supervisor {
         let session = route.connection.session(Arc::clone(&route.session));
         drop(session.send(&runtime::ReleaseObject::new(id)));
     }
+}
+
+fn blocked<C: Command>(dialog: &str) -> Error {
+    Error::Cdp(cdp::Error::BlockedByDialog { method: C::METHOD.into(), dialogs: vec![dialog.to_owned()] })
 }

@@ -32,7 +32,7 @@ const UNPROBED: Duration = Duration::from_millis(50);
 /// How often outstanding probes are looked at.
 const LOOK: Duration = Duration::from_millis(25);
 /// What a script that was ended at its deadline has to say so.
-const LAST_WORD: Duration = Duration::from_millis(150);
+const LAST_WORD: Duration = Duration::from_millis(100);
 /// A page that falls back into such a script again and again is given up.
 const RESCUES: u32 = 3;
 

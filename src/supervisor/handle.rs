@@ -68,7 +68,7 @@ impl Supervisor {
     /// [`Error::PageNotFound`] when the page to supervise is not there, [`Error::StartTimeout`],
     /// [`Error::NotActive`] when the connection ends meanwhile, [`Error::System`].
     pub fn start(browser: Browser, mut options: SupervisorOptions) -> Result<Self, Error> {
-        options.remote |= !browser.is_ours() && browser.endpoint().is_some_and(|endpoint| !endpoint.is_loopback());
+        options.remote |= browser.endpoint().is_some_and(|endpoint| !endpoint.is_loopback());
         Self::begin(Link::new(browser.connection().clone(), Some(browser)), options)
     }
 
@@ -247,10 +247,17 @@ impl Supervisor {
             crossbeam_channel::SendTimeoutError::Timeout(_) => late(),
             crossbeam_channel::SendTimeoutError::Disconnected(_) => self.not_active(),
         })?;
-        match answer.recv_deadline(deadline.instant()) {
-            Ok(outcome) => outcome,
-            Err(crossbeam_channel::RecvTimeoutError::Timeout) => Err(late()),
-            Err(crossbeam_channel::RecvTimeoutError::Disconnected) => Err(self.not_active()),
+        loop {
+            // Looked at before the wait: what was answered by then is in the channel.
+            let ended = self.log.has_ended();
+            match answer.recv_deadline(deadline.within(LOOK).instant()) {
+                Ok(outcome) => return outcome,
+                Err(crossbeam_channel::RecvTimeoutError::Disconnected) => return Err(self.not_active()),
+                // A request that slipped in when the thread was leaving stays in the queue for ever.
+                Err(crossbeam_channel::RecvTimeoutError::Timeout) if ended => return Err(self.not_active()),
+                Err(crossbeam_channel::RecvTimeoutError::Timeout) if deadline.passed() => return Err(late()),
+                Err(crossbeam_channel::RecvTimeoutError::Timeout) => {}
+            }
         }
     }
 
@@ -280,6 +287,8 @@ impl Supervisor {
     }
 }
 
+/// How often a waiting request looks whether the supervisor has ended.
+const LOOK: Duration = Duration::from_millis(100);
 /// What tidying up may take of a stop.
 const LEAVE: Duration = Duration::from_secs(3);
 

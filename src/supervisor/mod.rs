@@ -42,6 +42,8 @@ mod tree;
 mod value;
 mod worker;
 
+pub use crate::cdp::protocol::network::Cookie;
+pub use crate::cdp::protocol::page::NavigationEntry;
 pub use dialog_call::DialogAnswer;
 pub use error::Error;
 pub use handle::Supervisor;

@@ -2,14 +2,19 @@
 
 pub(crate) mod bridged;
 pub(crate) mod chrome;
+pub(crate) mod driver;
 pub(crate) mod fake_cdp;
 mod fake_cdp_link;
 mod fake_cdp_rules;
 mod fake_cdp_serve;
 pub(crate) mod fake_cdp_wire;
+pub(crate) mod fake_grid;
 pub(crate) mod fake_pages;
 pub(crate) mod leaks;
+pub(crate) mod ledger;
 pub(crate) mod proxy;
+#[cfg(unix)]
+pub(crate) mod renderers;
 pub(crate) mod site;
 pub(crate) mod tls;
 

@@ -13,7 +13,7 @@ use cdpilot::sync::{Thread, pause, spawn};
 use parking_lot::Mutex;
 
 /// Ids of the proxy's own commands begin here.
-const OWN: u64 = 4_000_000_000;
+const OWN: u64 = 2_000_000_000;
 
 #[derive(Default)]
 struct Shared {
@@ -23,7 +23,6 @@ struct Shared {
     /// Milliseconds after which native dialogs are dismissed, 0: never.
     dismisses: AtomicU64,
     dismissed: AtomicU64,
-    accepted: AtomicU64,
     over: AtomicBool,
 }
 
@@ -54,7 +53,6 @@ impl Proxy {
                 if inner.refuses.load(Ordering::SeqCst) {
                     continue; // closed at once
                 }
-                inner.accepted.fetch_add(1, Ordering::SeqCst);
                 pairs.extend(connect(client, browser, &inner));
                 pairs.retain(|thread: &Thread| !thread.is_finished());
             }
@@ -92,11 +90,6 @@ impl Proxy {
     /// How many it dismissed.
     pub(crate) fn dismissed(&self) -> u64 {
         self.shared.dismissed.load(Ordering::SeqCst)
-    }
-
-    /// How many connections it took.
-    pub(crate) fn accepted(&self) -> u64 {
-        self.shared.accepted.load(Ordering::SeqCst)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 /// Ids of the processes in the group of `browser`, and of all others that were started with `folder` in
 /// their arguments. Processes that have ended and wait to be reaped do not count. `None` where the system
 /// does not tell.
-pub(super) fn of(browser: u32, folder: &Path) -> Option<Vec<u32>> {
+pub(in crate::cli) fn of(browser: u32, folder: &Path) -> Option<Vec<u32>> {
     let folder = folder.to_str()?;
     let rows = if cfg!(target_os = "linux") { from_proc()? } else { from_ps()? };
     let this = std::process::id();

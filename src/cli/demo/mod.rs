@@ -2,7 +2,7 @@
 //! step by step.
 
 mod dialogs;
-mod family;
+pub(super) mod family;
 mod run;
 mod site;
 mod steps;

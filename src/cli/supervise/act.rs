@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::super::failure::{Exit, Failure};
 use super::super::settings::Settings;
 use super::command::{Action, Asked, Command, HELP, Misread};
-use crate::supervisor::{Dialog, DialogAnswer, FrameRef, Page, Snapshot, Supervisor};
+use crate::supervisor::{ArmedAnswer, Dialog, DialogAnswer, FrameRef, NavigationEntry, Page, Snapshot, Supervisor};
 use crate::sync::Deadline;
 
 /// How long a page may take to answer, and the greatest time that may be asked for.
@@ -81,19 +81,44 @@ impl Act<'_> {
         Ok(match command {
             Command::Accept { dialog, text } => self.respond(dialog, DialogAnswer::Accept(text))?,
             Command::Dismiss { dialog } => self.respond(dialog, DialogAnswer::Dismiss)?,
-            Command::Arm { action, text } => {
+            Command::Arm { action, text, when, times } => {
                 let answer = match action {
                     Action::Accept => DialogAnswer::Accept(text),
                     Action::Dismiss => DialogAnswer::Dismiss,
                 };
                 let time = self.wish.unwrap_or(ARM_TIME).min(ARM_TIME);
-                supervisor.arm(answer, time)?;
+                supervisor.arm_when(ArmedAnswer::new(answer).when(when).times(times.unwrap_or(1)).within(time))?;
                 object(json!({ "armedForMs": u64::try_from(time.as_millis()).unwrap_or(u64::MAX) }))
+            }
+            Command::Disarm {} => {
+                supervisor.disarm()?;
+                Map::new()
+            }
+            Command::Policy { policy, rules } => {
+                supervisor.set_policy(policy, rules)?;
+                object(json!({ "policy": policy }))
+            }
+            Command::Reload { target } => {
+                let page = self.page(target.as_deref())?;
+                let done = supervisor.reload(&page.top, self.deadline(PAGE_TIME))?;
+                rescued(json!({ "targetId": page.id }), done.rescued)
+            }
+            Command::Revive { target } => {
+                let page = self.page(target.as_deref())?;
+                supervisor.revive(&page.top, self.deadline(PAGE_TIME))?;
+                object(json!({ "targetId": page.id }))
+            }
+            Command::History { target } => {
+                let page = self.page(target.as_deref())?;
+                let told = supervisor.history(&page.top, self.deadline(PAGE_TIME))?;
+                let entry = |e: &NavigationEntry| json!({ "url": e.url, "title": e.title });
+                let entries: Vec<_> = told.entries.iter().map(entry).collect();
+                object(json!({ "targetId": page.id, "entries": entries, "current": told.current }))
             }
             Command::Eval { frame, script } => {
                 let frame = self.frame(&frame);
                 let got = supervisor.evaluate(&frame, &script, self.deadline(PAGE_TIME))?;
-                let mut rest = object(json!({ "result": got.value, "resultType": got.kind }));
+                let mut rest = rescued(json!({ "result": got.value, "resultType": got.kind }), got.rescued);
                 if got.described {
                     rest.insert("described".to_owned(), true.into());
                 }
@@ -102,7 +127,7 @@ impl Act<'_> {
             Command::Navigate { url, target } => {
                 let page = self.page(target.as_deref())?;
                 let went = supervisor.navigate(&page.top, &url, self.deadline(PAGE_TIME))?;
-                object(json!({ "targetId": page.id, "frameId": went.frame_id.as_str(), "url": url }))
+                rescued(json!({ "targetId": page.id, "frameId": went.frame_id.as_str(), "url": url }), went.rescued)
             }
             Command::Open { url } => {
                 let target = supervisor.open_page(&url, None, self.deadline(PAGE_TIME))?;
@@ -183,6 +208,9 @@ pub(super) fn page(page: &Page) -> Map<String, Value> {
     let mut map = object(json!({
         "targetId": page.target_id.as_str(), "url": page.url, "title": page.title, "state": page.state, "own": page.own,
     }));
+    if let Some(dialog) = &page.lost_dialog {
+        map.insert("lostDialog".to_owned(), json!(dialog));
+    }
     if let Some(opener) = &page.opener {
         map.insert("opener".to_owned(), opener.as_str().into());
     }
@@ -205,6 +233,15 @@ fn snapshot(now: &Snapshot) -> Value {
         "recent_dialogs": &*now.recent,
         "console": &*now.console,
     })
+}
+
+/// With the word that a script of the page was ended for it.
+fn rescued(value: Value, rescued: bool) -> Map<String, Value> {
+    let mut map = object(value);
+    if rescued {
+        map.insert("rescued".to_owned(), true.into());
+    }
+    map
 }
 
 fn object(value: Value) -> Map<String, Value> {

@@ -1,5 +1,6 @@
 //! What may be said on stdin: a word and its arguments, or a JSON object.
 
+use crate::supervisor::{DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -7,15 +8,54 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(tag = "cmd", rename_all = "lowercase", deny_unknown_fields)]
 pub(super) enum Command {
-    Accept { dialog: Option<String>, text: Option<String> },
-    Dismiss { dialog: Option<String> },
-    Arm { action: Action, text: Option<String> },
-    Eval { frame: String, script: String },
-    Navigate { url: String, target: Option<String> },
-    Open { url: String },
-    Close { target: Option<String> },
+    Accept {
+        dialog: Option<String>,
+        text: Option<String>,
+    },
+    Dismiss {
+        dialog: Option<String>,
+    },
+    Arm {
+        action: Action,
+        text: Option<String>,
+        /// For which dialogs; all by default.
+        #[serde(default)]
+        when: DialogMatch,
+        times: Option<u32>,
+    },
+    Disarm {},
+    Policy {
+        policy: DialogPolicy,
+        #[serde(default)]
+        rules: Vec<DialogRule>,
+    },
+    Eval {
+        frame: String,
+        script: String,
+    },
+    Navigate {
+        url: String,
+        target: Option<String>,
+    },
+    Reload {
+        target: Option<String>,
+    },
+    Revive {
+        target: Option<String>,
+    },
+    History {
+        target: Option<String>,
+    },
+    Open {
+        url: String,
+    },
+    Close {
+        target: Option<String>,
+    },
     Snapshot {},
-    Frames { target: Option<String> },
+    Frames {
+        target: Option<String>,
+    },
     Help {},
     Quit {},
 }
@@ -29,12 +69,17 @@ pub(super) enum Action {
 }
 
 /// For `help`.
-pub(super) const HELP: [(&str, &str); 11] = [
+pub(super) const HELP: [(&str, &str); 16] = [
     ("accept [DIALOG] [TEXT]", "answer a dialog with OK; TEXT is for a prompt"),
     ("dismiss [DIALOG]", "answer a dialog with Cancel"),
-    ("arm accept|dismiss [TEXT]", "answer the next dialog the moment it opens"),
+    ("arm accept|dismiss [TEXT]", "answer the next dialog the moment it opens; as JSON also `when`, `times`"),
+    ("disarm", "drop what is armed"),
+    ("policy NAME", "what happens to dialogs from now on; as JSON also `rules`, a list of {when, policy}"),
     ("eval FRAME|top SCRIPT", "run a script in a frame; promises are awaited"),
     ("navigate URL", "go to an address in the newest page"),
+    ("reload [TARGET]", "load a page again, the newest one unless named; also one that crashed"),
+    ("revive [TARGET]", "crash a page that answers nothing and load it again: what it holds is lost"),
+    ("history [TARGET]", "where a page has been; told while it is blocked too"),
     ("open URL", "open a page"),
     ("close [TARGET]", "close a page, the newest one unless named"),
     ("snapshot", "pages with their frames, open and recent dialogs, console"),
@@ -112,13 +157,21 @@ fn from_words(word: &str, rest: &str) -> Result<Command, String> {
                 "dismiss" => Action::Dismiss,
                 _ => return Err("usage: arm accept|dismiss [TEXT]".to_owned()),
             };
-            Command::Arm { action, text: optional(text) }
+            Command::Arm { action, text: optional(text), when: DialogMatch::any(), times: None }
+        }
+        "disarm" => Command::Disarm {},
+        "policy" => {
+            let policy = rest.parse().map_err(|problem: UnknownPolicy| problem.to_string())?;
+            Command::Policy { policy, rules: Vec::new() }
         }
         "eval" => {
             let (frame, script) = split(rest);
             Command::Eval { frame: frame.to_owned(), script: needed(script, "eval FRAME|top SCRIPT")? }
         }
         "navigate" => Command::Navigate { url: needed(rest, "navigate URL")?, target: None },
+        "reload" => Command::Reload { target: optional(rest) },
+        "revive" => Command::Revive { target: optional(rest) },
+        "history" => Command::History { target: optional(rest) },
         "open" => Command::Open { url: needed(rest, "open URL")? },
         "close" => Command::Close { target: optional(rest) },
         "snapshot" => Command::Snapshot {},
@@ -148,6 +201,11 @@ impl Command {
             Self::Accept { .. } => "accept",
             Self::Dismiss { .. } => "dismiss",
             Self::Arm { .. } => "arm",
+            Self::Disarm {} => "disarm",
+            Self::Policy { .. } => "policy",
+            Self::Reload { .. } => "reload",
+            Self::Revive { .. } => "revive",
+            Self::History { .. } => "history",
             Self::Eval { .. } => "eval",
             Self::Navigate { .. } => "navigate",
             Self::Open { .. } => "open",
@@ -161,13 +219,22 @@ impl Command {
 
     /// Whether it may have to wait for a page.
     pub(super) fn waits_for_page(&self) -> bool {
-        matches!(self, Self::Eval { .. } | Self::Navigate { .. } | Self::Open { .. } | Self::Close { .. })
+        matches!(
+            self,
+            Self::Eval { .. }
+                | Self::Navigate { .. }
+                | Self::Reload { .. }
+                | Self::Revive { .. }
+                | Self::Open { .. }
+                | Self::Close { .. }
+        )
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::supervisor::DialogType;
     use serde_json::json;
 
     fn words(line: &str) -> Command {
@@ -187,7 +254,9 @@ mod tests {
         assert_eq!(words("accept d-12 Ada"), Command::Accept { dialog: some("d-12"), text: some("Ada") });
         assert_eq!(words("accept d-x"), Command::Accept { dialog: None, text: some("d-x") });
         assert_eq!(words("dismiss d-1"), Command::Dismiss { dialog: some("d-1") });
-        assert_eq!(words("arm accept yes"), Command::Arm { action: Action::Accept, text: some("yes") });
+        let arm = |action, text| Command::Arm { action, text, when: DialogMatch::any(), times: None };
+        assert_eq!(words("arm accept yes"), arm(Action::Accept, some("yes")));
+        assert_eq!(words("policy hold"), Command::Policy { policy: DialogPolicy::Hold, rules: Vec::new() });
         let script = "a  +  'b c'".to_owned();
         assert_eq!(words("eval top a  +  'b c'"), Command::Eval { frame: "top".to_owned(), script });
         assert_eq!(words("close"), Command::Close { target: None });
@@ -200,7 +269,13 @@ mod tests {
         let asked = Asked { command, id: Some(json!({"a": 7})), timeout_ms: Some(50), json: true };
         assert_eq!(parse(line), Some(Ok(asked)));
         assert_eq!(words(r#"{"cmd":"snapshot"}"#), Command::Snapshot {});
-        assert_eq!(words(r#"{"cmd":"arm","action":"dismiss"}"#), Command::Arm { action: Action::Dismiss, text: None });
+        let armed = r#"{"cmd":"arm","action":"dismiss","when":{"type":"confirm","origin":"*.test"},"times":3}"#;
+        let when = DialogMatch::of(DialogType::Confirm).from_origin("*.test");
+        let expected = Command::Arm { action: Action::Dismiss, text: None, when, times: Some(3) };
+        assert_eq!(words(armed), expected);
+        let rules = r#"{"cmd":"policy","policy":"hold","rules":[{"when":{"text":"sure"},"policy":"auto_accept"}]}"#;
+        let rule = DialogRule::new(DialogMatch::any().with_text("sure"), DialogPolicy::AutoAccept);
+        assert_eq!(words(rules), Command::Policy { policy: DialogPolicy::Hold, rules: vec![rule] });
     }
 
     #[test]
@@ -208,6 +283,8 @@ mod tests {
         assert!(problem("frobnicate now").contains("`frobnicate`"));
         assert!(problem("eval top").contains("usage: eval"));
         assert!(problem("arm maybe").contains("usage: arm"));
+        assert!(problem("policy maybe").contains("auto_dismiss"));
+        assert!(problem(r#"{"cmd":"arm","action":"accept","when":{"kind":"alert"}}"#).contains("kind"));
         assert!(problem("{nonsense").contains("not a JSON object"));
         assert!(problem(r#"{"cmd":"eval","frame":"top"}"#).contains("script"));
         assert!(problem(r#"{"cmd":"snapshot","verbose":true}"#).contains("verbose"));
@@ -220,7 +297,7 @@ mod tests {
     fn every_command_has_its_help() {
         for (usage, _) in HELP {
             let name = split(usage).0;
-            let line = format!("{name} accept x");
+            let line = format!("{name} {}", if name == "policy" { "hold" } else { "accept x" });
             assert_eq!(words(&line).name(), name);
         }
     }

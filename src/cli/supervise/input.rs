@@ -62,13 +62,13 @@ impl Input {
 
 /// Cuts bytes into lines of bounded length.
 #[derive(Default)]
-struct Splitter {
+pub(super) struct Splitter {
     begun: Vec<u8>,
     too_long: bool,
 }
 
 impl Splitter {
-    fn push(&mut self, bytes: &[u8]) -> Vec<Line> {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Vec<Line> {
         let mut lines = Vec::new();
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             if self.begun.len() + piece.len() > LONGEST {
@@ -85,7 +85,7 @@ impl Splitter {
         lines
     }
 
-    fn end(&mut self) -> Option<Line> {
+    pub(super) fn end(&mut self) -> Option<Line> {
         let bytes = std::mem::take(&mut self.begun);
         if std::mem::take(&mut self.too_long) {
             return Some(Line::Unreadable("the line is longer than 1 MiB"));

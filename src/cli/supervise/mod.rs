@@ -22,14 +22,55 @@ use serde_json::{Map, Value};
 use super::args::Supervise;
 use super::failure::{Exit, Failure};
 use super::output::Out;
-use super::settings::{Settings, env, headless};
-use crate::browser::{Browser, ConnectOptions, LaunchOptions, Switch, TransportKind};
+use super::settings::{Settings, env, headers, headless};
+use crate::browser::{AttachOptions, Browser, LaunchOptions, Switch, TransportKind};
 use crate::supervisor::{DialogPolicy, Entry, Pages, Supervisor, SupervisorOptions};
 use crate::sync::{Deadline, Thread, spawn};
 use act::Answer;
 use command::{Asked, Command, Misread};
 use input::{Input, Line};
 use lines::Lines;
+
+pub(super) mod fuzzing {
+    //! Standard input without a browser behind it.
+
+    use super::command;
+    use super::input::{Line, Splitter};
+
+    /// What became of a line.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub enum Read {
+        /// Nothing but space.
+        Empty,
+        /// A command: its name, whether it was JSON, and all of it as text.
+        Command(&'static str, bool, String),
+        /// What was taken for the command, and what is wrong.
+        Misread(String, String),
+        /// Too long, or no text.
+        Unreadable(&'static str),
+    }
+
+    /// Reads what comes on standard input in these pieces, to its end.
+    #[must_use]
+    pub fn stdin_lines(pieces: &[&[u8]]) -> Vec<Read> {
+        let mut splitter = Splitter::default();
+        let mut lines: Vec<Line> = pieces.iter().flat_map(|piece| splitter.push(piece)).collect();
+        lines.extend(splitter.end());
+        lines.into_iter().map(read).collect()
+    }
+
+    fn read(line: Line) -> Read {
+        let text = match line {
+            Line::Text(text) => text,
+            Line::Unreadable(problem) => return Read::Unreadable(problem),
+        };
+        match command::parse(&text) {
+            None => Read::Empty,
+            Some(Ok(asked)) => Read::Command(asked.command.name(), asked.json, format!("{asked:?}")),
+            Some(Err(misread)) => Read::Misread(misread.command, misread.problem),
+        }
+    }
+}
 
 /// Commands that may wait in a lane.
 const WAITING: usize = 256;
@@ -66,6 +107,8 @@ pub(super) fn run(args: &Supervise, settings: &Settings, out: &Out) -> Result<Ex
 fn start(args: &Supervise, settings: &Settings) -> Result<Supervisor, Failure> {
     let mut options = SupervisorOptions::task("supervise");
     options.policy = args.policy.into();
+    options.bridge = args.dialog_bridge.into();
+    options.rescue_after = Duration::from_millis(args.rescue_after);
     options.dialog_timeout = Duration::from_secs(args.dialog_timeout);
     options.start_timeout = settings.timeout(options.start_timeout);
     if args.launch {
@@ -82,9 +125,11 @@ fn start(args: &Supervise, settings: &Settings) -> Result<Supervisor, Failure> {
     let url =
         url.ok_or_else(|| Failure::usage("which browser? give --launch, --cdp-url URL, or set CDPILOT_CDP_URL"))?;
     options.pages = args.target.as_deref().map_or(Pages::All, |target| Pages::Existing(target.into()));
-    let mut connect = ConnectOptions::default();
-    connect.connect_timeout = settings.timeout(connect.connect_timeout);
-    Ok(Supervisor::attach(&url, &connect, options)?)
+    let mut attach = AttachOptions::default();
+    attach.connect.headers = headers(&args.cdp_headers)?;
+    attach.connect.connect_timeout = settings.timeout(attach.connect.connect_timeout);
+    attach.webdriver.session_timeout = settings.timeout(attach.webdriver.session_timeout);
+    Ok(Supervisor::start(Browser::attach_with(&url, &attach)?, options)?)
 }
 
 /// The first line.
@@ -108,7 +153,7 @@ impl Ready {
     fn of(supervisor: &Supervisor, policy: DialogPolicy) -> Self {
         let told = supervisor.with_browser(|browser: &Browser| {
             let port = browser.endpoint().map(|endpoint| endpoint.port());
-            (browser.version().product.clone(), browser.pid(), port.filter(|_| browser.is_ours()))
+            (browser.version().product.clone(), browser.pid(), port.filter(|_| browser.pid().is_some()))
         });
         let (browser, pid, cdp_port) = told.unwrap_or_default();
         let pages = supervisor.snapshot().pages.iter().map(act::page).collect();

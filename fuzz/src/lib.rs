@@ -1,0 +1,86 @@
+//! What must hold for any bytes. The fuzz targets call these checks, and so does an ordinary test with
+//! the seeds, `tests/fuzz_seeds.rs`; a check fails by panicking.
+
+use cdpilot::cdp::fuzzing::{self, Came};
+use cdpilot::cli::fuzzing::{Read, stdin_lines};
+use serde_json::Value;
+
+/// Cuts a stream into pieces: the first byte says how many cuts there are, the bytes behind it where.
+fn pieces(data: &[u8]) -> Option<(&[u8], Vec<&[u8]>)> {
+    let (count, rest) = data.split_first()?;
+    let (cuts, whole) = rest.split_at_checked(usize::from(*count) % 16)?;
+    let mut pieces = Vec::new();
+    let mut left = whole;
+    for cut in cuts {
+        let (piece, rest) = left.split_at(usize::from(*cut).min(left.len()));
+        pieces.push(piece);
+        left = rest;
+    }
+    pieces.push(left);
+    Some((whole, pieces))
+}
+
+/// The outside of a message is read without a panic, and as the JSON library reads it.
+pub fn envelope(data: &[u8]) {
+    let found = fuzzing::outside(data);
+    assert_eq!(found.is_some(), fuzzing::envelope(data));
+    let Ok(Value::Object(object)) = serde_json::from_slice(data) else { return };
+    let found = found.expect("an object that the JSON library reads was refused");
+    for body in [&found.params, &found.result, &found.error].into_iter().flatten() {
+        serde_json::from_slice::<Value>(body).expect("a body is one value");
+    }
+    // The scanner knows keys as they are usually written, and of two equal ones either may count.
+    let text = String::from_utf8_lossy(data);
+    let keys = ["id", "method", "sessionId", "params", "result", "error"];
+    if text.contains('\\') || keys.iter().any(|key| text.matches(&format!("\"{key}\"")).count() > 1) {
+        return;
+    }
+    let string = |key: &str| object.get(key).and_then(Value::as_str).map(str::to_owned);
+    let body = |key: &str| object.get(key).filter(|value| key != "error" || !value.is_null()).cloned();
+    let parsed = |body: Option<Vec<u8>>| body.and_then(|body| serde_json::from_slice(&body).ok());
+    if let Some(id) = object.get("id").and_then(Value::as_u64).filter(|id| *id < 10_u64.pow(19)) {
+        assert_eq!(found.id, Some(id));
+    }
+    assert_eq!((found.method, found.session), (string("method"), string("sessionId")));
+    assert_eq!(parsed(found.params), body("params"));
+    assert_eq!(parsed(found.result), body("result"));
+    assert_eq!(parsed(found.error), body("error"));
+}
+
+/// A stream gives the same messages in any pieces, and none above the limit.
+pub fn frame_decoder(data: &[u8]) {
+    const LIMIT: usize = 300; // small, so that inputs of a few hundred bytes get there
+    let Some((whole, pieces)) = pieces(data) else { return };
+    for decode in [fuzzing::decode_frames, fuzzing::decode_pipe] {
+        let at_once = decode(&[whole], LIMIT);
+        assert_eq!(decode(&pieces, LIMIT), at_once, "pieces {:?}", pieces.iter().map(|p| p.len()).collect::<Vec<_>>());
+        let each: Vec<&[u8]> = whole.chunks(1).collect();
+        assert_eq!(decode(&each, LIMIT), at_once, "byte by byte");
+        for came in &at_once.came {
+            match came {
+                Came::Message(bytes) => assert!(bytes.len() <= LIMIT),
+                Came::Ping(bytes) => assert!(bytes.len() <= 125),
+                Came::Pong | Came::Close(_) => {}
+            }
+        }
+    }
+}
+
+/// Lines of standard input are the same in any pieces, and every one is understood or refused in words.
+pub fn stdin_commands(data: &[u8]) {
+    let Some((whole, pieces)) = pieces(data) else { return };
+    let read = stdin_lines(&[whole]);
+    assert_eq!(stdin_lines(&pieces), read);
+    for line in read {
+        match line {
+            Read::Command(name, _, all) => assert!(!name.is_empty() && all.contains("command")),
+            Read::Misread(_, problem) => assert!(!problem.is_empty()),
+            Read::Empty | Read::Unreadable(_) => {}
+        }
+    }
+}
+
+/// A request to the dialog bridge that was not made with its key is never taken for a call.
+pub fn bridge_request(data: &[u8]) {
+    assert!(!cdpilot::supervisor::bridge::fuzzing::bridge_request(data), "a forged call was taken");
+}

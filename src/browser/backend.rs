@@ -1,0 +1,118 @@
+//! What an address stands for, and what there is without a CDP endpoint.
+
+use std::fmt;
+
+use super::Error;
+use super::endpoint::Endpoint;
+
+/// How the browser behind an address is spoken to. The one place that tells addresses apart.
+///
+/// ```
+/// use cdpilot::browser::Backend;
+/// let grid = Backend::parse("webdriver+https://me:pw@grid.example/wd/hub")?;
+/// assert!(matches!(grid, Backend::WebDriver(_)) && grid.has_cdp());
+/// assert_eq!(grid.to_string(), "webdriver+https://grid.example:443/…");
+/// assert!(!Backend::parse("rest+http://127.0.0.1:8080")?.has_cdp());
+/// # Ok::<(), cdpilot::browser::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Backend {
+    /// A CDP endpoint: `ws://`, `wss://`, `http://`, `https://`, `host:port`, a port.
+    Cdp(Endpoint),
+    /// A W3C WebDriver server, as a Selenium Grid: `webdriver+http://`, `webdriver+https://`. Its
+    /// sessions tell a CDP address; one that does not leads to [`Error::NoCdp`].
+    WebDriver(Endpoint),
+    /// A service with an HTTP interface of its own and no CDP: `rest+http://`, `rest+https://`.
+    RestOnly(Endpoint),
+}
+
+impl Backend {
+    /// Reads an address.
+    ///
+    /// # Errors
+    /// [`Error::BadUrl`], without the address.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let text = text.trim();
+        for (name, make) in [("webdriver+", Self::WebDriver as fn(Endpoint) -> Self), ("rest+", Self::RestOnly)] {
+            let Some(rest) = text.get(name.len()..).filter(|_| starts_with(text, name)) else { continue };
+            let endpoint = Endpoint::parse(rest)?;
+            if !rest.contains("://") || endpoint.scheme().is_websocket() {
+                let problem = format!("`{name}` is followed by http:// or https://");
+                return Err(Error::BadUrl { problem });
+            }
+            return Ok(make(endpoint));
+        }
+        Endpoint::parse(text).map(Self::Cdp)
+    }
+
+    /// Whether there is a CDP endpoint to supervise. For a WebDriver server this is what is expected of
+    /// it; only its session tells.
+    #[must_use]
+    pub fn has_cdp(&self) -> bool {
+        !matches!(self, Self::RestOnly(_))
+    }
+
+    /// What is not there. Whoever shows such a thing leaves it out.
+    #[must_use]
+    pub fn hidden(&self) -> &'static [Surface] {
+        if self.has_cdp() { &[] } else { &Surface::ALL }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        match self {
+            Self::Cdp(endpoint) | Self::WebDriver(endpoint) | Self::RestOnly(endpoint) => endpoint,
+        }
+    }
+}
+
+/// The address, redacted.
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let prefix = match self {
+            Self::Cdp(_) => "",
+            Self::WebDriver(_) => "webdriver+",
+            Self::RestOnly(_) => "rest+",
+        };
+        write!(f, "{prefix}{}", self.endpoint())
+    }
+}
+
+fn starts_with(text: &str, prefix: &str) -> bool {
+    text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
+/// A part of supervision that needs a CDP endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Surface {
+    /// Dialogs: seeing, answering, policies, records.
+    Dialogs,
+    /// The frame tree, and scripts in single frames.
+    Frames,
+    /// Console messages and exceptions.
+    Console,
+    /// The event log.
+    Events,
+    /// Raw CDP commands.
+    RawCdp,
+}
+
+impl Surface {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Dialogs, Self::Frames, Self::Console, Self::Events, Self::RawCdp];
+}
+
+impl fmt::Display for Surface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Dialogs => "dialogs",
+            Self::Frames => "frames",
+            Self::Console => "console",
+            Self::Events => "event log",
+            Self::RawCdp => "raw CDP",
+        })
+    }
+}

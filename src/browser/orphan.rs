@@ -1,0 +1,94 @@
+//! A browser of ours whose owner is gone: the proof that it is one, and its end.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::Duration;
+
+use super::marker::Record;
+use super::platform::{GUARD_NAME, poll_until};
+use super::system::{self, Hold};
+use crate::sync::Deadline;
+
+/// What came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// There was nothing that is proven to be ours.
+    Nothing,
+    /// It was there and is gone now.
+    Ended,
+    /// It is still there although it was killed.
+    Stuck,
+}
+
+/// Ends what is left of the browser that the marker in the profile `dir` tells of, after it had a
+/// `grace` to end by itself. Its crash handlers keep their files in `crashes`.
+pub(super) fn end(record: &Record, dir: &Path, crashes: &Path, grace: Duration, deadline: Deadline) -> End {
+    if family(record, dir).is_empty() {
+        return End::Nothing;
+    }
+    poll_until(deadline.within(grace), || family(record, dir).is_empty());
+    let gone = poll_until(deadline, || {
+        let held: Vec<(u32, Hold)> =
+            family(record, dir).into_iter().filter_map(|pid| Some((pid, Hold::of(pid)?))).collect();
+        // Looked at again after the handles were taken, they are the right ones.
+        let family = family(record, dir);
+        for (_, hold) in held.iter().filter(|(pid, _)| family.contains(pid)) {
+            hold.kill();
+        }
+        family.is_empty()
+    });
+    if gone && no_crash_handlers(crashes, deadline) { End::Ended } else { End::Stuck }
+}
+
+/// Whether the browser's guard still lives, which ends it and removes its `folder` within two seconds.
+pub(super) fn is_guarded(record: &Record, folder: &Path) -> bool {
+    let has = |command: &[u8], word: &[u8]| memchr::memmem::find(command, word).is_some();
+    let folder = folder.as_os_str().as_bytes();
+    let members = system::members(record.browser.pid);
+    members.iter().any(|(_, seen)| has(&seen.command, GUARD_NAME.as_bytes()) && has(&seen.command, folder))
+}
+
+/// Waits for the guard to be through. Whether it is.
+pub(super) fn wait_guard(record: &Record, folder: &Path, deadline: Deadline) -> bool {
+    poll_until(deadline, || !is_guarded(record, folder))
+}
+
+/// Kills the crash handlers that keep their files in a folder of ours. Whether none is left.
+fn no_crash_handlers(crashes: &Path, deadline: Deadline) -> bool {
+    #[cfg(target_os = "linux")]
+    return poll_until(deadline, || !super::system::any_crash_handler(crashes, true));
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (crashes, deadline);
+        true // they see the end of their browser and leave
+    }
+}
+
+/// The processes that are proven to be ours: the owner in the marker does not run any more, and the
+/// browser in the marker does, started when the marker says, with our profile on its command line and
+/// leading its group. Then the whole group is its family, the browser last: while it lives, the id of
+/// the group cannot become anybody else's.
+///
+/// A browser that ended may leave helpers behind. Those still in its group with our profile on their
+/// command lines are ours too.
+fn family(record: &Record, dir: &Path) -> Vec<u32> {
+    if record.owner.runs() {
+        return Vec::new();
+    }
+    let leader = record.browser.pid;
+    let members = || system::members(leader).into_iter();
+    match system::look(leader) {
+        Some(seen) if seen.started == record.browser.started && seen.group == leader && carries(&seen.command, dir) => {
+            members().map(|(pid, _)| pid).filter(|pid| *pid != leader).chain([leader]).collect()
+        }
+        Some(_) => Vec::new(),
+        None => members().filter(|(_, seen)| carries(&seen.command, dir)).map(|(pid, _)| pid).collect(),
+    }
+}
+
+/// Whether a command line names the profile.
+fn carries(command: &[u8], dir: &Path) -> bool {
+    let wanted = [b"--user-data-dir=", dir.as_os_str().as_bytes()].concat();
+    let ends = |at: usize| matches!(command.get(at + wanted.len()), None | Some(0 | b' '));
+    memchr::memmem::find_iter(command, &wanted).any(ends)
+}

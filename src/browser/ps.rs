@@ -1,0 +1,76 @@
+//! What `ps` tells about processes, for systems without `/proc` and without handles on processes.
+
+use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// What is known of a process that runs. Its number alone says little: numbers are used again.
+#[derive(Debug)]
+pub(super) struct Seen {
+    /// Its process group.
+    pub(super) group: u32,
+    /// When it was started, to the second.
+    pub(super) started: String,
+    /// Its arguments, separated by spaces.
+    pub(super) command: Vec<u8>,
+}
+
+/// Looks at a process. `None` when there is none of this number, or only a zombie.
+pub(super) fn look(pid: u32) -> Option<Seen> {
+    listed(&["-p", &pid.to_string()]).pop().map(|(_, seen)| seen)
+}
+
+/// The processes of a group that are more than zombies.
+pub(super) fn members(group: u32) -> Vec<(u32, Seen)> {
+    listed(&["-ax"]).into_iter().filter(|(_, seen)| seen.group == group).collect()
+}
+
+/// Processes whose command line has one of the words in it.
+pub(super) fn with_words(words: &[&[u8]]) -> Vec<u32> {
+    let has = |seen: &Seen| words.iter().any(|word| memchr::memmem::find(&seen.command, word).is_some());
+    listed(&["-ax"]).into_iter().filter(|(_, seen)| has(seen)).map(|(pid, _)| pid).collect()
+}
+
+/// The clock and the language are fixed, so that a time looks the same whoever asks.
+fn listed(which: &[&str]) -> Vec<(u32, Seen)> {
+    let mut ps = Command::new("ps");
+    ps.args(which).args(["-ww", "-o", "pid=,pgid=,stat=,lstart=,command="]);
+    ps.env("LC_ALL", "C").env("TZ", "UTC0").stdin(Stdio::null()).stderr(Stdio::null());
+    let told = ps.output().map(|output| output.stdout).unwrap_or_default();
+    told.split(|byte| *byte == b'\n').filter_map(row).collect()
+}
+
+/// `pid group state Sun Nov 22 02:07:41 2026 command…`
+fn row(line: &[u8]) -> Option<(u32, Seen)> {
+    let mut rest = line;
+    let mut word = || {
+        let from = rest.iter().position(|byte| *byte != b' ')?;
+        let tail = rest.get(from..)?;
+        let (word, after) = tail.split_at(tail.iter().position(|byte| *byte == b' ').unwrap_or(tail.len()));
+        rest = after;
+        std::str::from_utf8(word).ok()
+    };
+    let (pid, group) = (word()?.parse().ok()?, word()?.parse().ok()?);
+    if word()?.starts_with('Z') {
+        return None;
+    }
+    let started = [word()?, word()?, word()?, word()?, word()?].join(" ");
+    Some((pid, Seen { group, started, command: rest.trim_ascii().to_vec() }))
+}
+
+/// Stands for a process by its number: these systems have no better handle. It is looked at right
+/// before it is killed.
+#[derive(Debug)]
+pub(super) struct Hold(Pid);
+
+impl Hold {
+    /// Takes note of a process.
+    pub(super) fn of(pid: u32) -> Option<Self> {
+        Pid::from_raw(i32::try_from(pid).ok()?).map(Self)
+    }
+
+    /// Kills it.
+    pub(super) fn kill(&self) {
+        let _ = kill_process(self.0, Signal::KILL);
+    }
+}

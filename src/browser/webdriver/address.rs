@@ -1,0 +1,97 @@
+//! The CDP address of a session, from the capabilities that it came with.
+//!
+//! Selenium Grid tells `se:cdp`, `ws://HOST/session/ID/se/cdp`. HOST is what its node was told with
+//! `--grid-url`, else the node's own inner name: "the Node does not have a way to know what the public
+//! IP of the Grid is" (SeleniumHQ/selenium#10552), and the grid forwards that path to the node
+//! (#10313). So for this path an inner name is replaced by the place that was asked, and a public one is
+//! taken as it is. chromedriver and msedgedriver tell `debuggerAddress`, which is on their own machine.
+
+use std::net::IpAddr;
+
+use serde_json::Value;
+
+use super::super::Error;
+use super::super::endpoint::{Endpoint, Scheme};
+use super::driver::base;
+
+/// The address in the capabilities of session `id`: of the browser's WebSocket, or one to ask for it.
+/// `None` when there is none.
+pub(super) fn find(capabilities: &Value, id: &str, asked: &Endpoint) -> Result<Option<Endpoint>, Error> {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
+    if let Some(told) = text(capabilities.get("se:cdp")) {
+        let told = parse(&told, "se:cdp", asked)?;
+        return Ok(Some(of_grid(told, id, asked)));
+    }
+    let of = |name: &str| text(capabilities.get(name).and_then(|options| options.get("debuggerAddress")));
+    let Some(told) = of("goog:chromeOptions").or_else(|| of("ms:edgeOptions")) else { return Ok(None) };
+    let told = parse(&told, "debuggerAddress", asked)?;
+    if is_this_machine(&told.host) && !asked.is_loopback() {
+        return Err(Error::NotCdp {
+            endpoint: asked.to_string(),
+            problem: format!(
+                "the debugger address of its session (port {}) is on the loopback of the driver's machine",
+                told.port
+            ),
+            advice: "let the grid's node publish se:cdp (Selenium Grid 4 does unless enable-cdp is off), or give a driver on this machine by 127.0.0.1",
+        });
+    }
+    Ok(Some(told))
+}
+
+fn parse(told: &str, name: &'static str, asked: &Endpoint) -> Result<Endpoint, Error> {
+    Endpoint::parse(told).map_err(|_| Error::NotCdp {
+        endpoint: asked.to_string(),
+        problem: format!("the {name} of its session cannot be read"),
+        advice: "look at the capabilities that the server answers with",
+    })
+}
+
+fn of_grid(told: Endpoint, id: &str, asked: &Endpoint) -> Endpoint {
+    let same = told.host.eq_ignore_ascii_case(&asked.host) && told.port == asked.port;
+    let forwarded = told.path.ends_with(&format!("/session/{id}/se/cdp"));
+    let nowhere = is_this_machine(&told.host) && !asked.is_loopback();
+    if same || nowhere || (forwarded && is_inner(&told.host)) {
+        let prefix = base(asked);
+        let prefix = prefix.strip_suffix("/wd/hub").unwrap_or(prefix);
+        let path = if same || told.path.starts_with(prefix) { told.path } else { format!("{prefix}{}", told.path) };
+        return Endpoint {
+            scheme: if asked.scheme().is_encrypted() { Scheme::Wss } else { Scheme::Ws },
+            user: asked.user.clone().or(told.user),
+            host: asked.host.clone(),
+            port: asked.port,
+            path,
+            query: told.query.or_else(|| asked.query.clone()),
+        };
+    }
+    let scheme = if told.scheme().is_encrypted() { Scheme::Wss } else { Scheme::Ws };
+    Endpoint { scheme, ..told }
+}
+
+/// Whether the headers that were given for `asked` may go to `cdp` too.
+pub(super) fn may_know(cdp: &Endpoint, asked: &Endpoint) -> bool {
+    cdp.host.eq_ignore_ascii_case(&asked.host) && (cdp.scheme().is_encrypted() || !asked.scheme().is_encrypted())
+}
+
+/// Loopback, or an address to listen on.
+fn is_this_machine(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified())
+}
+
+/// A name or address that means something inside a network only.
+fn is_inner(host: &str) -> bool {
+    match host.parse::<IpAddr>() {
+        Ok(IpAddr::V4(ip)) => {
+            let shared = ip.octets()[0] == 100 && ip.octets()[1] & 0xc0 == 64; // RFC 6598
+            ip.is_private() || ip.is_loopback() || ip.is_link_local() || ip.is_unspecified() || shared
+        }
+        Ok(IpAddr::V6(ip)) => {
+            ip.is_loopback() || ip.is_unspecified() || ip.is_unique_local() || ip.is_unicast_link_local()
+        }
+        Err(_) => {
+            let host = host.trim_end_matches('.').to_ascii_lowercase();
+            let ends = [".local", ".localhost", ".internal", ".svc", ".lan", ".localdomain", ".home.arpa"];
+            !host.contains('.') || ends.iter().any(|end| host.ends_with(end))
+        }
+    }
+}

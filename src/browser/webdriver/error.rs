@@ -1,0 +1,76 @@
+//! What can go wrong with a WebDriver server.
+
+use std::fmt;
+use std::time::Duration;
+
+/// What a WebDriver server did wrong. Redacted: no variant holds an address, a session id, or the value
+/// of a header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WebDriverProblem {
+    /// Nobody answers there.
+    Unreachable {
+        /// The system's sentence.
+        problem: String,
+    },
+    /// It did not answer in time.
+    Timeout {
+        /// How long was waited.
+        after: Duration,
+    },
+    /// It answers, but not as a WebDriver server does.
+    Answer {
+        /// The HTTP status; `None` when it does not speak HTTP.
+        status: Option<u16>,
+        /// What came instead.
+        problem: String,
+    },
+    /// It refuses: <https://www.w3.org/TR/webdriver2/#errors>.
+    Refused {
+        /// The error code, as `session not created`.
+        code: String,
+        /// Its sentence, at most 400 characters.
+        message: String,
+    },
+}
+
+impl WebDriverProblem {
+    /// What happened, without advice.
+    pub(super) fn what(&self) -> String {
+        match self {
+            Self::Unreachable { problem } | Self::Answer { problem, .. } => problem.clone(),
+            Self::Timeout { after } => format!("no answer within {} ms", after.as_millis()),
+            Self::Refused { code, message } => {
+                let told = message.strip_prefix(code.as_str()).unwrap_or(message).trim_start_matches([':', ' ']);
+                if told.is_empty() { code.clone() } else { format!("{code}: {told}") }
+            }
+        }
+    }
+
+    fn advice(&self) -> &'static str {
+        match self {
+            Self::Unreachable { .. } => "check the address and that the server runs",
+            Self::Timeout { .. } => "a grid may have no free slot, raise the session timeout or try later",
+            Self::Answer { status, .. } => match status {
+                Some(401 | 403 | 407) => "check user, password, token and headers",
+                Some(404 | 405) => "check the path: grids listen at the root or at /wd/hub",
+                Some(429 | 500..) => "the server or a proxy before it is in trouble, look at its log",
+                _ => "check that the address is that of a WebDriver server",
+            },
+            Self::Refused { code, .. } => match code.as_str() {
+                "session not created" => {
+                    "check that it has a free slot and a browser that fits the capabilities asked for"
+                }
+                "invalid argument" => "check the extra capabilities",
+                "invalid session id" => "the session has ended, attach again",
+                _ => "its log may tell more",
+            },
+        }
+    }
+}
+
+impl fmt::Display for WebDriverProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.what(), self.advice())
+    }
+}

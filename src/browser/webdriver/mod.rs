@@ -1,0 +1,77 @@
+//! Browsers behind a W3C WebDriver server, as in a Selenium Grid.
+//!
+//! A session gives us a browser and tells its CDP address; all work goes over CDP then. WebDriver is
+//! used for three things only: opening the session, keeping it alive, deleting it.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `options` | what is asked for |
+//! | `driver`, `error` | commands and answers |
+//! | `session` | opened, kept alive by a thread (`wd-alive`), deleted |
+//! | `address` | the CDP address in a session's capabilities |
+
+mod address;
+mod driver;
+mod error;
+mod options;
+mod session;
+
+pub use error::WebDriverProblem;
+pub use options::{AttachOptions, WebDriverOptions};
+pub(super) use session::Session;
+
+use serde_json::Value;
+
+use super::Error;
+use super::backend::Backend;
+use super::endpoint::Endpoint;
+use super::resolve::{Resolve, resolve};
+use crate::cdp::ConnectOptions;
+use crate::sync::Deadline;
+use driver::Driver;
+
+/// A session and the way to its browser. Dropping it deletes the session.
+pub(super) struct Opened {
+    pub(super) session: Session,
+    /// The address of the browser's WebSocket.
+    pub(super) endpoint: Endpoint,
+    /// What to connect with: headers only go where they were meant for.
+    pub(super) connect: ConnectOptions,
+    /// For the connection.
+    pub(super) deadline: Deadline,
+}
+
+/// Opens a session at `asked` and finds the CDP address of its browser.
+pub(super) fn open(asked: &Endpoint, options: &AttachOptions) -> Result<Opened, Error> {
+    if asked.scheme().is_encrypted() && !cfg!(feature = "tls") {
+        return Err(Error::BadUrl { problem: "webdriver+https needs a build with the feature `tls`".to_owned() });
+    }
+    let AttachOptions { connect, webdriver } = options;
+    let deadline = Deadline::after(webdriver.session_timeout);
+    let request = options::request(&webdriver.capabilities, asked);
+    let (session, capabilities) = Session::open(Driver::new(asked, connect), request, webdriver.keep_alive, deadline)?;
+    tracing::debug!(server = %session.server(), "WebDriver session opened");
+    warn_of_prompts(&capabilities);
+
+    let mut connect = connect.clone();
+    let deadline = Deadline::after(connect.connect_timeout);
+    let found = address::find(&capabilities, session.id(), asked)?
+        .ok_or_else(|| Error::no_cdp(&Backend::WebDriver(asked.clone()), "its session tells no CDP address"))?;
+    if !address::may_know(&found, asked) {
+        connect.headers.clear();
+    }
+    let how = Resolve { headers: &connect.headers, roots: &connect.tls_roots, profiles: Vec::new(), deadline };
+    let endpoint = resolve(&found, &how)?;
+    Ok(Opened { session, endpoint, connect, deadline })
+}
+
+/// A server may overrule what was asked for.
+fn warn_of_prompts(capabilities: &Value) {
+    let told = capabilities.get("unhandledPromptBehavior");
+    let told = told.map(|told| told.get("default").unwrap_or(told));
+    if told.is_some_and(|told| told != "ignore") {
+        tracing::warn!(
+            "the WebDriver server closes dialogs by itself: it did not accept unhandledPromptBehavior=ignore"
+        );
+    }
+}

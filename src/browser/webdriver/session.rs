@@ -1,0 +1,212 @@
+//! A session on a WebDriver server: opened, kept alive, deleted.
+
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, SendError, Sender, bounded};
+use serde_json::Value;
+
+use super::super::Error;
+use super::super::endpoint::Endpoint;
+use super::driver::Driver;
+use super::error::WebDriverProblem as Problem;
+use crate::sync::{Deadline, Thread, spawn};
+
+/// What a server has, after we gave up on it, to answer with a session that is then deleted.
+const LATE: Duration = Duration::from_secs(60);
+/// What one keep-alive command may take.
+const BEAT: Duration = Duration::from_secs(10);
+/// What the deletion by a drop may take.
+const DROP_TIME: Duration = Duration::from_secs(5);
+
+/// A session that is ours to end. Dropping it ends it.
+pub(in crate::browser) struct Session {
+    driver: Driver,
+    id: String,
+    alive: Option<KeepAlive>,
+    ended: bool,
+}
+
+impl Session {
+    /// Opens one. Gives its capabilities too.
+    pub(super) fn open(
+        driver: Driver,
+        request: Value,
+        keep_alive: Option<Duration>,
+        deadline: Deadline,
+    ) -> Result<(Self, Value), Error> {
+        let (driver, mut made) = create(driver, request, deadline)?;
+        let Some(id) = id_of(&made) else {
+            let problem = "the session in its answer has no id".to_owned();
+            return Err(driver.error(Problem::Answer { status: Some(200), problem }));
+        };
+        let capabilities = made.get_mut("capabilities").map(Value::take).unwrap_or_default();
+        let mut session = Self { driver, id, alive: None, ended: false };
+        if let Some(interval) = keep_alive {
+            let (driver, path) = (session.driver.clone(), format!("{}/timeouts", path(&session.id)));
+            session.alive = Some(KeepAlive::start(driver, path, interval)?);
+        }
+        Ok((session, capabilities))
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Where its server is.
+    pub(in crate::browser) fn server(&self) -> &Endpoint {
+        self.driver.server()
+    }
+
+    /// Deletes it: <https://www.w3.org/TR/webdriver2/#delete-session>. One that is gone already is fine.
+    pub(in crate::browser) fn end(&mut self, deadline: Deadline) -> Result<(), Error> {
+        if std::mem::replace(&mut self.ended, true) {
+            return Ok(());
+        }
+        let alive = self.alive.take().map(KeepAlive::tell);
+        let deleted = delete(&self.driver, &self.id, deadline);
+        if let Some(alive) = alive {
+            alive.finish(deadline);
+        }
+        deleted.map_err(|problem| Error::SessionLeft {
+            endpoint: self.driver.server().to_string(),
+            problem: problem.what(),
+        })
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if let Err(problem) = self.end(Deadline::after(DROP_TIME)) {
+            tracing::warn!("{problem}");
+        }
+    }
+}
+
+/// Asks for a session. The server is asked on a thread, since it may give us one after we gave up; that
+/// one is deleted then.
+fn create(driver: Driver, request: Value, deadline: Deadline) -> Result<(Driver, Value), Error> {
+    let began = Instant::now();
+    let (send, made) = bounded(0); // a session that nobody takes comes back to the thread
+    let asker = driver.clone();
+    let late = Deadline::after(deadline.left().saturating_add(LATE));
+    let thread = spawn("wd-new", move || {
+        let outcome = ask(&asker, &request, late);
+        if let Err(SendError(Ok((driver, made)))) = send.send(outcome)
+            && let Some(id) = id_of(&made)
+            && let Err(problem) = delete(&driver, &id, Deadline::after(BEAT))
+        {
+            tracing::warn!(server = %driver.server(), "a session that came too late could not be deleted: {}", problem.what());
+        }
+    })
+    .map_err(|problem| Error::system("cannot start a thread", problem))?;
+    match made.recv_deadline(deadline.instant()) {
+        Ok(outcome) => {
+            thread.join();
+            outcome.map_err(|problem| driver.error(problem))
+        }
+        Err(RecvTimeoutError::Timeout) => {
+            std::mem::forget(thread); // joining would wait for the server
+            Err(driver.error(Problem::Timeout { after: began.elapsed() }))
+        }
+        Err(RecvTimeoutError::Disconnected) => {
+            Err(Error::system("cannot ask for a session", "the thread that asks has ended"))
+        }
+    }
+}
+
+/// Asks at the path of the address; without one also where older grids listen. Gives the driver that has
+/// the session.
+fn ask(driver: &Driver, request: &Value, deadline: Deadline) -> Result<(Driver, Value), Problem> {
+    let new = |driver: &Driver| driver.command("POST", "/session", Some(request), deadline);
+    let first = new(driver);
+    let elsewhere = match &first {
+        Err(Problem::Refused { code, .. }) => code == "unknown command",
+        Err(Problem::Answer { status, .. }) => matches!(status, Some(404 | 405)),
+        _ => false,
+    };
+    if elsewhere && driver.server().path.is_empty() {
+        let below = driver.below("/wd/hub");
+        if let Ok(made) = new(&below) {
+            return Ok((below, made));
+        }
+    }
+    first.map(|made| (driver.clone(), made))
+}
+
+fn id_of(made: &Value) -> Option<String> {
+    made.get("sessionId").and_then(Value::as_str).filter(|id| !id.is_empty()).map(str::to_owned)
+}
+
+fn delete(driver: &Driver, id: &str, deadline: Deadline) -> Result<(), Problem> {
+    match driver.command("DELETE", &path(id), None, deadline) {
+        Err(problem) if !is_gone(&problem) => Err(problem),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the server says that it has no such session.
+fn is_gone(problem: &Problem) -> bool {
+    matches!(problem, Problem::Refused { code, .. } if code == "invalid session id")
+}
+
+/// The path of a session. Ids are the server's: what could mean something in a path is escaped.
+fn path(id: &str) -> String {
+    let mut path = "/session/".to_owned();
+    for byte in id.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' | b':' | b'=' => path.push(byte.into()),
+            b'.' if id.len() > 2 => path.push('.'),
+            _ => path.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    path
+}
+
+/// The thread that keeps a session alive. It asks for the session's timeouts: every command counts as
+/// activity, and this one is answered under an open dialog too and leaves it alone.
+struct KeepAlive {
+    stop: Sender<()>,
+    ended: Receiver<()>,
+    thread: Thread,
+}
+
+impl KeepAlive {
+    fn start(driver: Driver, path: String, interval: Duration) -> Result<Self, Error> {
+        let (stop, stopped) = bounded::<()>(1);
+        let (alive, ended) = bounded::<()>(0);
+        let interval = interval.max(Duration::from_millis(10));
+        let body = move || {
+            let _alive = alive;
+            let mut quiet = false;
+            while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+                match driver.command("GET", &path, None, Deadline::after(BEAT)) {
+                    Ok(_) => quiet = false,
+                    Err(problem) if is_gone(&problem) => {
+                        tracing::warn!(server = %driver.server(), "the WebDriver session has ended by itself");
+                        return;
+                    }
+                    Err(problem) if !quiet => {
+                        quiet = true;
+                        tracing::warn!(server = %driver.server(), "the WebDriver session is not kept alive: {}", problem.what());
+                    }
+                    Err(_) => {}
+                }
+            }
+        };
+        let thread = spawn("wd-alive", body).map_err(|problem| Error::system("cannot start a thread", problem))?;
+        Ok(Self { stop, ended, thread })
+    }
+
+    /// Tells it to end.
+    fn tell(self) -> Self {
+        let _ = self.stop.try_send(());
+        self
+    }
+
+    /// Waits for its end.
+    fn finish(self, deadline: Deadline) {
+        if self.ended.recv_deadline(deadline.instant()) == Err(RecvTimeoutError::Timeout) {
+            std::mem::forget(self.thread); // its command is not answered; it ends by itself, with that
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! `cdpilot bench`: what browsers cost and how fast they are talked to, measured on this machine.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `plan` | what is measured, and how much of it |
+//! | `watch` | the deadline of the run, and signals |
+//! | `rig` | browsers to measure on |
+//! | `memory`, `machine` | what the system tells |
+//! | `row`, `table` | figures, and how they are printed |
+//! | `cost` | start, memory, tabs, contexts, browsers |
+//! | `pace` | calls, events, dialogs |
+//!
+//! It goes through the supervisor, as programs do. Only where many calls are under way from one thread
+//! it takes the connection below it.
+
+mod cost;
+mod machine;
+mod memory;
+mod pace;
+mod plan;
+mod rig;
+mod row;
+mod table;
+mod watch;
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::args;
+use super::failure::{Exit, Failure};
+use super::output::Out;
+use super::settings::Settings;
+use machine::Machine;
+pub(super) use plan::Part;
+use plan::Plan;
+use rig::Rig;
+use row::{Row, Rows};
+use watch::Watch;
+
+/// What was measured, for programs. `--help` describes it.
+#[derive(Debug, Serialize)]
+struct Report {
+    ok: bool,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    failure: Option<Failure>,
+    version: &'static str,
+    browser: Option<String>,
+    transport: &'static str,
+    machine: Machine,
+    plan: Plan,
+    rows: Vec<Row>,
+    total_ms: u64,
+}
+
+/// What every part of the run works with.
+struct Run<'a> {
+    plan: &'a Plan,
+    rig: &'a Rig,
+    watch: &'a Watch,
+    out: &'a Out,
+}
+
+impl Run<'_> {
+    /// Says what is under way, to a person who watches, and whether to go on.
+    fn step(&self, what: &str, round: usize, of: usize) -> Result<(), Failure> {
+        self.watch.check()?;
+        self.out.passing(&format!("{what}, {} of {of}", round + 1));
+        Ok(())
+    }
+}
+
+pub(super) fn run(args: &args::Bench, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
+    let began = Instant::now();
+    let plan = Plan::new(args)?;
+    let watch = Watch::start(settings, plan.quick)?;
+    // Looked for before anything is measured: without one there is nothing to measure.
+    let rig = Rig::new(args)?;
+    let mut machine = Machine::now();
+    let mut rows = Rows::default();
+    let outcome = parts(&Run { plan: &plan, rig: &rig, watch: &watch, out }, &mut rows);
+    out.passing("");
+    // What a run ends with may come of its being ended.
+    let failure = outcome.err().map(|failure| watch.check().err().unwrap_or(failure));
+    machine.finish();
+    rows.all.sort_by_key(|row| row.part);
+    let report = Report {
+        ok: failure.is_none(),
+        failure,
+        version: env!("CARGO_PKG_VERSION"),
+        browser: rig.product(),
+        transport: rig.transport(),
+        machine,
+        plan,
+        rows: rows.all,
+        total_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+    };
+    table::print(&report, out);
+    out.object(&report);
+    if let Some(failure) = report.failure.as_ref().filter(|_| !out.json) {
+        out.failure(failure);
+    }
+    Ok(report.failure.map_or(Exit::Done, |failure| failure.exit))
+}
+
+/// Measures what is wanted. Our own memory first: what other parts had and gave back would hide it.
+fn parts(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
+    cost::memory(run, rows)?;
+    if run.plan.wants(Part::Contexts) {
+        cost::contexts(run, rows)?;
+    }
+    if run.plan.wants(Part::Startup) {
+        cost::startup(run, rows)?;
+    }
+    if run.plan.wants(Part::Calls) {
+        pace::calls(run, rows)?;
+    }
+    if run.plan.wants(Part::Events) {
+        pace::events(run, rows)?;
+    }
+    if run.plan.wants(Part::Dialogs) {
+        pace::dialogs(run, rows)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! Browsers to measure on: started for it, or one that runs already, of which only a page of our own
+//! is used.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::super::args;
+use super::super::demo::family;
+use super::super::failure::Failure;
+use super::super::settings::headless;
+use super::memory::Amount;
+use super::watch::Watch;
+use crate::browser::{Browser, ConnectOptions, LaunchOptions, Switch, TransportKind, find};
+use crate::supervisor::{DialogPolicy, Supervisor, SupervisorOptions};
+
+/// Where browsers come from.
+pub(super) struct Rig {
+    source: Source,
+    product: Mutex<Option<String>>,
+}
+
+enum Source {
+    Launch(Box<LaunchOptions>),
+    Attach(String),
+}
+
+impl Rig {
+    pub(super) fn new(args: &args::Bench) -> Result<Self, Failure> {
+        let source = match &args.cdp_url {
+            Some(url) => Source::Attach(url.clone()),
+            None => Source::Launch(Box::new(LaunchOptions {
+                executable: Some(find::find(args.browser.as_deref())?.path),
+                headless: headless(args.headless, Switch::On),
+                transport: args.transport.into(),
+                ..LaunchOptions::default()
+            })),
+        };
+        Ok(Self { source, product: Mutex::new(None) })
+    }
+
+    /// A browser, or a connection of its own to the one that runs.
+    pub(super) fn browser(&self, watch: &Watch) -> Result<Browser, Failure> {
+        let time = watch.soon().left();
+        let browser = match &self.source {
+            Source::Launch(options) => Browser::launch(&LaunchOptions { start_timeout: time, ..(**options).clone() })?,
+            Source::Attach(url) => {
+                let usual = ConnectOptions::default();
+                let connect_timeout = usual.connect_timeout.min(time);
+                Browser::attach(url, &ConnectOptions { connect_timeout, ..usual })?
+            }
+        };
+        *self.product.lock() = Some(browser.version().product.clone());
+        Ok(browser)
+    }
+
+    /// A page that is supervised.
+    pub(super) fn supervisor(&self, policy: DialogPolicy, watch: &Watch) -> Result<Arc<Supervisor>, Failure> {
+        Self::supervise(self.browser(watch)?, policy, watch)
+    }
+
+    pub(super) fn supervise(browser: Browser, policy: DialogPolicy, watch: &Watch) -> Result<Arc<Supervisor>, Failure> {
+        let options =
+            SupervisorOptions { policy, start_timeout: watch.soon().left(), ..SupervisorOptions::task("bench") };
+        Ok(Arc::new(Supervisor::start(browser, options)?))
+    }
+
+    /// What the browser says it is, once there was one.
+    pub(super) fn product(&self) -> Option<String> {
+        self.product.lock().clone()
+    }
+
+    pub(super) fn transport(&self) -> &'static str {
+        match &self.source {
+            Source::Attach(_) => "attached",
+            Source::Launch(options) if options.transport == TransportKind::Pipe => "pipe",
+            Source::Launch(_) => "port",
+        }
+    }
+}
+
+/// The processes of these browsers. `None` when one of them is not ours or the system does not tell.
+pub(super) fn processes<'a>(all: impl IntoIterator<Item = &'a Arc<Supervisor>>) -> Option<Vec<u32>> {
+    let mut processes = Vec::new();
+    for supervisor in all {
+        let (id, profile): (u32, PathBuf) =
+            supervisor.with_browser(|browser| Some((browser.pid()?, browser.user_data_dir()?.to_owned())))??;
+        processes.extend(family::of(id, &profile)?);
+    }
+    Some(processes)
+}
+
+/// The memory of all of them together.
+pub(super) fn memory<'a>(all: impl IntoIterator<Item = &'a Arc<Supervisor>>) -> Option<Amount> {
+    super::memory::of(&processes(all)?)
+}

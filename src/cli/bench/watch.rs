@@ -1,0 +1,93 @@
+//! When a run has to end: its deadline, and signals.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::super::failure::Failure;
+use super::super::settings::Settings;
+use crate::sync::Deadline;
+
+/// What a run may take when nobody says otherwise.
+const USUAL: Duration = Duration::from_secs(600);
+const QUICK: Duration = Duration::from_secs(180);
+/// What one operation may take of it.
+const OPERATION: Duration = Duration::from_secs(30);
+/// Exit status of a second signal, for who cannot wait. The browser ends with us all the same.
+#[cfg(unix)]
+const IMPATIENT: i32 = 130;
+
+/// Says whether to go on. A first signal ends the run in order, a second one at once.
+pub(super) struct Watch {
+    limit: Duration,
+    deadline: Deadline,
+    signalled: Arc<AtomicBool>,
+    #[cfg(unix)]
+    ids: Vec<signal_hook::SigId>,
+}
+
+impl Watch {
+    pub(super) fn start(settings: &Settings, quick: bool) -> Result<Self, Failure> {
+        let limit = settings.timeout(if quick { QUICK } else { USUAL });
+        let mut watch = Self {
+            limit,
+            deadline: Deadline::after(limit),
+            signalled: Arc::default(),
+            #[cfg(unix)]
+            ids: Vec::new(),
+        };
+        watch.listen().map_err(|problem| Failure::internal(format!("signals cannot be caught: {problem}")))?;
+        Ok(watch)
+    }
+
+    #[cfg(unix)]
+    fn listen(&mut self) -> std::io::Result<()> {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        use signal_hook::flag;
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            self.ids.push(flag::register_conditional_shutdown(signal, IMPATIENT, Arc::clone(&self.signalled))?);
+            self.ids.push(flag::register(signal, Arc::clone(&self.signalled))?);
+        }
+        Ok(())
+    }
+
+    /// Ctrl-C ends the process here, and the browsers with it.
+    #[cfg(not(unix))]
+    #[allow(clippy::unnecessary_wraps, clippy::unused_self)] // as on Unix
+    fn listen(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    /// Whether to go on.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        const KEPT: &str = "what was measured until then is listed";
+        if self.signalled.load(Ordering::Relaxed) {
+            return Err(Failure::new("INTERRUPTED", format!("interrupted; {KEPT}")));
+        }
+        if self.deadline.passed() {
+            let seconds = self.limit.as_secs_f64();
+            let hint = "give more with --timeout, or measure less with --quick or --only";
+            return Err(Failure::new("TIMEOUT", format!("not done within {seconds} s, {KEPT}; {hint}")));
+        }
+        Ok(())
+    }
+
+    /// For one operation.
+    pub(super) fn soon(&self) -> Deadline {
+        self.deadline.within(OPERATION)
+    }
+
+    /// For a number of seconds at most.
+    pub(super) fn within(&self, limit: Duration) -> Deadline {
+        self.deadline.within(limit)
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.ids.drain(..).for_each(|id| {
+            signal_hook::low_level::unregister(id);
+        });
+    }
+}

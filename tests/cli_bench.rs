@@ -1,0 +1,233 @@
+//! `cdpilot bench`: what it measures, what it leaves alone, how it ends. Figures themselves are not judged.
+
+use cdpilot::sync::{Deadline, pause};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+use crate::cli_run::{Program, has_browser, kill, processes_with};
+
+/// Little of everything.
+const LITTLE: [&str; 16] = [
+    "bench",
+    "--quick",
+    "--rounds",
+    "2",
+    "--calls",
+    "20",
+    "--events",
+    "1500",
+    "--dialogs",
+    "3",
+    "--tabs",
+    "3",
+    "--contexts",
+    "2",
+    "--browsers",
+    "1",
+];
+
+fn rows(report: &Value) -> Vec<&Value> {
+    report["rows"].as_array().unwrap().iter().collect()
+}
+
+fn ids(report: &Value) -> Vec<&str> {
+    rows(report).iter().map(|row| row["id"].as_str().unwrap()).collect()
+}
+
+fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
+    rows(report).into_iter().find(|row| row["id"] == id).unwrap_or_else(|| panic!("no {id} in {report}"))
+}
+
+#[test]
+fn everything_is_measured_and_nothing_is_left() {
+    if !has_browser() {
+        return;
+    }
+    let program = Program::new();
+    // In two halves: a busy machine takes long for all of it.
+    let mut report = Value::Null;
+    for half in ["memory,tabs,browsers", "contexts,startup,calls,events,dialogs"] {
+        let ran = program.run(&[&LITTLE as &[&str], &["--json", "--only", half]].concat());
+        let mut told = ran.json();
+        assert_eq!((ran.code, &told["ok"], &told["error"]), (Some(0), &json!(true), &Value::Null), "{ran:?}");
+        assert!(ran.stderr.is_empty(), "progress is for terminals: {ran:?}");
+        if let Some(first) = report["rows"].as_array_mut() {
+            first.append(told["rows"].as_array_mut().unwrap());
+        } else {
+            report = told;
+        }
+    }
+    assert!(report["browser"].as_str().unwrap().starts_with("Chrome/"), "{report}");
+    assert_eq!((&report["transport"], &report["plan"]["calls"]), (&json!("pipe"), &json!(20)), "{report}");
+    let all = [
+        "browser",
+        "browser_own",
+        "own",
+        "own_more",
+        "tab_open",
+        "tab_browser",
+        "tab_browser_own",
+        "tab_own",
+        "tab_close",
+        "more_start",
+        "more_browser",
+        "more_browser_own",
+        "more_own",
+        "more_processes",
+        "more_threads",
+        "more_files",
+        "context_open",
+        "context_browser",
+        "context_browser_own",
+        "context_close",
+        "start_answer",
+        "start_page",
+        "end",
+        "call_page",
+        "call_browser",
+        "calls_in_flight",
+        "calls_threads",
+        "events",
+        "events_logged",
+        "dialogs_policy",
+        "dialogs_hand",
+    ];
+    assert_eq!(ids(&report), all);
+    for row in rows(&report) {
+        let figure = |name: &str| row[name].as_f64();
+        if cfg!(target_os = "linux") || figure("median").is_some() {
+            let [min, median, max] =
+                ["min", "median", "max"].map(|name| figure(name).unwrap_or_else(|| panic!("{row}")));
+            assert!(min <= median && median <= max && max.is_finite(), "{row}");
+            // Memory may shrink while it is looked at.
+            assert!(min > 0.0 || ["MiB", "KiB", "%"].iter().any(|unit| row["unit"] == *unit), "{row}");
+        }
+        assert!(row["rounds"].as_u64().unwrap() >= 1 && !row["what"].as_str().unwrap().is_empty(), "{row}");
+    }
+    assert_eq!(row(&report, "call_page")["rounds"], 2);
+    assert_eq!(
+        row(&report, "more_threads")["median"],
+        if cfg!(target_os = "linux") { json!(3.0) } else { Value::Null }
+    );
+    if cfg!(target_os = "linux") {
+        let machine = &report["machine"];
+        for name in ["processors", "memory_mib", "load_before", "load_after", "memory_is"] {
+            assert!(!machine[name].is_null(), "{name} in {machine}");
+        }
+        assert!(row(&report, "browser")["median"].as_f64().unwrap() > 20.0, "a browser is larger than 20 MiB");
+    }
+    program.assert_nothing_left();
+}
+
+#[test]
+fn people_get_a_table_in_plain_text_when_piped() {
+    if !has_browser() {
+        return;
+    }
+    let program = Program::new();
+    let args = ["bench", "--quick", "--only", "startup,calls", "--rounds", "1", "--calls", "9", "--transport", "port"];
+    let ran = program.run(&args);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.is_ascii() && ran.stderr.is_empty(), "{ran:?}");
+    for words in
+        ["over a port", "median", "start and end of a browser", "calls", "64 under way", "processors", "load average"]
+    {
+        assert!(ran.stdout.contains(words), "{words} in {ran:?}");
+    }
+    assert!(!ran.stdout.contains("dialogs"), "only what was asked for: {ran:?}");
+    let quiet = program.run(&["bench", "--quiet", "--only", "startup", "--rounds", "1"]);
+    assert!(quiet.stdout.contains("to its first answer") && !quiet.stdout.contains("load average"), "{quiet:?}");
+    program.assert_nothing_left();
+}
+
+#[test]
+fn a_running_browser_is_measured_and_its_pages_are_left_alone() {
+    if !has_browser() {
+        return;
+    }
+    let program = Program::new();
+    let (mut session, ready) = program.supervise(&["--launch", "--port", "0"]);
+    let address = format!("127.0.0.1:{}", ready["cdpPort"].as_u64().unwrap());
+    session.ask("eval top window.mark = 'mine'");
+    let pages = |answer: &Value| answer["pages"].as_array().unwrap_or_else(|| panic!("{answer}")).clone();
+    let before = pages(&session.ask("snapshot"));
+    let ran = program.run(&[&LITTLE as &[&str], &["--json", "--cdp-url", &address]].concat());
+    let report = ran.json();
+    assert_eq!((ran.code, &report["ok"], &report["transport"]), (Some(0), &json!(true), &json!("attached")), "{ran:?}");
+    assert!(!ids(&report).contains(&"start_answer") && !ids(&report).contains(&"more_start"), "{report}");
+    assert_eq!(row(&report, "browser")["median"], Value::Null, "the memory of another's browser is unknown");
+    assert!(row(&report, "calls_in_flight")["median"].as_f64().unwrap() > 0.0);
+    assert_eq!(pages(&session.ask("snapshot")), before);
+    assert_eq!(session.ask("eval top window.mark")["result"], "mine");
+    session.say("quit");
+    assert_eq!(session.wait().0, Some(0));
+    program.assert_nothing_left();
+}
+
+#[test]
+fn wrong_usage_starts_nothing() {
+    let program = Program::new();
+    let cases: [(&[&str], &str); 6] = [
+        (&["--only", "weather"], "weather"),
+        (&["--tabs", "0"], "0"),
+        (&["--rounds", "1000000"], "1000000"),
+        (&["--cdp-url", "localhost:1", "--transport", "port"], "--transport"),
+        (&["--cdp-url", "localhost:1", "--only", "calls,browsers"], "browsers"),
+        (&["--transport", "pigeon"], "pigeon"),
+    ];
+    for (args, named) in cases {
+        let ran = program.run(&[&["bench", "--json"], args].concat());
+        assert_eq!((ran.code, &ran.json()["code"]), (Some(2), &json!("BAD_REQUEST")), "{args:?} {ran:?}");
+        assert!(ran.json()["error"].as_str().unwrap().contains(named), "{args:?} {ran:?}");
+    }
+    let nowhere = Program::new().env("CDPILOT_BROWSER", "/nonexistent/browser").run(&["bench", "--json"]);
+    assert_eq!((nowhere.code, &nowhere.json()["code"]), (Some(3), &json!("BROWSER_NOT_RUNNING")), "{nowhere:?}");
+    let nobody = program.run(&["bench", "--json", "--cdp-url", "ftp://localhost"]);
+    assert_eq!((nobody.code, &nobody.json()["code"]), (Some(2), &json!("BAD_REQUEST")), "{nobody:?}");
+    let help = program.run(&["bench", "--help", "--json"]).json();
+    for word in ["--cdp-url", "dialogs", "load_before", "memory_is", "total_ms"] {
+        assert!(help["help"].as_str().unwrap().contains(word), "{word} in {help}");
+    }
+}
+
+#[test]
+fn the_time_for_the_whole_run_is_kept() {
+    if !has_browser() {
+        return;
+    }
+    let program = Program::new();
+    let args = ["bench", "--json", "--only", "calls", "--calls", "1000000", "--rounds", "100"];
+    let ran = program.run(&[&args as &[&str], &["--timeout", "6000"]].concat());
+    let report = ran.json();
+    assert_eq!((ran.code, &report["ok"], &report["code"]), (Some(1), &json!(false), &json!("TIMEOUT")), "{ran:?}");
+    assert!(report["error"].as_str().unwrap().contains("--timeout"), "{report}");
+    let at_once = program.run(&[&args as &[&str], &["--timeout", "1"]].concat());
+    assert_eq!((at_once.code, &at_once.json()["code"]), (Some(1), &json!("TIMEOUT")), "{at_once:?}");
+    let text = program.run(&["bench", "--timeout", "1"]);
+    assert!(text.stdout.is_empty() && text.stderr.contains("--timeout"), "{text:?}");
+    program.assert_nothing_left();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_it_in_order() {
+    if !has_browser() {
+        return;
+    }
+    for signal in ["-INT", "-TERM"] {
+        let program = Program::new();
+        let args = ["bench", "--json", "--only", "startup,dialogs", "--rounds", "100", "--dialogs", "100000"];
+        let ran = program.run_and(&args, |id| {
+            let until = Deadline::after_secs(20);
+            while processes_with(program.temp.path()).is_empty() {
+                assert!(!until.passed(), "no browser was started");
+                pause(Duration::from_millis(10));
+            }
+            kill(id, signal);
+        });
+        let report = ran.json();
+        assert_eq!((ran.code, &report["code"]), (Some(1), &json!("INTERRUPTED")), "{ran:?}");
+        assert!(report["rows"].is_array() && report["machine"].is_object(), "{report}");
+        program.assert_nothing_left();
+    }
+}

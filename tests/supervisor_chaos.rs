@@ -1,0 +1,163 @@
+//! A connection that is cut at any moment, while everything else goes on.
+#![allow(clippy::print_stdout)] // figures, for whoever asks with --nocapture
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use cdpilot::browser::TransportKind;
+use cdpilot::cdp::ConnectOptions;
+use cdpilot::supervisor::DialogAnswer::Dismiss;
+use cdpilot::supervisor::{Error, FrameRef, Pages, Reconnect, Snapshot, Supervisor, SupervisorOptions};
+use cdpilot::sync::{Deadline, pause};
+
+use crate::support::chrome::{launch, soon, until};
+use crate::support::leaks::{Baseline, alone};
+use crate::support::ledger::{Ledger, count};
+use crate::support::proxy::Proxy;
+use crate::support::site::Site;
+
+/// What each operation is given; and what it may take more on a busy machine.
+const DEADLINE: Duration = Duration::from_secs(3);
+const SLACK: Duration = Duration::from_secs(20);
+
+/// What came of the operations.
+#[derive(Default)]
+struct Tally {
+    over: AtomicBool,
+    answered: AtomicUsize,
+    failed: AtomicUsize,
+}
+
+impl Tally {
+    /// Runs an operation, which has to come back.
+    fn run<T>(&self, what: &str, operation: impl FnOnce(Deadline) -> Result<T, Error>) -> Option<T> {
+        let began = Instant::now();
+        let outcome = operation(Deadline::after(DEADLINE));
+        assert!(began.elapsed() < DEADLINE + SLACK, "{what} took {:?}", began.elapsed());
+        match outcome {
+            Ok(value) => {
+                self.answered.fetch_add(1, Ordering::Relaxed);
+                Some(value)
+            }
+            Err(Error::NotActive { reason }) => panic!("{what}: it ended: {reason}"),
+            Err(_) => {
+                self.failed.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+        }
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.over.load(Ordering::Relaxed)
+    }
+}
+
+fn calls(supervisor: &Supervisor, page: &FrameRef, tally: &Tally) {
+    while tally.goes_on() {
+        if let Some(value) = tally.run("a call", |deadline| supervisor.evaluate(page, "6 * 7", deadline)) {
+            assert_eq!(value.value, 42);
+        }
+        tally.run("cookies", |deadline| supervisor.cookies(page, &[], deadline));
+    }
+}
+
+fn navigations(supervisor: &Supervisor, page: &FrameRef, site: &Site, tally: &Tally) {
+    let mut number = 0;
+    while tally.goes_on() {
+        number += 1;
+        let host = if number % 2 == 0 { "a" } else { "b" };
+        let url = site.url(host, &format!("/?{number}"));
+        tally.run("a navigation", |deadline| supervisor.navigate(page, &url, deadline));
+    }
+}
+
+fn dialogs(supervisor: &Supervisor, page: &FrameRef, tally: &Tally) {
+    while tally.goes_on() {
+        let asked = tally.run("a question", |_| supervisor.start_script(page, "confirm('again?')"));
+        let opened = |now: &Snapshot| !now.dialogs.is_empty();
+        if asked.is_some() && supervisor.wait_until(Deadline::after_millis(300), opened).is_some() {
+            tally.run("an answer", |deadline| supervisor.respond(None, Dismiss, deadline));
+        } else {
+            // Its dialog is lost, or was never seen.
+            tally.run("a reload", |deadline| supervisor.reload(page, deadline));
+        }
+    }
+}
+
+/// The resident memory of this process in KiB.
+fn memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or_default()
+}
+
+#[test]
+fn a_connection_that_is_cut_again_and_again_loses_nothing() {
+    alone(module_path!(), "a_connection_that_is_cut_again_and_again_loses_nothing", || {
+        let cuts = count("CDPILOT_TEST_CUTS", 40);
+        let baseline = Baseline::now();
+        let Some(browser) = launch(TransportKind::Port(0)) else { return };
+        let proxy = Proxy::of(&browser.endpoint().unwrap().url());
+        let site = Site::start();
+        site.page("/", "<title>chaos</title>");
+        // Cut so often, a busy machine may not get through a single attach in many tries.
+        let reconnect = Reconnect::default().tries(1000).pauses(Duration::from_millis(5), Duration::from_millis(50));
+        let options = SupervisorOptions {
+            pages: Pages::None,
+            reconnect,
+            start_timeout: soon().left(),
+            ..SupervisorOptions::task("chaos")
+        };
+        let supervisor = Supervisor::attach(&proxy.url(), &ConnectOptions::default(), options).unwrap();
+        let ledger = Ledger::follow(supervisor.log());
+        let open = |_| {
+            let target = supervisor.open_page("about:blank", None, soon()).unwrap();
+            let page = FrameRef::TopOf(target);
+            supervisor.navigate(&page, &site.url("a", "/"), soon()).unwrap();
+            page
+        };
+        let [one, two, three] = [0, 1, 2].map(open);
+        let tally = Tally::default();
+        let mut memories = Vec::new();
+        std::thread::scope(|scope| {
+            scope.spawn(|| calls(&supervisor, &one, &tally));
+            scope.spawn(|| navigations(&supervisor, &two, &site, &tally));
+            scope.spawn(|| dialogs(&supervisor, &three, &tally));
+            for cut in 1..=cuts {
+                // At any moment, also while everything is being attached again.
+                pause(Duration::from_millis(fastrand::u64(0..150)));
+                let generation = supervisor.snapshot().generation;
+                proxy.cut();
+                let again = |now: &Snapshot| now.generation > generation;
+                supervisor.wait_until(soon(), again).unwrap_or_else(|| {
+                    tally.over.store(true, Ordering::Relaxed);
+                    panic!("cut {cut}: no connection: {:#?}", supervisor.snapshot())
+                });
+                if cut % 10 == 0 {
+                    memories.push(memory());
+                }
+            }
+            tally.over.store(true, Ordering::Relaxed);
+        });
+        until(&supervisor, "a connection", Snapshot::is_active);
+        let (answered, failed) = (tally.answered.into_inner(), tally.failed.into_inner());
+        supervisor.stop(soon());
+        let book = ledger.book();
+        book.assert_balanced();
+        let by = |who: &str| book.closed.iter().filter(|(_, data)| data["closed_by"] == *who).count();
+        println!(
+            "{cuts} cuts: {answered} operations answered, {failed} failed with a reason; {} dialogs: {} by agent, \
+             {} lost, {} remote; memory in KiB: {memories:?}",
+            book.opened.len(),
+            by("agent"),
+            by("lost"),
+            by("remote"),
+        );
+        assert!(answered > cuts && by("agent") > 0, "something went on between the cuts");
+        let (first, last) = (memories[memories.len() / 2], memories[memories.len() - 1]);
+        assert!(last < first + 8 * 1024, "memory grows: {memories:?}");
+        drop((ledger, supervisor, proxy, site));
+        browser.close(soon()).unwrap();
+        baseline.assert_back(soon());
+    });
+}

@@ -1,0 +1,95 @@
+//! Follows the event log and keeps the book of dialogs: the log itself keeps only the newest entries.
+
+use std::sync::Arc;
+
+use cdpilot::supervisor::{EventLog, Kind};
+use cdpilot::sync::{Deadline, Thread, spawn};
+use parking_lot::Mutex;
+use serde_json::Value;
+
+/// What was opened and closed, in order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Book {
+    pub(crate) opened: Vec<String>,
+    pub(crate) closed: Vec<(String, Value)>,
+}
+
+impl Book {
+    /// Fails unless every dialog that was opened was closed once, and nothing else was.
+    pub(crate) fn assert_balanced(&self) {
+        let mut opened = self.opened.clone();
+        let mut closed: Vec<String> = self.closed.iter().map(|(id, _)| id.clone()).collect();
+        opened.sort();
+        closed.sort();
+        assert_eq!(opened, closed, "one record for each dialog");
+        let count = opened.len();
+        opened.dedup();
+        assert_eq!(opened.len(), count, "no id is used twice");
+    }
+}
+
+/// A thread that reads the log until it ends or nobody wants it any more.
+pub(crate) struct Ledger {
+    book: Arc<Mutex<Book>>,
+    log: Arc<EventLog>,
+    stop: crossbeam_channel::Sender<()>,
+    _thread: Thread,
+}
+
+impl Ledger {
+    pub(crate) fn follow(log: &Arc<EventLog>) -> Self {
+        let book = Arc::<Mutex<Book>>::default();
+        let (stop, stopped) = crossbeam_channel::bounded::<()>(0);
+        let (inner, read) = (Arc::clone(&book), Arc::clone(log));
+        let mut seen = 0;
+        let body = move || {
+            while stopped.try_recv() != Err(crossbeam_channel::TryRecvError::Disconnected) {
+                let tail = read.wait_since(seen, 1000, Deadline::after_millis(50));
+                assert_eq!(tail.lost, 0, "the reader is too slow");
+                seen = tail.entries.last().map_or(seen, |entry| entry.seq);
+                let mut book = inner.lock();
+                for entry in &tail.entries {
+                    let data: Value = serde_json::from_str(entry.data.get()).unwrap();
+                    let id = data["id"].as_str().unwrap_or_default().to_owned();
+                    match entry.kind {
+                        Kind::DialogOpened => book.opened.push(id),
+                        Kind::DialogClosed => book.closed.push((id, data)),
+                        _ => {}
+                    }
+                }
+                if tail.entries.is_empty() && read.has_ended() {
+                    return;
+                }
+            }
+        };
+        Self { book, log: Arc::clone(log), stop, _thread: spawn("site-ledger", body).unwrap() }
+    }
+
+    /// The book, when everything that is in the log now is in it.
+    pub(crate) fn book(&self) -> Book {
+        let deadline = super::chrome::soon();
+        let wanted = |kind| self.log.since(0, usize::MAX).entries.iter().filter(|e| e.kind == kind).count();
+        let (opened, closed) = (wanted(Kind::DialogOpened), wanted(Kind::DialogClosed));
+        loop {
+            let book = self.book.lock().clone();
+            if book.opened.len() >= opened && book.closed.len() >= closed {
+                return book;
+            }
+            assert!(!deadline.passed(), "the ledger does not come to an end");
+            cdpilot::sync::pause(std::time::Duration::from_millis(5)); // its thread tells nobody
+        }
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        // Its end is what the thread looks for.
+        let (closed, _) = crossbeam_channel::bounded(0);
+        drop(std::mem::replace(&mut self.stop, closed));
+    }
+}
+
+/// A number from the environment, for runs that are to last longer.
+pub(crate) fn count(variable: &str, usual: usize) -> usize {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
