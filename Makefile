@@ -7,7 +7,10 @@ export CDPILOT_REQUIRE_BROWSER ?= 1
 # How long `make fuzz` stays with each target.
 FUZZ_SECONDS ?= 60
 
-.PHONY: help browser driver demo test bench fuzz lint doc fmt full-protocol
+# Flags of benches/peers/run.mjs.
+PEERS ?=
+
+.PHONY: help browser driver demo test bench peers fuzz lint doc fmt full-protocol
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -26,6 +29,9 @@ test: driver ## all tests, with a real browser and chromedriver
 
 bench: browser ## round trips, floods and parallel calls, beside a raw loop
 	$(CARGO) bench --bench cdp
+
+peers: browser ## what other tools do while a page does not answer, measured; needs Node, see docs/peers-never-block.md
+	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && nice node run.mjs $(PEERS)
 
 fuzz: ## FUZZ_SECONDS=60 of each fuzz target; needs rustup's nightly, a C++ compiler, cargo-fuzz
 	@$(CARGO) +nightly fuzz --version >/dev/null || { \

@@ -1,0 +1,85 @@
+// The columns: what is asked of a tool, and what its reply is worth.
+
+import { ENDED } from './mcp.mjs';
+
+const sleep = (ms) => new Promise((next) => setTimeout(next, ms));
+
+const namesPage = (reply, { id }) => new RegExp(`id=${id}m?\\b`).test(reply.text);
+
+/** `check`: whether a reply that claims success is right; `changes`: nothing is asked of the same start afterwards. */
+export const OPERATIONS = [
+  { key: 'cause', title: 'the call that led there', changes: true, check: () => true },
+  { key: 'evaluate', title: 'evaluate `1+1`', quick: true, check: (reply) => /\b2\b/.test(reply.text) },
+  { key: 'url', title: 'read URL', check: namesPage },
+  { key: 'tabs', title: 'list tabs', quick: true, check: namesPage },
+  { key: 'snapshot', title: 'snapshot', quick: true, check: (reply) => reply.text.includes('Press me') },
+  { key: 'screenshot', title: 'screenshot', check: (reply) => reply.image },
+  { key: 'console', title: 'console', check: (reply) => reply.text.includes('hello from the page') },
+  { key: 'cookies', title: 'cookies', check: (reply) => reply.text.includes('peer') },
+  { key: 'click', title: 'click', changes: true, check: pressed },
+  { key: 'newTab', title: 'new tab', changes: true, check: () => true },
+  { key: 'dialog', title: 'answer the dialog', quick: true, changes: true, check: answered },
+  { key: 'close', title: 'close', quick: true, changes: true, check: () => true },
+];
+
+// Whether the page itself saw the click: what counts is not what the tool says.
+async function pressed(_, { sites, id, pressesBefore }) {
+  for (let round = 0; round < 40; round += 1) {
+    if (sites.times(id, 'pressed') + sites.times(`${id}m`, 'pressed') > pressesBefore) return true;
+    await sleep(50);
+  }
+  return false;
+}
+
+function answered(_, { sites, id }) {
+  return sites.until(id, 'answered', 2_000);
+}
+
+/** Whether there is anything to ask: a word for the table, or nothing. */
+export function leftOut(tool, state, operation) {
+  if (operation.key === 'cause' && !state.cause) return '–';
+  if (operation.key === 'dialog' && !state.dialog) return '–';
+  return tool.missing[operation.key];
+}
+
+/** One question to a tool, never longer than `limit` milliseconds. */
+export async function ask(operation, run, limit) {
+  const { driver, sites, id } = run;
+  run.pressesBefore = sites.times(id, 'pressed') + sites.times(`${id}m`, 'pressed');
+  const begin = run.causedAt && operation.key === 'cause' ? run.causedAt : performance.now();
+  let timer;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, limit - (performance.now() - begin), null);
+  });
+  const another = sites.address('nothing', sites.newId());
+  const question = operation.key === 'cause' ? run.cause : driver.operations[operation.key](another);
+  const failed = (failure) => ({ error: true, text: String(failure.message), image: false });
+  const reply = await Promise.race([Promise.resolve(question).catch(failed), late]);
+  clearTimeout(timer);
+  if (reply === null) return { outcome: 'late', ms: limit, said: '' };
+  const ms = Math.round((operation.key === 'cause' && run.causeEndedAt ? run.causeEndedAt : performance.now()) - begin);
+  return { outcome: await judge(operation, reply, run), ms, said: reply.text.slice(0, 400) };
+}
+
+async function judge(operation, reply, run) {
+  if (!reply.error && (await operation.check(reply, run))) return 'ok';
+  return wordFor(operation, reply);
+}
+
+// Tried in this order: what an error, or a reply without the thing asked for, speaks of.
+const WORDS = [
+  ['names dialog', /dialog|modal state/i],
+  ['wrong', null],
+  ['names stuck page', /page_wedged|stopped responding|not responding|unresponsive/i],
+  ['timeout', /time[d]?[ -]?out|no response came back/i],
+  ['names crash', /crash/i],
+  ['reconnected', /reconnected/i],
+  ['closed', /closed|disconnect|not connected|ECONNRE|reset by peer/i],
+];
+
+function wordFor({ key }, { error, text }) {
+  if (text === ENDED) return 'ended';
+  if (key === 'dialog' && /no (open |active |javascript )?dialog|can only be used/i.test(text)) return 'no dialog';
+  const fits = ([, pattern]) => (pattern === null ? !error : pattern.test(text));
+  return WORDS.find(fits)?.[0] ?? 'error';
+}
