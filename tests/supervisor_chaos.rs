@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use cdpilot::browser::TransportKind;
 use cdpilot::cdp::ConnectOptions;
+use cdpilot::cdp::protocol::target::TargetId;
 use cdpilot::supervisor::DialogAnswer::Dismiss;
 use cdpilot::supervisor::{Error, FrameRef, Pages, Reconnect, Snapshot, Supervisor, SupervisorOptions};
 use cdpilot::sync::{Deadline, pause};
@@ -43,10 +44,9 @@ impl Tally {
                 Some(value)
             }
             Err(Error::NotActive { reason }) => panic!("{what}: it ended: {reason}"),
-            Err(Error::PageNotFound { .. }) => panic!("{what}: its page is gone"),
             Err(error) => {
                 let text = error.to_string();
-                let reason = text.split(['(', ':', ';']).next().unwrap_or_default().to_owned();
+                let reason = text.split(['(', ';']).next().unwrap_or_default().to_owned();
                 *self.failed.lock().entry(format!("{what}: {reason}")).or_default() += 1;
                 None
             }
@@ -77,15 +77,24 @@ fn navigations(supervisor: &Supervisor, page: &FrameRef, site: &Site, tally: &Ta
     }
 }
 
-fn dialogs(supervisor: &Supervisor, page: &FrameRef, tally: &Tally) {
+fn dialogs(supervisor: &Supervisor, tally: &Tally) {
+    let mut open = None::<TargetId>;
     while tally.goes_on() {
-        let asked = tally.run("a question", |_| supervisor.start_script(page, "confirm('again?')"));
-        let opened = |now: &Snapshot| !now.dialogs.is_empty();
+        let Some(target) = open.clone() else {
+            open = tally.run("opening", |deadline| supervisor.open_page("about:blank", None, deadline));
+            continue;
+        };
+        let page = FrameRef::TopOf(target.clone());
+        let asked = tally.run("a question", |_| supervisor.start_script(&page, "confirm('again?')"));
+        let opened = |now: &Snapshot| now.dialogs_of(target.as_str()).next().is_some();
         if asked.is_some() && supervisor.wait_until(Deadline::after_millis(300), opened).is_some() {
             tally.run("an answer", |deadline| supervisor.respond(None, Dismiss, deadline));
         } else {
-            // Its dialog is lost, or was never seen.
-            tally.run("a reload", |deadline| supervisor.reload(page, deadline));
+            // Its dialog is lost, or was never seen. Closing is the way out that a cut in the middle does
+            // no harm: Chromium 156 may crash when a connection ends while it leaves a page under such a
+            // dialog.
+            tally.run("closing", |deadline| supervisor.close_page(&target, deadline));
+            open = None;
         }
     }
 }
@@ -122,13 +131,13 @@ fn a_connection_that_is_cut_again_and_again_loses_nothing() {
             supervisor.navigate(&page, &site.url("a", "/"), soon()).unwrap();
             page
         };
-        let [one, two, three] = [0, 1, 2].map(open);
+        let [one, two] = [0, 1].map(open);
         let tally = Tally::default();
         let mut memories = Vec::new();
         std::thread::scope(|scope| {
             scope.spawn(|| calls(&supervisor, &one, &tally));
             scope.spawn(|| navigations(&supervisor, &two, &site, &tally));
-            scope.spawn(|| dialogs(&supervisor, &three, &tally));
+            scope.spawn(|| dialogs(&supervisor, &tally));
             for cut in 1..=cuts {
                 // At any moment, also while everything is being attached again.
                 pause(Duration::from_millis(fastrand::u64(0..600)));
@@ -137,7 +146,7 @@ fn a_connection_that_is_cut_again_and_again_loses_nothing() {
                 let again = |now: &Snapshot| now.generation > generation;
                 supervisor.wait_until(soon(), again).unwrap_or_else(|| {
                     tally.over.store(true, Ordering::Relaxed);
-                    panic!("cut {cut}: no connection: {:#?}", supervisor.snapshot())
+                    panic!("cut {cut}: no connection: {:#?}; browser: {:?}", supervisor.snapshot(), browser.stderr())
                 });
                 if cut % 10 == 0 {
                     memories.push(memory());

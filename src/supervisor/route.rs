@@ -59,10 +59,27 @@ impl Supervisor {
                 return Err(self.not_active());
             }
             let (generation, connection) = self.link.current();
-            if generation == snapshot.generation {
-                return route_in(&snapshot, frame, connection);
+            if generation != snapshot.generation {
+                continue; // taken on both sides of a reconnect
             }
-            // Taken on both sides of a reconnect: once more.
+            if connection.is_closed() {
+                // Found out before the supervisor's thread did. Nothing is sent into it.
+                let told = |s: &Snapshot| !s.is_active() || s.generation != generation;
+                if snapshot.is_active() && self.wait_until(deadline, told).is_some() {
+                    continue;
+                }
+                return Err(self.not_active());
+            }
+            return match route_in(&snapshot, frame, connection) {
+                Err(Error::FrameDetached { frame }) if snapshot.is_attaching(&frame) => {
+                    let there = |s: &Snapshot| !s.is_active() || !s.is_attaching(&frame);
+                    if self.wait_until(deadline.within(DIALOG_GRACE), there).is_some() {
+                        continue;
+                    }
+                    Err(Error::FrameDetached { frame })
+                }
+                route => route,
+            };
         }
     }
 

@@ -200,6 +200,7 @@ impl State {
             Some(Waiting::Started) => match result {
                 Ok(_) => {
                     self.requests.listed = true;
+                    self.requests.listed_at = Some(now.instant);
                     self.drop_detached(now);
                 }
                 Err(error) if error.is_closed() => {} // the end of the connection is told by itself

@@ -29,6 +29,7 @@ impl State {
         self.waiting.clear();
         self.effects.clear();
         self.requests.listed = false;
+        self.requests.listed_at = None;
         self.requests.disconnect(&Error::Reconnecting { reason: reason.to_owned() });
         for page in &mut self.pages {
             page.closing = false;

@@ -61,6 +61,8 @@ impl Request {
 
 /// An unknown page is held for so long while one of our own is being opened.
 const HOLD_LIMIT: Duration = Duration::from_secs(5);
+/// Pages that are not attached again so long after a reconnect are gone on without.
+const PATIENCE: Duration = Duration::from_millis(500);
 /// A page that is still there so long after it was to be closed is asked to close again.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
 /// A page that does not blank in so long has its script ended, and is closed after as long again.
@@ -104,6 +106,7 @@ impl Closing {
 pub(super) struct Requests {
     /// The browser has told about all pages that were there.
     pub(super) listed: bool,
+    pub(super) listed_at: Option<Instant>,
     started: Vec<Response<()>>,
     next: u64,
     responding: HashMap<u64, Response<ClosedDialog>>,
@@ -433,7 +436,9 @@ impl State {
         }
         let attaching = self.pages.iter().any(|p| p.state == PageState::Attaching);
         let awaited = !again && matches!(self.options.pages, Pages::New { .. }) && self.pages.is_empty();
-        if attaching || awaited {
+        // Who waits for a new connection does not wait for a page that hangs.
+        let patient = !again || self.requests.listed_at.is_some_and(|at| now.instant < at + PATIENCE);
+        if (attaching && patient) || awaited {
             return;
         }
         self.phase = Phase::Active;
@@ -460,7 +465,9 @@ impl State {
 
     /// When [`on_tick`](Self::on_tick) has something to do next.
     pub(in crate::supervisor) fn next_tick(&self, now: Now) -> Option<Instant> {
-        [self.next_attach_check(now), self.next_dialog_check()].into_iter().flatten().min()
+        let again = matches!(self.phase, Phase::Reconnecting(_));
+        let back = self.requests.listed_at.filter(|_| again).map(|at| at + PATIENCE);
+        [self.next_attach_check(now), self.next_dialog_check(), back].into_iter().flatten().min()
     }
 }
 
