@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 60
 # Flags of benches/peers/run.mjs.
 PEERS ?=
 
-.PHONY: help browser driver demo test bench peers fuzz lint doc fmt full-protocol
+.PHONY: help browser driver demo test bench peers fuzz lint doc fmt full-protocol never-block soak
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -41,6 +41,12 @@ fuzz: ## FUZZ_SECONDS=60 of each fuzz target; needs rustup's nightly, a C++ comp
 	    $(CARGO) +nightly fuzz run $$target fuzz/target/corpus/$$target fuzz/seeds/$$target -- \
 	        -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 || exit 1; \
 	done
+
+never-block: browser ## every operation in every state that blocks others; writes docs/never-block.md
+	scripts/never-block.sh
+
+soak: browser ## 10,000 dialogs by each policy, 200 cuts of the connection
+	CDPILOT_TEST_DIALOGS=10000 CDPILOT_TEST_CUTS=200 $(CARGO) test --release --test main -- supervisor_scale supervisor_chaos --nocapture --test-threads=1
 
 lint: ## formatting, clippy and documentation, warnings are errors
 	$(CARGO) fmt --all --check
