@@ -7,7 +7,7 @@ trap 'rm -rf "$rows"' EXIT
 
 CDPILOT_NEVER_BLOCK=$rows cargo test --release --test main -- never_block --test-threads=1
 
-browser=$(cargo run --release --quiet -- doctor --json | sed -n 's/.*"\([A-Za-z]* [0-9.]*\)[^"]*".*/\1/p' | head -n 1)
+browser=$(cargo run --release --quiet -- doctor --json | grep -o 'Chrome/[0-9.]*' | head -n 1)
 {
     cat <<'TEXT'
 # Never block
