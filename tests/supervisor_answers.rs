@@ -8,7 +8,7 @@ use cdpilot::cdp::protocol::page::{Enable, HandleJavaScriptDialog};
 use cdpilot::cdp::protocol::target::{AttachToTarget, TargetId};
 use cdpilot::cdp::{ConnectOptions, Connection, Session};
 use cdpilot::supervisor::DialogAnswer::Dismiss;
-use cdpilot::supervisor::{ClosedBy, DialogPolicy, Error, FrameRef, Kind, SupervisorOptions};
+use cdpilot::supervisor::{BridgeMode, ClosedBy, DialogPolicy, Error, FrameRef, Kind, SupervisorOptions};
 use serde_json::json;
 
 use crate::support::chrome::{ACCEPT, Task, launch, shared, soon, text};
@@ -190,7 +190,9 @@ fn other_client(url: &str, target: &TargetId) -> Session {
 #[test]
 fn a_dialog_that_another_client_answers_is_recorded_so() {
     let Some(url) = shared() else { return };
-    let task = Task::shared("remote").unwrap();
+    // Faster than any person: with the bridge left to itself this would turn it on.
+    let options = SupervisorOptions { bridge: BridgeMode::Never, ..SupervisorOptions::task("remote") };
+    let task = Task::shared_with(options).unwrap();
     let other = other_client(url, &task.target());
     for accept in [true, false] {
         task.run("window.got = confirm('who is it?')");

@@ -209,3 +209,20 @@ fn it_is_never_on_where_it_is_not_wanted() {
     assert_eq!(task.eval("all"), json!([null, null, null]));
     assert_eq!((task.snapshot().bridge.on, proxy.dismissed()), (None, 3));
 }
+
+#[test]
+fn a_dialog_that_ends_with_its_page_turns_nothing_on() {
+    let Some(task) = Task::own("with-its-page") else { return };
+    task.site.page("/", "here");
+    for number in 0..5 {
+        task.go(&task.site.url("a", &format!("/?{number}")));
+        task.run("confirm('leave?')");
+        task.dialog();
+    }
+    let page = task.open_page(&task.site.url("a", "/"), None, soon()).unwrap();
+    task.start_script(&FrameRef::TopOf(page.clone()), "while (true) alert('for ever')").unwrap();
+    task.until("an alert", |now| now.dialogs_of(page.as_str()).next().is_some());
+    task.close_page(&page, soon()).unwrap();
+    assert_eq!(task.snapshot().bridge.on, None);
+    assert!(task.snapshot().recent.len() >= 5);
+}

@@ -134,6 +134,7 @@ fn a_slow_server_is_not_a_stuck_page() {
     assert!(matches!(late, Error::Navigating { .. }), "{late}");
     held.let_go();
     task.until("it is there", |now| now.pages[0].url.ends_with("/slower"));
+    task.loaded(&FrameRef::Top);
     assert_eq!(task.eval("n"), 1);
     assert_eq!(rescues(&task), 0);
 }

@@ -8,7 +8,7 @@ use super::error::Error;
 use super::guard::Watch;
 use super::handle::Supervisor;
 use super::route::{FrameRef, Route};
-use super::snapshot::{Dialog, DialogType, Snapshot};
+use super::snapshot::{ClosedBy, ClosedDialog, Dialog, DialogType, Snapshot};
 use super::state::Request;
 use super::value::{Done, ScriptError, Value, described, plain};
 use crate::cdp::protocol::page::{CaptureScreenshot, FrameId, Navigate, NavigateReturns, Reload};
@@ -217,7 +217,13 @@ impl Supervisor {
         let mut reply = route.connection.send_with(Cow::Borrowed(C::METHOD), command, options)?;
         loop {
             match reply.poll_raw(deadline.within(watch.patience().min(LOOK))) {
-                Ok(outcome) => return Ok(outcome?.decode()?),
+                Ok(outcome) => {
+                    // It asked whether it may be left, and was answered already.
+                    if let Some(dialog) = asked_since(&before, &self.snapshot(), route.target.as_str()) {
+                        return Err(blocked::<C>(&dialog));
+                    }
+                    return Ok(outcome?.decode()?);
+                }
                 Err(back) => reply = back,
             }
             let now = self.snapshot();
@@ -328,6 +334,18 @@ impl Supervisor {
         let session = route.connection.session(Arc::clone(&route.session));
         drop(session.send(&runtime::ReleaseObject::new(id)));
     }
+}
+
+/// The question whether a page may be left, when it came since and waited for somebody, answered by now
+/// or not.
+fn asked_since(before: &Snapshot, now: &Snapshot, target: &str) -> Option<Arc<str>> {
+    let asks = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
+    let old = |id: &str| {
+        before.dialogs.iter().any(|dialog| *dialog.id == *id) || before.recent.iter().any(|c| *c.dialog.id == *id)
+    };
+    let waited = |closed: &&ClosedDialog| !matches!(closed.closed_by, ClosedBy::AutoPolicy | ClosedBy::Armed);
+    let all = now.dialogs.iter().chain(now.recent.iter().filter(waited).map(|closed| &closed.dialog));
+    all.filter(|dialog| asks(dialog)).find(|dialog| !old(&dialog.id)).map(|dialog| Arc::clone(&dialog.id))
 }
 
 /// Whether Chromium does not know the execution context that was named.

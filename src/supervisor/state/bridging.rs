@@ -190,6 +190,10 @@ impl State {
     pub(super) fn closed_by_others(&mut self, dialog: &Dialog, now: Now) {
         let open_for = now.unix - dialog.opened_at;
         let fast = (0.0..TOO_FAST.as_secs_f64()).contains(&open_for);
+        // Chromium closes the dialogs of a page that is being left, too.
+        let left = self.page_index(&dialog.target_id).is_none_or(|at| self.pages[at].closing)
+            || self.frames.any_navigating(&dialog.target_id);
+        let fast = fast && !left;
         if self.options.bridge == BridgeMode::Auto && dialog.kind != DialogType::BeforeUnload && fast {
             self.turn_bridge_on(BridgeReason::ClosedByOthers, now);
         }

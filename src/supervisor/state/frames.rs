@@ -80,6 +80,10 @@ impl Frames {
         self.by_id.iter().filter(|(_, f)| f.page == *page).map(|(id, _)| id.clone()).collect()
     }
 
+    pub(super) fn any_navigating(&self, page: &TargetId) -> bool {
+        self.by_id.values().any(|f| f.page == *page && f.navigating)
+    }
+
     pub(super) fn by_context(&self, session: &SessionKey, context: i64) -> Option<FrameId> {
         let mut all = self.by_id.iter();
         all.find(|(_, f)| f.context == Some(context) && f.session.as_ref() == Some(session)).map(|(id, _)| id.clone())
