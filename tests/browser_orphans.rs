@@ -307,12 +307,12 @@ fn without_its_guard_a_stopped_browser_is_ended_by_the_next_start() {
             assert!(group(held.browser).contains(&held.browser), "stopped, it cannot see its pipe close");
             let told = later(what, held.temp.path());
             assert!(what == "launch" || told.contains(&format!("ended: [{}]", held.browser)), "{told}");
-            held.gone_within(LIMIT, &format!("stopped, without a guard, after {what}"));
+            held.gone_within(LIMIT, &format!("stopped, without a guard, after {what}: {told}"));
             if what == "launch" && held.left_in_temp() != NOTHING {
                 held.age(); // a start waits for two seconds only and leaves the rest to the next
                 later("reap", held.temp.path());
             }
-            assert_eq!(held.left_in_temp(), NOTHING);
+            assert_eq!(held.left_in_temp(), NOTHING, "{told}");
         }
     });
 }

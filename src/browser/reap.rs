@@ -7,6 +7,7 @@ use {
     super::lock::Unowned,
     super::marker,
     super::orphan::{self, End},
+    super::platform::poll_until,
     super::profile,
     super::system,
     crate::sync::Deadline,
@@ -112,14 +113,18 @@ fn clear(folder: &Path, old: bool, hurry: bool, report: &mut Reaped) -> bool {
     if !ended && !old {
         return false;
     }
+    // Threads of a killed process may work on for a moment after it counts as dead.
+    let patience = if ended { kill_time } else { Deadline::after(Duration::ZERO) };
     // Whoever works in there has the folder's name, which is ours alone, on its command line.
-    let users = system::with_words(&[folder.as_os_str().as_encoded_bytes()]);
+    let users = || system::with_words(&[folder.as_os_str().as_encoded_bytes()]);
+    poll_until(patience, || users().is_empty());
+    let users = users();
     if !users.is_empty() {
         let users: Vec<String> = users.iter().map(u32::to_string).collect();
         left(format!("it may be in use by process {}, which is not proven to be ours", users.join(", ")));
         return true;
     }
-    match profile::remove(folder, Deadline::after(Duration::ZERO)) {
+    match profile::remove(folder, patience) {
         Ok(()) => report.removed.push(folder.to_owned()),
         Err(problem) => left(format!("it cannot be removed: {problem}")),
     }
