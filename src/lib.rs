@@ -4,11 +4,13 @@
 //! With `default-features = false` the crate is what embedding the supervisor needs: [`cdp`] (the
 //! protocol client), `browser` (a browser process or endpoint) and `supervisor` (watching it).
 //!
-//! The rooms use only what stands below them: `cli` → `supervisor` → `browser` → [`cdp`] → [`sync`].
+//! The rooms use only what stands below them: `cli` → `page` → `supervisor` → `browser` → [`cdp`] → [`sync`].
 
 pub mod browser;
 pub mod cdp;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "page")]
+pub mod page;
 pub mod supervisor;
 pub mod sync;

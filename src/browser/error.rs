@@ -206,6 +206,24 @@ impl Error {
         Self::NoCdp { endpoint: backend.to_string(), reason }
     }
 
+    /// Its code in answers of the front doors.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        use WebDriverProblem as P;
+        match self {
+            Self::NotFound { .. } | Self::Executable { .. } | Self::Unreachable { .. } | Self::NotCdp { .. } => {
+                "BROWSER_NOT_RUNNING"
+            }
+            Self::Argument { .. } | Self::ReservedPort { .. } | Self::BadUrl { .. } => "BAD_REQUEST",
+            Self::PortInUse { .. } | Self::ProfileInUse { .. } => "CONFLICT",
+            Self::WebDriver { problem: P::Unreachable { .. } | P::Answer { .. }, .. } => "BROWSER_NOT_RUNNING",
+            Self::StartTimeout { .. } | Self::WebDriver { problem: P::Timeout { .. }, .. } => "TIMEOUT",
+            Self::Cdp(inner) if inner.is_timeout() => "TIMEOUT",
+            Self::System { .. } => "INTERNAL",
+            _ => "BROWSER_ERROR",
+        }
+    }
+
     /// Whether the backend has no CDP endpoint: what needs one ([`Surface::ALL`]) is left out then.
     #[must_use]
     pub fn is_without_cdp(&self) -> bool {

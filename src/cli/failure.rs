@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::{browser, supervisor};
+use crate::{browser, page, supervisor};
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,17 +34,20 @@ pub(super) struct Failure {
     pub(super) error: String,
     /// `SCREAMING_SNAKE`.
     pub(super) code: &'static str,
+    /// More, by the code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) details: Option<serde_json::Value>,
     #[serde(skip)]
     pub(super) exit: Exit,
 }
 
 impl Failure {
     pub(super) fn new(code: &'static str, error: impl Into<String>) -> Self {
-        Self { error: error.into(), code, exit: Exit::Failed }
+        Self { error: error.into(), code, details: None, exit: Exit::Failed }
     }
 
     pub(super) fn usage(error: impl Into<String>) -> Self {
-        Self { error: error.into(), code: "BAD_REQUEST", exit: Exit::Usage }
+        Self { error: error.into(), code: "BAD_REQUEST", details: None, exit: Exit::Usage }
     }
 
     pub(super) fn internal(error: impl Into<String>) -> Self {
@@ -59,58 +62,30 @@ impl Failure {
 impl From<browser::Error> for Failure {
     fn from(error: browser::Error) -> Self {
         use browser::Error as E;
-        use browser::WebDriverProblem as P;
-        let (code, exit) = match &error {
-            E::NotFound { .. } | E::Executable { .. } | E::Unreachable { .. } | E::NotCdp { .. } => {
-                ("BROWSER_NOT_RUNNING", Exit::NoBrowser)
-            }
-            E::Argument { .. } | E::ReservedPort { .. } | E::BadUrl { .. } => ("BAD_REQUEST", Exit::Usage),
-            E::PortInUse { .. } | E::ProfileInUse { .. } => ("CONFLICT", Exit::Failed),
-            E::WebDriver { problem: P::Unreachable { .. } | P::Answer { .. }, .. } => {
-                ("BROWSER_NOT_RUNNING", Exit::NoBrowser)
-            }
-            E::StartTimeout { .. } | E::WebDriver { problem: P::Timeout { .. }, .. } => ("TIMEOUT", Exit::NoBrowser),
-            E::WebDriver { .. } | E::NoCdp { .. } => ("BROWSER_ERROR", Exit::NoBrowser),
-            E::SessionLeft { .. } => ("BROWSER_ERROR", Exit::Failed),
-            E::Spawn { .. } | E::Sandbox { .. } | E::NoDisplay { .. } | E::Exited { .. } => {
-                ("BROWSER_ERROR", Exit::NoBrowser)
-            }
-            E::Cdp(inner) if inner.is_timeout() => ("TIMEOUT", Exit::NoBrowser),
-            E::Cdp(_) => ("BROWSER_ERROR", Exit::NoBrowser),
-            _ => ("INTERNAL", Exit::Failed),
+        let exit = match &error {
+            E::Argument { .. } | E::ReservedPort { .. } | E::BadUrl { .. } => Exit::Usage,
+            E::PortInUse { .. } | E::ProfileInUse { .. } | E::SessionLeft { .. } | E::System { .. } => Exit::Failed,
+            _ => Exit::NoBrowser,
         };
-        Self::new(code, error.to_string()).with(exit)
+        Self::new(error.code(), error.to_string()).with(exit)
     }
 }
 
 impl From<supervisor::Error> for Failure {
     fn from(error: supervisor::Error) -> Self {
-        use supervisor::Error as E;
-        let code = match &error {
-            E::Browser(inner) => return inner.clone().into(),
-            E::Cdp(_) if error.is_blocked_by_dialog() => {
-                return Self::new("BLOCKED_BY_DIALOG", error.to_string()).with(Exit::Dialog);
-            }
-            E::NotActive { .. } | E::Reconnecting { .. } => "BROWSER_NOT_RUNNING",
-            E::StartTimeout { .. }
-            | E::Timeout { .. }
-            | E::ScriptTimeout { .. }
-            | E::Unresponsive { .. }
-            | E::Navigating { .. } => "TIMEOUT",
-            E::PageNotFound { .. } | E::NoPage => "TAB_NOT_FOUND",
-            E::FrameNotFound { .. } | E::FrameDetached { .. } => "FRAME_NOT_FOUND",
-            E::NoContext { .. } | E::PageBusy { .. } => "PAGE_BUSY",
-            E::TooManyArmed { .. } | E::Wedged { .. } => "CONFLICT",
-            E::NotAFrameCommand { .. } => "BAD_REQUEST",
-            E::NoDialog => "NO_DIALOG",
-            E::SeveralDialogs { .. } => "SEVERAL_DIALOGS",
-            E::DialogNotFound { .. } | E::DialogGone { .. } | E::DialogLost { .. } => "DIALOG_NOT_FOUND",
-            E::Script(_) => "SCRIPT_ERROR",
-            E::Cdp(inner) if inner.is_timeout() => "TIMEOUT",
-            E::Cdp(inner) if inner.is_closed() => "BROWSER_NOT_RUNNING",
-            E::Cdp(_) => "BROWSER_ERROR",
-            _ => "INTERNAL",
-        };
-        Self::new(code, error.to_string())
+        match &error {
+            supervisor::Error::Browser(inner) => inner.clone().into(),
+            _ if error.is_blocked_by_dialog() => Self::new(error.code(), error.to_string()).with(Exit::Dialog),
+            _ => Self::new(error.code(), error.to_string()),
+        }
+    }
+}
+
+impl From<page::Error> for Failure {
+    fn from(error: page::Error) -> Self {
+        if let page::Error::Supervisor(inner) = error {
+            return inner.into();
+        }
+        Self { details: error.details(), ..Self::new(error.code(), error.to_string()) }
     }
 }

@@ -190,6 +190,34 @@ pub enum Error {
 }
 
 impl Error {
+    /// Its code in answers of the front doors.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Browser(error) => error.code(),
+            Self::Cdp(_) if self.is_blocked_by_dialog() => "BLOCKED_BY_DIALOG",
+            Self::NotActive { .. } | Self::Reconnecting { .. } => "BROWSER_NOT_RUNNING",
+            Self::StartTimeout { .. }
+            | Self::Timeout { .. }
+            | Self::ScriptTimeout { .. }
+            | Self::Unresponsive { .. }
+            | Self::Navigating { .. } => "TIMEOUT",
+            Self::PageNotFound { .. } | Self::NoPage => "TAB_NOT_FOUND",
+            Self::FrameNotFound { .. } | Self::FrameDetached { .. } => "FRAME_NOT_FOUND",
+            Self::NoContext { .. } | Self::PageBusy { .. } => "PAGE_BUSY",
+            Self::TooManyArmed { .. } | Self::Wedged { .. } => "CONFLICT",
+            Self::NotAFrameCommand { .. } => "BAD_REQUEST",
+            Self::NoDialog => "NO_DIALOG",
+            Self::SeveralDialogs { .. } => "SEVERAL_DIALOGS",
+            Self::DialogNotFound { .. } | Self::DialogGone { .. } | Self::DialogLost { .. } => "DIALOG_NOT_FOUND",
+            Self::Script(_) => "SCRIPT_ERROR",
+            Self::Cdp(inner) if inner.is_timeout() => "TIMEOUT",
+            Self::Cdp(inner) if inner.is_closed() => "BROWSER_NOT_RUNNING",
+            Self::Cdp(_) => "BROWSER_ERROR",
+            Self::System { .. } => "INTERNAL",
+        }
+    }
+
     /// Whether an open dialog stands in the way.
     #[must_use]
     pub fn is_blocked_by_dialog(&self) -> bool {

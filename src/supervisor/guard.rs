@@ -301,6 +301,34 @@ impl<'a> Watch<'a> {
     }
 }
 
+/// A call under way.
+struct Guarded<'a> {
+    watch: Watch<'a>,
+    reply: Reply<RawReply>,
+}
+
+/// One of several calls.
+enum Slot<'a> {
+    Open(Guarded<'a>),
+    Answered(Done<RawReply>),
+    Ended(Error),
+    Taken,
+}
+
+impl Slot<'_> {
+    fn from(outcome: Result<Done<RawReply>, Error>) -> Self {
+        outcome.map_or_else(Self::Ended, Self::Answered)
+    }
+
+    fn outcome(self) -> Result<Done<RawReply>, Error> {
+        match self {
+            Self::Answered(done) => Ok(done),
+            Self::Ended(error) => Err(error),
+            Self::Open(_) | Self::Taken => Err(Error::Timeout { what: "the call", after: Duration::ZERO }),
+        }
+    }
+}
+
 impl Supervisor {
     /// Sends a call and waits for its answer, the end of its session, a dialog that blocks it, or the
     /// deadline, whichever is first.
@@ -317,22 +345,87 @@ impl Supervisor {
             let reply = route.connection.send_with(method, params, options)?;
             return Ok(Done { result: reply.wait_raw(deadline)?, rescued: false });
         }
-        self.check_page(route, &method, deadline)?;
-        let mut watch = Watch::new(self, route, method.clone(), deadline);
-        let options = CallOptions { session: Some(&route.session), deadline, interruptible: true };
-        let mut reply = route.connection.send_with(method.clone(), params, options)?;
-        // Again, now that the call can be interrupted: a dialog between the two would be missed.
-        self.check_dialogs(route, &method, Patience::None)?;
+        let mut call = self.begin_guarded(route, method, params, deadline)?;
         loop {
-            match reply.poll_raw(deadline.within(watch.patience())) {
-                Ok(outcome) => return Ok(watch.answered(outcome?)),
-                Err(back) => reply = back,
+            match self.wait_guarded(call, deadline, true) {
+                Ok(outcome) => return outcome,
+                Err(back) => call = back,
             }
-            self.check_dialogs(route, &method, Patience::Grace)?;
-            if deadline.passed() {
-                return Err(watch.too_late(reply, deadline));
+        }
+    }
+
+    /// The same for several calls under way at once. One that ends badly does not end the others.
+    pub(super) fn guarded_all<P: Serialize>(
+        &self,
+        calls: &[(Route, P)],
+        method: &'static str,
+        deadline: Deadline,
+    ) -> Vec<Result<Done<RawReply>, Error>> {
+        let begun = calls.iter().map(|(route, params)| {
+            self.begin_guarded(route, Cow::Borrowed(method), params, deadline).map_or_else(Slot::Ended, Slot::Open)
+        });
+        let mut slots: Vec<Slot<'_>> = begun.collect();
+        while slots.iter().any(|slot| matches!(slot, Slot::Open(_))) {
+            // Waited for is the first that has no answer yet; the others are looked at by the way.
+            let mut wait = true;
+            for slot in &mut slots {
+                let call = match std::mem::replace(slot, Slot::Taken) {
+                    Slot::Open(call) => call,
+                    other => {
+                        *slot = other;
+                        continue;
+                    }
+                };
+                *slot = match self.wait_guarded(call, deadline, wait) {
+                    Ok(outcome) => Slot::from(outcome),
+                    Err(back) => {
+                        wait = false;
+                        Slot::Open(back)
+                    }
+                };
             }
-            watch.look(deadline)?;
+        }
+        slots.into_iter().map(Slot::outcome).collect()
+    }
+
+    fn begin_guarded<'a>(
+        &'a self,
+        route: &'a Route,
+        method: Cow<'static, str>,
+        params: &impl Serialize,
+        deadline: Deadline,
+    ) -> Result<Guarded<'a>, Error> {
+        self.check_page(route, &method, deadline)?;
+        let watch = Watch::new(self, route, method.clone(), deadline);
+        let options = CallOptions { session: Some(&route.session), deadline, interruptible: true };
+        let reply = route.connection.send_with(method, params, options)?;
+        // Again, now that the call can be interrupted: a dialog between the two would be missed.
+        self.check_dialogs(route, &watch.method, Patience::None)?;
+        Ok(Guarded { watch, reply })
+    }
+
+    /// Waits a while for a call, or not at all. The call back when it is not at its end.
+    fn wait_guarded<'a>(
+        &'a self,
+        call: Guarded<'a>,
+        deadline: Deadline,
+        wait: bool,
+    ) -> Result<Result<Done<RawReply>, Error>, Guarded<'a>> {
+        let Guarded { mut watch, reply } = call;
+        let patience = if wait { watch.patience() } else { Duration::ZERO };
+        let reply = match reply.poll_raw(deadline.within(patience)) {
+            Ok(outcome) => return Ok(outcome.map(|raw| watch.answered(raw)).map_err(Error::from)),
+            Err(back) => back,
+        };
+        if let Err(error) = self.check_dialogs(watch.route, &watch.method, Patience::Grace) {
+            return Ok(Err(error));
+        }
+        if deadline.passed() {
+            return Ok(Err(watch.too_late(reply, deadline)));
+        }
+        match watch.look(deadline) {
+            Ok(()) => Err(Guarded { watch, reply }),
+            Err(error) => Ok(Err(error)),
         }
     }
 

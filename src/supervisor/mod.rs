@@ -14,11 +14,12 @@
 //! | `link`, `redial` | the connection of the moment, and making a lost one again |
 //! | `snapshot`, `tree` | what is published |
 //! | `log` | the numbered event log |
-//! | `handle`, `frame_call`, `dialog_call`, `served` | the public calls |
+//! | `handle`, `frame_call`, `aimed`, `dialog_call`, `served` | the public calls |
 //! | `route`, `guard`, `liveness`, `value` | where a call goes, how it waits, what it comes to |
 //! | `registry` | supervisors by task |
 //! | `bridge` | dialogs over requests, for endpoints that answer native ones by themselves |
 
+mod aimed;
 pub mod bridge;
 mod dialog_call;
 mod error;

@@ -1,0 +1,1 @@
+//! Finding an element, and waiting until it can be acted on.

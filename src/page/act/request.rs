@@ -1,0 +1,387 @@
+//! The actions as they are asked for: the fields of `POST /act`.
+
+use serde::{Deserialize, Serialize};
+
+/// An action on a tab.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Act {
+    /// What is done.
+    #[serde(flatten)]
+    pub kind: Kind,
+    /// How long it may take, milliseconds: 8,000 by default, 20,000 for `wait` and `evaluate`, 120,000 at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// How events get into the page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Input>,
+    /// Also when what the ref stands for has changed since it was shown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
+    /// Whether what changed on the page is told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub delta: bool,
+}
+
+/// How events get into the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Input {
+    /// Through the browser, as a person's.
+    Trusted,
+    /// Dispatched by script, in their full sequence.
+    Synthetic,
+}
+
+/// An element: by ref, or by a CSS selector.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Locator {
+    /// A ref of a snapshot.
+    #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// The first match in document order over open shadow roots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<String>,
+    /// The frame that the selector is looked for in; the top frame by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame_id: Option<String>,
+}
+
+/// What is done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum Kind {
+    /// Presses and releases a mouse button on an element.
+    Click {
+        /// Where.
+        #[serde(flatten)]
+        at: Locator,
+        /// Twice in a row.
+        #[serde(default)]
+        double: bool,
+        /// Which button.
+        #[serde(default)]
+        button: Button,
+        /// Keys that are held.
+        #[serde(default)]
+        modifiers: Vec<Modifier>,
+    },
+    /// Moves the mouse over an element.
+    Hover {
+        /// Where.
+        #[serde(flatten)]
+        at: Locator,
+    },
+    /// Brings an element into view.
+    ScrollIntoView {
+        /// Where.
+        #[serde(flatten)]
+        at: Locator,
+    },
+    /// Clicks at a point of the viewport, CSS pixels.
+    ClickCoords {
+        /// From the left.
+        x: f64,
+        /// From the top.
+        y: f64,
+        /// Twice in a row.
+        #[serde(default)]
+        double: bool,
+        /// Which button.
+        #[serde(default)]
+        button: Button,
+    },
+    /// Single mouse events.
+    Mouse {
+        /// In this order.
+        events: Vec<MouseEvent>,
+    },
+    /// Types into an element, or into the focused one.
+    Type {
+        /// Where.
+        #[serde(flatten)]
+        at: Locator,
+        /// What.
+        text: String,
+        /// Press Enter afterwards.
+        #[serde(default)]
+        submit: bool,
+        /// With 75 ms between characters.
+        #[serde(default)]
+        slowly: bool,
+        /// Behind what is there, instead of in its place.
+        #[serde(default)]
+        append: bool,
+    },
+    /// Puts text into the focused element, without key events.
+    InsertText {
+        /// What.
+        text: String,
+    },
+    /// Presses a key or a chord: `Enter`, `Control+a`, `Shift+ArrowDown`.
+    Press {
+        /// Where.
+        #[serde(flatten)]
+        at: Locator,
+        /// Which.
+        key: String,
+        /// How often.
+        #[serde(default)]
+        repeat: Option<u32>,
+    },
+    /// Drags from one place to another.
+    Drag {
+        /// Where it begins: a ref,
+        #[serde(default)]
+        start_ref: Option<String>,
+        /// a selector,
+        #[serde(default)]
+        start_selector: Option<String>,
+        /// or a point.
+        #[serde(default)]
+        start: Option<Point>,
+        /// Where it ends: a ref,
+        #[serde(default)]
+        end_ref: Option<String>,
+        /// a selector,
+        #[serde(default)]
+        end_selector: Option<String>,
+        /// or a point.
+        #[serde(default)]
+        end: Option<Point>,
+        /// Moves on the way; 10 by default.
+        #[serde(default)]
+        steps: Option<u32>,
+        /// The frame of selectors and scripts; the top frame by default.
+        #[serde(default)]
+        frame_id: Option<String>,
+    },
+    /// Chooses options by value or label.
+    Select {
+        /// Where.
+        #[serde(flatten)]
+        at: Locator,
+        /// Values or labels.
+        values: Vec<String>,
+    },
+    /// Ticks a checkbox, radio button or switch.
+    Check {
+        /// Where.
+        #[serde(flatten)]
+        at: Locator,
+    },
+    /// Unticks one.
+    Uncheck {
+        /// Where.
+        #[serde(flatten)]
+        at: Locator,
+    },
+    /// Fills in several fields.
+    Fill {
+        /// In this order.
+        fields: Vec<Field>,
+    },
+    /// Scrolls the page, or what is in an element.
+    Scroll {
+        /// Where.
+        #[serde(flatten)]
+        at: Locator,
+        /// Where to.
+        direction: Direction,
+        /// How far, CSS pixels; most of a view by default.
+        #[serde(default)]
+        pixels: Option<f64>,
+    },
+    /// Waits until all of the conditions hold.
+    Wait(WaitFor),
+    /// Sets the size of the viewport, CSS pixels.
+    Resize {
+        /// How wide.
+        width: u32,
+        /// How high.
+        height: u32,
+    },
+    /// Closes the tab.
+    Close {},
+    /// Runs a script of the caller.
+    Evaluate {
+        /// An expression, a function that is called with the element, or the body of one.
+        #[serde(rename = "fn")]
+        script: String,
+        /// The element that it gets.
+        #[serde(default, rename = "ref")]
+        reference: Option<String>,
+        /// The frame of selectors and scripts; the top frame by default.
+        #[serde(default)]
+        frame_id: Option<String>,
+    },
+    /// Several in a row.
+    Batch {
+        /// In this order.
+        actions: Vec<Act>,
+        /// Whether the first that fails ends it; true by default.
+        #[serde(default)]
+        stop_on_error: Option<bool>,
+    },
+}
+
+/// A mouse button.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Button {
+    /// The usual one.
+    #[default]
+    Left,
+    /// The one for menus.
+    Right,
+    /// The wheel.
+    Middle,
+}
+
+/// A key that is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Modifier {
+    /// Alt, Option.
+    Alt,
+    /// Control.
+    Control,
+    /// Command on macOS, Control elsewhere.
+    ControlOrMeta,
+    /// Command, Windows.
+    Meta,
+    /// Shift.
+    Shift,
+}
+
+/// A point of the viewport, CSS pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// From the left.
+    pub x: f64,
+    /// From the top.
+    pub y: f64,
+}
+
+/// A single mouse event.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct MouseEvent {
+    /// What happens.
+    #[serde(rename = "type")]
+    pub kind: MouseKind,
+    /// From the left, CSS pixels.
+    pub x: f64,
+    /// From the top, CSS pixels.
+    pub y: f64,
+    /// For a wheel: to the right, CSS pixels.
+    #[serde(default)]
+    pub delta_x: f64,
+    /// For a wheel: down, CSS pixels.
+    #[serde(default)]
+    pub delta_y: f64,
+}
+
+/// What a single mouse event is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MouseKind {
+    /// It moves.
+    Move,
+    /// The left button goes down.
+    Down,
+    /// The left button goes up.
+    Up,
+    /// The wheel turns.
+    Wheel,
+}
+
+/// A field and what goes into it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Field {
+    /// Which.
+    #[serde(flatten)]
+    pub at: Locator,
+    /// What.
+    pub value: FieldValue,
+}
+
+/// What goes into a field.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum FieldValue {
+    /// For a checkbox, radio button or switch.
+    Flag(bool),
+    /// For a number or a range.
+    Number(serde_json::Number),
+    /// Text, a date, a colour, an option by value or label.
+    Text(String),
+    /// Several options.
+    Texts(Vec<String>),
+}
+
+/// Where a scroll goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Up.
+    Up,
+    /// Down.
+    Down,
+    /// Left.
+    Left,
+    /// Right.
+    Right,
+}
+
+/// Conditions; all that are given must hold.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WaitFor {
+    /// So long, milliseconds.
+    pub time_ms: Option<u64>,
+    /// The text is visible in some frame.
+    pub text: Option<String>,
+    /// The text is visible in no frame.
+    pub text_gone: Option<String>,
+    /// Something visible matches.
+    pub selector: Option<String>,
+    /// The tab's address matches: `*` and `?` as in file names.
+    pub url: Option<String>,
+    /// `load`, `domcontentloaded` or `networkidle`.
+    pub load_state: Option<String>,
+    /// A script gives something true.
+    #[serde(rename = "fn")]
+    pub script: Option<String>,
+    /// The element is in this state.
+    #[serde(rename = "ref")]
+    pub reference: Option<String>,
+    /// The state.
+    pub state: Option<State>,
+    /// The frame that selector and script are for.
+    pub frame_id: Option<String>,
+}
+
+/// A state that an element can be waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum State {
+    /// Rendered and not hidden.
+    Visible,
+    /// Not rendered, hidden or gone.
+    Hidden,
+    /// Can be used.
+    Enabled,
+    /// Cannot be used.
+    Disabled,
+    /// Ticked.
+    Checked,
+    /// Not ticked.
+    Unchecked,
+    /// Not in the document any more.
+    Gone,
+}

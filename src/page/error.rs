@@ -1,0 +1,145 @@
+//! What can go wrong with a page, each with the way out.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::supervisor;
+
+/// What a ref was shown as.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Shown {
+    /// Its role.
+    pub role: String,
+    /// Its accessible name: untrusted.
+    pub name: String,
+}
+
+/// A failed request to a page.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The supervisor could not do it.
+    #[error(transparent)]
+    Supervisor(#[from] supervisor::Error),
+    /// The text is no ref.
+    #[error("{text:?} is no ref; refs look like e12 and stand in a snapshot as [ref=e12]")]
+    BadRef {
+        /// What was given.
+        text: String,
+    },
+    /// The element that the ref was shown for is gone.
+    #[error("ref {reference} is stale: {why}; take a new snapshot and use a ref from it")]
+    StaleRef {
+        /// The ref.
+        reference: String,
+        /// What became of it.
+        why: &'static str,
+    },
+    /// The element is another one to a reader than when it was shown.
+    #[error(
+        "ref {reference} has changed since it was shown: it was {} {:?} and is now {} {:?}; \
+         take a new snapshot, or use force if this is meant",
+        .was.role, .was.name, .now.role, .now.name
+    )]
+    RefChanged {
+        /// The ref.
+        reference: String,
+        /// What was shown.
+        was: Shown,
+        /// What it is.
+        now: Shown,
+    },
+    /// Nothing matches the selector.
+    #[error("nothing matches the selector {selector:?} in {place}; take a snapshot to see what is there")]
+    NoMatch {
+        /// The selector.
+        selector: String,
+        /// Where was looked.
+        place: String,
+    },
+    /// The request makes no sense.
+    #[error("{problem}")]
+    BadRequest {
+        /// What is wrong and how it should be.
+        problem: String,
+    },
+    /// The element cannot be acted on.
+    #[error("{what} cannot be acted on: {reason}")]
+    NotActionable {
+        /// The element, as it was addressed.
+        what: String,
+        /// Why.
+        reason: String,
+        /// What lies over it, if something does.
+        covered_by: Option<String>,
+    },
+    /// The document that was meant is gone.
+    #[error("frame {frame} shows another document by now; take a new snapshot")]
+    DocumentGone {
+        /// The frame.
+        frame: String,
+    },
+    /// Our own script failed in the page.
+    #[error("reading the page failed in frame {frame}: {problem}; take a new snapshot")]
+    Internal {
+        /// The frame.
+        frame: String,
+        /// What it said.
+        problem: String,
+    },
+    /// What was waited for did not come.
+    #[error("{what} did not come within {after_ms} ms")]
+    Timeout {
+        /// What was waited for.
+        what: String,
+        /// How long, in milliseconds.
+        after_ms: u64,
+    },
+    /// A file could not be read or written.
+    #[error("cannot {doing} {name}: {problem}")]
+    File {
+        /// `read`, `write`, …
+        doing: &'static str,
+        /// Its name, without the folders above it.
+        name: String,
+        /// The system's sentence.
+        problem: String,
+    },
+}
+
+impl Error {
+    /// Its code in answers.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Supervisor(error) => error.code(),
+            Self::BadRef { .. } | Self::BadRequest { .. } => "BAD_REQUEST",
+            Self::StaleRef { .. } | Self::DocumentGone { .. } => "STALE_REF",
+            Self::RefChanged { .. } => "REF_CHANGED",
+            Self::NoMatch { .. } => "NOT_FOUND",
+            Self::NotActionable { .. } => "NOT_ACTIONABLE",
+            Self::Timeout { .. } => "TIMEOUT",
+            Self::File { .. } => "PATH_REFUSED",
+            Self::Internal { .. } => "INTERNAL",
+        }
+    }
+
+    /// What an answer carries beside the sentence and the code.
+    #[must_use]
+    pub fn details(&self) -> Option<Value> {
+        match self {
+            Self::RefChanged { reference, was, now } => Some(json!({ "ref": reference, "was": was, "now": now })),
+            Self::StaleRef { reference, .. } => Some(json!({ "ref": reference })),
+            Self::NotActionable { reason, covered_by, .. } => {
+                Some(json!({ "reason": reason, "coveredBy": covered_by }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether an open dialog stands in the way.
+    #[must_use]
+    pub fn is_blocked_by_dialog(&self) -> bool {
+        matches!(self, Self::Supervisor(error) if error.is_blocked_by_dialog())
+    }
+}

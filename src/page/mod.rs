@@ -1,0 +1,137 @@
+//! Seeing and acting: what a tab shows, refs for what is in it, and actions on them.
+//!
+//! [`Pages`] belongs to a supervisor and gives a [`Tab`] for each of its pages. A tab is asked for a
+//! [`Snapshot`], which shows all frames with refs, and told to act on a ref. Everything goes through the
+//! supervisor's connection and is bounded by a deadline; under a dialog it answers at once.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `world`, `script` | our isolated world in each frame, and what runs in it |
+//! | `refs` | numbers for DOM nodes |
+//! | `see` | snapshots |
+//! | `act` | actions |
+//! | `error` | what can go wrong |
+
+mod act;
+mod error;
+mod refs;
+mod script;
+mod see;
+mod world;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+pub use act::{
+    Act, Button, Direction, Field, FieldValue, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Outcome, Point,
+    State, WaitFor,
+};
+pub use error::{Error, Shown};
+pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
+pub use world::{Doc, Node};
+
+use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::target::TargetId;
+use crate::supervisor::{self, Supervisor};
+
+/// The tabs of a supervisor. Clones are the same.
+#[derive(Clone)]
+pub struct Pages {
+    supervisor: Arc<Supervisor>,
+    tabs: Arc<Mutex<HashMap<TargetId, Arc<Tab>>>>,
+}
+
+impl Pages {
+    /// The pages that a supervisor watches.
+    #[must_use]
+    pub fn new(supervisor: Arc<Supervisor>) -> Self {
+        Self { supervisor, tabs: Arc::default() }
+    }
+
+    /// The supervisor.
+    #[must_use]
+    pub fn supervisor(&self) -> &Arc<Supervisor> {
+        &self.supervisor
+    }
+
+    /// A tab by its target id. The same one as before, with its refs.
+    ///
+    /// # Errors
+    /// [`supervisor::Error::PageNotFound`].
+    pub fn tab(&self, target: &TargetId) -> Result<Arc<Tab>, Error> {
+        let now = self.supervisor.snapshot();
+        let mut tabs = self.tabs.lock();
+        tabs.retain(|target, _| now.page(target.as_str()).is_some());
+        if now.page(target.as_str()).is_none() {
+            return Err(supervisor::Error::PageNotFound { target: target.to_string() }.into());
+        }
+        let tab = tabs.entry(target.clone()).or_insert_with(|| {
+            let supervisor = Arc::clone(&self.supervisor);
+            Arc::new(Tab {
+                supervisor,
+                target: target.clone(),
+                worlds: world::Worlds::default(),
+                refs: Mutex::default(),
+                seen: Mutex::default(),
+            })
+        });
+        Ok(Arc::clone(tab))
+    }
+}
+
+impl fmt::Debug for Pages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pages").field("supervisor", &self.supervisor).finish_non_exhaustive()
+    }
+}
+
+/// One tab: its refs and what was seen of it. All methods may be called from any thread.
+///
+/// Locks are held for moments only, never over a call into the browser, and never two at once.
+pub struct Tab {
+    supervisor: Arc<Supervisor>,
+    target: TargetId,
+    worlds: world::Worlds,
+    refs: Mutex<refs::Refs>,
+    seen: Mutex<see::Seen>,
+}
+
+impl Tab {
+    /// Its target.
+    #[must_use]
+    pub fn target(&self) -> &TargetId {
+        &self.target
+    }
+
+    /// The supervisor it belongs to.
+    #[must_use]
+    pub fn supervisor(&self) -> &Arc<Supervisor> {
+        &self.supervisor
+    }
+
+    /// What a ref was shown for: `e12`, `@e12` or `12`.
+    ///
+    /// # Errors
+    /// [`Error::BadRef`], [`Error::StaleRef`].
+    pub fn resolve(&self, reference: &str) -> Result<(Node, Shown), Error> {
+        self.refs.lock().get(reference)
+    }
+
+    /// The top frame.
+    fn top(&self) -> Result<FrameId, Error> {
+        let now = self.supervisor.snapshot();
+        let missing = || supervisor::Error::PageNotFound { target: self.target.to_string() };
+        let page = now.page(self.target.as_str()).ok_or_else(missing)?;
+        let detached = || supervisor::Error::FrameDetached { frame: "top".to_owned() };
+        Ok(page.top_frame.clone().ok_or_else(detached)?)
+    }
+}
+
+impl fmt::Debug for Tab {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tab").field("target", &self.target).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,63 @@
+//! The refs of a tab: numbers that stand for one DOM node each.
+//!
+//! A number is given when a node is shown first, belongs to that node as long as its document stays, and
+//! is never given again in the tab. Nothing is matched anew: a node that is gone is gone.
+
+use std::collections::{HashMap, HashSet};
+
+use super::error::{Error, Shown};
+use super::world::{Doc, Node};
+
+/// The refs that a tab has given.
+#[derive(Debug, Default)]
+pub(super) struct Refs {
+    last: u32,
+    shown: HashMap<u32, (Node, Shown)>,
+    numbers: HashMap<Doc, HashMap<u32, u32>>,
+}
+
+impl Refs {
+    /// The number of a node, which is shown as `shown` from now on.
+    pub(super) fn show(&mut self, node: Node, shown: Shown) -> u32 {
+        let of_doc = self.numbers.entry(node.doc.clone()).or_default();
+        let number = *of_doc.entry(node.id).or_insert_with(|| {
+            self.last += 1;
+            self.last
+        });
+        self.shown.insert(number, (node, shown));
+        number
+    }
+
+    /// What a ref was given for.
+    ///
+    /// # Errors
+    /// [`Error::BadRef`], [`Error::StaleRef`].
+    pub(super) fn get(&self, text: &str) -> Result<(Node, Shown), Error> {
+        let number = parse(text)?;
+        let stale = |why| Error::StaleRef { reference: format!("e{number}"), why };
+        if number > self.last {
+            return Err(stale("no snapshot of this tab has shown it"));
+        }
+        self.shown.get(&number).cloned().ok_or_else(|| stale("its frame shows another document"))
+    }
+
+    /// The number of a node that was shown.
+    pub(super) fn number(&self, node: &Node) -> Option<u32> {
+        self.numbers.get(&node.doc)?.get(&node.id).copied()
+    }
+
+    /// Forgets the refs of documents that are gone.
+    pub(super) fn keep(&mut self, present: impl Fn(&Node) -> bool) {
+        self.shown.retain(|_, (node, _)| present(node));
+        let docs: HashSet<&Doc> = self.shown.values().map(|(node, _)| &node.doc).collect();
+        self.numbers.retain(|doc, _| docs.contains(doc));
+    }
+}
+
+/// `e12`, `@e12` or `12`.
+fn parse(text: &str) -> Result<u32, Error> {
+    let digits = text.strip_prefix('@').unwrap_or(text);
+    let digits = digits.strip_prefix('e').unwrap_or(digits);
+    let number = digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    number.filter(|number| *number > 0).ok_or_else(|| Error::BadRef { text: text.chars().take(40).collect() })
+}

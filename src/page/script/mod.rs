@@ -1,0 +1,50 @@
+//! The script that runs in our isolated world in each frame, put together from the files beside this one.
+//!
+//! It is one function scope, evaluated once a document. What the rest of this room calls is in its
+//! `calls`; see [`world`](super::world). It writes nothing into the page and calls nothing of it.
+
+/// The expression. It evaluates to the token of the document, and takes the token to use when there is
+/// none yet as `TOKEN`.
+pub(super) const SOURCE: &str = concat!(
+    "(token => {\n\"use strict\";\nif (globalThis.__cdpilot) return globalThis.__cdpilot.token;\n",
+    "const calls = Object.create(null);\n",
+    include_str!("node.js"),
+    include_str!("role.js"),
+    include_str!("table.js"),
+    include_str!("state.js"),
+    include_str!("value.js"),
+    include_str!("name.js"),
+    include_str!("content.js"),
+    include_str!("describe.js"),
+    include_str!("tree.js"),
+    include_str!("act.js"),
+    include_str!("box.js"),
+    include_str!("text.js"),
+    "globalThis.__cdpilot = {token, calls, idOf, nodeOf, adopt};\nreturn token;\n})",
+);
+
+/// What is called in the world: finds the script of one document and nothing else, and calls in it.
+/// Gives `{"g": 1}` when that document is gone, else `{"v": …}` or, for an exception, `{"e": …}`.
+pub(super) const CALL: &str = "async function(token, name, args) {
+    const world = globalThis.__cdpilot;
+    if (!world || world.token !== token) return {g: 1};
+    try {
+        const value = await world.calls[name](args);
+        return {v: value === undefined ? null : value};
+    } catch (error) {
+        return {e: String(error && error.stack || error)};
+    }
+}";
+
+/// Gives the number of the node it is called on.
+pub(super) const NUMBER: &str = "function() { return globalThis.__cdpilot ? globalThis.__cdpilot.idOf(this) : 0; }";
+/// Gives the node with a number.
+pub(super) const NODE: &str = "function(token, id) {
+    const world = globalThis.__cdpilot;
+    return world && world.token === token ? world.nodeOf(id) : null;
+}";
+/// Gives the nodes with some numbers, in a list; `null` for those that are gone.
+pub(super) const NODES: &str = "function(token, ids) {
+    const world = globalThis.__cdpilot;
+    return world && world.token === token ? ids.map(id => world.nodeOf(id)) : null;
+}";

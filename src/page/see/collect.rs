@@ -1,0 +1,257 @@
+//! Asking all frames at once, and joining their trees: a frame's nodes stand below the element that holds it.
+
+use std::collections::HashMap;
+
+use super::super::Tab;
+use super::super::error::Error;
+use super::super::world::{Doc, Node};
+use super::tree::{Ask, More, Told, Tree};
+use super::{SnapshotOptions, Unread};
+use crate::cdp::protocol::dom::{DescribeNode, GetFrameOwner};
+use crate::cdp::protocol::page::FrameId;
+use crate::supervisor::{self, FrameRef};
+use crate::sync::Deadline;
+
+/// A node of the joined tree.
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    pub(super) depth: u32,
+    pub(super) role: Box<str>,
+    pub(super) name: Box<str>,
+    /// The element; `None` for a text, and for what stands for a folded run.
+    pub(super) node: Option<Node>,
+    pub(super) frame: FrameId,
+    pub(super) in_top: bool,
+    pub(super) has_ref: bool,
+    pub(super) more: Option<Box<More>>,
+    /// It stands for so many like siblings that are left out.
+    pub(super) folded: usize,
+}
+
+/// The joined tree.
+pub(super) struct Collected {
+    pub(super) url: String,
+    pub(super) title: String,
+    pub(super) doc: Doc,
+    pub(super) items: Vec<Item>,
+    pub(super) frames: usize,
+    pub(super) unread: Vec<Unread>,
+    pub(super) rescued: bool,
+}
+
+struct Read {
+    doc: Doc,
+    tree: Tree,
+}
+
+impl Tab {
+    pub(super) fn collect(&self, options: &SnapshotOptions, deadline: Deadline) -> Result<Collected, Error> {
+        let root = match &options.frame {
+            Some(text) => self.frame_named(text, deadline)?,
+            None => self.top()?,
+        };
+        let (frames, parents) = self.frames_below(&root);
+        let ask = |frame: &FrameId| Ask {
+            selector: options.selector.as_deref().filter(|_| *frame == root),
+            urls: options.urls,
+            description: options.format == super::Format::Aria,
+        };
+        let answers = self.call_all(&frames, "tree", ask, deadline);
+        let (mut read, mut unread, mut rescued) = (HashMap::new(), Vec::new(), false);
+        for (frame, answer) in frames.iter().zip(answers) {
+            match answer {
+                Ok((doc, done)) => {
+                    rescued |= done.rescued;
+                    read.insert(frame.clone(), Read { doc, tree: done.result });
+                }
+                // Nothing can be told without it.
+                Err(error) if *frame == root || error.is_blocked_by_dialog() => return Err(error),
+                Err(error) => unread.push(Unread { frame_id: frame.clone(), problem: error.to_string() }),
+            }
+        }
+        let held = self.owners(&parents, &read, deadline);
+        self.forget_gone(&read, &frames);
+        let Some(top) = read.get_mut(&root) else {
+            return Err(supervisor::Error::FrameDetached { frame: root.to_string() }.into());
+        };
+        if let Some(problem) = top.tree.error.take() {
+            return Err(Error::BadRequest { problem });
+        }
+        let (url, title) = (std::mem::take(&mut top.tree.url), std::mem::take(&mut top.tree.title));
+        let doc = top.doc.clone();
+        let mut joined = Joined { read, held, top: self.top()?, items: Vec::new(), frames: 0 };
+        joined.add(&root, 0);
+        Ok(Collected { url, title, doc, items: joined.items, frames: joined.frames, unread, rescued })
+    }
+
+    /// A frame and all below it that can be asked, and the parent of each.
+    fn frames_below(&self, root: &FrameId) -> (Vec<FrameId>, HashMap<FrameId, FrameId>) {
+        let now = self.supervisor.snapshot();
+        let (mut frames, mut parents) = (vec![root.clone()], HashMap::new());
+        let mut next = 0;
+        while next < frames.len() {
+            let parent = frames[next].clone();
+            next += 1;
+            for frame in now.frames_of(self.target.as_str()) {
+                let is_child = frame.parent_frame_id.as_ref() == Some(&parent) && frame.session_id.is_some();
+                if is_child && !frames.contains(&frame.frame_id) {
+                    frames.push(frame.frame_id.clone());
+                    parents.insert(frame.frame_id.clone(), parent.clone());
+                }
+            }
+        }
+        (frames, parents)
+    }
+
+    /// Which element holds which frame: asked once for each frame and document around it.
+    fn owners(
+        &self,
+        parents: &HashMap<FrameId, FrameId>,
+        read: &HashMap<FrameId, Read>,
+        deadline: Deadline,
+    ) -> HashMap<(FrameId, u32), FrameId> {
+        let known = self.seen.lock().owners.clone();
+        let mut held = HashMap::new();
+        let mut missing: HashMap<&FrameId, Vec<&FrameId>> = HashMap::new();
+        for (child, parent) in parents.iter().filter(|(child, _)| read.contains_key(*child)) {
+            match (known.get(child), read.get(parent)) {
+                (Some((doc, id)), Some(around)) if *doc == around.doc => {
+                    held.insert((parent.clone(), *id), child.clone());
+                }
+                (_, Some(_)) => missing.entry(parent).or_default().push(child),
+                (_, None) => {}
+            }
+        }
+        for (parent, children) in missing {
+            let Ok(numbers) = self.owner_numbers(parent, &children, deadline) else { continue };
+            let Some(around) = read.get(parent) else { continue };
+            for (child, number) in children.into_iter().zip(numbers) {
+                let Some(number) = number else { continue };
+                held.insert((parent.clone(), number), child.clone());
+                self.seen.lock().owners.insert(child.clone(), (around.doc.clone(), number));
+            }
+        }
+        held
+    }
+
+    fn owner_numbers(
+        &self,
+        parent: &FrameId,
+        children: &[&FrameId],
+        deadline: Deadline,
+    ) -> Result<Vec<Option<u32>>, Error> {
+        let ask = |child: &&FrameId| (FrameRef::Id(parent.clone()), GetFrameOwner::new((*child).clone()));
+        let told = self.supervisor.session_calls(children.iter().map(ask).collect(), deadline);
+        let backends: Vec<_> = told.into_iter().map(|told| told.ok().map(|done| done.result.backend_node_id)).collect();
+        let there: Vec<_> = backends.iter().flatten().copied().collect();
+        let mut numbers = self.numbers(parent, &there, deadline)?.into_iter();
+        Ok(backends.into_iter().map(|backend| backend.and_then(|_| numbers.next().flatten())).collect())
+    }
+
+    /// The element that holds a frame, in the document around it. `None` for the top frame.
+    pub(in super::super) fn owner(&self, child: &FrameId, deadline: Deadline) -> Result<Option<Node>, Error> {
+        let now = self.supervisor.snapshot();
+        let Some(parent) = now.frame(child.as_str()).and_then(|frame| frame.parent_frame_id.clone()) else {
+            return Ok(None);
+        };
+        let doc = self.document(&parent, deadline)?;
+        let known = self.seen.lock().owners.get(child).cloned().filter(|(of, _)| *of == doc);
+        let id = match known {
+            Some((_, id)) => id,
+            None => {
+                let numbers = self.owner_numbers(&parent, &[child], deadline)?;
+                let detached = || supervisor::Error::FrameDetached { frame: child.to_string() };
+                let id = numbers.into_iter().next().flatten().ok_or_else(detached)?;
+                self.seen.lock().owners.insert(child.clone(), (doc.clone(), id));
+                id
+            }
+        };
+        Ok(Some(Node { frame: parent, doc, id }))
+    }
+
+    /// The frame that an element holds.
+    pub(super) fn frame_in(&self, owner: &Node, deadline: Deadline) -> Result<FrameId, Error> {
+        let object = self.object(owner, deadline)?;
+        let mut describe = DescribeNode::new();
+        describe.object_id = Some(object.clone());
+        let told = self.supervisor.session_call(&FrameRef::Id(owner.frame.clone()), &describe, deadline);
+        self.release(&owner.frame, object);
+        let holds = told?.result.node.frame_id;
+        holds
+            .ok_or_else(|| Error::BadRequest { problem: "this ref is no frame's; use the ref of an iframe".to_owned() })
+    }
+
+    /// Refs and worlds of documents that went are let go. Frames outside of what was read stay.
+    fn forget_gone(&self, read: &HashMap<FrameId, Read>, asked: &[FrameId]) {
+        let now = self.supervisor.snapshot();
+        let frames: Vec<FrameId> = now.frames_of(self.target.as_str()).map(|frame| frame.frame_id.clone()).collect();
+        self.worlds.keep(&frames);
+        let present = |node: &Node| match read.get(&node.frame) {
+            Some(read) => read.doc == node.doc,
+            None => frames.contains(&node.frame) && !asked.contains(&node.frame),
+        };
+        self.refs.lock().keep(present);
+        self.seen.lock().owners.retain(|frame, _| frames.contains(frame));
+    }
+}
+
+struct Joined {
+    read: HashMap<FrameId, Read>,
+    held: HashMap<(FrameId, u32), FrameId>,
+    top: FrameId,
+    items: Vec<Item>,
+    frames: usize,
+}
+
+impl Joined {
+    fn add(&mut self, frame: &FrameId, depth: u32) {
+        let Some(read) = self.read.remove(frame) else { return };
+        self.frames += 1;
+        let in_top = *frame == self.top;
+        for Told(below, role, name, id, more) in read.tree.nodes {
+            let node = (id > 0).then(|| Node { frame: frame.clone(), doc: read.doc.clone(), id });
+            let has_ref = node.is_some() && gets_ref(&role, &name, more.as_deref());
+            let inner = node.as_ref().and_then(|node| self.held.remove(&(frame.clone(), node.id)));
+            let depth = depth + below;
+            let frame = frame.clone();
+            self.items.push(Item { depth, role, name, node, frame, in_top, has_ref, more, folded: 0 });
+            if let Some(inner) = inner {
+                self.add(&inner, depth + 1);
+            }
+        }
+    }
+}
+
+/// Roles of what people act on.
+pub(super) const INTERACTIVE: [&str; 20] = [
+    "button",
+    "checkbox",
+    "combobox",
+    "disclosuretriangle",
+    "gridcell",
+    "link",
+    "listbox",
+    "menuitem",
+    "menuitemcheckbox",
+    "menuitemradio",
+    "option",
+    "radio",
+    "searchbox",
+    "slider",
+    "spinbutton",
+    "switch",
+    "tab",
+    "textbox",
+    "treeitem",
+    "iframe",
+];
+
+/// Whether a person would act on it.
+pub(super) fn is_interactive(role: &str, more: Option<&More>) -> bool {
+    INTERACTIVE.contains(&role) || more.is_some_and(|more| more.cursor)
+}
+
+/// What can be acted on always has a ref, other things when they have a name to know them by.
+fn gets_ref(role: &str, name: &str, more: Option<&More>) -> bool {
+    is_interactive(role, more) || (!name.is_empty() && role != "text") || more.is_some_and(|more| more.active)
+}

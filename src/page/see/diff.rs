@@ -1,0 +1,92 @@
+//! What changed between two texts, by lines.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+
+/// How long finding the smallest difference may take; then a larger one is given.
+const TIME: Duration = Duration::from_millis(200);
+
+/// Lines that came in place of others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hunk {
+    /// The line of the old text it begins at, counted from 0.
+    pub at: usize,
+    /// Lines that went.
+    pub removed: Vec<String>,
+    /// Lines that came.
+    pub added: Vec<String>,
+}
+
+/// What changed. Shown as lines that begin with `- ` and `+ `.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Diff {
+    /// In the order of the text.
+    pub hunks: Vec<Hunk>,
+}
+
+impl Diff {
+    /// What makes `new` of `old`.
+    #[must_use]
+    pub fn between(old: &str, new: &str) -> Self {
+        let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+        let until = Instant::now() + TIME;
+        let ops = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(until));
+        let mut hunks: Vec<Hunk> = Vec::new();
+        for op in ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
+            let (from, to) = (op.old_range(), op.new_range());
+            let at = from.start;
+            let own = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+            let (removed, added) = (own(&old[from]), own(&new[to]));
+            match hunks.last_mut().filter(|last| last.at + last.removed.len() == at) {
+                Some(last) => {
+                    last.removed.extend(removed);
+                    last.added.extend(added);
+                }
+                None => hunks.push(Hunk { at, removed, added }),
+            }
+        }
+        Self { hunks }
+    }
+
+    /// Makes the new text of the old one. `None` when it is not the one that the difference was made of.
+    #[must_use]
+    pub fn apply(&self, old: &str) -> Option<String> {
+        let old: Vec<&str> = old.lines().collect();
+        let (mut new, mut at) = (Vec::new(), 0);
+        for hunk in &self.hunks {
+            new.extend(old.get(at..hunk.at)?);
+            at = hunk.at + hunk.removed.len();
+            if old.get(hunk.at..at)? != hunk.removed.as_slice() {
+                return None;
+            }
+            new.extend(hunk.added.iter().map(String::as_str));
+        }
+        new.extend(old.get(at..)?);
+        Some(new.join("\n"))
+    }
+
+    /// Whether nothing changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.hunks.is_empty()
+    }
+}
+
+impl fmt::Display for Diff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut first = true;
+        for hunk in &self.hunks {
+            let gone = hunk.removed.iter().map(|line| ("- ", line));
+            for (mark, line) in gone.chain(hunk.added.iter().map(|line| ("+ ", line))) {
+                if !first {
+                    f.write_str("\n")?;
+                }
+                first = false;
+                write!(f, "{mark}{line}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! Leaving things out: by the filters of a snapshot, and of long runs of like siblings.
+
+use super::super::world::Node;
+use super::SnapshotOptions;
+use super::collect::{Item, is_interactive};
+
+/// Containers that say nothing without a name.
+const CONTAINERS: [&str; 17] = [
+    "application",
+    "directory",
+    "document",
+    "generic",
+    "grid",
+    "group",
+    "list",
+    "listitem",
+    "menu",
+    "menubar",
+    "paragraph",
+    "row",
+    "rowgroup",
+    "table",
+    "tablist",
+    "toolbar",
+    "tree",
+];
+/// So many like siblings are a run.
+const RUN: usize = 8;
+/// So many of a run are shown.
+const SHOWN: usize = 5;
+
+/// What the filters leave.
+pub(super) fn filtered(items: Vec<Item>, options: &SnapshotOptions) -> Vec<Item> {
+    let mut items = items;
+    if options.interactive {
+        let kept = |item: &Item| is_interactive(&item.role, item.more.as_deref());
+        items = lifted(items, kept, |item| &*item.role == "iframe");
+    }
+    if options.compact {
+        let empty = |item: &Item| item.name.is_empty() && !item.has_ref && CONTAINERS.contains(&&*item.role);
+        items = lifted(items, |item| !empty(item), |_| true);
+    }
+    if let Some(depth) = options.depth {
+        items.retain(|item| item.depth <= depth);
+    }
+    items
+}
+
+/// Keeps some items. What was below one that goes moves up; what is below one that does not `nest` moves
+/// up too.
+fn lifted(items: Vec<Item>, keep: impl Fn(&Item) -> bool, nests: impl Fn(&Item) -> bool) -> Vec<Item> {
+    let mut around: Vec<u32> = Vec::new(); // depths of those kept that the present item is in
+    let mut kept = Vec::with_capacity(items.len());
+    for mut item in items {
+        while around.last().is_some_and(|depth| *depth >= item.depth) {
+            around.pop();
+        }
+        if !keep(&item) {
+            continue;
+        }
+        let depth = item.depth;
+        item.depth = u32::try_from(around.len()).unwrap_or(u32::MAX);
+        if nests(&item) {
+            around.push(depth);
+        }
+        kept.push(item);
+    }
+    kept
+}
+
+/// Shows five of a run of eight or more siblings of one role. The run whose rest begins with `expand` is
+/// shown whole.
+pub(super) fn folded(items: Vec<Item>, expand: Option<&Node>) -> Vec<Item> {
+    let mut out = Vec::with_capacity(items.len().min(1024));
+    level(&items, 0, items.len(), expand, &mut out);
+    out
+}
+
+/// Works through the siblings in a range.
+fn level(items: &[Item], start: usize, end: usize, expand: Option<&Node>, out: &mut Vec<Item>) {
+    let mut siblings = Vec::new(); // each with where the next one begins
+    let mut at = start;
+    while at < end {
+        let depth = items[at].depth;
+        let next = (at + 1..end).find(|&index| items[index].depth <= depth).unwrap_or(end);
+        siblings.push((at, next));
+        at = next;
+    }
+    let role = |index: usize| &*items[siblings[index].0].role;
+    let mut first = 0;
+    while first < siblings.len() {
+        let run = (first..siblings.len()).take_while(|&index| role(index) == role(first)).count();
+        let rest = siblings.get(first + SHOWN).map(|&(index, _)| &items[index]);
+        let is_run = run >= RUN && role(first) != "text";
+        let hidden = rest.filter(|rest| is_run && rest.node.is_some() && rest.node.as_ref() != expand);
+        let shown = if hidden.is_some() { SHOWN } else { run };
+        for &(at, next) in &siblings[first..first + shown] {
+            out.push(items[at].clone());
+            level(items, at + 1, next, expand, out);
+        }
+        if let Some(rest) = hidden {
+            out.push(Item { folded: run - SHOWN, has_ref: true, more: None, ..rest.clone() });
+        }
+        first += run;
+    }
+}

@@ -1,0 +1,102 @@
+//! The `aria` format: a list of nodes, with the ids that the protocol knows them by.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::super::Tab;
+use super::super::world::{Doc, Node};
+use super::collect::Item;
+use super::{Snapshot, SnapshotOptions, Stats};
+use crate::cdp::protocol::dom::{BackendNodeId, DescribeNode};
+use crate::cdp::protocol::page::FrameId;
+use crate::supervisor::FrameRef;
+use crate::sync::Deadline;
+
+/// A node of the `aria` format.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AriaNode {
+    /// Its ref; texts have none.
+    #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// Its role.
+    pub role: String,
+    /// Its accessible name, or the text: untrusted.
+    pub name: String,
+    /// Its value: untrusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// Its description: untrusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Levels below the root.
+    pub depth: u32,
+    /// Its frame.
+    pub frame_id: FrameId,
+    /// Its id in the protocol; texts have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backend_node_id: Option<i64>,
+}
+
+impl Tab {
+    pub(super) fn fill_nodes(
+        &self,
+        shown: &mut Snapshot,
+        items: &[Item],
+        options: &SnapshotOptions,
+        deadline: Deadline,
+    ) {
+        let kept: Vec<Item> = items.iter().take(options.limit).cloned().collect();
+        let kept: Vec<Item> = kept.into_iter().map(|item| Item { has_ref: item.node.is_some(), ..item }).collect();
+        shown.truncated = kept.len() < items.len();
+        self.number(shown, kept.iter());
+        let mut backends = self.backends(kept.iter().filter_map(|item| item.node.as_ref()), deadline);
+        let node = |item: &Item| {
+            let more = item.more.as_deref();
+            AriaNode {
+                reference: self.reference(item).map(|number| format!("e{number}")),
+                role: item.role.to_string(),
+                name: item.name.to_string(),
+                value: more.and_then(|more| more.value.clone()),
+                description: more.and_then(|more| more.description.clone()),
+                depth: item.depth,
+                frame_id: item.frame.clone(),
+                backend_node_id: item.node.as_ref().and_then(|node| backends.remove(node)),
+            }
+        };
+        let nodes: Vec<AriaNode> = kept.iter().map(node).collect();
+        shown.stats = Stats { lines: nodes.len(), refs: shown.refs.len(), ..shown.stats };
+        shown.nodes = Some(nodes);
+    }
+
+    /// The ids by which the protocol knows nodes. Nodes that are gone are left out.
+    fn backends<'a>(&self, nodes: impl Iterator<Item = &'a Node>, deadline: Deadline) -> HashMap<Node, i64> {
+        let mut by_doc: HashMap<(FrameId, Doc), Vec<u32>> = HashMap::new();
+        for node in nodes {
+            by_doc.entry((node.frame.clone(), node.doc.clone())).or_default().push(node.id);
+        }
+        let mut found = HashMap::new();
+        for ((frame, doc), ids) in by_doc {
+            let Ok((list, objects)) = self.objects(&frame, &doc, &ids, deadline) else { continue };
+            let describe = |object: &_| {
+                let mut describe = DescribeNode::new();
+                describe.object_id = Some(Clone::clone(object));
+                (FrameRef::Id(frame.clone()), describe)
+            };
+            let told = self.supervisor.session_calls(objects.iter().map(|(_, o)| describe(o)).collect(), deadline);
+            for ((id, _), told) in objects.iter().zip(told) {
+                let backend: Option<BackendNodeId> = told.ok().map(|done| done.result.node.backend_node_id);
+                if let Some(backend) = backend {
+                    let node = Node { frame: frame.clone(), doc: doc.clone(), id: *id };
+                    found.insert(node, i64::from(backend));
+                }
+            }
+            for (_, object) in objects {
+                self.release(&frame, object);
+            }
+            self.release(&frame, list);
+        }
+        found
+    }
+}

@@ -1,0 +1,174 @@
+//! The `ai` format: one line a node, two spaces of indent a level.
+//!
+//! A page cannot make up lines: names are quoted as JSON, and values and texts with control characters
+//! too.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::collect::Item;
+use super::tree::More;
+
+/// A line to be written.
+pub(super) struct Line<'a> {
+    item: &'a Item,
+    /// The only text in it, on the same line.
+    inner: Option<&'a str>,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn item(&self) -> &'a Item {
+        self.item
+    }
+}
+
+/// Which lines there are. An element with nothing but a text in it shares its line with it.
+pub(super) fn lines(items: &[Item]) -> Vec<Line<'_>> {
+    let mut lines = Vec::with_capacity(items.len());
+    let mut at = 0;
+    while let Some(item) = items.get(at) {
+        at += 1;
+        let mut inner = None;
+        if &*item.role != "text"
+            && item.folded == 0
+            && item.more.as_ref().is_none_or(|more| more.value.is_none())
+            && let Some(only) = items.get(at)
+            && &*only.role == "text"
+            && only.depth == item.depth + 1
+            && items.get(at + 1).is_none_or(|next| next.depth <= item.depth)
+        {
+            inner = Some(&*only.name);
+            at += 1;
+        }
+        lines.push(Line { item, inner });
+    }
+    lines
+}
+
+/// Writes the lines.
+pub(super) fn written(lines: &[Line<'_>], reference: impl Fn(&Item) -> Option<u32>) -> String {
+    let mut text = String::with_capacity(lines.len() * 48);
+    for (index, line) in lines.iter().enumerate() {
+        if index > 0 {
+            text.push('\n');
+        }
+        write_line(&mut text, line, reference(line.item));
+    }
+    text
+}
+
+fn write_line(out: &mut String, line: &Line<'_>, reference: Option<u32>) {
+    let item = line.item;
+    for _ in 0..item.depth {
+        out.push_str("  ");
+    }
+    out.push_str("- ");
+    if item.folded > 0 {
+        let _ = write!(out, "{} more like these", item.folded);
+    } else if &*item.role == "text" {
+        out.push_str("text: ");
+        push_value(out, &item.name);
+        return;
+    } else {
+        out.push_str(&item.role);
+        if !item.name.is_empty() {
+            out.push(' ');
+            push_quoted(out, &item.name);
+        }
+    }
+    if let Some(number) = reference {
+        let _ = write!(out, " [ref=e{number}]");
+    }
+    if item.folded > 0 {
+        return;
+    }
+    if let Some(more) = &item.more {
+        push_states(out, more);
+    }
+    let value = item.more.as_ref().and_then(|more| more.value.as_deref()).or(line.inner);
+    if let Some(value) = value.filter(|value| !value.is_empty()) {
+        out.push_str(": ");
+        push_value(out, value);
+    }
+}
+
+fn push_states(out: &mut String, more: &More) {
+    push_token(out, "checked", more.checked.as_ref());
+    push_flag(out, "disabled", more.disabled);
+    match more.expanded {
+        Some(true) => out.push_str(" [expanded]"),
+        Some(false) => out.push_str(" [expanded=false]"),
+        None => {}
+    }
+    push_token(out, "pressed", more.pressed.as_ref());
+    push_flag(out, "selected", more.selected == Some(true));
+    push_flag(out, "active", more.active);
+    push_flag(out, "required", more.required);
+    push_token(out, "invalid", more.invalid.as_ref());
+    if let Some(level) = more.level {
+        let _ = write!(out, " [level={level}]");
+    }
+    if more.cursor {
+        out.push_str(" [cursor=pointer]");
+    }
+    if let Some(url) = &more.url {
+        out.push_str(" [url=");
+        out.extend(url.chars().filter(|c| !c.is_control() && *c != ']'));
+        out.push(']');
+    }
+}
+
+fn push_flag(out: &mut String, name: &str, on: bool) {
+    if on {
+        let _ = write!(out, " [{name}]");
+    }
+}
+
+/// `true` is a flag, a word is given with it, `false` is nothing.
+fn push_token(out: &mut String, name: &str, value: Option<&Value>) {
+    match value {
+        Some(Value::Bool(true)) => push_flag(out, name, true),
+        Some(Value::String(word)) if word == "true" => push_flag(out, name, true),
+        Some(Value::String(word)) if word != "false" && !word.is_empty() => {
+            let word: String = word.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(20).collect();
+            let _ = write!(out, " [{name}={word}]");
+        }
+        _ => {}
+    }
+}
+
+fn push_quoted(out: &mut String, text: &str) {
+    match serde_json::to_string(text) {
+        Ok(quoted) => out.push_str(&quoted),
+        Err(_) => out.push_str("\"\""),
+    }
+}
+
+fn push_value(out: &mut String, text: &str) {
+    if text.chars().any(char::is_control) { push_quoted(out, text) } else { out.push_str(text) }
+}
+
+/// Cuts at whole lines so that there are at most `max` characters, the last line then says so. Whether
+/// something was cut.
+pub(super) fn cut(text: String, max: usize) -> (String, bool) {
+    if max == 0 || text.len() <= max || text.chars().count() <= max {
+        return (text, false);
+    }
+    let all = text.lines().count();
+    let note = |kept: usize| format!("[truncated: {kept} of {all} lines]");
+    let room = max.saturating_sub(note(all).len() + 1);
+    let (mut kept, mut used, mut end) = (0, 0, 0);
+    for line in text.split_inclusive('\n') {
+        used += line.chars().count();
+        if used > room {
+            break;
+        }
+        kept += 1;
+        end += line.len();
+    }
+    let mut text = text;
+    text.truncate(end);
+    text.push_str(&note(kept));
+    (text, true)
+}

@@ -1,0 +1,94 @@
+//! What a frame tells of itself: the answer of the script's `tree`.
+
+use serde::de::{IgnoredAny, MapAccess, Visitor, value::MapAccessDeserializer};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+/// What is asked.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Ask<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) selector: Option<&'a str>,
+    pub(super) urls: bool,
+    pub(super) description: bool,
+}
+
+/// What is told.
+#[derive(Debug, Deserialize)]
+pub(super) struct Tree {
+    #[serde(default)]
+    pub(super) url: String,
+    #[serde(default)]
+    pub(super) title: String,
+    #[serde(default)]
+    pub(super) nodes: Vec<Told>,
+    /// Elements walked, those in shadow roots included.
+    #[serde(default)]
+    pub(super) count: u64,
+    /// What is wrong with the selector.
+    pub(super) error: Option<String>,
+}
+
+/// A node: its depth, role, name, number (0 for a text) and the rest.
+#[derive(Debug, Deserialize)]
+pub(super) struct Told(
+    pub(super) u32,
+    pub(super) Box<str>,
+    pub(super) Box<str>,
+    pub(super) u32,
+    #[serde(deserialize_with = "zero_or_more")] pub(super) Option<Box<More>>,
+);
+
+/// What most nodes have not.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub(super) struct More {
+    pub(super) checked: Option<Value>,
+    pub(super) disabled: bool,
+    pub(super) expanded: Option<bool>,
+    pub(super) pressed: Option<Value>,
+    pub(super) selected: Option<bool>,
+    pub(super) active: bool,
+    pub(super) required: bool,
+    pub(super) readonly: bool,
+    pub(super) invalid: Option<Value>,
+    pub(super) level: Option<u32>,
+    pub(super) value: Option<String>,
+    pub(super) description: Option<String>,
+    pub(super) placeholder: Option<String>,
+    pub(super) url: Option<String>,
+    pub(super) cursor: bool,
+}
+
+fn zero_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<More>>, D::Error> {
+    struct Either;
+    impl<'de> Visitor<'de> for Either {
+        type Value = Option<Box<More>>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("0 or an object")
+        }
+
+        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+            More::deserialize(MapAccessDeserializer::new(map)).map(|more| Some(Box::new(more)))
+        }
+
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+            while seq.next_element::<IgnoredAny>()?.is_some() {}
+            Ok(None)
+        }
+    }
+    deserializer.deserialize_any(Either)
+}

@@ -1,0 +1,470 @@
+//! Our isolated world in each frame: made when it is needed, and called.
+//!
+//! A world belongs to one document. It holds a token of ours, and every call says which token it means,
+//! so that nothing runs in another document than the one that was meant: execution context ids are used
+//! again by other processes under the same session. `Page.createIsolatedWorld` gives the same world
+//! again while the document stays.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use super::Tab;
+use super::error::Error;
+use super::script;
+use crate::cdp;
+use crate::cdp::protocol::dom::{BackendNodeId, ResolveNode};
+use crate::cdp::protocol::page::{CreateIsolatedWorld, FrameId};
+use crate::cdp::protocol::runtime::{
+    CallArgument, CallFunctionOn, CallFunctionOnReturns, Evaluate, ExecutionContextId, GetProperties,
+    PropertyDescriptor, ReleaseObject, RemoteObjectId,
+};
+use crate::supervisor::{self, Done, FrameRef};
+use crate::sync::Deadline;
+
+/// The name of our worlds.
+const NAME: &str = "cdpilot";
+/// How often a document may go while a call that takes any document is made.
+const TRIES: u32 = 4;
+
+/// One document of one frame.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Doc(pub(super) Arc<str>);
+
+impl fmt::Display for Doc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One DOM node of one document.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Node {
+    /// The frame.
+    pub frame: FrameId,
+    /// The document.
+    pub doc: Doc,
+    /// Its number in that document.
+    pub id: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct World {
+    session: Option<Arc<str>>,
+    context: ExecutionContextId,
+    pub(super) doc: Doc,
+}
+
+/// The worlds of a tab. The lock is held for a map operation only.
+#[derive(Debug, Default)]
+pub(super) struct Worlds(Mutex<HashMap<FrameId, World>>);
+
+impl Worlds {
+    fn forget(&self, frame: &FrameId, doc: &Doc) {
+        let mut worlds = self.0.lock();
+        if worlds.get(frame).is_some_and(|world| world.doc == *doc) {
+            worlds.remove(frame);
+        }
+    }
+
+    /// Forgets the worlds of frames that are not there any more.
+    pub(super) fn keep(&self, frames: &[FrameId]) {
+        self.0.lock().retain(|frame, _| frames.contains(frame));
+    }
+}
+
+/// What [`script::CALL`] gives.
+#[derive(serde::Deserialize)]
+struct Told<'a> {
+    #[serde(default)]
+    g: u8,
+    #[serde(borrow)]
+    v: Option<&'a RawValue>,
+    e: Option<String>,
+}
+
+impl Tab {
+    /// The present document of a frame.
+    ///
+    /// # Errors
+    /// [`Error::Supervisor`] when the frame does not answer.
+    pub fn document(&self, frame: &FrameId, deadline: Deadline) -> Result<Doc, Error> {
+        Ok(self.world(frame, deadline)?.doc)
+    }
+
+    /// Calls into a frame, whatever document it shows.
+    pub(super) fn call<T: DeserializeOwned>(
+        &self,
+        frame: &FrameId,
+        name: &str,
+        args: &impl Serialize,
+        deadline: Deadline,
+    ) -> Result<(Doc, Done<T>), Error> {
+        let args = raw(args, frame)?;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let world = self.world(frame, deadline)?;
+            match self.call_world(frame, &world, name, &args, deadline) {
+                Err(Error::DocumentGone { .. }) if tries < TRIES => {}
+                outcome => return Ok((world.doc, outcome?)),
+            }
+        }
+    }
+
+    /// Calls into one document.
+    ///
+    /// # Errors
+    /// [`Error::DocumentGone`] when the frame shows another one.
+    pub(super) fn call_in<T: DeserializeOwned>(
+        &self,
+        frame: &FrameId,
+        doc: &Doc,
+        name: &str,
+        args: &impl Serialize,
+        deadline: Deadline,
+    ) -> Result<Done<T>, Error> {
+        let args = raw(args, frame)?;
+        let world = self.world_of(frame, doc, deadline)?;
+        self.call_world(frame, &world, name, &args, deadline)
+    }
+
+    /// Calls into several frames at once, whatever documents they show. The outcomes are in the order of
+    /// the frames.
+    pub(super) fn call_all<T: DeserializeOwned, A: Serialize>(
+        &self,
+        frames: &[FrameId],
+        name: &str,
+        args: impl Fn(&FrameId) -> A,
+        deadline: Deadline,
+    ) -> Vec<Result<(Doc, Done<T>), Error>> {
+        self.make_worlds(frames, deadline);
+        let mut outcomes: Vec<Option<Result<(Doc, Done<T>), Error>>> = Vec::new();
+        let mut calls = Vec::new();
+        for frame in frames {
+            let world = self.known(frame);
+            match (world, raw(&args(frame), frame)) {
+                (Some(world), Ok(args)) => {
+                    calls.push((FrameRef::Id(frame.clone()), call_of(&world, name, &args)));
+                    outcomes.push(None);
+                }
+                // Alone, it says what is wrong.
+                (None, Ok(_)) => outcomes.push(Some(self.call(frame, name, &args(frame), deadline))),
+                (_, Err(error)) => outcomes.push(Some(Err(error))),
+            }
+        }
+        let mut answers = self.supervisor.session_calls(calls, deadline).into_iter();
+        let finish = |(frame, outcome): (&FrameId, Option<_>)| {
+            if let Some(outcome) = outcome {
+                return outcome;
+            }
+            let Some((answer, world)) = answers.next().zip(self.known(frame)) else {
+                return self.call(frame, name, &args(frame), deadline);
+            };
+            match self.told(frame, &world, answer) {
+                // It went on to another document meanwhile.
+                Err(Error::DocumentGone { .. }) => self.call(frame, name, &args(frame), deadline),
+                outcome => Ok((world.doc, outcome?)),
+            }
+        };
+        frames.iter().zip(outcomes).map(finish).collect()
+    }
+
+    /// A handle of a node for protocol commands, in our world. To be [released](Self::release).
+    pub(super) fn object(&self, node: &Node, deadline: Deadline) -> Result<RemoteObjectId, Error> {
+        let world = self.world_of(&node.frame, &node.doc, deadline)?;
+        let mut call = CallFunctionOn::new(script::NODE);
+        call.execution_context_id = Some(world.context);
+        call.arguments = Some(vec![argument(&node.doc.0, &node.frame)?, argument(&node.id, &node.frame)?]);
+        call.silent = Some(true);
+        let returned = self.send(&node.frame, &call, deadline).map_err(|error| gone(error, &node.frame))?;
+        returned.result.result.object_id.ok_or_else(|| Error::DocumentGone { frame: node.frame.to_string() })
+    }
+
+    /// Handles of several nodes of one document, and one of the list that they came in. What is not there
+    /// any more is left out. All are to be [released](Self::release).
+    pub(super) fn objects(
+        &self,
+        frame: &FrameId,
+        doc: &Doc,
+        ids: &[u32],
+        deadline: Deadline,
+    ) -> Result<(RemoteObjectId, Vec<(u32, RemoteObjectId)>), Error> {
+        let world = self.world_of(frame, doc, deadline)?;
+        let mut call = CallFunctionOn::new(script::NODES);
+        call.execution_context_id = Some(world.context);
+        call.arguments = Some(vec![argument(&doc.0, frame)?, argument(&ids, frame)?]);
+        call.silent = Some(true);
+        let list = self.send(frame, &call, deadline).map_err(|error| gone(error, frame))?;
+        let list = list.result.result.object_id.ok_or_else(|| Error::DocumentGone { frame: frame.to_string() })?;
+        let mut members = GetProperties::new(list.clone());
+        members.own_properties = Some(true);
+        let told = self.send(frame, &members, deadline).map_err(|error| gone(error, frame))?;
+        let member = |member: PropertyDescriptor| {
+            let index: usize = member.name.parse().ok()?;
+            Some((*ids.get(index)?, member.value?.object_id?))
+        };
+        Ok((list, told.result.result.into_iter().filter_map(member).collect()))
+    }
+
+    /// Lets go of a handle. Nobody waits for it.
+    pub(super) fn release(&self, frame: &FrameId, object: RemoteObjectId) {
+        self.supervisor.post(&FrameRef::Id(frame.clone()), &ReleaseObject::new(object));
+    }
+
+    /// The nodes that protocol commands know by their backend ids, in the present document of a frame.
+    /// What is not in there is left out.
+    pub(super) fn numbers(
+        &self,
+        frame: &FrameId,
+        nodes: &[BackendNodeId],
+        deadline: Deadline,
+    ) -> Result<Vec<Option<u32>>, Error> {
+        let world = self.world(frame, deadline)?;
+        let at = || FrameRef::Id(frame.clone());
+        let resolve = nodes.iter().map(|id| {
+            let mut resolve = ResolveNode::new();
+            resolve.backend_node_id = Some(*id);
+            resolve.execution_context_id = Some(world.context);
+            (at(), resolve)
+        });
+        let objects: Vec<Option<RemoteObjectId>> = self
+            .supervisor
+            .session_calls(resolve.collect(), deadline)
+            .into_iter()
+            .map(|outcome| outcome.ok().and_then(|done| done.result.object.object_id))
+            .collect();
+        let number = |object: &RemoteObjectId| {
+            let mut call = CallFunctionOn::new(script::NUMBER);
+            call.object_id = Some(object.clone());
+            call.return_by_value = Some(true);
+            (at(), call)
+        };
+        let calls = objects.iter().flatten().map(number).collect();
+        let mut numbers = self.supervisor.session_calls(calls, deadline).into_iter();
+        let mut found = Vec::with_capacity(objects.len());
+        for object in objects {
+            let Some(object) = object else {
+                found.push(None);
+                continue;
+            };
+            let told = numbers.next().and_then(Result::ok);
+            let value = told.as_ref().and_then(|done| done.result.result.value.as_deref());
+            found.push(value.and_then(|raw| raw.get().parse().ok()).filter(|number| *number > 0));
+            self.release(frame, object);
+        }
+        Ok(found)
+    }
+
+    fn known(&self, frame: &FrameId) -> Option<World> {
+        let session = self.supervisor.snapshot().frame(frame.as_str()).and_then(|frame| frame.session_id.clone());
+        let worlds = self.worlds.0.lock();
+        worlds.get(frame).filter(|world| world.session.is_some() && world.session == session).cloned()
+    }
+
+    /// The world of a frame, made if need be.
+    fn world(&self, frame: &FrameId, deadline: Deadline) -> Result<World, Error> {
+        if let Some(world) = self.known(frame) {
+            return Ok(world);
+        }
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let session = self.supervisor.snapshot().frame(frame.as_str()).and_then(|f| f.session_id.clone());
+            let made = self.supervisor.session_call(&FrameRef::Id(frame.clone()), &make(frame), deadline)?;
+            let context = made.result.execution_context_id;
+            match self.send(frame, &install(context), deadline) {
+                Ok(returned) => return self.installed(frame, session, context, returned.result.into()),
+                Err(error) if tries < TRIES && is_gone(&error) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn world_of(&self, frame: &FrameId, doc: &Doc, deadline: Deadline) -> Result<World, Error> {
+        let world = self.world(frame, deadline)?;
+        if world.doc == *doc { Ok(world) } else { Err(Error::DocumentGone { frame: frame.to_string() }) }
+    }
+
+    /// Makes the worlds that are missing, all at once. What fails is left out.
+    fn make_worlds(&self, frames: &[FrameId], deadline: Deadline) {
+        let now = self.supervisor.snapshot();
+        let missing: Vec<&FrameId> = frames.iter().filter(|frame| self.known(frame).is_none()).collect();
+        if missing.len() < 2 {
+            return;
+        }
+        let makes = missing.iter().map(|frame| (FrameRef::Id((*frame).clone()), make(frame))).collect();
+        let made = self.supervisor.session_calls(makes, deadline).into_iter();
+        let made: Vec<(&FrameId, ExecutionContextId)> = missing
+            .into_iter()
+            .zip(made)
+            .filter_map(|(frame, made)| Some((frame, made.ok()?.result.execution_context_id)))
+            .collect();
+        let installs =
+            made.iter().map(|(frame, context)| (FrameRef::Id((*frame).clone()), install(*context))).collect();
+        for ((frame, context), done) in made.iter().zip(self.supervisor.session_calls(installs, deadline)) {
+            let session = now.frame(frame.as_str()).and_then(|frame| frame.session_id.clone());
+            if let Ok(done) = done {
+                let _ = self.installed(frame, session, *context, done.result.into());
+            }
+        }
+    }
+
+    fn installed(
+        &self,
+        frame: &FrameId,
+        session: Option<Arc<str>>,
+        context: ExecutionContextId,
+        told: Returned,
+    ) -> Result<World, Error> {
+        let internal = |problem: String| Error::Internal { frame: frame.to_string(), problem };
+        if let Some(problem) = told.problem {
+            return Err(internal(problem));
+        }
+        let token: Option<String> = told.value.as_deref().and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let doc = Doc(token.ok_or_else(|| internal("no token".to_owned()))?.into());
+        let world = World { session, context, doc };
+        self.worlds.0.lock().insert(frame.clone(), world.clone());
+        Ok(world)
+    }
+
+    fn call_world<T: DeserializeOwned>(
+        &self,
+        frame: &FrameId,
+        world: &World,
+        name: &str,
+        args: &RawValue,
+        deadline: Deadline,
+    ) -> Result<Done<T>, Error> {
+        let answer = self.send(frame, &call_of(world, name, args), deadline);
+        self.told(frame, world, answer)
+    }
+
+    fn told<T: DeserializeOwned>(
+        &self,
+        frame: &FrameId,
+        world: &World,
+        answer: Result<Done<CallFunctionOnReturns>, supervisor::Error>,
+    ) -> Result<Done<T>, Error> {
+        let answer = answer.map_err(|error| {
+            if is_gone(&error) {
+                self.worlds.forget(frame, &world.doc);
+            }
+            gone(error, frame)
+        })?;
+        let rescued = answer.rescued;
+        let internal = |problem: String| Error::Internal { frame: frame.to_string(), problem };
+        let told = Returned::from(answer.result);
+        let Some(value) = told.value else {
+            return Err(internal(told.problem.unwrap_or_else(|| "no value".to_owned())));
+        };
+        let told: Told<'_> = serde_json::from_str(value.get()).map_err(|error| internal(error.to_string()))?;
+        if told.g == 1 {
+            self.worlds.forget(frame, &world.doc);
+            return Err(Error::DocumentGone { frame: frame.to_string() });
+        }
+        if let Some(problem) = told.e {
+            return Err(internal(problem));
+        }
+        let result = told.v.map_or("null", RawValue::get);
+        let result = serde_json::from_str(result).map_err(|error| internal(error.to_string()))?;
+        Ok(Done { result, rescued })
+    }
+
+    fn send<C: cdp::rt::Command>(
+        &self,
+        frame: &FrameId,
+        command: &C,
+        deadline: Deadline,
+    ) -> Result<Done<C::Returns>, supervisor::Error> {
+        self.supervisor.session_call(&FrameRef::Id(frame.clone()), command, deadline)
+    }
+}
+
+/// What a script came to.
+struct Returned {
+    value: Option<Box<RawValue>>,
+    problem: Option<String>,
+}
+
+impl From<CallFunctionOnReturns> for Returned {
+    fn from(returned: CallFunctionOnReturns) -> Self {
+        Self { value: returned.result.value, problem: returned.exception_details.map(|details| details.text) }
+    }
+}
+
+impl From<crate::cdp::protocol::runtime::EvaluateReturns> for Returned {
+    fn from(returned: crate::cdp::protocol::runtime::EvaluateReturns) -> Self {
+        let problem = returned.exception_details.map(|details| {
+            let thrown = details.exception.and_then(|thrown| thrown.description);
+            thrown.unwrap_or(details.text)
+        });
+        Self { value: returned.result.value, problem }
+    }
+}
+
+fn make(frame: &FrameId) -> CreateIsolatedWorld {
+    let mut make = CreateIsolatedWorld::new(frame.clone());
+    make.world_name = Some(NAME.to_owned());
+    make
+}
+
+fn install(context: ExecutionContextId) -> Evaluate {
+    let token = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
+    let mut install = Evaluate::new(format!("{}(\"{token}\")", script::SOURCE));
+    install.context_id = Some(context);
+    install.return_by_value = Some(true);
+    install.silent = Some(true);
+    install
+}
+
+fn call_of(world: &World, name: &str, args: &RawValue) -> CallFunctionOn {
+    let text = |text: &str| {
+        let mut argument = CallArgument::default();
+        argument.value = serde_json::value::to_raw_value(text).ok();
+        argument
+    };
+    let mut given = CallArgument::default();
+    given.value = Some(args.to_owned());
+    let mut call = CallFunctionOn::new(script::CALL);
+    call.execution_context_id = Some(world.context);
+    call.arguments = Some(vec![text(&world.doc.0), text(name), given]);
+    call.await_promise = Some(true);
+    call.return_by_value = Some(true);
+    call.silent = Some(true);
+    call
+}
+
+fn raw(args: &impl Serialize, frame: &FrameId) -> Result<Box<RawValue>, Error> {
+    let problem = |error: serde_json::Error| Error::Internal { frame: frame.to_string(), problem: error.to_string() };
+    serde_json::value::to_raw_value(args).map_err(problem)
+}
+
+fn argument(value: &impl Serialize, frame: &FrameId) -> Result<CallArgument, Error> {
+    let mut argument = CallArgument::default();
+    argument.value = Some(raw(value, frame)?);
+    Ok(argument)
+}
+
+/// Whether the execution context or the object in it is gone: Chromium's sentences for that.
+fn is_gone(error: &supervisor::Error) -> bool {
+    let supervisor::Error::Cdp(cdp::Error::Protocol { message, .. }) = error else { return false };
+    [
+        "Cannot find context",
+        "uniqueContextId not found",
+        "Execution context was destroyed",
+        "Could not find object",
+        "Inspected target navigated",
+    ]
+    .iter()
+    .any(|text| message.contains(text))
+}
+
+fn gone(error: supervisor::Error, frame: &FrameId) -> Error {
+    if is_gone(&error) { Error::DocumentGone { frame: frame.to_string() } } else { error.into() }
+}
