@@ -17,6 +17,7 @@
 mod act;
 mod error;
 mod options;
+mod place;
 mod refs;
 mod rest;
 mod script;

@@ -169,14 +169,7 @@ impl Tab {
         now.dialogs_of(self.target.as_str()).any(|dialog| !known(dialog))
     }
 
-    fn tell(
-        &self,
-        act: &Act,
-        before: &Before,
-        did: Did,
-        settled: &str,
-        deadline: Deadline,
-    ) -> Result<Outcome, Error> {
+    fn tell(&self, act: &Act, before: &Before, did: Did, settled: &str, deadline: Deadline) -> Result<Outcome, Error> {
         let now = self.supervisor.snapshot();
         let target = self.target.as_str();
         let was = before.seen.page(target);

@@ -219,7 +219,8 @@ impl State {
     }
 
     pub(super) fn request_failed(&mut self, event: &Failed<'_>) {
-        let because = event.blocked_reason.as_deref().or(event.cors_error_status.as_ref().map(|cors| &*cors.cors_error));
+        let because =
+            event.blocked_reason.as_deref().or(event.cors_error_status.as_ref().map(|cors| &*cors.cors_error));
         let error = if event.error_text.is_empty() { "net::ERR_FAILED" } else { &event.error_text };
         let failure = match because {
             Some(because) => format!("{error} ({because})"),
