@@ -16,7 +16,7 @@ mod nodes;
 mod text;
 mod tree;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -228,8 +228,9 @@ impl Tab {
             whole
         };
         let (text, cut) = text::cut(text, options.max_chars);
-        if cut {
-            shown.refs.retain(|reference, _| text.contains(&format!("[ref={reference}]")));
+        if cut || options.diff {
+            let told: HashSet<&str> = text::refs(&text).collect();
+            shown.refs.retain(|reference, _| told.contains(reference.as_str()));
         }
         shown.truncated = cut;
         shown.stats =
