@@ -4,9 +4,18 @@
 const contentOf = (element) => textInside(element, null, new Set([element]));
 
 function textInside(element, root, visited) {
+  if (root === element && isInert(element)) return "";
+  if (element instanceof SVGUseElement) return usedText(element);
   const gathering = new Gathering(root, visited);
   gathering.inside(element);
   return gathering.text;
+}
+
+// What <use> draws is a copy of something else, which may have a title.
+function usedText(use) {
+  const href = attr(use, "href") || attr(use, "xlink:href") || "";
+  const used = href[0] === "#" ? byIdFrom(use, href.slice(1)) : null;
+  return used instanceof SVGElement && used !== use ? attr(used, "aria-label") || svgText(used) : "";
 }
 
 class Gathering {
@@ -41,8 +50,14 @@ class Gathering {
     if (!isOwned && ownerOf(node)) return;
     if (this.visited.size > MOST_PARTS) return doubt(parent);
     if (isHiddenInName(node, this.root)) {
-      if (this.text && !this.broken && shownOf(node) === SHOWN && !isInline(node)) this.broken = true;
-      else if (shownOf(node) === VEILED) this.inside(node);
+      const shown = shownOf(node);
+      if (shown === GONE) return;
+      if (this.text && !this.broken && !isInline(node)) this.broken = true;
+      if (shown === VEILED && !isAriaHiddenRoot(node)) this.unveiled(node);
+      return;
+    }
+    if (node instanceof HTMLElement && nameOfTag(node) === "wbr") {
+      if (this.text) this.text += " ";
       return;
     }
     const kind = kindOf(node);
@@ -53,6 +68,11 @@ class Gathering {
     source = "";
     const text = textAgain(node, this.root, this.visited);
     this.add(text, node, false, source);
+  }
+
+  // Inside of what is not visible something may be again, but not its own text.
+  unveiled(element) {
+    for (const child of childrenOf(element)) if (isElement(child)) this.child(child, element);
   }
 
   // A box without text still keeps apart what is on its sides.
@@ -67,7 +87,7 @@ class Gathering {
       return;
     }
     this.visited.add(node);
-    this.add(transformed(data, parent), parent, true, "contents");
+    this.add(transformed(data, parent, node), parent, true, "contents");
   }
 
   generated(element, which) {
@@ -78,7 +98,7 @@ class Gathering {
     this.visited.add({});
     if (!text) return;
     if (style.display !== "inline") this.broken = true;
-    this.add(alternative ? text : cased(text, style.textTransform), element, true, alternative ? "css" : "contents");
+    this.add(alternative ? text : cased(text, style.textTransform, element, null), element, true, alternative ? "css" : "contents");
     if (style.display !== "inline") this.broken = true;
   }
 
@@ -205,25 +225,46 @@ function mayHavePseudo() {
   return pseudoRules;
 }
 
-/** Text as its element's style writes it. */
-function transformed(text, element) {
+/** The text of a node as its element's style writes it. */
+function transformed(text, element, node) {
   readSheets();
   if (!caseRules || shownOf(element) === GONE) return text;
-  return cased(text, styleOf(element).textTransform, element);
+  return cased(text, styleOf(element).textTransform, element, node);
 }
 
-function cased(text, how, element) {
+function cased(text, how, element, node) {
   if (how === "none" || !how) return text;
-  const language = (element && CLOSEST.call(element, "[lang]") && attr(CLOSEST.call(element, "[lang]"), "lang")) || undefined;
+  if (how.includes("capitalize")) return capitalised(text, node);
+  const holder = CLOSEST.call(element, "[lang]");
+  const language = holder ? attr(holder, "lang") : "";
   if (how.includes("uppercase")) return inLanguage(text, "toLocaleUpperCase", language);
-  if (how.includes("lowercase")) return inLanguage(text, "toLocaleLowerCase", language);
-  if (how.includes("capitalize")) return text.replace(/(^|[^\p{L}\p{N}\p{M}'’_])(\p{L})/gu, (all, before, first) => before + first.toUpperCase());
-  return text;
+  return how.includes("lowercase") ? inLanguage(text, "toLocaleLowerCase", language) : text;
+}
+
+// The first letter of a word, which may have begun in the text before.
+function capitalised(text, node) {
+  const before = node ? lastBefore(node) : "";
+  const all = (before + text).replace(/(^|[^\p{L}\p{N}\p{M}'’_])(\p{L})/gu, (_, gap, first) => gap + first.toUpperCase());
+  return all.slice(before.length);
+}
+
+// The last character before a text in its line; "" when it begins one.
+function lastBefore(node) {
+  for (let at = node; at; at = GET_PARENT.call(at)) {
+    for (let before = GET_PREVIOUS.call(at); before; before = GET_PREVIOUS.call(before)) {
+      if (isElement(before) && !isInline(before)) return "";
+      const text = isElement(before) || typeOf(before) === 3 ? textIn(before) : "";
+      if (text) return text[text.length - 1];
+    }
+    const parent = GET_PARENT.call(at);
+    if (!(parent instanceof Element) || !isInline(parent)) return "";
+  }
+  return "";
 }
 
 function inLanguage(text, method, language) {
   try {
-    return text[method](language);
+    return language ? text[method](language) : text[method]();
   } catch {
     return text[method]();
   }

@@ -51,7 +51,12 @@ function namedOf(element) {
 // The text of an element: as its own name, or (recursive) as a part of another's; `root` is what aria-labelledby or
 // aria-describedby points at while what is inside of it is gathered.
 function textOf(element, recursive, root, visited) {
-  const kind = kindOf(element);
+  let kind = kindOf(element);
+  if (kind === "generic" && !recursive) kind = finalKind(element);
+  if (element instanceof HTMLMediaElement && isUnplayable(element)) {
+    source = "contents";
+    return "Unable to play media.";
+  }
   if (element instanceof HTMLBRElement) {
     source = "contents";
     return "\n";
@@ -71,13 +76,13 @@ function textOf(element, recursive, root, visited) {
     if (isHiddenInName(element, root)) return "";
     if (attributes) {
       const text = ariaText(element, root, again, visited);
-      if (text !== null) return withFiles(element, text);
+      if (text !== null) return text;
     }
   }
   source = "";
   const native = nativeText(element, kind, visited);
   const emptied = source === "empty";
-  if (native) return withFiles(element, native);
+  if (native) return native;
   if (givesContent(element, kind, recursive, root)) {
     const text = textInside(element, root, visited);
     source = "contents";
@@ -87,7 +92,7 @@ function textOf(element, recursive, root, visited) {
     const text = titleText(element);
     if (text) {
       source = "title";
-      return withFiles(element, text);
+      return text;
     }
   }
   source = emptied ? "empty" : "";
@@ -147,6 +152,7 @@ function isHiddenInName(element, root) {
   if (nameOfTag(element) === "noscript") return true;
   if (element instanceof SVGTitleElement || element instanceof SVGDescElement) return false;
   if (selectOf(element)) return false;
+  if (has(element, "inert") && isInert(element)) return true;
   if (root && isOutOfSight(root)) return false;
   return isAriaHiddenRoot(element) || shownOf(element) !== SHOWN;
 }
@@ -154,8 +160,19 @@ function isHiddenInName(element, root) {
 // Whether what a label points at is hidden itself: then all of it counts.
 function isOutOfSight(element) {
   if (shownOf(element) !== SHOWN) return true;
-  for (let up = element; up; up = axParentOf(up)) if (isAriaHiddenRoot(up) || has(up, "inert")) return true;
-  return false;
+  for (let up = element; up; up = axParentOf(up)) if (isAriaHiddenRoot(up)) return true;
+  return isInert(element);
+}
+
+const GET_NETWORK_STATE = getterOf(HTMLMediaElement.prototype, "networkState");
+const GET_MEDIA_ERROR = getterOf(HTMLMediaElement.prototype, "error");
+
+// Media without anything to play are named by that; in the browser's language.
+function isUnplayable(media) {
+  const state = GET_NETWORK_STATE.call(media);
+  if (state !== 0 && state !== 3 && !GET_MEDIA_ERROR.call(media)) return false;
+  if (!navigator.language.startsWith("en")) doubt(media);
+  return true;
 }
 
 // What a control says of itself in the middle of another's name: its value.
@@ -283,15 +300,6 @@ function defaultText(input) {
   if (type !== "button" && !navigator.language.startsWith("en")) doubt(input);
   if (type === "file") return has(input, "multiple") ? "Choose Files" : "Choose File";
   return DEFAULT_TEXTS[type];
-}
-
-// A file input's button is named with what has been chosen.
-function withFiles(element, text) {
-  if (!(element instanceof HTMLInputElement) || typeOfInput(element) !== "file") return text;
-  const { files } = element;
-  const count = files ? files.length : 0;
-  const chosen = count === 1 ? files[0].name : count > 1 ? `${count} files` : "No file chosen";
-  return text + (styleOf(element).direction === "rtl" ? " :" : ": ") + chosen;
 }
 
 function fieldText(field) {

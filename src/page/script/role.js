@@ -73,7 +73,7 @@ ARIA_ROLES.set("directory", "list").set("img", "image").set("presentation", "non
 /** HTML elements whose kind does not depend on anything else. */
 const TAG_KINDS = {
   abbr: "Abbr", address: "group", area: "link", article: "article", aside: "complementary", audio: "Audio",
-  blockquote: "blockquote", canvas: "Canvas", caption: "caption", code: "code", dd: "definition", del: "deletion",
+  blockquote: "blockquote", br: "LineBreak", canvas: "Canvas", caption: "caption", code: "code", dd: "definition", del: "deletion",
   details: "Details", dfn: "term", dialog: "dialog", dir: "list", dl: "DescriptionList", dt: "term", em: "emphasis",
   embed: "EmbeddedObject", fencedframe: "Iframe", fieldset: "group", figcaption: "Figcaption", figure: "figure",
   footer: "Footer", form: "form", frame: "Iframe", h1: "heading", h2: "heading", h3: "heading", h4: "heading",
@@ -318,9 +318,10 @@ function inputKind(input) {
 const GET_SELECT_SIZE = getterOf(HTMLSelectElement.prototype, "size");
 const GET_SELECT_MULTIPLE = getterOf(HTMLSelectElement.prototype, "multiple");
 
-/** Whether a <select> is shown as one line that opens. */
+/** Whether a <select> is shown as one line that opens; one of several choices is where its size is said to be 1. */
 function isMenuList(select) {
-  return !GET_SELECT_MULTIPLE.call(select) && GET_SELECT_SIZE.call(select) <= 1;
+  const size = GET_SELECT_SIZE.call(select);
+  return size === 1 || (size === 0 && !GET_SELECT_MULTIPLE.call(select));
 }
 
 function isForeignListItem(item) {
@@ -335,7 +336,7 @@ function isForeignListItem(item) {
 function summaryKind(element) {
   let parent = parentElementOf(element);
   if (parent instanceof HTMLSlotElement) parent = parentElementOf(parent);
-  if (!(parent instanceof HTMLDetailsElement) || summaryOf(parent) !== element) return "generic";
+  if (!(parent instanceof HTMLDetailsElement)) return "generic";
   return attr(parent, "name") ? "DisclosureTriangleGrouped" : "DisclosureTriangle";
 }
 
@@ -374,9 +375,19 @@ function hasAccessibleChild(element) {
       if (shownOf(child) === SHOWN) return true;
       continue;
     }
-    if (child instanceof SVGElement && isSvgShown(child)) return true;
+    if (child instanceof SVGElement && isShownDrawing(child)) return true;
   }
   return false;
+}
+
+// Whether a part of a drawing is in the tree: it has a title, is written or can be used, or holds one that is.
+function isShownDrawing(element) {
+  const tag = nameOfTag(element);
+  if (tag === "title" || tag === "desc" || tag === "symbol" || shownOf(element) !== SHOWN || isAriaHiddenRoot(element)) return false;
+  if (svgChild(element, SVGTitleElement) || svgChild(element, SVGDescElement)) return true;
+  if (tag === "text" || tag === "image" || has(element, "role") || supportsFocus(element)) return true;
+  if (HAS_ATTRIBUTES.call(element) && ATTRIBUTE_NAMES.call(element).some((name) => name.startsWith("aria-"))) return true;
+  return hasAccessibleChild(element);
 }
 
 // Kinds by layout.

@@ -72,21 +72,23 @@ function findModal() {
   return modals[modals.length - 1];
 }
 
-/** Whether an element is not in Chromium's accessibility tree, nor could anything in it be but by being visible again. */
+/** Whether an element cannot be used or read because of `inert` or of a modal dialog. */
+function isInert(element) {
+  const modal = modalElement();
+  for (let up = element; up; up = parentElementOf(up)) {
+    if (up === modal) return false; // A modal dialog is not inert, whatever it is in.
+    if (has(up, "inert")) return true;
+  }
+  return !!modal;
+}
+
+/** Whether an element is out of Chromium's accessibility tree: not shown, hidden by the author, or inert. */
 function isHidden(element) {
   if (element instanceof HTMLAreaElement) return !imageOf(element) || isHidden(imageOf(element));
-  const inSelect = selectOf(element);
-  if (shownOf(inSelect || element) !== SHOWN) return true;
-  const modal = modalElement();
-  let inModal = !modal;
-  for (let up = inSelect || element; up; up = axParentOf(up)) {
-    if (isAriaHiddenRoot(up)) return true;
-    if (up === modal) inModal = true;
-    if (!inModal || up !== modal) {
-      if (has(up, "inert") && !(modal && inModal && up !== modal && holds(up, modal))) return true;
-    }
-  }
-  return !inModal;
+  const at = selectOf(element) || element;
+  if (shownOf(at) !== SHOWN || isInert(at)) return true;
+  for (let up = at; up; up = axParentOf(up)) if (isAriaHiddenRoot(up)) return true;
+  return false;
 }
 
 /** The <select> that an option or group is in; null for other elements. */

@@ -68,7 +68,7 @@ class Walk {
     } else if ((type === 3 || type === 4) && !named) {
       this.textDepth = depth;
       const data = GET_DATA.call(node);
-      this.text += isBlank(data) ? " " : transformed(data, parent);
+      this.text += isBlank(data) ? " " : transformed(data, parent, node);
     }
   }
 
@@ -106,7 +106,7 @@ class Walk {
     if (isAriaHiddenRoot(element)) return true;
     if (!has(element, "inert")) return false;
     const modal = modalElement();
-    return !(modal && holds(element, modal));
+    return !(modal && holds(element, modal)) && isInert(element);
   }
 
   shown(element, tag, kind, depth, pointer) {
@@ -313,8 +313,8 @@ calls.tree = (options) => {
 
 // Whether what an element is in takes it out of the tree.
 function isUnderHidden(element) {
-  for (let up = axParentOf(element); up; up = axParentOf(up)) if (isAriaHiddenRoot(up) || has(up, "inert")) return true;
-  return false;
+  for (let up = axParentOf(element); up; up = axParentOf(up)) if (isAriaHiddenRoot(up)) return true;
+  return isInert(element);
 }
 
 /** Takes a closed shadow root in: called with its host and the root as objects of this world. */

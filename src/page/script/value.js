@@ -17,6 +17,7 @@ function valueOf(element) {
   if (RANGES.has(kind)) return rangeValue(element, kind) || "";
   if (kind === "separator" && supportsFocus(element) && !has(element, "contenteditable")) return rangeValue(element, kind);
   if (element instanceof HTMLInputElement) {
+    if (typeOfInput(element) === "file") return filesIn(element);
     return /^(date|datetime-local|month|week|time|color)$/.test(typeOfInput(element)) ? GET_INPUT_VALUE.call(element) : "";
   }
   if (kind === "textbox" || kind === "searchbox" || kind === "TextFieldWithComboBox" || isEditingHost(element)) {
@@ -31,9 +32,19 @@ function controlText(control) {
   return typeOfInput(control) === "password" ? "•".repeat(value.length) : value;
 }
 
-/** What a closed <select> shows: the chosen option. */
+const GET_FILES = getterOf(HTMLInputElement.prototype, "files");
+
+function filesIn(input) {
+  const files = GET_FILES.call(input);
+  if (!files || !files.length) return "";
+  return files.length === 1 ? files[0].name : `${files.length} files`;
+}
+
+/** What a closed <select> shows: the chosen option, or how many there are. */
 function chosenLabel(select) {
-  const option = GET_SELECTED_OPTIONS.call(select)[0];
+  const chosen = GET_SELECTED_OPTIONS.call(select);
+  if (GET_SELECT_MULTIPLE.call(select) && chosen.length !== 1) return `${chosen.length} selected`;
+  const option = chosen[0];
   if (!option) return "";
   const label = attr(option, "aria-label");
   return label !== null ? label : fold(GET_OPTION_LABEL.call(option));
