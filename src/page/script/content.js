@@ -15,13 +15,15 @@ function textInside(element, root, visited) {
 function usedText(use) {
   const href = attr(use, "href") || attr(use, "xlink:href") || "";
   const used = href[0] === "#" ? byIdFrom(use, href.slice(1)) : null;
-  return used instanceof SVGElement && used !== use ? attr(used, "aria-label") || svgText(used) : "";
+  if (!(used instanceof SVGElement) || CONTAINS.call(used, use)) return "";
+  return attr(used, "aria-label") || svgText(used) || (SVG_SHAPES.has(nameOfTag(used)) ? "" : textInside(used, null, new Set()));
 }
 
 class Gathering {
   constructor(root, visited) {
     this.root = root;
     this.visited = visited;
+    this.passed = visited.passed || (visited.passed = []); // What may have been a part: it is found out when it matters.
     this.text = "";
     this.before = null; // The node (or the parent of the text) before: null at the start.
     this.beforeIsText = false;
@@ -44,11 +46,11 @@ class Gathering {
   }
 
   child(node, parent, isOwned) {
+    if (this.isFull()) return;
     const type = typeOf(node);
     if (type === 3 || type === 4) return this.written(node, parent);
     if (type !== 1) return;
     if (!isOwned && ownerOf(node)) return;
-    if (this.visited.size > MOST_PARTS) return doubt(parent);
     if (isHiddenInName(node, this.root)) {
       const shown = shownOf(node);
       if (shown === GONE) return;
@@ -61,13 +63,33 @@ class Gathering {
       return;
     }
     const kind = kindOf(node);
-    if (kind === "none" || (kind === "generic" && passes(node))) {
+    const drawn = node instanceof SVGElement;
+    if (node instanceof SVGTitleElement || node instanceof SVGDescElement) return;
+    if (drawn && kind === "SvgRoot" && !GET_FIRST_ELEMENT.call(node) && passes(node)) return;
+    if (kind === "none" || ((kind === "generic" || (drawn && kind === "group")) && passes(node))) {
+      if (drawn && (svgChild(node, SVGTitleElement) || svgChild(node, SVGDescElement))) return this.said(node);
       this.empties(node);
+      this.passed.push(node);
       return this.inside(node);
     }
+    this.said(node);
+  }
+
+  // Adds what an element says of itself.
+  said(node) {
     source = "";
     const text = textAgain(node, this.root, this.visited);
     this.add(text, node, false, source);
+  }
+
+  // Whether the text has as many parts as it may have.
+  isFull() {
+    const { passed, visited } = this;
+    if (visited.size + passed.length <= MOST_PARTS) return false;
+    for (const node of passed) if (isElement(node) ? isPart(node) : isLaidOut(node)) visited.add(node);
+    passed.length = 0;
+    visited.cut = visited.size > MOST_PARTS;
+    return visited.cut;
   }
 
   // Inside of what is not visible something may be again, but not its own text.
@@ -84,6 +106,7 @@ class Gathering {
     const data = GET_DATA.call(node);
     if (isBlank(data)) {
       if (this.text && data) this.text += " ";
+      this.passed.push(node);
       return;
     }
     this.visited.add(node);
@@ -122,6 +145,16 @@ class Gathering {
     const now = isText ? node : parentElementOf(node);
     return before !== now && flowOf(before) !== flowOf(now);
   }
+}
+
+// A box of its own is a part of a text.
+const isPart = (element) => kindOf(element) === "generic" && !isInline(element);
+
+// White space is laid out between words and the like, not at the start of a box or between boxes.
+function isLaidOut(blank) {
+  const before = GET_PREVIOUS.call(blank);
+  if (!before) return false;
+  return isElement(before) ? isInline(before) && !(before instanceof HTMLBRElement) : typeOf(before) === 3;
 }
 
 const keepsApart = (from) => from !== "" && from !== "contents" && from !== "empty";
@@ -244,7 +277,10 @@ function cased(text, how, element, node) {
 // The first letter of a word, which may have begun in the text before.
 function capitalised(text, node) {
   const before = node ? lastBefore(node) : "";
-  const all = (before + text).replace(/(^|[^\p{L}\p{N}\p{M}'’_])(\p{L})/gu, (_, gap, first) => gap + first.toUpperCase());
+  const all = (before + text).replace(/(^|[^\p{L}\p{N}\p{M}'’_])(\p{L})/gu, (_, gap, first) => {
+    const capital = first.toUpperCase();
+    return gap + (capital.length > first.length ? first : capital);
+  });
   return all.slice(before.length);
 }
 
@@ -270,7 +306,15 @@ function inLanguage(text, method, language) {
   }
 }
 
-const QUOTES = { "open-quote": "“", "close-quote": "”" };
+// Which quotes they are depends on the language, and on those around: English ones are known here.
+function quote(token, element) {
+  const holder = CLOSEST.call(element, "[lang]");
+  const language = holder ? attr(holder, "lang") : "";
+  if (language && !/^en\b/i.test(language)) doubtText(element);
+  let deep = 0;
+  for (let up = parentElementOf(element); up; up = parentElementOf(up)) if (nameOfTag(up) === "q") deep++;
+  return token === "open-quote" ? "“‘"[Math.min(deep, 1)] : "”’"[Math.min(deep, 1)];
+}
 
 /** The text of a computed `content`: strings, quotes, and the alternative after the slash. */
 function generatedText(content, element) {
@@ -302,8 +346,8 @@ function generatedText(content, element) {
     } else {
       const end = tokenEnd(content, i);
       const token = content.slice(i, end);
-      if (QUOTES[token]) text += QUOTES[token];
-      else if (token.startsWith("counter")) doubt(element);
+      if (token === "open-quote" || token === "close-quote") text += quote(token, element);
+      else if (token.startsWith("counter")) doubtText(element);
       i = end;
     }
   }

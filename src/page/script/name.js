@@ -18,7 +18,7 @@ const CONTENT_KINDS = new Set(
 const PASSING_KINDS = new Set(
   (
     "generic none Abbr Canvas caption code deletion insertion definition DescriptionList Details emphasis Figcaption Footer " +
-    "LabelText LayoutTable LayoutTableRow Legend list listitem mark paragraph region Ruby Section strong subscript " +
+    "LabelText LayoutTable LayoutTableRow Legend list listitem mark paragraph region Ruby Section strong subscript SvgRoot " +
     "superscript time"
   ).split(" "),
 );
@@ -37,13 +37,16 @@ function nameOf(element) {
 }
 
 function namedOf(element) {
-  const { names } = memory();
-  let named = names.get(element);
+  const store = memory();
+  let named = store.names.get(element);
   if (named === undefined) {
     source = "";
-    const text = textOf(element, false, null, new Set());
-    named = { name: fold(text), source };
-    names.set(element, named);
+    const { doubts } = store;
+    const visited = new Set();
+    const text = textOf(element, false, null, visited);
+    named = { name: fold(text), source, cut: visited.cut === true };
+    if (store.doubts !== doubts) doubt(element);
+    store.names.set(element, named);
   }
   return named;
 }
@@ -58,6 +61,7 @@ function textOf(element, recursive, root, visited) {
     return "Unable to play media.";
   }
   if (element instanceof HTMLBRElement) {
+    visited.add(element);
     source = "contents";
     return "\n";
   }
@@ -171,7 +175,7 @@ const GET_MEDIA_ERROR = getterOf(HTMLMediaElement.prototype, "error");
 function isUnplayable(media) {
   const state = GET_NETWORK_STATE.call(media);
   if (state !== 0 && state !== 3 && !GET_MEDIA_ERROR.call(media)) return false;
-  if (!navigator.language.startsWith("en")) doubt(media);
+  if (!navigator.language.startsWith("en")) doubtText(media);
   return true;
 }
 
@@ -226,8 +230,9 @@ function nativeText(element, kind, visited) {
   if (!(element instanceof HTMLElement)) return element instanceof SVGElement ? svgText(element) : "";
   const labels = labelsOf(element);
   if (labels && labels.length) {
+    const text = textOfAll([...labels], false, visited);
     source = "related";
-    return textOfAll([...labels], false, visited);
+    return text;
   }
   switch (nameOfTag(element)) {
     case "input":
@@ -249,8 +254,9 @@ function nativeText(element, kind, visited) {
       return tableText(element, visited);
     case "fieldset": {
       const legend = legendOf(element);
+      const text = legend && !visited.has(legend) ? textAgain(legend, null, visited) : "";
       source = "related";
-      return legend && !visited.has(legend) ? textAgain(legend, null, visited) : "";
+      return text;
     }
     case "audio":
     case "video":
@@ -297,7 +303,7 @@ const DEFAULT_TEXTS = { button: "", submit: "Submit", reset: "Reset", image: "Su
 function defaultText(input) {
   const type = typeOfInput(input);
   source = type === "image" ? "value" : "contents";
-  if (type !== "button" && !navigator.language.startsWith("en")) doubt(input);
+  if (type !== "button" && !navigator.language.startsWith("en")) doubtText(input);
   if (type === "file") return has(input, "multiple") ? "Choose Files" : "Choose File";
   return DEFAULT_TEXTS[type];
 }

@@ -216,6 +216,7 @@ class Memory {
     this.focused = undefined;
     this.sheets = false;
     this.unsure = new Set();
+    this.doubts = 0;
   }
 }
 
@@ -245,9 +246,16 @@ function styleOf(element) {
   return style;
 }
 
-/** Marks an element whose role or name only the browser knows for certain. */
+/** Marks an element whose role only the browser knows for certain. */
 function doubt(element) {
   memory().unsure.add(element);
+}
+
+/** Marks an element whose text only the browser knows for certain; so are the names that it is a part of. */
+function doubtText(element) {
+  const store = memory();
+  store.unsure.add(element);
+  store.doubts++;
 }
 
 // White space as HTML has it: a no-break space is not.

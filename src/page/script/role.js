@@ -72,7 +72,7 @@ ARIA_ROLES.set("directory", "list").set("img", "image").set("presentation", "non
 
 /** HTML elements whose kind does not depend on anything else. */
 const TAG_KINDS = {
-  abbr: "Abbr", address: "group", area: "link", article: "article", aside: "complementary", audio: "Audio",
+  abbr: "Abbr", address: "group", article: "article", aside: "complementary", audio: "Audio",
   blockquote: "blockquote", br: "LineBreak", canvas: "Canvas", caption: "caption", code: "code", dd: "definition", del: "deletion",
   details: "Details", dfn: "term", dialog: "dialog", dir: "list", dl: "DescriptionList", dt: "term", em: "emphasis",
   embed: "EmbeddedObject", fencedframe: "Iframe", fieldset: "group", figcaption: "Figcaption", figure: "figure",
@@ -243,6 +243,8 @@ function nativeKind(element) {
       return minimumKind(element);
     case "a":
       return linkKind(element);
+    case "area":
+      return has(element, "href") ? "link" : "generic";
     case "button":
       return buttonKind(element);
     case "input":
@@ -398,7 +400,8 @@ function kindByStyle(element) {
   if (!isHtml(element) || nameOfTag(element) === "html" || nameOfTag(element) === "body") return "generic";
   const tag = nameOfTag(element);
   if (tag === "summary" || tag === "a" || shownOf(element) !== SHOWN) return "generic";
-  const display = styleOf(element).display;
+  const { display, content } = styleOf(element);
+  if (content.startsWith("url(")) return "image";
   switch (display) {
     case "list-item":
     case "table":

@@ -12,11 +12,20 @@ function shownOf(element) {
   const { shown } = memory();
   let state = shown.get(element);
   if (state === undefined) {
-    state = CHECK_VISIBILITY.call(element, VISIBILITY) ? SHOWN : whyNotShown(element);
+    if (element instanceof HTMLAreaElement) state = shownArea(element);
+    else state = CHECK_VISIBILITY.call(element, VISIBILITY) ? SHOWN : whyNotShown(element);
     shown.set(element, state);
   }
   return state;
 }
+
+// An area is where its image is, if that is shown as an image.
+function shownArea(area) {
+  const image = imageOf(area);
+  return image && GET_NATURAL_WIDTH.call(image) > 0 ? shownOf(image) : GONE;
+}
+
+const GET_NATURAL_WIDTH = getterOf(HTMLImageElement.prototype, "naturalWidth");
 
 function whyNotShown(element) {
   const style = styleOf(element);
@@ -84,8 +93,8 @@ function isInert(element) {
 
 /** Whether an element is out of Chromium's accessibility tree: not shown, hidden by the author, or inert. */
 function isHidden(element) {
-  if (element instanceof HTMLAreaElement) return !imageOf(element) || isHidden(imageOf(element));
-  const at = selectOf(element) || element;
+  const at = element instanceof HTMLAreaElement ? imageOf(element) : selectOf(element) || element;
+  if (!at) return true;
   if (shownOf(at) !== SHOWN || isInert(at)) return true;
   for (let up = at; up; up = axParentOf(up)) if (isAriaHiddenRoot(up)) return true;
   return false;
@@ -140,23 +149,29 @@ function ownsIn(root) {
   return scope;
 }
 
-const CHILDLESS = new Set("img br hr input textarea select iframe frame progress meter video audio canvas object embed".split(" "));
+const CHILDLESS = new Set("img br hr input textarea iframe frame progress map area option".split(" "));
+const OWNING_NOTHING = new Set(["image", "textbox", "searchbox"]);
 
 function takeOwned(scope, owner) {
   if (isHtml(owner) && (CHILDLESS.has(nameOfTag(owner)) || isEditingHost(owner))) return;
+  const kind = rawRole(attr(owner, "role") || "");
+  if (OWNING_NOTHING.has(kind) || shownOf(owner) === GONE || isTrue(attr(owner, "aria-hidden"))) return;
   const taken = [];
   for (const id of fold(attr(owner, "aria-owns") || "").split(" ")) {
     const child = id && byIdFrom(owner, id);
-    if (!child || scope.owner.has(child) || holds(child, owner) || owned(scope, owner, child)) continue;
-    if (child instanceof HTMLBodyElement || !parentOf(child)) continue;
-    scope.owner.set(child, owner);
-    taken.push(child);
+    if (!child || child instanceof HTMLBodyElement || !parentOf(child) || holds(child, owner)) continue;
+    if (scope.owner.has(child)) {
+      // Which of several owners has it depends on what the browser saw first.
+      for (const one of [child, owner, scope.owner.get(child)]) doubtText(one);
+    } else if (!closesCircle(scope, owner, child)) {
+      scope.owner.set(child, owner);
+      taken.push(child);
+    }
   }
   if (taken.length) scope.owned.set(owner, taken);
 }
 
-// Whether owning would close a circle.
-function owned(scope, owner, child) {
+function closesCircle(scope, owner, child) {
   for (let up = owner; up; up = scope.owner.get(up) || parentElementOf(up)) if (up === child) return true;
   return false;
 }
@@ -245,21 +260,24 @@ function checkedState(element, kind, name) {
 
 function expandedState(element, kind) {
   if (kind === "ComboBoxSelect") return MATCHES.call(element, ":open") ? true : null;
-  if (kind === "DisclosureTriangle" || kind === "DisclosureTriangleGrouped") {
-    const details = parentElementOf(element);
-    return !!details && has(details instanceof HTMLSlotElement ? parentElementOf(details) || details : details, "open");
+  if (isHtml(element) && nameOfTag(element) === "summary") {
+    const details = CLOSEST.call(element, "details");
+    return details ? has(details, "open") : ariaBoolean(element, "aria-expanded");
   }
-  if (has(element, "popovertarget")) {
+  if (has(element, "popovertarget") && !(CLOSEST.call(element, "form") && submits(element))) {
     const popover = byIdFrom(element, attr(element, "popovertarget"));
     if (popover && has(popover, "popover") && !holds(popover, element)) return MATCHES.call(popover, ":popover-open");
   }
   return ariaBoolean(element, "aria-expanded");
 }
 
+// A button that sends its form opens nothing.
+const submits = (element) => !/^(button|reset)$/i.test(attr(element, "type") || "");
+
 function selectedState(element) {
   const said = ariaBoolean(element, "aria-selected");
   if (said !== null) return said;
-  return element instanceof HTMLOptionElement ? GET_SELECTED.call(element) : null;
+  return element instanceof HTMLOptionElement && !isDisabled(element) ? GET_SELECTED.call(element) : null;
 }
 
 function nativeStates(control, states) {
@@ -275,22 +293,31 @@ function nativeStates(control, states) {
 /** Disabled by the browser, by the author, or (where it could take the focus) by what it is in. */
 function isDisabled(element) {
   if (element instanceof HTMLOptGroupElement) return false;
-  if (isHtml(element) && MATCHES.call(element, IS_DISABLED)) return true;
+  if (isDisabledControl(element)) return true;
   const said = ariaBoolean(element, "aria-disabled");
   if (said !== null) return said;
+  if (element instanceof HTMLMediaElement && isUnplayable(element)) return true;
   if (!supportsFocus(element)) return false;
   for (let up = axParentOf(element); up; up = axParentOf(up)) {
-    if (isHtml(up) && MATCHES.call(up, IS_DISABLED)) return true;
+    if (isDisabledControl(up)) return true;
     const above = ariaBoolean(up, "aria-disabled");
     if (above !== null) return above;
   }
   return false;
 }
 
+// By an attribute, a control is; a <fieldset> only makes its controls so.
+function isDisabledControl(element) {
+  if (!isHtml(element) || element instanceof HTMLFieldSetElement) return false;
+  const can = isControlElement(element) || element instanceof HTMLOptionElement || isCustom(element);
+  return can && MATCHES.call(element, IS_DISABLED);
+}
+
 function levelOf(element, kind) {
   if (kind !== "heading" && kind !== "treeitem") return 0;
-  const said = parseInt(attr(element, "aria-level"), 10);
-  if (said >= 1 && (said <= 9 || kind === "treeitem")) return said;
+  const value = attr(element, "aria-level");
+  const said = value ? Math.max(1, parseInt(value, 10) || 0) : 0;
+  if (said && (said <= 9 || kind === "treeitem")) return said;
   if (kind === "treeitem") return 0;
   const tag = isHtml(element) ? nameOfTag(element) : "";
   return tag.length === 2 && tag[0] === "h" ? tag.charCodeAt(1) - 48 : 2;

@@ -1,7 +1,7 @@
 // The walk: the accessibility tree of a document as one flat list.
 
 // Kinds that are only shown where there is something to say of them: they are ways of writing or placing what is inside.
-const QUIET_KINDS = new Set(["generic", "none", "LabelText", "LayoutTable", "LayoutTableRow", "LayoutTableCell", "SvgRoot"]);
+const QUIET_KINDS = new Set(["generic", "none", "LabelText", "LayoutTable", "LayoutTableRow", "LayoutTableCell", "RubyAnnotation", "SvgRoot"]);
 
 // Of what is inside of an element that is named by its content only these are worth a line of their own.
 const TELLING_KINDS = new Set(
@@ -80,10 +80,10 @@ class Walk {
     if (element instanceof HTMLOptionElement || element instanceof HTMLOptGroupElement) return this.option(element, depth);
     const shown = shownOf(element);
     if (shown === GONE || depth > MOST_DEEP) return;
-    if (shown === VEILED) return this.children(element, depth, true, pointer);
+    if (shown === VEILED) return this.veiled(element, depth, named, pointer);
     const kind = kindOf(element);
     if (kind === "LabelText" && isRedundantLabel(element)) named = true;
-    if (QUIET_KINDS.has(kind)) return this.quiet(element, tag, kind, attributes, depth, named, pointer);
+    if (QUIET_KINDS.has(kind) || isQuiet(element, tag, kind)) return this.quiet(element, tag, kind, attributes, depth, named, pointer);
     if (named) {
       if (tag === "br") return;
       if (!TELLING_KINDS.has(kind)) {
@@ -101,6 +101,11 @@ class Walk {
     this.shown(element, tag, finalKind(element), depth, pointer);
   }
 
+  // Inside of what is not visible something may be again, but not its own text.
+  veiled(element, depth, named, pointer) {
+    for (const child of childrenOf(element)) if (isElement(child)) this.child(child, element, depth, named, pointer);
+  }
+
   // Out of the tree by what its attributes say.
   isOut(element) {
     if (isAriaHiddenRoot(element)) return true;
@@ -111,7 +116,7 @@ class Walk {
 
   shown(element, tag, kind, depth, pointer) {
     this.flush();
-    const { name, source: from } = namedOf(element);
+    const { name, source: from, cut } = namedOf(element);
     const more = this.more(element, tag, kind, name, from);
     this.push([depth, wordFor(kind), name, this.number(element), more]);
     if (isHtml(element)) {
@@ -119,8 +124,8 @@ class Walk {
       if (OPAQUE.has(tag)) return;
       if (tag === "img") return this.areas(element, depth + 1);
     }
-    if (isEditingHost(element) && more && more.value) return;
-    const whole = from === "contents" && name !== "" && !memory().unsure.has(element);
+    const said = more && more.value && isEditingHost(element);
+    const whole = said || (from === "contents" && name !== "" && !cut && kind !== "row");
     this.children(element, depth + 1, whole, pointer || isWidget(kind) || kind === "link");
     this.flush();
   }
@@ -149,11 +154,11 @@ class Walk {
 
   usable(element, kind, depth, named, hand, pointer) {
     this.flush();
-    const { name, source: from } = namedOf(element);
+    const { name, source: from, cut } = namedOf(element);
     const more = this.more(element, nameOfTag(element), kind, name, from) || {};
     if (!pointer && isClickable(element)) more.cursor = true;
     this.push([depth, wordFor(kind), name, this.number(element), Object.keys(more).length ? more : 0]);
-    this.children(element, depth + 1, named || (from === "contents" && name !== ""), hand);
+    this.children(element, depth + 1, name ? from === "contents" && !cut : named, hand);
     this.flush();
   }
 
@@ -185,7 +190,7 @@ class Walk {
     const map = attr(image, "usemap");
     if (!map || map[0] !== "#") return;
     for (const area of allIn(GET_ROOT_NODE.call(image), "area")) {
-      if (imageOf(area) !== image) continue;
+      if (!has(area, "href") || shownOf(area) !== SHOWN || imageOf(area) !== image) continue;
       const { name } = namedOf(area);
       this.push([depth, "link", name, this.number(area), this.more(area, "area", "link", name, "attribute")]);
     }
@@ -219,6 +224,18 @@ class Walk {
     for (const _ in more) return more;
     return 0;
   }
+}
+
+// What Chromium leaves out as well: bodies of tables, empty images, parts of drawings that have no name.
+function isQuiet(element, tag, kind) {
+  if (kind === "rowgroup") return tag === "tbody" && !attr(element, "role") && !isNamedByAuthor(element);
+  if (kind === "image") {
+    return tag === "img" && attr(element, "alt") === "" && !isNamedByAuthor(element) && !supportsFocus(element);
+  }
+  if (kind === "Canvas") return !firstOf(element) && !isNamedByAuthor(element) && !supportsFocus(element);
+  if (!(element instanceof SVGElement) || attr(element, "role")) return false;
+  if (kind !== "graphics-symbol" && kind !== "graphics-object" && kind !== "group" && kind !== "image") return false;
+  return !nameOf(element) && !supportsFocus(element);
 }
 
 // Kinds that say nothing but their name where they have no attributes.

@@ -7,12 +7,14 @@ const GET_SELECTED_OPTIONS = getterOf(HTMLSelectElement.prototype, "selectedOpti
 const GET_METER_VALUE = getterOf(HTMLMeterElement.prototype, "value");
 const GET_PROGRESS_VALUE = getterOf(HTMLProgressElement.prototype, "value");
 
+const GET_INNER_TEXT = getterOf(HTMLElement.prototype, "innerText");
+
 const RANGES = new Set(["meter", "progressbar", "scrollbar", "slider", "spinbutton"]);
 
 /** The value of a control as text; "" when it has none. A password's is as many bullets as it has characters. */
 function valueOf(element) {
   const kind = kindOf(element);
-  if (isTextControl(element)) return controlText(element);
+  if (isTextControl(element)) return controlText(element) || (RANGES.has(kind) && rangeValue(element, kind)) || "";
   if (element instanceof HTMLSelectElement) return kind === "ComboBoxSelect" ? chosenLabel(element) : "";
   if (RANGES.has(kind)) return rangeValue(element, kind) || "";
   if (kind === "separator" && supportsFocus(element) && !has(element, "contenteditable")) return rangeValue(element, kind);
@@ -21,7 +23,7 @@ function valueOf(element) {
     return /^(date|datetime-local|month|week|time|color)$/.test(typeOfInput(element)) ? GET_INPUT_VALUE.call(element) : "";
   }
   if (kind === "textbox" || kind === "searchbox" || kind === "TextFieldWithComboBox" || isEditingHost(element)) {
-    return textIn(element);
+    return isHtml(element) ? GET_INNER_TEXT.call(element).trim() : textIn(element);
   }
   return kind === "ComboBoxMenuButton" ? fold(contentOf(element)) : "";
 }
