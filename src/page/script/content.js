@@ -36,7 +36,7 @@ class Gathering {
     const pseudo = mayHavePseudo() && isHtml(element);
     if (pseudo) this.generated(element, "::before");
     const owned = ownedBy(element);
-    if (rootsOf(element) || element instanceof HTMLSlotElement || element instanceof HTMLDetailsElement) {
+    if (isReordered(element)) {
       for (const child of childrenOf(element)) this.child(child, element);
     } else {
       for (let child = firstOf(element); child; child = nextOf(child)) this.child(child, element);
@@ -58,13 +58,12 @@ class Gathering {
       if (shown === VEILED && !isAriaHiddenRoot(node)) this.unveiled(node);
       return;
     }
-    if (node instanceof HTMLElement && nameOfTag(node) === "wbr") {
-      if (this.text) this.text += " ";
+    const drawn = node instanceof SVGElement;
+    if (drawn ? node instanceof SVGTitleElement || node instanceof SVGDescElement : nameOfTag(node) === "wbr") {
+      if (this.text && !drawn) this.text += " ";
       return;
     }
     const kind = kindOf(node);
-    const drawn = node instanceof SVGElement;
-    if (node instanceof SVGTitleElement || node instanceof SVGDescElement) return;
     if (drawn && kind === "SvgRoot" && !GET_FIRST_ELEMENT.call(node) && passes(node)) return;
     if (kind === "none" || ((kind === "generic" || (drawn && kind === "group")) && passes(node))) {
       if (drawn && (svgChild(node, SVGTitleElement) || svgChild(node, SVGDescElement))) return this.said(node);
@@ -195,15 +194,7 @@ const WIDGETS = new Set(
 const isWidget = (kind) => WIDGETS.has(kind);
 
 // Whether a generic element is nothing in the tree: its children take its place.
-function passes(element) {
-  if (!HAS_ATTRIBUTES.call(element)) return true;
-  for (const name of ATTRIBUTE_NAMES.call(element)) {
-    if (name === "class" || name === "style" || name.startsWith("data-")) continue;
-    if (name === "id" || name === "title" || name === "lang" || name === "tabindex" || name === "contenteditable") return false;
-    if (name.startsWith("aria-") || name === "onclick" || name === "onmousedown" || name === "popover") return false;
-  }
-  return true;
-}
+const passes = (element) => !(marksOf(element) & (ID | TITLE | LANG | TAB | EDITS | ARIA | HANDLER | MIN));
 
 // Style that changes what is written.
 

@@ -36,49 +36,88 @@ function nameOf(element) {
   return namedOf(element).name;
 }
 
+const NO_NAME = { name: "", source: "", cut: false, leaf: false };
+
+// Kinds that have a name only by their attributes, or when they have the focus.
+const UNNAMED_KINDS = new Set(
+  (
+    "article banner blockquote caption code complementary contentinfo definition deletion DescriptionList emphasis Figcaption " +
+    "figure Footer form generic group Header insertion list listitem main mark navigation none paragraph rowgroup Section " +
+    "strong subscript superscript time LayoutTable LayoutTableRow LabelText Legend"
+  ).split(" "),
+);
+
+/** The name of an element with where it came from, whether Chromium cut it, and whether all that is inside is one text. */
 function namedOf(element) {
   const store = memory();
   let named = store.names.get(element);
   if (named === undefined) {
-    source = "";
     const { doubts } = store;
-    const visited = new Set();
-    const text = textOf(element, false, null, visited);
-    named = { name: fold(text), source, cut: visited.cut === true };
+    named = quicklyNamed(element) || slowlyNamed(element);
     if (store.doubts !== doubts) doubt(element);
     store.names.set(element, named);
   }
   return named;
 }
 
+// Most elements have no name, or one text and nothing else inside.
+function quicklyNamed(element) {
+  if (marksOf(element) & (LABEL | TITLE | EDITS | ROLE | OWNS) || focus() === element) return null;
+  if (!(element instanceof HTMLElement)) return null;
+  const kind = kindOf(element);
+  if (UNNAMED_KINDS.has(kind)) {
+    return kind === "group" || kind === "generic" || element instanceof HTMLTableElement ? null : NO_NAME;
+  }
+  if (kind !== "link" && kind !== "button" && kind !== "cell" && kind !== "heading") return null;
+  const only = GET_FIRST.call(element);
+  if (!only || GET_TYPE.call(only) !== 3 || GET_NEXT.call(only) || mayHavePseudo()) return null;
+  if (rootsOf(element) || element instanceof HTMLInputElement || (kind === "button" && labelled(element))) return null;
+  if (shownOf(element) !== SHOWN) return null;
+  const name = fold(transformed(GET_DATA.call(only), element, only));
+  return name ? { name, source: "contents", cut: false, leaf: true } : null;
+}
+
+function labelled(button) {
+  const labels = labelsOf(button);
+  return !!labels && labels.length > 0;
+}
+
+function slowlyNamed(element) {
+  source = "";
+  const visited = new Set();
+  const text = textOf(element, false, null, visited);
+  return { name: fold(text), source, cut: visited.cut === true, leaf: false };
+}
+
 // The text of an element: as its own name, or (recursive) as a part of another's; `root` is what aria-labelledby or
 // aria-describedby points at while what is inside of it is gathered.
 function textOf(element, recursive, root, visited) {
-  let kind = kindOf(element);
-  if (kind === "generic" && !recursive) kind = finalKind(element);
-  if (element instanceof HTMLMediaElement && isUnplayable(element)) {
-    source = "contents";
-    return "Unable to play media.";
-  }
-  if (element instanceof HTMLBRElement) {
+  const html = element instanceof HTMLElement;
+  const tag = nameOfTag(element);
+  if (html && tag === "br") {
     visited.add(element);
     source = "contents";
     return "\n";
   }
-  if (recursive && !visited.has(element)) {
+  let kind = kindOf(element);
+  if (kind === "generic" && !recursive) kind = finalKind(element);
+  if (html && (tag === "video" || tag === "audio") && isUnplayable(element)) {
+    source = "contents";
+    return "Unable to play media.";
+  }
+  const again = visited.has(element);
+  if (recursive && !again) {
     const value = valueInName(element, kind, visited);
     if (value !== null) {
       source = "value";
       return value;
     }
   }
-  const again = visited.has(element);
   visited.add(element);
-  const attributes = HAS_ATTRIBUTES.call(element);
-  const slot = element instanceof HTMLSlotElement;
-  if (!slot) {
+  const marks = marksOf(element);
+  if (!html || tag !== "slot") {
     if (isHiddenInName(element, root)) return "";
-    if (attributes) {
+    if (marks & LABEL) {
       const text = ariaText(element, root, again, visited);
       if (text !== null) return text;
     }
@@ -92,7 +131,7 @@ function textOf(element, recursive, root, visited) {
     source = "contents";
     if (text) return text;
   }
-  if (attributes && !(emptied && /^(img|area)$/.test(nameOfTag(element))) && (root || !isNameless(element, kind))) {
+  if (marks & TITLE && !(emptied && (tag === "img" || tag === "area")) && (root || !isNameless(element, kind))) {
     const text = titleText(element);
     if (text) {
       source = "title";
@@ -153,10 +192,14 @@ function textAgain(element, root, visited) {
 }
 
 function isHiddenInName(element, root) {
-  if (nameOfTag(element) === "noscript") return true;
-  if (element instanceof SVGTitleElement || element instanceof SVGDescElement) return false;
-  if (selectOf(element)) return false;
-  if (has(element, "inert") && isInert(element)) return true;
+  const html = element instanceof HTMLElement;
+  if (!html && (element instanceof SVGTitleElement || element instanceof SVGDescElement)) return false;
+  if (html) {
+    const tag = nameOfTag(element);
+    if (tag === "noscript") return true;
+    if ((tag === "option" || tag === "optgroup") && selectOf(element)) return false;
+  }
+  if (marksOf(element) & INERT && isInert(element)) return true;
   if (root && isOutOfSight(root)) return false;
   return isAriaHiddenRoot(element) || shownOf(element) !== SHOWN;
 }
@@ -181,6 +224,9 @@ function isUnplayable(media) {
 
 // What a control says of itself in the middle of another's name: its value.
 function valueInName(element, kind, visited) {
+  if (kind === "generic" || kind === "none" || kind === "link" || kind === "paragraph") {
+    return isEditingHost(element) ? textIn(element) : null;
+  }
   if (isTextControl(element)) return controlText(element) || null;
   if (kind === "textbox" || kind === "searchbox" || kind === "TextFieldWithComboBox" || isEditingHost(element)) {
     return element instanceof HTMLInputElement && typeOfInput(element) !== "text" ? null : textIn(element);

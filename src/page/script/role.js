@@ -118,7 +118,7 @@ function kindOf(element) {
   let kind = kinds.get(element);
   if (kind === undefined) {
     kinds.set(element, "generic"); // Whoever asks again meanwhile (aria-owns in a circle) gets an answer.
-    kind = (has(element, "role") && ariaKind(element)) || nativeKind(element);
+    kind = (marksOf(element) & ROLE && ariaKind(element)) || nativeKind(element);
     kinds.set(element, kind);
   }
   return kind;
@@ -129,7 +129,7 @@ function finalKind(element) {
   let kind = kindOf(element);
   switch (kind) {
     case "generic":
-      return has(element, "role") && ariaKind(element) ? kind : kindByStyle(element);
+      return marksOf(element) & ROLE && ariaKind(element) ? kind : kindByStyle(element);
     case "Header":
       return isInSectioning(element, true) ? "sectionheader" : kind;
     case "Footer":
@@ -237,51 +237,34 @@ function undoesPresentation(element) {
 function nativeKind(element) {
   if (!(element instanceof HTMLElement)) return element instanceof SVGElement ? svgKind(element) : mathKind(element);
   const tag = nameOfTag(element);
-  switch (tag) {
-    case "div":
-    case "span":
-      return minimumKind(element);
-    case "a":
-      return linkKind(element);
-    case "area":
-      return has(element, "href") ? "link" : "generic";
-    case "button":
-      return buttonKind(element);
-    case "input":
-      return inputKind(element);
-    case "select":
-      return isMenuList(element) ? "ComboBoxSelect" : "listbox";
-    case "option": {
-      const select = CLOSEST.call(element, "select");
-      return select && isMenuList(select) ? "MenuListOption" : "option";
-    }
-    case "li":
-      return isForeignListItem(element) ? "none" : "listitem";
-    case "summary":
-      return summaryKind(element);
-    case "table":
-      return isDataTable(element) ? "table" : "LayoutTable";
-    case "tr":
-      return rowKind(element);
-    case "td":
-    case "th":
-      return cellKind(element, tag);
-    case "thead":
-    case "tbody":
-    case "tfoot":
-      return sectionKind(element);
-    default: {
-      const kind = TAG_KINDS[tag];
-      return kind !== undefined && typeof kind === "string" && Object.hasOwn(TAG_KINDS, tag) ? kind : minimumKind(element);
-    }
-  }
+  const kind = KINDS.get(tag);
+  if (typeof kind === "string") return kind;
+  return kind ? kind(element, tag) : minimumKind(element);
+}
+
+// HTML elements whose kind depends on something else, beside those whose does not.
+const KINDS = new Map(Object.entries(TAG_KINDS));
+KINDS.set("a", (element) => linkKind(element));
+KINDS.set("area", (element) => (has(element, "href") ? "link" : "generic"));
+KINDS.set("button", (element) => buttonKind(element));
+KINDS.set("input", (element) => inputKind(element));
+KINDS.set("select", (element) => (isMenuList(element) ? "ComboBoxSelect" : "listbox"));
+KINDS.set("option", (element) => optionKind(element));
+KINDS.set("li", (element) => (isForeignListItem(element) ? "none" : "listitem"));
+KINDS.set("summary", (element) => summaryKind(element));
+KINDS.set("table", (element) => (isDataTable(element) ? "table" : "LayoutTable"));
+KINDS.set("tr", (element) => rowKind(element));
+for (const tag of ["td", "th"]) KINDS.set(tag, (element, tag) => cellKind(element, tag));
+for (const tag of ["thead", "tbody", "tfoot"]) KINDS.set(tag, (element) => sectionKind(element));
+
+function optionKind(option) {
+  const select = CLOSEST.call(option, "select");
+  return select && isMenuList(select) ? "MenuListOption" : "option";
 }
 
 // What is shown, found or moved by itself is at least a group.
 function minimumKind(element) {
-  if (!HAS_ATTRIBUTES.call(element) || attr(element, "role")) return "generic";
-  if (has(element, "popover") || has(element, "autofocus") || has(element, "draggable")) return "group";
-  return "generic";
+  return marksOf(element) & MIN && !attr(element, "role") ? "group" : "generic";
 }
 
 function linkKind(element) {
@@ -439,10 +422,21 @@ function isInGrid(element) {
   return false;
 }
 
+// The items of a list of notes or sources are such.
 function listItemKind(element) {
-  let up = axParentOf(element);
-  if (!up || kindOf(up) !== "list") return "listitem";
-  for (up = axParentOf(up); up; up = axParentOf(up)) {
+  const list = axParentOf(element);
+  if (!list || kindOf(list) !== "list") return "listitem";
+  const { lists } = memory();
+  let kind = lists.get(list);
+  if (kind === undefined) {
+    kind = itemKindIn(list);
+    lists.set(list, kind);
+  }
+  return kind;
+}
+
+function itemKindIn(list) {
+  for (let up = axParentOf(list); up; up = axParentOf(up)) {
     const kind = kindOf(up);
     if (kind === "doc-bibliography") return "doc-biblioentry";
     if (kind === "doc-endnotes") return "doc-endnote";
@@ -477,8 +471,9 @@ function isButtonElement(element) {
 
 /** Whether an author has named an element by attribute. */
 function isNamedByAuthor(element) {
-  if (!HAS_ATTRIBUTES.call(element)) return false;
-  if (has(element, "title")) return true;
+  const marks = marksOf(element);
+  if (!(marks & (TITLE | LABEL))) return false;
+  if (marks & TITLE) return true;
   const label = attr(element, "aria-label");
   return (!!label && !isBlank(label)) || labellersOf(element).length > 0;
 }
@@ -487,7 +482,7 @@ const IS_DISABLED = ":disabled";
 
 /** Whether an element could take the focus if it were shown. */
 function supportsFocus(element) {
-  const tab = attr(element, "tabindex");
+  const tab = marksOf(element) & TAB ? attr(element, "tabindex") : null;
   if (tab !== null && /^\s*[+-]?\d/.test(tab)) return true;
   if (element instanceof HTMLElement) {
     if (GET_TAB_INDEX.call(element) >= 0 && !(isControlElement(element) && MATCHES.call(element, IS_DISABLED))) return true;
@@ -504,6 +499,7 @@ const isControlElement = (element) =>
 
 /** Whether contenteditable is set on the element itself. */
 function isEditingHost(element) {
+  if (!(marksOf(element) & EDITS)) return false;
   const value = attr(element, "contenteditable");
   return value !== null && /^(|true|plaintext-only)$/i.test(value) && isHtml(element);
 }

@@ -39,6 +39,7 @@ function whyNotShown(element) {
 
 /** Whether aria-hidden takes an element's subtree out of the tree; it does not where the focus is inside. */
 function isAriaHiddenRoot(element) {
+  if (!(marksOf(element) & HIDDEN)) return false;
   const value = attr(element, "aria-hidden");
   if (!value || value === "false" || !isTrue(value)) return false;
   if (isHtml(element)) {
@@ -86,7 +87,7 @@ function isInert(element) {
   const modal = modalElement();
   for (let up = element; up; up = parentElementOf(up)) {
     if (up === modal) return false; // A modal dialog is not inert, whatever it is in.
-    if (has(up, "inert")) return true;
+    if (marksOf(up) & INERT) return true;
   }
   return !!modal;
 }
@@ -121,13 +122,14 @@ function imageOf(area) {
 
 /** Who owns an element by a valid aria-owns, or null. */
 function ownerOf(element) {
+  if (!memory().owns) return null;
   const scope = ownsIn(GET_ROOT_NODE.call(element));
   return (scope && scope.owner.get(element)) || null;
 }
 
 /** What an element owns by aria-owns: an array, or null. */
 function ownedBy(element) {
-  if (!has(element, "aria-owns")) return null;
+  if (!(marksOf(element) & OWNS)) return null;
   const scope = ownsIn(GET_ROOT_NODE.call(element));
   return (scope && scope.owned.get(element)) || null;
 }
@@ -212,12 +214,13 @@ const GET_SELECTED = getterOf(HTMLOptionElement.prototype, "selected");
 function statesOf(element) {
   const states = {};
   const kind = kindOf(element);
+  const aria = (marksOf(element) & ARIA) !== 0;
   if (focus() === element) states.active = true;
-  if (!HAS_ATTRIBUTES.call(element) && !isHtml(element)) return states;
   if (CHECKABLE.has(kind)) states.checked = checkedState(element, kind, "aria-checked");
-  else if (CHECKED_IF_SAID.has(kind)) {
-    if (attr(element, "aria-checked")) states.checked = checkedState(element, kind, "aria-checked");
-  } else if (kind === "ToggleButton") states.pressed = checkedState(element, kind, "aria-pressed");
+  else if (kind === "ToggleButton") states.pressed = checkedState(element, kind, "aria-pressed");
+  else if (aria && CHECKED_IF_SAID.has(kind) && attr(element, "aria-checked")) {
+    states.checked = checkedState(element, kind, "aria-checked");
+  }
   if (isDisabled(element)) states.disabled = true;
   if (EXPANDABLE.has(kind) || kind === "ComboBoxSelect") {
     const expanded = expandedState(element, kind);
@@ -228,22 +231,26 @@ function statesOf(element) {
     if (selected !== null) states.selected = selected;
   }
   if (isControlElement(element)) nativeStates(element, states);
-  if (!states.required && isTrue(attr(element, "aria-required"))) states.required = true;
+  const level = levelOf(element, kind);
+  if (level) states.level = level;
+  if (kind === "listbox" && element instanceof HTMLSelectElement && GET_SELECT_MULTIPLE.call(element)) {
+    states.multiselectable = true;
+  }
+  if (aria) saidStates(element, kind, states);
+  return states;
+}
+
+function saidStates(element, kind, states) {
+  if (isTrue(attr(element, "aria-required"))) states.required = true;
   const invalid = attr(element, "aria-invalid");
   if (invalid && invalid !== "undefined") {
     if (invalid === "false") delete states.invalid;
     else states.invalid = invalid === "grammar" || invalid === "spelling" ? invalid : true;
   }
-  const level = levelOf(element, kind);
-  if (level) states.level = level;
   if (READABLE.has(kind) && !isTextControl(element) && ariaBoolean(element, "aria-readonly")) states.readonly = true;
-  const several = ariaBoolean(element, "aria-multiselectable");
-  if (several || (kind === "listbox" && element instanceof HTMLSelectElement && GET_SELECT_MULTIPLE.call(element))) {
-    states.multiselectable = true;
-  }
+  if (ariaBoolean(element, "aria-multiselectable")) states.multiselectable = true;
   const popup = popupOf(element);
   if (popup) states.haspopup = popup;
-  return states;
 }
 
 function checkedState(element, kind, name) {
@@ -297,7 +304,7 @@ function isDisabled(element) {
   const said = ariaBoolean(element, "aria-disabled");
   if (said !== null) return said;
   if (element instanceof HTMLMediaElement && isUnplayable(element)) return true;
-  if (!supportsFocus(element)) return false;
+  if (!memory().disables || !supportsFocus(element)) return false;
   for (let up = axParentOf(element); up; up = axParentOf(up)) {
     if (isDisabledControl(up)) return true;
     const above = ariaBoolean(up, "aria-disabled");
@@ -333,13 +340,9 @@ function isEditable(element) {
 
 /** Whether a generic element looks as if it could be clicked: by its cursor (its own, not its parent's) or its attributes. */
 function isClickable(element) {
-  if (HAS_ATTRIBUTES.call(element)) {
-    if (has(element, "onclick") || has(element, "onmousedown") || has(element, "draggable")) {
-      if (attr(element, "draggable") !== "false" || has(element, "onclick")) return true;
-    }
-    if (has(element, "tabindex") || isEditingHost(element)) return true;
-  }
-  return hasPointer(element);
+  const marks = marksOf(element);
+  if (marks & HANDLER && (attr(element, "draggable") !== "false" || has(element, "onclick"))) return true;
+  return (marks & TAB) !== 0 || isEditingHost(element) || hasPointer(element);
 }
 
 /** Whether the cursor becomes a hand at this element, and not already around it. */
