@@ -49,15 +49,15 @@ const UNNAMED_KINDS = new Set(
 
 /** The name of an element with where it came from, whether Chromium cut it, and whether all that is inside is one text. */
 function namedOf(element) {
-  const store = memory();
-  let named = store.names.get(element);
-  if (named === undefined) {
+  const it = known(element);
+  if (it.named === null) {
+    const store = memory();
     const { doubts } = store;
-    named = quicklyNamed(element) || slowlyNamed(element);
+    const named = quicklyNamed(element) || slowlyNamed(element);
     if (store.doubts !== doubts) doubt(element);
-    store.names.set(element, named);
+    it.named = named;
   }
-  return named;
+  return it.named;
 }
 
 // Most elements have no name, or one text and nothing else inside.

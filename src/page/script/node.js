@@ -56,23 +56,63 @@ const isHtml = (element) => element instanceof HTMLElement;
 const isConnected = (node) => GET_CONNECTED.call(node);
 const textIn = (node) => GET_TEXT.call(node) || "";
 
+// What is known of a node, in a private field of its wrapper in this world: no one else can see it, it costs less than a
+// map, and it goes when the node goes. All but the number holds for one call only.
+
+class Known {
+  constructor() {
+    this.id = 0;
+    this.age = -1;
+    this.kind = "";
+    this.marks = -1;
+    this.shown = 0;
+    this.named = null;
+  }
+}
+
+class Stamp extends class {
+  constructor(node) {
+    return node;
+  }
+} {
+  #known = new Known();
+  static of(node) {
+    if (!(#known in node)) new Stamp(node);
+    return node.#known;
+  }
+}
+
+let age = 0;
+
+/** What is known of a node in the present call. */
+function known(node) {
+  const it = Stamp.of(node);
+  if (remembered === null) memory();
+  if (it.age !== age) {
+    it.age = age;
+    it.kind = "";
+    it.marks = -1;
+    it.shown = 0;
+    it.named = null;
+  }
+  return it;
+}
+
 // Numbers of nodes.
 
-const numbers = new WeakMap();
 const numbered = new Map();
 let lastNumber = 0;
 let sweepAt = 8192;
 
 /** The number of a node: positive, the same for as long as its document lives, never given twice. */
 function idOf(node) {
-  let id = numbers.get(node);
-  if (id === undefined) {
-    id = ++lastNumber;
-    numbers.set(node, id);
-    numbered.set(id, new WeakRef(node));
+  const it = Stamp.of(node);
+  if (it.id === 0) {
+    it.id = ++lastNumber;
+    numbered.set(it.id, new WeakRef(node));
     if (numbered.size > sweepAt) sweep();
   }
-  return id;
+  return it.id;
 }
 
 // Lets go of the numbers of nodes that have been collected.
@@ -220,11 +260,7 @@ function allIn(node, selector) {
 
 class Memory {
   constructor() {
-    this.kinds = new Map();
     this.styles = new Map();
-    this.shown = new Map();
-    this.names = new Map();
-    this.marks = new Map();
     this.lists = new Map();
     this.owned = null;
     // What a walk finds out of the whole document beforehand, to spare itself asking everywhere.
@@ -245,6 +281,7 @@ let remembered = null;
 function memory() {
   if (!remembered) {
     remembered = new Memory();
+    age++;
     Promise.resolve().then(forget);
   }
   return remembered;
@@ -309,18 +346,17 @@ const MARKS = new Map([
 
 /** Which attributes that matter an element has: a sum of the numbers above. */
 function marksOf(element) {
-  if (!HAS_ATTRIBUTES.call(element)) return 0;
-  const { marks } = memory();
-  let sum = marks.get(element);
-  if (sum === undefined) {
-    sum = 0;
+  const it = known(element);
+  if (it.marks >= 0) return it.marks;
+  let sum = 0;
+  if (HAS_ATTRIBUTES.call(element)) {
     const names = ATTRIBUTE_NAMES.call(element);
     for (let i = 0; i < names.length; i++) {
       const mark = MARKS.get(names[i]);
       sum |= mark !== undefined ? mark && mark | OTHER : names[i].startsWith("aria-") ? ARIA | OTHER : OTHER;
     }
-    marks.set(element, sum);
   }
+  it.marks = sum;
   return sum;
 }
 

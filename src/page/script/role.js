@@ -114,14 +114,12 @@ function wordFor(kind) {
 
 /** The kind of an element, but for what only its style says (`display: table`); see `finalKind`. */
 function kindOf(element) {
-  const { kinds } = memory();
-  let kind = kinds.get(element);
-  if (kind === undefined) {
-    kinds.set(element, "generic"); // Whoever asks again meanwhile (aria-owns in a circle) gets an answer.
-    kind = (marksOf(element) & ROLE && ariaKind(element)) || nativeKind(element);
-    kinds.set(element, kind);
+  const it = known(element);
+  if (it.kind === "") {
+    it.kind = "generic"; // Whoever asks again meanwhile (aria-owns in a circle) gets an answer.
+    it.kind = (marksOf(element) & ROLE && ariaKind(element)) || nativeKind(element);
   }
-  return kind;
+  return it.kind;
 }
 
 /** The kind as it is said in the end: some depend on what is around or inside. */

@@ -9,14 +9,12 @@ const VISIBILITY = { visibilityProperty: true };
 
 /** Whether an element is shown: SHOWN, VEILED or GONE. */
 function shownOf(element) {
-  const { shown } = memory();
-  let state = shown.get(element);
-  if (state === undefined) {
-    if (element instanceof HTMLAreaElement) state = shownArea(element);
-    else state = CHECK_VISIBILITY.call(element, VISIBILITY) ? SHOWN : whyNotShown(element);
-    shown.set(element, state);
+  const it = known(element);
+  if (it.shown === 0) {
+    if (CHECK_VISIBILITY.call(element, VISIBILITY)) it.shown = SHOWN;
+    else it.shown = element instanceof HTMLAreaElement ? shownArea(element) : whyNotShown(element);
   }
-  return state;
+  return it.shown;
 }
 
 // An area is where its image is, if that is shown as an image.
