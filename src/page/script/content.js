@@ -4,15 +4,26 @@
 const contentOf = (element) => textInside(element, null, new Set([element]));
 
 function textInside(element, root, visited) {
+  if (root === element && isInert(element)) return "";
+  if (element instanceof SVGUseElement) return usedText(element);
   const gathering = new Gathering(root, visited);
   gathering.inside(element);
   return gathering.text;
+}
+
+// What <use> draws is a copy of something else, which may have a title.
+function usedText(use) {
+  const href = attr(use, "href") || attr(use, "xlink:href") || "";
+  const used = href[0] === "#" ? byIdFrom(use, href.slice(1)) : null;
+  if (!(used instanceof SVGElement) || CONTAINS.call(used, use)) return "";
+  return attr(used, "aria-label") || svgText(used) || (SVG_SHAPES.has(nameOfTag(used)) ? "" : textInside(used, null, new Set()));
 }
 
 class Gathering {
   constructor(root, visited) {
     this.root = root;
     this.visited = visited;
+    this.passed = visited.passed || (visited.passed = []); // What may have been a part: it is found out when it matters.
     this.text = "";
     this.before = null; // The node (or the parent of the text) before: null at the start.
     this.beforeIsText = false;
@@ -25,7 +36,7 @@ class Gathering {
     const pseudo = mayHavePseudo() && isHtml(element);
     if (pseudo) this.generated(element, "::before");
     const owned = ownedBy(element);
-    if (rootsOf(element) || element instanceof HTMLSlotElement || element instanceof HTMLDetailsElement) {
+    if (isReordered(element)) {
       for (const child of childrenOf(element)) this.child(child, element);
     } else {
       for (let child = firstOf(element); child; child = nextOf(child)) this.child(child, element);
@@ -35,24 +46,54 @@ class Gathering {
   }
 
   child(node, parent, isOwned) {
+    if (this.isFull()) return;
     const type = typeOf(node);
     if (type === 3 || type === 4) return this.written(node, parent);
     if (type !== 1) return;
     if (!isOwned && ownerOf(node)) return;
-    if (this.visited.size > MOST_PARTS) return doubt(parent);
     if (isHiddenInName(node, this.root)) {
-      if (this.text && !this.broken && shownOf(node) === SHOWN && !isInline(node)) this.broken = true;
-      else if (shownOf(node) === VEILED) this.inside(node);
+      const shown = shownOf(node);
+      if (shown === GONE) return;
+      if (this.text && !this.broken && !isInline(node)) this.broken = true;
+      if (shown === VEILED && !isAriaHiddenRoot(node)) this.unveiled(node);
+      return;
+    }
+    const drawn = node instanceof SVGElement;
+    if (drawn ? node instanceof SVGTitleElement || node instanceof SVGDescElement : nameOfTag(node) === "wbr") {
+      if (this.text && !drawn) this.text += " ";
       return;
     }
     const kind = kindOf(node);
-    if (kind === "none" || (kind === "generic" && passes(node))) {
+    if (drawn && kind === "SvgRoot" && !GET_FIRST_ELEMENT.call(node) && passes(node)) return;
+    if (kind === "none" || ((kind === "generic" || (drawn && kind === "group")) && passes(node))) {
+      if (drawn && (svgChild(node, SVGTitleElement) || svgChild(node, SVGDescElement))) return this.said(node);
       this.empties(node);
+      this.passed.push(node);
       return this.inside(node);
     }
+    this.said(node);
+  }
+
+  // Adds what an element says of itself.
+  said(node) {
     source = "";
     const text = textAgain(node, this.root, this.visited);
     this.add(text, node, false, source);
+  }
+
+  // Whether the text has as many parts as it may have.
+  isFull() {
+    const { passed, visited } = this;
+    if (visited.size + passed.length <= MOST_PARTS) return false;
+    for (const node of passed) if (isElement(node) ? isPart(node) : isLaidOut(node)) visited.add(node);
+    passed.length = 0;
+    visited.cut = visited.size > MOST_PARTS;
+    return visited.cut;
+  }
+
+  // Inside of what is not visible something may be again, but not its own text.
+  unveiled(element) {
+    for (const child of childrenOf(element)) if (isElement(child)) this.child(child, element);
   }
 
   // A box without text still keeps apart what is on its sides.
@@ -64,10 +105,11 @@ class Gathering {
     const data = GET_DATA.call(node);
     if (isBlank(data)) {
       if (this.text && data) this.text += " ";
+      this.passed.push(node);
       return;
     }
     this.visited.add(node);
-    this.add(transformed(data, parent), parent, true, "contents");
+    this.add(transformed(data, parent, node), parent, true, "contents");
   }
 
   generated(element, which) {
@@ -78,7 +120,7 @@ class Gathering {
     this.visited.add({});
     if (!text) return;
     if (style.display !== "inline") this.broken = true;
-    this.add(alternative ? text : cased(text, style.textTransform), element, true, alternative ? "css" : "contents");
+    this.add(alternative ? text : cased(text, style.textTransform, element, null), element, true, alternative ? "css" : "contents");
     if (style.display !== "inline") this.broken = true;
   }
 
@@ -102,6 +144,16 @@ class Gathering {
     const now = isText ? node : parentElementOf(node);
     return before !== now && flowOf(before) !== flowOf(now);
   }
+}
+
+// A box of its own is a part of a text.
+const isPart = (element) => kindOf(element) === "generic" && !isInline(element);
+
+// White space is laid out between words and the like, not at the start of a box or between boxes.
+function isLaidOut(blank) {
+  const before = GET_PREVIOUS.call(blank);
+  if (!before) return false;
+  return isElement(before) ? isInline(before) && !(before instanceof HTMLBRElement) : typeOf(before) === 3;
 }
 
 const keepsApart = (from) => from !== "" && from !== "contents" && from !== "empty";
@@ -142,15 +194,7 @@ const WIDGETS = new Set(
 const isWidget = (kind) => WIDGETS.has(kind);
 
 // Whether a generic element is nothing in the tree: its children take its place.
-function passes(element) {
-  if (!HAS_ATTRIBUTES.call(element)) return true;
-  for (const name of ATTRIBUTE_NAMES.call(element)) {
-    if (name === "class" || name === "style" || name.startsWith("data-")) continue;
-    if (name === "id" || name === "title" || name === "lang" || name === "tabindex" || name === "contenteditable") return false;
-    if (name.startsWith("aria-") || name === "onclick" || name === "onmousedown" || name === "popover") return false;
-  }
-  return true;
-}
+const passes = (element) => !(marksOf(element) & (ID | TITLE | LANG | TAB | EDITS | ARIA | HANDLER | MIN));
 
 // Style that changes what is written.
 
@@ -205,31 +249,63 @@ function mayHavePseudo() {
   return pseudoRules;
 }
 
-/** Text as its element's style writes it. */
-function transformed(text, element) {
+/** The text of a node as its element's style writes it. */
+function transformed(text, element, node) {
   readSheets();
   if (!caseRules || shownOf(element) === GONE) return text;
-  return cased(text, styleOf(element).textTransform, element);
+  return cased(text, styleOf(element).textTransform, element, node);
 }
 
-function cased(text, how, element) {
+function cased(text, how, element, node) {
   if (how === "none" || !how) return text;
-  const language = (element && CLOSEST.call(element, "[lang]") && attr(CLOSEST.call(element, "[lang]"), "lang")) || undefined;
+  if (how.includes("capitalize")) return capitalised(text, node);
+  const holder = CLOSEST.call(element, "[lang]");
+  const language = holder ? attr(holder, "lang") : "";
   if (how.includes("uppercase")) return inLanguage(text, "toLocaleUpperCase", language);
-  if (how.includes("lowercase")) return inLanguage(text, "toLocaleLowerCase", language);
-  if (how.includes("capitalize")) return text.replace(/(^|[^\p{L}\p{N}\p{M}'’_])(\p{L})/gu, (all, before, first) => before + first.toUpperCase());
-  return text;
+  return how.includes("lowercase") ? inLanguage(text, "toLocaleLowerCase", language) : text;
+}
+
+// The first letter of a word, which may have begun in the text before.
+function capitalised(text, node) {
+  const before = node ? lastBefore(node) : "";
+  const all = (before + text).replace(/(^|[^\p{L}\p{N}\p{M}'’_])(\p{L})/gu, (_, gap, first) => {
+    const capital = first.toUpperCase();
+    return gap + (capital.length > first.length ? first : capital);
+  });
+  return all.slice(before.length);
+}
+
+// The last character before a text in its line; "" when it begins one.
+function lastBefore(node) {
+  for (let at = node; at; at = GET_PARENT.call(at)) {
+    for (let before = GET_PREVIOUS.call(at); before; before = GET_PREVIOUS.call(before)) {
+      if (isElement(before) && !isInline(before)) return "";
+      const text = isElement(before) || typeOf(before) === 3 ? textIn(before) : "";
+      if (text) return text[text.length - 1];
+    }
+    const parent = GET_PARENT.call(at);
+    if (!(parent instanceof Element) || !isInline(parent)) return "";
+  }
+  return "";
 }
 
 function inLanguage(text, method, language) {
   try {
-    return text[method](language);
+    return language ? text[method](language) : text[method]();
   } catch {
     return text[method]();
   }
 }
 
-const QUOTES = { "open-quote": "“", "close-quote": "”" };
+// Which quotes they are depends on the language, and on those around: English ones are known here.
+function quote(token, element) {
+  const holder = CLOSEST.call(element, "[lang]");
+  const language = holder ? attr(holder, "lang") : "";
+  if (language && !/^en\b/i.test(language)) doubtText(element);
+  let deep = 0;
+  for (let up = parentElementOf(element); up; up = parentElementOf(up)) if (nameOfTag(up) === "q") deep++;
+  return token === "open-quote" ? "“‘"[Math.min(deep, 1)] : "”’"[Math.min(deep, 1)];
+}
 
 /** The text of a computed `content`: strings, quotes, and the alternative after the slash. */
 function generatedText(content, element) {
@@ -261,8 +337,8 @@ function generatedText(content, element) {
     } else {
       const end = tokenEnd(content, i);
       const token = content.slice(i, end);
-      if (QUOTES[token]) text += QUOTES[token];
-      else if (token.startsWith("counter")) doubt(element);
+      if (token === "open-quote" || token === "close-quote") text += quote(token, element);
+      else if (token.startsWith("counter")) doubtText(element);
       i = end;
     }
   }
