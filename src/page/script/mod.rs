@@ -49,3 +49,8 @@ pub(super) const NODES: &str = "function(token, ids) {
     const world = globalThis.__cdpilot;
     return world && world.token === token ? ids.map(id => world.nodeOf(id)) : null;
 }";
+/// Hands over a closed shadow root, which it is called on; one of another document is left.
+pub(super) const ADOPT: &str = "function() {
+    const world = globalThis.__cdpilot;
+    if (world && this.ownerDocument === document) world.adopt(this.host, this);
+}";
