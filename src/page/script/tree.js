@@ -265,8 +265,6 @@ function urlOf(element) {
   }
 }
 
-const GET_CONTROL = getterOf(HTMLLabelElement.prototype, "control");
-
 // A label that says nothing its checkbox or radio button does not.
 function isRedundantLabel(label) {
   const control = GET_CONTROL.call(label);
