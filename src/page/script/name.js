@@ -70,7 +70,7 @@ function quicklyNamed(element) {
   }
   if (kind !== "link" && kind !== "button" && kind !== "cell" && kind !== "heading") return null;
   const only = GET_FIRST.call(element);
-  if (!only || GET_TYPE.call(only) !== 3 || GET_NEXT.call(only) || mayHavePseudo()) return null;
+  if (!only || GET_TYPE.call(only) !== 3 || GET_NEXT.call(only) || mayHavePseudo(element)) return null;
   if (rootsOf(element) || element instanceof HTMLInputElement || (kind === "button" && labelsOf(element))) return null;
   if (shownOf(element) !== SHOWN) return null;
   const name = fold(transformed(GET_DATA.call(only), element, only));

@@ -271,6 +271,7 @@ class Memory {
     this.modal = undefined;
     this.focused = undefined;
     this.sheets = false;
+    this.generating = null; // Elements with text before or after them; null when it may be any.
     this.unsure = new Set();
     this.doubts = 0;
   }
