@@ -33,7 +33,7 @@ class Gathering {
 
   // Adds the children of an element, and what its style puts before and after them.
   inside(element) {
-    const pseudo = mayHavePseudo() && isHtml(element);
+    const pseudo = isHtml(element) && mayHavePseudo(element);
     if (pseudo) this.generated(element, "::before");
     const owned = ownedBy(element);
     if (isReordered(element)) {
@@ -114,14 +114,15 @@ class Gathering {
 
   generated(element, which) {
     const style = getComputedStyle(element, which);
-    const content = style.content;
-    if (content === "none" || content === "normal" || content === "" || style.display === "none") return;
+    const content = contentIn(style);
+    if (!content) return;
     const { text, alternative } = generatedText(content, element);
     this.visited.add({});
     if (!text) return;
-    if (style.display !== "inline") this.broken = true;
+    const block = style.display !== "inline";
+    this.broken ||= block;
     this.add(alternative ? text : cased(text, style.textTransform, element, null), element, true, alternative ? "css" : "contents");
-    if (style.display !== "inline") this.broken = true;
+    this.broken ||= block;
   }
 
   add(text, node, isText, from) {
@@ -195,167 +196,3 @@ const isWidget = (kind) => WIDGETS.has(kind);
 
 // Whether a generic element is nothing in the tree: its children take its place.
 const passes = (element) => !(marksOf(element) & (ID | TITLE | LANG | TAB | EDITS | ARIA | HANDLER | MIN));
-
-// Style that changes what is written.
-
-let pseudoRules = true;
-let caseRules = true;
-
-/** Looks through the style sheets for what would cost much to ask of every element. */
-function readSheets() {
-  const store = memory();
-  if (store.sheets) return;
-  store.sheets = true;
-  pseudoRules = false;
-  caseRules = ALL_IN_DOCUMENT.call(document, '[style*="text-transform"]').length > 0;
-  const list = [...document.styleSheets, ...document.adoptedStyleSheets];
-  for (const sheet of list) readSheet(sheet);
-  if (!pseudoRules && BY_TAG_IN_DOCUMENT.call(document, "q").length) pseudoRules = true;
-}
-
-const readBefore = new WeakMap();
-const MOST_RULES = 4000;
-
-function readSheet(sheet) {
-  let rules;
-  try {
-    rules = sheet.cssRules;
-  } catch {
-    pseudoRules = caseRules = true; // Another origin's: it may say anything.
-    return;
-  }
-  let seen = readBefore.get(sheet);
-  if (!seen || seen.count !== rules.length) {
-    seen = { count: rules.length, pseudo: false, cased: false, imports: [] };
-    if (rules.length > MOST_RULES) seen.pseudo = seen.cased = true;
-    else {
-      for (let i = 0; i < rules.length; i++) {
-        const rule = rules[i];
-        if (rule instanceof CSSImportRule) seen.imports.push(rule);
-        const text = rule.cssText;
-        if (!seen.pseudo && (text.includes(":before") || text.includes(":after"))) seen.pseudo = text.includes("content:");
-        if (!seen.cased && text.includes("text-transform")) seen.cased = true;
-      }
-    }
-    readBefore.set(sheet, seen);
-  }
-  if (seen.pseudo) pseudoRules = true;
-  if (seen.cased) caseRules = true;
-  for (const rule of seen.imports) if (rule.styleSheet) readSheet(rule.styleSheet);
-}
-
-function mayHavePseudo() {
-  readSheets();
-  return pseudoRules;
-}
-
-/** The text of a node as its element's style writes it. */
-function transformed(text, element, node) {
-  readSheets();
-  if (!caseRules || shownOf(element) === GONE) return text;
-  return cased(text, styleOf(element).textTransform, element, node);
-}
-
-function cased(text, how, element, node) {
-  if (how === "none" || !how) return text;
-  if (how.includes("capitalize")) return capitalised(text, node);
-  const holder = CLOSEST.call(element, "[lang]");
-  const language = holder ? attr(holder, "lang") : "";
-  if (how.includes("uppercase")) return inLanguage(text, "toLocaleUpperCase", language);
-  return how.includes("lowercase") ? inLanguage(text, "toLocaleLowerCase", language) : text;
-}
-
-// The first letter of a word, which may have begun in the text before.
-function capitalised(text, node) {
-  const before = node ? lastBefore(node) : "";
-  const all = (before + text).replace(/(^|[^\p{L}\p{N}\p{M}'’_])(\p{L})/gu, (_, gap, first) => {
-    const capital = first.toUpperCase();
-    return gap + (capital.length > first.length ? first : capital);
-  });
-  return all.slice(before.length);
-}
-
-// The last character before a text in its line; "" when it begins one.
-function lastBefore(node) {
-  for (let at = node; at; at = GET_PARENT.call(at)) {
-    for (let before = GET_PREVIOUS.call(at); before; before = GET_PREVIOUS.call(before)) {
-      if (isElement(before) && !isInline(before)) return "";
-      const text = isElement(before) || typeOf(before) === 3 ? textIn(before) : "";
-      if (text) return text[text.length - 1];
-    }
-    const parent = GET_PARENT.call(at);
-    if (!(parent instanceof Element) || !isInline(parent)) return "";
-  }
-  return "";
-}
-
-function inLanguage(text, method, language) {
-  try {
-    return language ? text[method](language) : text[method]();
-  } catch {
-    return text[method]();
-  }
-}
-
-// Which quotes they are depends on the language, and on those around: English ones are known here.
-function quote(token, element) {
-  const holder = CLOSEST.call(element, "[lang]");
-  const language = holder ? attr(holder, "lang") : "";
-  if (language && !/^en\b/i.test(language)) doubtText(element);
-  let deep = 0;
-  for (let up = parentElementOf(element); up; up = parentElementOf(up)) if (nameOfTag(up) === "q") deep++;
-  return token === "open-quote" ? "“‘"[Math.min(deep, 1)] : "”’"[Math.min(deep, 1)];
-}
-
-/** The text of a computed `content`: strings, quotes, and the alternative after the slash. */
-function generatedText(content, element) {
-  let text = "";
-  let i = 0;
-  while (i < content.length) {
-    const c = content[i];
-    if (c === '"' || c === "'") {
-      let end = i + 1;
-      let part = "";
-      while (end < content.length && content[end] !== c) {
-        if (content[end] === "\\") {
-          const hex = /^[0-9a-f]{1,6}\s?/i.exec(content.slice(end + 1, end + 8));
-          if (hex) {
-            part += String.fromCodePoint(parseInt(hex[0], 16));
-            end += 1 + hex[0].length;
-            continue;
-          }
-          end++;
-        }
-        part += content[end++];
-      }
-      text += part;
-      i = end + 1;
-    } else if (c === "/") {
-      return { text: generatedText(content.slice(i + 1), element).text, alternative: true };
-    } else if (c === " ") {
-      i++;
-    } else {
-      const end = tokenEnd(content, i);
-      const token = content.slice(i, end);
-      if (token === "open-quote" || token === "close-quote") text += quote(token, element);
-      else if (token.startsWith("counter")) doubtText(element);
-      i = end;
-    }
-  }
-  return { text, alternative: false };
-}
-
-function tokenEnd(content, from) {
-  let depth = 0;
-  let quote = "";
-  for (let i = from; i < content.length; i++) {
-    const c = content[i];
-    if (quote) {
-      if (c === quote) quote = "";
-    } else if (c === '"' || c === "'") quote = c;
-    else if (c === "(") depth++;
-    else if (c === ")") depth--;
-    else if (c === " " && depth === 0) return i;
-  }
-  return content.length;
-}

@@ -15,6 +15,7 @@ pub(super) const SOURCE: &str = concat!(
     include_str!("value.js"),
     include_str!("name.js"),
     include_str!("content.js"),
+    include_str!("style.js"),
     include_str!("describe.js"),
     include_str!("tree.js"),
     include_str!("act.js"),

@@ -70,16 +70,11 @@ function quicklyNamed(element) {
   }
   if (kind !== "link" && kind !== "button" && kind !== "cell" && kind !== "heading") return null;
   const only = GET_FIRST.call(element);
-  if (!only || GET_TYPE.call(only) !== 3 || GET_NEXT.call(only) || mayHavePseudo()) return null;
-  if (rootsOf(element) || element instanceof HTMLInputElement || (kind === "button" && labelled(element))) return null;
+  if (!only || GET_TYPE.call(only) !== 3 || GET_NEXT.call(only) || mayHavePseudo(element)) return null;
+  if (rootsOf(element) || element instanceof HTMLInputElement || (kind === "button" && labelsOf(element))) return null;
   if (shownOf(element) !== SHOWN) return null;
   const name = fold(transformed(GET_DATA.call(only), element, only));
   return name ? { name, source: "contents", cut: false, leaf: true } : null;
-}
-
-function labelled(button) {
-  const labels = labelsOf(button);
-  return !!labels && labels.length > 0;
 }
 
 function slowlyNamed(element) {
@@ -259,24 +254,32 @@ function chosenInName(element, kind, visited) {
 
 // Names of the host language.
 
-const LABELLED = new Map();
-for (const type of [
-  HTMLButtonElement, HTMLInputElement, HTMLMeterElement, HTMLOutputElement, HTMLProgressElement, HTMLSelectElement,
-  HTMLTextAreaElement,
-]) {
-  LABELLED.set(type.prototype, getterOf(type.prototype, "labels"));
-}
+const GET_CONTROL = getterOf(HTMLLabelElement.prototype, "control");
 
+/** The labels of a control, in order; null when it has none. (The property of the same name searches the whole tree.) */
 function labelsOf(element) {
-  const labels = LABELLED.get(Object.getPrototypeOf(element));
-  return labels ? labels.call(element) : null;
+  const { labels } = memory();
+  const root = GET_ROOT_NODE.call(element);
+  let found = labels.get(root);
+  if (found === undefined) {
+    found = new Map();
+    labels.set(root, found);
+    for (const label of root instanceof Element ? [] : allIn(root, "label")) {
+      const control = GET_CONTROL.call(label);
+      if (!control) continue;
+      const others = found.get(control);
+      if (others) others.push(label);
+      else found.set(control, [label]);
+    }
+  }
+  return (found.size > 0 && found.get(element)) || null;
 }
 
 function nativeText(element, kind, visited) {
   if (!(element instanceof HTMLElement)) return element instanceof SVGElement ? svgText(element) : "";
   const labels = labelsOf(element);
-  if (labels && labels.length) {
-    const text = textOfAll([...labels], false, visited);
+  if (labels) {
+    const text = textOfAll(labels, false, visited);
     source = "related";
     return text;
   }

@@ -262,6 +262,7 @@ class Memory {
   constructor() {
     this.styles = new Map();
     this.lists = new Map();
+    this.labels = new Map();
     this.owned = null;
     // What a walk finds out of the whole document beforehand, to spare itself asking everywhere.
     this.flat = false; // There is no shadow root.
@@ -270,6 +271,7 @@ class Memory {
     this.modal = undefined;
     this.focused = undefined;
     this.sheets = false;
+    this.generating = null; // Elements with text before or after them; null when it may be any.
     this.unsure = new Set();
     this.doubts = 0;
   }

@@ -486,7 +486,9 @@ function supportsFocus(element) {
     if (GET_TAB_INDEX.call(element) >= 0 && !(isControlElement(element) && MATCHES.call(element, IS_DISABLED))) return true;
     return isEditingHost(element);
   }
-  return element instanceof SVGElement && GET_SVG_TAB_INDEX.call(element) >= 0;
+  if (!(element instanceof SVGElement)) return false;
+  if (nameOfTag(element) === "a") return has(element, "href") || has(element, "xlink:href");
+  return GET_SVG_TAB_INDEX.call(element) >= 0;
 }
 
 const isControlElement = (element) =>

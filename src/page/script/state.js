@@ -87,8 +87,10 @@ function isInert(element) {
     if (up === modal) return false; // A modal dialog is not inert, whatever it is in.
     if (marksOf(up) & INERT) return true;
   }
-  return !!modal;
+  return !!modal || isInertByStyle(element);
 }
+
+const isInertByStyle = (element) => mayBeInertByStyle() && styleOf(element).interactivity === "inert";
 
 /** Whether an element is out of Chromium's accessibility tree: not shown, hidden by the author, or inert. */
 function isHidden(element) {
@@ -235,7 +237,16 @@ function statesOf(element) {
     states.multiselectable = true;
   }
   if (aria) saidStates(element, kind, states);
+  if (kind === "gridcell" && !states.readonly && isInReadonlyGrid(element)) states.readonly = true;
   return states;
+}
+
+function isInReadonlyGrid(cell) {
+  if (attr(cell, "aria-readonly")) return false;
+  for (let up = axParentOf(cell); up; up = axParentOf(up)) {
+    if (isTableKind(kindOf(up))) return ariaBoolean(up, "aria-readonly") === true;
+  }
+  return false;
 }
 
 function saidStates(element, kind, states) {

@@ -35,6 +35,7 @@ class Walk {
     this.text = "";
     this.textDepth = 0;
     this.cut = false;
+    this.inerts = mayBeInertByStyle();
   }
 
   // Adds the text that has been gathered: it is of one block, and nothing else has come in between.
@@ -52,12 +53,23 @@ class Walk {
 
   children(element, depth, named, pointer) {
     const owned = ownedBy(element);
+    const generated = !named && memory().generating !== null && isHtml(element) && mayHavePseudo(element);
+    if (generated) this.generated(element, "::before", depth);
     if (isReordered(element)) {
       for (const child of childrenOf(element)) this.child(child, element, depth, named, pointer);
     } else {
       for (let child = firstOf(element); child; child = nextOf(child)) this.child(child, element, depth, named, pointer);
     }
     if (owned) for (const child of owned) this.element(child, depth, named, pointer);
+    if (generated) this.generated(element, "::after", depth);
+  }
+
+  // Text that only the style has.
+  generated(element, which, depth) {
+    const text = generatedBy(element, which);
+    if (!text) return;
+    this.textDepth = depth;
+    this.text += text;
   }
 
   child(node, parent, depth, named, pointer) {
@@ -77,6 +89,7 @@ class Walk {
     if (NEVER.has(tag) && isHtml(element)) return;
     const marks = marksOf(element);
     if (marks & (HIDDEN | INERT) && this.isOut(element)) return;
+    if (this.inerts && isInertByStyle(element)) return;
     if ((tag === "option" || tag === "optgroup") && isHtml(element)) return this.option(element, depth);
     const shown = shownOf(element);
     if (shown === GONE || depth > MOST_DEEP) return;
@@ -233,8 +246,8 @@ class Walk {
 // What Chromium leaves out as well: bodies of tables, empty images, parts of drawings that have no name.
 function isQuiet(element, tag, kind) {
   if (kind === "rowgroup") return tag === "tbody" && !attr(element, "role") && !isNamedByAuthor(element);
-  if (kind === "image") {
-    return tag === "img" && attr(element, "alt") === "" && !isNamedByAuthor(element) && !supportsFocus(element);
+  if (kind === "image" && tag === "img") {
+    return attr(element, "alt") === "" && !isNamedByAuthor(element) && !supportsFocus(element);
   }
   if (kind === "Canvas") return !firstOf(element) && !isNamedByAuthor(element) && !supportsFocus(element);
   if (!(element instanceof SVGElement) || attr(element, "role")) return false;
@@ -264,8 +277,6 @@ function urlOf(element) {
     return href;
   }
 }
-
-const GET_CONTROL = getterOf(HTMLLabelElement.prototype, "control");
 
 // A label that says nothing its checkbox or radio button does not.
 function isRedundantLabel(label) {
