@@ -9,11 +9,12 @@
 //! | `world`, `script` | our isolated world in each frame, and what runs in it |
 //! | `refs` | numbers for DOM nodes |
 //! | `see` | snapshots |
-//! | `act` | actions |
+//! | `act`, `input`, `place` | actions, trusted input, where things are in the top viewport |
 //! | `error` | what can go wrong |
 
 mod act;
 mod error;
+mod input;
 mod place;
 mod refs;
 mod script;
@@ -77,6 +78,7 @@ impl Pages {
                 worlds: world::Worlds::default(),
                 refs: Mutex::default(),
                 seen: Mutex::default(),
+                mouse: Mutex::default(),
             })
         });
         Ok(Arc::clone(tab))
@@ -98,6 +100,7 @@ pub struct Tab {
     worlds: world::Worlds,
     refs: Mutex<refs::Refs>,
     seen: Mutex<see::Seen>,
+    mouse: Mutex<input::Mouse>,
 }
 
 impl Tab {
