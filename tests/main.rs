@@ -52,6 +52,8 @@ mod fuzz_seeds;
 #[cfg(unix)]
 mod never_block;
 #[cfg(feature = "page")]
+mod page_pointer;
+#[cfg(feature = "page")]
 mod page_snapshot;
 mod project;
 mod protocol;

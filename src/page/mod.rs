@@ -9,14 +9,15 @@
 //! | `world`, `script` | our isolated world in each frame, and what runs in it |
 //! | `refs` | numbers for DOM nodes |
 //! | `see` | snapshots |
-//! | `act` | actions |
 //! | `rest` | console, requests, text, cookies, storage, emulation, downloads, file choosers |
 //! | `options` | what the pages of a supervisor are given |
+//! | `act`, `input`, `place` | actions, trusted input, where things are in the top viewport |
 //! | `error` | what can go wrong |
 
 mod act;
 mod error;
 mod options;
+mod input;
 mod place;
 mod refs;
 mod rest;
@@ -101,6 +102,7 @@ impl Pages {
                 worlds: world::Worlds::default(),
                 refs: Mutex::default(),
                 seen: Mutex::default(),
+                mouse: Mutex::default(),
             })
         });
         Ok(Arc::clone(tab))
@@ -122,6 +124,7 @@ pub struct Tab {
     worlds: world::Worlds,
     refs: Mutex<refs::Refs>,
     seen: Mutex<see::Seen>,
+    mouse: Mutex<input::Mouse>,
 }
 
 impl Tab {
