@@ -70,7 +70,10 @@ impl<T> Kept<T> {
     /// The entries of a page, oldest first.
     pub(super) fn of(&self, page: &TargetId) -> Vec<Arc<T>> {
         let pages = self.pages.lock();
-        pages.get(page).map(|ring| ring.entries.iter().map(|(.., entry)| Arc::clone(entry)).collect()).unwrap_or_default()
+        pages
+            .get(page)
+            .map(|ring| ring.entries.iter().map(|(.., entry)| Arc::clone(entry)).collect())
+            .unwrap_or_default()
     }
 
     /// One entry of a page.

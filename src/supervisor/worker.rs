@@ -192,7 +192,7 @@ impl Worker {
 
     /// Folds all that came before a request which asks for that.
     fn catch_up(&mut self, request: &Request) {
-        if !matches!(request, Request::CatchUp { .. }) {
+        if !matches!(request, Request::CaughtUp { .. }) {
             return;
         }
         let waiting = self.inputs.waiting();

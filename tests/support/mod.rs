@@ -15,6 +15,8 @@ pub(crate) mod ledger;
 pub(crate) mod proxy;
 #[cfg(unix)]
 pub(crate) mod renderers;
+#[cfg(feature = "page")]
+pub(crate) mod resting;
 pub(crate) mod site;
 pub(crate) mod tls;
 

@@ -51,16 +51,14 @@ impl Tab {
     /// # Errors
     /// [`Error::NoRequest`] when the tab has none with that id; [`Error::NoBody`] when it brought none or
     /// Chromium keeps it no longer, which it does for the present documents only; [`Error::Supervisor`].
-    pub fn response_body(
-        &self,
-        id: &str,
-        max_bytes: Option<usize>,
-        deadline: Deadline,
-    ) -> Result<ResponseBody, Error> {
+    pub fn response_body(&self, id: &str, max_bytes: Option<usize>, deadline: Deadline) -> Result<ResponseBody, Error> {
         let number = id.strip_prefix('r').and_then(|digits| digits.parse().ok());
         let known = number.and_then(|number| self.supervisor.network_request(&self.target, number));
         let request = known.ok_or_else(|| Error::NoRequest { id: id.chars().take(40).collect() })?;
         let gone = |why: &str| Error::NoBody { id: request.id.to_string(), why: why.to_owned() };
+        if request.redirected {
+            return Err(gone("it was redirected; see the request after it"));
+        }
         if request.failure.is_some() {
             return Err(gone("it failed"));
         }

@@ -25,8 +25,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 pub(super) use bridging::CALL;
-pub(super) use network_events::NETWORK;
 pub(super) use effect::{Effect, Outgoing, SessionKey};
+pub(super) use network_events::NETWORK;
 pub(super) use requests::{Request, Response};
 
 use super::log::Kind;

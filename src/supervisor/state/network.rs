@@ -162,6 +162,7 @@ impl State {
                 let status = response.status;
                 self.network.end(id, |open| {
                     answered(&mut open.told, status);
+                    open.told.redirected = true;
                     took(open, event.timestamp);
                 });
             }
@@ -186,6 +187,7 @@ impl State {
             frame_id: event.frame_id.clone(),
             number,
             wire_bytes: None,
+            redirected: false,
             session: Arc::clone(session),
             raw_id: id.into(),
         };
@@ -219,14 +221,17 @@ impl State {
     }
 
     pub(super) fn request_failed(&mut self, event: &Failed<'_>) {
-        let because = event.blocked_reason.as_deref().or(event.cors_error_status.as_ref().map(|cors| &*cors.cors_error));
+        let because =
+            event.blocked_reason.as_deref().or(event.cors_error_status.as_ref().map(|cors| &*cors.cors_error));
         let error = if event.error_text.is_empty() { "net::ERR_FAILED" } else { &event.error_text };
         let failure = match because {
             Some(because) => format!("{error} ({because})"),
             None => error.to_owned(),
         };
         self.network.end(&event.request_id, |open| {
-            open.told.failure = Some(failure.into());
+            // Of a script or a style that the server refuses Chromium tells that it is cancelled.
+            let refused = open.told.status.is_some_and(|status| status >= 400);
+            open.told.failure = (!refused).then(|| failure.into());
             took(open, event.timestamp);
         });
     }
@@ -249,6 +254,7 @@ impl State {
             frame_id: None,
             number,
             wire_bytes: None,
+            redirected: false,
             session: Arc::clone(session),
             raw_id: (*event.request_id).into(),
         };

@@ -42,8 +42,8 @@ pub(in crate::supervisor) enum Request {
     Rescued { target: TargetId, method: String, waited: Duration },
     /// Begin or end to watch network requests.
     Network { on: bool, reply: Response<()> },
-    /// Tell when everything is folded that came before.
-    CatchUp { reply: Response<()> },
+    /// Tell when all that had come is in the view.
+    CaughtUp { reply: Response<()> },
     /// Leave everything in order: dialogs dismissed, own pages closed if so wished.
     Leave { close_pages: bool, reply: Response<()> },
 }
@@ -55,9 +55,9 @@ impl Request {
             Self::Respond { .. } | Self::Open { .. } | Self::Close { .. } | Self::Leave { .. } => true,
             Self::DismissCalls { .. }
             | Self::Rescued { .. }
+            | Self::CaughtUp { .. }
             | Self::Started { .. }
             | Self::Network { .. }
-            | Self::CatchUp { .. }
             | Self::Arm { .. }
             | Self::Disarm { .. }
             | Self::Policy { .. } => false,
@@ -300,7 +300,7 @@ impl State {
                 self.watch_network(on);
                 self.requests.told.push(Told::Done(reply, Ok(())));
             }
-            Request::CatchUp { reply } => self.requests.told.push(Told::Done(reply, Ok(()))),
+            Request::CaughtUp { reply } => self.requests.told.push(Told::Done(reply, Ok(()))),
             Request::Leave { close_pages, reply } => self.leave(close_pages, reply, now),
         }
         self.settle(now);
@@ -486,10 +486,10 @@ fn refuse(request: Request, error: Error) {
     match request {
         Request::Rescued { .. } => {}
         Request::Started { reply }
+        | Request::CaughtUp { reply }
         | Request::Arm { reply, .. }
         | Request::Disarm { reply }
         | Request::Network { reply, .. }
-        | Request::CatchUp { reply }
         | Request::DismissCalls { reply, .. }
         | Request::Policy { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Respond { reply, .. } => drop(reply.try_send(Err(error))),
