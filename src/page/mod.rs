@@ -36,7 +36,8 @@ pub use act::{
 };
 pub use error::{Error, Shown};
 pub use options::PageOptions;
-pub use rest::ResponseBody;
+use rest::Downloads;
+pub use rest::{Download, DownloadState, ResponseBody};
 pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};
 
@@ -50,6 +51,7 @@ use crate::sync::Deadline;
 pub struct Pages {
     supervisor: Arc<Supervisor>,
     options: Arc<PageOptions>,
+    downloads: Option<Arc<Downloads>>,
     tabs: Arc<Mutex<HashMap<TargetId, Arc<Tab>>>>,
 }
 
@@ -60,19 +62,26 @@ impl Pages {
     /// The pages that a supervisor watches.
     #[must_use]
     pub fn new(supervisor: Arc<Supervisor>) -> Self {
-        Self::with_options(supervisor, PageOptions::default())
+        let options = PageOptions::default();
+        // Of a supervisor that has ended the next call says so.
+        let _ = supervisor.watch_network(options.network, Deadline::after(SETTING));
+        Self { supervisor, options: Arc::new(options), downloads: None, tabs: Arc::default() }
     }
 
     /// The pages that a supervisor watches, with options.
-    #[must_use]
-    pub fn with_options(supervisor: Arc<Supervisor>, options: PageOptions) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::File`] when the downloads folder cannot be used, [`Error::Supervisor`].
+    pub fn with_options(supervisor: Arc<Supervisor>, options: PageOptions) -> Result<Self, Error> {
         let deadline = Deadline::after(SETTING);
-        if options.network
-            && let Err(error) = supervisor.watch_network(true, deadline)
-        {
-            tracing::debug!(%error, "the network is not watched"); // the next call says it, too
+        let downloads = match &options.downloads {
+            Some(folder) => Some(Arc::new(Downloads::begin(&supervisor, folder, deadline)?)),
+            None => None,
+        };
+        if options.network {
+            supervisor.watch_network(true, deadline)?;
         }
-        Self { supervisor, options: Arc::new(options), tabs: Arc::default() }
+        Ok(Self { supervisor, options: Arc::new(options), downloads, tabs: Arc::default() })
     }
 
     /// The supervisor.
@@ -100,6 +109,8 @@ impl Pages {
                 worlds: world::Worlds::default(),
                 refs: Mutex::default(),
                 seen: Mutex::default(),
+                options: Arc::clone(&self.options),
+                downloads: self.downloads.clone(),
             })
         });
         Ok(Arc::clone(tab))
@@ -121,6 +132,8 @@ pub struct Tab {
     worlds: world::Worlds,
     refs: Mutex<refs::Refs>,
     seen: Mutex<see::Seen>,
+    options: Arc<PageOptions>,
+    downloads: Option<Arc<Downloads>>,
 }
 
 impl Tab {

@@ -44,7 +44,7 @@ impl Resting {
     }
 
     pub(crate) fn over(supervisor: Supervisor, options: PageOptions) -> Self {
-        let pages = Pages::with_options(Arc::new(supervisor), options);
+        let pages = Pages::with_options(Arc::new(supervisor), options).unwrap();
         let target = pages.supervisor().snapshot().pages[0].target_id.clone();
         let tab = pages.tab(&target).unwrap();
         Self { site: Site::start(), pages, tab }

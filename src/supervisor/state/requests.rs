@@ -1,6 +1,8 @@
 //! What callers ask of the fold, and how each request comes to its answer.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
@@ -40,6 +42,8 @@ pub(in crate::supervisor) enum Request {
     DismissCalls { target: TargetId, reply: Response<()> },
     /// For the log: a page's running script was ended.
     Rescued { target: TargetId, method: String, waited: Duration },
+    /// Take downloads into a folder, or leave them to Chromium.
+    Downloads { folder: Option<Arc<Path>>, reply: Response<()> },
     /// Begin or end to watch network requests.
     Network { on: bool, reply: Response<()> },
     /// Tell when all that had come is in the view.
@@ -58,6 +62,7 @@ impl Request {
             | Self::CaughtUp { .. }
             | Self::Started { .. }
             | Self::Network { .. }
+            | Self::Downloads { .. }
             | Self::Arm { .. }
             | Self::Disarm { .. }
             | Self::Policy { .. } => false,
@@ -296,6 +301,10 @@ impl State {
                 let data = serde_json::json!({ "waiting": method, "waited_ms": millis });
                 self.note(Kind::Rescued, Some(&target), now, &data);
             }
+            Request::Downloads { folder, reply } => {
+                self.catch_downloads(folder);
+                self.requests.told.push(Told::Done(reply, Ok(())));
+            }
             Request::Network { on, reply } => {
                 self.watch_network(on);
                 self.requests.told.push(Told::Done(reply, Ok(())));
@@ -490,6 +499,7 @@ fn refuse(request: Request, error: Error) {
         | Request::Arm { reply, .. }
         | Request::Disarm { reply }
         | Request::Network { reply, .. }
+        | Request::Downloads { reply, .. }
         | Request::DismissCalls { reply, .. }
         | Request::Policy { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Respond { reply, .. } => drop(reply.try_send(Err(error))),
