@@ -52,7 +52,11 @@ mod fuzz_seeds;
 #[cfg(unix)]
 mod never_block;
 #[cfg(feature = "page")]
+mod page_downloads;
+#[cfg(feature = "page")]
 mod page_pointer;
+#[cfg(feature = "page")]
+mod page_requests;
 #[cfg(feature = "page")]
 mod page_snapshot;
 mod project;

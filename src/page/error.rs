@@ -123,6 +123,14 @@ pub enum Error {
         /// The system's sentence.
         problem: String,
     },
+    /// A path that may not be used.
+    #[error("{name:?} is refused: {why}")]
+    PathRefused {
+        /// The path or name as it was given.
+        name: String,
+        /// Why, and what may be used.
+        why: String,
+    },
     /// The tab has made no such request, or it is forgotten.
     #[error("no request {id:?} among the last ones of this tab; list its requests for their ids")]
     NoRequest {
@@ -153,7 +161,7 @@ impl Error {
             Self::NoMatch { .. } | Self::NoRequest { .. } | Self::NoBody { .. } => "NOT_FOUND",
             Self::NotActionable { .. } => "NOT_ACTIONABLE",
             Self::Timeout { .. } => "TIMEOUT",
-            Self::File { .. } => "PATH_REFUSED",
+            Self::File { .. } | Self::PathRefused { .. } => "PATH_REFUSED",
             Self::Internal { .. } => "INTERNAL",
         }
     }

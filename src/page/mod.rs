@@ -16,8 +16,8 @@
 
 mod act;
 mod error;
-mod options;
 mod input;
+mod options;
 mod place;
 mod refs;
 mod rest;
@@ -38,7 +38,8 @@ pub use act::{
 };
 pub use error::{Error, Shown};
 pub use options::PageOptions;
-pub use rest::ResponseBody;
+use rest::Downloads;
+pub use rest::{Download, DownloadState, ResponseBody};
 pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};
 
@@ -52,6 +53,7 @@ use crate::sync::Deadline;
 pub struct Pages {
     supervisor: Arc<Supervisor>,
     options: Arc<PageOptions>,
+    downloads: Option<Arc<Downloads>>,
     tabs: Arc<Mutex<HashMap<TargetId, Arc<Tab>>>>,
 }
 
@@ -62,19 +64,26 @@ impl Pages {
     /// The pages that a supervisor watches.
     #[must_use]
     pub fn new(supervisor: Arc<Supervisor>) -> Self {
-        Self::with_options(supervisor, PageOptions::default())
+        let options = PageOptions::default();
+        // Of a supervisor that has ended the next call says so.
+        let _ = supervisor.watch_network(options.network, Deadline::after(SETTING));
+        Self { supervisor, options: Arc::new(options), downloads: None, tabs: Arc::default() }
     }
 
     /// The pages that a supervisor watches, with options.
-    #[must_use]
-    pub fn with_options(supervisor: Arc<Supervisor>, options: PageOptions) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::File`] when the downloads folder cannot be used, [`Error::Supervisor`].
+    pub fn with_options(supervisor: Arc<Supervisor>, options: PageOptions) -> Result<Self, Error> {
         let deadline = Deadline::after(SETTING);
-        if options.network
-            && let Err(error) = supervisor.watch_network(true, deadline)
-        {
-            tracing::debug!(%error, "the network is not watched"); // the next call says it, too
+        let downloads = match &options.downloads {
+            Some(folder) => Some(Arc::new(Downloads::begin(&supervisor, folder, deadline)?)),
+            None => None,
+        };
+        if options.network {
+            supervisor.watch_network(true, deadline)?;
         }
-        Self { supervisor, options: Arc::new(options), tabs: Arc::default() }
+        Ok(Self { supervisor, options: Arc::new(options), downloads, tabs: Arc::default() })
     }
 
     /// The supervisor.
@@ -103,6 +112,8 @@ impl Pages {
                 refs: Mutex::default(),
                 seen: Mutex::default(),
                 mouse: Mutex::default(),
+                options: Arc::clone(&self.options),
+                downloads: self.downloads.clone(),
             })
         });
         Ok(Arc::clone(tab))
@@ -125,6 +136,8 @@ pub struct Tab {
     refs: Mutex<refs::Refs>,
     seen: Mutex<see::Seen>,
     mouse: Mutex<input::Mouse>,
+    options: Arc<PageOptions>,
+    downloads: Option<Arc<Downloads>>,
 }
 
 impl Tab {

@@ -60,7 +60,7 @@ pub use route::FrameRef;
 pub use served::{History, Picture};
 pub use snapshot::{
     BridgeLife, BridgeReason, BridgeView, ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel, Dialog, DialogType,
-    Frame, Page, PageState, Phase, Snapshot,
+    Download, DownloadState, Frame, Page, PageState, Phase, Snapshot,
 };
 pub use traffic::{Body, Loading, NetworkRequest, Traffic};
 pub use tree::{FrameTree, FrameView, Limits};

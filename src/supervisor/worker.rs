@@ -16,7 +16,7 @@ use super::snapshot::Snapshot;
 use super::state::{Effect, Now, Outgoing, Request, SessionKey, State};
 use super::traffic::{NetworkRequest, Traffic};
 use crate::browser::Browser;
-use crate::cdp::protocol::{fetch, network, page, runtime, target};
+use crate::cdp::protocol::{browser, fetch, network, page, runtime, target};
 use crate::cdp::rt::{Base64, Command};
 use crate::cdp::{CloseReason, Connection, Error};
 use crate::sync::{Deadline, Published};
@@ -192,7 +192,7 @@ impl Worker {
 
     /// Folds all that came before a request which asks for that.
     fn catch_up(&mut self, request: &Request) {
-        if !matches!(request, Request::CatchUp { .. }) {
+        if !matches!(request, Request::CaughtUp { .. }) {
             return;
         }
         let waiting = self.inputs.waiting();
@@ -277,6 +277,18 @@ impl Worker {
                 self.post(session, tag, &enable)
             }
             Outgoing::DisableNetwork => self.post(session, tag, &network::Disable::new()),
+            Outgoing::CatchDownloads { context, folder } => {
+                let mut set = browser::SetDownloadBehavior::new(browser::SetDownloadBehaviorBehavior::AllowAndName);
+                set.browser_context_id = context;
+                set.download_path = Some(folder.to_string_lossy().into_owned());
+                set.events_enabled = Some(true);
+                self.post(session, tag, &set)
+            }
+            Outgoing::LeaveDownloads { context } => {
+                let mut set = browser::SetDownloadBehavior::new(browser::SetDownloadBehaviorBehavior::Default);
+                set.browser_context_id = context;
+                self.post(session, tag, &set)
+            }
             Outgoing::EnablePage => self.post(session, tag, &page::Enable::new()),
             Outgoing::EnableRuntime => self.post(session, tag, &runtime::Enable::new()),
             Outgoing::FrameTree => self.post(session, tag, &page::GetFrameTree::new()),

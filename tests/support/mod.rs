@@ -19,6 +19,8 @@ pub(crate) mod pointed;
 pub(crate) mod proxy;
 #[cfg(unix)]
 pub(crate) mod renderers;
+#[cfg(feature = "page")]
+pub(crate) mod resting;
 pub(crate) mod site;
 pub(crate) mod tls;
 

@@ -6,6 +6,7 @@
 mod bridging;
 mod console;
 mod dialogs;
+mod downloads;
 mod effect;
 mod frames;
 mod network;
@@ -25,6 +26,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 pub(super) use bridging::CALL;
+pub(super) use downloads::{BEGIN as DOWNLOAD_BEGINS, PROGRESS as DOWNLOAD_GOES_ON};
 pub(super) use effect::{Effect, Outgoing, SessionKey};
 pub(super) use network_events::NETWORK;
 pub(super) use requests::{Request, Response};
@@ -57,6 +59,7 @@ struct Dirty {
     recent: bool,
     console: bool,
     bridge: bool,
+    downloads: bool,
 }
 
 /// Everything a supervisor knows.
@@ -72,6 +75,7 @@ pub(super) struct State {
     console: console::Ring,
     bridging: bridging::Bridging,
     network: network::Network,
+    downloads: downloads::Downloads,
     requests: requests::Requests,
     /// What to do with the answers that are under way.
     waiting: HashMap<u64, Waiting>,
@@ -116,6 +120,7 @@ impl State {
             console: console::Ring::default(),
             bridging: bridging::Bridging::default(),
             network: network::Network::default(),
+            downloads: downloads::Downloads::default(),
             requests: requests::Requests::default(),
             waiting: HashMap::new(),
             next_tag: 1,
@@ -190,6 +195,8 @@ impl State {
             }
             (runtime::ExecutionContextsClearedEvent::METHOD, Some(session)) => self.contexts_cleared(session),
             (CALL, Some(session)) => self.call_caught(session, &event.decode()?, now),
+            (DOWNLOAD_BEGINS, None) => self.download_begins(event.decode()?, now),
+            (DOWNLOAD_GOES_ON, None) => self.download_goes_on(&event.decode()?, now),
             (network_events::SENT, Some(session)) => self.request_sent(session, &event.decode()?, now),
             (network_events::RESPONSE | network_events::SOCKET_OPEN, _) => self.response_received(&event.decode()?),
             (network_events::FINISHED, _) => self.request_finished(&event.decode()?),

@@ -107,6 +107,7 @@ impl State {
             Some(index) => self.page_back(index, session, info),
             None => self.page_in(session, info, now),
         }
+        self.catch_downloads_in(info.browser_context_id.clone());
         self.add_session(session, SessionKind::Page, info, info.target_id.clone(), now);
     }
 
