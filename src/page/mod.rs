@@ -14,6 +14,7 @@
 
 mod act;
 mod error;
+mod input;
 mod refs;
 mod script;
 mod see;
