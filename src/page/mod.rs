@@ -15,6 +15,7 @@
 mod act;
 mod error;
 mod input;
+mod place;
 mod refs;
 mod script;
 mod see;
