@@ -9,7 +9,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::layout::{ALIASES, HELD, KEYPAD, MAC, NAMED, SHIFT, SIGNS};
+use super::layout::{ALIASES, HELD, KEYPAD, MAC, NAMED, SIGNS};
+pub(in crate::page) use super::layout::SHIFT;
 use crate::cdp::protocol::input::{DispatchKeyEvent, DispatchKeyEventType};
 
 /// A key, with what it gives at the moment.

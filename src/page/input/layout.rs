@@ -4,7 +4,7 @@
 pub(super) const ALT: i64 = 1;
 pub(super) const CONTROL: i64 = 2;
 pub(super) const META: i64 = 4;
-pub(super) const SHIFT: i64 = 8;
+pub(in crate::page) const SHIFT: i64 = 8;
 
 /// Keys with names: what they give, where they are, their Windows code.
 pub(super) const NAMED: &[(&str, &str, i64)] = &[
