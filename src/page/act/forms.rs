@@ -210,12 +210,12 @@ impl Tab {
                     FieldValue::Flag(_) => return bad("it takes text; true and false are for boxes".to_owned()),
                     FieldValue::Texts(_) => return bad("it takes one text; several are for lists of options".to_owned()),
                 };
-                self.fill_text(at, &text, act, deadline)
+                self.fill_typed(at, &text, act, deadline)
             }
         }
     }
 
-    fn fill_text(&self, at: &Locator, text: &str, act: &Act, deadline: Deadline) -> Result<(Did, Option<Node>), Error> {
+    fn fill_typed(&self, at: &Locator, text: &str, act: &Act, deadline: Deadline) -> Result<(Did, Option<Node>), Error> {
         let ready = self.ready(at, Needs::EDIT, act.force, deadline)?;
         let focused = self.focus_field(&ready, at, Mode::Replace, deadline)?;
         let did = Did { rescued: ready.rescued, ..Did::default() };
