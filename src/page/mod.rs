@@ -9,7 +9,7 @@
 //! | `world`, `script` | our isolated world in each frame, and what runs in it |
 //! | `refs` | numbers for DOM nodes |
 //! | `see` | snapshots |
-//! | `act` | actions |
+//! | `act`, `input`, `place` | actions, trusted input, where things are in the top viewport |
 //! | `error` | what can go wrong |
 
 mod act;
@@ -78,6 +78,7 @@ impl Pages {
                 worlds: world::Worlds::default(),
                 refs: Mutex::default(),
                 seen: Mutex::default(),
+                mouse: Mutex::default(),
             })
         });
         Ok(Arc::clone(tab))
@@ -99,6 +100,7 @@ pub struct Tab {
     worlds: world::Worlds,
     refs: Mutex<refs::Refs>,
     seen: Mutex<see::Seen>,
+    mouse: Mutex<input::Mouse>,
 }
 
 impl Tab {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::super::error::Shown;
+use super::super::place::Places;
 use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
 use super::{Locator, Point};
@@ -108,6 +109,7 @@ struct Answer {
 struct Found {
     id: u32,
     points: Vec<(f64, f64)>,
+    size: (f64, f64),
     role: String,
     name: String,
     tag: String,
@@ -226,11 +228,10 @@ impl Tab {
             return Ok(Err(answer.not.map_or_else(|| asked.stale("it is gone"), not)));
         };
         let node = Node { frame: asked.frame().clone(), doc, id: found.id };
-        let points = found.points.iter().map(|(x, y)| Point { x: *x, y: *y }).collect::<Vec<_>>();
-        let point = if points.is_empty() {
+        let point = if found.points.is_empty() {
             None
         } else {
-            match self.lift(&node.frame, points, deadline)? {
+            match self.lift(&node.frame, Places { points: found.points, size: found.size }, deadline)? {
                 Ok(point) => Some(point),
                 Err(barred) => {
                     let (reason, covered_by) = (barred.reason, barred.covered_by);

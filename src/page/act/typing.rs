@@ -18,7 +18,6 @@ use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::ready::{Needs, Ready};
 use super::{Act, Did, Input, Kind, Locator};
-use crate::cdp::protocol::emulation::SetFocusEmulationEnabled;
 use crate::cdp::protocol::input::{DispatchKeyEvent, InsertText};
 use crate::supervisor::{self, FrameRef};
 use crate::sync::{Deadline, pause};
@@ -128,11 +127,6 @@ impl Tab {
             Kind::Press { at, key, repeat } => self.press(act, at, key, repeat.unwrap_or(1), deadline),
             _ => Err(Error::BadRequest { problem: "this is nothing for the keyboard".to_owned() }),
         }
-    }
-
-    /// A tab in the background counts as focused, so that it takes keys.
-    pub(super) fn emulate_focus(&self) {
-        self.supervisor.post(&self.page(), &SetFocusEmulationEnabled::new(true));
     }
 
     fn page(&self) -> FrameRef {

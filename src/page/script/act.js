@@ -314,11 +314,13 @@ async function look(args, turn) {
 }
 
 function ready(element, points) {
+  if (points.length) arm(element);
   const type = isHtml(element) && attr(element, "type");
   return {
     ready: {
       id: idOf(element),
       points: points.slice(0, 8).map(topMost),
+      size: [innerWidth, innerHeight],
       role: roleFor(element),
       name: nameFor(element),
       tag: nameOfTag(element),
