@@ -1,12 +1,446 @@
 //! Conditions.
+//!
+//! All that are given have to hold at once. What can be seen in a document is waited for there, by a promise
+//! that follows its changes and is renewed every half second, in whatever document the frame shows by then; the
+//! address is waited for in what the supervisor is told. When the one that was missing has come, all are
+//! looked at again.
+//!
+//! Text is looked for without regard to case, and with any white space as one space. A script (`fn`) is
+//! tried at every change of its document, at least ten times a second; what it throws counts as "not yet" and is told
+//! in the end, unless it does not parse. `networkidle` is half a second without anything loaded.
 
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::super::world::Node;
 use super::super::{Error, Tab};
-use super::{Act, Did};
+use super::{Act, Did, Kind, Locator, State, WaitFor};
+use crate::cdp;
+use crate::cdp::protocol::page::FrameId;
+use crate::supervisor::{self, Snapshot, Value};
 use crate::sync::Deadline;
 
-impl Tab {
-    /// To come.
-    pub(super) fn wait(&self, _act: &Act, _deadline: Deadline) -> Result<Did, Error> {
-        Err(Error::BadRequest { problem: "not there yet".to_owned() })
+/// The longest time that can be waited for.
+const MOST: u64 = 30_000;
+/// How long one call waits in one frame, and in several: the first that has it is waited for together with
+/// the others.
+const ALONE: Duration = Duration::from_millis(500);
+const TOGETHER: Duration = Duration::from_millis(100);
+/// How long a script of the caller is not tried again when nothing changes.
+const SCRIPT: Duration = Duration::from_millis(100);
+/// What is kept back of the deadline for the answer.
+const ANSWER: Duration = Duration::from_millis(100);
+
+/// What is asked of a document.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Ask<'a> {
+    text: Option<&'a str>,
+    text_gone: Option<&'a str>,
+    selector: Option<&'a str>,
+    selector_state: Option<State>,
+    id: Option<u32>,
+    state: Option<State>,
+    load: Option<&'a str>,
+    until: Option<&'static str>,
+    ms: u64,
+}
+
+impl Ask<'_> {
+    fn is_empty(&self) -> bool {
+        self.text.is_none()
+            && self.text_gone.is_none()
+            && self.selector.is_none()
+            && self.id.is_none()
+            && self.load.is_none()
     }
+}
+
+/// What it answers.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Holds {
+    text: Option<bool>,
+    text_gone: Option<bool>,
+    selector: Option<bool>,
+    reference: Option<bool>,
+    load: Option<bool>,
+    bad: Option<String>,
+    gone: bool,
+}
+
+/// The conditions, in the order they are waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    Url,
+    Load,
+    Text,
+    Selector,
+    Reference,
+    TextGone,
+    Script,
+}
+
+impl What {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Url | Self::Script => "change",
+            Self::Load => "load",
+            Self::Text => "text",
+            Self::Selector => "selector",
+            Self::Reference => "reference",
+            Self::TextGone => "textGone",
+        }
+    }
+}
+
+/// What is waited for, with what it is about.
+struct Wait<'a> {
+    wanted: &'a WaitFor,
+    node: Option<Node>,
+    top: FrameId,
+    /// The frame of selector and script.
+    frame: FrameId,
+    /// What the script threw last.
+    thrown: Option<String>,
+    rescued: bool,
+}
+
+impl Tab {
+    /// [`Kind::Wait`].
+    pub(super) fn wait(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+        let Kind::Wait(wanted) = &act.kind else {
+            return Err(Error::BadRequest { problem: "this is no wait".to_owned() });
+        };
+        check(wanted)?;
+        let began = Instant::now();
+        let timeout = |what: String| {
+            let after_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            Error::Timeout { what, after_ms }
+        };
+        if let Some(time) = wanted.time_ms {
+            self.wait_time(Duration::from_millis(time), deadline)?;
+            if began.elapsed() < Duration::from_millis(time) {
+                return Err(timeout(format!("the end of {time} ms")));
+            }
+        }
+        let top = self.top()?;
+        let frame = wanted.frame_id.as_deref().map_or_else(|| top.clone(), FrameId::from);
+        if wanted.frame_id.is_some() {
+            // A frame that is not there will not come by this id.
+            self.document(&frame, deadline).map_or_else(|error| if passing(&error) { Ok(()) } else { Err(error) }, |_| Ok(()))?;
+        }
+        let mut wait = Wait { wanted, node: self.meant(wanted, act.force, deadline)?, top, frame, thrown: None, rescued: false };
+        loop {
+            let missing = self.missing(&mut wait, deadline)?;
+            let Some(first) = missing.first().copied() else {
+                return Ok(Did { rescued: wait.rescued, ..Did::default() });
+            };
+            if deadline.left() <= ANSWER {
+                let names: Vec<String> = missing.iter().map(|what| wait.told(*what)).collect();
+                return Err(timeout(names.join(" and ")));
+            }
+            self.wait_for_one(&mut wait, first, Deadline::after(deadline.left().saturating_sub(ANSWER)))?;
+        }
+    }
+
+    /// Waits a time, unless something comes in between that ends all waiting.
+    fn wait_time(&self, time: Duration, deadline: Deadline) -> Result<(), Error> {
+        let target = self.target.as_str();
+        self.supervisor.wait_until(deadline.within(time), |s| s.dialogs_of(target).next().is_some() || s.page(target).is_none());
+        self.no_dialog()?;
+        self.top().map(|_| ())
+    }
+
+    fn no_dialog(&self) -> Result<(), Error> {
+        match self.supervisor.snapshot().dialogs_of(self.target.as_str()).next() {
+            Some(dialog) => Err(supervisor::Error::blocked_by_dialog("wait", &dialog.id).into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The node of the ref. One that is gone already is what `hidden` and `gone` wait for.
+    fn meant(&self, wanted: &WaitFor, force: bool, deadline: Deadline) -> Result<Option<Node>, Error> {
+        let Some(reference) = &wanted.reference else { return Ok(None) };
+        let (node, _) = self.resolve(reference)?;
+        let ends = matches!(wanted.state, Some(State::Hidden | State::Gone));
+        if !ends {
+            let at = Locator { reference: Some(reference.clone()), ..Locator::default() };
+            self.ready(&at, super::ready::Needs::PRESENT, force, deadline)?;
+        }
+        Ok(Some(node))
+    }
+
+    /// The conditions that do not hold now.
+    fn missing(&self, wait: &mut Wait<'_>, deadline: Deadline) -> Result<Vec<What>, Error> {
+        self.no_dialog()?;
+        let mut missing = Vec::new();
+        if !wait.url_holds(&self.supervisor.snapshot(), self.target.as_str()) {
+            missing.push(What::Url);
+        }
+        missing.extend(self.ask(wait, None, Duration::ZERO, deadline)?);
+        if let Some(script) = &wait.wanted.script {
+            let truth = match self.evaluate_in(&wait.frame, script, deadline) {
+                Ok(value) => {
+                    wait.rescued |= value.rescued;
+                    wait.thrown = None;
+                    is_true(&value)
+                }
+                Err(Error::Supervisor(supervisor::Error::Script(thrown))) if !thrown.message.starts_with("SyntaxError") => {
+                    wait.thrown = thrown.message.lines().next().map(str::to_owned);
+                    false
+                }
+                Err(error) if passing(&error) => false,
+                Err(error) => return Err(error),
+            };
+            if !truth {
+                missing.push(What::Script);
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Waits a while for one condition.
+    fn wait_for_one(&self, wait: &mut Wait<'_>, what: What, deadline: Deadline) -> Result<(), Error> {
+        let target = self.target.as_str();
+        match what {
+            What::Url => {
+                let over = |s: &Snapshot| {
+                    wait.url_holds(s, target) || s.page(target).is_none() || s.dialogs_of(target).next().is_some()
+                };
+                self.supervisor.wait_until(deadline, over);
+                self.top().map(|_| ())
+            }
+            What::Script => {
+                let time = SCRIPT.min(deadline.left());
+                let ask = Ask { until: Some(what.name()), ms: millis(time), ..Ask::default() };
+                match self.call::<Holds>(&wait.frame, "holds", &ask, deadline.within(time + ALONE)) {
+                    Err(error) if !passing(&error) => Err(error),
+                    Err(_) => self.wait_for_news(deadline),
+                    Ok(_) => Ok(()),
+                }
+            }
+            _ => {
+                let several = matches!(what, What::Text) && self.frames().len() > 1;
+                let time = if several { TOGETHER } else { ALONE };
+                self.ask(wait, Some(what), time.min(deadline.left()), deadline).map(|_| ())
+            }
+        }
+    }
+
+    /// A frame that cannot be asked at the moment comes back with something new from the browser.
+    fn wait_for_news(&self, deadline: Deadline) -> Result<(), Error> {
+        let _ = self.supervisor.wait_newer(self.supervisor.version(), deadline.within(TOGETHER));
+        self.top().map(|_| ())
+    }
+
+    fn frames(&self) -> Vec<FrameId> {
+        let now = self.supervisor.snapshot();
+        now.frames_of(self.target.as_str()).map(|frame| frame.frame_id.clone()).collect()
+    }
+
+    /// Asks the documents which conditions hold, or waits for one of them there.
+    fn ask(&self, wait: &mut Wait<'_>, until: Option<What>, time: Duration, deadline: Deadline) -> Result<Vec<What>, Error> {
+        let asks: Vec<(FrameId, Ask<'_>)> = self
+            .frames()
+            .into_iter()
+            .map(|frame| {
+                let ask = Ask { until: until.map(What::name), ms: millis(time), ..wait.ask_of(&frame, until) };
+                (frame, ask)
+            })
+            .filter(|(_, ask)| !ask.is_empty())
+            .collect();
+        let frames: Vec<FrameId> = asks.iter().map(|(frame, _)| frame.clone()).collect();
+        let ask = |frame: &FrameId| asks.iter().find(|(f, _)| f == frame).map(|(_, ask)| ask.clone()).unwrap_or_default();
+        let answers = self.call_all::<Holds, _>(&frames, "holds", ask, deadline.within(time + Duration::from_secs(5)));
+        let wanted = wait.wanted;
+        let (mut text, mut text_gone, mut unknown) = (false, true, false);
+        let (mut selector, mut load, mut reference) = (false, false, false);
+        for (frame, answer) in frames.iter().zip(answers) {
+            let (doc, done) = match answer {
+                Ok(answer) => answer,
+                Err(error) if passing(&error) => {
+                    unknown = true;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            wait.rescued |= done.rescued;
+            let holds = done.result;
+            if let Some(problem) = holds.bad {
+                return Err(Error::BadRequest { problem: format!("the selector is not valid CSS: {problem}") });
+            }
+            text |= holds.text == Some(true);
+            text_gone &= holds.text_gone != Some(false);
+            selector |= holds.selector == Some(true);
+            load |= holds.load == Some(true);
+            if let Some(node) = wait.node.as_ref().filter(|node| node.frame == *frame) {
+                if node.doc != doc || holds.gone {
+                    reference |= wait.gone(node.doc != doc)?;
+                } else {
+                    reference |= holds.reference == Some(true);
+                }
+            }
+        }
+        if let Some(node) = &wait.node
+            && !frames.contains(&node.frame)
+        {
+            reference |= wait.gone(true)?;
+        }
+        if unknown && until.is_some() {
+            self.wait_for_news(deadline)?;
+        }
+        let all = [
+            (What::Load, wanted.load_state.is_none() || load),
+            (What::Text, wanted.text.is_none() || text),
+            (What::Selector, wanted.selector.is_none() || selector),
+            (What::Reference, wanted.reference.is_none() || reference),
+            (What::TextGone, wanted.text_gone.is_none() || (text_gone && !unknown)),
+        ];
+        Ok(all.into_iter().filter(|(_, holds)| !holds).map(|(what, _)| what).collect())
+    }
+}
+
+impl Wait<'_> {
+    /// What a frame is asked.
+    fn ask_of(&self, frame: &FrameId, until: Option<What>) -> Ask<'_> {
+        let wanted = self.wanted;
+        let asked = |what: What| until.is_none_or(|until| until == what);
+        let mut ask = Ask::default();
+        if asked(What::Text) {
+            ask.text = wanted.text.as_deref();
+        }
+        if asked(What::TextGone) {
+            ask.text_gone = wanted.text_gone.as_deref();
+        }
+        if asked(What::Selector) && *frame == self.frame {
+            ask.selector = wanted.selector.as_deref();
+            ask.selector_state = wanted.state.filter(|_| wanted.reference.is_none());
+        }
+        if asked(What::Load) && *frame == self.top {
+            ask.load = wanted.load_state.as_deref();
+        }
+        if asked(What::Reference)
+            && let Some(node) = self.node.as_ref().filter(|node| node.frame == *frame)
+        {
+            ask.id = Some(node.id);
+            ask.state = Some(wanted.state.unwrap_or(State::Visible));
+        }
+        ask
+    }
+
+    fn url_holds(&self, now: &Snapshot, target: &str) -> bool {
+        let Some(wanted) = &self.wanted.url else { return true };
+        let top = now.page(target).and_then(|page| page.top_frame.as_ref());
+        top.and_then(|top| now.frame(top.as_str())).is_some_and(|frame| matches(wanted, &frame.url))
+    }
+
+    /// What it means that the element is gone.
+    fn gone(&self, document: bool) -> Result<bool, Error> {
+        if matches!(self.wanted.state, Some(State::Hidden | State::Gone)) {
+            return Ok(true);
+        }
+        let why = if document { "its frame shows another document" } else { "its element is not in the document any more" };
+        let reference = self.wanted.reference.as_deref().unwrap_or_default().trim_start_matches(['@', 'e']);
+        Err(Error::StaleRef { reference: format!("e{reference}"), why })
+    }
+
+    /// A condition in words.
+    fn told(&self, what: What) -> String {
+        let wanted = self.wanted;
+        let text = |text: &Option<String>| text.as_deref().unwrap_or_default().chars().take(100).collect::<String>();
+        let state = serde_json::to_value(wanted.state.unwrap_or(State::Visible)).unwrap_or_default();
+        let state = state.as_str().unwrap_or_default().to_owned();
+        match what {
+            What::Url => format!("an address like {:?}", text(&wanted.url)),
+            What::Load => format!("the load state {:?}", text(&wanted.load_state)),
+            What::Text => format!("the text {:?}", text(&wanted.text)),
+            What::TextGone => format!("the end of the text {:?}", text(&wanted.text_gone)),
+            What::Selector if wanted.reference.is_none() && wanted.state.is_some() => {
+                format!("{:?} in the state {state}", text(&wanted.selector))
+            }
+            What::Selector => format!("something visible for {:?}", text(&wanted.selector)),
+            What::Reference => format!("{} in the state {state}", text(&wanted.reference)),
+            What::Script => match &self.thrown {
+                Some(thrown) => format!("something true from fn (it threw {})", thrown.chars().take(200).collect::<String>()),
+                None => "something true from fn".to_owned(),
+            },
+        }
+    }
+}
+
+fn check(wanted: &WaitFor) -> Result<(), Error> {
+    let bad = |problem: String| Err(Error::BadRequest { problem });
+    if *wanted == (WaitFor { state: wanted.state, frame_id: wanted.frame_id.clone(), ..WaitFor::default() }) {
+        return bad("there is nothing to wait for; give timeMs, text, textGone, selector, url, loadState, fn or ref".to_owned());
+    }
+    if let Some(time) = wanted.time_ms.filter(|time| *time > MOST) {
+        return bad(format!("timeMs is {time}; at most {MOST} can be waited for"));
+    }
+    if let Some(state) = wanted.load_state.as_deref()
+        && !["load", "domcontentloaded", "networkidle"].contains(&state)
+    {
+        let state: String = state.chars().take(40).collect();
+        return bad(format!("loadState {state:?} is not known; it is load, domcontentloaded or networkidle"));
+    }
+    Ok(())
+}
+
+/// Whether it may be otherwise in a moment: the frame goes on to another document.
+fn passing(error: &Error) -> bool {
+    use supervisor::Error as E;
+    match error {
+        Error::DocumentGone { .. } => true,
+        Error::Supervisor(E::Cdp(error)) => {
+            matches!(error, cdp::Error::SessionGone { .. } | cdp::Error::Protocol { .. }) || error.is_timeout()
+        }
+        Error::Supervisor(
+            E::NoContext { .. } | E::FrameDetached { .. } | E::Navigating { .. } | E::ScriptTimeout { .. },
+        ) => true,
+        _ => false,
+    }
+}
+
+/// Whether a value is true in JavaScript.
+fn is_true(value: &Value) -> bool {
+    match &value.value {
+        serde_json::Value::Null => false,
+        serde_json::Value::Bool(truth) => *truth,
+        serde_json::Value::Number(number) => number.as_f64() != Some(0.0),
+        serde_json::Value::String(text) if value.described => !(value.kind == "number" && (text == "NaN" || text == "-0")),
+        serde_json::Value::String(text) => !text.is_empty(),
+        _ => true,
+    }
+}
+
+/// Whether an address is like a pattern: `*` stands for anything, `?` for one character or itself.
+fn matches(pattern: &str, text: &str) -> bool {
+    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let (mut p, mut t, mut star) = (0, 0, None);
+    while t < text.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(c) if *c == '?' || *c == text[t] => {
+                p += 1;
+                t += 1;
+            }
+            _ => match star {
+                Some((at, from)) => {
+                    p = at + 1;
+                    t = from + 1;
+                    star = Some((at, t));
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

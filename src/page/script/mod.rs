@@ -26,6 +26,9 @@ pub(super) const SOURCE: &str = concat!(
     include_str!("box.js"),
     include_str!("text.js"),
     include_str!("settle.js"),
+    include_str!("forms.js"),
+    include_str!("synthetic-keys.js"),
+    include_str!("wait.js"),
     "globalThis.__cdpilot = {token, calls, idOf, nodeOf, adopt};\nreturn token;\n})",
 );
 
