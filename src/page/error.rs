@@ -63,6 +63,24 @@ pub enum Error {
         /// What is wrong and how it should be.
         problem: String,
     },
+    /// There is no such kind of action.
+    #[error("unknown kind {kind:?}; one of: {known}")]
+    UnknownKind {
+        /// What was given.
+        kind: String,
+        /// What there is.
+        known: String,
+    },
+    /// The kind of action has no such field.
+    #[error("unknown field {field:?} of {of}; it has: {known}")]
+    UnknownField {
+        /// What was given, and where.
+        field: String,
+        /// The kind.
+        of: String,
+        /// What there is.
+        known: String,
+    },
     /// The element cannot be acted on.
     #[error("{what} cannot be acted on: {reason}")]
     NotActionable {
@@ -114,6 +132,8 @@ impl Error {
         match self {
             Self::Supervisor(error) => error.code(),
             Self::BadRef { .. } | Self::BadRequest { .. } => "BAD_REQUEST",
+            Self::UnknownKind { .. } => "UNKNOWN_KIND",
+            Self::UnknownField { .. } => "UNKNOWN_FIELD",
             Self::StaleRef { .. } | Self::DocumentGone { .. } => "STALE_REF",
             Self::RefChanged { .. } => "REF_CHANGED",
             Self::NoMatch { .. } => "NOT_FOUND",

@@ -160,6 +160,16 @@ impl Supervisor {
         self.published.wait_newer(seen, deadline).map(|v| v.value)
     }
 
+    /// Everything known, after all that the browser has told so far: what it told before the answer to a
+    /// call that has returned is in it.
+    ///
+    /// # Errors
+    /// [`Error::NotActive`], [`Error::Timeout`].
+    pub fn caught_up(&self, deadline: Deadline) -> Result<Arc<Snapshot>, Error> {
+        self.ask("catching up", deadline, |reply| Request::CaughtUp { reply })?;
+        Ok(self.snapshot())
+    }
+
     /// The event log.
     #[must_use]
     pub fn log(&self) -> &Arc<EventLog> {

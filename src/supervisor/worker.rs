@@ -12,7 +12,7 @@ use super::link::Link;
 use super::log::EventLog;
 use super::redial::{Dialed, Dialing};
 use super::snapshot::Snapshot;
-use super::state::{Effect, Now, Outgoing, SessionKey, State};
+use super::state::{Effect, Now, Outgoing, Request, SessionKey, State};
 use crate::browser::Browser;
 use crate::cdp::protocol::{fetch, network, page, runtime, target};
 use crate::cdp::rt::{Base64, Command};
@@ -63,6 +63,10 @@ impl Worker {
                 Woken::Call => self.fold_calls(),
                 Woken::Request => {
                     if let Ok(request) = self.inputs.requests.try_recv() {
+                        if matches!(request, Request::CaughtUp { .. }) {
+                            self.fold_told();
+                            self.fold_console();
+                        }
                         self.state.on_request(request, now());
                     }
                 }

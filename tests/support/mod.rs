@@ -12,6 +12,8 @@ pub(crate) mod fake_grid;
 pub(crate) mod fake_pages;
 pub(crate) mod leaks;
 pub(crate) mod ledger;
+#[cfg(feature = "page")]
+pub(crate) mod paged;
 pub(crate) mod proxy;
 #[cfg(unix)]
 pub(crate) mod renderers;

@@ -10,12 +10,17 @@ pub(super) const SOURCE: &str = concat!(
     "const calls = Object.create(null);\n",
     include_str!("node.js"),
     include_str!("role.js"),
-    include_str!("name.js"),
+    include_str!("table.js"),
     include_str!("state.js"),
+    include_str!("value.js"),
+    include_str!("name.js"),
+    include_str!("content.js"),
+    include_str!("describe.js"),
     include_str!("tree.js"),
     include_str!("act.js"),
     include_str!("box.js"),
     include_str!("text.js"),
+    include_str!("settle.js"),
     "globalThis.__cdpilot = {token, calls, idOf, nodeOf, adopt};\nreturn token;\n})",
 );
 

@@ -211,9 +211,10 @@ class Memory {
     this.styles = new Map();
     this.shown = new Map();
     this.names = new Map();
-    this.owned = undefined;
+    this.owned = null;
     this.modal = undefined;
     this.focused = undefined;
+    this.sheets = false;
     this.unsure = new Set();
   }
 }

@@ -1,1 +1,321 @@
-// to come
+// States and values of elements, and whether they are in the accessibility tree at all.
+
+const SHOWN = 1; // Laid out and visible.
+const VEILED = 2; // visibility: hidden, which what is inside may undo.
+const GONE = 3; // Not laid out, with all that is inside.
+
+const CHECK_VISIBILITY = Element.prototype.checkVisibility;
+const VISIBILITY = { visibilityProperty: true };
+
+/** Whether an element is shown: SHOWN, VEILED or GONE. */
+function shownOf(element) {
+  const { shown } = memory();
+  let state = shown.get(element);
+  if (state === undefined) {
+    state = CHECK_VISIBILITY.call(element, VISIBILITY) ? SHOWN : whyNotShown(element);
+    shown.set(element, state);
+  }
+  return state;
+}
+
+function whyNotShown(element) {
+  const style = styleOf(element);
+  const display = style.display;
+  if (display === "none" || display === "") return GONE;
+  if (style.visibility !== "visible") return VEILED;
+  if (display !== "contents") return GONE; // In a skipped or undisplayed subtree.
+  const parent = parentElementOf(element);
+  return parent && shownOf(parent) === GONE ? GONE : SHOWN;
+}
+
+/** Whether aria-hidden takes an element's subtree out of the tree; it does not where the focus is inside. */
+function isAriaHiddenRoot(element) {
+  const value = attr(element, "aria-hidden");
+  if (!value || value === "false" || !isTrue(value)) return false;
+  if (isHtml(element)) {
+    const tag = nameOfTag(element);
+    if (tag === "body" || tag === "html" || tag === "option") return false;
+  }
+  const focused = focus();
+  return !focused || !holds(element, focused);
+}
+
+/** The focused element, asked once a call. */
+function focus() {
+  const store = memory();
+  if (store.focused === undefined) store.focused = focusedElement();
+  return store.focused;
+}
+
+/** Whether a node is inside an element (or is it) in the flat tree. */
+function holds(element, node) {
+  for (let up = node; up; up = parentOf(up)) if (up === element) return true;
+  return false;
+}
+
+/** The modal dialog (or full-screen element) that makes the rest of the document inert, or null. */
+function modalElement() {
+  const store = memory();
+  if (store.modal === undefined) store.modal = findModal();
+  return store.modal;
+}
+
+function findModal() {
+  const modals = allIn(document, ":modal");
+  if (modals.length <= 1) return modals[0] || null;
+  // Of several only the last opened answers to the pointer.
+  for (const modal of modals) {
+    const box = modal.getBoundingClientRect();
+    const hit = document.elementFromPoint(box.left + 1, box.top + 1);
+    if (hit && holds(modal, hit)) return modal;
+  }
+  return modals[modals.length - 1];
+}
+
+/** Whether an element is not in Chromium's accessibility tree, nor could anything in it be but by being visible again. */
+function isHidden(element) {
+  if (element instanceof HTMLAreaElement) return !imageOf(element) || isHidden(imageOf(element));
+  const inSelect = selectOf(element);
+  if (shownOf(inSelect || element) !== SHOWN) return true;
+  const modal = modalElement();
+  let inModal = !modal;
+  for (let up = inSelect || element; up; up = axParentOf(up)) {
+    if (isAriaHiddenRoot(up)) return true;
+    if (up === modal) inModal = true;
+    if (!inModal || up !== modal) {
+      if (has(up, "inert") && !(modal && inModal && up !== modal && holds(up, modal))) return true;
+    }
+  }
+  return !inModal;
+}
+
+/** The <select> that an option or group is in; null for other elements. */
+function selectOf(element) {
+  if (!(element instanceof HTMLOptionElement || element instanceof HTMLOptGroupElement)) return null;
+  return CLOSEST.call(element, "select");
+}
+
+/** The image that shows an area, or null. */
+function imageOf(area) {
+  const map = CLOSEST.call(area, "map");
+  const name = map && (attr(map, "name") || attr(map, "id"));
+  if (!name) return null;
+  for (const image of allIn(GET_ROOT_NODE.call(area), "img[usemap]")) {
+    if (attr(image, "usemap") === "#" + name) return image;
+  }
+  return null;
+}
+
+// aria-owns: children by order of the author.
+
+/** Who owns an element by a valid aria-owns, or null. */
+function ownerOf(element) {
+  const scope = ownsIn(GET_ROOT_NODE.call(element));
+  return (scope && scope.owner.get(element)) || null;
+}
+
+/** What an element owns by aria-owns: an array, or null. */
+function ownedBy(element) {
+  if (!has(element, "aria-owns")) return null;
+  const scope = ownsIn(GET_ROOT_NODE.call(element));
+  return (scope && scope.owned.get(element)) || null;
+}
+
+function ownsIn(root) {
+  const store = memory();
+  if (!store.owned) store.owned = new Map();
+  let scope = store.owned.get(root);
+  if (scope === undefined) {
+    scope = null;
+    store.owned.set(root, scope);
+    const owners = root instanceof Element ? [] : allIn(root, "[aria-owns]");
+    if (owners.length) {
+      scope = { owner: new Map(), owned: new Map() };
+      store.owned.set(root, scope);
+      for (const owner of owners) takeOwned(scope, owner);
+    }
+  }
+  return scope;
+}
+
+const CHILDLESS = new Set("img br hr input textarea select iframe frame progress meter video audio canvas object embed".split(" "));
+
+function takeOwned(scope, owner) {
+  if (isHtml(owner) && (CHILDLESS.has(nameOfTag(owner)) || isEditingHost(owner))) return;
+  const taken = [];
+  for (const id of fold(attr(owner, "aria-owns") || "").split(" ")) {
+    const child = id && byIdFrom(owner, id);
+    if (!child || scope.owner.has(child) || holds(child, owner) || owned(scope, owner, child)) continue;
+    if (child instanceof HTMLBodyElement || !parentOf(child)) continue;
+    scope.owner.set(child, owner);
+    taken.push(child);
+  }
+  if (taken.length) scope.owned.set(owner, taken);
+}
+
+// Whether owning would close a circle.
+function owned(scope, owner, child) {
+  for (let up = owner; up; up = scope.owner.get(up) || parentElementOf(up)) if (up === child) return true;
+  return false;
+}
+
+// States.
+
+const isTrue = (value) => !!value && !/^(false|undefined)$/i.test(value);
+
+/** What an attribute says: true, false, or null when it says nothing. */
+function ariaBoolean(element, name) {
+  const value = attr(element, name);
+  return !value || /^undefined$/i.test(value) ? null : !/^false$/i.test(value);
+}
+
+const CHECKABLE = new Set(["checkbox", "menuitemcheckbox", "menuitemradio", "radio", "switch"]);
+const CHECKED_IF_SAID = new Set(["treeitem", "option", "MenuListOption"]);
+const MIXABLE = new Set(["checkbox", "menuitemcheckbox", "option", "ToggleButton", "treeitem"]);
+const EXPANDABLE = new Set(
+  (
+    "application button checkbox columnheader combobox gridcell link listbox listitem menuitem menuitemcheckbox " +
+    "menuitemradio row rowheader switch tab treeitem doc-backlink doc-biblioref doc-glossref doc-noteref ToggleButton " +
+    "PopUpButton ComboBoxGrouping ComboBoxMenuButton TextFieldWithComboBox DisclosureTriangle DisclosureTriangleGrouped"
+  ).split(" "),
+);
+const SELECTABLE = new Set("option MenuListOption tab treeitem gridcell row columnheader rowheader cell".split(" "));
+const READABLE = new Set(
+  (
+    "checkbox ComboBoxGrouping ComboBoxMenuButton TextFieldWithComboBox grid gridcell listbox radiogroup slider spinbutton " +
+    "switch textbox searchbox treegrid columnheader rowheader"
+  ).split(" "),
+);
+
+const GET_CHECKED = getterOf(HTMLInputElement.prototype, "checked");
+const GET_INDETERMINATE = getterOf(HTMLInputElement.prototype, "indeterminate");
+const GET_SELECTED = getterOf(HTMLOptionElement.prototype, "selected");
+
+/** The states of an element: only those that are set, checkable roles' `checked: false` among them. */
+function statesOf(element) {
+  const states = {};
+  const kind = kindOf(element);
+  if (focus() === element) states.active = true;
+  if (!HAS_ATTRIBUTES.call(element) && !isHtml(element)) return states;
+  if (CHECKABLE.has(kind)) states.checked = checkedState(element, kind, "aria-checked");
+  else if (CHECKED_IF_SAID.has(kind)) {
+    if (attr(element, "aria-checked")) states.checked = checkedState(element, kind, "aria-checked");
+  } else if (kind === "ToggleButton") states.pressed = checkedState(element, kind, "aria-pressed");
+  if (isDisabled(element)) states.disabled = true;
+  if (EXPANDABLE.has(kind) || kind === "ComboBoxSelect") {
+    const expanded = expandedState(element, kind);
+    if (expanded !== null) states.expanded = expanded;
+  }
+  if (SELECTABLE.has(kind)) {
+    const selected = selectedState(element);
+    if (selected !== null) states.selected = selected;
+  }
+  if (isControlElement(element)) nativeStates(element, states);
+  if (!states.required && isTrue(attr(element, "aria-required"))) states.required = true;
+  const invalid = attr(element, "aria-invalid");
+  if (invalid && invalid !== "undefined") {
+    if (invalid === "false") delete states.invalid;
+    else states.invalid = invalid === "grammar" || invalid === "spelling" ? invalid : true;
+  }
+  const level = levelOf(element, kind);
+  if (level) states.level = level;
+  if (READABLE.has(kind) && !isTextControl(element) && ariaBoolean(element, "aria-readonly")) states.readonly = true;
+  const several = ariaBoolean(element, "aria-multiselectable");
+  if (several || (kind === "listbox" && element instanceof HTMLSelectElement && GET_SELECT_MULTIPLE.call(element))) {
+    states.multiselectable = true;
+  }
+  const popup = popupOf(element);
+  if (popup) states.haspopup = popup;
+  return states;
+}
+
+function checkedState(element, kind, name) {
+  if (element instanceof HTMLInputElement) {
+    const type = typeOfInput(element);
+    if (type === "checkbox" && GET_INDETERMINATE.call(element)) return "mixed";
+    if (type === "checkbox" || type === "radio") return GET_CHECKED.call(element);
+  }
+  const value = attr(element, name);
+  if (!value || value === "undefined") return false;
+  if (/^mixed$/i.test(value)) return MIXABLE.has(kind) ? "mixed" : false;
+  return !/^false$/i.test(value);
+}
+
+function expandedState(element, kind) {
+  if (kind === "ComboBoxSelect") return MATCHES.call(element, ":open") ? true : null;
+  if (kind === "DisclosureTriangle" || kind === "DisclosureTriangleGrouped") {
+    const details = parentElementOf(element);
+    return !!details && has(details instanceof HTMLSlotElement ? parentElementOf(details) || details : details, "open");
+  }
+  if (has(element, "popovertarget")) {
+    const popover = byIdFrom(element, attr(element, "popovertarget"));
+    if (popover && has(popover, "popover") && !holds(popover, element)) return MATCHES.call(popover, ":popover-open");
+  }
+  return ariaBoolean(element, "aria-expanded");
+}
+
+function selectedState(element) {
+  const said = ariaBoolean(element, "aria-selected");
+  if (said !== null) return said;
+  return element instanceof HTMLOptionElement ? GET_SELECTED.call(element) : null;
+}
+
+function nativeStates(control, states) {
+  if (MATCHES.call(control, ":required")) states.required = true;
+  const text = isTextControl(control);
+  if (text && MATCHES.call(control, ":read-only") && has(control, "readonly")) states.readonly = true;
+  if (MATCHES.call(control, ":invalid")) {
+    const empty = text && states.required && !control.value && !control.validity.customError;
+    if (!empty) states.invalid = true;
+  }
+}
+
+/** Disabled by the browser, by the author, or (where it could take the focus) by what it is in. */
+function isDisabled(element) {
+  if (element instanceof HTMLOptGroupElement) return false;
+  if (isHtml(element) && MATCHES.call(element, IS_DISABLED)) return true;
+  const said = ariaBoolean(element, "aria-disabled");
+  if (said !== null) return said;
+  if (!supportsFocus(element)) return false;
+  for (let up = axParentOf(element); up; up = axParentOf(up)) {
+    if (isHtml(up) && MATCHES.call(up, IS_DISABLED)) return true;
+    const above = ariaBoolean(up, "aria-disabled");
+    if (above !== null) return above;
+  }
+  return false;
+}
+
+function levelOf(element, kind) {
+  if (kind !== "heading" && kind !== "treeitem") return 0;
+  const said = parseInt(attr(element, "aria-level"), 10);
+  if (said >= 1 && (said <= 9 || kind === "treeitem")) return said;
+  if (kind === "treeitem") return 0;
+  const tag = isHtml(element) ? nameOfTag(element) : "";
+  return tag.length === 2 && tag[0] === "h" ? tag.charCodeAt(1) - 48 : 2;
+}
+
+// What can be done with an element.
+
+/** Whether text can be typed into an element. */
+function isEditable(element) {
+  if (isTextControl(element)) return !has(element, "readonly") && !MATCHES.call(element, IS_DISABLED);
+  return isHtml(element) && GET_EDITABLE.call(element);
+}
+
+/** Whether a generic element looks as if it could be clicked: by its cursor (its own, not its parent's) or its attributes. */
+function isClickable(element) {
+  if (HAS_ATTRIBUTES.call(element)) {
+    if (has(element, "onclick") || has(element, "onmousedown") || has(element, "draggable")) {
+      if (attr(element, "draggable") !== "false" || has(element, "onclick")) return true;
+    }
+    if (has(element, "tabindex") || isEditingHost(element)) return true;
+  }
+  return hasPointer(element);
+}
+
+/** Whether the cursor becomes a hand at this element, and not already around it. */
+function hasPointer(element) {
+  if (styleOf(element).cursor !== "pointer") return false;
+  const parent = parentElementOf(element);
+  return !parent || styleOf(parent).cursor !== "pointer";
+}

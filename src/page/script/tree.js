@@ -1,1 +1,321 @@
-calls.tree = () => ({url: location.href, title: document.title, nodes: [], count: 0, frames: [], focused: 0, unsure: []});
+// The walk: the accessibility tree of a document as one flat list.
+
+// Kinds that are only shown where there is something to say of them: they are ways of writing or placing what is inside.
+const QUIET_KINDS = new Set(["generic", "none", "LabelText", "LayoutTable", "LayoutTableRow", "LayoutTableCell", "SvgRoot"]);
+
+// Of what is inside of an element that is named by its content only these are worth a line of their own.
+const TELLING_KINDS = new Set(
+  (
+    "button checkbox ColorWell combobox ComboBoxGrouping ComboBoxMenuButton ComboBoxSelect Date DateTime DisclosureTriangle " +
+    "DisclosureTriangleGrouped Iframe InputTime link listbox menuitem menuitemcheckbox menuitemradio meter option " +
+    "MenuListOption PopUpButton progressbar radio scrollbar searchbox slider spinbutton switch tab textbox " +
+    "TextFieldWithComboBox ToggleButton tree treeitem grid table treegrid Video Audio"
+  ).split(" "),
+);
+
+const NEVER = new Set("script style template head meta link noscript base datalist param source track".split(" "));
+const OPAQUE = new Set("input textarea iframe frame fencedframe embed audio video meter progress br hr wbr canvas".split(" "));
+const INLINE_TAGS = new Set(
+  "a abbr acronym b bdi bdo big cite code data dfn em font i kbd label mark q s samp small span strike strong sub sup time tt u var".split(" "),
+);
+const FRAMES = new Set("iframe frame fencedframe object embed".split(" "));
+const MOST_DEEP = 1500;
+
+const GET_HREF = getterOf(HTMLAnchorElement.prototype, "href");
+const GET_AREA_HREF = getterOf(HTMLAreaElement.prototype, "href");
+
+class Walk {
+  constructor(options) {
+    this.urls = !!options.urls;
+    this.describe = !!options.description;
+    this.max = options.max > 0 ? options.max : Infinity;
+    this.nodes = [];
+    this.frames = [];
+    this.unsure = [];
+    this.text = "";
+    this.textDepth = 0;
+    this.cut = false;
+  }
+
+  // Adds the text that has been gathered: it is of one block, and nothing else has come in between.
+  flush() {
+    if (!this.text) return;
+    const text = fold(this.text);
+    this.text = "";
+    if (text) this.push([this.textDepth, "text", text, 0, 0]);
+  }
+
+  push(node) {
+    if (this.nodes.length < this.max) this.nodes.push(node);
+    else this.cut = true;
+  }
+
+  children(element, depth, named, pointer) {
+    const owned = ownedBy(element);
+    if (rootsOf(element) || element instanceof HTMLSlotElement || element instanceof HTMLDetailsElement) {
+      for (const child of childrenOf(element)) this.child(child, element, depth, named, pointer);
+    } else {
+      for (let child = firstOf(element); child; child = nextOf(child)) this.child(child, element, depth, named, pointer);
+    }
+    if (owned) for (const child of owned) this.element(child, depth, named, pointer);
+  }
+
+  child(node, parent, depth, named, pointer) {
+    if (this.cut) return;
+    const type = typeOf(node);
+    if (type === 1) {
+      if (!ownerOf(node)) this.element(node, depth, named, pointer);
+    } else if ((type === 3 || type === 4) && !named) {
+      this.textDepth = depth;
+      const data = GET_DATA.call(node);
+      this.text += isBlank(data) ? " " : transformed(data, parent);
+    }
+  }
+
+  element(element, depth, named, pointer) {
+    const tag = nameOfTag(element);
+    if (NEVER.has(tag) && isHtml(element)) return;
+    const attributes = HAS_ATTRIBUTES.call(element);
+    if (attributes && this.isOut(element)) return;
+    if (element instanceof HTMLOptionElement || element instanceof HTMLOptGroupElement) return this.option(element, depth);
+    const shown = shownOf(element);
+    if (shown === GONE || depth > MOST_DEEP) return;
+    if (shown === VEILED) return this.children(element, depth, true, pointer);
+    const kind = kindOf(element);
+    if (kind === "LabelText" && isRedundantLabel(element)) named = true;
+    if (QUIET_KINDS.has(kind)) return this.quiet(element, tag, kind, attributes, depth, named, pointer);
+    if (named) {
+      if (tag === "br") return;
+      if (!TELLING_KINDS.has(kind)) {
+        const { source: from } = namedOf(element);
+        if (from === "contents" || from === "" ? passesOn(kind, element) : kind === "image") {
+          return this.children(element, depth, true, pointer);
+        }
+        named = false;
+      }
+    }
+    if (tag === "br" && isHtml(element)) {
+      this.text += "\n";
+      return;
+    }
+    this.shown(element, tag, finalKind(element), depth, pointer);
+  }
+
+  // Out of the tree by what its attributes say.
+  isOut(element) {
+    if (isAriaHiddenRoot(element)) return true;
+    if (!has(element, "inert")) return false;
+    const modal = modalElement();
+    return !(modal && holds(element, modal));
+  }
+
+  shown(element, tag, kind, depth, pointer) {
+    this.flush();
+    const { name, source: from } = namedOf(element);
+    const more = this.more(element, tag, kind, name, from);
+    this.push([depth, wordFor(kind), name, this.number(element), more]);
+    if (isHtml(element)) {
+      if (FRAMES.has(tag)) this.frames.push(idOf(element));
+      if (OPAQUE.has(tag)) return;
+      if (tag === "img") return this.areas(element, depth + 1);
+    }
+    if (isEditingHost(element) && more && more.value) return;
+    const whole = from === "contents" && name !== "" && !memory().unsure.has(element);
+    this.children(element, depth + 1, whole, pointer || isWidget(kind) || kind === "link");
+    this.flush();
+  }
+
+  // Generic elements and their like: shown where they can be used or have a name, else what is inside takes their place.
+  quiet(element, tag, kind, attributes, depth, named, pointer) {
+    if (kind === "SvgRoot") return this.drawing(element, depth, named, pointer);
+    let hand = pointer;
+    if (kind !== "none") {
+      const worth = attributes && (isNamedByAuthor(element) || has(element, "tabindex") || isEditingHost(element));
+      const focused = focus() === element;
+      if (worth || focused || (!pointer && isClickable(element))) {
+        const exact = finalKind(element);
+        hand = hand || hasPointer(element);
+        if (exact !== "generic" || focused || nameOf(element) || isClickable(element)) {
+          if (tag === "body" || tag === "html") return this.children(element, depth, named, false);
+          return this.usable(element, exact, depth, named, hand, pointer);
+        }
+      }
+    }
+    const block = !INLINE_TAGS.has(tag);
+    if (block) this.flush();
+    this.children(element, depth, named, hand);
+    if (block) this.flush();
+  }
+
+  usable(element, kind, depth, named, hand, pointer) {
+    this.flush();
+    const { name, source: from } = namedOf(element);
+    const more = this.more(element, nameOfTag(element), kind, name, from) || {};
+    if (!pointer && isClickable(element)) more.cursor = true;
+    this.push([depth, wordFor(kind), name, this.number(element), Object.keys(more).length ? more : 0]);
+    this.children(element, depth + 1, named || (from === "contents" && name !== ""), hand);
+    this.flush();
+  }
+
+  // An <svg>: one image, unless there is something to use or to read in it.
+  drawing(element, depth, named, pointer) {
+    const inside = allIn(element, "a,text,foreignObject,title,[role],[tabindex],[aria-label]").length > 0;
+    const { name } = namedOf(element);
+    if ((name || isNamedByAuthor(element)) && !named) {
+      this.shownDrawing(element, depth, name);
+      depth++;
+    }
+    if (inside) this.children(element, depth, named, pointer);
+  }
+
+  shownDrawing(element, depth, name) {
+    this.flush();
+    this.push([depth, "img", name, this.number(element), this.more(element, "svg", "SvgRoot", name, "related")]);
+  }
+
+  option(element, depth) {
+    this.flush();
+    const kind = kindOf(element);
+    const { name } = namedOf(element);
+    this.push([depth, wordFor(kind), name, this.number(element), this.more(element, "option", kind, name, "contents")]);
+    if (element instanceof HTMLOptGroupElement) this.children(element, depth + 1, true, true);
+  }
+
+  areas(image, depth) {
+    const map = attr(image, "usemap");
+    if (!map || map[0] !== "#") return;
+    for (const area of allIn(GET_ROOT_NODE.call(image), "area")) {
+      if (imageOf(area) !== image) continue;
+      const { name } = namedOf(area);
+      this.push([depth, "link", name, this.number(area), this.more(area, "area", "link", name, "attribute")]);
+    }
+  }
+
+  number(element) {
+    const id = idOf(element);
+    if (memory().unsure.has(element)) this.unsure.push(id);
+    return id;
+  }
+
+  // States, value and the rest of a node; 0 when there is nothing to say.
+  more(element, tag, kind, name, from) {
+    if (!HAS_ATTRIBUTES.call(element) && PLAIN_KINDS.has(kind) && focus() !== element) return 0;
+    const more = statesOf(element);
+    const value = valueOf(element);
+    if (value) more.value = value;
+    if (from !== "placeholder" && (isTextControl(element) || has(element, "aria-placeholder"))) {
+      const placeholder = attr(element, "placeholder") || attr(element, "aria-placeholder");
+      if (placeholder) more.placeholder = fold(placeholder);
+    }
+    if (this.urls && kind === "link") {
+      const url = urlOf(element);
+      if (url) more.url = url;
+    }
+    if (this.describe) {
+      const description = descriptionOf(element);
+      if (description && description !== name) more.description = description;
+    }
+    if (FRAMES.has(tag) && isHtml(element)) more.frame = true;
+    for (const _ in more) return more;
+    return 0;
+  }
+}
+
+// Kinds that say nothing but their name where they have no attributes.
+const PLAIN_KINDS = new Set(
+  "listitem list paragraph cell row rowgroup table strong emphasis code article term definition banner navigation main".split(" "),
+);
+
+const passesOn = (kind, element) =>
+  CONTENT_KINDS.has(kind) || PASSING_KINDS.has(kind) || (kind === "group" && nameOfTag(element) === "address");
+
+function urlOf(element) {
+  if (element instanceof HTMLAnchorElement) return GET_HREF.call(element);
+  if (element instanceof HTMLAreaElement) return GET_AREA_HREF.call(element);
+  const href = attr(element, "href") || attr(element, "xlink:href");
+  if (!href) return "";
+  try {
+    return new URL(href, document.baseURI).href;
+  } catch {
+    return href;
+  }
+}
+
+const GET_CONTROL = getterOf(HTMLLabelElement.prototype, "control");
+
+// A label that says nothing its checkbox or radio button does not.
+function isRedundantLabel(label) {
+  const control = GET_CONTROL.call(label);
+  if (!(control instanceof HTMLInputElement) || !/^(checkbox|radio)$/.test(typeOfInput(control))) return false;
+  if (shownOf(control) !== SHOWN || attr(control, "aria-label") || labellersOf(control).length) return false;
+  const first = GET_FIRST_ELEMENT.call(label);
+  return !first || (first === control && !GET_NEXT_ELEMENT.call(first));
+}
+
+/** The first match of a selector in document order, through open shadow roots; throws on a selector that is none. */
+function findFirst(scope, selector) {
+  const match = allIn(scope, selector)[0] || null;
+  for (const element of allIn(scope, "*")) {
+    if (match && element !== match && !(CONTAINS.call(element, match) || comesBefore(element, match))) return match;
+    const root = GET_SHADOW.call(element);
+    const inside = root && element !== match ? findFirst(root, selector) : null;
+    if (inside) return inside;
+    if (element === match) return match;
+  }
+  return match;
+}
+
+const comesBefore = (a, b) => !!(Node.prototype.compareDocumentPosition.call(a, b) & 4);
+
+/** How many elements there are below a document or shadow root, in the shadow roots we know too. */
+function countElements(scope) {
+  const all = allIn(scope, "*");
+  let count = all.length;
+  const closed = adoptedRoots.size > 0;
+  for (let i = 0; i < all.length; i++) {
+    const root = GET_SHADOW.call(all[i]) || (closed && closedRoots.get(all[i]));
+    if (root) count += countElements(root);
+  }
+  return count;
+}
+
+/**
+ * The tree below an element (`root`, `selector`) or of the whole document: what a reader of the page meets, in order.
+ * A node is `[depth, role, name, id, more]`; `more` holds states, value, placeholder, description, url, cursor, frame; or is 0.
+ */
+calls.tree = (options) => {
+  let top = GET_DOCUMENT_ELEMENT.call(document);
+  if (options.root) top = nodeOf(options.root);
+  else if (options.selector) {
+    try {
+      top = findFirst(document, options.selector);
+    } catch (error) {
+      return { error: String((error && error.message) || error) };
+    }
+  }
+  forget();
+  const walk = new Walk(options);
+  const answer = { url: document.URL, title: "", nodes: walk.nodes, count: 0, frames: walk.frames, focused: 0, unsure: walk.unsure };
+  answer.title = GET_TITLE.call(document);
+  if (top && isConnected(top)) {
+    const modal = modalElement();
+    if (!modal || holds(modal, top)) {
+      if (!isUnderHidden(top)) walk.element(top, 0, false, false);
+    } else if (holds(top, modal)) walk.element(modal, 0, false, false);
+    walk.flush();
+  } else if (options.root) answer.gone = true;
+  answer.count = countElements(document);
+  if (walk.cut) answer.cut = true;
+  const focused = focus();
+  if (focused) answer.focused = idOf(focused);
+  return answer;
+};
+
+// Whether what an element is in takes it out of the tree.
+function isUnderHidden(element) {
+  for (let up = axParentOf(element); up; up = axParentOf(up)) if (isAriaHiddenRoot(up) || has(up, "inert")) return true;
+  return false;
+}
+
+/** Takes a closed shadow root in: called with its host and the root as objects of this world. */
+calls.adopt = (host, root) => adopt(host, root);

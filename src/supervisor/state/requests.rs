@@ -40,6 +40,8 @@ pub(in crate::supervisor) enum Request {
     DismissCalls { target: TargetId, reply: Response<()> },
     /// For the log: a page's running script was ended.
     Rescued { target: TargetId, method: String, waited: Duration },
+    /// Tell when all that had come is in the view.
+    CaughtUp { reply: Response<()> },
     /// Leave everything in order: dialogs dismissed, own pages closed if so wished.
     Leave { close_pages: bool, reply: Response<()> },
 }
@@ -51,6 +53,7 @@ impl Request {
             Self::Respond { .. } | Self::Open { .. } | Self::Close { .. } | Self::Leave { .. } => true,
             Self::DismissCalls { .. }
             | Self::Rescued { .. }
+            | Self::CaughtUp { .. }
             | Self::Started { .. }
             | Self::Arm { .. }
             | Self::Disarm { .. }
@@ -290,6 +293,7 @@ impl State {
                 let data = serde_json::json!({ "waiting": method, "waited_ms": millis });
                 self.note(Kind::Rescued, Some(&target), now, &data);
             }
+            Request::CaughtUp { reply } => self.requests.told.push(Told::Done(reply, Ok(()))),
             Request::Leave { close_pages, reply } => self.leave(close_pages, reply, now),
         }
         self.settle(now);
@@ -475,6 +479,7 @@ fn refuse(request: Request, error: Error) {
     match request {
         Request::Rescued { .. } => {}
         Request::Started { reply }
+        | Request::CaughtUp { reply }
         | Request::Arm { reply, .. }
         | Request::Disarm { reply }
         | Request::DismissCalls { reply, .. }

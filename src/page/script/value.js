@@ -1,0 +1,93 @@
+// Values of controls.
+
+const GET_INPUT_VALUE = getterOf(HTMLInputElement.prototype, "value");
+const GET_AREA_VALUE = getterOf(HTMLTextAreaElement.prototype, "value");
+const GET_OPTION_LABEL = getterOf(HTMLOptionElement.prototype, "label");
+const GET_SELECTED_OPTIONS = getterOf(HTMLSelectElement.prototype, "selectedOptions");
+const GET_METER_VALUE = getterOf(HTMLMeterElement.prototype, "value");
+const GET_PROGRESS_VALUE = getterOf(HTMLProgressElement.prototype, "value");
+
+const RANGES = new Set(["meter", "progressbar", "scrollbar", "slider", "spinbutton"]);
+
+/** The value of a control as text; "" when it has none. A password's is as many bullets as it has characters. */
+function valueOf(element) {
+  const kind = kindOf(element);
+  if (isTextControl(element)) return controlText(element);
+  if (element instanceof HTMLSelectElement) return kind === "ComboBoxSelect" ? chosenLabel(element) : "";
+  if (RANGES.has(kind)) return rangeValue(element, kind) || "";
+  if (kind === "separator" && supportsFocus(element) && !has(element, "contenteditable")) return rangeValue(element, kind);
+  if (element instanceof HTMLInputElement) {
+    return /^(date|datetime-local|month|week|time|color)$/.test(typeOfInput(element)) ? GET_INPUT_VALUE.call(element) : "";
+  }
+  if (kind === "textbox" || kind === "searchbox" || kind === "TextFieldWithComboBox" || isEditingHost(element)) {
+    return textIn(element);
+  }
+  return kind === "ComboBoxMenuButton" ? fold(contentOf(element)) : "";
+}
+
+function controlText(control) {
+  if (control instanceof HTMLTextAreaElement) return GET_AREA_VALUE.call(control);
+  const value = GET_INPUT_VALUE.call(control);
+  return typeOfInput(control) === "password" ? "•".repeat(value.length) : value;
+}
+
+/** What a closed <select> shows: the chosen option. */
+function chosenLabel(select) {
+  const option = GET_SELECTED_OPTIONS.call(select)[0];
+  if (!option) return "";
+  const label = attr(option, "aria-label");
+  return label !== null ? label : fold(GET_OPTION_LABEL.call(option));
+}
+
+/** The value of a range as it is said: its text, else its number; null when it has none. */
+function rangeValue(element, kind) {
+  const text = attr(element, "aria-valuetext");
+  if (text !== null) return text;
+  const number = rangeNumber(element, kind);
+  return number === null ? null : String(Number(number.toPrecision(6)));
+}
+
+function rangeNumber(element, kind) {
+  const said = numberIn(element, "aria-valuenow");
+  const min = lowest(element, kind);
+  const max = highest(element, kind);
+  if (said !== null) return min !== null && said < min ? min : max !== null && said > max ? max : said;
+  if (element instanceof HTMLInputElement) {
+    const value = parseFloat(GET_INPUT_VALUE.call(element));
+    return Number.isFinite(value) ? value : null;
+  }
+  if (element instanceof HTMLMeterElement) return GET_METER_VALUE.call(element);
+  if (element instanceof HTMLProgressElement) return has(element, "value") ? GET_PROGRESS_VALUE.call(element) : null;
+  switch (kind) {
+    case "scrollbar":
+    case "slider":
+      return min !== null && max !== null ? (min + max) / 2 : 50;
+    case "separator":
+      return 50;
+    case "meter":
+      return min !== null ? min : 0;
+    case "spinbutton":
+      return 0;
+    default:
+      return null;
+  }
+}
+
+function numberIn(element, name) {
+  const value = attr(element, name);
+  if (value === null) return null;
+  const number = parseFloat(value);
+  return Number.isFinite(number) ? number : 0;
+}
+
+function lowest(element, kind) {
+  const said = numberIn(element, "aria-valuemin");
+  if (said !== null || element instanceof HTMLInputElement) return said;
+  return kind === "spinbutton" ? null : 0;
+}
+
+function highest(element, kind) {
+  const said = numberIn(element, "aria-valuemax");
+  if (said !== null || element instanceof HTMLInputElement) return said;
+  return kind === "spinbutton" ? null : 100;
+}
