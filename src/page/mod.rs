@@ -14,6 +14,7 @@
 
 mod act;
 mod error;
+mod place;
 mod refs;
 mod script;
 mod see;
