@@ -10,6 +10,7 @@
 //! | `refs` | numbers for DOM nodes |
 //! | `see` | snapshots |
 //! | `act` | actions |
+//! | `picture` | screenshots with labels, PDF, highlights |
 //! | `rest` | console, requests, text, cookies, storage, emulation, downloads, file choosers |
 //! | `options` | what the pages of a supervisor are given |
 //! | `error` | what can go wrong |
@@ -17,6 +18,7 @@
 mod act;
 mod error;
 mod options;
+mod picture;
 mod place;
 mod refs;
 mod rest;
@@ -37,6 +39,7 @@ pub use act::{
 };
 pub use error::{Error, Shown};
 pub use options::PageOptions;
+pub use picture::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
 pub use rest::ResponseBody;
 pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};
@@ -101,6 +104,7 @@ impl Pages {
                 worlds: world::Worlds::default(),
                 refs: Mutex::default(),
                 seen: Mutex::default(),
+                highlighted: Mutex::default(),
             })
         });
         Ok(Arc::clone(tab))
@@ -122,6 +126,7 @@ pub struct Tab {
     worlds: world::Worlds,
     refs: Mutex<refs::Refs>,
     seen: Mutex<see::Seen>,
+    highlighted: Mutex<Option<picture::Highlighted>>,
 }
 
 impl Tab {

@@ -71,7 +71,8 @@ impl Supervisor {
         Ok(route.connection.call(&get, deadline)?.target_info)
     }
 
-    /// The last picture that was taken of a page by [`screenshot`](Self::screenshot). Waits for nothing.
+    /// The last picture that was taken of a page's viewport by [`screenshot`](Self::screenshot) or
+    /// [`capture`](Self::capture). Waits for nothing.
     #[must_use]
     pub fn last_picture(&self, page: &TargetId) -> Option<Picture> {
         self.pictures.lock().iter().find(|(target, _)| target == page).map(|(_, picture)| picture.clone())

@@ -105,11 +105,9 @@ calls.bring = ({ id }) => {
   return { before };
 };
 
-/** Scrolls the viewport to a point of the document. What to give to `putBack`. */
+/** Scrolls the viewport to a point of the document. */
 calls.glance = ({ x, y }) => {
-  const before = [[0, scrollX, scrollY]];
   scrollTo({ left: x, top: y, behavior: "instant" });
-  return { before };
 };
 
 /** Scrolls back. */
