@@ -145,6 +145,22 @@ pub enum Error {
         /// Why.
         why: String,
     },
+    /// The pixels of a picture could not be dealt with.
+    #[error("cannot {doing} the picture: {problem}; try again, or ask for a smaller part of the page")]
+    Picture {
+        /// `read`, `write`, …
+        doing: &'static str,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The browser makes no PDF.
+    #[error(
+        "the browser makes no PDF of this page: {problem}; try a browser without a window (headless), or take a screenshot"
+    )]
+    NoPdf {
+        /// Its sentence.
+        problem: String,
+    },
 }
 
 impl Error {
@@ -162,7 +178,8 @@ impl Error {
             Self::NotActionable { .. } => "NOT_ACTIONABLE",
             Self::Timeout { .. } => "TIMEOUT",
             Self::File { .. } | Self::PathRefused { .. } => "PATH_REFUSED",
-            Self::Internal { .. } => "INTERNAL",
+            Self::Internal { .. } | Self::Picture { .. } => "INTERNAL",
+            Self::NoPdf { .. } => "BROWSER_ERROR",
         }
     }
 

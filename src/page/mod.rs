@@ -9,6 +9,7 @@
 //! | `world`, `script` | our isolated world in each frame, and what runs in it |
 //! | `refs` | numbers for DOM nodes |
 //! | `see` | snapshots |
+//! | `picture` | screenshots with labels, PDF, highlights |
 //! | `rest` | console, requests, text, cookies, storage, emulation, downloads, file choosers |
 //! | `options` | what the pages of a supervisor are given |
 //! | `act`, `input`, `place` | actions, trusted input, where things are in the top viewport |
@@ -18,6 +19,7 @@ mod act;
 mod error;
 mod input;
 mod options;
+mod picture;
 mod place;
 mod refs;
 mod rest;
@@ -38,6 +40,7 @@ pub use act::{
 };
 pub use error::{Error, Shown};
 pub use options::PageOptions;
+pub use picture::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
 use rest::Downloads;
 pub use rest::{Download, DownloadState, ResponseBody};
 pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
@@ -114,6 +117,7 @@ impl Pages {
                 mouse: Mutex::default(),
                 options: Arc::clone(&self.options),
                 downloads: self.downloads.clone(),
+                highlighted: Mutex::default(),
             })
         });
         Ok(Arc::clone(tab))
@@ -138,6 +142,7 @@ pub struct Tab {
     mouse: Mutex<input::Mouse>,
     options: Arc<PageOptions>,
     downloads: Option<Arc<Downloads>>,
+    highlighted: Mutex<Option<picture::Highlighted>>,
 }
 
 impl Tab {

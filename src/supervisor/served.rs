@@ -83,8 +83,8 @@ impl Supervisor {
     pub fn catch_downloads(&self, folder: Option<&Path>, deadline: Deadline) -> Result<(), Error> {
         self.ask("catching downloads", deadline, |reply| Request::Downloads { folder: folder.map(Into::into), reply })
     }
-
-    /// The last picture that was taken of a page by [`screenshot`](Self::screenshot). Waits for nothing.
+    /// The last picture that was taken of a page's viewport by [`screenshot`](Self::screenshot) or
+    /// [`capture`](Self::capture). Waits for nothing.
     #[must_use]
     pub fn last_picture(&self, page: &TargetId) -> Option<Picture> {
         self.pictures.lock().iter().find(|(target, _)| target == page).map(|(_, picture)| picture.clone())

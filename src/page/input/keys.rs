@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::layout::{ALIASES, HELD, KEYPAD, MAC, NAMED, SIGNS};
 pub(in crate::page) use super::layout::SHIFT;
+use super::layout::{ALIASES, HELD, KEYPAD, MAC, NAMED, SIGNS};
 use crate::cdp::protocol::input::{DispatchKeyEvent, DispatchKeyEventType};
 
 /// A key, with what it gives at the moment.
@@ -252,7 +252,8 @@ fn unknown(name: &str) -> String {
     let near: Vec<&str> = near.into_iter().filter(|(far, _)| *far <= 3).take(3).map(|(_, key)| key).collect();
     let hint = if near.is_empty() { "Enter, Escape, ArrowDown, F5, a".to_owned() } else { near.join(", ") };
     let kind = if near.is_empty() { "keys are named like" } else { "near ones are" };
-    let more = if name.chars().count() == 1 { "; a character without a key is put in with insertText or type" } else { "" };
+    let more =
+        if name.chars().count() == 1 { "; a character without a key is put in with insertText or type" } else { "" };
     format!("there is no key {name:?}; {kind} {hint}{more}")
 }
 

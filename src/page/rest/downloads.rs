@@ -264,7 +264,7 @@ impl Tab {
             let mut found = None;
             let mut over = false;
             let mut look = |ended: &Arc<[Ended]>| {
-                found = self.take(downloads, ended);
+                found = self.take_ended(downloads, ended);
                 over = downloads.shared.stop.load(Ordering::Acquire)
                     || matches!(self.supervisor.snapshot().phase, Phase::Ended(_));
                 found.is_some() || over
@@ -285,7 +285,7 @@ impl Tab {
     }
 
     /// The oldest one that nobody has had. From now on somebody has.
-    fn take(&self, downloads: &Downloads, ended: &[Ended]) -> Option<Ended> {
+    fn take_ended(&self, downloads: &Downloads, ended: &[Ended]) -> Option<Ended> {
         let mut taken = downloads.taken.lock();
         let mut fresh = ended.iter().filter(|ended| self.is_mine(&ended.told) && ended.at.elapsed() < STALE);
         let found = fresh.find(|ended| !taken.contains(&ended.told.number))?;

@@ -7,7 +7,6 @@ const FOCUS_HTML = HTMLElement.prototype.focus;
 const FOCUS_SVG = SVGElement.prototype.focus;
 const BLUR_HTML = HTMLElement.prototype.blur;
 const CLICK_HTML = HTMLElement.prototype.click;
-const DISPATCH = EventTarget.prototype.dispatchEvent;
 const LISTEN = EventTarget.prototype.addEventListener;
 const SET_INPUT_VALUE = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
 const SET_AREA_VALUE = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set;

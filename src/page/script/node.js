@@ -43,6 +43,8 @@ const GET_TITLE = getterOf(Document.prototype, "title");
 const ASSIGNED_NODES = HTMLSlotElement.prototype.assignedNodes;
 const GET_TAB_INDEX = getterOf(HTMLElement.prototype, "tabIndex");
 const GET_SVG_TAB_INDEX = getterOf(SVGElement.prototype, "tabIndex");
+const GET_INNER_TEXT = getterOf(HTMLElement.prototype, "innerText");
+const DISPATCH = EventTarget.prototype.dispatchEvent;
 const GET_EDITABLE = getterOf(HTMLElement.prototype, "isContentEditable");
 
 const firstOf = (node) => GET_FIRST.call(node);

@@ -7,7 +7,6 @@ const GET_SELECTED_OPTIONS = getterOf(HTMLSelectElement.prototype, "selectedOpti
 const GET_METER_VALUE = getterOf(HTMLMeterElement.prototype, "value");
 const GET_PROGRESS_VALUE = getterOf(HTMLProgressElement.prototype, "value");
 
-const GET_INNER_TEXT = getterOf(HTMLElement.prototype, "innerText");
 
 const RANGES = new Set(["meter", "progressbar", "scrollbar", "slider", "spinbutton"]);
 
