@@ -21,7 +21,7 @@ pub(super) const SOURCE: &str = concat!(
     include_str!("act.js"),
     include_str!("box.js"),
     include_str!("text.js"),
-    "globalThis.__cdpilot = {token, calls, idOf, nodeOf, adopt};\nreturn token;\n})",
+    "globalThis.__cdpilot = {token, calls, idOf, nodeOf, adopt, adoptRootsOf};\nreturn token;\n})",
 );
 
 /// What is called in the world: finds the script of one document and nothing else, and calls in it.

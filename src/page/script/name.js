@@ -157,13 +157,16 @@ function ariaText(element, root, again, visited) {
 /** What aria-labelledby points at, in the element's own tree. */
 function labellersOf(element) {
   const by = has(element, "aria-labelledby") ? "aria-labelledby" : "aria-labeledby";
-  return referencesOf(element, by, "ariaLabelledByElements");
+  return referencesOf(element, by, GET_LABELLED_BY);
 }
 
-function referencesOf(element, name, property) {
+const GET_LABELLED_BY = getterOf(Element.prototype, "ariaLabelledByElements");
+const GET_DESCRIBED_BY = getterOf(Element.prototype, "ariaDescribedByElements");
+
+function referencesOf(element, name, getter) {
   const value = attr(element, name);
   if (value === null) return [];
-  if (value === "") return element[property] || []; // Set by script, not by id.
+  if (value === "") return getter.call(element) || []; // Set by script, not by id.
   const found = [];
   for (const id of fold(value).split(" ")) {
     const other = id && byIdFrom(element, id);

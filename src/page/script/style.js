@@ -7,6 +7,8 @@ const sheets = {
   inerts: true,
 };
 
+const GET_SHEETS = getterOf(Document.prototype, "styleSheets");
+const GET_ADOPTED_SHEETS = getterOf(Document.prototype, "adoptedStyleSheets");
 const MOST_RULES = 4000;
 const MOST_SELECTORS = 60;
 const readBefore = new WeakMap();
@@ -19,8 +21,8 @@ function readSheets() {
   sheets.generates = store.flat ? ["q"] : null;
   sheets.cases = ALL_IN_DOCUMENT.call(document, '[style*="text-transform"]').length > 0;
   sheets.inerts = ALL_IN_DOCUMENT.call(document, '[style*="interactivity"]').length > 0;
-  for (const sheet of document.styleSheets) readSheet(sheet);
-  for (const sheet of document.adoptedStyleSheets) readSheet(sheet);
+  for (const sheet of GET_SHEETS.call(document)) readSheet(sheet);
+  for (const sheet of GET_ADOPTED_SHEETS.call(document)) readSheet(sheet);
   store.generating = null;
   if (!sheets.generates) return;
   try {
