@@ -51,6 +51,10 @@ mod cli_supervise;
 mod fuzz_seeds;
 #[cfg(unix)]
 mod never_block;
+#[cfg(feature = "page")]
+mod page_pointer;
+#[cfg(feature = "page")]
+mod page_snapshot;
 mod project;
 mod protocol;
 mod supervisor_answers;

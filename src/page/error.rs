@@ -63,6 +63,24 @@ pub enum Error {
         /// What is wrong and how it should be.
         problem: String,
     },
+    /// There is no such kind of action.
+    #[error("unknown kind {kind:?}; one of: {known}")]
+    UnknownKind {
+        /// What was given.
+        kind: String,
+        /// What there is.
+        known: String,
+    },
+    /// The kind of action has no such field.
+    #[error("unknown field {field:?} of {of}; it has: {known}")]
+    UnknownField {
+        /// What was given, and where.
+        field: String,
+        /// The kind.
+        of: String,
+        /// What there is.
+        known: String,
+    },
     /// The element cannot be acted on.
     #[error("{what} cannot be acted on: {reason}")]
     NotActionable {
@@ -105,6 +123,20 @@ pub enum Error {
         /// The system's sentence.
         problem: String,
     },
+    /// The tab has made no such request, or it is forgotten.
+    #[error("no request {id:?} among the last ones of this tab; list its requests for their ids")]
+    NoRequest {
+        /// What was asked for.
+        id: String,
+    },
+    /// What a request brought is not there.
+    #[error("there is no body of request {id}: {why}")]
+    NoBody {
+        /// The request.
+        id: String,
+        /// Why.
+        why: String,
+    },
 }
 
 impl Error {
@@ -114,9 +146,11 @@ impl Error {
         match self {
             Self::Supervisor(error) => error.code(),
             Self::BadRef { .. } | Self::BadRequest { .. } => "BAD_REQUEST",
+            Self::UnknownKind { .. } => "UNKNOWN_KIND",
+            Self::UnknownField { .. } => "UNKNOWN_FIELD",
             Self::StaleRef { .. } | Self::DocumentGone { .. } => "STALE_REF",
             Self::RefChanged { .. } => "REF_CHANGED",
-            Self::NoMatch { .. } => "NOT_FOUND",
+            Self::NoMatch { .. } | Self::NoRequest { .. } | Self::NoBody { .. } => "NOT_FOUND",
             Self::NotActionable { .. } => "NOT_ACTIONABLE",
             Self::Timeout { .. } => "TIMEOUT",
             Self::File { .. } => "PATH_REFUSED",

@@ -218,6 +218,12 @@ impl Error {
         }
     }
 
+    /// An open dialog stands in the way of something.
+    #[cfg(feature = "page")]
+    pub(crate) fn blocked_by_dialog(what: &'static str, dialog: &str) -> Self {
+        Self::Cdp(cdp::Error::BlockedByDialog { method: what.into(), dialogs: vec![dialog.to_owned()] })
+    }
+
     /// Whether an open dialog stands in the way.
     #[must_use]
     pub fn is_blocked_by_dialog(&self) -> bool {

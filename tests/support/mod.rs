@@ -12,6 +12,10 @@ pub(crate) mod fake_grid;
 pub(crate) mod fake_pages;
 pub(crate) mod leaks;
 pub(crate) mod ledger;
+#[cfg(feature = "page")]
+pub(crate) mod paged;
+#[cfg(feature = "page")]
+pub(crate) mod pointed;
 pub(crate) mod proxy;
 #[cfg(unix)]
 pub(crate) mod renderers;

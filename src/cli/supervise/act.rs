@@ -8,6 +8,8 @@ use serde_json::{Map, Value, json};
 use super::super::failure::{Exit, Failure};
 use super::super::settings::Settings;
 use super::command::{Action, Asked, Command, HELP, Misread};
+use super::page;
+use crate::page::Pages;
 use crate::supervisor::{ArmedAnswer, Dialog, DialogAnswer, FrameRef, NavigationEntry, Page, Snapshot, Supervisor};
 use crate::sync::Deadline;
 
@@ -42,9 +44,10 @@ impl Answer {
 }
 
 /// Carries out a command.
-pub(super) fn carry_out(asked: Asked, supervisor: &Supervisor, settings: &Settings) -> Answer {
+pub(super) fn carry_out(asked: Asked, pages: &Pages, settings: &Settings) -> Answer {
+    let supervisor: &Supervisor = pages.supervisor();
     let before = supervisor.snapshot();
-    let act = Act { supervisor, settings, wish: asked.timeout_ms.map(Duration::from_millis) };
+    let act = Act { pages, supervisor, settings, wish: asked.timeout_ms.map(Duration::from_millis) };
     let command = asked.command.name().to_owned();
     let (ok, failure, rest) = match act.run(asked.command) {
         Ok(rest) => (true, None, rest),
@@ -66,6 +69,7 @@ fn opened_since(before: &Snapshot, now: &Snapshot) -> bool {
 }
 
 struct Act<'a> {
+    pages: &'a Pages,
     supervisor: &'a Supervisor,
     settings: &'a Settings,
     wish: Option<Duration>,
@@ -145,12 +149,21 @@ impl Act<'_> {
                 object(json!({ "targetId": page.id, "frame_tree": tree }))
             }
             Command::Help {} => {
-                let commands: Vec<_> =
-                    HELP.iter().map(|(usage, what)| json!({ "usage": usage, "what": what })).collect();
+                let commands: Vec<_> = HELP
+                    .iter()
+                    .chain(&page::HELP)
+                    .map(|(usage, what)| json!({ "usage": usage, "what": what }))
+                    .collect();
                 let json = r#"{"cmd": "eval", "frame": "top", "script": "1 + 1", "id": 7, "timeoutMs": 5000}"#;
                 object(json!({ "commands": commands, "json": json }))
             }
             Command::Quit {} => Map::new(),
+            Command::OnTab { command, target } => {
+                let page = self.page(target.as_deref())?;
+                let tab = self.pages.tab(&page.id.as_str().into())?;
+                // What it takes by itself is told by the page layer.
+                command.run(&tab, Deadline::after(self.wish.unwrap_or(LONGEST).min(LONGEST)))?
+            }
         })
     }
 
@@ -204,7 +217,7 @@ fn only<'a>(ids: impl Iterator<Item = &'a str>, text: &str) -> Option<&'a str> {
 }
 
 /// A page as lines show it.
-pub(super) fn page(page: &Page) -> Map<String, Value> {
+pub(super) fn page_line(page: &Page) -> Map<String, Value> {
     let mut map = object(json!({
         "targetId": page.target_id.as_str(), "url": page.url, "title": page.title, "state": page.state, "own": page.own,
     }));
@@ -222,7 +235,7 @@ fn snapshot(now: &Snapshot) -> Value {
         .pages
         .iter()
         .map(|known| {
-            let mut map = page(known);
+            let mut map = page_line(known);
             map.insert("frame_tree".to_owned(), json!(now.frame_tree(known.target_id.as_str())));
             map
         })

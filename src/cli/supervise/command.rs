@@ -1,11 +1,12 @@
 //! What may be said on stdin: a word and its arguments, or a JSON object.
 
+use super::page::{self, OnTab};
 use crate::supervisor::{DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// A command. As JSON: `{"cmd": "eval", "frame": "top", "script": "1 + 1", "id": 7}`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "cmd", rename_all = "lowercase", deny_unknown_fields)]
 pub(super) enum Command {
     Accept {
@@ -58,6 +59,12 @@ pub(super) enum Command {
     },
     Help {},
     Quit {},
+    /// Something of the page layer.
+    #[serde(skip)]
+    OnTab {
+        command: OnTab,
+        target: Option<String>,
+    },
 }
 
 /// What an armed answer does.
@@ -135,6 +142,15 @@ fn from_json(line: &str) -> Result<Asked, Misread> {
             None => return Err(misread(&name, id, "timeoutMs is not a number of milliseconds above 0".to_owned())),
         },
     };
+    if page::knows(&name) {
+        map.remove("cmd");
+        return match page::from_json(&name, map) {
+            Ok((command, target)) => {
+                Ok(Asked { command: Command::OnTab { command, target }, id, timeout_ms, json: true })
+            }
+            Err(problem) => Err(misread(&name, id, problem)),
+        };
+    }
     match serde_json::from_value(Value::Object(map)) {
         Ok(command) => Ok(Asked { command, id, timeout_ms, json: true }),
         Err(problem) => Err(misread(&name, id, problem.to_string())),
@@ -143,6 +159,9 @@ fn from_json(line: &str) -> Result<Asked, Misread> {
 
 fn from_words(word: &str, rest: &str) -> Result<Command, String> {
     let optional = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    if let Some(command) = page::from_words(word, rest) {
+        return command.map(|command| Command::OnTab { command, target: None });
+    }
     let needed = |text: &str, usage: &str| optional(text).ok_or_else(|| format!("usage: {usage}"));
     Ok(match word {
         "accept" => {
@@ -214,6 +233,7 @@ impl Command {
             Self::Frames { .. } => "frames",
             Self::Help {} => "help",
             Self::Quit {} => "quit",
+            Self::OnTab { command, .. } => command.name(),
         }
     }
 
@@ -227,6 +247,7 @@ impl Command {
                 | Self::Revive { .. }
                 | Self::Open { .. }
                 | Self::Close { .. }
+                | Self::OnTab { .. }
         )
     }
 }
@@ -295,6 +316,15 @@ mod tests {
 
     #[test]
     fn every_command_has_its_help() {
+        for (usage, _) in page::HELP {
+            let name = split(usage).0;
+            let line = match name {
+                "see" => name.to_owned(),
+                "act" => r#"act {"kind": "close"}"#.to_owned(),
+                _ => format!("{name} e1 x"),
+            };
+            assert!(matches!(words(&line), Command::OnTab { .. }), "{line}");
+        }
         for (usage, _) in HELP {
             let name = split(usage).0;
             let line = format!("{name} {}", if name == "policy" { "hold" } else { "accept x" });

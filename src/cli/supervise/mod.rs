@@ -10,6 +10,7 @@ mod act;
 mod command;
 mod input;
 mod lines;
+mod page;
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use super::failure::{Exit, Failure};
 use super::output::Out;
 use super::settings::{Settings, env, headers, headless};
 use crate::browser::{AttachOptions, Browser, LaunchOptions, Switch, TransportKind};
+use crate::page::Pages as Tabs;
 use crate::supervisor::{DialogPolicy, Entry, Pages, Supervisor, SupervisorOptions};
 use crate::sync::{Deadline, Thread, spawn};
 use act::Answer;
@@ -156,7 +158,7 @@ impl Ready {
             (browser.version().product.clone(), browser.pid(), port.filter(|_| browser.pid().is_some()))
         });
         let (browser, pid, cdp_port) = told.unwrap_or_default();
-        let pages = supervisor.snapshot().pages.iter().map(act::page).collect();
+        let pages = supervisor.snapshot().pages.iter().map(act::page_line).collect();
         let version = env!("CARGO_PKG_VERSION");
         Self { kind: "ready", version, browser, launched: pid.is_some(), pid, cdp_port, policy, pages }
     }
@@ -197,16 +199,17 @@ impl Session {
         let (lines, patience, writer) = Lines::start(tell.clone(), alive.clone()).map_err(refused)?;
         lines.write(&Ready::of(supervisor, args.policy.into()));
         let (misread, unread) = bounded::<Misread>(WAITING);
+        let pages = Tabs::new(Arc::clone(supervisor));
         let lane = |name: &str, count: usize, unread: Option<Receiver<Misread>>| -> Result<Lane, Failure> {
             let (jobs, queue) = bounded::<Asked>(WAITING);
             let threads = (1..=count).map(|number| {
                 let (queue, unread, working) = (queue.clone(), unread.clone(), working.clone());
-                let (supervisor, lines) = (Arc::clone(supervisor), lines.clone());
+                let (pages, lines) = (pages.clone(), lines.clone());
                 let name = if count == 1 { name.to_owned() } else { format!("{name}-{number}") };
                 spawn(name, move || {
                     let _working = working;
                     let unread = unread.unwrap_or_else(crossbeam_channel::never);
-                    work(&queue, &unread, &supervisor, &settings, &lines);
+                    work(&queue, &unread, &pages, &settings, &lines);
                 })
             });
             Ok(Lane { threads: threads.collect::<std::io::Result<_>>().map_err(refused)?, jobs })
@@ -326,17 +329,11 @@ impl Session {
     }
 }
 
-fn work(
-    queue: &Receiver<Asked>,
-    unread: &Receiver<Misread>,
-    supervisor: &Supervisor,
-    settings: &Settings,
-    lines: &Lines,
-) {
+fn work(queue: &Receiver<Asked>, unread: &Receiver<Misread>, pages: &Tabs, settings: &Settings, lines: &Lines) {
     loop {
         select! {
             recv(queue) -> asked => match asked {
-                Ok(asked) => lines.write(&act::carry_out(asked, supervisor, settings)),
+                Ok(asked) => lines.write(&act::carry_out(asked, pages, settings)),
                 Err(_) => break,
             },
             recv(unread) -> misread => match misread {
@@ -345,7 +342,7 @@ fn work(
             },
         }
     }
-    queue.iter().for_each(|asked| lines.write(&act::carry_out(asked, supervisor, settings)));
+    queue.iter().for_each(|asked| lines.write(&act::carry_out(asked, pages, settings)));
     unread.try_iter().for_each(|misread| lines.write(&Answer::misread(misread)));
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `request` | the actions as they are asked for |
+//! | `request`, `parse` | the actions as they are asked for |
 //! | `ready` | finding an element, and waiting until it can be acted on |
 //! | `pointer`, `drag`, `scroll` | the mouse |
 //! | `typing`, `forms` | the keyboard and form fields |
@@ -13,6 +13,7 @@ mod batch;
 mod drag;
 mod evaluate;
 mod forms;
+mod parse;
 mod pointer;
 mod ready;
 mod request;

@@ -1,17 +1,332 @@
 //! The mouse, and what is done to a whole tab.
 
+use serde::{Deserialize, Serialize};
+
+use super::super::input::{Buttons, Sent, UNANSWERED, modifier_bits, moved, pressed, released, wheeled};
+use super::super::world::Node;
 use super::super::{Error, Tab};
-use super::{Act, Did};
+use super::ready::{Needs, Ready};
+use super::{Act, Button, Did, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Point};
+use crate::cdp::protocol::emulation::SetDeviceMetricsOverride;
+use crate::supervisor::FrameRef;
 use crate::sync::Deadline;
+use std::time::Duration;
+
+/// How long a move into a frame of another process may be on its way.
+const ARRIVING: Duration = Duration::from_millis(300);
+/// How often it is tried.
+const MOVES: u32 = 3;
+/// A viewport's sides, CSS pixels.
+const SIDES: std::ops::RangeInclusive<u32> = 1..=8192;
+
+/// Trusted events that have arrived in a document since it was told to count them.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Arrived {
+    pub(super) mousemove: u32,
+    pub(super) mousedown: u32,
+    pub(super) mouseup: u32,
+    pub(super) dragstart: u32,
+    pub(super) drop: u32,
+    pub(super) dragend: u32,
+}
+
+/// A click: the same for trusted and synthetic ones.
+#[derive(Debug, Clone, Copy)]
+struct Click<'a> {
+    button: Button,
+    count: i64,
+    modifiers: &'a [Modifier],
+}
+
+#[derive(Serialize)]
+struct AskClick {
+    id: u32,
+    button: i64,
+    count: i64,
+    modifiers: i64,
+    swallow: i64,
+}
+
+#[derive(Serialize)]
+struct AskCame<'a> {
+    types: &'a [&'a str],
+    ms: u64,
+    last: bool,
+}
 
 impl Tab {
-    /// To come.
-    pub(super) fn point_at(&self, _act: &Act, _deadline: Deadline) -> Result<Did, Error> {
-        Err(Error::BadRequest { problem: "not there yet".to_owned() })
+    /// Clicks, hovers, and single mouse events.
+    pub(super) fn point_at(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+        self.emulate_focus();
+        match &act.kind {
+            Kind::Click { at, double, button, modifiers } => {
+                let click = Click { button: *button, count: if *double { 2 } else { 1 }, modifiers };
+                self.click(act, at, Needs::CLICK, click, deadline)
+            }
+            Kind::Hover { at } => {
+                let click = Click { button: Button::Left, count: 0, modifiers: &[] };
+                self.click(act, at, Needs::HOVER, click, deadline)
+            }
+            Kind::ClickCoords { x, y, double, button } => {
+                only_trusted(act, "clickCoords")?;
+                let at = Point { x: *x, y: *y };
+                self.check_point(at, deadline)?;
+                let click = Click { button: *button, count: if *double { 2 } else { 1 }, modifiers: &[] };
+                let mut events = vec![moved(at, Buttons::default(), 0)];
+                events.extend(presses(at, click, 0));
+                did(self.send_mouse(events, deadline)?)
+            }
+            Kind::Mouse { events } => {
+                only_trusted(act, "mouse")?;
+                self.mouse_events(events, deadline)
+            }
+            _ => Err(Error::BadRequest { problem: "this is nothing for the mouse".to_owned() }),
+        }
     }
 
-    /// To come.
-    pub(super) fn whole_tab(&self, _act: &Act, _deadline: Deadline) -> Result<Did, Error> {
-        Err(Error::BadRequest { problem: "not there yet".to_owned() })
+    /// Sets the viewport's size, or closes the tab.
+    pub(super) fn whole_tab(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+        match &act.kind {
+            Kind::Resize { width, height } => self.resize(*width, *height, deadline),
+            Kind::Close {} => {
+                self.supervisor.close_page(&self.target, deadline)?;
+                Ok(Did::default())
+            }
+            _ => Err(Error::BadRequest { problem: "this is nothing for a whole tab".to_owned() }),
+        }
+    }
+
+    fn resize(&self, width: u32, height: u32, deadline: Deadline) -> Result<Did, Error> {
+        for (side, name) in [(width, "width"), (height, "height")] {
+            if !SIDES.contains(&side) {
+                let problem = format!("{name} is {side}; it has to be from {} to {}", SIDES.start(), SIDES.end());
+                return Err(Error::BadRequest { problem });
+            }
+        }
+        let metrics = SetDeviceMetricsOverride::new(width.into(), height.into(), 0.0, false);
+        let done = self.supervisor.session_call(&FrameRef::TopOf(self.target.clone()), &metrics, deadline)?;
+        let (_, sized) = self.call::<(f64, f64)>(&self.top()?, "sized", &(width, height), deadline)?;
+        if sized.result != (f64::from(width), f64::from(height)) {
+            let reason = format!("its viewport is {} x {} afterwards", sized.result.0, sized.result.1);
+            return Err(Error::NotActionable { what: "the window".to_owned(), reason, covered_by: None });
+        }
+        Ok(Did { rescued: done.rescued || sized.rescued, ..Did::default() })
+    }
+
+    /// Fails for a point outside of the viewport.
+    pub(super) fn check_point(&self, at: Point, deadline: Deadline) -> Result<(), Error> {
+        let (_, size) = self.call::<(f64, f64)>(&self.top()?, "viewport", &(), deadline)?;
+        let (width, height) = size.result;
+        // Written so that what is no number fails too.
+        if at.x >= 0.0 && at.x < width && at.y >= 0.0 && at.y < height {
+            return Ok(());
+        }
+        let problem =
+            format!("the point {}, {} is outside of the viewport, which is {width} x {height} CSS pixels", at.x, at.y);
+        Err(Error::BadRequest { problem })
+    }
+
+    fn click(&self, act: &Act, at: &Locator, needs: Needs, click: Click<'_>, deadline: Deadline) -> Result<Did, Error> {
+        let ready = self.ready(at, needs, act.force, deadline)?;
+        let modifiers = modifier_bits(click.modifiers, ready.mac);
+        let done = if act.input == Some(Input::Synthetic) {
+            self.synthetic_click(&ready.node, click, modifiers, false, deadline)?
+        } else {
+            let point = self.point_of(&ready)?;
+            self.trusted_click(&ready, point, click, modifiers, deadline)?
+        };
+        Ok(Did { rescued: done.rescued || ready.rescued, ..done })
+    }
+
+    pub(super) fn point_of(&self, ready: &Ready) -> Result<Point, Error> {
+        ready.point.ok_or_else(|| Error::NotActionable {
+            what: format!("the {}", ready.tag),
+            reason: "it has no point that receives events".to_owned(),
+            covered_by: None,
+        })
+    }
+
+    fn trusted_click(
+        &self,
+        ready: &Ready,
+        at: Point,
+        click: Click<'_>,
+        modifiers: i64,
+        deadline: Deadline,
+    ) -> Result<Did, Error> {
+        let silence = deadline.within(UNANSWERED);
+        let over = moved(at, Buttons::default(), modifiers);
+        let sent = if self.is_elsewhere(&ready.node) {
+            // Where the frames of other processes are drawn is known to Chromium a moment after they were scrolled.
+            match self.arrive(ready, at, modifiers, deadline)? {
+                Sent::Handled { .. } => self.send_mouse(presses(at, click, modifiers), silence)?,
+                other => other,
+            }
+        } else {
+            let mut events = vec![over];
+            events.extend(presses(at, click, modifiers));
+            self.send_mouse(events, silence)?
+        };
+        match sent {
+            Sent::Unanswered => self.instead(ready, click, modifiers, deadline),
+            sent => did(sent),
+        }
+    }
+
+    /// Whether a node is in another process than the top document, or may be.
+    pub(super) fn is_elsewhere(&self, node: &Node) -> bool {
+        let now = self.supervisor.snapshot();
+        let session = |frame: &str| now.frame(frame).and_then(|frame| frame.session_id.clone());
+        let top = self.top().ok();
+        top.is_none_or(|top| session(top.as_str()) != session(node.frame.as_str()))
+    }
+
+    /// Moves the mouse over an element of another process until it gets there.
+    pub(super) fn arrive(&self, ready: &Ready, at: Point, modifiers: i64, deadline: Deadline) -> Result<Sent, Error> {
+        for turn in 0..MOVES {
+            let sent = self.send_mouse(vec![moved(at, Buttons::default(), modifiers)], deadline.within(UNANSWERED))?;
+            if !matches!(sent, Sent::Handled { .. }) {
+                return Ok(sent);
+            }
+            let ms = if turn == 0 { 50 } else { ARRIVING.as_millis() as u64 };
+            match self.came(&ready.node, &["mousemove"], ms, false, deadline) {
+                Ok(arrived) if arrived.mousemove > 0 => return Ok(sent),
+                Ok(_) => {}
+                Err(error) if error.is_blocked_by_dialog() => return Ok(Sent::Cut),
+                Err(error) => return Err(error),
+            }
+        }
+        let reason = "events at its point do not reach its frame".to_owned();
+        Err(Error::NotActionable { what: format!("the {}", ready.tag), reason, covered_by: None })
+    }
+
+    /// Which trusted events have arrived in a document.
+    pub(super) fn came(
+        &self,
+        node: &Node,
+        types: &[&str],
+        ms: u64,
+        last: bool,
+        deadline: Deadline,
+    ) -> Result<Arrived, Error> {
+        let ask = AskCame { types, ms, last };
+        Ok(self.call_in(&node.frame, &node.doc, "came", &ask, deadline)?.result)
+    }
+
+    /// The synthetic sequence in the place of trusted input that Chromium does not answer. Never both: what
+    /// has arrived is not done again, and what arrives late is kept from the page.
+    fn instead(&self, ready: &Ready, click: Click<'_>, modifiers: i64, deadline: Deadline) -> Result<Did, Error> {
+        loop {
+            let arrived = match self.came(&ready.node, &["mouseup"], 0, false, deadline) {
+                Ok(arrived) => arrived,
+                Err(error) if error.is_blocked_by_dialog() => return Ok(Did::default()),
+                Err(Error::DocumentGone { .. }) => return Ok(Did::default()),
+                Err(error) => return Err(error),
+            };
+            if arrived.mouseup > 0 || (click.count == 0 && arrived.mousemove > 0) {
+                return Ok(Did::default());
+            }
+            if arrived.mousedown == 0 {
+                return self.synthetic_click(&ready.node, click, modifiers, true, deadline);
+            }
+            // Half of it is there.
+            self.came(&ready.node, &["mouseup"], 250, false, deadline)?;
+            if deadline.passed() {
+                return Err(Error::Timeout { what: "the release of the button".to_owned(), after_ms: 0 });
+            }
+        }
+    }
+
+    fn synthetic_click(
+        &self,
+        node: &Node,
+        click: Click<'_>,
+        modifiers: i64,
+        instead: bool,
+        deadline: Deadline,
+    ) -> Result<Did, Error> {
+        let button = match click.button {
+            Button::Left => 0,
+            Button::Middle => 1,
+            Button::Right => 2,
+        };
+        let swallow = if instead { click.count } else { 0 };
+        let ask = AskClick { id: node.id, button, count: click.count, modifiers, swallow };
+        self.synthetic(node, "syntheticClick", &ask, deadline)
+    }
+
+    /// Runs a synthetic sequence. What ends the document meanwhile was set off by it.
+    pub(super) fn synthetic(
+        &self,
+        node: &Node,
+        name: &str,
+        ask: &impl Serialize,
+        deadline: Deadline,
+    ) -> Result<Did, Error> {
+        let input = Some(Input::Synthetic);
+        match self.call_in::<serde_json::Value>(&node.frame, &node.doc, name, ask, deadline) {
+            Ok(done) => Ok(Did { input, rescued: done.rescued, ..Did::default() }),
+            Err(error) if error.is_blocked_by_dialog() => Ok(Did { input, ..Did::default() }),
+            Err(Error::DocumentGone { .. }) => Ok(Did { input, ..Did::default() }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// One after the other while a button is down, for what follows a drag; at once otherwise.
+    fn mouse_events(&self, events: &[MouseEvent], deadline: Deadline) -> Result<Did, Error> {
+        let (mut held, mut pressed_at, mut count) = (self.mouse.lock().buttons, None::<Point>, 0);
+        let mut whole = Did::default();
+        for event in events {
+            let at = Point { x: event.x, y: event.y };
+            if ![event.x, event.y, event.delta_x, event.delta_y].iter().all(|number| number.is_finite()) {
+                return Err(Error::BadRequest { problem: "a mouse event's numbers have to be finite".to_owned() });
+            }
+            let sent = match event.kind {
+                MouseKind::Move => moved(at, held, 0),
+                MouseKind::Down => {
+                    count = if pressed_at == Some(at) { count + 1 } else { 1 };
+                    (pressed_at, held) = (Some(at), Buttons::of(Button::Left));
+                    pressed(at, Button::Left, count, 0)
+                }
+                MouseKind::Up => {
+                    held = Buttons::default();
+                    released(at, Button::Left, count.max(1), 0)
+                }
+                MouseKind::Wheel => wheeled(at, (event.delta_x, event.delta_y), held),
+            };
+            let sent = self.send_mouse(vec![sent], deadline)?;
+            whole.rescued |= did(sent)?.rescued;
+            if sent == Sent::Cut {
+                break;
+            }
+        }
+        Ok(whole)
+    }
+}
+
+/// Some actions have no synthetic form.
+fn only_trusted(act: &Act, kind: &str) -> Result<(), Error> {
+    if act.input != Some(Input::Synthetic) {
+        return Ok(());
+    }
+    let problem = format!(
+        "{kind} has no synthetic form; leave out input, or use click, hover, type, press, select, fill, drag or scroll"
+    );
+    Err(Error::BadRequest { problem })
+}
+
+/// A button down and up, so often.
+fn presses(at: Point, click: Click<'_>, modifiers: i64) -> Vec<crate::cdp::protocol::input::DispatchMouseEvent> {
+    let once = |count| [pressed(at, click.button, count, modifiers), released(at, click.button, count, modifiers)];
+    (1..=click.count).flat_map(once).collect()
+}
+
+/// What is told of input that was sent.
+pub(super) fn did(sent: Sent) -> Result<Did, Error> {
+    match sent {
+        Sent::Handled { rescued } => Ok(Did { rescued, ..Did::default() }),
+        Sent::Cut => Ok(Did::default()),
+        Sent::Unanswered => Err(Error::Timeout { what: "the browser's answer to input".to_owned(), after_ms: 0 }),
     }
 }

@@ -1,6 +1,10 @@
 //! The actions as they are asked for: the fields of `POST /act`.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
+
+use crate::sync::Deadline;
 
 /// An action on a tab.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,6 +25,49 @@ pub struct Act {
     /// Whether what changed on the page is told.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub delta: bool,
+}
+
+/// The time that an action takes at most when none is given, and the most that may be given.
+const USUAL: Duration = Duration::from_secs(8);
+const PATIENT: Duration = Duration::from_secs(20);
+const LONGEST: Duration = Duration::from_secs(120);
+
+impl Act {
+    /// An action with nothing but its kind.
+    #[must_use]
+    pub fn new(kind: Kind) -> Self {
+        Self { kind, timeout_ms: None, input: None, force: false, delta: false }
+    }
+
+    /// Its own deadline, within another one.
+    #[must_use]
+    pub fn deadline(&self, within: Deadline) -> Deadline {
+        let usual = match self.kind {
+            Kind::Wait(_) | Kind::Evaluate { .. } => PATIENT,
+            Kind::Batch { .. } => LONGEST,
+            _ => USUAL,
+        };
+        within.within(self.timeout_ms.map_or(usual, Duration::from_millis).min(LONGEST))
+    }
+}
+
+impl Kind {
+    /// The element it is about, if it is about one.
+    pub(super) fn locator(&self) -> Option<&Locator> {
+        match self {
+            Self::Click { at, .. }
+            | Self::Hover { at }
+            | Self::ScrollIntoView { at }
+            | Self::Type { at, .. }
+            | Self::Press { at, .. }
+            | Self::Select { at, .. }
+            | Self::Check { at }
+            | Self::Uncheck { at }
+            | Self::Scroll { at, .. } => Some(at),
+            Self::Fill { fields } => fields.first().map(|field| &field.at),
+            _ => None,
+        }
+    }
 }
 
 /// How events get into the page.

@@ -1,1 +1,350 @@
+// Finding an element, and waiting until it can be acted on.
 
+const RECTS = Element.prototype.getClientRects;
+const BOX = Element.prototype.getBoundingClientRect;
+const POINT_IN_DOCUMENT = Document.prototype.elementFromPoint;
+const POINT_IN_ROOT = ShadowRoot.prototype.elementFromPoint;
+const SCROLL_INTO_VIEW = Element.prototype.scrollIntoView;
+const CHECK_VISIBLE = Element.prototype.checkVisibility;
+const ONE_IN_DOCUMENT = Document.prototype.querySelector;
+const ONE_IN_FRAGMENT = DocumentFragment.prototype.querySelector;
+const MAKE_WALKER = Document.prototype.createTreeWalker;
+const MAKE_RANGE = Document.prototype.createRange;
+const GET_ID = getterOf(Element.prototype, "id");
+const LABEL_CONTROL = getterOf(HTMLLabelElement.prototype, "control");
+
+/** The first match in document order over open shadow roots; what is in a root comes before the host's children. */
+function firstIn(root, selector) {
+  const light = (root instanceof Document ? ONE_IN_DOCUMENT : ONE_IN_FRAGMENT).call(root, selector);
+  const walker = MAKE_WALKER.call(document, root, NodeFilter.SHOW_ELEMENT);
+  for (let element = walker.nextNode(); element; element = walker.nextNode()) {
+    if (element === light) return light;
+    const inner = GET_SHADOW.call(element);
+    const found = inner && firstIn(inner, selector);
+    if (found) return found;
+  }
+  return light;
+}
+
+/** The element that arguments name, or the answer that says why there is none. */
+function found(args) {
+  if (args.id) {
+    const node = nodeOf(args.id);
+    const element = node && typeOf(node) === 3 ? parentElementOf(node) : node;
+    return element && isConnected(node) ? { element } : { answer: { gone: true }, last: true };
+  }
+  try {
+    const element = firstIn(document, args.selector);
+    return element ? { element } : { answer: { none: true } };
+  } catch (error) {
+    return { answer: { bad: String((error && error.message) || error) }, last: true };
+  }
+}
+
+// What it is.
+
+const roleFor = (element) => (typeof roleOf === "function" ? roleOf(element) || "" : "");
+const nameFor = (element) => (typeof nameOf === "function" ? nameOf(element) || "" : "");
+const likeness = (text) => fold(String(text).replace(/\p{Nd}+/gu, " "));
+
+/** What is shown now, when a reader would take it for another thing than `was`. */
+function changedFrom(was, element) {
+  if (!was || typeof roleOf !== "function" || typeof nameOf !== "function") return null;
+  const now = { role: roleFor(element), name: nameFor(element) };
+  return was.role === now.role && likeness(was.name) === likeness(now.name) ? null : now;
+}
+
+/** How a person is told of an element: role "name" (tag#id). */
+function described(element) {
+  const id = GET_ID.call(element);
+  const tag = nameOfTag(element) + (id ? "#" + id.slice(0, 60) : "");
+  const role = roleFor(element);
+  const name = fold(nameFor(element)).slice(0, 60);
+  const text = role && role !== "generic" && role !== "none" ? role + (name ? ' "' + name + '"' : "") : "";
+  return text ? text + " (" + tag + ")" : tag;
+}
+
+// Where it is.
+
+const area = (rect) => rect.width > 0 && rect.height > 0;
+
+/** The rectangles of an element in the viewport: one for each line of a wrapped link. */
+function rectsOf(element) {
+  const own = Array.from(RECTS.call(element)).filter(area);
+  if (own.length) return own;
+  if (element instanceof HTMLAreaElement) return areaRects(element);
+  if (styleOf(element).display !== "contents") return own;
+  const range = MAKE_RANGE.call(document);
+  range.selectNodeContents(element);
+  return Array.from(range.getClientRects()).filter(area);
+}
+
+/** The box around a part of an image map. */
+function areaRects(element) {
+  const map = CLOSEST.call(element, "map");
+  const name = map && (attr(map, "name") || GET_ID.call(map));
+  const image = name && Array.from(allIn(GET_ROOT_NODE.call(element), "img[usemap]")).find((img) => attr(img, "usemap") === "#" + name);
+  if (!image) return [];
+  const box = BOX.call(image);
+  const n = (attr(element, "coords") || "").split(/[\s,;]+/).map(Number).filter(Number.isFinite);
+  const shape = (attr(element, "shape") || "rect").toLowerCase();
+  if (shape === "default") return [box].filter(area);
+  let [left, top, right, bottom] = n;
+  if (shape.startsWith("circ")) [left, top, right, bottom] = [n[0] - n[2], n[1] - n[2], n[0] + n[2], n[1] + n[2]];
+  else if (shape.startsWith("poly")) {
+    const [xs, ys] = [n.filter((_, i) => i % 2 === 0), n.filter((_, i) => i % 2 === 1)];
+    [left, top, right, bottom] = [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+  }
+  const rect = new DOMRect(box.left + left, box.top + top, right - left, bottom - top);
+  return [rect].filter(area);
+}
+
+const clips = (overflow) => overflow !== "visible";
+const holdsFixed = (style) => style.transform !== "none" || style.filter !== "none" || style.perspective !== "none";
+
+/** What of a rectangle its scrolled containers and the viewport show. */
+function shownPart(element, rect) {
+  let { left, top, right, bottom } = rect;
+  let position = styleOf(element).position;
+  const root = GET_DOCUMENT_ELEMENT.call(document);
+  for (let around = parentElementOf(element); around; around = parentElementOf(around)) {
+    const style = styleOf(around);
+    if (around === root || nameOfTag(around) === "body") continue;
+    if (position === "fixed" && !holdsFixed(style)) continue;
+    if (position === "absolute" && style.position === "static" && !holdsFixed(style)) continue;
+    position = style.position;
+    if (style.display === "contents" || style.display === "inline") continue;
+    const [x, y] = [clips(style.overflowX), clips(style.overflowY)];
+    if (!x && !y) continue;
+    const box = BOX.call(around);
+    if (x) [left, right] = [Math.max(left, box.left), Math.min(right, box.right)];
+    if (y) [top, bottom] = [Math.max(top, box.top), Math.min(bottom, box.bottom)];
+  }
+  [left, right] = [Math.max(left, 0), Math.min(right, innerWidth)];
+  [top, bottom] = [Math.max(top, 0), Math.min(bottom, innerHeight)];
+  return right - left > 0.5 && bottom - top > 0.5 ? { left, top, right, bottom } : null;
+}
+
+const middle = (part) => ({ x: (part.left + part.right) / 2, y: (part.top + part.bottom) / 2 });
+
+/** The innermost element at a point of the viewport, in whatever shadow root. */
+function hitAt({ x, y }) {
+  let hit = POINT_IN_DOCUMENT.call(document, x, y);
+  for (let depth = 0; hit && depth < 100; depth++) {
+    const root = rootsOf(hit);
+    const inner = root && POINT_IN_ROOT.call(root, x, y);
+    if (!inner || inner === hit) break;
+    hit = inner;
+  }
+  return hit;
+}
+
+/** Whether what happens to `hit` happens to `element`. */
+function receives(element, hit) {
+  for (let node = hit; node instanceof Element; node = parentOf(node)) {
+    if (node === element) return true;
+    if (node instanceof HTMLLabelElement && LABEL_CONTROL.call(node) === element) return true;
+  }
+  return false;
+}
+
+/** What lies over an element, and what that belongs to. */
+function cover(element, hit) {
+  if (!hit) return "nothing of this document";
+  const around = new Set();
+  for (let node = element; node; node = parentOf(node)) around.add(node);
+  let outer = hit;
+  for (let node = hit; node && !around.has(node); node = parentElementOf(node)) outer = node;
+  const inner = described(hit);
+  return outer === hit ? inner : inner + " in " + described(outer);
+}
+
+// Whether it can be acted on.
+
+function hiddenWhy(element) {
+  const contents = styleOf(element).display === "contents";
+  if (contents ? styleOf(element).visibility === "visible" : CHECK_VISIBLE.call(element, { visibilityProperty: true })) return null;
+  for (let node = element; node; node = parentElementOf(node)) {
+    const style = styleOf(node);
+    const at = node === element ? "" : " of " + described(node);
+    if (style.display === "none") return "it is not visible (display: none" + at + ")";
+    if (style.contentVisibility === "hidden" && node !== element) return "it is not visible (content-visibility: hidden" + at + ")";
+  }
+  const { visibility } = styleOf(element);
+  return "it is not visible" + (visibility === "visible" ? "" : " (visibility: " + visibility + ")");
+}
+
+function disabledWhy(element) {
+  for (let node = element; node; node = parentElementOf(node)) {
+    if (node === element || node instanceof HTMLButtonElement) {
+      if (MATCHES.call(node, ":disabled")) {
+        const set = has(node, "disabled") ? null : CLOSEST.call(node, "fieldset:disabled");
+        return "it is disabled" + (set ? " by " + described(set) : "");
+      }
+    }
+    if (attr(node, "aria-disabled") === "true") return "it is disabled (aria-disabled" + (node === element ? ")" : " of " + described(node) + ")");
+    if (has(node, "inert")) return "it is inert" + (node === element ? "" : " with " + described(node));
+  }
+  return null;
+}
+
+const TEXT_TYPES = /^(text|search|url|tel|email|password|number|date|time|datetime-local|month|week|color|range|)$/;
+
+function readOnlyWhy(element) {
+  const tag = nameOfTag(element);
+  const form = (tag === "input" && TEXT_TYPES.test((attr(element, "type") || "").toLowerCase())) || tag === "textarea";
+  if (!form && tag !== "select" && !(isHtml(element) && GET_EDITABLE.call(element))) {
+    const odd = tag === "input" && !/^(checkbox|radio|button|submit|reset|image|file|hidden)$/.test((attr(element, "type") || "").toLowerCase());
+    if (!odd) return "it is not editable";
+  }
+  if ((form && has(element, "readonly")) || attr(element, "aria-readonly") === "true") return "it is read-only";
+  return null;
+}
+
+const TIMES = [0, 16, 50, 100, 100, 250];
+const ALIGNMENTS = ["center", "center", "end", "start", "nearest"];
+
+/** The next frame, or a little later where frames are not drawn: in tabs in the background. */
+function frame() {
+  return new Promise((done) => {
+    requestAnimationFrame(done);
+    setTimeout(done, 32);
+    if (document.hidden) turns(performance.now() + 20, done);
+  });
+}
+
+// Timers come once a second in hidden pages, messages at once.
+function turns(until, done) {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    if (performance.now() < until) return port2.postMessage(0);
+    port1.close();
+    done();
+  };
+  port2.postMessage(0);
+}
+
+const rest = (ms) => new Promise((done) => setTimeout(done, ms));
+
+function sameBoxes(one, other) {
+  return one.length === other.length && one.every((a, i) => {
+    const b = other[i];
+    return Math.abs(a.left - b.left) < 0.5 && Math.abs(a.top - b.top) < 0.5 && Math.abs(a.width - b.width) < 0.5 && Math.abs(a.height - b.height) < 0.5;
+  });
+}
+
+/** Points of the viewport that may stand for an element: the middle of what is shown of each of its rectangles. */
+function candidates(element, rects) {
+  return rects.map((rect) => shownPart(element, rect)).filter(Boolean).map(middle);
+}
+
+/** Brings an element into view, when it is not. */
+function reveal(element, turn) {
+  if (turn < 2 && candidates(element, rectsOf(element)).length && !isTall(element)) return;
+  const block = ALIGNMENTS[turn % ALIGNMENTS.length];
+  const target = rectsOf(element).length && RECTS.call(element).length ? element : boxedIn(element);
+  SCROLL_INTO_VIEW.call(target, { block, inline: "nearest", behavior: "instant" });
+  forget();
+}
+
+// A sliver of a large thing that is in view already is not worth a scroll, one of a small thing is.
+function isTall(element) {
+  const [rect] = rectsOf(element);
+  const part = rect && shownPart(element, rect);
+  if (!part) return true;
+  const [w, h] = [part.right - part.left, part.bottom - part.top];
+  return w < Math.min(rect.width, innerWidth) * 0.5 || h < Math.min(rect.height, innerHeight) * 0.5;
+}
+
+// An element without a box of its own is scrolled to by the first one in it, or around it.
+function boxedIn(element) {
+  if (element instanceof HTMLAreaElement) {
+    const map = CLOSEST.call(element, "map");
+    return (map && allIn(GET_ROOT_NODE.call(element), "img[usemap]")[0]) || element;
+  }
+  return Array.from(allIn(element, "*")).find((inner) => RECTS.call(inner).length) || element;
+}
+
+/** One look; `last` when another one cannot come to anything else. */
+async function look(args, turn) {
+  const { needs } = args;
+  const { element, answer, last } = found(args);
+  if (!element) return { answer, last };
+  const no = (reason, covered) => ({ answer: { not: reason, covered: covered || null } });
+  const changed = () => {
+    const now = changedFrom(args.expect, element);
+    return now && { answer: { changed: now }, last: true };
+  };
+  const now = changed();
+  if (now) return now;
+  const able = () => {
+    const rects = needs.visible || needs.point ? rectsOf(element) : [];
+    const hidden = needs.visible && hiddenWhy(element);
+    if (hidden) return hidden;
+    if (needs.visible && !rects.length) return "it is not visible (it has no size)";
+    return (needs.enabled && disabledWhy(element)) || (needs.editable && readOnlyWhy(element));
+  };
+  const why = able();
+  if (why) return no(why);
+  if (needs.scroll || needs.point) reveal(element, turn);
+  let points = [];
+  if (needs.stable || needs.point) {
+    const before = rectsOf(element);
+    if (needs.stable) await frame();
+    forget();
+    if (!isConnected(element)) return args.id ? { answer: { gone: true }, last: true } : no("it is not attached to the document any more");
+    const rects = rectsOf(element);
+    if (needs.stable && !sameBoxes(before, rects)) return no("it is moving");
+    const later = changed();
+    if (later) return later;
+    const then = able();
+    if (then) return no(then);
+    if (needs.point) {
+      const within = candidates(element, rects);
+      if (!within.length) return no("it is outside of the viewport and cannot be scrolled into it");
+      points = within.filter((point) => receives(element, hitAt(point)));
+      if (!points.length) {
+        if (styleOf(element).pointerEvents === "none") return no("it takes no pointer events (pointer-events: none)");
+        const over = cover(element, hitAt(within[0]));
+        return no("it is covered by " + over, over);
+      }
+    }
+  }
+  return { answer: ready(element, points), last: true };
+}
+
+function ready(element, points) {
+  if (points.length) arm(element);
+  const type = isHtml(element) && attr(element, "type");
+  return {
+    ready: {
+      id: idOf(element),
+      points: points.slice(0, 8).map(topMost),
+      size: [innerWidth, innerHeight],
+      role: roleFor(element),
+      name: nameFor(element),
+      tag: nameOfTag(element),
+      type: (type || "").toLowerCase(),
+      editable: isHtml(element) && GET_EDITABLE.call(element),
+      mac: /^Mac/.test(navigator.platform),
+    },
+  };
+}
+
+/** Pinch zoom moves what the window shows of the layout. There is none in a frame. */
+function topMost({ x, y }) {
+  const { offsetLeft, offsetTop, scale } = visualViewport;
+  return [(x - offsetLeft) * scale, (y - offsetTop) * scale];
+}
+
+/** Waits until an element can be acted on, at most `ms`. The last reason why it cannot otherwise. */
+calls.ready = async (args) => {
+  const end = performance.now() + args.ms;
+  for (let turn = args.turn || 0; ; turn++) {
+    const { answer, last } = await look(args, turn);
+    if (last || performance.now() >= end) return { ...answer, turn };
+    const wait = Math.min(TIMES[Math.min(turn, TIMES.length - 1)], Math.max(end - performance.now(), 0));
+    await rest(wait);
+    forget();
+  }
+};

@@ -19,8 +19,13 @@ pub(super) const SOURCE: &str = concat!(
     include_str!("describe.js"),
     include_str!("tree.js"),
     include_str!("act.js"),
+    include_str!("arrive.js"),
+    include_str!("through.js"),
+    include_str!("synthetic-pointer.js"),
+    include_str!("scroll.js"),
     include_str!("box.js"),
     include_str!("text.js"),
+    include_str!("settle.js"),
     "globalThis.__cdpilot = {token, calls, idOf, nodeOf, adopt, adoptRootsOf};\nreturn token;\n})",
 );
 
@@ -48,4 +53,9 @@ pub(super) const NODE: &str = "function(token, id) {
 pub(super) const NODES: &str = "function(token, ids) {
     const world = globalThis.__cdpilot;
     return world && world.token === token ? ids.map(id => world.nodeOf(id)) : null;
+}";
+/// Hands over a closed shadow root, which it is called on; one of another document is left.
+pub(super) const ADOPT: &str = "function() {
+    const world = globalThis.__cdpilot;
+    if (world && this.ownerDocument === document) world.adopt(this.host, this);
 }";

@@ -40,6 +40,10 @@ pub(in crate::supervisor) enum Request {
     DismissCalls { target: TargetId, reply: Response<()> },
     /// For the log: a page's running script was ended.
     Rescued { target: TargetId, method: String, waited: Duration },
+    /// Begin or end to watch network requests.
+    Network { on: bool, reply: Response<()> },
+    /// Tell when everything is folded that came before.
+    CatchUp { reply: Response<()> },
     /// Leave everything in order: dialogs dismissed, own pages closed if so wished.
     Leave { close_pages: bool, reply: Response<()> },
 }
@@ -52,6 +56,8 @@ impl Request {
             Self::DismissCalls { .. }
             | Self::Rescued { .. }
             | Self::Started { .. }
+            | Self::Network { .. }
+            | Self::CatchUp { .. }
             | Self::Arm { .. }
             | Self::Disarm { .. }
             | Self::Policy { .. } => false,
@@ -290,6 +296,11 @@ impl State {
                 let data = serde_json::json!({ "waiting": method, "waited_ms": millis });
                 self.note(Kind::Rescued, Some(&target), now, &data);
             }
+            Request::Network { on, reply } => {
+                self.watch_network(on);
+                self.requests.told.push(Told::Done(reply, Ok(())));
+            }
+            Request::CatchUp { reply } => self.requests.told.push(Told::Done(reply, Ok(()))),
             Request::Leave { close_pages, reply } => self.leave(close_pages, reply, now),
         }
         self.settle(now);
@@ -477,6 +488,8 @@ fn refuse(request: Request, error: Error) {
         Request::Started { reply }
         | Request::Arm { reply, .. }
         | Request::Disarm { reply }
+        | Request::Network { reply, .. }
+        | Request::CatchUp { reply }
         | Request::DismissCalls { reply, .. }
         | Request::Policy { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Respond { reply, .. } => drop(reply.try_send(Err(error))),

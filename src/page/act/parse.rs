@@ -1,0 +1,131 @@
+//! From the JSON of a request to an action, with everything that is not known refused by name.
+
+use serde_json::{Map, Value};
+
+use super::super::Error;
+use super::Act;
+
+/// Fields of every action.
+const COMMON: [&str; 5] = ["kind", "timeoutMs", "input", "force", "delta"];
+const LOCATOR: [&str; 3] = ["ref", "selector", "frameId"];
+
+/// The kinds there are, and the fields that each has beside the common ones.
+const KINDS: [(&str, bool, &[&str]); 19] = [
+    // kind, whether it has a locator, fields
+    ("click", true, &["double", "button", "modifiers"]),
+    ("hover", true, &[]),
+    ("scrollIntoView", true, &[]),
+    ("clickCoords", false, &["x", "y", "double", "button"]),
+    ("mouse", false, &["events"]),
+    ("type", true, &["text", "submit", "slowly", "append"]),
+    ("insertText", false, &["text"]),
+    ("press", true, &["key", "repeat"]),
+    ("drag", false, &["startRef", "startSelector", "start", "endRef", "endSelector", "end", "steps", "frameId"]),
+    ("select", true, &["values"]),
+    ("check", true, &[]),
+    ("uncheck", true, &[]),
+    ("fill", false, &["fields"]),
+    ("scroll", true, &["direction", "pixels"]),
+    ("wait", false, &["timeMs", "text", "textGone", "selector", "url", "loadState", "fn", "ref", "state", "frameId"]),
+    ("resize", false, &["width", "height"]),
+    ("close", false, &[]),
+    ("evaluate", false, &["fn", "ref", "frameId"]),
+    ("batch", false, &["actions", "stopOnError"]),
+];
+const FIELD: [&str; 4] = ["ref", "selector", "frameId", "value"];
+
+impl Act {
+    /// Reads an action.
+    ///
+    /// # Errors
+    /// [`Error::UnknownKind`], [`Error::UnknownField`] for what the kind does not have, also in the actions of
+    /// a batch and the fields of a form, [`Error::BadRequest`] for values that make no sense.
+    pub fn parse(value: Value) -> Result<Self, Error> {
+        check(&value, "")?;
+        let act: Self =
+            serde_json::from_value(value).map_err(|problem| Error::BadRequest { problem: problem.to_string() })?;
+        Ok(act)
+    }
+}
+
+/// Names what is not known, with the place it stands at.
+fn check(value: &Value, place: &str) -> Result<(), Error> {
+    let bad = |problem: String| Error::BadRequest { problem };
+    let map = value.as_object().ok_or_else(|| bad(format!("{place}an action is a JSON object")))?;
+    let kinds = || KINDS.map(|(kind, ..)| kind).join(", ");
+    let kind = map.get("kind").ok_or_else(|| bad(format!("{place}kind is missing; one of: {}", kinds())))?;
+    let kind = kind.as_str().ok_or_else(|| bad(format!("{place}kind is not a text")))?;
+    let Some((_, located, own)) = KINDS.iter().find(|(known, ..)| *known == kind) else {
+        return Err(Error::UnknownKind { kind: kind.chars().take(40).collect(), known: kinds() });
+    };
+    let located: &[&str] = if *located { &LOCATOR } else { &[] };
+    known(map, &[&COMMON, located, own], place, kind)?;
+    for (index, action) in list(map, "actions").iter().enumerate() {
+        check(action, &format!("{place}actions[{index}]."))?;
+    }
+    for (index, field) in list(map, "fields").iter().enumerate() {
+        if let Some(field) = field.as_object() {
+            known(field, &[&FIELD], &format!("{place}fields[{index}]."), kind)?;
+        }
+    }
+    Ok(())
+}
+
+fn list<'a>(map: &'a Map<String, Value>, name: &str) -> &'a [Value] {
+    map.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn known(map: &Map<String, Value>, fields: &[&[&str]], place: &str, kind: &str) -> Result<(), Error> {
+    let all = || fields.iter().flat_map(|part| part.iter().copied());
+    match map.keys().find(|key| !all().any(|field| field == key.as_str())) {
+        None => Ok(()),
+        Some(key) => Err(Error::UnknownField {
+            field: format!("{place}{}", key.chars().take(40).collect::<String>()),
+            of: kind.to_owned(),
+            known: all().collect::<Vec<_>>().join(", "),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_kind_that_there_is_has_its_fields() {
+        let least = json!({
+            "click": {}, "hover": {}, "scrollIntoView": {}, "clickCoords": {"x": 1, "y": 2}, "mouse": {"events": []},
+            "type": {"text": ""}, "insertText": {"text": ""}, "press": {"key": "a"}, "drag": {}, "select": {"values": []},
+            "check": {}, "uncheck": {}, "fill": {"fields": []}, "scroll": {"direction": "up"}, "wait": {},
+            "resize": {"width": 1, "height": 1}, "close": {}, "evaluate": {"fn": "1"}, "batch": {"actions": []},
+        });
+        for (kind, located, fields) in KINDS {
+            let mut act = least[kind].clone();
+            act["kind"] = kind.into();
+            let parsed = Act::parse(act).unwrap();
+            let back = serde_json::to_value(&parsed).unwrap();
+            let mut known: Vec<&str> = COMMON.into_iter().chain(fields.iter().copied()).collect();
+            known.extend(if located { LOCATOR.as_slice() } else { &[] });
+            for key in back.as_object().unwrap().keys() {
+                assert!(known.contains(&key.as_str()), "{kind}: {key}");
+            }
+        }
+        let all = least.as_object().unwrap().len();
+        assert_eq!(all, KINDS.len());
+    }
+
+    #[test]
+    fn what_is_not_known_is_named_with_its_place() {
+        let error = |value: Value| Act::parse(value).unwrap_err();
+        assert_eq!(error(json!({"kind": "fly"})).code(), "UNKNOWN_KIND");
+        assert_eq!(error(json!({})).code(), "BAD_REQUEST");
+        assert_eq!(error(json!([])).code(), "BAD_REQUEST");
+        assert_eq!(error(json!({"kind": "click", "ref": "e1", "x": 1})).code(), "UNKNOWN_FIELD");
+        let nested = json!({"kind": "batch", "actions": [{"kind": "hover"}, {"kind": "press", "key": "a", "keys": 1}]});
+        assert!(error(nested).to_string().contains("actions[1].keys"));
+        let field = json!({"kind": "fill", "fields": [{"ref": "e1", "value": "x", "type": "text"}]});
+        assert!(error(field).to_string().contains("fields[0].type"));
+        assert_eq!(error(json!({"kind": "scroll", "direction": "north"})).code(), "BAD_REQUEST");
+    }
+}

@@ -1,0 +1,5 @@
+//! Trusted input: what goes through the browser, as a person's.
+
+mod mouse;
+
+pub(super) use mouse::{Buttons, Mouse, Sent, UNANSWERED, modifier_bits, moved, pressed, released, wheeled};

@@ -1,0 +1,59 @@
+// Whether trusted events have arrived in this document.
+
+const ARRIVALS = ["mousemove", "mousedown", "mouseup", "click", "dragstart", "dragover", "drop", "dragend"];
+let arrived = null;
+
+/** Counts trusted events from now on; the element is the one that they are for. */
+function arm(element) {
+  disarm();
+  const state = { counts: {}, element, waiting: null };
+  state.on = (event) => {
+    if (!event.isTrusted) return;
+    state.counts[event.type] = (state.counts[event.type] || 0) + 1;
+    if (state.waiting) state.waiting();
+  };
+  for (const type of ARRIVALS) addEventListener(type, state.on, { capture: true, passive: true });
+  arrived = state;
+  setTimeout(() => arrived === state && disarm(), 30000);
+}
+
+function disarm() {
+  if (!arrived) return;
+  for (const type of ARRIVALS) removeEventListener(type, arrived.on, { capture: true });
+  arrived = null;
+}
+
+/** Counts trusted events from now on. */
+calls.arm = () => arm(null);
+
+/** Waits at most `ms` until one of some types has come. The counts of all. */
+calls.came = async ({ types, ms, last }) => {
+  const state = arrived;
+  if (!state) return {};
+  const end = performance.now() + ms;
+  while (!types.some((type) => state.counts[type])) {
+    const left = end - performance.now();
+    if (left <= 0) break;
+    await Promise.race([rest(left), new Promise((done) => (state.waiting = done))]);
+  }
+  if (last && arrived === state) disarm();
+  return state.counts;
+};
+
+// What comes late, after its place has been taken by events of ours, is kept from the page.
+const LATE = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"];
+
+/** Keeps the trusted events of so many button presses from the page, should they still come. */
+function swallow(presses) {
+  let left = presses;
+  const stop = (event) => {
+    if (!event.isTrusted) return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+    // A click comes right behind the release, in the same task or the next.
+    if (event.type === "mouseup" && --left <= 0) setTimeout(end, 50);
+  };
+  const end = () => LATE.forEach((type) => removeEventListener(type, stop, true));
+  LATE.forEach((type) => addEventListener(type, stop, true));
+  setTimeout(end, 10000);
+}

@@ -1,0 +1,161 @@
+// Pointer and mouse events by script, in the sequence in which a browser dispatches them.
+// https://www.w3.org/TR/pointerevents3/ and https://www.w3.org/TR/uievents/#events-mouseevent-event-order
+
+const DISPATCH = EventTarget.prototype.dispatchEvent;
+const FOCUS = HTMLElement.prototype.focus;
+const BLUR = HTMLElement.prototype.blur;
+const BUTTON_BITS = [1, 4, 2];
+const MODIFIER_BITS = { altKey: 1, ctrlKey: 2, metaKey: 4, shiftKey: 8 };
+let hovered = null;
+let hoveredAt = { x: 0, y: 0 };
+
+/** The mouse of one action: where it is, what is down, which keys are held. */
+function mouseAt(point, modifiers) {
+  const keys = {};
+  for (const key of Object.keys(MODIFIER_BITS)) keys[key] = (modifiers & MODIFIER_BITS[key]) !== 0;
+  return { point, keys, button: 0, buttons: 0, detail: 0, quiet: false };
+}
+
+function initOf(mouse, more) {
+  const { x, y } = mouse.point;
+  return {
+    bubbles: true,
+    cancelable: true,
+    composed: true,
+    view: window,
+    clientX: x,
+    clientY: y,
+    screenX: x + window.screenX,
+    screenY: y + window.screenY,
+    movementX: 0,
+    movementY: 0,
+    button: mouse.button,
+    buttons: mouse.buttons,
+    ...mouse.keys,
+    ...more,
+  };
+}
+
+const POINTER = { pointerId: 1, pointerType: "mouse", isPrimary: true, width: 1, height: 1 };
+const whole = (init) => ({ ...init, clientX: Math.floor(init.clientX), clientY: Math.floor(init.clientY), screenX: Math.floor(init.screenX), screenY: Math.floor(init.screenY) });
+
+const sendPointer = (target, type, mouse, more) =>
+  DISPATCH.call(target, new PointerEvent(type, initOf(mouse, { ...POINTER, pressure: mouse.buttons ? 0.5 : 0, ...more })));
+const sendMouse = (target, type, mouse, more) => DISPATCH.call(target, new MouseEvent(type, whole(initOf(mouse, more))));
+// What Chromium dispatches as a pointer event of the old kind: click, auxclick, contextmenu.
+const sendClick = (target, type, mouse, more) =>
+  DISPATCH.call(target, new PointerEvent(type, whole(initOf(mouse, { ...POINTER, isPrimary: false, pressure: 0, ...more }))));
+
+function lineage(node) {
+  const line = [];
+  for (let at = node; at instanceof Element; at = parentElementOf(at)) line.push(at);
+  return line;
+}
+
+/** The mouse goes over to an element: out of what it was over, into this one. */
+function goOver(target, mouse) {
+  const before = hovered && hovered.deref();
+  const old = before && isConnected(before) ? before : null;
+  if (old === target) return;
+  const [out, into] = [lineage(old), lineage(target)];
+  const none = { button: 0, cancelable: true };
+  const once = { bubbles: false, cancelable: false, composed: false };
+  const steps = (type, at, other, line, reverse) => {
+    const crossed = line.filter((element) => !(other ? lineage(other) : []).includes(element));
+    if (reverse) crossed.reverse();
+    return [type, at, other, crossed];
+  };
+  const leave = old && steps("leave", old, target, out, false);
+  const enter = steps("enter", target, old, into, true);
+  for (const [prefix, send] of [["pointer", sendPointer], ["mouse", sendMouse]]) {
+    const button = prefix === "pointer" ? -1 : 0;
+    if (leave) {
+      send(old, prefix + "out", mouse, { ...none, button, relatedTarget: target });
+      for (const element of leave[3]) send(element, prefix + "leave", mouse, { ...none, ...once, button, relatedTarget: target });
+    }
+    send(target, prefix + "over", mouse, { ...none, button, relatedTarget: old });
+    for (const element of enter[3]) send(element, prefix + "enter", mouse, { ...none, ...once, button, relatedTarget: old });
+  }
+  hovered = new WeakRef(target);
+}
+
+/** The mouse moves to where it is, over an element. */
+function moveOver(target, mouse) {
+  goOver(target, mouse);
+  const movementX = Math.round(mouse.point.x - hoveredAt.x);
+  const movementY = Math.round(mouse.point.y - hoveredAt.y);
+  hoveredAt = mouse.point;
+  sendPointer(target, "pointermove", mouse, { button: -1, movementX, movementY });
+  if (!mouse.quiet) sendMouse(target, "mousemove", mouse, { button: mouse.buttons ? mouse.button : 0, movementX, movementY });
+}
+
+/** A button goes down. Whether what follows by default may follow. */
+function press(target, mouse, count) {
+  mouse.buttons = BUTTON_BITS[mouse.button];
+  mouse.quiet = !sendPointer(target, "pointerdown", mouse, { detail: 0 });
+  const go = mouse.quiet || sendMouse(target, "mousedown", mouse, { detail: count });
+  if (go && isConnected(target)) focusFrom(target);
+  if (mouse.button === 2 && isConnected(target) && !/^Win/.test(navigator.platform)) sendClick(target, "contextmenu", mouse, { detail: 0 });
+  return go;
+}
+
+function focusFrom(target) {
+  for (let node = target; node instanceof Element; node = parentElementOf(node)) {
+    const before = focusedElement();
+    if (node === before) return;
+    const control = node instanceof HTMLLabelElement ? LABEL_CONTROL.call(node) : null;
+    if (control) return; // its click focuses it
+    if (isHtml(node) && (GET_TAB_INDEX.call(node) >= 0 || has(node, "tabindex") || GET_EDITABLE.call(node))) {
+      FOCUS.call(node, { preventScroll: true });
+      return;
+    }
+  }
+  const before = focusedElement();
+  if (before && isHtml(before)) BLUR.call(before);
+}
+
+/** It comes up over an element; `down` is where it went down. The click goes to what both have in common. */
+function release(down, up, mouse, count) {
+  mouse.buttons = 0;
+  sendPointer(up, "pointerup", mouse, { detail: 0 });
+  if (!mouse.quiet) sendMouse(up, "mouseup", mouse, { detail: count });
+  mouse.quiet = false;
+  if (mouse.button === 2 && isConnected(up) && /^Win/.test(navigator.platform)) sendClick(up, "contextmenu", mouse, { detail: 0 });
+  if (!isConnected(down) || !isConnected(up)) return null;
+  const line = lineage(down);
+  const target = lineage(up).find((element) => line.includes(element));
+  if (!target) return null;
+  sendClick(target, mouse.button === 0 ? "click" : "auxclick", mouse, { detail: count });
+  return target;
+}
+
+/** Where an element gets events, and what gets them there. */
+function aim(element) {
+  for (const point of candidates(element, rectsOf(element))) {
+    const hit = hitAt(point);
+    if (hit && receives(element, hit)) return { point, hit };
+  }
+  const [rect] = rectsOf(element);
+  return { point: rect ? middle(rect) : { x: 0, y: 0 }, hit: element };
+}
+
+/** Clicks an element so often; not at all is a hover. */
+calls.syntheticClick = ({ id, button, count, modifiers, swallow: late }) => {
+  const element = nodeOf(id);
+  if (!element || !isConnected(element)) return { gone: true };
+  if (late) swallow(late);
+  const { point, hit } = aim(element);
+  const mouse = mouseAt(point, modifiers);
+  moveOver(hit, mouse);
+  mouse.button = button;
+  let target = hit;
+  for (let n = 1; n <= count; n++) {
+    press(target, mouse, n);
+    // What a press has put in its place gets the release.
+    const up = isConnected(target) ? target : hitAt(point) || target;
+    const clicked = release(target, up, mouse, n);
+    if (n % 2 === 0 && button === 0 && clicked) sendMouse(clicked, "dblclick", mouse, { detail: n });
+    if (!isConnected(target)) target = hitAt(point) || target;
+  }
+  return {};
+};

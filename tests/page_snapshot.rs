@@ -1,0 +1,253 @@
+//! Snapshots over all frames: what is in them, what refs stand for, what filters leave.
+
+use cdpilot::page::{Diff, Error, Format, SnapshotOptions};
+
+use crate::support::chrome::{soon, until};
+use crate::support::paged::{Paged, ref_of, text};
+
+fn form(name: &str) -> Option<Paged> {
+    Paged::showing(
+        name,
+        "<title>Sign in</title><h1>Sign in</h1>
+         <label>Mail <input id=mail required></label>
+         <label><input type=checkbox checked> Remember me</label>
+         <p>Read <a href='/terms'>the terms</a> first.</p>
+         <button onclick='this.textContent = \"Done\"'>Go</button><button disabled>Stop</button>",
+    )
+}
+
+#[test]
+fn lines_tell_roles_names_states_and_texts() {
+    let Some(paged) = form("see-lines") else { return };
+    let seen = paged.see();
+    let lines: Vec<String> = text(&seen).lines().map(without_refs).collect();
+    assert_eq!(
+        lines,
+        [
+            "- heading \"Sign in\" [level=1]",
+            "- text: Mail",
+            "- textbox \"Mail\" [required]",
+            "- checkbox \"Remember me\" [checked]",
+            "- paragraph",
+            "  - text: Read",
+            "  - link \"the terms\"",
+            "  - text: first.",
+            "- button \"Go\"",
+            "- button \"Stop\" [disabled]",
+        ],
+        "{}",
+        text(&seen)
+    );
+    assert_eq!((seen.title.as_str(), seen.truncated, seen.stats.frames), ("Sign in", false, 1));
+    assert_eq!(seen.stats.lines, 10);
+    assert_eq!(seen.stats.refs, seen.refs.len());
+    let mail = &seen.refs[&ref_of(&seen, "textbox")];
+    assert_eq!((mail.role.as_str(), mail.name.as_str(), &mail.frame_id), ("textbox", "Mail", &None));
+}
+
+/// A line without its ref.
+fn without_refs(line: &str) -> String {
+    match line.split_once(" [ref=") {
+        Some((before, rest)) => format!("{before}{}", rest.split_once(']').unwrap().1),
+        None => line.to_owned(),
+    }
+}
+
+#[test]
+fn frames_of_any_process_stand_below_their_elements() {
+    let Some(paged) = Paged::new("see-frames") else { return };
+    paged.site.page(
+        "/",
+        "<button>zero</button><iframe title=near src='/near'></iframe><iframe title=far src='@b/far'></iframe>",
+    );
+    paged.site.page("/near", "<button>one</button>");
+    paged.site.page("/far", "<button>two</button><iframe title=back src='@a/back'></iframe>");
+    paged.site.page("/back", "<button>three</button><iframe title=deep src='@b/deep'></iframe>");
+    paged.site.page("/deep", "<button>four</button>");
+    paged.go("/");
+    let supervisor = paged.supervisor();
+    until(supervisor, "five frames", |now| {
+        now.frames.iter().filter(|frame| frame.session_id.is_some() && !frame.origin.is_empty()).count() == 5
+    });
+    for frame in supervisor.snapshot().frames.iter() {
+        let loaded =
+            "document.readyState === 'complete' || new Promise(done => addEventListener('load', () => done(1)))";
+        supervisor.evaluate(&frame.frame_id.clone().into(), loaded, soon()).unwrap();
+    }
+    let seen = paged.see();
+    let lines: Vec<String> = text(&seen).lines().map(without_refs).collect();
+    assert_eq!(
+        lines,
+        [
+            "- button \"zero\"",
+            "- iframe \"near\"",
+            "  - button \"one\"",
+            "- iframe \"far\"",
+            "  - button \"two\"",
+            "  - iframe \"back\"",
+            "    - button \"three\"",
+            "    - iframe \"deep\"",
+            "      - button \"four\"",
+        ],
+        "{}",
+        text(&seen)
+    );
+    assert_eq!(seen.stats.frames, 5);
+    assert!(seen.refs[&ref_of(&seen, "four")].frame_id.is_some());
+    // Only one of them, by its element's ref.
+    let inner = paged.see_with(SnapshotOptions { frame: Some(ref_of(&seen, "\"back\"")), ..Default::default() });
+    assert_eq!(
+        text(&inner).lines().next().map(without_refs).as_deref(),
+        Some("- button \"three\""),
+        "{}",
+        text(&inner)
+    );
+    assert_eq!(ref_of(&inner, "four"), ref_of(&seen, "four"));
+    assert!(paged.tab.resolve(&ref_of(&seen, "zero")).is_ok(), "what was not looked at stays");
+}
+
+#[test]
+fn a_ref_stays_with_its_node_and_dies_with_its_document() {
+    let Some(paged) = form("see-refs") else { return };
+    let seen = paged.see();
+    let go = ref_of(&seen, "\"Go\"");
+    paged.eval(
+        "document.querySelector('h1').before(document.createElement('hr')); document.querySelector('a').remove()",
+    );
+    let again = paged.see();
+    assert_eq!(ref_of(&again, "\"Go\""), go);
+    assert!(!text(&again).contains("the terms"));
+    paged.eval("document.querySelector('button').outerHTML = '<button>Go</button>'; 1");
+    let other = ref_of(&paged.see(), "\"Go\"");
+    assert_ne!(other, go, "another node");
+    paged.go("/");
+    let new = paged.see();
+    assert!(matches!(paged.tab.resolve(&other), Err(Error::StaleRef { .. })));
+    let number = |text: &str| text[1..].parse::<u32>().unwrap();
+    let last = number(&other);
+    assert!(new.refs.keys().all(|reference| number(reference) > last), "no number is used again: {:?}", new.refs);
+    for bad in ["", "e", "e0", "x1", "e-1", "e1x", "e99999999999"] {
+        assert!(matches!(paged.tab.resolve(bad), Err(Error::BadRef { .. })), "{bad:?}");
+    }
+    assert!(matches!(paged.tab.resolve("e4000000"), Err(Error::StaleRef { .. })));
+    let some = new.refs.keys().next().unwrap();
+    for way in [some.clone(), format!("@{some}"), some[1..].to_owned()] {
+        assert!(paged.tab.resolve(&way).is_ok(), "{way}");
+    }
+}
+
+#[test]
+fn under_a_dialog_it_answers_at_once_with_what_is_known() {
+    let Some(paged) = form("see-dialog") else { return };
+    paged.supervisor().start_script(&paged.top(), "confirm('really?')").unwrap();
+    until(paged.supervisor(), "the dialog", |now| !now.dialogs.is_empty());
+    let seen = paged.see();
+    assert!(seen.blocked_by_dialog);
+    assert_eq!((text(&seen), seen.pending_dialogs.len()), ("", 1));
+    assert_eq!(&*seen.pending_dialogs[0].message, "really?");
+    let told = serde_json::to_value(&seen).unwrap();
+    assert_eq!(told["blockedByDialog"], true);
+    assert!(told["frame_tree"]["top"].is_object());
+    let nodes = paged.see_with(SnapshotOptions { format: Format::Aria, ..Default::default() });
+    assert_eq!(nodes.nodes.as_deref(), Some([].as_slice()));
+}
+
+#[test]
+fn nodes_carry_the_ids_of_the_protocol() {
+    let Some(paged) = form("see-aria") else { return };
+    let seen = paged.see_with(SnapshotOptions { format: Format::Aria, ..Default::default() });
+    let nodes = seen.nodes.unwrap();
+    let button = nodes.iter().find(|node| node.role == "button" && node.name == "Go").unwrap();
+    let asked = serde_json::json!({ "backendNodeId": button.backend_node_id.unwrap() });
+    let told = paged.supervisor().call_raw(&paged.top(), "DOM.describeNode", &asked, soon()).unwrap();
+    let told: serde_json::Value = told.result.decode().unwrap();
+    assert_eq!(told["node"]["localName"], "button");
+    let few = paged.see_with(SnapshotOptions { format: Format::Aria, limit: 3, ..Default::default() });
+    assert_eq!((few.nodes.unwrap().len(), few.truncated), (3, true));
+}
+
+#[test]
+fn filters_leave_what_they_say() {
+    let Some(paged) = form("see-filters") else { return };
+    let lines = |options: SnapshotOptions| -> Vec<String> {
+        text(&paged.see_with(options)).lines().map(without_refs).collect()
+    };
+    let interactive = lines(SnapshotOptions { interactive: true, ..Default::default() });
+    let wanted = ["- textbox \"Mail\" [required]", "- checkbox \"Remember me\" [checked]", "- link \"the terms\""];
+    assert_eq!(interactive[..3], wanted);
+    assert_eq!(interactive.len(), 5);
+    let compact = lines(SnapshotOptions { compact: true, ..Default::default() });
+    assert!(compact.contains(&"- link \"the terms\"".to_owned()), "{compact:?}");
+    let flat = lines(SnapshotOptions { depth: Some(0), ..Default::default() });
+    assert!(flat.iter().all(|line| !line.starts_with(' ')) && flat.contains(&"- paragraph".to_owned()), "{flat:?}");
+    let part = lines(SnapshotOptions { selector: Some("p".to_owned()), ..Default::default() });
+    assert_eq!(part[0], "- paragraph");
+    assert_eq!(part.len(), 4);
+    assert!(lines(SnapshotOptions { selector: Some("#nothing".to_owned()), ..Default::default() }).is_empty());
+    let bad = SnapshotOptions { selector: Some("p[".to_owned()), ..Default::default() };
+    assert!(matches!(paged.tab.snapshot(&bad, soon()), Err(Error::BadRequest { .. })));
+    let urls = lines(SnapshotOptions { urls: true, ..Default::default() });
+    assert!(urls.iter().any(|line| line.contains("/terms]")), "{urls:?}");
+    let cut = paged.see_with(SnapshotOptions { max_chars: 120, ..Default::default() });
+    assert!(cut.truncated && text(&cut).chars().count() <= 120, "{}", text(&cut));
+    assert!(text(&cut).ends_with("of 10 lines]"), "{}", text(&cut));
+    assert!(cut.refs.keys().all(|reference| text(&cut).contains(&format!("[ref={reference}]"))));
+}
+
+#[test]
+fn long_runs_are_folded_and_shown_when_asked_for() {
+    let rows: String =
+        (0..300).map(|n| format!("<tr><td>row {n}</td><td><a href='#{n}'>open {n}</a></td></tr>")).collect();
+    let Some(paged) = Paged::showing("see-fold", &format!("<table>{rows}</table><ul><li>a<li>b<li>c</ul>")) else {
+        return;
+    };
+    let folded = paged.see_with(SnapshotOptions { fold: true, ..Default::default() });
+    assert!(text(&folded).contains("open 4") && !text(&folded).contains("open 5"), "{}", text(&folded));
+    assert!(text(&folded).contains("- 295 more like these [ref="), "{}", text(&folded));
+    assert!(text(&folded).len() < 2_000, "{}", text(&folded).len());
+    let rest = ref_of(&folded, "295 more");
+    let whole = paged.see_with(SnapshotOptions { fold: true, expand: Some(rest), ..Default::default() });
+    assert!(text(&whole).contains("open 299") && !text(&whole).contains("more like these"));
+    let plain = paged.see();
+    assert!(text(&plain).contains("open 299"));
+    assert_eq!(ref_of(&plain, "open 3"), ref_of(&folded, "open 3"));
+}
+
+#[test]
+fn a_difference_tells_what_changed_and_makes_the_new_of_the_old() {
+    let Some(paged) = form("see-diff") else { return };
+    let before = paged.see();
+    paged.eval("document.querySelector('button').click(); document.querySelector('a').remove(); 1");
+    let diff = paged.see_with(SnapshotOptions { diff: true, ..Default::default() });
+    let told = text(&diff);
+    assert!(told.lines().all(|line| line.starts_with("- ") || line.starts_with("+ ")), "{told}");
+    assert!(told.contains("+ - button \"Done\"") && told.contains("-   - link \"the terms\""), "{told}");
+    let after = paged.see();
+    let made = Diff::between(text(&before), text(&after)).apply(text(&before)).unwrap();
+    assert_eq!(made, text(&after));
+    let none = paged.see_with(SnapshotOptions { diff: true, ..Default::default() });
+    assert_eq!(text(&none), "");
+    paged.go("/");
+    let other = paged.see_with(SnapshotOptions { diff: true, ..Default::default() });
+    assert!(text(&other).lines().all(|line| line.starts_with("+ ")), "{}", text(&other));
+}
+
+#[test]
+fn closed_shadow_roots_are_shown_when_they_come_too() {
+    let Some(paged) = Paged::showing(
+        "see-closed",
+        "<div id=a>light</div><x-y id=b></x-y><iframe srcdoc='<p id=c></p>'></iframe>
+         <script>a.attachShadow({mode: 'closed'}).innerHTML = '<button>inside</button><slot></slot>'</script>",
+    ) else {
+        return;
+    };
+    let seen = paged.see();
+    assert!(text(&seen).contains("- button \"inside\"") && text(&seen).contains("light"), "{}", text(&seen));
+    let inside = ref_of(&seen, "inside");
+    let late = "b.attachShadow({mode: 'closed'}).innerHTML = '<a href=#>later</a>';
+        frames[0].document.querySelector('#c').attachShadow({mode: 'closed'}).innerHTML = '<button>framed</button>'; 1";
+    paged.eval(late);
+    let seen = paged.see();
+    assert!(text(&seen).contains("- link \"later\"") && text(&seen).contains("framed"), "{}", text(&seen));
+    assert_eq!(ref_of(&seen, "inside"), inside);
+}

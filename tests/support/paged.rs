@@ -1,0 +1,84 @@
+//! A tab of the page layer and a site to show in it.
+
+use std::sync::Arc;
+
+use cdpilot::cdp::ConnectOptions;
+use cdpilot::page::{Pages, Snapshot as Seen, SnapshotOptions, Tab};
+use cdpilot::supervisor::{FrameRef, Supervisor, SupervisorOptions};
+
+use super::chrome::{shared, soon};
+use super::site::Site;
+
+/// A tab in the shared browser. Its page is closed at the end.
+pub(crate) struct Paged {
+    pub(crate) site: Site,
+    pub(crate) pages: Pages,
+    pub(crate) tab: Arc<Tab>,
+}
+
+impl Paged {
+    pub(crate) fn new(name: &str) -> Option<Self> {
+        let mut options = SupervisorOptions::task(name);
+        options.start_timeout = soon().left();
+        let supervisor = Supervisor::attach(shared()?, &ConnectOptions::default(), options).unwrap();
+        let pages = Pages::new(Arc::new(supervisor));
+        let target = pages.supervisor().snapshot().pages[0].target_id.clone();
+        let tab = pages.tab(&target).unwrap();
+        Some(Self { site: Site::start(), pages, tab })
+    }
+
+    /// The same, showing a page.
+    pub(crate) fn showing(name: &str, html: &str) -> Option<Self> {
+        let paged = Self::new(name)?;
+        paged.site.page("/", html);
+        paged.go("/");
+        Some(paged)
+    }
+
+    pub(crate) fn supervisor(&self) -> &Supervisor {
+        self.pages.supervisor()
+    }
+
+    pub(crate) fn top(&self) -> FrameRef {
+        FrameRef::TopOf(self.tab.target().clone())
+    }
+
+    /// Shows a page of the site and waits until it and its frames have loaded.
+    pub(crate) fn go(&self, path: &str) {
+        self.supervisor().navigate(&self.top(), &self.site.url("a", path), soon()).unwrap();
+        self.loaded();
+    }
+
+    /// Waits until all documents that there are have loaded.
+    pub(crate) fn loaded(&self) {
+        let loaded =
+            "document.readyState === 'complete' || new Promise(done => addEventListener('load', () => done(1)))";
+        self.eval(loaded);
+    }
+
+    /// Runs a script in the top frame. What it gives, as text.
+    pub(crate) fn eval(&self, script: &str) -> String {
+        self.supervisor().evaluate(&self.top(), script, soon()).unwrap().to_string()
+    }
+
+    pub(crate) fn see(&self) -> Seen {
+        self.see_with(SnapshotOptions::default())
+    }
+
+    pub(crate) fn see_with(&self, options: SnapshotOptions) -> Seen {
+        self.tab.snapshot(&options, soon()).unwrap()
+    }
+}
+
+/// The lines of a snapshot.
+pub(crate) fn text(seen: &Seen) -> &str {
+    seen.snapshot.as_deref().unwrap()
+}
+
+/// The ref in the line that holds `part`.
+pub(crate) fn ref_of(seen: &Seen, part: &str) -> String {
+    let line = text(seen).lines().find(|line| line.contains(part));
+    let line = line.unwrap_or_else(|| panic!("no {part:?} in:\n{}", text(seen)));
+    let (_, rest) = line.split_once("[ref=").unwrap_or_else(|| panic!("no ref in {line}"));
+    rest.split_once(']').unwrap().0.to_owned()
+}
