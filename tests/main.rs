@@ -55,6 +55,8 @@ mod never_block;
 mod page_pointer;
 #[cfg(feature = "page")]
 mod page_snapshot;
+#[cfg(feature = "page")]
+mod page_truth;
 mod project;
 mod protocol;
 mod supervisor_answers;
