@@ -34,7 +34,7 @@ function descriptionText(element) {
     if (text) return text;
   }
   if (from === "title") return "";
-  return isHtml(element) ? titleText(element) : "";
+  return titleText(element);
 }
 
 function svgDescription(element, from) {

@@ -103,9 +103,18 @@ function mayBeInertByStyle() {
 
 /** The text of a node as its element's style writes it. */
 function transformed(text, element, node) {
+  if (element instanceof MathMLElement && nameOfTag(element) === "mi") return slanted(text);
   readSheets();
   if (!sheets.cases || shownOf(element) === GONE) return text;
   return cased(text, styleOf(element).textTransform, element, node);
+}
+
+// A variable of one letter is written in mathematical italics.
+function slanted(text) {
+  const letter = fold(text);
+  const code = letter.codePointAt(0) || 0;
+  if (letter.length !== 1 || !/[A-Za-z]/.test(letter)) return text;
+  return letter === "h" ? "\u210e" : String.fromCodePoint(code - (code < 97 ? 65 - 0x1d434 : 97 - 0x1d44e));
 }
 
 function cased(text, how, element, node) {
