@@ -59,6 +59,8 @@ mod page_pointer;
 mod page_requests;
 #[cfg(feature = "page")]
 mod page_snapshot;
+#[cfg(feature = "page")]
+mod page_truth;
 mod project;
 mod protocol;
 mod supervisor_answers;

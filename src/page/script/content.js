@@ -6,6 +6,8 @@ const contentOf = (element) => textInside(element, null, new Set([element]));
 function textInside(element, root, visited) {
   if (root === element && isInert(element)) return "";
   if (element instanceof SVGUseElement) return usedText(element);
+  if (element instanceof HTMLOptionElement) return textIn(element); // Its text is one, whatever is in it.
+  if (element instanceof HTMLProgressElement) return "";
   const gathering = new Gathering(root, visited);
   gathering.inside(element);
   return gathering.text;
@@ -33,9 +35,10 @@ class Gathering {
 
   // Adds the children of an element, and what its style puts before and after them.
   inside(element) {
-    const pseudo = isHtml(element) && mayHavePseudo(element);
+    const pseudo = isHtml(element) && mayHavePseudo(element) && shownOf(element) !== GONE;
     if (pseudo) this.generated(element, "::before");
     const owned = ownedBy(element);
+    if (element instanceof HTMLDetailsElement && !summaryOf(element)) this.untitled(element);
     if (isReordered(element)) {
       for (const child of childrenOf(element)) this.child(child, element);
     } else {
@@ -79,6 +82,14 @@ class Gathering {
     source = "";
     const text = textAgain(node, this.root, this.visited);
     this.add(text, node, false, source);
+  }
+
+  // A <details> without a <summary> is given one by the browser, in its language.
+  untitled(details) {
+    if (!navigator.language.startsWith("en")) doubtText(details);
+    this.broken = true;
+    this.add("Details", details, true, "contents");
+    this.broken = true;
   }
 
   // Whether the text has as many parts as it may have.

@@ -114,13 +114,13 @@ function textOf(element, recursive, root, visited) {
     if (isHiddenInName(element, root)) return "";
     if (marks & LABEL) {
       const text = ariaText(element, root, again, visited);
-      if (text !== null) return text;
+      if (text !== null) return recursive ? withFiles(element, tag, text) : text;
     }
   }
   source = "";
   const native = nativeText(element, kind, visited);
   const emptied = source === "empty";
-  if (native) return native;
+  if (native) return recursive ? withFiles(element, tag, native) : native;
   if (givesContent(element, kind, recursive, root)) {
     const text = textInside(element, root, visited);
     source = "contents";
@@ -135,6 +135,13 @@ function textOf(element, recursive, root, visited) {
   }
   source = emptied ? "empty" : "";
   return "";
+}
+
+// In the middle of another's name a file input says what has been chosen too.
+function withFiles(element, tag, text) {
+  if (tag !== "input" || !(element instanceof HTMLInputElement) || typeOfInput(element) !== "file") return text;
+  if (!navigator.language.startsWith("en")) doubtText(element);
+  return text + (styleOf(element).direction === "rtl" ? " :" : ": ") + (filesIn(element) || "No file chosen");
 }
 
 function ariaText(element, root, again, visited) {
@@ -157,17 +164,20 @@ function ariaText(element, root, again, visited) {
 /** What aria-labelledby points at, in the element's own tree. */
 function labellersOf(element) {
   const by = has(element, "aria-labelledby") ? "aria-labelledby" : "aria-labeledby";
-  return referencesOf(element, by, "ariaLabelledByElements");
+  return referencesOf(element, by, GET_LABELLED_BY);
 }
 
-function referencesOf(element, name, property) {
+const GET_LABELLED_BY = getterOf(Element.prototype, "ariaLabelledByElements");
+const GET_DESCRIBED_BY = getterOf(Element.prototype, "ariaDescribedByElements");
+
+function referencesOf(element, name, getter) {
   const value = attr(element, name);
   if (value === null) return [];
-  if (value === "") return element[property] || []; // Set by script, not by id.
+  if (value === "") return getter.call(element) || []; // Set by script, not by id.
   const found = [];
   for (const id of fold(value).split(" ")) {
     const other = id && byIdFrom(element, id);
-    if (other && !found.includes(other)) found.push(other);
+    if (other) found.push(other);
   }
   return found;
 }
@@ -325,11 +335,12 @@ function inputText(input, kind) {
     case "submit":
     case "reset":
       source = "value";
-      return attr(input, "value") !== null ? GET_INPUT_VALUE.call(input) : defaultText(input);
+      if (attr(input, "value") !== null) return GET_INPUT_VALUE.call(input);
+      return CONTENT_KINDS.has(kind) ? defaultText(input) : "";
     case "image": {
       source = "attribute";
       const text = attr(input, "alt") || attr(input, "value");
-      if (text) return text;
+      if (text !== null && (text || has(input, "value"))) return text;
       const title = titleText(input);
       if (title) {
         source = "title";
@@ -422,7 +433,7 @@ const isNameless = (element, kind) => NAMELESS_KINDS.has(kind) && !supportsFocus
 function givesContent(element, kind, recursive, root) {
   if (element instanceof HTMLSelectElement) return false;
   const field = kind === "textbox" || kind === "searchbox" || kind === "TextFieldWithComboBox";
-  if ((field || isEditingHost(element)) && root !== element) return false;
+  if ((field || isTextControl(element) || isEditingHost(element)) && root !== element) return false;
   if (root) return true;
   if (kind === "MenuListOption") return true;
   if (CONTENT_KINDS.has(kind)) return true;

@@ -132,14 +132,24 @@ function nodeOf(id) {
 // Shadow roots.
 
 const closedRoots = new WeakMap();
-const adoptedRoots = new Set();
+let hasClosedRoots = false;
 
-/** Tells of a closed shadow root, which no script in the page can find. The reference is weak on both sides. */
+/** Tells of a closed shadow root, which no script in the page can find. */
 function adopt(host, root) {
-  if (!(root instanceof ShadowRoot) || closedRoots.has(host)) return false;
+  if (!(root instanceof ShadowRoot) || GET_SHADOW.call(host) || closedRoots.has(host)) return false;
   closedRoots.set(host, root);
-  adoptedRoots.add(new WeakRef(root));
+  hasClosedRoots = true;
   return true;
+}
+
+/** Tells of the shadow roots that some nodes are in; gives how many were not known. */
+function adoptRootsOf(...nodes) {
+  let count = 0;
+  for (const node of nodes) {
+    const root = GET_ROOT_NODE.call(node);
+    if (root instanceof ShadowRoot && adopt(GET_HOST.call(root), root)) count++;
+  }
+  return count;
 }
 
 /** The open or adopted closed shadow root of an element; never one of the browser's own (an input's, a video's). */

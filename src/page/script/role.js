@@ -375,12 +375,12 @@ function isShownDrawing(element) {
 
 // Kinds by layout.
 
+const NEVER_BY_STYLE = new Set("a summary td th tr tbody thead tfoot".split(" "));
 const DISPLAY_KINDS = { "list-item": "listitem", table: "LayoutTable", "inline-table": "LayoutTable" };
 
 function kindByStyle(element) {
   if (!isHtml(element) || nameOfTag(element) === "html" || nameOfTag(element) === "body") return "generic";
-  const tag = nameOfTag(element);
-  if (tag === "summary" || tag === "a" || shownOf(element) !== SHOWN) return "generic";
+  if (NEVER_BY_STYLE.has(nameOfTag(element)) || shownOf(element) !== SHOWN) return "generic";
   const { display, content } = styleOf(element);
   if (content.startsWith("url(")) return "image";
   switch (display) {
@@ -389,13 +389,13 @@ function kindByStyle(element) {
     case "inline-table":
       return DISPLAY_KINDS[display];
     case "table-row":
-      return tag === "tr" ? "generic" : rowKind(element);
+      return rowKind(element);
     case "table-cell":
-      return tag === "td" || tag === "th" ? "generic" : cellKind(element, tag);
+      return cellKind(element, "");
     case "table-row-group":
     case "table-header-group":
     case "table-footer-group":
-      return tag === "tbody" || tag === "thead" || tag === "tfoot" ? "generic" : sectionKind(element);
+      return sectionKind(element);
     default:
       return "generic";
   }
@@ -483,6 +483,7 @@ function supportsFocus(element) {
   const tab = marksOf(element) & TAB ? attr(element, "tabindex") : null;
   if (tab !== null && /^\s*[+-]?\d/.test(tab)) return true;
   if (element instanceof HTMLElement) {
+    if (element instanceof HTMLObjectElement || element instanceof HTMLEmbedElement) return false;
     if (GET_TAB_INDEX.call(element) >= 0 && !(isControlElement(element) && MATCHES.call(element, IS_DISABLED))) return true;
     return isEditingHost(element);
   }

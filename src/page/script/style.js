@@ -7,6 +7,8 @@ const sheets = {
   inerts: true,
 };
 
+const GET_SHEETS = getterOf(Document.prototype, "styleSheets");
+const GET_ADOPTED_SHEETS = getterOf(Document.prototype, "adoptedStyleSheets");
 const MOST_RULES = 4000;
 const MOST_SELECTORS = 60;
 const readBefore = new WeakMap();
@@ -19,8 +21,8 @@ function readSheets() {
   sheets.generates = store.flat ? ["q"] : null;
   sheets.cases = ALL_IN_DOCUMENT.call(document, '[style*="text-transform"]').length > 0;
   sheets.inerts = ALL_IN_DOCUMENT.call(document, '[style*="interactivity"]').length > 0;
-  for (const sheet of document.styleSheets) readSheet(sheet);
-  for (const sheet of document.adoptedStyleSheets) readSheet(sheet);
+  for (const sheet of GET_SHEETS.call(document)) readSheet(sheet);
+  for (const sheet of GET_ADOPTED_SHEETS.call(document)) readSheet(sheet);
   store.generating = null;
   if (!sheets.generates) return;
   try {
@@ -101,9 +103,18 @@ function mayBeInertByStyle() {
 
 /** The text of a node as its element's style writes it. */
 function transformed(text, element, node) {
+  if (element instanceof MathMLElement && nameOfTag(element) === "mi") return slanted(text);
   readSheets();
   if (!sheets.cases || shownOf(element) === GONE) return text;
   return cased(text, styleOf(element).textTransform, element, node);
+}
+
+// A variable of one letter is written in mathematical italics.
+function slanted(text) {
+  const letter = fold(text);
+  const code = letter.codePointAt(0) || 0;
+  if (letter.length !== 1 || !/[A-Za-z]/.test(letter)) return text;
+  return letter === "h" ? "\u210e" : String.fromCodePoint(code - (code < 97 ? 65 - 0x1d434 : 97 - 0x1d44e));
 }
 
 function cased(text, how, element, node) {
