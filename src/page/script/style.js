@@ -103,7 +103,7 @@ function mayBeInertByStyle() {
 
 /** The text of a node as its element's style writes it. */
 function transformed(text, element, node) {
-  if (element instanceof MathMLElement && nameOfTag(element) === "mi") return slanted(text);
+  if (element instanceof MathMLElement && nameOfTag(element) === "mi" && shownOf(element) !== GONE) return slanted(text);
   readSheets();
   if (!sheets.cases || shownOf(element) === GONE) return text;
   return cased(text, styleOf(element).textTransform, element, node);
@@ -161,20 +161,21 @@ function inLanguage(text, method, language) {
 /** The `content` of a pseudo-element's style; "" when there is none. */
 function contentIn(style) {
   const { content } = style;
-  return content === "none" || content === "normal" || style.display === "none" || style.visibility !== "visible" ? "" : content;
+  return content === "none" || content === "normal" || style.display === "none" ? "" : content;
 }
 
 /** The text before or after what is in an element. */
 function generatedBy(element, which) {
   const style = getComputedStyle(element, which);
   const content = contentIn(style);
-  if (!content) return "";
+  if (!content || style.visibility !== "visible") return "";
   const { text, alternative } = generatedText(content, element);
   return alternative ? text : cased(text, style.textTransform, element, null);
 }
 
 // Which quotes they are depends on the language, and on those around: English ones are known here.
 function quote(token, element) {
+  if (token === "close-quote" && !getComputedStyle(element, "::before").content.includes("open-quote")) return "";
   const holder = CLOSEST.call(element, "[lang]");
   const language = holder ? attr(holder, "lang") : "";
   if (language && !/^en\b/i.test(language)) doubtText(element);
