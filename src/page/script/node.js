@@ -100,16 +100,6 @@ function adopt(host, root) {
   return true;
 }
 
-/** Tells of the shadow roots that some nodes are in; gives how many were not known. */
-function adoptRootsOf(...nodes) {
-  let count = 0;
-  for (const node of nodes) {
-    const root = GET_ROOT_NODE.call(node);
-    if (root instanceof ShadowRoot && adopt(GET_HOST.call(root), root)) count++;
-  }
-  return count;
-}
-
 /** The open or adopted closed shadow root of an element; never one of the browser's own (an input's, a video's). */
 function rootsOf(element) {
   return GET_SHADOW.call(element) || closedRoots.get(element) || null;

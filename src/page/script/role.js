@@ -104,10 +104,16 @@ function roleOf(element) {
   return wordFor(finalKind(element));
 }
 
+const WORDS = new Map();
+
 function wordFor(kind) {
-  const name = KIND_NAMES[kind] || kind;
-  const word = CHROME_NAMES[name] || name;
-  return word.startsWith("MathML") ? "generic" : word;
+  let word = WORDS.get(kind);
+  if (word === undefined) {
+    const name = KIND_NAMES[kind] || kind;
+    word = CHROME_NAMES[name] || (name.startsWith("MathML") ? "generic" : name);
+    WORDS.set(kind, word);
+  }
+  return word;
 }
 
 /** The kind of an element, but for what only its style says (`display: table`); see `finalKind`. */

@@ -80,25 +80,32 @@ class Walk {
     if (type === 1) {
       if (!ownerOf(node)) this.element(node, depth, named, pointer);
     } else if ((type === 3 || type === 4) && !named) {
-      this.textDepth = depth;
       const data = GET_DATA.call(node);
-      this.text += isBlank(data) ? " " : transformed(data, parent, node);
+      if (isBlank(data)) {
+        if (this.text) this.text += " ";
+        return;
+      }
+      this.textDepth = depth;
+      this.text += transformed(data, parent, node);
     }
   }
 
   element(element, depth, named, pointer) {
     const tag = nameOfTag(element);
     if (NEVER.has(tag) && isHtml(element)) return;
-    const marks = marksOf(element);
+    const it = known(element);
+    const marks = it.marks >= 0 ? it.marks : marksOf(element);
     if (marks & (HIDDEN | INERT) && this.isOut(element)) return;
     if (this.inerts && isInertByStyle(element)) return;
     if ((tag === "option" || tag === "optgroup") && isHtml(element)) return this.option(element, depth);
-    const shown = shownOf(element);
+    const shown = it.shown || shownOf(element);
     if (shown === GONE || depth > MOST_DEEP) return;
     if (shown === VEILED) return this.veiled(element, depth, named, pointer);
-    const kind = kindOf(element);
+    const kind = it.kind || kindOf(element);
     if (kind === "LabelText" && isRedundantLabel(element)) named = true;
-    if (QUIET_KINDS.has(kind) || isQuiet(element, tag, kind)) return this.quiet(element, tag, kind, marks, depth, named, pointer);
+    if (QUIET_KINDS.has(kind) || (SOMETIMES_QUIET.has(kind) && isQuiet(element, tag, kind))) {
+      return this.quiet(element, tag, kind, marks, depth, named, pointer);
+    }
     if (named) {
       if (tag === "br") return;
       if (!TELLING_KINDS.has(kind)) {
@@ -244,6 +251,8 @@ class Walk {
     if (placeholder) more.placeholder = fold(placeholder);
   }
 }
+
+const SOMETIMES_QUIET = new Set(["rowgroup", "image", "Canvas", "graphics-symbol", "graphics-object", "group"]);
 
 // What Chromium leaves out as well: bodies of tables, empty images, parts of drawings that have no name.
 function isQuiet(element, tag, kind) {
