@@ -22,6 +22,8 @@ function usedText(use) {
   return attr(used, "aria-label") || svgText(used) || (SVG_SHAPES.has(nameOfTag(used)) ? "" : textInside(used, null, new Set()));
 }
 
+const MOST_LEVELS_IN_NAMES = 400;
+
 class Gathering {
   constructor(root, visited) {
     this.root = root;
@@ -34,8 +36,18 @@ class Gathering {
     this.broken = false; // Something came between that breaks the line.
   }
 
-  // Adds the children of an element, and what its style puts before and after them.
+  // Adds what is inside an element, unless that is deeper than any page is.
   inside(element) {
+    const { visited } = this;
+    const level = visited.level || 0;
+    if (level > MOST_LEVELS_IN_NAMES) return doubtText(element);
+    visited.level = level + 1;
+    this.insideOf(element);
+    visited.level = level;
+  }
+
+  // Adds the children of an element, and what its style puts before and after them.
+  insideOf(element) {
     const pseudo = isHtml(element) && mayHavePseudo(element) && shownOf(element) !== GONE;
     if (pseudo) this.generated(element, "::before");
     const owned = ownedBy(element);

@@ -10,6 +10,7 @@ pub(super) const SOURCE: &str = concat!(
     "const calls = Object.create(null);\n",
     include_str!("node.js"),
     include_str!("memory.js"),
+    include_str!("kinds.js"),
     include_str!("role.js"),
     include_str!("drawing.js"),
     include_str!("table.js"),

@@ -19,7 +19,8 @@ const INLINE_TAGS = new Set(
   "a abbr acronym b bdi bdo big cite code data dfn em font i kbd label mark q s samp small span strike strong sub sup time tt u var".split(" "),
 );
 const FRAMES = new Set("iframe frame fencedframe object embed".split(" "));
-const MOST_DEEP = 1500;
+// Deeper than any page is: a walk of one that is made deeper by a script would use up the stack.
+const MOST_LEVELS = 700;
 
 const GET_HREF = getterOf(HTMLAnchorElement.prototype, "href");
 const GET_URL = getterOf(Document.prototype, "URL");
@@ -36,6 +37,8 @@ class Walk {
     this.unsure = [];
     this.text = "";
     this.textDepth = 0;
+    this.level = 0;
+    this.tooDeep = false;
     this.cut = false;
     this.inerts = mayBeInertByStyle();
   }
@@ -54,6 +57,16 @@ class Walk {
   }
 
   children(element, depth, named, pointer) {
+    if (this.level > MOST_LEVELS) {
+      this.tooDeep = true;
+      return;
+    }
+    this.level++;
+    this.childrenOf(element, depth, named, pointer);
+    this.level--;
+  }
+
+  childrenOf(element, depth, named, pointer) {
     const owned = ownedBy(element);
     const generated = !named && memory().generating !== null && isHtml(element) && mayHavePseudo(element);
     if (generated) this.generated(element, "::before", depth);
@@ -99,7 +112,7 @@ class Walk {
     if (this.inerts && isInertByStyle(element)) return;
     if ((tag === "option" || tag === "optgroup") && isHtml(element)) return this.option(element, depth);
     const shown = it.shown || shownOf(element);
-    if (shown === GONE || depth > MOST_DEEP) return;
+    if (shown === GONE) return;
     if (shown === VEILED) return this.veiled(element, depth, named, pointer);
     const kind = it.kind || kindOf(element);
     if (kind === "LabelText" && isRedundantLabel(element)) named = true;
@@ -301,17 +314,18 @@ function isRedundantLabel(label) {
 /** The first match of a selector in document order, through open shadow roots; throws on a selector that is none. */
 function findFirst(scope, selector) {
   const match = allIn(scope, selector)[0] || null;
-  for (const element of allIn(scope, "*")) {
-    if (match && element !== match && !(CONTAINS.call(element, match) || comesBefore(element, match))) return match;
-    const root = GET_SHADOW.call(element);
-    const inside = root && element !== match ? findFirst(root, selector) : null;
+  for (const host of allIn(scope, "*")) {
+    const root = GET_SHADOW.call(host);
+    if (!root || host === match) continue;
+    // What is in a host's root comes after the host and before its children.
+    if (match && COMPARE.call(match, host) & Node.DOCUMENT_POSITION_FOLLOWING) break;
+    const inside = findFirst(root, selector);
     if (inside) return inside;
-    if (element === match) return match;
   }
   return match;
 }
 
-const comesBefore = (a, b) => !!(Node.prototype.compareDocumentPosition.call(a, b) & 4);
+const COMPARE = Node.prototype.compareDocumentPosition;
 
 // Counts the elements below a document or shadow root, and the shadow roots we know with an element in them.
 function countIn(scope, into) {
@@ -346,6 +360,8 @@ function survey() {
 /**
  * The tree below an element (`root`, `selector`) or of the whole document: what a reader of the page meets, in order.
  * A node is `[depth, role, name, id, more]`; `more` holds states, value, placeholder, description, url, cursor, frame; or is 0.
+ * `count` is of all elements, `roots` of the shadow roots that have any, ours to know; `unsure` are the numbers of elements
+ * whose role or name only the browser knows; `cut` says that not all is there, because of `max` or of the page's depth.
  */
 calls.tree = (options) => {
   let top = GET_DOCUMENT_ELEMENT.call(document);
@@ -364,12 +380,17 @@ calls.tree = (options) => {
   answer.title = GET_TITLE.call(document);
   if (top && isConnected(top)) {
     const modal = modalElement();
-    if (!modal || holds(modal, top)) {
-      if (!isUnderHidden(top)) walk.element(top, 0, false, false);
-    } else if (holds(top, modal)) walk.element(modal, 0, false, false);
+    try {
+      if (!modal || holds(modal, top)) {
+        if (!isUnderHidden(top)) walk.element(top, 0, false, false);
+      } else if (holds(top, modal)) walk.element(modal, 0, false, false);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      walk.tooDeep = true;
+    }
     walk.flush();
   } else if (options.root) answer.gone = true;
-  if (walk.cut) answer.cut = true;
+  if (walk.cut || walk.tooDeep) answer.cut = true;
   const focused = focus();
   if (focused) answer.focused = idOf(focused);
   return answer;
