@@ -54,6 +54,8 @@ mod never_block;
 #[cfg(feature = "page")]
 mod page_pointer;
 #[cfg(feature = "page")]
+mod page_pointer_frames;
+#[cfg(feature = "page")]
 mod page_snapshot;
 mod project;
 mod protocol;
