@@ -123,6 +123,20 @@ pub enum Error {
         /// The system's sentence.
         problem: String,
     },
+    /// The tab has made no such request, or it is forgotten.
+    #[error("no request {id:?} among the last ones of this tab; list its requests for their ids")]
+    NoRequest {
+        /// What was asked for.
+        id: String,
+    },
+    /// What a request brought is not there.
+    #[error("there is no body of request {id}: {why}")]
+    NoBody {
+        /// The request.
+        id: String,
+        /// Why.
+        why: String,
+    },
 }
 
 impl Error {
@@ -136,7 +150,7 @@ impl Error {
             Self::UnknownField { .. } => "UNKNOWN_FIELD",
             Self::StaleRef { .. } | Self::DocumentGone { .. } => "STALE_REF",
             Self::RefChanged { .. } => "REF_CHANGED",
-            Self::NoMatch { .. } => "NOT_FOUND",
+            Self::NoMatch { .. } | Self::NoRequest { .. } | Self::NoBody { .. } => "NOT_FOUND",
             Self::NotActionable { .. } => "NOT_ACTIONABLE",
             Self::Timeout { .. } => "TIMEOUT",
             Self::File { .. } => "PATH_REFUSED",

@@ -9,14 +9,18 @@
 //! | `world`, `script` | our isolated world in each frame, and what runs in it |
 //! | `refs` | numbers for DOM nodes |
 //! | `see` | snapshots |
+//! | `rest` | console, requests, text, cookies, storage, emulation, downloads, file choosers |
+//! | `options` | what the pages of a supervisor are given |
 //! | `act`, `input`, `place` | actions, trusted input, where things are in the top viewport |
 //! | `error` | what can go wrong |
 
 mod act;
 mod error;
+mod options;
 mod input;
 mod place;
 mod refs;
+mod rest;
 mod script;
 mod see;
 mod world;
@@ -24,6 +28,7 @@ mod world;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
@@ -32,25 +37,44 @@ pub use act::{
     State, WaitFor,
 };
 pub use error::{Error, Shown};
+pub use options::PageOptions;
+pub use rest::ResponseBody;
 pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};
 
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 use crate::supervisor::{self, Supervisor};
+use crate::sync::Deadline;
 
 /// The tabs of a supervisor. Clones are the same.
 #[derive(Clone)]
 pub struct Pages {
     supervisor: Arc<Supervisor>,
+    options: Arc<PageOptions>,
     tabs: Arc<Mutex<HashMap<TargetId, Arc<Tab>>>>,
 }
+
+/// What turning something on in the supervisor may take; its thread is always quick.
+const SETTING: Duration = Duration::from_secs(2);
 
 impl Pages {
     /// The pages that a supervisor watches.
     #[must_use]
     pub fn new(supervisor: Arc<Supervisor>) -> Self {
-        Self { supervisor, tabs: Arc::default() }
+        Self::with_options(supervisor, PageOptions::default())
+    }
+
+    /// The pages that a supervisor watches, with options.
+    #[must_use]
+    pub fn with_options(supervisor: Arc<Supervisor>, options: PageOptions) -> Self {
+        let deadline = Deadline::after(SETTING);
+        if options.network
+            && let Err(error) = supervisor.watch_network(true, deadline)
+        {
+            tracing::debug!(%error, "the network is not watched"); // the next call says it, too
+        }
+        Self { supervisor, options: Arc::new(options), tabs: Arc::default() }
     }
 
     /// The supervisor.

@@ -41,6 +41,10 @@ pub(in crate::supervisor) enum Outgoing {
     Detach { session: SessionKey },
     /// `Runtime.runIfWaitingForDebugger`.
     Resume,
+    /// `Network.enable`.
+    EnableNetwork,
+    /// `Network.disable`.
+    DisableNetwork,
     /// `Page.enable`.
     EnablePage,
     /// `Runtime.enable`.

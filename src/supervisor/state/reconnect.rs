@@ -25,6 +25,7 @@ impl State {
         }
         self.lose_dialogs(|_| true, now);
         self.sessions.clear();
+        self.forget_open(|_| true);
         self.frames.detach_all();
         self.waiting.clear();
         self.effects.clear();

@@ -40,8 +40,10 @@ pub(in crate::supervisor) enum Request {
     DismissCalls { target: TargetId, reply: Response<()> },
     /// For the log: a page's running script was ended.
     Rescued { target: TargetId, method: String, waited: Duration },
-    /// Tell when all that had come is in the view.
-    CaughtUp { reply: Response<()> },
+    /// Begin or end to watch network requests.
+    Network { on: bool, reply: Response<()> },
+    /// Tell when everything is folded that came before.
+    CatchUp { reply: Response<()> },
     /// Leave everything in order: dialogs dismissed, own pages closed if so wished.
     Leave { close_pages: bool, reply: Response<()> },
 }
@@ -53,8 +55,9 @@ impl Request {
             Self::Respond { .. } | Self::Open { .. } | Self::Close { .. } | Self::Leave { .. } => true,
             Self::DismissCalls { .. }
             | Self::Rescued { .. }
-            | Self::CaughtUp { .. }
             | Self::Started { .. }
+            | Self::Network { .. }
+            | Self::CatchUp { .. }
             | Self::Arm { .. }
             | Self::Disarm { .. }
             | Self::Policy { .. } => false,
@@ -293,7 +296,11 @@ impl State {
                 let data = serde_json::json!({ "waiting": method, "waited_ms": millis });
                 self.note(Kind::Rescued, Some(&target), now, &data);
             }
-            Request::CaughtUp { reply } => self.requests.told.push(Told::Done(reply, Ok(()))),
+            Request::Network { on, reply } => {
+                self.watch_network(on);
+                self.requests.told.push(Told::Done(reply, Ok(())));
+            }
+            Request::CatchUp { reply } => self.requests.told.push(Told::Done(reply, Ok(()))),
             Request::Leave { close_pages, reply } => self.leave(close_pages, reply, now),
         }
         self.settle(now);
@@ -479,9 +486,10 @@ fn refuse(request: Request, error: Error) {
     match request {
         Request::Rescued { .. } => {}
         Request::Started { reply }
-        | Request::CaughtUp { reply }
         | Request::Arm { reply, .. }
         | Request::Disarm { reply }
+        | Request::Network { reply, .. }
+        | Request::CatchUp { reply }
         | Request::DismissCalls { reply, .. }
         | Request::Policy { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Respond { reply, .. } => drop(reply.try_send(Err(error))),
