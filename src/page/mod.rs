@@ -16,8 +16,8 @@
 
 mod act;
 mod error;
-mod options;
 mod input;
+mod options;
 mod place;
 mod refs;
 mod rest;

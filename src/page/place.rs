@@ -6,8 +6,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::act::Point;
+use super::world::Node;
 use super::{Error, Tab};
 use crate::cdp::protocol::page::FrameId;
+use crate::supervisor;
 use crate::sync::Deadline;
 
 /// Why events at a point do not get into a frame.
@@ -55,7 +57,7 @@ impl Tab {
     ) -> Result<Result<Point, Barred>, Error> {
         let barred = |reason: &str| Barred { reason: reason.to_owned(), covered_by: None };
         let mut frame = frame.clone();
-        while let Some(owner) = self.owner(&frame, deadline)? {
+        while let Some(owner) = self.holder(&frame, deadline)? {
             let ask = Ask { id: owner.id, points: places.points, size: places.size };
             let answer: Answer = self.call_in(&owner.frame, &owner.doc, "through", &ask, deadline)?.result;
             if answer.gone {
@@ -69,5 +71,19 @@ impl Tab {
         }
         let first = places.points.first().map(|(x, y)| Point { x: *x, y: *y });
         Ok(first.ok_or_else(|| barred("it is outside of the viewport and cannot be scrolled into it")))
+    }
+
+    /// The element that holds a frame. What was known of the document around it may be out of date: a call
+    /// into it finds out.
+    fn holder(&self, frame: &FrameId, deadline: Deadline) -> Result<Option<Node>, Error> {
+        let owner = self.owner(frame, deadline);
+        let Err(Error::DocumentGone { .. } | Error::Supervisor(supervisor::Error::FrameDetached { .. })) = owner else {
+            return owner;
+        };
+        let now = self.supervisor.snapshot();
+        if let Some(parent) = now.frame(frame.as_str()).and_then(|frame| frame.parent_frame_id.as_ref()) {
+            self.call::<(f64, f64)>(parent, "viewport", &(), deadline)?;
+        }
+        self.owner(frame, deadline)
     }
 }

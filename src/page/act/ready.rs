@@ -175,12 +175,14 @@ impl Tab {
         loop {
             let slice = deadline.left().saturating_sub(ANSWER.min(deadline.left() / 4)).min(SLICE);
             let ask = ask_of(&asked, needs, force, slice, turn);
-            let answer = match self.inquire(&asked, &ask, deadline.within(slice + BEYOND)) {
-                Ok((doc, done)) => {
-                    rescued |= done.rescued;
-                    turn = done.result.turn + 1;
-                    Some((doc, done.result))
-                }
+            let outcome = self.inquire(&asked, &ask, deadline.within(slice + BEYOND)).and_then(|(doc, done)| {
+                rescued |= done.rescued;
+                turn = done.result.turn + 1;
+                self.judge(&asked, doc, done.result, rescued, deadline)
+            });
+            match outcome {
+                Ok(Ok(ready)) => return Ok(ready),
+                Ok(Err(why)) => last = Some(why),
                 Err(error) => {
                     let ended = ended_script(&error);
                     if !(ended || passing(&asked, &error)) || deadline.left() < ANSWER {
@@ -188,13 +190,6 @@ impl Tab {
                     }
                     rescued |= ended;
                     self.wait_for_frame(&asked, deadline);
-                    None
-                }
-            };
-            if let Some((doc, answer)) = answer {
-                match self.judge(&asked, doc, answer, rescued, deadline)? {
-                    Ok(ready) => return Ok(ready),
-                    Err(why) => last = Some(why),
                 }
             }
             if deadline.left() <= ANSWER {
