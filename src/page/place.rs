@@ -26,6 +26,8 @@ pub(super) struct Barred {
 pub(super) struct Places {
     pub(super) points: Vec<(f64, f64)>,
     pub(super) size: (f64, f64),
+    /// Whether events have to get there; else being in view is enough.
+    pub(super) hit: bool,
 }
 
 #[derive(Serialize)]
@@ -33,6 +35,7 @@ struct Ask {
     id: u32,
     points: Vec<(f64, f64)>,
     size: (f64, f64),
+    hit: bool,
 }
 
 #[derive(Deserialize)]
@@ -58,7 +61,7 @@ impl Tab {
         let barred = |reason: &str| Barred { reason: reason.to_owned(), covered_by: None };
         let mut frame = frame.clone();
         while let Some(owner) = self.holder(&frame, deadline)? {
-            let ask = Ask { id: owner.id, points: places.points, size: places.size };
+            let ask = Ask { id: owner.id, points: places.points, size: places.size, hit: places.hit };
             let answer: Answer = self.call_in(&owner.frame, &owner.doc, "through", &ask, deadline)?.result;
             if answer.gone {
                 return Ok(Err(barred("its frame is gone")));
@@ -66,7 +69,7 @@ impl Tab {
             if let Some(reason) = answer.not {
                 return Ok(Err(Barred { reason, covered_by: answer.covered }));
             }
-            places = Places { points: answer.points, size: answer.size };
+            places = Places { points: answer.points, size: answer.size, hit: places.hit };
             frame = owner.frame;
         }
         let first = places.points.first().map(|(x, y)| Point { x: *x, y: *y });
@@ -75,7 +78,7 @@ impl Tab {
 
     /// The element that holds a frame. What was known of the document around it may be out of date: a call
     /// into it finds out.
-    fn holder(&self, frame: &FrameId, deadline: Deadline) -> Result<Option<Node>, Error> {
+    pub(super) fn holder(&self, frame: &FrameId, deadline: Deadline) -> Result<Option<Node>, Error> {
         let owner = self.owner(frame, deadline);
         let Err(Error::DocumentGone { .. } | Error::Supervisor(supervisor::Error::FrameDetached { .. })) = owner else {
             return owner;
