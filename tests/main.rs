@@ -54,9 +54,15 @@ mod never_block;
 #[cfg(feature = "page")]
 mod page_pointer;
 #[cfg(feature = "page")]
+mod page_pointer_drag;
+#[cfg(feature = "page")]
 mod page_pointer_frames;
 #[cfg(feature = "page")]
+mod page_pointer_scroll;
+#[cfg(feature = "page")]
 mod page_snapshot;
+#[cfg(feature = "page")]
+mod page_torture;
 mod project;
 mod protocol;
 mod supervisor_answers;
