@@ -56,9 +56,17 @@ mod page_downloads;
 #[cfg(feature = "page")]
 mod page_pointer;
 #[cfg(feature = "page")]
+mod page_pointer_drag;
+#[cfg(feature = "page")]
+mod page_pointer_frames;
+#[cfg(feature = "page")]
+mod page_pointer_scroll;
+#[cfg(feature = "page")]
 mod page_requests;
 #[cfg(feature = "page")]
 mod page_snapshot;
+#[cfg(feature = "page")]
+mod page_torture;
 #[cfg(feature = "page")]
 mod page_truth;
 mod project;
