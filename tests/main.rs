@@ -53,6 +53,14 @@ mod fuzz_seeds;
 mod never_block;
 #[cfg(feature = "page")]
 mod page_snapshot;
+#[cfg(feature = "page")]
+mod page_evaluate;
+#[cfg(feature = "page")]
+mod page_forms;
+#[cfg(feature = "page")]
+mod page_typing;
+#[cfg(feature = "page")]
+mod page_wait;
 mod project;
 mod protocol;
 mod supervisor_answers;

@@ -18,6 +18,8 @@ pub(crate) mod proxy;
 #[cfg(unix)]
 pub(crate) mod renderers;
 pub(crate) mod site;
+#[cfg(feature = "page")]
+pub(crate) mod staged;
 pub(crate) mod tls;
 
 use std::path::PathBuf;
