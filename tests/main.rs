@@ -52,11 +52,11 @@ mod fuzz_seeds;
 #[cfg(unix)]
 mod never_block;
 #[cfg(feature = "page")]
-mod page_snapshot;
-#[cfg(feature = "page")]
 mod page_evaluate;
 #[cfg(feature = "page")]
 mod page_forms;
+#[cfg(feature = "page")]
+mod page_snapshot;
 #[cfg(feature = "page")]
 mod page_typing;
 #[cfg(feature = "page")]

@@ -88,7 +88,7 @@ fn what_the_page_throws_is_told() {
 fn a_script_gets_the_element_of_a_ref_in_any_frame_and_root() {
     let body = "<button id=b>Press</button><div id=host></div>
         <script>
-            host.attachShadow({ mode: 'closed' }).innerHTML = '<button id=inner>Inside</button>';
+            host.attachShadow({ mode: 'open' }).innerHTML = '<button id=inner>Inside</button>';
             window.mine = 'page'; b.marked = location.pathname;
         </script>";
     let Some((staged, places)) = Staged::everywhere("eval-ref", body) else { return };
@@ -98,7 +98,8 @@ fn a_script_gets_the_element_of_a_ref_in_any_frame_and_root() {
         let nth = places.iter().position(|other| other.name == place.name).unwrap();
         let line = all.iter().filter(|line| line.contains(&format!("button \"{name}\""))).nth(nth).unwrap();
         let reference = line.split_once("[ref=").unwrap().1.split_once(']').unwrap().0;
-        let run = |script: &str| staged.act(json!({ "kind": "evaluate", "ref": reference, "fn": script })).result.unwrap();
+        let run =
+            |script: &str| staged.act(json!({ "kind": "evaluate", "ref": reference, "fn": script })).result.unwrap();
         let path = if nth == 0 { "/".to_owned() } else { format!("/{}", place.name) };
         let id = if *name == "Press" { "b" } else { "inner" };
         assert_eq!(run("e => [e.id, mine, location.pathname]"), json!([id, "page", path]), "{name} {}", place.name);
@@ -125,7 +126,9 @@ fn a_frame_is_named_or_the_top_one_is_meant() {
 
 #[test]
 fn a_ref_that_is_gone_or_changed_is_not_handed_over() {
-    let Some(staged) = Staged::alone("eval-stale", "<button id=a>One</button><button id=b>Two</button>") else { return };
+    let Some(staged) = Staged::alone("eval-stale", "<button id=a>One</button><button id=b>Two</button>") else {
+        return;
+    };
     let seen = staged.see();
     let (one, two) = (ref_of(&seen, "One"), ref_of(&seen, "Two"));
     staged.worth("a.remove(); b.textContent = 'Delete all'; 0");

@@ -70,7 +70,8 @@ impl Staged {
                 now.frames.iter().any(|f| here(&f.url) && f.session_id.is_some() && !f.origin.is_empty())
             });
             let id = now.frames.iter().find(|f| here(&f.url)).unwrap().frame_id.clone();
-            let loaded = "document.readyState === 'complete' || new Promise(done => addEventListener('load', () => done(1)))";
+            let loaded =
+                "document.readyState === 'complete' || new Promise(done => addEventListener('load', () => done(1)))";
             supervisor.evaluate(&FrameRef::Id(id.clone()), loaded, soon()).unwrap();
             id
         };

@@ -135,7 +135,9 @@ fn expressions(script: &str) -> [String; 3] {
 fn functions(script: &str) -> [String; 3] {
     let expression = as_expression(script);
     [
-        format!("function(element) {{ return (v => typeof v === \"function\" ? v(element) : v)((\n{expression}\n)); }}"),
+        format!(
+            "function(element) {{ return (v => typeof v === \"function\" ? v(element) : v)((\n{expression}\n)); }}"
+        ),
         format!(
             "function(element) {{ return (async run => {{ const v = await run(); \
              return typeof v === \"function\" ? v(element) : v; }})(async () => (\n{expression}\n)); }}"

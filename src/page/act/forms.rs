@@ -148,9 +148,7 @@ impl Tab {
     fn locator_of(&self, node: Node) -> Locator {
         let mut refs = self.refs.lock();
         let number = refs.number(&node);
-        let number = number.unwrap_or_else(|| {
-            refs.show(node, Shown { role: String::new(), name: String::new() })
-        });
+        let number = number.unwrap_or_else(|| refs.show(node, Shown { role: String::new(), name: String::new() }));
         Locator { reference: Some(format!("e{number}")), ..Locator::default() }
     }
 
@@ -189,7 +187,9 @@ impl Tab {
                     FieldValue::Text(text) => vec![text.clone()],
                     FieldValue::Number(number) => vec![number.to_string()],
                     FieldValue::Texts(texts) => texts.clone(),
-                    FieldValue::Flag(_) => return bad("it is a list of options; give the value or label of one".to_owned()),
+                    FieldValue::Flag(_) => {
+                        return bad("it is a list of options; give the value or label of one".to_owned());
+                    }
                 };
                 let did = self.select(at, &values, act.force, deadline)?;
                 Ok((Did { result: None, ..did }, None))
@@ -208,14 +208,22 @@ impl Tab {
                     FieldValue::Text(text) => text.replace("\r\n", "\n"),
                     FieldValue::Number(number) => number.to_string(),
                     FieldValue::Flag(_) => return bad("it takes text; true and false are for boxes".to_owned()),
-                    FieldValue::Texts(_) => return bad("it takes one text; several are for lists of options".to_owned()),
+                    FieldValue::Texts(_) => {
+                        return bad("it takes one text; several are for lists of options".to_owned());
+                    }
                 };
                 self.fill_typed(at, &text, act, deadline)
             }
         }
     }
 
-    fn fill_typed(&self, at: &Locator, text: &str, act: &Act, deadline: Deadline) -> Result<(Did, Option<Node>), Error> {
+    fn fill_typed(
+        &self,
+        at: &Locator,
+        text: &str,
+        act: &Act,
+        deadline: Deadline,
+    ) -> Result<(Did, Option<Node>), Error> {
         let ready = self.ready(at, Needs::EDIT, act.force, deadline)?;
         let focused = self.focus_field(&ready, at, Mode::Replace, deadline)?;
         let did = Did { rescued: ready.rescued, ..Did::default() };

@@ -428,13 +428,7 @@ impl Tab {
         }
     }
 
-    fn synthetic_press(
-        &self,
-        node: Option<&Node>,
-        chord: &Chord,
-        times: u32,
-        deadline: Deadline,
-    ) -> Result<(), Error> {
+    fn synthetic_press(&self, node: Option<&Node>, chord: &Chord, times: u32, deadline: Deadline) -> Result<(), Error> {
         let node = match node {
             Some(node) => node.clone(),
             None => self.focused_node(deadline)?,

@@ -129,9 +129,11 @@ impl Tab {
         let frame = wanted.frame_id.as_deref().map_or_else(|| top.clone(), FrameId::from);
         if wanted.frame_id.is_some() {
             // A frame that is not there will not come by this id.
-            self.document(&frame, deadline).map_or_else(|error| if passing(&error) { Ok(()) } else { Err(error) }, |_| Ok(()))?;
+            self.document(&frame, deadline)
+                .map_or_else(|error| if passing(&error) { Ok(()) } else { Err(error) }, |_| Ok(()))?;
         }
-        let mut wait = Wait { wanted, node: self.meant(wanted, act.force, deadline)?, top, frame, thrown: None, rescued: false };
+        let mut wait =
+            Wait { wanted, node: self.meant(wanted, act.force, deadline)?, top, frame, thrown: None, rescued: false };
         loop {
             let missing = self.missing(&mut wait, deadline)?;
             let Some(first) = missing.first().copied() else {
@@ -148,7 +150,8 @@ impl Tab {
     /// Waits a time, unless something comes in between that ends all waiting.
     fn wait_time(&self, time: Duration, deadline: Deadline) -> Result<(), Error> {
         let target = self.target.as_str();
-        self.supervisor.wait_until(deadline.within(time), |s| s.dialogs_of(target).next().is_some() || s.page(target).is_none());
+        self.supervisor
+            .wait_until(deadline.within(time), |s| s.dialogs_of(target).next().is_some() || s.page(target).is_none());
         self.no_dialog()?;
         self.top().map(|_| ())
     }
@@ -187,7 +190,9 @@ impl Tab {
                     wait.thrown = None;
                     is_true(&value)
                 }
-                Err(Error::Supervisor(supervisor::Error::Script(thrown))) if !thrown.message.starts_with("SyntaxError") => {
+                Err(Error::Supervisor(supervisor::Error::Script(thrown)))
+                    if !thrown.message.starts_with("SyntaxError") =>
+                {
                     wait.thrown = thrown.message.lines().next().map(str::to_owned);
                     false
                 }
@@ -241,7 +246,13 @@ impl Tab {
     }
 
     /// Asks the documents which conditions hold, or waits for one of them there.
-    fn ask(&self, wait: &mut Wait<'_>, until: Option<What>, time: Duration, deadline: Deadline) -> Result<Vec<What>, Error> {
+    fn ask(
+        &self,
+        wait: &mut Wait<'_>,
+        until: Option<What>,
+        time: Duration,
+        deadline: Deadline,
+    ) -> Result<Vec<What>, Error> {
         let asks: Vec<(FrameId, Ask<'_>)> = self
             .frames()
             .into_iter()
@@ -252,7 +263,8 @@ impl Tab {
             .filter(|(_, ask)| !ask.is_empty())
             .collect();
         let frames: Vec<FrameId> = asks.iter().map(|(frame, _)| frame.clone()).collect();
-        let ask = |frame: &FrameId| asks.iter().find(|(f, _)| f == frame).map(|(_, ask)| ask.clone()).unwrap_or_default();
+        let ask =
+            |frame: &FrameId| asks.iter().find(|(f, _)| f == frame).map(|(_, ask)| ask.clone()).unwrap_or_default();
         let answers = self.call_all::<Holds, _>(&frames, "holds", ask, deadline.within(time + Duration::from_secs(5)));
         let wanted = wait.wanted;
         let (mut text, mut text_gone, mut unknown) = (false, true, false);
@@ -341,7 +353,8 @@ impl Wait<'_> {
         if matches!(self.wanted.state, Some(State::Hidden | State::Gone)) {
             return Ok(true);
         }
-        let why = if document { "its frame shows another document" } else { "its element is not in the document any more" };
+        let why =
+            if document { "its frame shows another document" } else { "its element is not in the document any more" };
         let reference = self.wanted.reference.as_deref().unwrap_or_default().trim_start_matches(['@', 'e']);
         Err(Error::StaleRef { reference: format!("e{reference}"), why })
     }
@@ -363,7 +376,9 @@ impl Wait<'_> {
             What::Selector => format!("something visible for {:?}", text(&wanted.selector)),
             What::Reference => format!("{} in the state {state}", text(&wanted.reference)),
             What::Script => match &self.thrown {
-                Some(thrown) => format!("something true from fn (it threw {})", thrown.chars().take(200).collect::<String>()),
+                Some(thrown) => {
+                    format!("something true from fn (it threw {})", thrown.chars().take(200).collect::<String>())
+                }
                 None => "something true from fn".to_owned(),
             },
         }
@@ -373,7 +388,9 @@ impl Wait<'_> {
 fn check(wanted: &WaitFor) -> Result<(), Error> {
     let bad = |problem: String| Err(Error::BadRequest { problem });
     if *wanted == (WaitFor { state: wanted.state, frame_id: wanted.frame_id.clone(), ..WaitFor::default() }) {
-        return bad("there is nothing to wait for; give timeMs, text, textGone, selector, url, loadState, fn or ref".to_owned());
+        return bad(
+            "there is nothing to wait for; give timeMs, text, textGone, selector, url, loadState, fn or ref".to_owned()
+        );
     }
     if let Some(time) = wanted.time_ms.filter(|time| *time > MOST) {
         return bad(format!("timeMs is {time}; at most {MOST} can be waited for"));
@@ -408,7 +425,9 @@ fn is_true(value: &Value) -> bool {
         serde_json::Value::Null => false,
         serde_json::Value::Bool(truth) => *truth,
         serde_json::Value::Number(number) => number.as_f64() != Some(0.0),
-        serde_json::Value::String(text) if value.described => !(value.kind == "number" && (text == "NaN" || text == "-0")),
+        serde_json::Value::String(text) if value.described => {
+            !(value.kind == "number" && (text == "NaN" || text == "-0"))
+        }
         serde_json::Value::String(text) => !text.is_empty(),
         _ => true,
     }

@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::layout::{ALIASES, HELD, KEYPAD, MAC, NAMED, SIGNS};
 pub(in crate::page) use super::layout::SHIFT;
+use super::layout::{ALIASES, HELD, KEYPAD, MAC, NAMED, SIGNS};
 use crate::cdp::protocol::input::{DispatchKeyEvent, DispatchKeyEventType};
 
 /// A key, with what it gives at the moment.
@@ -133,7 +133,8 @@ impl Key {
         event.key = Some(self.key.clone().into_owned());
         event.code = Some(self.code.clone().into_owned());
         event.windows_virtual_key_code = Some(self.windows);
-        event.native_virtual_key_code = Some(self.windows);
+        // Without `nativeVirtualKeyCode`: with it Chromium 156 takes Control+T, Control+W and the like for its own
+        // shortcuts, opens and closes tabs, and the page does not see them.
         event.location = (self.location != 0).then_some(self.location);
         event.is_keypad = (self.location == 3).then_some(true);
         event
@@ -252,7 +253,8 @@ fn unknown(name: &str) -> String {
     let near: Vec<&str> = near.into_iter().filter(|(far, _)| *far <= 3).take(3).map(|(_, key)| key).collect();
     let hint = if near.is_empty() { "Enter, Escape, ArrowDown, F5, a".to_owned() } else { near.join(", ") };
     let kind = if near.is_empty() { "keys are named like" } else { "near ones are" };
-    let more = if name.chars().count() == 1 { "; a character without a key is put in with insertText or type" } else { "" };
+    let more =
+        if name.chars().count() == 1 { "; a character without a key is put in with insertText or type" } else { "" };
     format!("there is no key {name:?}; {kind} {hint}{more}")
 }
 
