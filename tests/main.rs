@@ -56,6 +56,12 @@ mod page_evaluate;
 #[cfg(feature = "page")]
 mod page_forms;
 #[cfg(feature = "page")]
+mod page_downloads;
+#[cfg(feature = "page")]
+mod page_pointer;
+#[cfg(feature = "page")]
+mod page_requests;
+#[cfg(feature = "page")]
 mod page_snapshot;
 #[cfg(feature = "page")]
 mod page_typing;

@@ -231,3 +231,23 @@ fn a_difference_tells_what_changed_and_makes_the_new_of_the_old() {
     let other = paged.see_with(SnapshotOptions { diff: true, ..Default::default() });
     assert!(text(&other).lines().all(|line| line.starts_with("+ ")), "{}", text(&other));
 }
+
+#[test]
+fn closed_shadow_roots_are_shown_when_they_come_too() {
+    let Some(paged) = Paged::showing(
+        "see-closed",
+        "<div id=a>light</div><x-y id=b></x-y><iframe srcdoc='<p id=c></p>'></iframe>
+         <script>a.attachShadow({mode: 'closed'}).innerHTML = '<button>inside</button><slot></slot>'</script>",
+    ) else {
+        return;
+    };
+    let seen = paged.see();
+    assert!(text(&seen).contains("- button \"inside\"") && text(&seen).contains("light"), "{}", text(&seen));
+    let inside = ref_of(&seen, "inside");
+    let late = "b.attachShadow({mode: 'closed'}).innerHTML = '<a href=#>later</a>';
+        frames[0].document.querySelector('#c').attachShadow({mode: 'closed'}).innerHTML = '<button>framed</button>'; 1";
+    paged.eval(late);
+    let seen = paged.see();
+    assert!(text(&seen).contains("- link \"later\"") && text(&seen).contains("framed"), "{}", text(&seen));
+    assert_eq!(ref_of(&seen, "inside"), inside);
+}

@@ -123,6 +123,44 @@ pub enum Error {
         /// The system's sentence.
         problem: String,
     },
+    /// A path that may not be used.
+    #[error("{name:?} is refused: {why}")]
+    PathRefused {
+        /// The path or name as it was given.
+        name: String,
+        /// Why, and what may be used.
+        why: String,
+    },
+    /// The tab has made no such request, or it is forgotten.
+    #[error("no request {id:?} among the last ones of this tab; list its requests for their ids")]
+    NoRequest {
+        /// What was asked for.
+        id: String,
+    },
+    /// What a request brought is not there.
+    #[error("there is no body of request {id}: {why}")]
+    NoBody {
+        /// The request.
+        id: String,
+        /// Why.
+        why: String,
+    },
+    /// The pixels of a picture could not be dealt with.
+    #[error("cannot {doing} the picture: {problem}; try again, or ask for a smaller part of the page")]
+    Picture {
+        /// `read`, `write`, …
+        doing: &'static str,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The browser makes no PDF.
+    #[error(
+        "the browser makes no PDF of this page: {problem}; try a browser without a window (headless), or take a screenshot"
+    )]
+    NoPdf {
+        /// Its sentence.
+        problem: String,
+    },
 }
 
 impl Error {
@@ -136,11 +174,12 @@ impl Error {
             Self::UnknownField { .. } => "UNKNOWN_FIELD",
             Self::StaleRef { .. } | Self::DocumentGone { .. } => "STALE_REF",
             Self::RefChanged { .. } => "REF_CHANGED",
-            Self::NoMatch { .. } => "NOT_FOUND",
+            Self::NoMatch { .. } | Self::NoRequest { .. } | Self::NoBody { .. } => "NOT_FOUND",
             Self::NotActionable { .. } => "NOT_ACTIONABLE",
             Self::Timeout { .. } => "TIMEOUT",
-            Self::File { .. } => "PATH_REFUSED",
-            Self::Internal { .. } => "INTERNAL",
+            Self::File { .. } | Self::PathRefused { .. } => "PATH_REFUSED",
+            Self::Internal { .. } | Self::Picture { .. } => "INTERNAL",
+            Self::NoPdf { .. } => "BROWSER_ERROR",
         }
     }
 

@@ -9,14 +9,20 @@
 //! | `world`, `script` | our isolated world in each frame, and what runs in it |
 //! | `refs` | numbers for DOM nodes |
 //! | `see` | snapshots |
+//! | `picture` | screenshots with labels, PDF, highlights |
+//! | `rest` | console, requests, text, cookies, storage, emulation, downloads, file choosers |
+//! | `options` | what the pages of a supervisor are given |
 //! | `act`, `input`, `place` | actions, trusted input, where things are in the top viewport |
 //! | `error` | what can go wrong |
 
 mod act;
 mod error;
 mod input;
+mod options;
+mod picture;
 mod place;
 mod refs;
+mod rest;
 mod script;
 mod see;
 mod world;
@@ -24,6 +30,7 @@ mod world;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
@@ -32,25 +39,54 @@ pub use act::{
     State, WaitFor,
 };
 pub use error::{Error, Shown};
+pub use options::PageOptions;
+pub use picture::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
+use rest::Downloads;
+pub use rest::{Download, DownloadState, ResponseBody};
 pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};
 
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 use crate::supervisor::{self, Supervisor};
+use crate::sync::Deadline;
 
 /// The tabs of a supervisor. Clones are the same.
 #[derive(Clone)]
 pub struct Pages {
     supervisor: Arc<Supervisor>,
+    options: Arc<PageOptions>,
+    downloads: Option<Arc<Downloads>>,
     tabs: Arc<Mutex<HashMap<TargetId, Arc<Tab>>>>,
 }
+
+/// What turning something on in the supervisor may take; its thread is always quick.
+const SETTING: Duration = Duration::from_secs(2);
 
 impl Pages {
     /// The pages that a supervisor watches.
     #[must_use]
     pub fn new(supervisor: Arc<Supervisor>) -> Self {
-        Self { supervisor, tabs: Arc::default() }
+        let options = PageOptions::default();
+        // Of a supervisor that has ended the next call says so.
+        let _ = supervisor.watch_network(options.network, Deadline::after(SETTING));
+        Self { supervisor, options: Arc::new(options), downloads: None, tabs: Arc::default() }
+    }
+
+    /// The pages that a supervisor watches, with options.
+    ///
+    /// # Errors
+    /// [`Error::File`] when the downloads folder cannot be used, [`Error::Supervisor`].
+    pub fn with_options(supervisor: Arc<Supervisor>, options: PageOptions) -> Result<Self, Error> {
+        let deadline = Deadline::after(SETTING);
+        let downloads = match &options.downloads {
+            Some(folder) => Some(Arc::new(Downloads::begin(&supervisor, folder, deadline)?)),
+            None => None,
+        };
+        if options.network {
+            supervisor.watch_network(true, deadline)?;
+        }
+        Ok(Self { supervisor, options: Arc::new(options), downloads, tabs: Arc::default() })
     }
 
     /// The supervisor.
@@ -79,6 +115,9 @@ impl Pages {
                 refs: Mutex::default(),
                 seen: Mutex::default(),
                 mouse: Mutex::default(),
+                options: Arc::clone(&self.options),
+                downloads: self.downloads.clone(),
+                highlighted: Mutex::default(),
             })
         });
         Ok(Arc::clone(tab))
@@ -101,6 +140,9 @@ pub struct Tab {
     refs: Mutex<refs::Refs>,
     seen: Mutex<see::Seen>,
     mouse: Mutex<input::Mouse>,
+    options: Arc<PageOptions>,
+    downloads: Option<Arc<Downloads>>,
+    highlighted: Mutex<Option<picture::Highlighted>>,
 }
 
 impl Tab {

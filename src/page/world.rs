@@ -261,6 +261,11 @@ impl Tab {
         Ok(found)
     }
 
+    /// The execution context of our world in a frame.
+    pub(super) fn context(&self, frame: &FrameId, deadline: Deadline) -> Option<ExecutionContextId> {
+        self.world(frame, deadline).ok().map(|world| world.context)
+    }
+
     fn known(&self, frame: &FrameId) -> Option<World> {
         let session = self.supervisor.snapshot().frame(frame.as_str()).and_then(|frame| frame.session_id.clone());
         let worlds = self.worlds.0.lock();

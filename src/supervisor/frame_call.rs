@@ -11,7 +11,9 @@ use super::route::{FrameRef, Route};
 use super::snapshot::{ClosedBy, ClosedDialog, Dialog, DialogType, Snapshot};
 use super::state::Request;
 use super::value::{Done, ScriptError, Value, described, plain};
-use crate::cdp::protocol::page::{CaptureScreenshot, FrameId, Navigate, NavigateReturns, Reload};
+use crate::cdp::protocol::page::{
+    CaptureScreenshot, CaptureScreenshotFormat, FrameId, Navigate, NavigateReturns, Reload,
+};
 use crate::cdp::protocol::runtime::{
     self, CallFunctionOn, CallFunctionOnReturns, Evaluate, EvaluateReturns, ExceptionDetails, RemoteObject,
 };
@@ -298,11 +300,24 @@ impl Supervisor {
     /// # Errors
     /// As [`evaluate`](Self::evaluate).
     pub fn screenshot(&self, page: &FrameRef, deadline: Deadline) -> Result<Done<Vec<u8>>, Error> {
+        self.capture(page, &CaptureScreenshot::new(), deadline)
+    }
+
+    /// A picture as it is asked for. A PNG of the whole viewport is kept as the page's last picture.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn capture(
+        &self,
+        page: &FrameRef,
+        command: &CaptureScreenshot,
+        deadline: Deadline,
+    ) -> Result<Done<Vec<u8>>, Error> {
         let route = self.route(page, deadline)?;
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
             return Err(self.not_a_frame_command(CaptureScreenshot::METHOD, frame));
         }
-        let taken = self.run(&route, &CaptureScreenshot::new(), deadline)?;
+        let taken = self.run(&route, command, deadline)?;
         let taken = taken.try_map(|taken| {
             taken.data.decode().map_err(|error| {
                 Error::Cdp(cdp::Error::Decode {
@@ -312,7 +327,9 @@ impl Supervisor {
                 })
             })
         })?;
-        self.keep_picture(&route.target, &taken);
+        if command.clip.is_none() && matches!(command.format, None | Some(CaptureScreenshotFormat::Png)) {
+            self.keep_picture(&route.target, &taken);
+        }
         Ok(taken)
     }
 

@@ -9,6 +9,7 @@ use crossbeam_channel::{Receiver, Sender};
 
 use super::error::Error;
 use super::inputs::Inputs;
+use super::kept::{Kept, Room};
 use super::link::Link;
 use super::liveness::Liveness;
 use super::log::EventLog;
@@ -16,6 +17,7 @@ use super::options::SupervisorOptions;
 use super::served::Picture;
 use super::snapshot::{Phase, Snapshot};
 use super::state::{Request, Response, State};
+use super::traffic::{NetworkRequest, Traffic};
 use super::worker::Worker;
 use crate::browser::{Browser, LaunchOptions};
 use crate::cdp::protocol::browser::BrowserContextId;
@@ -23,6 +25,8 @@ use crate::cdp::protocol::target::TargetId;
 use crate::cdp::{ConnectOptions, Connection};
 use crate::sync::{Deadline, Published, Thread, spawn};
 
+/// Network requests that are kept of a page.
+const KEPT_REQUESTS: Room = Room { entries: 500, bytes: 1024 * 1024 };
 /// Requests that may wait for the thread.
 const REQUESTS: usize = 256;
 
@@ -34,6 +38,8 @@ pub struct Supervisor {
     pub(super) link: Arc<Link>,
     pub(super) published: Arc<Published<Snapshot>>,
     log: Arc<EventLog>,
+    pub(super) traffic: Arc<Published<Traffic>>,
+    pub(super) kept_requests: Arc<Kept<NetworkRequest>>,
     pub(super) requests: Sender<Request>,
     pub(super) liveness: Liveness,
     pub(super) pictures: parking_lot::Mutex<VecDeque<(TargetId, Picture)>>,
@@ -92,6 +98,8 @@ impl Supervisor {
         let _ = requests.try_send(Request::Started { reply });
         let published = Arc::new(Published::new(Snapshot::empty()));
         let log = Arc::new(EventLog::default());
+        let traffic = Arc::new(Published::new(Traffic::default()));
+        let kept_requests = Arc::new(Kept::new(KEPT_REQUESTS));
         let worker = Worker {
             link: Arc::clone(&link),
             task: task.clone(),
@@ -101,6 +109,8 @@ impl Supervisor {
             state: State::new(options),
             published: Arc::clone(&published),
             log: Arc::clone(&log),
+            traffic: Arc::clone(&traffic),
+            kept_requests: Arc::clone(&kept_requests),
             connection,
         };
         let thread =
@@ -109,6 +119,8 @@ impl Supervisor {
             link,
             published,
             log,
+            traffic,
+            kept_requests,
             requests,
             liveness: Liveness::default(),
             pictures: parking_lot::Mutex::default(),
@@ -161,7 +173,7 @@ impl Supervisor {
     }
 
     /// Everything known, after all that the browser has told so far: what it told before the answer to a
-    /// call that has returned is in it.
+    /// call that has returned is in it, and in the log and the traffic.
     ///
     /// # Errors
     /// [`Error::NotActive`], [`Error::Timeout`].

@@ -7,14 +7,16 @@
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError};
 
 use super::redial::Dialed;
-use super::state::{CALL, Request};
+use super::state::{CALL, DOWNLOAD_BEGINS, DOWNLOAD_GOES_ON, NETWORK, Request};
 use crate::cdp::protocol::{page, runtime, target};
 use crate::cdp::rt::Event as _;
 use crate::cdp::{Answer, Capacity, Connection, Event, Subscription, Watch};
 use crate::sync::Deadline;
 
 /// Events that carry state: none may be lost without a resync.
-const LIFECYCLE: [&str; 18] = [
+const LIFECYCLE: [&str; 20] = [
+    DOWNLOAD_BEGINS,
+    DOWNLOAD_GOES_ON,
     target::AttachedToTargetEvent::METHOD,
     target::DetachedFromTargetEvent::METHOD,
     target::TargetInfoChangedEvent::METHOD,
@@ -57,6 +59,8 @@ struct FromBrowser {
     /// forged ones pushes out nothing else.
     calls: Subscription,
     console: Subscription,
+    /// Network requests, once they are watched. A queue of their own, too.
+    network: Option<Subscription>,
     answers: Receiver<Answer>,
     answers_in: Sender<Answer>,
 }
@@ -70,6 +74,7 @@ impl FromBrowser {
             lifecycle: connection.subscribe(Watch::everything().only(&LIFECYCLE), Capacity::of(8192)),
             calls: connection.subscribe(Watch::everything().only(&[CALL]), Capacity::of(1024)),
             console: connection.subscribe(Watch::everything().only(&CONSOLE), Capacity::of(1024)),
+            network: None,
             answers,
             answers_in,
         }
@@ -82,6 +87,7 @@ pub(super) enum Woken {
     Told,
     Call,
     Console,
+    Network,
     Request,
     Dialed,
     Close,
@@ -143,6 +149,9 @@ impl Inputs {
         if let Some(browser) = &self.browser {
             sources.push((select.recv(browser.calls.channel()), Woken::Call));
             sources.push((select.recv(browser.console.channel()), Woken::Console));
+            if let Some(network) = &browser.network {
+                sources.push((select.recv(network.channel()), Woken::Network));
+            }
         }
         match select.ready_deadline(until.instant()) {
             Ok(ready) => sources.into_iter().find(|(i, _)| *i == ready).map_or(Woken::Time, |(_, what)| what),
@@ -199,6 +208,35 @@ impl Inputs {
     /// Requests that were caught and lost since the last look.
     pub(super) fn lost_calls(&self) -> u64 {
         self.browser.as_ref().map_or(0, |browser| browser.calls.lag())
+    }
+
+    /// Begins to listen to network requests.
+    pub(super) fn hear_network(&mut self, connection: &Connection) {
+        if let Some(browser) = &mut self.browser {
+            let hear = || connection.subscribe(Watch::everything().only(&NETWORK), Capacity::of(4096));
+            browser.network.get_or_insert_with(hear);
+        }
+    }
+
+    /// The next that was told of a network request.
+    pub(super) fn next_network(&mut self) -> Option<Event> {
+        let network = self.browser.as_ref()?.network.as_ref()?;
+        let event = network.channel().try_recv().ok()?;
+        network.taken(&event);
+        Some(event)
+    }
+
+    /// Events of network requests that were lost since the last look.
+    pub(super) fn lost_network(&self) -> u64 {
+        let network = self.browser.as_ref().and_then(|browser| browser.network.as_ref());
+        network.map_or(0, Subscription::lag)
+    }
+
+    /// The length of the longest queue.
+    pub(super) fn waiting(&self) -> usize {
+        let Some(browser) = &self.browser else { return 0 };
+        let network = browser.network.as_ref().map_or(0, |network| network.channel().len());
+        network.max(browser.lifecycle.channel().len()).max(browser.console.channel().len()).max(browser.answers.len())
     }
 
     /// The next console message or exception.

@@ -16,6 +16,7 @@
 //! | `log` | the numbered event log |
 //! | `handle`, `frame_call`, `aimed`, `dialog_call`, `served` | the public calls |
 //! | `route`, `guard`, `liveness`, `value` | where a call goes, how it waits, what it comes to |
+//! | `traffic`, `kept` | network requests; the newest entries of each page |
 //! | `registry` | supervisors by task |
 //! | `bridge` | dialogs over requests, for endpoints that answer native ones by themselves |
 
@@ -27,6 +28,7 @@ mod frame_call;
 mod guard;
 mod handle;
 mod inputs;
+mod kept;
 mod link;
 mod liveness;
 mod log;
@@ -39,6 +41,7 @@ mod route;
 mod served;
 mod snapshot;
 mod state;
+mod traffic;
 mod tree;
 mod value;
 mod worker;
@@ -57,7 +60,8 @@ pub use route::FrameRef;
 pub use served::{History, Picture};
 pub use snapshot::{
     BridgeLife, BridgeReason, BridgeView, ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel, Dialog, DialogType,
-    Frame, Page, PageState, Phase, Snapshot,
+    Download, DownloadState, Frame, Page, PageState, Phase, Snapshot,
 };
+pub use traffic::{Body, Loading, NetworkRequest, Traffic};
 pub use tree::{FrameTree, FrameView, Limits};
 pub use value::{Done, ScriptError, Value};

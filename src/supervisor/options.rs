@@ -120,6 +120,10 @@ pub struct SupervisorOptions {
     /// How long a page may leave a probe unanswered, while a call waits, before its running script is
     /// ended. Default 1 s; zero: scripts are never ended.
     pub rescue_after: Duration,
+    /// Whether network requests are watched from the start, see
+    /// [`watch_network`](super::Supervisor::watch_network). Default false: it costs four or five messages a
+    /// request. The page room turns it on for its users.
+    pub network: bool,
     /// Whether pages opened through this supervisor are closed when it stops. Default true.
     pub close_own_pages: bool,
 }
@@ -141,6 +145,7 @@ impl Default for SupervisorOptions {
             start_timeout: Duration::from_secs(15),
             reconnect: Reconnect::default(),
             rescue_after: Duration::from_secs(1),
+            network: false,
             close_own_pages: true,
         }
     }

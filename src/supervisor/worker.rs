@@ -8,19 +8,24 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::bridge::Fulfil;
 use super::inputs::{Inputs, Next, Woken};
+use super::kept::Kept;
 use super::link::Link;
 use super::log::EventLog;
 use super::redial::{Dialed, Dialing};
 use super::snapshot::Snapshot;
 use super::state::{Effect, Now, Outgoing, Request, SessionKey, State};
+use super::traffic::{NetworkRequest, Traffic};
 use crate::browser::Browser;
-use crate::cdp::protocol::{fetch, network, page, runtime, target};
+use crate::cdp::protocol::{browser, fetch, network, page, runtime, target};
 use crate::cdp::rt::{Base64, Command};
 use crate::cdp::{CloseReason, Connection, Error};
 use crate::sync::{Deadline, Published};
 
 /// Events folded before the view is published.
 const BATCH: usize = 256;
+/// Bytes of responses that a process keeps for us, all together and of one.
+const BODIES: i64 = 20 * 1024 * 1024;
+const BODY: i64 = 5 * 1024 * 1024;
 /// Longest sleep when nothing is due.
 const IDLE: Duration = Duration::from_secs(60);
 
@@ -37,6 +42,8 @@ pub(super) struct Worker {
     pub(super) state: State,
     pub(super) published: Arc<Published<Snapshot>>,
     pub(super) log: Arc<EventLog>,
+    pub(super) traffic: Arc<Published<Traffic>>,
+    pub(super) kept_requests: Arc<Kept<NetworkRequest>>,
 }
 
 pub(super) fn now() -> Now {
@@ -61,12 +68,10 @@ impl Worker {
                 Woken::Told => self.fold_told(),
                 Woken::Console => self.fold_console(),
                 Woken::Call => self.fold_calls(),
+                Woken::Network => self.fold_network(),
                 Woken::Request => {
                     if let Ok(request) = self.inputs.requests.try_recv() {
-                        if matches!(request, Request::CaughtUp { .. }) {
-                            self.fold_told();
-                            self.fold_console();
-                        }
+                        self.catch_up(&request);
                         self.state.on_request(request, now());
                     }
                 }
@@ -173,6 +178,31 @@ impl Worker {
         }
     }
 
+    fn fold_network(&mut self) {
+        let lost = self.inputs.lost_network();
+        if lost > 0 {
+            self.state.network_lost(lost);
+        }
+        self.fold_told(); // the documents they belong to
+        for _ in 0..BATCH {
+            let Some(event) = self.inputs.next_network() else { return };
+            self.state.on_event(&event, now());
+        }
+    }
+
+    /// Folds all that came before a request which asks for that.
+    fn catch_up(&mut self, request: &Request) {
+        if !matches!(request, Request::CaughtUp { .. }) {
+            return;
+        }
+        let waiting = self.inputs.waiting();
+        for _ in 0..=waiting / BATCH {
+            self.fold_told();
+            self.fold_network();
+            self.fold_console();
+        }
+    }
+
     /// Publishes before interrupting: a caller that sent its call after that sees the dialog in the
     /// view, one that sent it before is interrupted. Answers to requests are given last, so that who gets
     /// one sees what it is about.
@@ -180,6 +210,10 @@ impl Worker {
         let lines = self.state.take_log();
         if !lines.is_empty() {
             self.log.append(lines);
+        }
+        self.kept_requests.change(self.state.take_requests());
+        if let Some(traffic) = self.state.take_traffic() {
+            self.traffic.publish(Arc::new(traffic));
         }
         if let Some(view) = self.state.view(&self.published.get()) {
             self.published.publish(Arc::new(view));
@@ -196,6 +230,9 @@ impl Worker {
                 return;
             }
             for effect in effects {
+                if matches!(effect, Effect::Send { command: Outgoing::EnableNetwork, .. }) {
+                    self.inputs.hear_network(&self.connection);
+                }
                 match effect {
                     Effect::Send { session, tag, command } => {
                         if let Err(error) = self.send(session.as_ref(), tag, command) {
@@ -232,6 +269,26 @@ impl Worker {
                 self.post(session, tag, &detach)
             }
             Outgoing::Resume => self.post(session, tag, &runtime::RunIfWaitingForDebugger::new()),
+            Outgoing::EnableNetwork => {
+                let mut enable = network::Enable::new();
+                enable.max_total_buffer_size = Some(BODIES);
+                enable.max_resource_buffer_size = Some(BODY);
+                enable.max_post_data_size = Some(1); // what is sent is never looked at
+                self.post(session, tag, &enable)
+            }
+            Outgoing::DisableNetwork => self.post(session, tag, &network::Disable::new()),
+            Outgoing::CatchDownloads { context, folder } => {
+                let mut set = browser::SetDownloadBehavior::new(browser::SetDownloadBehaviorBehavior::AllowAndName);
+                set.browser_context_id = context;
+                set.download_path = Some(folder.to_string_lossy().into_owned());
+                set.events_enabled = Some(true);
+                self.post(session, tag, &set)
+            }
+            Outgoing::LeaveDownloads { context } => {
+                let mut set = browser::SetDownloadBehavior::new(browser::SetDownloadBehaviorBehavior::Default);
+                set.browser_context_id = context;
+                self.post(session, tag, &set)
+            }
             Outgoing::EnablePage => self.post(session, tag, &page::Enable::new()),
             Outgoing::EnableRuntime => self.post(session, tag, &runtime::Enable::new()),
             Outgoing::FrameTree => self.post(session, tag, &page::GetFrameTree::new()),

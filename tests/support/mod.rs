@@ -14,9 +14,13 @@ pub(crate) mod leaks;
 pub(crate) mod ledger;
 #[cfg(feature = "page")]
 pub(crate) mod paged;
+#[cfg(feature = "page")]
+pub(crate) mod pointed;
 pub(crate) mod proxy;
 #[cfg(unix)]
 pub(crate) mod renderers;
+#[cfg(feature = "page")]
+pub(crate) mod resting;
 pub(crate) mod site;
 #[cfg(feature = "page")]
 pub(crate) mod staged;

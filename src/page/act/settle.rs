@@ -26,6 +26,8 @@ const RESTLESS: Duration = Duration::from_millis(1000);
 const LOADING: Duration = Duration::from_secs(10);
 /// How long the look at the page itself may take, which is over at once where the page answers.
 const LOOK: Duration = Duration::from_millis(1500);
+/// How often dialogs and navigations are looked for while requests are under way.
+const SLICE: Duration = Duration::from_millis(50);
 /// Characters of a difference at most.
 const DELTA: usize = 4_000;
 /// Console errors told at most.
@@ -35,6 +37,8 @@ const ERRORS: usize = 10;
 struct Before {
     seen: Arc<Snapshot>,
     log: u64,
+    /// The newest request.
+    requests: u64,
     top: Option<FrameId>,
     document: Arc<str>,
 }
@@ -58,13 +62,12 @@ impl Tab {
             return Err(supervisor::Error::blocked_by_dialog("act", &open.id).into());
         }
         let frame = self.acted_frame(act);
-        let watched = causes(&act.kind) && self.watch(&frame, deadline);
+        let frame = frame.filter(|frame| causes(&act.kind) && self.watch(frame, deadline));
         let did = match self.perform(act, deadline) {
             Err(error) if error.is_blocked_by_dialog() && self.opened(&before) => Did::default(),
             outcome => outcome?,
         };
-        let settled =
-            if causes(&act.kind) { self.settle(&before, &frame, watched, deadline) } else { "done".to_owned() };
+        let settled = if causes(&act.kind) { self.settle(&before, frame.as_ref(), deadline) } else { "done" };
         tracing::debug!(target: "cdpilot::page", settled, took = ?began.elapsed(), "acted");
         self.tell(act, &before, did, settled, deadline)
     }
@@ -73,7 +76,7 @@ impl Tab {
         let seen = self.supervisor.snapshot();
         let top = seen.page(self.target.as_str()).and_then(|page| page.top_frame.clone());
         let document = top.as_ref().and_then(|top| seen.document_of(top)).unwrap_or_default();
-        Before { log: self.supervisor.log().last(), seen, top, document }
+        Before { log: self.supervisor.log().last(), requests: self.supervisor.traffic().last, seen, top, document }
     }
 
     /// Whether a dialog has opened since.
@@ -90,48 +93,75 @@ impl Tab {
         named.or_else(|| self.top().ok())
     }
 
-    fn watch(&self, frame: &Option<FrameId>, deadline: Deadline) -> bool {
-        let look = deadline.within(LOOK);
-        frame.as_ref().is_some_and(|frame| self.call::<u8>(frame, "watch", &json!({}), look).is_ok())
+    fn watch(&self, frame: &FrameId, deadline: Deadline) -> bool {
+        self.call::<u8>(frame, "watch", &json!({}), deadline.within(LOOK)).is_ok()
     }
 
     /// Waits for what it caused. Gives the reason why that counts as over.
-    fn settle(&self, before: &Before, frame: &Option<FrameId>, watched: bool, deadline: Deadline) -> String {
+    fn settle(&self, before: &Before, frame: Option<&FrameId>, deadline: Deadline) -> &'static str {
         let loading = deadline.within(LOADING);
-        // The page's answer to this comes after all that the action set off at once.
-        let rest = frame.as_ref().filter(|_| watched).map(|frame| {
-            let args = json!({ "quiet": millis(QUIET), "most": millis(RESTLESS) });
-            self.call::<Rest>(frame, "quiet", &args, deadline.within(LOOK)).map(|(_, done)| done.result)
-        });
-        let Ok(now) = self.supervisor.caught_up(deadline) else { return "the supervisor ended".to_owned() };
-        let target = self.target.as_str();
-        if now.page(target).is_none() {
-            return "the tab closed".to_owned();
-        }
-        if self.opened(before) {
-            return "a dialog opened".to_owned();
-        }
-        let moved = |s: &Snapshot| {
-            let document = before.top.as_ref().and_then(|top| s.document_of(top)).unwrap_or_default();
-            document != before.document
-        };
-        if now.is_loading(target) || moved(&now) {
-            let over = |s: &Snapshot| s.page(target).is_none() || self.opened_in(before, s) || !s.is_loading(target);
-            let loaded = self.supervisor.wait_until(loading, over);
-            return match loaded {
-                Some(s) if self.opened_in(before, &s) => "a dialog opened",
-                Some(_) => "it navigated and has loaded",
-                None => "it navigates and still loads",
+        let mut changed = false;
+        loop {
+            // The page's answer to this comes after all that the action set off at once.
+            let rest = frame.map(|frame| {
+                let args = json!({ "quiet": millis(QUIET), "most": millis(RESTLESS) });
+                self.call::<Rest>(frame, "quiet", &args, deadline.within(LOOK)).map(|(_, done)| done.result)
+            });
+            if self.supervisor.caught_up(deadline).is_err() {
+                return "the supervisor ended";
             }
-            .to_owned();
+            if let Some(reason) = self.left(before, loading) {
+                return reason;
+            }
+            match rest {
+                Some(Ok(rest)) if !rest.rest => return "the page goes on changing",
+                Some(Ok(rest)) => changed |= rest.changes > 0,
+                Some(Err(Error::DocumentGone { .. })) => return "its frame shows another document",
+                _ => {}
+            }
+            if !self.is_fetching(before) {
+                return if changed { "the page changed and has come to rest" } else { "nothing changed" };
+            }
+            changed = true;
+            while self.is_fetching(before) {
+                if loading.passed() {
+                    return "requests that it started are under way still";
+                }
+                if let Some(reason) = self.left(before, loading) {
+                    return reason;
+                }
+                // A dialog or a navigation is told elsewhere, so it is looked for by the way.
+                let slice = loading.within(SLICE);
+                self.supervisor.wait_traffic(slice, |now| now.since(&self.target, before.requests).next().is_none());
+            }
         }
-        match rest {
-            Some(Ok(rest)) if rest.changes == 0 => "nothing changed".to_owned(),
-            Some(Ok(rest)) if rest.rest => "the page changed and has come to rest".to_owned(),
-            Some(Ok(_)) => "the page goes on changing".to_owned(),
-            Some(Err(Error::DocumentGone { .. })) => "its frame shows another document".to_owned(),
-            _ => "done".to_owned(),
+    }
+
+    /// Whether requests that it started are under way.
+    fn is_fetching(&self, before: &Before) -> bool {
+        self.supervisor.traffic().since(&self.target, before.requests).next().is_some()
+    }
+
+    /// Why there is nothing more to wait for in the document: a dialog, another document, the end.
+    fn left(&self, before: &Before, loading: Deadline) -> Option<&'static str> {
+        let target = self.target.as_str();
+        let now = self.supervisor.snapshot();
+        if now.page(target).is_none() {
+            return Some("the tab closed");
         }
+        if self.opened_in(before, &now) {
+            return Some("a dialog opened");
+        }
+        let document = before.top.as_ref().and_then(|top| now.document_of(top)).unwrap_or_default();
+        if !now.is_loading(target) && document == before.document {
+            return None;
+        }
+        let over = |s: &Snapshot| s.page(target).is_none() || self.opened_in(before, s) || !s.is_loading(target);
+        Some(match self.supervisor.wait_until(loading, over) {
+            Some(s) if self.opened_in(before, &s) => "a dialog opened",
+            Some(_) => "it navigated and has loaded",
+            None => "it navigates and still loads",
+        })
     }
 
     fn opened_in(&self, before: &Before, now: &Snapshot) -> bool {
@@ -139,14 +169,7 @@ impl Tab {
         now.dialogs_of(self.target.as_str()).any(|dialog| !known(dialog))
     }
 
-    fn tell(
-        &self,
-        act: &Act,
-        before: &Before,
-        did: Did,
-        settled: String,
-        deadline: Deadline,
-    ) -> Result<Outcome, Error> {
+    fn tell(&self, act: &Act, before: &Before, did: Did, settled: &str, deadline: Deadline) -> Result<Outcome, Error> {
         let now = self.supervisor.snapshot();
         let target = self.target.as_str();
         let was = before.seen.page(target);
@@ -165,7 +188,7 @@ impl Tab {
             pending_dialogs: pending,
             input: did.input,
             rescued: did.rescued,
-            settled: Some(settled),
+            settled: Some(settled.to_owned()),
             ..Outcome::default()
         };
         if act.delta && !told.blocked_by_dialog && page.is_some() {

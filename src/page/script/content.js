@@ -4,15 +4,26 @@
 const contentOf = (element) => textInside(element, null, new Set([element]));
 
 function textInside(element, root, visited) {
+  if (root === element && isInert(element)) return "";
+  if (element instanceof SVGUseElement) return usedText(element);
   const gathering = new Gathering(root, visited);
   gathering.inside(element);
   return gathering.text;
+}
+
+// What <use> draws is a copy of something else, which may have a title.
+function usedText(use) {
+  const href = attr(use, "href") || attr(use, "xlink:href") || "";
+  const used = href[0] === "#" ? byIdFrom(use, href.slice(1)) : null;
+  if (!(used instanceof SVGElement) || CONTAINS.call(used, use)) return "";
+  return attr(used, "aria-label") || svgText(used) || (SVG_SHAPES.has(nameOfTag(used)) ? "" : textInside(used, null, new Set()));
 }
 
 class Gathering {
   constructor(root, visited) {
     this.root = root;
     this.visited = visited;
+    this.passed = visited.passed || (visited.passed = []); // What may have been a part: it is found out when it matters.
     this.text = "";
     this.before = null; // The node (or the parent of the text) before: null at the start.
     this.beforeIsText = false;
@@ -22,10 +33,10 @@ class Gathering {
 
   // Adds the children of an element, and what its style puts before and after them.
   inside(element) {
-    const pseudo = mayHavePseudo() && isHtml(element);
+    const pseudo = isHtml(element) && mayHavePseudo(element);
     if (pseudo) this.generated(element, "::before");
     const owned = ownedBy(element);
-    if (rootsOf(element) || element instanceof HTMLSlotElement || element instanceof HTMLDetailsElement) {
+    if (isReordered(element)) {
       for (const child of childrenOf(element)) this.child(child, element);
     } else {
       for (let child = firstOf(element); child; child = nextOf(child)) this.child(child, element);
@@ -35,24 +46,54 @@ class Gathering {
   }
 
   child(node, parent, isOwned) {
+    if (this.isFull()) return;
     const type = typeOf(node);
     if (type === 3 || type === 4) return this.written(node, parent);
     if (type !== 1) return;
     if (!isOwned && ownerOf(node)) return;
-    if (this.visited.size > MOST_PARTS) return doubt(parent);
     if (isHiddenInName(node, this.root)) {
-      if (this.text && !this.broken && shownOf(node) === SHOWN && !isInline(node)) this.broken = true;
-      else if (shownOf(node) === VEILED) this.inside(node);
+      const shown = shownOf(node);
+      if (shown === GONE) return;
+      if (this.text && !this.broken && !isInline(node)) this.broken = true;
+      if (shown === VEILED && !isAriaHiddenRoot(node)) this.unveiled(node);
+      return;
+    }
+    const drawn = node instanceof SVGElement;
+    if (drawn ? node instanceof SVGTitleElement || node instanceof SVGDescElement : nameOfTag(node) === "wbr") {
+      if (this.text && !drawn) this.text += " ";
       return;
     }
     const kind = kindOf(node);
-    if (kind === "none" || (kind === "generic" && passes(node))) {
+    if (drawn && kind === "SvgRoot" && !GET_FIRST_ELEMENT.call(node) && passes(node)) return;
+    if (kind === "none" || ((kind === "generic" || (drawn && kind === "group")) && passes(node))) {
+      if (drawn && (svgChild(node, SVGTitleElement) || svgChild(node, SVGDescElement))) return this.said(node);
       this.empties(node);
+      this.passed.push(node);
       return this.inside(node);
     }
+    this.said(node);
+  }
+
+  // Adds what an element says of itself.
+  said(node) {
     source = "";
     const text = textAgain(node, this.root, this.visited);
     this.add(text, node, false, source);
+  }
+
+  // Whether the text has as many parts as it may have.
+  isFull() {
+    const { passed, visited } = this;
+    if (visited.size + passed.length <= MOST_PARTS) return false;
+    for (const node of passed) if (isElement(node) ? isPart(node) : isLaidOut(node)) visited.add(node);
+    passed.length = 0;
+    visited.cut = visited.size > MOST_PARTS;
+    return visited.cut;
+  }
+
+  // Inside of what is not visible something may be again, but not its own text.
+  unveiled(element) {
+    for (const child of childrenOf(element)) if (isElement(child)) this.child(child, element);
   }
 
   // A box without text still keeps apart what is on its sides.
@@ -64,22 +105,24 @@ class Gathering {
     const data = GET_DATA.call(node);
     if (isBlank(data)) {
       if (this.text && data) this.text += " ";
+      this.passed.push(node);
       return;
     }
     this.visited.add(node);
-    this.add(transformed(data, parent), parent, true, "contents");
+    this.add(transformed(data, parent, node), parent, true, "contents");
   }
 
   generated(element, which) {
     const style = getComputedStyle(element, which);
-    const content = style.content;
-    if (content === "none" || content === "normal" || content === "" || style.display === "none") return;
+    const content = contentIn(style);
+    if (!content) return;
     const { text, alternative } = generatedText(content, element);
     this.visited.add({});
     if (!text) return;
-    if (style.display !== "inline") this.broken = true;
-    this.add(alternative ? text : cased(text, style.textTransform), element, true, alternative ? "css" : "contents");
-    if (style.display !== "inline") this.broken = true;
+    const block = style.display !== "inline";
+    this.broken ||= block;
+    this.add(alternative ? text : cased(text, style.textTransform, element, null), element, true, alternative ? "css" : "contents");
+    this.broken ||= block;
   }
 
   add(text, node, isText, from) {
@@ -102,6 +145,16 @@ class Gathering {
     const now = isText ? node : parentElementOf(node);
     return before !== now && flowOf(before) !== flowOf(now);
   }
+}
+
+// A box of its own is a part of a text.
+const isPart = (element) => kindOf(element) === "generic" && !isInline(element);
+
+// White space is laid out between words and the like, not at the start of a box or between boxes.
+function isLaidOut(blank) {
+  const before = GET_PREVIOUS.call(blank);
+  if (!before) return false;
+  return isElement(before) ? isInline(before) && !(before instanceof HTMLBRElement) : typeOf(before) === 3;
 }
 
 const keepsApart = (from) => from !== "" && from !== "contents" && from !== "empty";
@@ -142,144 +195,4 @@ const WIDGETS = new Set(
 const isWidget = (kind) => WIDGETS.has(kind);
 
 // Whether a generic element is nothing in the tree: its children take its place.
-function passes(element) {
-  if (!HAS_ATTRIBUTES.call(element)) return true;
-  for (const name of ATTRIBUTE_NAMES.call(element)) {
-    if (name === "class" || name === "style" || name.startsWith("data-")) continue;
-    if (name === "id" || name === "title" || name === "lang" || name === "tabindex" || name === "contenteditable") return false;
-    if (name.startsWith("aria-") || name === "onclick" || name === "onmousedown" || name === "popover") return false;
-  }
-  return true;
-}
-
-// Style that changes what is written.
-
-let pseudoRules = true;
-let caseRules = true;
-
-/** Looks through the style sheets for what would cost much to ask of every element. */
-function readSheets() {
-  const store = memory();
-  if (store.sheets) return;
-  store.sheets = true;
-  pseudoRules = false;
-  caseRules = ALL_IN_DOCUMENT.call(document, '[style*="text-transform"]').length > 0;
-  const list = [...document.styleSheets, ...document.adoptedStyleSheets];
-  for (const sheet of list) readSheet(sheet);
-  if (!pseudoRules && BY_TAG_IN_DOCUMENT.call(document, "q").length) pseudoRules = true;
-}
-
-const readBefore = new WeakMap();
-const MOST_RULES = 4000;
-
-function readSheet(sheet) {
-  let rules;
-  try {
-    rules = sheet.cssRules;
-  } catch {
-    pseudoRules = caseRules = true; // Another origin's: it may say anything.
-    return;
-  }
-  let seen = readBefore.get(sheet);
-  if (!seen || seen.count !== rules.length) {
-    seen = { count: rules.length, pseudo: false, cased: false, imports: [] };
-    if (rules.length > MOST_RULES) seen.pseudo = seen.cased = true;
-    else {
-      for (let i = 0; i < rules.length; i++) {
-        const rule = rules[i];
-        if (rule instanceof CSSImportRule) seen.imports.push(rule);
-        const text = rule.cssText;
-        if (!seen.pseudo && (text.includes(":before") || text.includes(":after"))) seen.pseudo = text.includes("content:");
-        if (!seen.cased && text.includes("text-transform")) seen.cased = true;
-      }
-    }
-    readBefore.set(sheet, seen);
-  }
-  if (seen.pseudo) pseudoRules = true;
-  if (seen.cased) caseRules = true;
-  for (const rule of seen.imports) if (rule.styleSheet) readSheet(rule.styleSheet);
-}
-
-function mayHavePseudo() {
-  readSheets();
-  return pseudoRules;
-}
-
-/** Text as its element's style writes it. */
-function transformed(text, element) {
-  readSheets();
-  if (!caseRules || shownOf(element) === GONE) return text;
-  return cased(text, styleOf(element).textTransform, element);
-}
-
-function cased(text, how, element) {
-  if (how === "none" || !how) return text;
-  const language = (element && CLOSEST.call(element, "[lang]") && attr(CLOSEST.call(element, "[lang]"), "lang")) || undefined;
-  if (how.includes("uppercase")) return inLanguage(text, "toLocaleUpperCase", language);
-  if (how.includes("lowercase")) return inLanguage(text, "toLocaleLowerCase", language);
-  if (how.includes("capitalize")) return text.replace(/(^|[^\p{L}\p{N}\p{M}'’_])(\p{L})/gu, (all, before, first) => before + first.toUpperCase());
-  return text;
-}
-
-function inLanguage(text, method, language) {
-  try {
-    return text[method](language);
-  } catch {
-    return text[method]();
-  }
-}
-
-const QUOTES = { "open-quote": "“", "close-quote": "”" };
-
-/** The text of a computed `content`: strings, quotes, and the alternative after the slash. */
-function generatedText(content, element) {
-  let text = "";
-  let i = 0;
-  while (i < content.length) {
-    const c = content[i];
-    if (c === '"' || c === "'") {
-      let end = i + 1;
-      let part = "";
-      while (end < content.length && content[end] !== c) {
-        if (content[end] === "\\") {
-          const hex = /^[0-9a-f]{1,6}\s?/i.exec(content.slice(end + 1, end + 8));
-          if (hex) {
-            part += String.fromCodePoint(parseInt(hex[0], 16));
-            end += 1 + hex[0].length;
-            continue;
-          }
-          end++;
-        }
-        part += content[end++];
-      }
-      text += part;
-      i = end + 1;
-    } else if (c === "/") {
-      return { text: generatedText(content.slice(i + 1), element).text, alternative: true };
-    } else if (c === " ") {
-      i++;
-    } else {
-      const end = tokenEnd(content, i);
-      const token = content.slice(i, end);
-      if (QUOTES[token]) text += QUOTES[token];
-      else if (token.startsWith("counter")) doubt(element);
-      i = end;
-    }
-  }
-  return { text, alternative: false };
-}
-
-function tokenEnd(content, from) {
-  let depth = 0;
-  let quote = "";
-  for (let i = from; i < content.length; i++) {
-    const c = content[i];
-    if (quote) {
-      if (c === quote) quote = "";
-    } else if (c === '"' || c === "'") quote = c;
-    else if (c === "(") depth++;
-    else if (c === ")") depth--;
-    else if (c === " " && depth === 0) return i;
-  }
-  return content.length;
-}
+const passes = (element) => !(marksOf(element) & (ID | TITLE | LANG | TAB | EDITS | ARIA | HANDLER | MIN));

@@ -15,6 +15,7 @@ pub(super) const SOURCE: &str = concat!(
     include_str!("value.js"),
     include_str!("name.js"),
     include_str!("content.js"),
+    include_str!("style.js"),
     include_str!("describe.js"),
     include_str!("tree.js"),
     include_str!("act.js"),
@@ -55,4 +56,9 @@ pub(super) const NODE: &str = "function(token, id) {
 pub(super) const NODES: &str = "function(token, ids) {
     const world = globalThis.__cdpilot;
     return world && world.token === token ? ids.map(id => world.nodeOf(id)) : null;
+}";
+/// Hands over a closed shadow root, which it is called on; one of another document is left.
+pub(super) const ADOPT: &str = "function() {
+    const world = globalThis.__cdpilot;
+    if (world && this.ownerDocument === document) world.adopt(this.host, this);
 }";

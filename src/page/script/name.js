@@ -18,7 +18,7 @@ const CONTENT_KINDS = new Set(
 const PASSING_KINDS = new Set(
   (
     "generic none Abbr Canvas caption code deletion insertion definition DescriptionList Details emphasis Figcaption Footer " +
-    "LabelText LayoutTable LayoutTableRow Legend list listitem mark paragraph region Ruby Section strong subscript " +
+    "LabelText LayoutTable LayoutTableRow Legend list listitem mark paragraph region Ruby Section strong subscript SvgRoot " +
     "superscript time"
   ).split(" "),
 );
@@ -36,58 +36,101 @@ function nameOf(element) {
   return namedOf(element).name;
 }
 
+const NO_NAME = { name: "", source: "", cut: false, leaf: false };
+
+// Kinds that have a name only by their attributes, or when they have the focus.
+const UNNAMED_KINDS = new Set(
+  (
+    "article banner blockquote caption code complementary contentinfo definition deletion DescriptionList emphasis Figcaption " +
+    "figure Footer form generic group Header insertion list listitem main mark navigation none paragraph rowgroup Section " +
+    "strong subscript superscript time LayoutTable LayoutTableRow LabelText Legend"
+  ).split(" "),
+);
+
+/** The name of an element with where it came from, whether Chromium cut it, and whether all that is inside is one text. */
 function namedOf(element) {
-  const { names } = memory();
-  let named = names.get(element);
-  if (named === undefined) {
-    source = "";
-    const text = textOf(element, false, null, new Set());
-    named = { name: fold(text), source };
-    names.set(element, named);
+  const it = known(element);
+  if (it.named === null) {
+    const store = memory();
+    const { doubts } = store;
+    const named = quicklyNamed(element) || slowlyNamed(element);
+    if (store.doubts !== doubts) doubt(element);
+    it.named = named;
   }
-  return named;
+  return it.named;
+}
+
+// Most elements have no name, or one text and nothing else inside.
+function quicklyNamed(element) {
+  if (marksOf(element) & (LABEL | TITLE | EDITS | ROLE | OWNS) || focus() === element) return null;
+  if (!(element instanceof HTMLElement)) return null;
+  const kind = kindOf(element);
+  if (UNNAMED_KINDS.has(kind)) {
+    return kind === "group" || kind === "generic" || element instanceof HTMLTableElement ? null : NO_NAME;
+  }
+  if (kind !== "link" && kind !== "button" && kind !== "cell" && kind !== "heading") return null;
+  const only = GET_FIRST.call(element);
+  if (!only || GET_TYPE.call(only) !== 3 || GET_NEXT.call(only) || mayHavePseudo(element)) return null;
+  if (rootsOf(element) || element instanceof HTMLInputElement || (kind === "button" && labelsOf(element))) return null;
+  if (shownOf(element) !== SHOWN) return null;
+  const name = fold(transformed(GET_DATA.call(only), element, only));
+  return name ? { name, source: "contents", cut: false, leaf: true } : null;
+}
+
+function slowlyNamed(element) {
+  source = "";
+  const visited = new Set();
+  const text = textOf(element, false, null, visited);
+  return { name: fold(text), source, cut: visited.cut === true, leaf: false };
 }
 
 // The text of an element: as its own name, or (recursive) as a part of another's; `root` is what aria-labelledby or
 // aria-describedby points at while what is inside of it is gathered.
 function textOf(element, recursive, root, visited) {
-  const kind = kindOf(element);
-  if (element instanceof HTMLBRElement) {
+  const html = element instanceof HTMLElement;
+  const tag = nameOfTag(element);
+  if (html && tag === "br") {
+    visited.add(element);
     source = "contents";
     return "\n";
   }
-  if (recursive && !visited.has(element)) {
+  let kind = kindOf(element);
+  if (kind === "generic" && !recursive) kind = finalKind(element);
+  if (html && (tag === "video" || tag === "audio") && isUnplayable(element)) {
+    source = "contents";
+    return "Unable to play media.";
+  }
+  const again = visited.has(element);
+  if (recursive && !again) {
     const value = valueInName(element, kind, visited);
     if (value !== null) {
       source = "value";
       return value;
     }
   }
-  const again = visited.has(element);
   visited.add(element);
-  const attributes = HAS_ATTRIBUTES.call(element);
-  const slot = element instanceof HTMLSlotElement;
-  if (!slot) {
+  const marks = marksOf(element);
+  if (!html || tag !== "slot") {
     if (isHiddenInName(element, root)) return "";
-    if (attributes) {
+    if (marks & LABEL) {
       const text = ariaText(element, root, again, visited);
-      if (text !== null) return withFiles(element, text);
+      if (text !== null) return text;
     }
   }
   source = "";
   const native = nativeText(element, kind, visited);
   const emptied = source === "empty";
-  if (native) return withFiles(element, native);
+  if (native) return native;
   if (givesContent(element, kind, recursive, root)) {
     const text = textInside(element, root, visited);
     source = "contents";
     if (text) return text;
   }
-  if (attributes && !(emptied && /^(img|area)$/.test(nameOfTag(element))) && (root || !isNameless(element, kind))) {
+  if (marks & TITLE && !(emptied && (tag === "img" || tag === "area")) && (root || !isNameless(element, kind))) {
     const text = titleText(element);
     if (text) {
       source = "title";
-      return withFiles(element, text);
+      return text;
     }
   }
   source = emptied ? "empty" : "";
@@ -144,9 +187,14 @@ function textAgain(element, root, visited) {
 }
 
 function isHiddenInName(element, root) {
-  if (nameOfTag(element) === "noscript") return true;
-  if (element instanceof SVGTitleElement || element instanceof SVGDescElement) return false;
-  if (selectOf(element)) return false;
+  const html = element instanceof HTMLElement;
+  if (!html && (element instanceof SVGTitleElement || element instanceof SVGDescElement)) return false;
+  if (html) {
+    const tag = nameOfTag(element);
+    if (tag === "noscript") return true;
+    if ((tag === "option" || tag === "optgroup") && selectOf(element)) return false;
+  }
+  if (marksOf(element) & INERT && isInert(element)) return true;
   if (root && isOutOfSight(root)) return false;
   return isAriaHiddenRoot(element) || shownOf(element) !== SHOWN;
 }
@@ -154,12 +202,26 @@ function isHiddenInName(element, root) {
 // Whether what a label points at is hidden itself: then all of it counts.
 function isOutOfSight(element) {
   if (shownOf(element) !== SHOWN) return true;
-  for (let up = element; up; up = axParentOf(up)) if (isAriaHiddenRoot(up) || has(up, "inert")) return true;
-  return false;
+  for (let up = element; up; up = axParentOf(up)) if (isAriaHiddenRoot(up)) return true;
+  return isInert(element);
+}
+
+const GET_NETWORK_STATE = getterOf(HTMLMediaElement.prototype, "networkState");
+const GET_MEDIA_ERROR = getterOf(HTMLMediaElement.prototype, "error");
+
+// Media without anything to play are named by that; in the browser's language.
+function isUnplayable(media) {
+  const state = GET_NETWORK_STATE.call(media);
+  if (state !== 0 && state !== 3 && !GET_MEDIA_ERROR.call(media)) return false;
+  if (!navigator.language.startsWith("en")) doubtText(media);
+  return true;
 }
 
 // What a control says of itself in the middle of another's name: its value.
 function valueInName(element, kind, visited) {
+  if (kind === "generic" || kind === "none" || kind === "link" || kind === "paragraph") {
+    return isEditingHost(element) ? textIn(element) : null;
+  }
   if (isTextControl(element)) return controlText(element) || null;
   if (kind === "textbox" || kind === "searchbox" || kind === "TextFieldWithComboBox" || isEditingHost(element)) {
     return element instanceof HTMLInputElement && typeOfInput(element) !== "text" ? null : textIn(element);
@@ -192,25 +254,34 @@ function chosenInName(element, kind, visited) {
 
 // Names of the host language.
 
-const LABELLED = new Map();
-for (const type of [
-  HTMLButtonElement, HTMLInputElement, HTMLMeterElement, HTMLOutputElement, HTMLProgressElement, HTMLSelectElement,
-  HTMLTextAreaElement,
-]) {
-  LABELLED.set(type.prototype, getterOf(type.prototype, "labels"));
-}
+const GET_CONTROL = getterOf(HTMLLabelElement.prototype, "control");
 
+/** The labels of a control, in order; null when it has none. (The property of the same name searches the whole tree.) */
 function labelsOf(element) {
-  const labels = LABELLED.get(Object.getPrototypeOf(element));
-  return labels ? labels.call(element) : null;
+  const { labels } = memory();
+  const root = GET_ROOT_NODE.call(element);
+  let found = labels.get(root);
+  if (found === undefined) {
+    found = new Map();
+    labels.set(root, found);
+    for (const label of root instanceof Element ? [] : allIn(root, "label")) {
+      const control = GET_CONTROL.call(label);
+      if (!control) continue;
+      const others = found.get(control);
+      if (others) others.push(label);
+      else found.set(control, [label]);
+    }
+  }
+  return (found.size > 0 && found.get(element)) || null;
 }
 
 function nativeText(element, kind, visited) {
   if (!(element instanceof HTMLElement)) return element instanceof SVGElement ? svgText(element) : "";
   const labels = labelsOf(element);
-  if (labels && labels.length) {
+  if (labels) {
+    const text = textOfAll(labels, false, visited);
     source = "related";
-    return textOfAll([...labels], false, visited);
+    return text;
   }
   switch (nameOfTag(element)) {
     case "input":
@@ -232,8 +303,9 @@ function nativeText(element, kind, visited) {
       return tableText(element, visited);
     case "fieldset": {
       const legend = legendOf(element);
+      const text = legend && !visited.has(legend) ? textAgain(legend, null, visited) : "";
       source = "related";
-      return legend && !visited.has(legend) ? textAgain(legend, null, visited) : "";
+      return text;
     }
     case "audio":
     case "video":
@@ -280,18 +352,9 @@ const DEFAULT_TEXTS = { button: "", submit: "Submit", reset: "Reset", image: "Su
 function defaultText(input) {
   const type = typeOfInput(input);
   source = type === "image" ? "value" : "contents";
-  if (type !== "button" && !navigator.language.startsWith("en")) doubt(input);
+  if (type !== "button" && !navigator.language.startsWith("en")) doubtText(input);
   if (type === "file") return has(input, "multiple") ? "Choose Files" : "Choose File";
   return DEFAULT_TEXTS[type];
-}
-
-// A file input's button is named with what has been chosen.
-function withFiles(element, text) {
-  if (!(element instanceof HTMLInputElement) || typeOfInput(element) !== "file") return text;
-  const { files } = element;
-  const count = files ? files.length : 0;
-  const chosen = count === 1 ? files[0].name : count > 1 ? `${count} files` : "No file chosen";
-  return text + (styleOf(element).direction === "rtl" ? " :" : ": ") + chosen;
 }
 
 function fieldText(field) {

@@ -43,6 +43,8 @@ const GET_TITLE = getterOf(Document.prototype, "title");
 const ASSIGNED_NODES = HTMLSlotElement.prototype.assignedNodes;
 const GET_TAB_INDEX = getterOf(HTMLElement.prototype, "tabIndex");
 const GET_SVG_TAB_INDEX = getterOf(SVGElement.prototype, "tabIndex");
+const GET_INNER_TEXT = getterOf(HTMLElement.prototype, "innerText");
+const DISPATCH = EventTarget.prototype.dispatchEvent;
 const GET_EDITABLE = getterOf(HTMLElement.prototype, "isContentEditable");
 
 const firstOf = (node) => GET_FIRST.call(node);
@@ -56,23 +58,69 @@ const isHtml = (element) => element instanceof HTMLElement;
 const isConnected = (node) => GET_CONNECTED.call(node);
 const textIn = (node) => GET_TEXT.call(node) || "";
 
+// What is known of a node, in a private field of its wrapper in this world: no one else can see it, it costs less than a
+// map, and it goes when the node goes. All but the number holds for one call only.
+
+class Known {
+  constructor() {
+    this.id = 0;
+    this.age = -1;
+    this.kind = "";
+    this.marks = -1;
+    this.shown = 0;
+    this.named = null;
+  }
+}
+
+class Stamp extends class {
+  constructor(node) {
+    return node;
+  }
+} {
+  #known = new Known();
+  static of(node) {
+    if (!(#known in node)) new Stamp(node);
+    return node.#known;
+  }
+}
+
+let age = 0;
+
+/** What is known of a node in the present call. */
+function known(node) {
+  const it = Stamp.of(node);
+  if (remembered === null) memory();
+  if (it.age !== age) {
+    it.age = age;
+    it.kind = "";
+    it.marks = -1;
+    it.shown = 0;
+    it.named = null;
+  }
+  return it;
+}
+
 // Numbers of nodes.
 
-const numbers = new WeakMap();
 const numbered = new Map();
-const collected = new FinalizationRegistry((id) => numbered.delete(id));
 let lastNumber = 0;
+let sweepAt = 8192;
 
 /** The number of a node: positive, the same for as long as its document lives, never given twice. */
 function idOf(node) {
-  let id = numbers.get(node);
-  if (id === undefined) {
-    id = ++lastNumber;
-    numbers.set(node, id);
-    numbered.set(id, new WeakRef(node));
-    collected.register(node, id);
+  const it = Stamp.of(node);
+  if (it.id === 0) {
+    it.id = ++lastNumber;
+    numbered.set(it.id, new WeakRef(node));
+    if (numbered.size > sweepAt) sweep();
   }
-  return id;
+  return it.id;
+}
+
+// Lets go of the numbers of nodes that have been collected.
+function sweep() {
+  for (const [id, reference] of numbered) if (!reference.deref()) numbered.delete(id);
+  sweepAt = Math.max(8192, numbered.size * 2);
 }
 
 /** The node with a number; null when there is none or it has been collected. It may be out of its document. */
@@ -119,6 +167,13 @@ function gatherChildren(node, into) {
   return gatherSiblings(firstOf(node), into);
 }
 
+/** Whether the children of an element in the flat tree are not just its child nodes in their order. */
+function isReordered(element) {
+  if (element instanceof HTMLDetailsElement) return true;
+  if (remembered && remembered.flat) return false;
+  return element instanceof HTMLSlotElement || rootsOf(element) !== null;
+}
+
 function gatherSiblings(first, into) {
   for (let node = first; node; node = GET_NEXT.call(node)) {
     const type = GET_TYPE.call(node);
@@ -153,7 +208,7 @@ const childrenOf = (node) => gatherChildren(node, []);
 /** The parent of a node in the flat tree; null when the node is not in it (a child of a host that no slot takes). */
 function parentOf(node) {
   const parent = GET_PARENT.call(node);
-  if (!parent) return null;
+  if (!parent || (remembered && remembered.flat)) return parent;
   if (parent instanceof ShadowRoot) return GET_HOST.call(parent);
   if (!(parent instanceof Element)) return parent;
   const root = rootsOf(parent);
@@ -207,15 +262,20 @@ function allIn(node, selector) {
 
 class Memory {
   constructor() {
-    this.kinds = new Map();
     this.styles = new Map();
-    this.shown = new Map();
-    this.names = new Map();
+    this.lists = new Map();
+    this.labels = new Map();
     this.owned = null;
+    // What a walk finds out of the whole document beforehand, to spare itself asking everywhere.
+    this.flat = false; // There is no shadow root.
+    this.owns = true; // There may be an aria-owns.
+    this.disables = true; // There may be something disabled that others are in.
     this.modal = undefined;
     this.focused = undefined;
     this.sheets = false;
+    this.generating = null; // Elements with text before or after them; null when it may be any.
     this.unsure = new Set();
+    this.doubts = 0;
   }
 }
 
@@ -225,6 +285,7 @@ let remembered = null;
 function memory() {
   if (!remembered) {
     remembered = new Memory();
+    age++;
     Promise.resolve().then(forget);
   }
   return remembered;
@@ -245,9 +306,74 @@ function styleOf(element) {
   return style;
 }
 
-/** Marks an element whose role or name only the browser knows for certain. */
+// Attributes that matter, read at once: asking for each by name costs more.
+
+const ROLE = 1;
+const LABEL = 2; // aria-label, aria-labelledby
+const TITLE = 4;
+const TAB = 8; // tabindex
+const HIDDEN = 16; // aria-hidden
+const INERT = 32;
+const OWNS = 64; // aria-owns
+const HANDLER = 128; // onclick and the like, draggable
+const EDITS = 256; // contenteditable
+const ARIA = 512; // any aria-*
+const ID = 1024;
+const OPENS = 2048; // popovertarget
+const MIN = 4096; // popover, autofocus, draggable
+const LANG = 8192;
+const OTHER = 16384; // any that is not class or style
+
+const MARKS = new Map([
+  ["role", ROLE],
+  ["aria-label", LABEL | ARIA],
+  ["aria-labelledby", LABEL | ARIA],
+  ["aria-labeledby", LABEL | ARIA],
+  ["title", TITLE],
+  ["tabindex", TAB],
+  ["aria-hidden", HIDDEN | ARIA],
+  ["inert", INERT],
+  ["aria-owns", OWNS | ARIA],
+  ["onclick", HANDLER],
+  ["onmousedown", HANDLER],
+  ["onmouseup", HANDLER],
+  ["draggable", HANDLER | MIN],
+  ["contenteditable", EDITS],
+  ["id", ID],
+  ["popovertarget", OPENS],
+  ["popover", MIN],
+  ["autofocus", MIN],
+  ["lang", LANG],
+  ["class", 0],
+  ["style", 0],
+]);
+
+/** Which attributes that matter an element has: a sum of the numbers above. */
+function marksOf(element) {
+  const it = known(element);
+  if (it.marks >= 0) return it.marks;
+  let sum = 0;
+  if (HAS_ATTRIBUTES.call(element)) {
+    const names = ATTRIBUTE_NAMES.call(element);
+    for (let i = 0; i < names.length; i++) {
+      const mark = MARKS.get(names[i]);
+      sum |= mark !== undefined ? mark && mark | OTHER : names[i].startsWith("aria-") ? ARIA | OTHER : OTHER;
+    }
+  }
+  it.marks = sum;
+  return sum;
+}
+
+/** Marks an element whose role only the browser knows for certain. */
 function doubt(element) {
   memory().unsure.add(element);
+}
+
+/** Marks an element whose text only the browser knows for certain; so are the names that it is a part of. */
+function doubtText(element) {
+  const store = memory();
+  store.unsure.add(element);
+  store.doubts++;
 }
 
 // White space as HTML has it: a no-break space is not.
@@ -282,4 +408,8 @@ function fold(text) {
   return out;
 }
 
-const isBlank = (text) => fold(text) === "";
+/** Whether there is nothing but white space. */
+function isBlank(text) {
+  for (let i = 0; i < text.length; i++) if (!isSpace(text.charCodeAt(i))) return false;
+  return true;
+}

@@ -72,8 +72,8 @@ ARIA_ROLES.set("directory", "list").set("img", "image").set("presentation", "non
 
 /** HTML elements whose kind does not depend on anything else. */
 const TAG_KINDS = {
-  abbr: "Abbr", address: "group", area: "link", article: "article", aside: "complementary", audio: "Audio",
-  blockquote: "blockquote", canvas: "Canvas", caption: "caption", code: "code", dd: "definition", del: "deletion",
+  abbr: "Abbr", address: "group", article: "article", aside: "complementary", audio: "Audio",
+  blockquote: "blockquote", br: "LineBreak", canvas: "Canvas", caption: "caption", code: "code", dd: "definition", del: "deletion",
   details: "Details", dfn: "term", dialog: "dialog", dir: "list", dl: "DescriptionList", dt: "term", em: "emphasis",
   embed: "EmbeddedObject", fencedframe: "Iframe", fieldset: "group", figcaption: "Figcaption", figure: "figure",
   footer: "Footer", form: "form", frame: "Iframe", h1: "heading", h2: "heading", h3: "heading", h4: "heading",
@@ -114,14 +114,12 @@ function wordFor(kind) {
 
 /** The kind of an element, but for what only its style says (`display: table`); see `finalKind`. */
 function kindOf(element) {
-  const { kinds } = memory();
-  let kind = kinds.get(element);
-  if (kind === undefined) {
-    kinds.set(element, "generic"); // Whoever asks again meanwhile (aria-owns in a circle) gets an answer.
-    kind = (has(element, "role") && ariaKind(element)) || nativeKind(element);
-    kinds.set(element, kind);
+  const it = known(element);
+  if (it.kind === "") {
+    it.kind = "generic"; // Whoever asks again meanwhile (aria-owns in a circle) gets an answer.
+    it.kind = (marksOf(element) & ROLE && ariaKind(element)) || nativeKind(element);
   }
-  return kind;
+  return it.kind;
 }
 
 /** The kind as it is said in the end: some depend on what is around or inside. */
@@ -129,7 +127,7 @@ function finalKind(element) {
   let kind = kindOf(element);
   switch (kind) {
     case "generic":
-      return has(element, "role") && ariaKind(element) ? kind : kindByStyle(element);
+      return marksOf(element) & ROLE && ariaKind(element) ? kind : kindByStyle(element);
     case "Header":
       return isInSectioning(element, true) ? "sectionheader" : kind;
     case "Footer":
@@ -237,49 +235,34 @@ function undoesPresentation(element) {
 function nativeKind(element) {
   if (!(element instanceof HTMLElement)) return element instanceof SVGElement ? svgKind(element) : mathKind(element);
   const tag = nameOfTag(element);
-  switch (tag) {
-    case "div":
-    case "span":
-      return minimumKind(element);
-    case "a":
-      return linkKind(element);
-    case "button":
-      return buttonKind(element);
-    case "input":
-      return inputKind(element);
-    case "select":
-      return isMenuList(element) ? "ComboBoxSelect" : "listbox";
-    case "option": {
-      const select = CLOSEST.call(element, "select");
-      return select && isMenuList(select) ? "MenuListOption" : "option";
-    }
-    case "li":
-      return isForeignListItem(element) ? "none" : "listitem";
-    case "summary":
-      return summaryKind(element);
-    case "table":
-      return isDataTable(element) ? "table" : "LayoutTable";
-    case "tr":
-      return rowKind(element);
-    case "td":
-    case "th":
-      return cellKind(element, tag);
-    case "thead":
-    case "tbody":
-    case "tfoot":
-      return sectionKind(element);
-    default: {
-      const kind = TAG_KINDS[tag];
-      return kind !== undefined && typeof kind === "string" && Object.hasOwn(TAG_KINDS, tag) ? kind : minimumKind(element);
-    }
-  }
+  const kind = KINDS.get(tag);
+  if (typeof kind === "string") return kind;
+  return kind ? kind(element, tag) : minimumKind(element);
+}
+
+// HTML elements whose kind depends on something else, beside those whose does not.
+const KINDS = new Map(Object.entries(TAG_KINDS));
+KINDS.set("a", (element) => linkKind(element));
+KINDS.set("area", (element) => (has(element, "href") ? "link" : "generic"));
+KINDS.set("button", (element) => buttonKind(element));
+KINDS.set("input", (element) => inputKind(element));
+KINDS.set("select", (element) => (isMenuList(element) ? "ComboBoxSelect" : "listbox"));
+KINDS.set("option", (element) => optionKind(element));
+KINDS.set("li", (element) => (isForeignListItem(element) ? "none" : "listitem"));
+KINDS.set("summary", (element) => summaryKind(element));
+KINDS.set("table", (element) => (isDataTable(element) ? "table" : "LayoutTable"));
+KINDS.set("tr", (element) => rowKind(element));
+for (const tag of ["td", "th"]) KINDS.set(tag, (element, tag) => cellKind(element, tag));
+for (const tag of ["thead", "tbody", "tfoot"]) KINDS.set(tag, (element) => sectionKind(element));
+
+function optionKind(option) {
+  const select = CLOSEST.call(option, "select");
+  return select && isMenuList(select) ? "MenuListOption" : "option";
 }
 
 // What is shown, found or moved by itself is at least a group.
 function minimumKind(element) {
-  if (!HAS_ATTRIBUTES.call(element) || attr(element, "role")) return "generic";
-  if (has(element, "popover") || has(element, "autofocus") || has(element, "draggable")) return "group";
-  return "generic";
+  return marksOf(element) & MIN && !attr(element, "role") ? "group" : "generic";
 }
 
 function linkKind(element) {
@@ -318,9 +301,10 @@ function inputKind(input) {
 const GET_SELECT_SIZE = getterOf(HTMLSelectElement.prototype, "size");
 const GET_SELECT_MULTIPLE = getterOf(HTMLSelectElement.prototype, "multiple");
 
-/** Whether a <select> is shown as one line that opens. */
+/** Whether a <select> is shown as one line that opens; one of several choices is where its size is said to be 1. */
 function isMenuList(select) {
-  return !GET_SELECT_MULTIPLE.call(select) && GET_SELECT_SIZE.call(select) <= 1;
+  const size = GET_SELECT_SIZE.call(select);
+  return size === 1 || (size === 0 && !GET_SELECT_MULTIPLE.call(select));
 }
 
 function isForeignListItem(item) {
@@ -335,7 +319,7 @@ function isForeignListItem(item) {
 function summaryKind(element) {
   let parent = parentElementOf(element);
   if (parent instanceof HTMLSlotElement) parent = parentElementOf(parent);
-  if (!(parent instanceof HTMLDetailsElement) || summaryOf(parent) !== element) return "generic";
+  if (!(parent instanceof HTMLDetailsElement)) return "generic";
   return attr(parent, "name") ? "DisclosureTriangleGrouped" : "DisclosureTriangle";
 }
 
@@ -374,9 +358,19 @@ function hasAccessibleChild(element) {
       if (shownOf(child) === SHOWN) return true;
       continue;
     }
-    if (child instanceof SVGElement && isSvgShown(child)) return true;
+    if (child instanceof SVGElement && isShownDrawing(child)) return true;
   }
   return false;
+}
+
+// Whether a part of a drawing is in the tree: it has a title, is written or can be used, or holds one that is.
+function isShownDrawing(element) {
+  const tag = nameOfTag(element);
+  if (tag === "title" || tag === "desc" || tag === "symbol" || shownOf(element) !== SHOWN || isAriaHiddenRoot(element)) return false;
+  if (svgChild(element, SVGTitleElement) || svgChild(element, SVGDescElement)) return true;
+  if (tag === "text" || tag === "image" || has(element, "role") || supportsFocus(element)) return true;
+  if (HAS_ATTRIBUTES.call(element) && ATTRIBUTE_NAMES.call(element).some((name) => name.startsWith("aria-"))) return true;
+  return hasAccessibleChild(element);
 }
 
 // Kinds by layout.
@@ -387,7 +381,8 @@ function kindByStyle(element) {
   if (!isHtml(element) || nameOfTag(element) === "html" || nameOfTag(element) === "body") return "generic";
   const tag = nameOfTag(element);
   if (tag === "summary" || tag === "a" || shownOf(element) !== SHOWN) return "generic";
-  const display = styleOf(element).display;
+  const { display, content } = styleOf(element);
+  if (content.startsWith("url(")) return "image";
   switch (display) {
     case "list-item":
     case "table":
@@ -425,10 +420,21 @@ function isInGrid(element) {
   return false;
 }
 
+// The items of a list of notes or sources are such.
 function listItemKind(element) {
-  let up = axParentOf(element);
-  if (!up || kindOf(up) !== "list") return "listitem";
-  for (up = axParentOf(up); up; up = axParentOf(up)) {
+  const list = axParentOf(element);
+  if (!list || kindOf(list) !== "list") return "listitem";
+  const { lists } = memory();
+  let kind = lists.get(list);
+  if (kind === undefined) {
+    kind = itemKindIn(list);
+    lists.set(list, kind);
+  }
+  return kind;
+}
+
+function itemKindIn(list) {
+  for (let up = axParentOf(list); up; up = axParentOf(up)) {
     const kind = kindOf(up);
     if (kind === "doc-bibliography") return "doc-biblioentry";
     if (kind === "doc-endnotes") return "doc-endnote";
@@ -463,8 +469,9 @@ function isButtonElement(element) {
 
 /** Whether an author has named an element by attribute. */
 function isNamedByAuthor(element) {
-  if (!HAS_ATTRIBUTES.call(element)) return false;
-  if (has(element, "title")) return true;
+  const marks = marksOf(element);
+  if (!(marks & (TITLE | LABEL))) return false;
+  if (marks & TITLE) return true;
   const label = attr(element, "aria-label");
   return (!!label && !isBlank(label)) || labellersOf(element).length > 0;
 }
@@ -473,13 +480,15 @@ const IS_DISABLED = ":disabled";
 
 /** Whether an element could take the focus if it were shown. */
 function supportsFocus(element) {
-  const tab = attr(element, "tabindex");
+  const tab = marksOf(element) & TAB ? attr(element, "tabindex") : null;
   if (tab !== null && /^\s*[+-]?\d/.test(tab)) return true;
   if (element instanceof HTMLElement) {
     if (GET_TAB_INDEX.call(element) >= 0 && !(isControlElement(element) && MATCHES.call(element, IS_DISABLED))) return true;
     return isEditingHost(element);
   }
-  return element instanceof SVGElement && GET_SVG_TAB_INDEX.call(element) >= 0;
+  if (!(element instanceof SVGElement)) return false;
+  if (nameOfTag(element) === "a") return has(element, "href") || has(element, "xlink:href");
+  return GET_SVG_TAB_INDEX.call(element) >= 0;
 }
 
 const isControlElement = (element) =>
@@ -490,6 +499,7 @@ const isControlElement = (element) =>
 
 /** Whether contenteditable is set on the element itself. */
 function isEditingHost(element) {
+  if (!(marksOf(element) & EDITS)) return false;
   const value = attr(element, "contenteditable");
   return value !== null && /^(|true|plaintext-only)$/i.test(value) && isHtml(element);
 }

@@ -3,10 +3,18 @@
 let changes = 0;
 let lastChange = 0;
 let observer = null;
+let unwatch = 0;
+// Nobody asks after an action for so long.
+const WATCHED = 15000;
 
 /** Counts changes of the document from now on. */
 calls.watch = () => {
   changes = 0;
+  clearTimeout(unwatch);
+  unwatch = setTimeout(() => {
+    if (observer) observer.disconnect();
+    observer = null;
+  }, WATCHED);
   if (!observer) {
     observer = new MutationObserver((records) => {
       changes += records.length;
@@ -31,11 +39,10 @@ calls.quiet = async ({quiet, most}) => {
   const end = performance.now() + most;
   await turn();
   await turn();
-  if (observer) for (const record of [observer.takeRecords()]) {
-    if (record.length) {
-      changes += record.length;
-      lastChange = performance.now();
-    }
+  const untold = observer ? observer.takeRecords().length : 0;
+  if (untold) {
+    changes += untold;
+    lastChange = performance.now();
   }
   let rest = true;
   while (changes > 0) {
@@ -47,11 +54,9 @@ calls.quiet = async ({quiet, most}) => {
     }
     await after(Math.min(quiet - (now - lastChange), end - now) + 1);
   }
-  if (observer) {
-    observer.disconnect();
-    observer = null;
-  }
-  return {changes, rest};
+  const seen = changes;
+  changes = 0; // what comes after that is counted by the next look
+  return {changes: seen, rest};
 };
 
 /** A turn of the event loop: tasks that were due before it have run. */

@@ -9,14 +9,21 @@ const VISIBILITY = { visibilityProperty: true };
 
 /** Whether an element is shown: SHOWN, VEILED or GONE. */
 function shownOf(element) {
-  const { shown } = memory();
-  let state = shown.get(element);
-  if (state === undefined) {
-    state = CHECK_VISIBILITY.call(element, VISIBILITY) ? SHOWN : whyNotShown(element);
-    shown.set(element, state);
+  const it = known(element);
+  if (it.shown === 0) {
+    if (CHECK_VISIBILITY.call(element, VISIBILITY)) it.shown = SHOWN;
+    else it.shown = element instanceof HTMLAreaElement ? shownArea(element) : whyNotShown(element);
   }
-  return state;
+  return it.shown;
 }
+
+// An area is where its image is, if that is shown as an image.
+function shownArea(area) {
+  const image = imageOf(area);
+  return image && GET_NATURAL_WIDTH.call(image) > 0 ? shownOf(image) : GONE;
+}
+
+const GET_NATURAL_WIDTH = getterOf(HTMLImageElement.prototype, "naturalWidth");
 
 function whyNotShown(element) {
   const style = styleOf(element);
@@ -30,6 +37,7 @@ function whyNotShown(element) {
 
 /** Whether aria-hidden takes an element's subtree out of the tree; it does not where the focus is inside. */
 function isAriaHiddenRoot(element) {
+  if (!(marksOf(element) & HIDDEN)) return false;
   const value = attr(element, "aria-hidden");
   if (!value || value === "false" || !isTrue(value)) return false;
   if (isHtml(element)) {
@@ -72,21 +80,25 @@ function findModal() {
   return modals[modals.length - 1];
 }
 
-/** Whether an element is not in Chromium's accessibility tree, nor could anything in it be but by being visible again. */
-function isHidden(element) {
-  if (element instanceof HTMLAreaElement) return !imageOf(element) || isHidden(imageOf(element));
-  const inSelect = selectOf(element);
-  if (shownOf(inSelect || element) !== SHOWN) return true;
+/** Whether an element cannot be used or read because of `inert` or of a modal dialog. */
+function isInert(element) {
   const modal = modalElement();
-  let inModal = !modal;
-  for (let up = inSelect || element; up; up = axParentOf(up)) {
-    if (isAriaHiddenRoot(up)) return true;
-    if (up === modal) inModal = true;
-    if (!inModal || up !== modal) {
-      if (has(up, "inert") && !(modal && inModal && up !== modal && holds(up, modal))) return true;
-    }
+  for (let up = element; up; up = parentElementOf(up)) {
+    if (up === modal) return false; // A modal dialog is not inert, whatever it is in.
+    if (marksOf(up) & INERT) return true;
   }
-  return !inModal;
+  return !!modal || isInertByStyle(element);
+}
+
+const isInertByStyle = (element) => mayBeInertByStyle() && styleOf(element).interactivity === "inert";
+
+/** Whether an element is out of Chromium's accessibility tree: not shown, hidden by the author, or inert. */
+function isHidden(element) {
+  const at = element instanceof HTMLAreaElement ? imageOf(element) : selectOf(element) || element;
+  if (!at) return true;
+  if (shownOf(at) !== SHOWN || isInert(at)) return true;
+  for (let up = at; up; up = axParentOf(up)) if (isAriaHiddenRoot(up)) return true;
+  return false;
 }
 
 /** The <select> that an option or group is in; null for other elements. */
@@ -110,13 +122,14 @@ function imageOf(area) {
 
 /** Who owns an element by a valid aria-owns, or null. */
 function ownerOf(element) {
+  if (!memory().owns) return null;
   const scope = ownsIn(GET_ROOT_NODE.call(element));
   return (scope && scope.owner.get(element)) || null;
 }
 
 /** What an element owns by aria-owns: an array, or null. */
 function ownedBy(element) {
-  if (!has(element, "aria-owns")) return null;
+  if (!(marksOf(element) & OWNS)) return null;
   const scope = ownsIn(GET_ROOT_NODE.call(element));
   return (scope && scope.owned.get(element)) || null;
 }
@@ -138,23 +151,29 @@ function ownsIn(root) {
   return scope;
 }
 
-const CHILDLESS = new Set("img br hr input textarea select iframe frame progress meter video audio canvas object embed".split(" "));
+const CHILDLESS = new Set("img br hr input textarea iframe frame progress map area option".split(" "));
+const OWNING_NOTHING = new Set(["image", "textbox", "searchbox"]);
 
 function takeOwned(scope, owner) {
   if (isHtml(owner) && (CHILDLESS.has(nameOfTag(owner)) || isEditingHost(owner))) return;
+  const kind = rawRole(attr(owner, "role") || "");
+  if (OWNING_NOTHING.has(kind) || shownOf(owner) === GONE || isTrue(attr(owner, "aria-hidden"))) return;
   const taken = [];
   for (const id of fold(attr(owner, "aria-owns") || "").split(" ")) {
     const child = id && byIdFrom(owner, id);
-    if (!child || scope.owner.has(child) || holds(child, owner) || owned(scope, owner, child)) continue;
-    if (child instanceof HTMLBodyElement || !parentOf(child)) continue;
-    scope.owner.set(child, owner);
-    taken.push(child);
+    if (!child || child instanceof HTMLBodyElement || !parentOf(child) || holds(child, owner)) continue;
+    if (scope.owner.has(child)) {
+      // Which of several owners has it depends on what the browser saw first.
+      for (const one of [child, owner, scope.owner.get(child)]) doubtText(one);
+    } else if (!closesCircle(scope, owner, child)) {
+      scope.owner.set(child, owner);
+      taken.push(child);
+    }
   }
   if (taken.length) scope.owned.set(owner, taken);
 }
 
-// Whether owning would close a circle.
-function owned(scope, owner, child) {
+function closesCircle(scope, owner, child) {
   for (let up = owner; up; up = scope.owner.get(up) || parentElementOf(up)) if (up === child) return true;
   return false;
 }
@@ -195,12 +214,13 @@ const GET_SELECTED = getterOf(HTMLOptionElement.prototype, "selected");
 function statesOf(element) {
   const states = {};
   const kind = kindOf(element);
+  const aria = (marksOf(element) & ARIA) !== 0;
   if (focus() === element) states.active = true;
-  if (!HAS_ATTRIBUTES.call(element) && !isHtml(element)) return states;
   if (CHECKABLE.has(kind)) states.checked = checkedState(element, kind, "aria-checked");
-  else if (CHECKED_IF_SAID.has(kind)) {
-    if (attr(element, "aria-checked")) states.checked = checkedState(element, kind, "aria-checked");
-  } else if (kind === "ToggleButton") states.pressed = checkedState(element, kind, "aria-pressed");
+  else if (kind === "ToggleButton") states.pressed = checkedState(element, kind, "aria-pressed");
+  else if (aria && CHECKED_IF_SAID.has(kind) && attr(element, "aria-checked")) {
+    states.checked = checkedState(element, kind, "aria-checked");
+  }
   if (isDisabled(element)) states.disabled = true;
   if (EXPANDABLE.has(kind) || kind === "ComboBoxSelect") {
     const expanded = expandedState(element, kind);
@@ -211,22 +231,35 @@ function statesOf(element) {
     if (selected !== null) states.selected = selected;
   }
   if (isControlElement(element)) nativeStates(element, states);
-  if (!states.required && isTrue(attr(element, "aria-required"))) states.required = true;
+  const level = levelOf(element, kind);
+  if (level) states.level = level;
+  if (kind === "listbox" && element instanceof HTMLSelectElement && GET_SELECT_MULTIPLE.call(element)) {
+    states.multiselectable = true;
+  }
+  if (aria) saidStates(element, kind, states);
+  if (kind === "gridcell" && !states.readonly && isInReadonlyGrid(element)) states.readonly = true;
+  return states;
+}
+
+function isInReadonlyGrid(cell) {
+  if (attr(cell, "aria-readonly")) return false;
+  for (let up = axParentOf(cell); up; up = axParentOf(up)) {
+    if (isTableKind(kindOf(up))) return ariaBoolean(up, "aria-readonly") === true;
+  }
+  return false;
+}
+
+function saidStates(element, kind, states) {
+  if (isTrue(attr(element, "aria-required"))) states.required = true;
   const invalid = attr(element, "aria-invalid");
   if (invalid && invalid !== "undefined") {
     if (invalid === "false") delete states.invalid;
     else states.invalid = invalid === "grammar" || invalid === "spelling" ? invalid : true;
   }
-  const level = levelOf(element, kind);
-  if (level) states.level = level;
   if (READABLE.has(kind) && !isTextControl(element) && ariaBoolean(element, "aria-readonly")) states.readonly = true;
-  const several = ariaBoolean(element, "aria-multiselectable");
-  if (several || (kind === "listbox" && element instanceof HTMLSelectElement && GET_SELECT_MULTIPLE.call(element))) {
-    states.multiselectable = true;
-  }
+  if (ariaBoolean(element, "aria-multiselectable")) states.multiselectable = true;
   const popup = popupOf(element);
   if (popup) states.haspopup = popup;
-  return states;
 }
 
 function checkedState(element, kind, name) {
@@ -243,21 +276,24 @@ function checkedState(element, kind, name) {
 
 function expandedState(element, kind) {
   if (kind === "ComboBoxSelect") return MATCHES.call(element, ":open") ? true : null;
-  if (kind === "DisclosureTriangle" || kind === "DisclosureTriangleGrouped") {
-    const details = parentElementOf(element);
-    return !!details && has(details instanceof HTMLSlotElement ? parentElementOf(details) || details : details, "open");
+  if (isHtml(element) && nameOfTag(element) === "summary") {
+    const details = CLOSEST.call(element, "details");
+    return details ? has(details, "open") : ariaBoolean(element, "aria-expanded");
   }
-  if (has(element, "popovertarget")) {
+  if (has(element, "popovertarget") && !(CLOSEST.call(element, "form") && submits(element))) {
     const popover = byIdFrom(element, attr(element, "popovertarget"));
     if (popover && has(popover, "popover") && !holds(popover, element)) return MATCHES.call(popover, ":popover-open");
   }
   return ariaBoolean(element, "aria-expanded");
 }
 
+// A button that sends its form opens nothing.
+const submits = (element) => !/^(button|reset)$/i.test(attr(element, "type") || "");
+
 function selectedState(element) {
   const said = ariaBoolean(element, "aria-selected");
   if (said !== null) return said;
-  return element instanceof HTMLOptionElement ? GET_SELECTED.call(element) : null;
+  return element instanceof HTMLOptionElement && !isDisabled(element) ? GET_SELECTED.call(element) : null;
 }
 
 function nativeStates(control, states) {
@@ -273,22 +309,31 @@ function nativeStates(control, states) {
 /** Disabled by the browser, by the author, or (where it could take the focus) by what it is in. */
 function isDisabled(element) {
   if (element instanceof HTMLOptGroupElement) return false;
-  if (isHtml(element) && MATCHES.call(element, IS_DISABLED)) return true;
+  if (isDisabledControl(element)) return true;
   const said = ariaBoolean(element, "aria-disabled");
   if (said !== null) return said;
-  if (!supportsFocus(element)) return false;
+  if (element instanceof HTMLMediaElement && isUnplayable(element)) return true;
+  if (!memory().disables || !supportsFocus(element)) return false;
   for (let up = axParentOf(element); up; up = axParentOf(up)) {
-    if (isHtml(up) && MATCHES.call(up, IS_DISABLED)) return true;
+    if (isDisabledControl(up)) return true;
     const above = ariaBoolean(up, "aria-disabled");
     if (above !== null) return above;
   }
   return false;
 }
 
+// By an attribute, a control is; a <fieldset> only makes its controls so.
+function isDisabledControl(element) {
+  if (!isHtml(element) || element instanceof HTMLFieldSetElement) return false;
+  const can = isControlElement(element) || element instanceof HTMLOptionElement || isCustom(element);
+  return can && MATCHES.call(element, IS_DISABLED);
+}
+
 function levelOf(element, kind) {
   if (kind !== "heading" && kind !== "treeitem") return 0;
-  const said = parseInt(attr(element, "aria-level"), 10);
-  if (said >= 1 && (said <= 9 || kind === "treeitem")) return said;
+  const value = attr(element, "aria-level");
+  const said = value ? Math.max(1, parseInt(value, 10) || 0) : 0;
+  if (said && (said <= 9 || kind === "treeitem")) return said;
   if (kind === "treeitem") return 0;
   const tag = isHtml(element) ? nameOfTag(element) : "";
   return tag.length === 2 && tag[0] === "h" ? tag.charCodeAt(1) - 48 : 2;
@@ -304,13 +349,9 @@ function isEditable(element) {
 
 /** Whether a generic element looks as if it could be clicked: by its cursor (its own, not its parent's) or its attributes. */
 function isClickable(element) {
-  if (HAS_ATTRIBUTES.call(element)) {
-    if (has(element, "onclick") || has(element, "onmousedown") || has(element, "draggable")) {
-      if (attr(element, "draggable") !== "false" || has(element, "onclick")) return true;
-    }
-    if (has(element, "tabindex") || isEditingHost(element)) return true;
-  }
-  return hasPointer(element);
+  const marks = marksOf(element);
+  if (marks & HANDLER && (attr(element, "draggable") !== "false" || has(element, "onclick"))) return true;
+  return (marks & TAB) !== 0 || isEditingHost(element) || hasPointer(element);
 }
 
 /** Whether the cursor becomes a hand at this element, and not already around it. */

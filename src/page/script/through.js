@@ -1,6 +1,6 @@
 // From a point in a frame to the point of the document around it that shows it.
 
-const numericIn = (text) => parseFloat(text) || 0;
+const pixelsIn = (text) => parseFloat(text) || 0;
 
 // Of a transform counts what it does to a direction; where it puts the element is read from the element's own box.
 // The middle of a box stays its middle under every transform without perspective.
@@ -17,7 +17,7 @@ function linearOf(style) {
 
 function rotation(text) {
   const parts = text.trim().split(/\s+/);
-  const angle = numericIn(parts.pop());
+  const angle = pixelsIn(parts.pop());
   const axis = { x: [1, 0, 0], y: [0, 1, 0], z: [0, 0, 1] }[parts[0]] || (parts.length === 3 ? parts.map(Number) : [0, 0, 1]);
   return new DOMMatrix().rotateAxisAngle(axis[0], axis[1], axis[2], angle);
 }
@@ -36,7 +36,7 @@ function stepsIn(element) {
 /** Turns points of the viewport of the frame that `holder` holds into points of this document's. */
 function fromInside(holder, points, [innerW]) {
   const style = styleOf(holder);
-  const px = (name) => numericIn(style[name]);
+  const px = (name) => pixelsIn(style[name]);
   const [left, top] = [px("borderLeftWidth") + px("paddingLeft"), px("borderTopWidth") + px("paddingTop")];
   const edges = [left + px("borderRightWidth") + px("paddingRight"), top + px("borderBottomWidth") + px("paddingBottom")];
   const whole = style.boxSizing === "border-box";

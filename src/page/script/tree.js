@@ -1,7 +1,7 @@
 // The walk: the accessibility tree of a document as one flat list.
 
 // Kinds that are only shown where there is something to say of them: they are ways of writing or placing what is inside.
-const QUIET_KINDS = new Set(["generic", "none", "LabelText", "LayoutTable", "LayoutTableRow", "LayoutTableCell", "SvgRoot"]);
+const QUIET_KINDS = new Set(["generic", "none", "LabelText", "LayoutTable", "LayoutTableRow", "LayoutTableCell", "RubyAnnotation", "SvgRoot"]);
 
 // Of what is inside of an element that is named by its content only these are worth a line of their own.
 const TELLING_KINDS = new Set(
@@ -35,6 +35,7 @@ class Walk {
     this.text = "";
     this.textDepth = 0;
     this.cut = false;
+    this.inerts = mayBeInertByStyle();
   }
 
   // Adds the text that has been gathered: it is of one block, and nothing else has come in between.
@@ -52,12 +53,23 @@ class Walk {
 
   children(element, depth, named, pointer) {
     const owned = ownedBy(element);
-    if (rootsOf(element) || element instanceof HTMLSlotElement || element instanceof HTMLDetailsElement) {
+    const generated = !named && memory().generating !== null && isHtml(element) && mayHavePseudo(element);
+    if (generated) this.generated(element, "::before", depth);
+    if (isReordered(element)) {
       for (const child of childrenOf(element)) this.child(child, element, depth, named, pointer);
     } else {
       for (let child = firstOf(element); child; child = nextOf(child)) this.child(child, element, depth, named, pointer);
     }
     if (owned) for (const child of owned) this.element(child, depth, named, pointer);
+    if (generated) this.generated(element, "::after", depth);
+  }
+
+  // Text that only the style has.
+  generated(element, which, depth) {
+    const text = generatedBy(element, which);
+    if (!text) return;
+    this.textDepth = depth;
+    this.text += text;
   }
 
   child(node, parent, depth, named, pointer) {
@@ -68,22 +80,23 @@ class Walk {
     } else if ((type === 3 || type === 4) && !named) {
       this.textDepth = depth;
       const data = GET_DATA.call(node);
-      this.text += isBlank(data) ? " " : transformed(data, parent);
+      this.text += isBlank(data) ? " " : transformed(data, parent, node);
     }
   }
 
   element(element, depth, named, pointer) {
     const tag = nameOfTag(element);
     if (NEVER.has(tag) && isHtml(element)) return;
-    const attributes = HAS_ATTRIBUTES.call(element);
-    if (attributes && this.isOut(element)) return;
-    if (element instanceof HTMLOptionElement || element instanceof HTMLOptGroupElement) return this.option(element, depth);
+    const marks = marksOf(element);
+    if (marks & (HIDDEN | INERT) && this.isOut(element)) return;
+    if (this.inerts && isInertByStyle(element)) return;
+    if ((tag === "option" || tag === "optgroup") && isHtml(element)) return this.option(element, depth);
     const shown = shownOf(element);
     if (shown === GONE || depth > MOST_DEEP) return;
-    if (shown === VEILED) return this.children(element, depth, true, pointer);
+    if (shown === VEILED) return this.veiled(element, depth, named, pointer);
     const kind = kindOf(element);
     if (kind === "LabelText" && isRedundantLabel(element)) named = true;
-    if (QUIET_KINDS.has(kind)) return this.quiet(element, tag, kind, attributes, depth, named, pointer);
+    if (QUIET_KINDS.has(kind) || isQuiet(element, tag, kind)) return this.quiet(element, tag, kind, marks, depth, named, pointer);
     if (named) {
       if (tag === "br") return;
       if (!TELLING_KINDS.has(kind)) {
@@ -101,36 +114,42 @@ class Walk {
     this.shown(element, tag, finalKind(element), depth, pointer);
   }
 
+  // Inside of what is not visible something may be again, but not its own text.
+  veiled(element, depth, named, pointer) {
+    for (const child of childrenOf(element)) if (isElement(child)) this.child(child, element, depth, named, pointer);
+  }
+
   // Out of the tree by what its attributes say.
   isOut(element) {
     if (isAriaHiddenRoot(element)) return true;
     if (!has(element, "inert")) return false;
     const modal = modalElement();
-    return !(modal && holds(element, modal));
+    return !(modal && holds(element, modal)) && isInert(element);
   }
 
   shown(element, tag, kind, depth, pointer) {
     this.flush();
-    const { name, source: from } = namedOf(element);
+    const { name, source: from, cut, leaf } = namedOf(element);
     const more = this.more(element, tag, kind, name, from);
     this.push([depth, wordFor(kind), name, this.number(element), more]);
+    if (leaf) return;
     if (isHtml(element)) {
       if (FRAMES.has(tag)) this.frames.push(idOf(element));
       if (OPAQUE.has(tag)) return;
       if (tag === "img") return this.areas(element, depth + 1);
     }
-    if (isEditingHost(element) && more && more.value) return;
-    const whole = from === "contents" && name !== "" && !memory().unsure.has(element);
+    const said = more && more.value && isEditingHost(element);
+    const whole = said || (from === "contents" && name !== "" && !cut && kind !== "row");
     this.children(element, depth + 1, whole, pointer || isWidget(kind) || kind === "link");
     this.flush();
   }
 
   // Generic elements and their like: shown where they can be used or have a name, else what is inside takes their place.
-  quiet(element, tag, kind, attributes, depth, named, pointer) {
+  quiet(element, tag, kind, marks, depth, named, pointer) {
     if (kind === "SvgRoot") return this.drawing(element, depth, named, pointer);
     let hand = pointer;
     if (kind !== "none") {
-      const worth = attributes && (isNamedByAuthor(element) || has(element, "tabindex") || isEditingHost(element));
+      const worth = marks & (TITLE | LABEL | TAB | EDITS) && (isNamedByAuthor(element) || marks & TAB || isEditingHost(element));
       const focused = focus() === element;
       if (worth || focused || (!pointer && isClickable(element))) {
         const exact = finalKind(element);
@@ -149,11 +168,11 @@ class Walk {
 
   usable(element, kind, depth, named, hand, pointer) {
     this.flush();
-    const { name, source: from } = namedOf(element);
+    const { name, source: from, cut } = namedOf(element);
     const more = this.more(element, nameOfTag(element), kind, name, from) || {};
     if (!pointer && isClickable(element)) more.cursor = true;
     this.push([depth, wordFor(kind), name, this.number(element), Object.keys(more).length ? more : 0]);
-    this.children(element, depth + 1, named || (from === "contents" && name !== ""), hand);
+    this.children(element, depth + 1, name ? from === "contents" && !cut : named, hand);
     this.flush();
   }
 
@@ -185,7 +204,7 @@ class Walk {
     const map = attr(image, "usemap");
     if (!map || map[0] !== "#") return;
     for (const area of allIn(GET_ROOT_NODE.call(image), "area")) {
-      if (imageOf(area) !== image) continue;
+      if (!has(area, "href") || shownOf(area) !== SHOWN || imageOf(area) !== image) continue;
       const { name } = namedOf(area);
       this.push([depth, "link", name, this.number(area), this.more(area, "area", "link", name, "attribute")]);
     }
@@ -199,31 +218,49 @@ class Walk {
 
   // States, value and the rest of a node; 0 when there is nothing to say.
   more(element, tag, kind, name, from) {
-    if (!HAS_ATTRIBUTES.call(element) && PLAIN_KINDS.has(kind) && focus() !== element) return 0;
-    const more = statesOf(element);
-    const value = valueOf(element);
-    if (value) more.value = value;
-    if (from !== "placeholder" && (isTextControl(element) || has(element, "aria-placeholder"))) {
-      const placeholder = attr(element, "placeholder") || attr(element, "aria-placeholder");
-      if (placeholder) more.placeholder = fold(placeholder);
-    }
+    const plain = PLAIN_KINDS.has(kind) && !(marksOf(element) & (ARIA | ROLE | EDITS | OPENS)) && focus() !== element;
+    let more = plain && !memory().disables ? null : statesOf(element);
+    if (!plain) this.addValue(element, from, more);
     if (this.urls && kind === "link") {
       const url = urlOf(element);
-      if (url) more.url = url;
+      if (url) (more || (more = {})).url = url;
     }
-    if (this.describe) {
+    if (this.describe && (!plain || marksOf(element) & TITLE)) {
       const description = descriptionOf(element);
-      if (description && description !== name) more.description = description;
+      if (description && description !== name) (more || (more = {})).description = description;
     }
-    if (FRAMES.has(tag) && isHtml(element)) more.frame = true;
+    if (FRAMES.has(tag) && isHtml(element)) (more || (more = {})).frame = true;
     for (const _ in more) return more;
     return 0;
   }
+
+  addValue(element, from, more) {
+    const value = valueOf(element);
+    if (value) more.value = value;
+    if (from === "placeholder" || !(isTextControl(element) || marksOf(element) & ARIA)) return;
+    const placeholder = attr(element, "placeholder") || attr(element, "aria-placeholder");
+    if (placeholder) more.placeholder = fold(placeholder);
+  }
 }
 
-// Kinds that say nothing but their name where they have no attributes.
+// What Chromium leaves out as well: bodies of tables, empty images, parts of drawings that have no name.
+function isQuiet(element, tag, kind) {
+  if (kind === "rowgroup") return tag === "tbody" && !attr(element, "role") && !isNamedByAuthor(element);
+  if (kind === "image" && tag === "img") {
+    return attr(element, "alt") === "" && !isNamedByAuthor(element) && !supportsFocus(element);
+  }
+  if (kind === "Canvas") return !firstOf(element) && !isNamedByAuthor(element) && !supportsFocus(element);
+  if (!(element instanceof SVGElement) || attr(element, "role")) return false;
+  if (kind !== "graphics-symbol" && kind !== "graphics-object" && kind !== "group" && kind !== "image") return false;
+  return !nameOf(element) && !supportsFocus(element);
+}
+
+// Kinds that have no state or value of their own: only attributes give them some.
 const PLAIN_KINDS = new Set(
-  "listitem list paragraph cell row rowgroup table strong emphasis code article term definition banner navigation main".split(" "),
+  (
+    "link listitem list paragraph cell row rowgroup table strong emphasis code article term definition banner navigation main " +
+    "Section region Header Footer Figcaption figure blockquote time mark image columnheader rowheader"
+  ).split(" "),
 );
 
 const passesOn = (kind, element) =>
@@ -240,8 +277,6 @@ function urlOf(element) {
     return href;
   }
 }
-
-const GET_CONTROL = getterOf(HTMLLabelElement.prototype, "control");
 
 // A label that says nothing its checkbox or radio button does not.
 function isRedundantLabel(label) {
@@ -269,12 +304,26 @@ const comesBefore = (a, b) => !!(Node.prototype.compareDocumentPosition.call(a, 
 
 /** How many elements there are below a document or shadow root, in the shadow roots we know too. */
 function countElements(scope) {
-  const all = allIn(scope, "*");
-  let count = all.length;
+  const all = scope === document ? BY_TAG_IN_DOCUMENT.call(document, "*") : allIn(scope, "*");
+  const { length } = all;
+  let count = length;
   const closed = adoptedRoots.size > 0;
-  for (let i = 0; i < all.length; i++) {
-    const root = GET_SHADOW.call(all[i]) || (closed && closedRoots.get(all[i]));
+  for (let i = 0; i < length; i++) {
+    const element = all[i];
+    const root = GET_SHADOW.call(element) || (closed && closedRoots.get(element));
     if (root) count += countElements(root);
+  }
+  return count;
+}
+
+// Finds out of the whole document what spares the walk from asking everywhere.
+function survey() {
+  const store = memory();
+  const count = countElements(document);
+  store.flat = count === BY_TAG_IN_DOCUMENT.call(document, "*").length;
+  if (store.flat) {
+    store.owns = allIn(document, "[aria-owns]").length > 0;
+    store.disables = allIn(document, "[aria-disabled],button:disabled,option:disabled").length > 0;
   }
   return count;
 }
@@ -294,8 +343,9 @@ calls.tree = (options) => {
     }
   }
   forget();
+  const count = survey();
   const walk = new Walk(options);
-  const answer = { url: document.URL, title: "", nodes: walk.nodes, count: 0, frames: walk.frames, focused: 0, unsure: walk.unsure };
+  const answer = { url: document.URL, title: "", nodes: walk.nodes, count, frames: walk.frames, focused: 0, unsure: walk.unsure };
   answer.title = GET_TITLE.call(document);
   if (top && isConnected(top)) {
     const modal = modalElement();
@@ -304,7 +354,6 @@ calls.tree = (options) => {
     } else if (holds(top, modal)) walk.element(modal, 0, false, false);
     walk.flush();
   } else if (options.root) answer.gone = true;
-  answer.count = countElements(document);
   if (walk.cut) answer.cut = true;
   const focused = focus();
   if (focused) answer.focused = idOf(focused);
@@ -313,8 +362,8 @@ calls.tree = (options) => {
 
 // Whether what an element is in takes it out of the tree.
 function isUnderHidden(element) {
-  for (let up = axParentOf(element); up; up = axParentOf(up)) if (isAriaHiddenRoot(up) || has(up, "inert")) return true;
-  return false;
+  for (let up = axParentOf(element); up; up = axParentOf(up)) if (isAriaHiddenRoot(up)) return true;
+  return isInert(element);
 }
 
 /** Takes a closed shadow root in: called with its host and the root as objects of this world. */

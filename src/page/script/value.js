@@ -7,20 +7,22 @@ const GET_SELECTED_OPTIONS = getterOf(HTMLSelectElement.prototype, "selectedOpti
 const GET_METER_VALUE = getterOf(HTMLMeterElement.prototype, "value");
 const GET_PROGRESS_VALUE = getterOf(HTMLProgressElement.prototype, "value");
 
+
 const RANGES = new Set(["meter", "progressbar", "scrollbar", "slider", "spinbutton"]);
 
 /** The value of a control as text; "" when it has none. A password's is as many bullets as it has characters. */
 function valueOf(element) {
   const kind = kindOf(element);
-  if (isTextControl(element)) return controlText(element);
+  if (isTextControl(element)) return controlText(element) || (RANGES.has(kind) && rangeValue(element, kind)) || "";
   if (element instanceof HTMLSelectElement) return kind === "ComboBoxSelect" ? chosenLabel(element) : "";
   if (RANGES.has(kind)) return rangeValue(element, kind) || "";
   if (kind === "separator" && supportsFocus(element) && !has(element, "contenteditable")) return rangeValue(element, kind);
   if (element instanceof HTMLInputElement) {
+    if (typeOfInput(element) === "file") return filesIn(element);
     return /^(date|datetime-local|month|week|time|color)$/.test(typeOfInput(element)) ? GET_INPUT_VALUE.call(element) : "";
   }
   if (kind === "textbox" || kind === "searchbox" || kind === "TextFieldWithComboBox" || isEditingHost(element)) {
-    return textIn(element);
+    return isHtml(element) ? GET_INNER_TEXT.call(element).trim() : textIn(element);
   }
   return kind === "ComboBoxMenuButton" ? fold(contentOf(element)) : "";
 }
@@ -31,9 +33,19 @@ function controlText(control) {
   return typeOfInput(control) === "password" ? "•".repeat(value.length) : value;
 }
 
-/** What a closed <select> shows: the chosen option. */
+const GET_FILES = getterOf(HTMLInputElement.prototype, "files");
+
+function filesIn(input) {
+  const files = GET_FILES.call(input);
+  if (!files || !files.length) return "";
+  return files.length === 1 ? files[0].name : `${files.length} files`;
+}
+
+/** What a closed <select> shows: the chosen option, or how many there are. */
 function chosenLabel(select) {
-  const option = GET_SELECTED_OPTIONS.call(select)[0];
+  const chosen = GET_SELECTED_OPTIONS.call(select);
+  if (GET_SELECT_MULTIPLE.call(select) && chosen.length !== 1) return `${chosen.length} selected`;
+  const option = chosen[0];
   if (!option) return "";
   const label = attr(option, "aria-label");
   return label !== null ? label : fold(GET_OPTION_LABEL.call(option));

@@ -1,6 +1,5 @@
 // Conditions that are waited for in this document.
 
-const GET_INNER_TEXT = getterOf(HTMLElement.prototype, "innerText");
 const GET_BODY = getterOf(Document.prototype, "body");
 const GET_READY = getterOf(Document.prototype, "readyState");
 const QUIET_NETWORK = 500;

@@ -9,7 +9,7 @@ use super::tree::{Ask, More, Told, Tree};
 use super::{SnapshotOptions, Unread};
 use crate::cdp::protocol::dom::{DescribeNode, GetFrameOwner};
 use crate::cdp::protocol::page::FrameId;
-use crate::supervisor::{self, FrameRef};
+use crate::supervisor::{self, Done, FrameRef};
 use crate::sync::Deadline;
 
 /// A node of the joined tree.
@@ -56,9 +56,18 @@ impl Tab {
             urls: options.urls,
             description: options.format == super::Format::Aria,
         };
-        let answers = self.call_all(&frames, "tree", ask, deadline);
+        let answers = self.call_all(&frames, "tree", &ask, deadline);
         let (mut read, mut unread, mut rescued) = (HashMap::new(), Vec::new(), false);
-        for (frame, answer) in frames.iter().zip(answers) {
+        let mut answers: Answers = frames.iter().cloned().zip(answers).collect();
+        let found = self.find_closed(&counts(&answers), deadline);
+        if !found.is_empty() {
+            let again: Vec<FrameId> = found.iter().flat_map(|found| found.frames.iter().cloned()).collect();
+            let anew = self.call_all(&again, "tree", &ask, deadline);
+            answers.extend(again.into_iter().zip(anew));
+            self.explained(&found, &counts(&answers));
+        }
+        for frame in &frames {
+            let Some(answer) = answers.remove(frame) else { continue };
             match answer {
                 Ok((doc, done)) => {
                     rescued |= done.rescued;
@@ -193,6 +202,16 @@ impl Tab {
         self.refs.lock().keep(present);
         self.seen.lock().owners.retain(|frame, _| frames.contains(frame));
     }
+}
+
+type Answers = HashMap<FrameId, Result<(Doc, Done<Tree>), Error>>;
+
+/// How many elements each walk met.
+fn counts(answers: &Answers) -> HashMap<FrameId, u64> {
+    let count = |(frame, answer): (&FrameId, &Result<(Doc, Done<Tree>), Error>)| {
+        Some((frame.clone(), answer.as_ref().ok()?.1.count))
+    };
+    answers.iter().filter_map(count).collect()
 }
 
 struct Joined {

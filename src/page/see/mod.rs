@@ -2,21 +2,25 @@
 //!
 //! | file | what it holds |
 //! |---|---|
+//! | `closed` | finding closed shadow roots |
 //! | `collect` | asking all frames at once and joining their trees |
 //! | `tree` | what a frame tells of itself |
 //! | `text` | the `ai` format: lines with refs |
 //! | `fold` | leaving out long runs of like siblings, and what filters leave out |
 //! | `diff` | what changed between two texts |
 //! | `nodes` | the `aria` format |
+//! | `labels` | what labels in a picture stand for |
 
+mod closed;
 mod collect;
 mod diff;
 mod fold;
+mod labels;
 mod nodes;
 mod text;
 mod tree;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -178,6 +182,8 @@ pub struct Unread {
 pub(super) struct Seen {
     /// The element that holds a frame, in which document.
     owners: HashMap<FrameId, (Doc, u32)>,
+    /// Sessions whose elements were counted.
+    counted: HashMap<Arc<str>, closed::Counted>,
     /// The text shown last, and of which document.
     last: Option<(Doc, Arc<str>)>,
 }
@@ -228,8 +234,9 @@ impl Tab {
             whole
         };
         let (text, cut) = text::cut(text, options.max_chars);
-        if cut {
-            shown.refs.retain(|reference, _| text.contains(&format!("[ref={reference}]")));
+        if cut || options.diff {
+            let told: HashSet<&str> = text::refs(&text).collect();
+            shown.refs.retain(|reference, _| told.contains(reference.as_str()));
         }
         shown.truncated = cut;
         shown.stats =

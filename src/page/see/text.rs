@@ -172,3 +172,9 @@ pub(super) fn cut(text: String, max: usize) -> (String, bool) {
     text.push_str(&note(kept));
     (text, true)
 }
+
+/// The refs that stand in a text. A page can write something of the kind into its texts, so this may be
+/// more than were given.
+pub(super) fn refs(text: &str) -> impl Iterator<Item = &str> {
+    text.split("[ref=").skip(1).filter_map(|rest| rest.split_once(']').map(|(reference, _)| reference))
+}

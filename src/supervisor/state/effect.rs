@@ -1,5 +1,6 @@
 //! What the fold asks the thread around it to do.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::super::bridge::Fulfil;
@@ -41,6 +42,14 @@ pub(in crate::supervisor) enum Outgoing {
     Detach { session: SessionKey },
     /// `Runtime.runIfWaitingForDebugger`.
     Resume,
+    /// `Network.enable`.
+    EnableNetwork,
+    /// `Network.disable`.
+    DisableNetwork,
+    /// `Browser.setDownloadBehavior`: into a folder, and told.
+    CatchDownloads { context: Option<BrowserContextId>, folder: Arc<Path> },
+    /// `Browser.setDownloadBehavior`: as it was.
+    LeaveDownloads { context: Option<BrowserContextId> },
     /// `Page.enable`.
     EnablePage,
     /// `Runtime.enable`.

@@ -67,6 +67,16 @@ impl Frames {
         self.by_id.get(id).and_then(|f| f.session.clone())
     }
 
+    /// The document that a frame shows.
+    pub(super) fn loader(&self, id: &FrameId) -> Option<Arc<str>> {
+        self.by_id.get(id).map(|f| Arc::clone(&f.loader))
+    }
+
+    /// The page that a frame belongs to.
+    pub(super) fn page(&self, id: &FrameId) -> Option<TargetId> {
+        self.by_id.get(id).map(|f| f.page.clone())
+    }
+
     pub(super) fn count_on(&self, page: &TargetId) -> usize {
         self.by_id.values().filter(|f| f.page == *page).count()
     }
@@ -201,6 +211,7 @@ impl State {
         self.drop_children(&frame.id);
         self.take_frame(session, frame, &page);
         self.lose_calls(&page, Some(&frame.id), now);
+        self.left_document(&page, &frame.id, frame.loader_id.as_str(), frame.parent_id.is_none());
         if cached {
             self.reseed(session);
         }

@@ -6,8 +6,11 @@
 mod bridging;
 mod console;
 mod dialogs;
+mod downloads;
 mod effect;
 mod frames;
+mod network;
+mod network_events;
 mod pages;
 mod reconnect;
 mod requests;
@@ -23,7 +26,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 pub(super) use bridging::CALL;
+pub(super) use downloads::{BEGIN as DOWNLOAD_BEGINS, PROGRESS as DOWNLOAD_GOES_ON};
 pub(super) use effect::{Effect, Outgoing, SessionKey};
+pub(super) use network_events::NETWORK;
 pub(super) use requests::{Request, Response};
 
 use super::log::Kind;
@@ -54,6 +59,7 @@ struct Dirty {
     recent: bool,
     console: bool,
     bridge: bool,
+    downloads: bool,
 }
 
 /// Everything a supervisor knows.
@@ -68,6 +74,8 @@ pub(super) struct State {
     dialogs: dialogs::Dialogs,
     console: console::Ring,
     bridging: bridging::Bridging,
+    network: network::Network,
+    downloads: downloads::Downloads,
     requests: requests::Requests,
     /// What to do with the answers that are under way.
     waiting: HashMap<u64, Waiting>,
@@ -111,6 +119,8 @@ impl State {
             dialogs: dialogs::Dialogs::default(),
             console: console::Ring::default(),
             bridging: bridging::Bridging::default(),
+            network: network::Network::default(),
+            downloads: downloads::Downloads::default(),
             requests: requests::Requests::default(),
             waiting: HashMap::new(),
             next_tag: 1,
@@ -124,6 +134,7 @@ impl State {
     /// Begins: attach to the pages, open one if the task wants its own.
     pub(super) fn begin(&mut self, now: Now) {
         self.begin_bridge(now);
+        self.watch_network(self.options.network);
         let tag = self.expect(Waiting::Started);
         self.send(None, tag, Outgoing::AttachPages);
         if let Pages::New { url, context } = self.options.pages.clone() {
@@ -184,6 +195,16 @@ impl State {
             }
             (runtime::ExecutionContextsClearedEvent::METHOD, Some(session)) => self.contexts_cleared(session),
             (CALL, Some(session)) => self.call_caught(session, &event.decode()?, now),
+            (DOWNLOAD_BEGINS, None) => self.download_begins(event.decode()?, now),
+            (DOWNLOAD_GOES_ON, None) => self.download_goes_on(&event.decode()?, now),
+            (network_events::SENT, Some(session)) => self.request_sent(session, &event.decode()?, now),
+            (network_events::RESPONSE | network_events::SOCKET_OPEN, _) => self.response_received(&event.decode()?),
+            (network_events::FINISHED, _) => self.request_finished(&event.decode()?),
+            (network_events::FAILED, _) => self.request_failed(&event.decode()?),
+            (network_events::SOCKET, Some(session)) => self.socket_created(session, &event.decode()?, now),
+            (network_events::SOCKET_CLOSED, _) => {
+                self.socket_closed(&event.decode::<network_events::SocketClosed<'_>>()?.request_id);
+            }
             (runtime::ConsoleApiCalledEvent::METHOD, Some(session)) => {
                 self.console_called(session, &event.decode()?, now);
             }

@@ -25,6 +25,8 @@ impl State {
         }
         self.lose_dialogs(|_| true, now);
         self.sessions.clear();
+        self.forget_open(|_| true);
+        self.lose_downloads();
         self.frames.detach_all();
         self.waiting.clear();
         self.effects.clear();

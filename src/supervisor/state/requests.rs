@@ -1,6 +1,8 @@
 //! What callers ask of the fold, and how each request comes to its answer.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
@@ -40,6 +42,10 @@ pub(in crate::supervisor) enum Request {
     DismissCalls { target: TargetId, reply: Response<()> },
     /// For the log: a page's running script was ended.
     Rescued { target: TargetId, method: String, waited: Duration },
+    /// Take downloads into a folder, or leave them to Chromium.
+    Downloads { folder: Option<Arc<Path>>, reply: Response<()> },
+    /// Begin or end to watch network requests.
+    Network { on: bool, reply: Response<()> },
     /// Tell when all that had come is in the view.
     CaughtUp { reply: Response<()> },
     /// Leave everything in order: dialogs dismissed, own pages closed if so wished.
@@ -55,6 +61,8 @@ impl Request {
             | Self::Rescued { .. }
             | Self::CaughtUp { .. }
             | Self::Started { .. }
+            | Self::Network { .. }
+            | Self::Downloads { .. }
             | Self::Arm { .. }
             | Self::Disarm { .. }
             | Self::Policy { .. } => false,
@@ -293,6 +301,14 @@ impl State {
                 let data = serde_json::json!({ "waiting": method, "waited_ms": millis });
                 self.note(Kind::Rescued, Some(&target), now, &data);
             }
+            Request::Downloads { folder, reply } => {
+                self.catch_downloads(folder);
+                self.requests.told.push(Told::Done(reply, Ok(())));
+            }
+            Request::Network { on, reply } => {
+                self.watch_network(on);
+                self.requests.told.push(Told::Done(reply, Ok(())));
+            }
             Request::CaughtUp { reply } => self.requests.told.push(Told::Done(reply, Ok(()))),
             Request::Leave { close_pages, reply } => self.leave(close_pages, reply, now),
         }
@@ -482,6 +498,8 @@ fn refuse(request: Request, error: Error) {
         | Request::CaughtUp { reply }
         | Request::Arm { reply, .. }
         | Request::Disarm { reply }
+        | Request::Network { reply, .. }
+        | Request::Downloads { reply, .. }
         | Request::DismissCalls { reply, .. }
         | Request::Policy { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Respond { reply, .. } => drop(reply.try_send(Err(error))),

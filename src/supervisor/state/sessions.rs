@@ -36,6 +36,10 @@ impl SessionKind {
         }
     }
 
+    pub(super) fn has_network(self) -> bool {
+        matches!(self, Self::Page | Self::Iframe | Self::Worker)
+    }
+
     pub(super) fn has_frames(self) -> bool {
         matches!(self, Self::Page | Self::Iframe)
     }
@@ -103,6 +107,7 @@ impl State {
             Some(index) => self.page_back(index, session, info),
             None => self.page_in(session, info, now),
         }
+        self.catch_downloads_in(info.browser_context_id.clone());
         self.add_session(session, SessionKind::Page, info, info.target_id.clone(), now);
     }
 
@@ -126,6 +131,7 @@ impl State {
         let rec = SessionRec { kind, target: info.target_id.clone(), page, open_steps: 0, since: now.instant, bridge };
         self.sessions.insert(Arc::clone(session), rec);
         self.bridge_session(session);
+        self.network_session(session);
         for command in commands {
             let step = if *command == Outgoing::FrameTree { Step::FrameTree } else { Step::Plain };
             self.step(session, step, command.clone());
@@ -196,6 +202,7 @@ impl State {
     pub(super) fn detached(&mut self, session: &str, now: Now) {
         self.requests.unhold(session);
         let Some(rec) = self.sessions.remove(session) else { return };
+        self.left_session(session);
         match rec.kind {
             SessionKind::Page => self.page_out(&rec.page, now),
             SessionKind::Iframe => self.frame_target_detached(session, &rec.target, now),
@@ -210,6 +217,7 @@ impl State {
         self.drop_children(&FrameId::from(target.as_str()));
         if kind == SessionKind::Page {
             self.set_page_state(&page, PageState::Crashed, now);
+            self.forget_open(|target| *target == page);
             self.lose_dialogs(|dialog| dialog.target_id == page, now);
         } else {
             let frames = self.frames.on_session(session);

@@ -1,0 +1,200 @@
+//! Compares seeing and acting with bare protocol calls and with playwright-core, on the same browser, in
+//! the same run.
+//!
+//! `cargo bench --bench page -- [--quick] [--json]`. playwright-core takes part when Node is there and
+//! `npm ci` was run in `benches/page`. The contestants take turns page by page; figures are medians in
+//! milliseconds. Nothing here fails because something was slow.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a bench prints
+
+mod pages;
+mod peer;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use cdpilot::browser::{Browser, LaunchOptions, Switch, TransportKind};
+use cdpilot::cdp::protocol::target::TargetId;
+use cdpilot::page::{Act, Kind, Locator, Pages, SnapshotOptions, Tab};
+use cdpilot::supervisor::{FrameRef, Supervisor, SupervisorOptions};
+use cdpilot::sync::Deadline;
+use serde_json::{Value, json};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+fn soon() -> Deadline {
+    Deadline::after_secs(60)
+}
+
+/// One row of the table: milliseconds.
+struct Row {
+    what: String,
+    ours: f64,
+    raw: f64,
+    raw_is: &'static str,
+    peer: Option<f64>,
+    note: String,
+}
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let asked = |flag: &str| args.iter().any(|arg| arg == flag);
+    let rounds = if asked("--quick") { 7 } else { 25 };
+    let options =
+        LaunchOptions { headless: Switch::On, transport: TransportKind::PipeAndPort(0), ..LaunchOptions::default() };
+    let browser = Browser::launch(&options)?;
+    let endpoint = browser.endpoint().map(|endpoint| endpoint.url()).unwrap_or_default();
+    let version = browser.version().product.clone();
+    let site = pages::Site::start()?;
+    let supervisor = Arc::new(Supervisor::start(browser, SupervisorOptions::task("bench"))?);
+    let target = supervisor.snapshot().pages.first().map(|page| page.target_id.clone()).ok_or("no page")?;
+    let all = Pages::new(Arc::clone(&supervisor));
+    let tab = all.tab(&target)?;
+    let mut rows = Vec::new();
+    for page in pages::ALL {
+        eprintln!("{}", page.name);
+        show(&supervisor, &target, &site.url(page.path), page.frames)?;
+        let seen = tab.snapshot(&folded(), soon())?;
+        let note = format!("{} lines, {} KB folded", seen.stats.lines, seen.stats.chars / 1024);
+        let mut ours = Vec::new();
+        let mut raw = Vec::new();
+        for _ in 0..rounds {
+            ours.push(timed(|| {
+                Ok(drop(tab.snapshot(&SnapshotOptions { max_chars: 0, ..SnapshotOptions::default() }, soon())?))
+            })?);
+            raw.push(timed(|| ax_trees(&supervisor, &target))?);
+        }
+        let peer = peer::measure(&endpoint, &site.url(page.path), "see", rounds);
+        rows.push(Row {
+            what: format!("snapshot, {}", page.name),
+            ours: median(ours),
+            raw: median(raw),
+            raw_is: "getFullAXTree",
+            peer,
+            note,
+        });
+        let (ours, raw) = clicks(&tab, &supervisor, &target, rounds)?;
+        let peer = peer::measure(&endpoint, &site.url(page.path), "click", rounds);
+        rows.push(Row {
+            what: format!("click, {}", page.name),
+            ours,
+            raw,
+            raw_is: "three Input events",
+            peer,
+            note: String::new(),
+        });
+    }
+    let memory = resident();
+    print(&rows, asked("--json"), &version, memory);
+    supervisor.stop(soon());
+    Ok(())
+}
+
+fn folded() -> SnapshotOptions {
+    SnapshotOptions { fold: true, max_chars: 0, ..SnapshotOptions::default() }
+}
+
+/// Shows a page, and waits for its frames and what is in them.
+fn show(supervisor: &Supervisor, target: &TargetId, url: &str, frames: usize) -> Result<()> {
+    let top = FrameRef::TopOf(target.clone());
+    supervisor.navigate(&top, url, soon())?;
+    let there = |s: &cdpilot::supervisor::Snapshot| {
+        s.frames_of(target.as_str()).filter(|f| f.session_id.is_some() && !f.origin.is_empty()).count() > frames
+    };
+    supervisor.wait_until(soon(), there).ok_or("frames are missing")?;
+    let loaded = "document.readyState === 'complete' || new Promise(done => addEventListener('load', () => done(1)))";
+    for frame in supervisor.snapshot().frames_of(target.as_str()) {
+        supervisor.evaluate(&frame.frame_id.clone().into(), loaded, soon())?;
+    }
+    Ok(())
+}
+
+/// Chrome's own tree of every frame, asked one after the other as there is no other way to hold them in step.
+fn ax_trees(supervisor: &Supervisor, target: &TargetId) -> Result<()> {
+    for frame in supervisor.snapshot().frames_of(target.as_str()) {
+        let asked = json!({ "frameId": frame.frame_id });
+        let session = FrameRef::Id(frame.frame_id.clone());
+        let told = supervisor.call_raw(&session, "Accessibility.getFullAXTree", &asked, soon());
+        let told = match told {
+            // A frame that shares its session with another is named in the command.
+            Err(cdpilot::supervisor::Error::NotAFrameCommand { .. }) => {
+                let top = FrameRef::TopOf(target.clone());
+                supervisor.call_raw(&top, "Accessibility.getFullAXTree", &asked, soon())?
+            }
+            told => told?,
+        };
+        let _: Value = told.result.decode()?;
+    }
+    Ok(())
+}
+
+/// A click by ref to the settled answer, beside bare input events at the same place.
+fn clicks(tab: &Tab, supervisor: &Supervisor, target: &TargetId, rounds: usize) -> Result<(f64, f64)> {
+    let seen = tab.snapshot(&folded(), soon())?;
+    let button = seen.refs.iter().find(|(_, info)| info.name == "press me").map(|(reference, _)| reference.clone());
+    let button = button.ok_or("the button is missing")?;
+    let at = Locator { reference: Some(button), ..Locator::default() };
+    let click = Act::new(Kind::Click { at, double: false, button: Default::default(), modifiers: Vec::new() });
+    let top = FrameRef::TopOf(target.clone());
+    let place =
+        "(() => { const b = document.querySelector('#press').getBoundingClientRect(); return [b.x + 5, b.y + 5]; })()";
+    let place = supervisor.evaluate(&top, place, soon())?.result.value;
+    let (mut ours, mut raw) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        ours.push(timed(|| Ok(drop(tab.act(&click, soon())?)))?);
+        raw.push(timed(|| {
+            for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
+                let button = if kind == "mouseMoved" { "none" } else { "left" };
+                let event = json!({ "type": kind, "x": place[0], "y": place[1], "button": button, "clickCount": 1 });
+                supervisor.call_raw(&top, "Input.dispatchMouseEvent", &event, soon())?;
+            }
+            Ok(())
+        })?);
+    }
+    Ok((median(ours), median(raw)))
+}
+
+/// Milliseconds.
+fn timed(body: impl FnOnce() -> Result<()>) -> Result<f64> {
+    let began = Instant::now();
+    body()?;
+    Ok(began.elapsed().as_secs_f64() * 1e3)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Resident memory of this process in MiB; 0 where the system does not tell.
+fn resident() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
+}
+
+fn print(rows: &[Row], as_json: bool, browser: &str, memory: f64) {
+    if as_json {
+        let row = |row: &Row| json!({ "what": row.what, "ours": row.ours, "raw": row.raw, "rawIs": row.raw_is, "playwright": row.peer, "note": row.note });
+        let rows: Vec<Value> = rows.iter().map(row).collect();
+        println!("{:#}", json!({ "browser": browser, "unit": "ms", "rows": rows, "memoryAfterMiB": memory }));
+        return;
+    }
+    println!("{:34} {:>9} {:>9} {:>7}  {:>11} {:>7}", "ms, medians", "ours", "raw", "ratio", "playwright", "ratio");
+    for row in rows {
+        let peer = row.peer.map_or_else(|| "-".to_owned(), |peer| format!("{peer:.1}"));
+        let ratio = row.peer.map_or_else(String::new, |peer| format!("{:.2}", row.ours / peer));
+        println!(
+            "{:34} {:>9.1} {:>9.1} {:>7.2}  {:>11} {:>7}  raw: {}{}{}",
+            row.what,
+            row.ours,
+            row.raw,
+            row.ours / row.raw,
+            peer,
+            ratio,
+            row.raw_is,
+            if row.note.is_empty() { "" } else { "; " },
+            row.note
+        );
+    }
+    println!("{browser}; our memory afterwards {memory:.1} MiB");
+}

@@ -1,0 +1,103 @@
+//! The pages, and a server that shows them under several names, so that frames run in processes of their own.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+
+use cdpilot::sync::{Thread, spawn};
+
+/// A page to measure with.
+pub(crate) struct Page {
+    pub(crate) name: &'static str,
+    pub(crate) path: &'static str,
+    /// Frames below the top one.
+    pub(crate) frames: usize,
+}
+
+pub(crate) const ALL: [Page; 3] = [
+    Page { name: "small form", path: "/form", frames: 0 },
+    Page { name: "300 rows", path: "/rows", frames: 0 },
+    Page { name: "2,000 links, nested frames", path: "/links", frames: 3 },
+];
+
+const BUTTON: &str = "<button id=press onclick='this.dataset.n = 1 + (+this.dataset.n || 0)'>press me</button>";
+
+fn html(path: &str, port: u16) -> String {
+    let rows = |count: usize, cell: &dyn Fn(usize) -> String| -> String { (0..count).map(cell).collect() };
+    match path {
+        "/form" => format!(
+            "<title>form</title><h1>Sign in</h1><form><label>Mail <input type=email required></label>
+             <label>Word <input type=password></label><label><input type=checkbox> Remember me</label>
+             <select><option>one<option>two</select></form>{BUTTON}<a href='#'>Help</a>"
+        ),
+        "/rows" => {
+            let row = |n: usize| {
+                format!(
+                    "<tr><td><input type=checkbox aria-label='row {n}'></td><td>Person {n}</td><td>person{n}@example.test</td>
+                     <td><a href='#{n}'>open {n}</a></td><td><button>delete {n}</button></td></tr>"
+                )
+            };
+            format!(
+                "<title>rows</title>{BUTTON}<table><tr><th>x<th>name<th>mail<th>open<th>delete</tr>{}</table>",
+                rows(300, &row)
+            )
+        }
+        "/links" => {
+            let row = |n: usize| {
+                let cells: String = (0..10).map(|m| format!("<td><a href='#{n}-{m}'>link {n} {m}</a></td>")).collect();
+                format!("<tr>{cells}</tr>")
+            };
+            format!(
+                "<title>links</title>{BUTTON}<iframe src='http://b.localhost:{port}/outer'></iframe><table>{}</table>",
+                rows(200, &row)
+            )
+        }
+        "/outer" => format!("<button>outer</button><iframe src='http://a.localhost:{port}/middle'></iframe>"),
+        "/middle" => format!("<button>middle</button><iframe src='http://b.localhost:{port}/inner'></iframe>"),
+        "/inner" => "<button>inner</button><p>the innermost</p>".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// The server. It ends with the process.
+pub(crate) struct Site {
+    port: u16,
+    _thread: Thread,
+}
+
+impl Site {
+    pub(crate) fn start() -> crate::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let port = listener.local_addr()?.port();
+        let _thread = spawn("bench-site", move || {
+            for stream in listener.incoming().flatten() {
+                let mut request = [0; 4096];
+                let mut stream: TcpStream = stream;
+                let Ok(read) = stream.read(&mut request) else { continue };
+                let text = String::from_utf8_lossy(&request[..read]).into_owned();
+                let path = text.split(' ').nth(1).unwrap_or_default();
+                if path == "/end" {
+                    return;
+                }
+                let body = html(path, port);
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                    body.len()
+                );
+                let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+            }
+        })?;
+        Ok(Self { port, _thread })
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://a.localhost:{}{path}", self.port)
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) {
+            let _ = stream.write_all(b"GET /end HTTP/1.1\r\n\r\n");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+// Style that changes what is written: text put before and after elements, letters made capital.
+
+// What the style sheets of the document could do at all: asking every element for it would cost more than all the rest.
+const sheets = {
+  generates: [], // Selectors of elements that have text before or after them; null when they are not known.
+  cases: true,
+  inerts: true,
+};
+
+const MOST_RULES = 4000;
+const MOST_SELECTORS = 60;
+const readBefore = new WeakMap();
+
+/** Looks through the style sheets, those that have not changed only once. */
+function readSheets() {
+  const store = memory();
+  if (store.sheets) return;
+  store.sheets = true;
+  sheets.generates = store.flat ? ["q"] : null;
+  sheets.cases = ALL_IN_DOCUMENT.call(document, '[style*="text-transform"]').length > 0;
+  sheets.inerts = ALL_IN_DOCUMENT.call(document, '[style*="interactivity"]').length > 0;
+  for (const sheet of document.styleSheets) readSheet(sheet);
+  for (const sheet of document.adoptedStyleSheets) readSheet(sheet);
+  store.generating = null;
+  if (!sheets.generates) return;
+  try {
+    store.generating = new Set(ALL_IN_DOCUMENT.call(document, sheets.generates.join(",")));
+  } catch {
+    store.generating = null;
+  }
+}
+
+function readSheet(sheet) {
+  let rules;
+  try {
+    rules = sheet.cssRules;
+  } catch {
+    sheets.cases = sheets.inerts = true; // Another origin's: it may say anything.
+    sheets.generates = null;
+    return;
+  }
+  let seen = readBefore.get(sheet);
+  if (!seen || seen.count !== rules.length) {
+    seen = { count: rules.length, generates: [], cases: false, inerts: false, imports: [] };
+    if (rules.length > MOST_RULES) {
+      seen.cases = seen.inerts = true;
+      seen.generates = null;
+    } else readRules(rules, "", seen);
+    readBefore.set(sheet, seen);
+  }
+  sheets.cases ||= seen.cases;
+  sheets.inerts ||= seen.inerts;
+  if (!seen.generates || !sheets.generates || sheets.generates.length + seen.generates.length > MOST_SELECTORS) {
+    sheets.generates = null;
+  } else sheets.generates.push(...seen.generates);
+  for (const rule of seen.imports) if (rule.styleSheet) readSheet(rule.styleSheet);
+}
+
+function readRules(rules, around, seen) {
+  for (let i = 0; i < rules.length; i++) {
+    const rule = rules[i];
+    if (rule instanceof CSSImportRule) seen.imports.push(rule);
+    const text = rule.cssText;
+    if (text.includes("text-transform")) seen.cases = true;
+    if (text.includes("interactivity")) seen.inerts = true;
+    if (seen.generates && text.includes("content:") && (text.includes(":before") || text.includes(":after"))) {
+      readGenerated(rule, around, seen);
+    }
+  }
+}
+
+function readGenerated(rule, around, seen) {
+  const selector = rule.selectorText;
+  if (selector === undefined) {
+    if (rule.cssRules) readRules(rule.cssRules, around, seen);
+    return;
+  }
+  const own = around ? (selector.includes("&") ? selector.replaceAll("&", `:is(${around})`) : `:is(${around}) ${selector}`) : selector;
+  const content = rule.style && rule.style.content;
+  if (content && content !== "none" && content !== "normal" && content !== '""' && content !== "''") {
+    for (const part of own.split(/,(?![^(]*\))/)) {
+      if (/::?(before|after)\s*$/.test(part)) seen.generates.push(part.replace(/::?(before|after)\s*$/, "").trim() || "*");
+      else if (/::?(before|after)/.test(part)) seen.generates.push("*");
+    }
+  }
+  if (rule.cssRules && rule.cssRules.length) readRules(rule.cssRules, own.replace(/::?(before|after)/g, ""), seen);
+}
+
+/** Whether there may be text before or after what is in an element. */
+function mayHavePseudo(element) {
+  const store = memory();
+  readSheets();
+  return store.generating === null || store.generating.has(element);
+}
+
+/** Whether a style may make elements inert. */
+function mayBeInertByStyle() {
+  readSheets();
+  return sheets.inerts;
+}
+
+/** The text of a node as its element's style writes it. */
+function transformed(text, element, node) {
+  readSheets();
+  if (!sheets.cases || shownOf(element) === GONE) return text;
+  return cased(text, styleOf(element).textTransform, element, node);
+}
+
+function cased(text, how, element, node) {
+  if (how === "none" || !how) return text;
+  if (how.includes("capitalize")) return capitalised(text, node);
+  const holder = CLOSEST.call(element, "[lang]");
+  const language = holder ? attr(holder, "lang") : "";
+  if (how.includes("uppercase")) return inLanguage(text, "toLocaleUpperCase", language);
+  return how.includes("lowercase") ? inLanguage(text, "toLocaleLowerCase", language) : text;
+}
+
+// The first letter of a word, which may have begun in the text before.
+function capitalised(text, node) {
+  const before = node ? lastBefore(node) : "";
+  const all = (before + text).replace(/(^|[^\p{L}\p{N}\p{M}'’_])(\p{L})/gu, (_, gap, first) => {
+    const capital = first.toUpperCase();
+    return gap + (capital.length > first.length ? first : capital);
+  });
+  return all.slice(before.length);
+}
+
+// The last character before a text in its line; "" when it begins one.
+function lastBefore(node) {
+  for (let at = node; at; at = GET_PARENT.call(at)) {
+    for (let before = GET_PREVIOUS.call(at); before; before = GET_PREVIOUS.call(before)) {
+      if (isElement(before) && !isInline(before)) return "";
+      const text = isElement(before) || typeOf(before) === 3 ? textIn(before) : "";
+      if (text) return text[text.length - 1];
+    }
+    const parent = GET_PARENT.call(at);
+    if (!(parent instanceof Element) || !isInline(parent)) return "";
+  }
+  return "";
+}
+
+function inLanguage(text, method, language) {
+  try {
+    return language ? text[method](language) : text[method]();
+  } catch {
+    return text[method]();
+  }
+}
+
+/** The `content` of a pseudo-element's style; "" when there is none. */
+function contentIn(style) {
+  const { content } = style;
+  return content === "none" || content === "normal" || style.display === "none" || style.visibility !== "visible" ? "" : content;
+}
+
+/** The text before or after what is in an element. */
+function generatedBy(element, which) {
+  const style = getComputedStyle(element, which);
+  const content = contentIn(style);
+  if (!content) return "";
+  const { text, alternative } = generatedText(content, element);
+  return alternative ? text : cased(text, style.textTransform, element, null);
+}
+
+// Which quotes they are depends on the language, and on those around: English ones are known here.
+function quote(token, element) {
+  const holder = CLOSEST.call(element, "[lang]");
+  const language = holder ? attr(holder, "lang") : "";
+  if (language && !/^en\b/i.test(language)) doubtText(element);
+  let deep = 0;
+  for (let up = parentElementOf(element); up; up = parentElementOf(up)) if (nameOfTag(up) === "q") deep++;
+  return token === "open-quote" ? "“‘"[Math.min(deep, 1)] : "”’"[Math.min(deep, 1)];
+}
+
+/** The text of a computed `content`: strings, quotes, and the alternative after the slash. */
+function generatedText(content, element) {
+  let text = "";
+  let i = 0;
+  while (i < content.length) {
+    const c = content[i];
+    if (c === '"' || c === "'") {
+      let end = i + 1;
+      let part = "";
+      while (end < content.length && content[end] !== c) {
+        if (content[end] === "\\") {
+          const hex = /^[0-9a-f]{1,6}\s?/i.exec(content.slice(end + 1, end + 8));
+          if (hex) {
+            part += String.fromCodePoint(parseInt(hex[0], 16));
+            end += 1 + hex[0].length;
+            continue;
+          }
+          end++;
+        }
+        part += content[end++];
+      }
+      text += part;
+      i = end + 1;
+    } else if (c === "/") {
+      return { text: generatedText(content.slice(i + 1), element).text, alternative: true };
+    } else if (c === " ") {
+      i++;
+    } else {
+      const end = tokenEnd(content, i);
+      const token = content.slice(i, end);
+      if (token === "open-quote" || token === "close-quote") text += quote(token, element);
+      else if (token.startsWith("counter")) doubtText(element);
+      i = end;
+    }
+  }
+  return { text, alternative: false };
+}
+
+function tokenEnd(content, from) {
+  let depth = 0;
+  let quote = "";
+  for (let i = from; i < content.length; i++) {
+    const c = content[i];
+    if (quote) {
+      if (c === quote) quote = "";
+    } else if (c === '"' || c === "'") quote = c;
+    else if (c === "(") depth++;
+    else if (c === ")") depth--;
+    else if (c === " " && depth === 0) return i;
+  }
+  return content.length;
+}

@@ -1,0 +1,382 @@
+//! Network requests: one record each while it is under way, told on to whoever keeps them.
+//!
+//! What Chromium 156 does, observed:
+//! - A request keeps its id over redirects; each leg begins with `requestWillBeSent`, which brings the
+//!   response of the one before.
+//! - The id is the same on whatever session the end is told: a navigation that moves a frame to another
+//!   process begins on one session and ends on another. So records go by that id alone.
+//! - The requests of a document that is left are mostly told as cancelled, those that may outlive it
+//!   (`keepalive`) never end.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::super::kept::Line;
+use super::super::traffic::{Loading, NetworkRequest, Traffic};
+use super::network_events::{Failed, Finished, Response, Sent, Socket};
+use super::{Now, Outgoing, SessionKey, State};
+use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::target::TargetId;
+
+/// Requests under way that are followed, over all pages. The oldest is given up first.
+const OPEN: usize = 2048;
+/// Longest address, in bytes.
+const URL: usize = 2048;
+/// Longest `data:` address, in bytes: what it holds is content, not an address.
+const DATA_URL: usize = 64;
+/// What an entry takes beside its texts.
+const ENTRY: usize = 256;
+/// What Chromium says of a request whose document is left.
+const LEFT: &str = "net::ERR_ABORTED";
+
+/// A request under way.
+#[derive(Debug)]
+struct Open {
+    told: NetworkRequest,
+    /// The document that made it, or that it brings.
+    loader: Arc<str>,
+    /// Seconds of Chromium's clock; none for a socket.
+    began: Option<f64>,
+}
+
+impl Open {
+    fn is_navigation(&self) -> bool {
+        !self.loader.is_empty() && self.loader == self.told.raw_id
+    }
+}
+
+/// The network of all pages.
+#[derive(Debug, Default)]
+pub(super) struct Network {
+    on: bool,
+    last: u64,
+    open: HashMap<Arc<str>, Open>,
+    /// Those of them by number, with what is shown of those that count.
+    order: BTreeMap<u64, (Arc<str>, Option<Arc<Loading>>)>,
+    lines: Vec<Line<NetworkRequest>>,
+    lost: u64,
+    changed: bool,
+}
+
+impl Network {
+    fn keep(&mut self, told: &NetworkRequest) {
+        let bytes = ENTRY + told.url.len() + told.failure.as_ref().map_or(0, |text| text.len());
+        let entry = Arc::new(told.clone());
+        self.lines.push(Line::Put { page: told.target_id.clone(), number: told.number, bytes, entry });
+    }
+
+    /// Changes a request that is followed.
+    fn update(&mut self, id: &str, change: impl FnOnce(&mut Open)) {
+        let Some(open) = self.open.get_mut(id) else { return };
+        change(open);
+        let told = open.told.clone();
+        self.keep(&told);
+    }
+
+    /// It has come to its end.
+    fn end(&mut self, id: &str, change: impl FnOnce(&mut Open)) {
+        self.update(id, change);
+        self.give_up(id);
+    }
+
+    /// Follows it no longer.
+    fn give_up(&mut self, id: &str) {
+        if let Some(open) = self.open.remove(id) {
+            self.changed |= self.order.remove(&open.told.number).is_some_and(|(_, shown)| shown.is_some());
+        }
+    }
+
+    /// It does not count any more; its end may still be told.
+    fn leave(&mut self, id: &str) {
+        let Some(open) = self.open.get_mut(id) else { return };
+        let shown = self.order.get_mut(&open.told.number).and_then(|(_, shown)| shown.take());
+        if shown.is_some() {
+            self.changed = true;
+            self.update(id, |open| open.told.failure = Some(LEFT.into()));
+        }
+    }
+
+    fn ids(&self, which: impl Fn(&Open) -> bool) -> Vec<Arc<str>> {
+        self.open.iter().filter(|(_, open)| which(open)).map(|(id, _)| Arc::clone(id)).collect()
+    }
+
+    fn add(&mut self, open: Open, counts: bool, now: Now) {
+        self.give_up(&Arc::clone(&open.told.raw_id));
+        while self.open.len() >= OPEN {
+            let Some((_, (oldest, _))) = self.order.first_key_value() else { break };
+            let oldest = Arc::clone(oldest);
+            self.give_up(&oldest);
+        }
+        let told = &open.told;
+        let shown = counts.then(|| {
+            Arc::new(Loading {
+                number: told.number,
+                target_id: told.target_id.clone(),
+                frame_id: told.frame_id.clone(),
+                resource_type: Arc::clone(&told.resource_type),
+                url: Arc::clone(&told.url),
+                since: now.instant,
+            })
+        });
+        self.changed = true; // the number of the newest has
+        self.order.insert(told.number, (Arc::clone(&told.raw_id), shown));
+        self.keep(&open.told.clone());
+        self.open.insert(Arc::clone(&open.told.raw_id), open);
+    }
+}
+
+impl State {
+    /// Turns the watching of requests on or off, in every session.
+    pub(super) fn watch_network(&mut self, on: bool) {
+        if self.network.on == on {
+            return;
+        }
+        self.network.on = on;
+        self.network.changed = true;
+        let sessions: Vec<SessionKey> = self.sessions.keys().map(Arc::clone).collect();
+        for session in sessions {
+            if on {
+                self.network_session(&session);
+            } else {
+                self.send(Some(&session), 0, Outgoing::DisableNetwork);
+            }
+        }
+        if !on {
+            self.forget_open(|_| true);
+        }
+    }
+
+    /// Turns it on in a session, before its target goes on.
+    pub(super) fn network_session(&mut self, session: &SessionKey) {
+        let has_network = self.sessions.get(session).is_some_and(|rec| rec.kind.has_network());
+        if self.network.on && has_network {
+            self.send(Some(session), 0, Outgoing::EnableNetwork);
+        }
+    }
+
+    pub(super) fn request_sent(&mut self, session: &SessionKey, event: &Sent<'_>, now: Now) {
+        let Some(page) = self.page_of(session) else { return };
+        let id = &*event.request_id;
+        match (&event.redirect_response, self.network.open.get(id)) {
+            (Some(response), Some(_)) => {
+                let status = response.status;
+                self.network.end(id, |open| {
+                    answered(&mut open.told, status);
+                    open.told.redirected = true;
+                    took(open, event.timestamp);
+                });
+            }
+            // The script of a worker is told on its page's session and on its own.
+            (None, Some(open)) if *open.told.url == *shown(&event.request.url) => return,
+            _ => {}
+        }
+        let kind = event.kind.as_deref().unwrap_or("Other").to_ascii_lowercase();
+        self.network.last += 1;
+        let number = self.network.last;
+        let told = NetworkRequest {
+            id: format!("r{number}").into(),
+            method: (*event.request.method).into(),
+            url: shown(&event.request.url).into(),
+            resource_type: kind.as_str().into(),
+            status: None,
+            ok: None,
+            failure: None,
+            started_at: event.wall_time,
+            duration_ms: None,
+            target_id: page,
+            frame_id: event.frame_id.clone(),
+            number,
+            wire_bytes: None,
+            redirected: false,
+            session: Arc::clone(session),
+            raw_id: id.into(),
+        };
+        let open = Open { told, loader: (*event.loader_id).into(), began: Some(event.timestamp) };
+        let counts = kind != "eventsource" && !self.is_of_the_past(&open);
+        self.network.add(open, counts, now);
+    }
+
+    /// Whether its document is left already.
+    fn is_of_the_past(&self, open: &Open) -> bool {
+        let Some(frame) = &open.told.frame_id else { return false };
+        if open.loader.is_empty() || open.is_navigation() {
+            return false;
+        }
+        let shows = self.frames.loader(frame).unwrap_or_default();
+        !shows.is_empty() && shows != open.loader
+    }
+
+    pub(super) fn response_received(&mut self, event: &Response<'_>) {
+        self.network.update(&event.request_id, |open| answered(&mut open.told, event.response.status));
+    }
+
+    pub(super) fn request_finished(&mut self, event: &Finished<'_>) {
+        self.network.end(&event.request_id, |open| {
+            open.told.failure = None; // it outlived its document
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, which is right
+            let bytes = event.encoded_data_length.map(|bytes| bytes as u64);
+            open.told.wire_bytes = bytes;
+            took(open, event.timestamp);
+        });
+    }
+
+    pub(super) fn request_failed(&mut self, event: &Failed<'_>) {
+        let because =
+            event.blocked_reason.as_deref().or(event.cors_error_status.as_ref().map(|cors| &*cors.cors_error));
+        let error = if event.error_text.is_empty() { "net::ERR_FAILED" } else { &event.error_text };
+        let failure = match because {
+            Some(because) => format!("{error} ({because})"),
+            None => error.to_owned(),
+        };
+        self.network.end(&event.request_id, |open| {
+            // Of a script or a style that the server refuses Chromium tells that it is cancelled.
+            let refused = open.told.status.is_some_and(|status| status >= 400);
+            open.told.failure = (!refused).then(|| failure.into());
+            took(open, event.timestamp);
+        });
+    }
+
+    pub(super) fn socket_created(&mut self, session: &SessionKey, event: &Socket<'_>, now: Now) {
+        let Some(page) = self.page_of(session) else { return };
+        self.network.last += 1;
+        let number = self.network.last;
+        let told = NetworkRequest {
+            id: format!("r{number}").into(),
+            method: "GET".into(),
+            url: shown(&event.url).into(),
+            resource_type: "websocket".into(),
+            status: None,
+            ok: None,
+            failure: None,
+            started_at: now.unix,
+            duration_ms: None,
+            target_id: page,
+            frame_id: None,
+            number,
+            wire_bytes: None,
+            redirected: false,
+            session: Arc::clone(session),
+            raw_id: (*event.request_id).into(),
+        };
+        self.network.add(Open { told, loader: Arc::default(), began: None }, false, now);
+    }
+
+    pub(super) fn socket_closed(&mut self, id: &str) {
+        self.network.end(id, |open| {
+            if open.told.status.is_none() {
+                open.told.failure = Some("the socket was closed before it was open".into());
+            }
+        });
+    }
+
+    /// A frame shows another document: what the one before had under way does not count any more.
+    pub(super) fn left_document(&mut self, page: &TargetId, frame: &FrameId, loader: &str, main: bool) {
+        let of_frame = |open: &Open| main || open.told.frame_id.as_ref() == Some(frame);
+        let left = self.network.ids(|open| {
+            open.told.target_id == *page
+                && of_frame(open)
+                && open.told.frame_id.is_some()
+                && *open.loader != *loader
+                && !open.is_navigation()
+        });
+        for id in left {
+            self.network.leave(&id);
+        }
+    }
+
+    /// A session is gone. A navigation that began there may end on another.
+    pub(super) fn left_session(&mut self, session: &str) {
+        let left = self.network.ids(|open| *open.told.session == *session && !open.is_navigation());
+        for id in left {
+            self.network.leave(&id);
+        }
+    }
+
+    /// Requests of which nothing will be told any more.
+    pub(super) fn forget_open(&mut self, which: impl Fn(&TargetId) -> bool) {
+        for id in self.network.ids(|open| which(&open.told.target_id)) {
+            self.network.leave(&id);
+            self.network.give_up(&id);
+        }
+    }
+
+    pub(super) fn forget_network_of(&mut self, page: &TargetId) {
+        self.forget_open(|target| target == page);
+        self.network.lines.push(Line::Drop(page.clone()));
+    }
+
+    /// Events were lost: which requests have ended is not known.
+    pub(in crate::supervisor) fn network_lost(&mut self, lost: u64) {
+        self.network.lost += lost;
+        self.network.changed = true;
+        self.forget_open(|_| true);
+    }
+
+    /// Changes of requests; empties the list.
+    pub(in crate::supervisor) fn take_requests(&mut self) -> Vec<Line<NetworkRequest>> {
+        std::mem::take(&mut self.network.lines)
+    }
+
+    /// What is under way, if that changed.
+    pub(in crate::supervisor) fn take_traffic(&mut self) -> Option<Traffic> {
+        let network = &mut self.network;
+        std::mem::take(&mut network.changed).then(|| Traffic {
+            watched: network.on,
+            last: network.last,
+            loading: network.order.values().filter_map(|(_, shown)| shown.clone()).collect(),
+            lost: network.lost,
+        })
+    }
+}
+
+fn answered(told: &mut NetworkRequest, status: f64) {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, which is right
+    let status = status as u16;
+    told.status = Some(status);
+    told.ok = Some((200..300).contains(&status));
+}
+
+fn took(open: &mut Open, until: f64) {
+    open.told.duration_ms = open.began.map(|began| ((until - began) * 1e6).round() / 1e3).filter(|ms| *ms >= 0.0);
+}
+
+/// An address as it is shown: without user and password, and not too long.
+fn shown(url: &str) -> String {
+    let limit = if url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")) { DATA_URL } else { URL };
+    let end = (0..=limit.min(url.len())).rev().find(|end| url.is_char_boundary(*end)).unwrap_or(0);
+    let (kept, cut) = url.split_at(end);
+    let mut text = String::with_capacity(kept.len());
+    match kept.split_once("://") {
+        Some((scheme, rest)) => {
+            let authority = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+            let place = rest[..authority].rfind('@').map_or(0, |at| at + 1);
+            text.extend([scheme, "://", &rest[place..]]);
+        }
+        None => text.push_str(kept),
+    }
+    if !cut.is_empty() {
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn addresses_are_shown_without_secrets_and_whole_up_to_a_length() {
+        for (url, text) in [
+            ("https://a.test/x?y=1#z", "https://a.test/x?y=1#z"),
+            ("https://user:pass@a.test/x", "https://a.test/x"),
+            ("https://a.test/x?mail=a@b.test", "https://a.test/x?mail=a@b.test"),
+            ("wss://user@a.test", "wss://a.test"),
+            ("blob:https://a.test/1-2", "blob:https://a.test/1-2"),
+            ("about:blank", "about:blank"),
+        ] {
+            assert_eq!(shown(url), text);
+        }
+        assert_eq!(shown(&format!("https://a.test/{}", "é".repeat(3000))).chars().last(), Some('…'));
+        assert_eq!(shown(&format!("data:text/plain,{}", "x".repeat(3000))).len(), 64 + '…'.len_utf8());
+    }
+}

@@ -1,0 +1,195 @@
+//! The network requests of pages: which are under way, which there were, what they brought.
+//!
+//! Off until [`SupervisorOptions::network`](super::SupervisorOptions::network) or
+//! [`Supervisor::watch_network`] turns it on: Chromium tells of each request in four or five messages.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::error::Error;
+use super::handle::Supervisor;
+use super::route::Route;
+use super::state::{Request, SessionKey};
+use crate::cdp;
+use crate::cdp::protocol::network::{GetResponseBody, RequestId};
+use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::target::TargetId;
+use crate::cdp::rt::{Base64, Command as _};
+use crate::sync::Deadline;
+
+/// A request, as far as it has come. Times and addresses are what Chromium told; no headers are kept.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct NetworkRequest {
+    /// `r1`, `r2`, …; never used twice by a supervisor.
+    pub id: Arc<str>,
+    /// Its method.
+    pub method: Arc<str>,
+    /// Its address, without user and password, cut at 2,048 bytes; of a `data:` address the first 64.
+    pub url: Arc<str>,
+    /// `document`, `script`, `fetch`, …: the protocol's
+    /// [resource type](https://chromedevtools.github.io/devtools-protocol/tot/Network/#type-ResourceType)
+    /// in lower case.
+    pub resource_type: Arc<str>,
+    /// The status of the response, when there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// Whether that status is one of success (200 to 299).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ok: Option<bool>,
+    /// Why it failed: Chromium's name for it, `net::ERR_…`, and what blocked it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Arc<str>>,
+    /// When it began, Unix seconds.
+    pub started_at: f64,
+    /// How long it took until the whole body was there or it failed, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<f64>,
+    /// The page.
+    #[serde(skip)]
+    pub target_id: TargetId,
+    /// The frame; `None` for a worker's.
+    #[serde(skip)]
+    pub frame_id: Option<FrameId>,
+    /// Its number among all requests of the supervisor.
+    #[serde(skip)]
+    pub number: u64,
+    /// Bytes that came over the wire, once it has ended.
+    #[serde(skip)]
+    pub wire_bytes: Option<u64>,
+    /// Whether its response sent it elsewhere: the next request is the same one going on.
+    #[serde(skip)]
+    pub redirected: bool,
+    #[serde(skip)]
+    pub(super) session: SessionKey,
+    /// What the protocol calls it.
+    #[serde(skip)]
+    pub(super) raw_id: Arc<str>,
+}
+
+/// A request that is under way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loading {
+    /// Its number among all requests of the supervisor; one that began later has a greater one.
+    pub number: u64,
+    /// The page.
+    pub target_id: TargetId,
+    /// The frame; `None` for a worker's.
+    pub frame_id: Option<FrameId>,
+    /// As in [`NetworkRequest::resource_type`].
+    pub resource_type: Arc<str>,
+    /// As in [`NetworkRequest::url`].
+    pub url: Arc<str>,
+    /// When we were told of it.
+    pub since: Instant,
+}
+
+/// What is under way at one moment, on all pages. Sockets and event streams, which stay open, are left
+/// out, and so are requests of a document that was left.
+#[derive(Debug, Clone, Default)]
+pub struct Traffic {
+    /// Whether requests are watched at all.
+    pub watched: bool,
+    /// The number of the newest request, 0 when there was none.
+    pub last: u64,
+    /// Requests under way, oldest first.
+    pub loading: Arc<[Arc<Loading>]>,
+    /// Events that were lost in floods. What was under way then is not known any more and left out.
+    pub lost: u64,
+}
+
+impl Traffic {
+    /// What is under way on a page.
+    pub fn of<'a>(&'a self, page: &'a TargetId) -> impl Iterator<Item = &'a Loading> {
+        self.loading.iter().map(|loading| &**loading).filter(move |loading| loading.target_id == *page)
+    }
+
+    /// What is under way on a page and began after a moment, told by the [`last`](Self::last) of then.
+    pub fn since<'a>(&'a self, page: &'a TargetId, last: u64) -> impl Iterator<Item = &'a Loading> {
+        self.of(page).filter(move |loading| loading.number > last)
+    }
+}
+
+/// What a request brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Body {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Whether Chromium takes it for text.
+    pub is_text: bool,
+}
+
+impl Supervisor {
+    /// Begins to watch the network requests of the task's pages, those to come included, or ends it.
+    /// Also done by [`SupervisorOptions::network`](super::SupervisorOptions::network). What is under way
+    /// at that moment is not seen.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], [`Error::NotActive`].
+    pub fn watch_network(&self, on: bool, deadline: Deadline) -> Result<(), Error> {
+        self.ask("watching the network", deadline, |reply| Request::Network { on, reply })
+    }
+
+    /// What is under way at this moment. Waits for nothing.
+    #[must_use]
+    pub fn traffic(&self) -> Arc<Traffic> {
+        self.traffic.get()
+    }
+
+    /// What is under way, with everything that the browser told before this call was made.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], [`Error::NotActive`].
+    pub fn traffic_now(&self, deadline: Deadline) -> Result<Arc<Traffic>, Error> {
+        self.caught_up(deadline)?;
+        Ok(self.traffic.get())
+    }
+
+    /// Waits until `accept` holds for the traffic, the present one first. `None` at the deadline.
+    pub fn wait_traffic(&self, deadline: Deadline, accept: impl FnMut(&Traffic) -> bool) -> Option<Arc<Traffic>> {
+        self.traffic.wait_until(deadline, accept)
+    }
+
+    /// The last requests of a page, oldest first: at most 500 and 1 MiB.
+    #[must_use]
+    pub fn network_requests(&self, page: &TargetId) -> Vec<Arc<NetworkRequest>> {
+        self.kept_requests.of(page)
+    }
+
+    /// Forgets the requests of a page up to a number. What is under way stays in [`traffic`](Self::traffic).
+    pub fn forget_requests(&self, page: &TargetId, upto: u64) {
+        self.kept_requests.clear(page, upto);
+    }
+
+    /// One of the last requests of a page.
+    #[must_use]
+    pub fn network_request(&self, page: &TargetId, number: u64) -> Option<Arc<NetworkRequest>> {
+        self.kept_requests.get(page, number)
+    }
+
+    /// What a request brought. Chromium keeps the bodies of the present documents only, and of those not
+    /// all: 5 MB of one, 20 MB of a process. Redirects have none.
+    ///
+    /// # Errors
+    /// [`Error::Cdp`] when it is not kept, and those of [`evaluate`](Self::evaluate).
+    pub fn response_body(&self, request: &NetworkRequest, deadline: Deadline) -> Result<Body, Error> {
+        self.connected(deadline)?;
+        let session = Arc::clone(&request.session);
+        let target = request.target_id.clone();
+        let route = Route { connection: self.connection(), target, session, frame: None, context: None };
+        let get = GetResponseBody::new(RequestId::from(&*request.raw_id));
+        let told = self.run(&route, &get, deadline)?.result;
+        if !told.base64_encoded {
+            return Ok(Body { bytes: told.body.into_bytes(), is_text: true });
+        }
+        let problem = |error: &dyn std::fmt::Display| {
+            let problem = error.to_string();
+            cdp::Error::Decode { method: GetResponseBody::METHOD.into(), path: "body".to_owned(), problem }
+        };
+        let bytes = Base64::from_wire(told.body).decode().map_err(|error| problem(&error))?;
+        Ok(Body { bytes, is_text: false })
+    }
+}
