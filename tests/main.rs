@@ -52,13 +52,15 @@ mod fuzz_seeds;
 #[cfg(unix)]
 mod never_block;
 #[cfg(feature = "page")]
+mod page_downloads;
+#[cfg(feature = "page")]
 mod page_evaluate;
 #[cfg(feature = "page")]
 mod page_forms;
 #[cfg(feature = "page")]
-mod page_downloads;
-#[cfg(feature = "page")]
 mod page_pointer;
+#[cfg(feature = "page")]
+mod page_pointer_frames;
 #[cfg(feature = "page")]
 mod page_requests;
 #[cfg(feature = "page")]

@@ -187,7 +187,7 @@ fn keys_go_to_what_has_the_focus() {
     let Some((staged, places)) = Staged::everywhere(
         "type-focus",
         "<input id=i><div id=host></div>
-        <script>host.attachShadow({ mode: 'open' }).innerHTML = '<input id=inner>'</script>",
+        <script>host.attachShadow({ mode: 'closed' }).innerHTML = '<input id=inner>'</script>",
     ) else {
         return;
     };
@@ -206,7 +206,7 @@ fn keys_go_to_what_has_the_focus() {
     let seen = staged.see();
     let boxes: Vec<String> =
         seen.refs.iter().filter(|(_, info)| info.role == "textbox").map(|(r, _)| r.clone()).collect();
-    assert_eq!(boxes.len(), 6, "three of them in shadow roots");
+    assert_eq!(boxes.len(), 6, "three of them in closed shadow roots");
     for reference in &boxes {
         staged.act(json!({ "kind": "type", "ref": reference, "text": "ref" }));
         let read = json!({ "kind": "evaluate", "ref": reference, "fn": "e => e.value" });

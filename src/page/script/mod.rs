@@ -22,6 +22,7 @@ pub(super) const SOURCE: &str = concat!(
     include_str!("arrive.js"),
     include_str!("through.js"),
     include_str!("synthetic-pointer.js"),
+    include_str!("synthetic-drag.js"),
     include_str!("scroll.js"),
     include_str!("box.js"),
     include_str!("text.js"),
