@@ -121,6 +121,17 @@ fn the_state_of_loading_is_waited_for() {
     picture.let_go();
     waits(&staged, json!({ "loadState": "load" })).unwrap();
     waits(&staged, json!({ "loadState": "networkidle" })).unwrap();
+    let fetched = Held::default();
+    staged.site.put("/late.json", Answer::html("1").held_by(&fetched));
+    staged.site.page("/inner", "<script>fetch('/late.json').then(() => parent.postMessage('here', '*'))</script>");
+    staged.site.page("/busy", "<script>onmessage = () => window.here = true</script><iframe src='/inner'></iframe>");
+    waits(&staged, json!({ "loadState": "networkidle" })).unwrap();
+    staged.go("/busy");
+    staged.site.wait_asked("a.localhost/late.json", 1);
+    misses(&staged, json!({ "loadState": "networkidle" }));
+    fetched.let_go();
+    waits(&staged, json!({ "loadState": "networkidle" })).unwrap();
+    assert_eq!(staged.worth("here"), true);
     assert_eq!(waits(&staged, json!({ "loadState": "done" })).unwrap_err().code(), "BAD_REQUEST");
 }
 

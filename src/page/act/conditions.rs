@@ -1,5 +1,7 @@
 //! What is waited for: what documents are asked, and how it is spoken of.
 
+use std::time::Instant;
+
 use serde::{Deserialize, Serialize};
 
 use super::super::Error;
@@ -54,6 +56,8 @@ pub(super) struct Holds {
 pub(super) enum What {
     Url,
     Load,
+    /// No request is under way, nor was half a second before.
+    Quiet,
     Text,
     Selector,
     Reference,
@@ -64,7 +68,7 @@ pub(super) enum What {
 impl What {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Url | Self::Script => "change",
+            Self::Url | Self::Quiet | Self::Script => "change",
             Self::Load => "load",
             Self::Text => "text",
             Self::Selector => "selector",
@@ -81,6 +85,8 @@ pub(super) struct Wait<'a> {
     pub(super) top: FrameId,
     /// The frame of selector and script.
     pub(super) frame: FrameId,
+    /// When a request was under way last.
+    pub(super) busy: Option<Instant>,
     /// What the script threw last.
     pub(super) thrown: Option<String>,
     pub(super) rescued: bool,
@@ -139,7 +145,7 @@ impl Wait<'_> {
         let state = state.as_str().unwrap_or_default().to_owned();
         match what {
             What::Url => format!("an address like {:?}", text(&wanted.url)),
-            What::Load => format!("the load state {:?}", text(&wanted.load_state)),
+            What::Load | What::Quiet => format!("the load state {:?}", text(&wanted.load_state)),
             What::Text => format!("the text {:?}", text(&wanted.text)),
             What::TextGone => format!("the end of the text {:?}", text(&wanted.text_gone)),
             What::Selector if wanted.reference.is_none() && wanted.state.is_some() => {

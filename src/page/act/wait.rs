@@ -7,7 +7,8 @@
 //!
 //! Text is looked for without regard to case, and with any white space as one space. A script (`fn`) is
 //! tried at every change of its document, at least ten times a second; what it throws counts as "not yet" and is told
-//! in the end, unless it does not parse. `networkidle` is half a second without anything loaded.
+//! in the end, unless it does not parse. `networkidle` is a loaded document, no request under way, and half a
+//! second since the last one; sockets and event streams do not count.
 
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,9 @@ const ALONE: Duration = Duration::from_millis(500);
 const TOGETHER: Duration = Duration::from_millis(100);
 /// How long a script of the caller is not tried again when nothing changes.
 const SCRIPT: Duration = Duration::from_millis(100);
+/// The load state in which nothing is loaded, and for how long nothing has been.
+const IDLE: &str = "networkidle";
+const QUIET: Duration = Duration::from_millis(500);
 /// What is kept back of the deadline for the answer.
 const ANSWER: Duration = Duration::from_millis(100);
 
@@ -54,8 +58,18 @@ impl Tab {
             self.document(&frame, deadline)
                 .map_or_else(|error| if passing(&error) { Ok(()) } else { Err(error) }, |_| Ok(()))?;
         }
-        let mut wait =
-            Wait { wanted, node: self.meant(wanted, act.force, deadline)?, top, frame, thrown: None, rescued: false };
+        if wanted.load_state.as_deref() == Some(IDLE) && !self.supervisor.traffic().watched {
+            self.supervisor.watch_network(true, deadline)?;
+        }
+        let mut wait = Wait {
+            wanted,
+            node: self.meant(wanted, act.force, deadline)?,
+            top,
+            frame,
+            busy: None,
+            thrown: None,
+            rescued: false,
+        };
         loop {
             let missing = self.missing(&mut wait, deadline)?;
             let Some(first) = missing.first().copied() else {
@@ -104,7 +118,11 @@ impl Tab {
         if !wait.url_holds(&self.supervisor.snapshot(), self.target.as_str()) {
             missing.push(What::Url);
         }
-        missing.extend(self.ask(wait, None, Duration::ZERO, deadline)?);
+        let unmet = self.ask(wait, None, Duration::ZERO, deadline)?;
+        if !unmet.contains(&What::Load) && !self.is_quiet(wait) {
+            missing.push(What::Quiet);
+        }
+        missing.extend(unmet);
         if let Some(script) = &wait.wanted.script {
             let truth = match self.evaluate_in(&wait.frame, script, deadline) {
                 Ok(value) => {
@@ -139,6 +157,17 @@ impl Tab {
                 self.supervisor.wait_until(deadline, over);
                 self.top().map(|_| ())
             }
+            What::Quiet => {
+                let step = deadline.within(ALONE);
+                self.supervisor.wait_traffic(step, |traffic| traffic.of(&self.target).next().is_none());
+                if self.is_quiet(wait) {
+                    return Ok(());
+                }
+                let left = wait.busy.map_or(QUIET, |busy| QUIET.saturating_sub(busy.elapsed()));
+                self.supervisor
+                    .wait_traffic(deadline.within(left), |traffic| traffic.of(&self.target).next().is_some());
+                Ok(())
+            }
             What::Script => {
                 let time = SCRIPT.min(deadline.left());
                 let ask = Ask { until: Some(what.name()), ms: millis(time), ..Ask::default() };
@@ -154,6 +183,17 @@ impl Tab {
                 self.ask(wait, Some(what), time.min(deadline.left()), deadline).map(|_| ())
             }
         }
+    }
+
+    /// Whether the network has been quiet for a while, as far as that is waited for.
+    fn is_quiet(&self, wait: &mut Wait<'_>) -> bool {
+        if wait.wanted.load_state.as_deref() != Some(IDLE) {
+            return true;
+        }
+        if self.supervisor.traffic().of(&self.target).next().is_some() {
+            wait.busy = Some(Instant::now());
+        }
+        wait.busy.is_none_or(|busy| busy.elapsed() >= QUIET)
     }
 
     /// A frame that cannot be asked at the moment comes back with something new from the browser.
