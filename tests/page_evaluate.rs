@@ -88,7 +88,7 @@ fn what_the_page_throws_is_told() {
 fn a_script_gets_the_element_of_a_ref_in_any_frame_and_root() {
     let body = "<button id=b>Press</button><div id=host></div>
         <script>
-            host.attachShadow({ mode: 'closed' }).innerHTML = '<button id=inner>Inside</button>';
+            host.attachShadow({ mode: 'open' }).innerHTML = '<button id=inner>Inside</button>';
             window.mine = 'page'; b.marked = location.pathname;
         </script>";
     let Some((staged, places)) = Staged::everywhere("eval-ref", body) else { return };

@@ -187,7 +187,7 @@ fn keys_go_to_what_has_the_focus() {
     let Some((staged, places)) = Staged::everywhere(
         "type-focus",
         "<input id=i><div id=host></div>
-        <script>host.attachShadow({ mode: 'closed' }).innerHTML = '<input id=inner>'</script>",
+        <script>host.attachShadow({ mode: 'open' }).innerHTML = '<input id=inner>'</script>",
     ) else {
         return;
     };
@@ -206,7 +206,7 @@ fn keys_go_to_what_has_the_focus() {
     let seen = staged.see();
     let boxes: Vec<String> =
         seen.refs.iter().filter(|(_, info)| info.role == "textbox").map(|(r, _)| r.clone()).collect();
-    assert_eq!(boxes.len(), 6, "three of them in closed shadow roots");
+    assert_eq!(boxes.len(), 6, "three of them in shadow roots");
     for reference in &boxes {
         staged.act(json!({ "kind": "type", "ref": reference, "text": "ref" }));
         let read = json!({ "kind": "evaluate", "ref": reference, "fn": "e => e.value" });
@@ -405,4 +405,24 @@ fn a_ref_is_typed_into_and_its_node_alone() {
     let error = staged.try_act(json!({ "kind": "type", "ref": name, "text": "Bob" })).unwrap_err();
     assert_eq!(error.code(), "STALE_REF");
     assert_eq!(staged.worth("i.value"), "");
+}
+
+#[test]
+fn closed_shadow_roots_are_typed_into() {
+    let body = "<div id=host></div><script>
+        const root = host.attachShadow({ mode: 'closed' });
+        root.innerHTML = '<label>Inside <input></label><p contenteditable aria-label=Rich role=textbox>old</p>';
+        window.held = () => [root.querySelector('input').value, root.querySelector('p').textContent];
+    </script>";
+    let Some(staged) = Staged::alone("type-closed", body) else { return };
+    let seen = staged.see();
+    for input in ["trusted", "synthetic"] {
+        for (name, text) in [("Inside\"", "abc"), ("Rich", "de f")] {
+            staged.act(json!({ "kind": "type", "ref": ref_of(&seen, name), "text": text, "input": input }));
+        }
+        assert_eq!(staged.worth("held().map(text => text.replace('\u{a0}', ' '))"), json!(["abc", "de f"]), "{input}");
+        let field = json!({ "ref": ref_of(&seen, "Inside\""), "value": "filled" });
+        staged.act(json!({ "kind": "fill", "fields": [field], "input": input }));
+        assert_eq!(staged.worth("held()[0]"), "filled");
+    }
 }

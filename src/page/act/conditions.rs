@@ -93,6 +93,21 @@ pub(super) struct Wait<'a> {
 }
 
 impl Wait<'_> {
+    /// All that are given.
+    pub(super) fn all(&self) -> Vec<What> {
+        let wanted = self.wanted;
+        let given = [
+            (What::Url, wanted.url.is_some()),
+            (What::Load, wanted.load_state.is_some()),
+            (What::Text, wanted.text.is_some()),
+            (What::Selector, wanted.selector.is_some()),
+            (What::Reference, wanted.reference.is_some()),
+            (What::TextGone, wanted.text_gone.is_some()),
+            (What::Script, wanted.script.is_some()),
+        ];
+        given.into_iter().filter(|(_, given)| *given).map(|(what, _)| what).collect()
+    }
+
     /// What a frame is asked.
     pub(super) fn ask_of(&self, frame: &FrameId, until: Option<What>) -> Ask<'_> {
         let wanted = self.wanted;

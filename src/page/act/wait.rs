@@ -70,8 +70,14 @@ impl Tab {
             thrown: None,
             rescued: false,
         };
+        let mut missing = wait.all();
         loop {
-            let missing = self.missing(&mut wait, deadline)?;
+            match self.missing(&mut wait, deadline) {
+                Ok(now) => missing = now,
+                // An answer that did not come in time says less than what it was about.
+                Err(error) if is_late(&error) && deadline.left() <= ANSWER => {}
+                Err(error) => return Err(error),
+            }
             let Some(first) = missing.first().copied() else {
                 return Ok(Did { rescued: wait.rescued, ..Did::default() });
             };
@@ -281,12 +287,19 @@ fn passing(error: &Error) -> bool {
     use supervisor::Error as E;
     match error {
         Error::DocumentGone { .. } => true,
-        Error::Supervisor(E::Cdp(error)) => {
-            matches!(error, cdp::Error::SessionGone { .. } | cdp::Error::Protocol { .. }) || error.is_timeout()
-        }
+        Error::Supervisor(E::Cdp(cdp::Error::SessionGone { .. } | cdp::Error::Protocol { .. })) => true,
         Error::Supervisor(
             E::NoContext { .. } | E::FrameDetached { .. } | E::Navigating { .. } | E::ScriptTimeout { .. },
         ) => true,
+        error => is_late(error),
+    }
+}
+
+/// Whether an answer did not come in time.
+fn is_late(error: &Error) -> bool {
+    match error {
+        Error::Supervisor(supervisor::Error::Cdp(error)) => error.is_timeout(),
+        Error::Supervisor(supervisor::Error::Timeout { .. }) => true,
         _ => false,
     }
 }
