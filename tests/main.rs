@@ -54,6 +54,10 @@ mod never_block;
 #[cfg(feature = "page")]
 mod page_downloads;
 #[cfg(feature = "page")]
+mod page_evaluate;
+#[cfg(feature = "page")]
+mod page_forms;
+#[cfg(feature = "page")]
 mod page_pointer;
 #[cfg(feature = "page")]
 mod page_pointer_drag;
@@ -69,6 +73,10 @@ mod page_snapshot;
 mod page_torture;
 #[cfg(feature = "page")]
 mod page_truth;
+#[cfg(feature = "page")]
+mod page_typing;
+#[cfg(feature = "page")]
+mod page_wait;
 mod project;
 mod protocol;
 mod supervisor_answers;

@@ -22,6 +22,8 @@ pub(crate) mod renderers;
 #[cfg(feature = "page")]
 pub(crate) mod resting;
 pub(crate) mod site;
+#[cfg(feature = "page")]
+pub(crate) mod staged;
 pub(crate) mod tls;
 
 use std::path::PathBuf;
