@@ -52,6 +52,8 @@ mod fuzz_seeds;
 #[cfg(unix)]
 mod never_block;
 #[cfg(feature = "page")]
+mod page_chooser;
+#[cfg(feature = "page")]
 mod page_downloads;
 #[cfg(feature = "page")]
 mod page_requests;

@@ -119,7 +119,8 @@ fn names_that_a_page_makes_up_stay_names() {
     assert!(names(folder.path()).contains(&"taken (1).txt".to_owned()));
 
     // A name that is asked for.
-    let click = "(() => { const a = document.createElement('a'); a.href = 'data:,y'; a.download = 'y.txt'; a.click() })()";
+    let click =
+        "(() => { const a = document.createElement('a'); a.href = 'data:,y'; a.download = 'y.txt'; a.click() })()";
     tab.eval(click);
     let got = tab.wait_download(Some("mine.txt"), soon()).unwrap();
     assert_eq!(got.path.unwrap().file_name().unwrap(), "mine.txt");

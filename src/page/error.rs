@@ -1,12 +1,12 @@
 //! What can go wrong with a page, each with the way out.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::supervisor;
 
 /// What a ref was shown as.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
     /// Its role.
     pub role: String,

@@ -37,7 +37,7 @@ pub use act::{
 pub use error::{Error, Shown};
 pub use options::PageOptions;
 use rest::Downloads;
-pub use rest::{Download, DownloadState, ResponseBody};
+pub use rest::{Download, DownloadState, ResponseBody, Upload};
 pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};
 
@@ -65,6 +65,7 @@ impl Pages {
         let options = PageOptions::default();
         // Of a supervisor that has ended the next call says so.
         let _ = supervisor.watch_network(options.network, Deadline::after(SETTING));
+        let _ = supervisor.watch_choosers(true, Deadline::after(SETTING));
         Self { supervisor, options: Arc::new(options), downloads: None, tabs: Arc::default() }
     }
 
@@ -78,6 +79,7 @@ impl Pages {
             Some(folder) => Some(Arc::new(Downloads::begin(&supervisor, folder, deadline)?)),
             None => None,
         };
+        supervisor.watch_choosers(true, deadline)?;
         if options.network {
             supervisor.watch_network(true, deadline)?;
         }

@@ -16,7 +16,7 @@ use super::snapshot::Snapshot;
 use super::state::{Effect, Now, Outgoing, Request, SessionKey, State};
 use super::traffic::{NetworkRequest, Traffic};
 use crate::browser::Browser;
-use crate::cdp::protocol::{browser, fetch, network, page, runtime, target};
+use crate::cdp::protocol::{browser, dom, fetch, network, page, runtime, target};
 use crate::cdp::rt::{Base64, Command};
 use crate::cdp::{CloseReason, Connection, Error};
 use crate::sync::{Deadline, Published};
@@ -287,6 +287,16 @@ impl Worker {
             Outgoing::LeaveDownloads { context } => {
                 let mut set = browser::SetDownloadBehavior::new(browser::SetDownloadBehaviorBehavior::Default);
                 set.browser_context_id = context;
+                self.post(session, tag, &set)
+            }
+            Outgoing::CatchChoosers { on, cancel } => {
+                let mut catch = page::SetInterceptFileChooserDialog::new(on);
+                catch.cancel = on.then_some(cancel);
+                self.post(session, tag, &catch)
+            }
+            Outgoing::SetFiles { node, files } => {
+                let mut set = dom::SetFileInputFiles::new(files.to_vec());
+                set.backend_node_id = Some(node);
                 self.post(session, tag, &set)
             }
             Outgoing::EnablePage => self.post(session, tag, &page::Enable::new()),
