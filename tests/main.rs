@@ -54,9 +54,15 @@ mod never_block;
 #[cfg(feature = "page")]
 mod page_chooser;
 #[cfg(feature = "page")]
+mod page_cookies;
+#[cfg(feature = "page")]
 mod page_downloads;
 #[cfg(feature = "page")]
 mod page_requests;
+#[cfg(feature = "page")]
+mod page_storage;
+#[cfg(feature = "page")]
+mod page_text;
 mod project;
 mod protocol;
 mod supervisor_answers;

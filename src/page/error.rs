@@ -105,6 +105,24 @@ pub enum Error {
         /// The system's sentence.
         problem: String,
     },
+    /// A cookie that cannot be set.
+    #[error("cookie {index} cannot be set: {problem}")]
+    BadCookie {
+        /// Which one, counted from 0.
+        index: usize,
+        /// What is wrong with it. Its value is not in here.
+        problem: String,
+    },
+    /// The document has no storage.
+    #[error("the page has no {kind}: its origin is {origin} ({why}); navigate to an http or https page first")]
+    NoStorage {
+        /// Which storage.
+        kind: &'static str,
+        /// The origin.
+        origin: String,
+        /// What Chromium says.
+        why: String,
+    },
     /// A path that may not be used.
     #[error("{name:?} is refused: {why}")]
     PathRefused {
@@ -135,10 +153,11 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Supervisor(error) => error.code(),
-            Self::BadRef { .. } | Self::BadRequest { .. } => "BAD_REQUEST",
+            Self::BadCookie { .. } | Self::BadRef { .. } | Self::BadRequest { .. } => "BAD_REQUEST",
             Self::StaleRef { .. } | Self::DocumentGone { .. } => "STALE_REF",
             Self::RefChanged { .. } => "REF_CHANGED",
             Self::NoMatch { .. } | Self::NoRequest { .. } | Self::NoBody { .. } => "NOT_FOUND",
+            Self::NoStorage { .. } => "CONFLICT",
             Self::NotActionable { .. } => "NOT_ACTIONABLE",
             Self::Timeout { .. } => "TIMEOUT",
             Self::File { .. } | Self::PathRefused { .. } => "PATH_REFUSED",

@@ -37,7 +37,7 @@ pub use act::{
 pub use error::{Error, Shown};
 pub use options::PageOptions;
 use rest::Downloads;
-pub use rest::{Download, DownloadState, ResponseBody, Upload};
+pub use rest::{Cookie, Download, DownloadState, NewCookie, PageText, ResponseBody, SameSite, Storage, Upload};
 pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};
 

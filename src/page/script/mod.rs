@@ -20,6 +20,7 @@ pub(super) const SOURCE: &str = concat!(
     include_str!("act.js"),
     include_str!("box.js"),
     include_str!("text.js"),
+    include_str!("storage.js"),
     include_str!("upload.js"),
     include_str!("settle.js"),
     "globalThis.__cdpilot = {token, calls, idOf, nodeOf, adopt};\nreturn token;\n})",

@@ -1,11 +1,11 @@
 // Inputs for files.
 
-const INPUT_TYPE = getterOf(HTMLInputElement.prototype, "type");
-const INPUT_MULTIPLE = getterOf(HTMLInputElement.prototype, "multiple");
-const INPUT_DISABLED = getterOf(HTMLInputElement.prototype, "disabled");
-const CONTROL_OF_LABEL = getterOf(HTMLLabelElement.prototype, "control");
+const FILE_INPUT_TYPE = getterOf(HTMLInputElement.prototype, "type");
+const FILE_INPUT_MULTIPLE = getterOf(HTMLInputElement.prototype, "multiple");
+const FILE_INPUT_DISABLED = getterOf(HTMLInputElement.prototype, "disabled");
+const FILE_LABEL_CONTROL = getterOf(HTMLLabelElement.prototype, "control");
 
-const isFileInput = (element) => element instanceof HTMLInputElement && INPUT_TYPE.call(element) === "file";
+const isFileInput = (element) => element instanceof HTMLInputElement && FILE_INPUT_TYPE.call(element) === "file";
 
 /** The number of the file input that an element is or labels, and what it takes. */
 calls.fileInput = ({ id, expect }) => {
@@ -13,7 +13,7 @@ calls.fileInput = ({ id, expect }) => {
   if (!element || !isConnected(element)) return { gone: true };
   const changed = expect && typeof changedFrom === "function" ? changedFrom(expect, element) : null;
   if (changed) return { changed };
-  const input = element instanceof HTMLLabelElement ? CONTROL_OF_LABEL.call(element) : element;
+  const input = element instanceof HTMLLabelElement ? FILE_LABEL_CONTROL.call(element) : element;
   if (!isFileInput(input)) return { tag: nameOfTag(element) };
-  return { input: idOf(input), multiple: INPUT_MULTIPLE.call(input), disabled: INPUT_DISABLED.call(input) };
+  return { input: idOf(input), multiple: FILE_INPUT_MULTIPLE.call(input), disabled: FILE_INPUT_DISABLED.call(input) };
 };
