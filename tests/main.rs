@@ -54,6 +54,8 @@ mod never_block;
 #[cfg(feature = "page")]
 mod page_chooser;
 #[cfg(feature = "page")]
+mod page_console;
+#[cfg(feature = "page")]
 mod page_cookies;
 #[cfg(feature = "page")]
 mod page_downloads;

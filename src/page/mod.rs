@@ -36,8 +36,11 @@ pub use act::{
 };
 pub use error::{Error, Shown};
 pub use options::PageOptions;
-use rest::Downloads;
-pub use rest::{Cookie, Download, DownloadState, NewCookie, PageText, ResponseBody, SameSite, Storage, Upload};
+use rest::{Cleared, Downloads};
+pub use rest::{
+    ConsoleMessage, Cookie, Download, DownloadState, NewCookie, PageError, PageText, ResponseBody, SameSite, Storage,
+    Upload,
+};
 pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};
 
@@ -113,6 +116,7 @@ impl Pages {
                 seen: Mutex::default(),
                 options: Arc::clone(&self.options),
                 downloads: self.downloads.clone(),
+                cleared: Cleared::default(),
             })
         });
         Ok(Arc::clone(tab))
@@ -136,6 +140,7 @@ pub struct Tab {
     seen: Mutex<see::Seen>,
     options: Arc<PageOptions>,
     downloads: Option<Arc<Downloads>>,
+    cleared: Cleared,
 }
 
 impl Tab {

@@ -12,7 +12,7 @@ use super::kept::Kept;
 use super::link::Link;
 use super::log::EventLog;
 use super::redial::{Dialed, Dialing};
-use super::snapshot::Snapshot;
+use super::snapshot::{ConsoleEntry, Snapshot};
 use super::state::{Effect, Now, Outgoing, Request, SessionKey, State};
 use super::traffic::{NetworkRequest, Traffic};
 use crate::browser::Browser;
@@ -44,6 +44,7 @@ pub(super) struct Worker {
     pub(super) log: Arc<EventLog>,
     pub(super) traffic: Arc<Published<Traffic>>,
     pub(super) kept_requests: Arc<Kept<NetworkRequest>>,
+    pub(super) kept_console: Arc<Kept<ConsoleEntry>>,
 }
 
 pub(super) fn now() -> Now {
@@ -211,6 +212,7 @@ impl Worker {
         if !lines.is_empty() {
             self.log.append(lines);
         }
+        self.kept_console.change(self.state.take_console());
         self.kept_requests.change(self.state.take_requests());
         if let Some(traffic) = self.state.take_traffic() {
             self.traffic.publish(Arc::new(traffic));

@@ -10,6 +10,7 @@
 //! | `text` | the text of a page |
 
 mod chooser;
+mod console;
 mod cookies;
 mod downloads;
 mod names;
@@ -18,6 +19,8 @@ mod storage;
 mod text;
 
 pub use chooser::Upload;
+pub(super) use console::Cleared;
+pub use console::{ConsoleMessage, PageError};
 pub use cookies::{Cookie, NewCookie, SameSite};
 pub(super) use downloads::Downloads;
 pub use downloads::{Download, DownloadState};
