@@ -52,6 +52,12 @@ mod fuzz_seeds;
 #[cfg(unix)]
 mod never_block;
 #[cfg(feature = "page")]
+mod page_chooser;
+#[cfg(feature = "page")]
+mod page_console;
+#[cfg(feature = "page")]
+mod page_cookies;
+#[cfg(feature = "page")]
 mod page_downloads;
 #[cfg(feature = "page")]
 mod page_evaluate;
@@ -69,6 +75,10 @@ mod page_pointer_scroll;
 mod page_requests;
 #[cfg(feature = "page")]
 mod page_snapshot;
+#[cfg(feature = "page")]
+mod page_storage;
+#[cfg(feature = "page")]
+mod page_text;
 #[cfg(feature = "page")]
 mod page_torture;
 #[cfg(feature = "page")]

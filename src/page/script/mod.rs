@@ -29,6 +29,8 @@ pub(super) const SOURCE: &str = concat!(
     include_str!("scroll.js"),
     include_str!("box.js"),
     include_str!("text.js"),
+    include_str!("storage.js"),
+    include_str!("upload.js"),
     include_str!("settle.js"),
     include_str!("forms.js"),
     include_str!("synthetic-keys.js"),
