@@ -52,6 +52,12 @@ mod fuzz_seeds;
 #[cfg(unix)]
 mod never_block;
 #[cfg(feature = "page")]
+mod page_labels;
+#[cfg(feature = "page")]
+mod page_pdf;
+#[cfg(feature = "page")]
+mod page_picture;
+#[cfg(feature = "page")]
 mod page_snapshot;
 mod project;
 mod protocol;

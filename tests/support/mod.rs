@@ -14,6 +14,8 @@ pub(crate) mod leaks;
 pub(crate) mod ledger;
 #[cfg(feature = "page")]
 pub(crate) mod paged;
+#[cfg(feature = "page")]
+pub(crate) mod pixels;
 pub(crate) mod proxy;
 #[cfg(unix)]
 pub(crate) mod renderers;
