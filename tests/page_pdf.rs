@@ -35,7 +35,7 @@ fn a_page_becomes_paper() {
 fn a_large_paper_comes_whole() {
     let Some(paged) = Paged::showing(
         "pdf-large",
-        "<script>for (let n = 0; n < 6; n++) {
+        "<body><script>for (let n = 0; n < 6; n++) {
             const canvas = document.body.appendChild(document.createElement('canvas'));
             [canvas.width, canvas.height] = [700, 700];
             const drawn = canvas.getContext('2d'), image = drawn.createImageData(700, 700);

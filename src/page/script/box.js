@@ -42,7 +42,12 @@ function boxOf(id, { whole, uncovered }) {
   if (!rects.length || !CHECK_VISIBLE.call(element, { visibilityProperty: true })) return { all: null, part: null };
   const all = boxAround(rects);
   const part = shownPart(element, all, whole);
-  if (part && uncovered && !isOnTop(element, part)) return { all: listed(all), part: null };
+  // The middle of a wrapped link may be another one's: its rectangles are looked at one by one.
+  const onTop = (rect) => {
+    const shown = shownPart(element, rect, whole);
+    return shown && isOnTop(element, shown);
+  };
+  if (part && uncovered && !rects.some(onTop)) return { all: listed(all), part: null };
   return { all: listed(all), part: part && listed(part) };
 }
 
