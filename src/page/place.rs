@@ -6,8 +6,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::act::Point;
+use super::world::Node;
 use super::{Error, Tab};
 use crate::cdp::protocol::page::FrameId;
+use crate::supervisor;
 use crate::sync::Deadline;
 
 /// Why events at a point do not get into a frame.
@@ -24,6 +26,8 @@ pub(super) struct Barred {
 pub(super) struct Places {
     pub(super) points: Vec<(f64, f64)>,
     pub(super) size: (f64, f64),
+    /// Whether events have to get there; else being in view is enough.
+    pub(super) hit: bool,
 }
 
 #[derive(Serialize)]
@@ -31,6 +35,7 @@ struct Ask {
     id: u32,
     points: Vec<(f64, f64)>,
     size: (f64, f64),
+    hit: bool,
 }
 
 #[derive(Deserialize)]
@@ -55,8 +60,8 @@ impl Tab {
     ) -> Result<Result<Point, Barred>, Error> {
         let barred = |reason: &str| Barred { reason: reason.to_owned(), covered_by: None };
         let mut frame = frame.clone();
-        while let Some(owner) = self.owner(&frame, deadline)? {
-            let ask = Ask { id: owner.id, points: places.points, size: places.size };
+        while let Some(owner) = self.holder(&frame, deadline)? {
+            let ask = Ask { id: owner.id, points: places.points, size: places.size, hit: places.hit };
             let answer: Answer = self.call_in(&owner.frame, &owner.doc, "through", &ask, deadline)?.result;
             if answer.gone {
                 return Ok(Err(barred("its frame is gone")));
@@ -64,10 +69,24 @@ impl Tab {
             if let Some(reason) = answer.not {
                 return Ok(Err(Barred { reason, covered_by: answer.covered }));
             }
-            places = Places { points: answer.points, size: answer.size };
+            places = Places { points: answer.points, size: answer.size, hit: places.hit };
             frame = owner.frame;
         }
         let first = places.points.first().map(|(x, y)| Point { x: *x, y: *y });
         Ok(first.ok_or_else(|| barred("it is outside of the viewport and cannot be scrolled into it")))
+    }
+
+    /// The element that holds a frame. What was known of the document around it may be out of date: a call
+    /// into it finds out.
+    pub(super) fn holder(&self, frame: &FrameId, deadline: Deadline) -> Result<Option<Node>, Error> {
+        let owner = self.owner(frame, deadline);
+        let Err(Error::DocumentGone { .. } | Error::Supervisor(supervisor::Error::FrameDetached { .. })) = owner else {
+            return owner;
+        };
+        let now = self.supervisor.snapshot();
+        if let Some(parent) = now.frame(frame.as_str()).and_then(|frame| frame.parent_frame_id.as_ref()) {
+            self.call::<(f64, f64)>(parent, "viewport", &(), deadline)?;
+        }
+        self.owner(frame, deadline)
     }
 }

@@ -15,6 +15,8 @@ pub(crate) mod ledger;
 #[cfg(feature = "page")]
 pub(crate) mod paged;
 #[cfg(feature = "page")]
+pub(crate) mod pixels;
+#[cfg(feature = "page")]
 pub(crate) mod pointed;
 pub(crate) mod proxy;
 #[cfg(unix)]
@@ -22,6 +24,8 @@ pub(crate) mod renderers;
 #[cfg(feature = "page")]
 pub(crate) mod resting;
 pub(crate) mod site;
+#[cfg(feature = "page")]
+pub(crate) mod staged;
 pub(crate) mod tls;
 
 use std::path::PathBuf;

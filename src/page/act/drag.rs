@@ -1,12 +1,266 @@
-//! Dragging.
+//! Dragging, with the mouse.
+//!
+//! Chromium 156 makes drag and drop of plain mouse events: with the button down, moves over something draggable
+//! become `dragstart`, `dragover` and `drop`, in every frame. Between processes it forgets the source: `dragend`
+//! does not come there and its document takes no mouse events any more, until `dragCancel` is dispatched at the
+//! place where the drag began. `dropEffect` is `none` in that `dragend`.
 
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::super::input::{Buttons, Sent, UNANSWERED, moved, pressed, released};
+use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
-use super::{Act, Did};
+use super::pointer::{Arrived, did};
+use super::ready::{Needs, Ready};
+use super::{Act, Button, Did, Input, Kind, Locator, Point};
+use crate::cdp::protocol::input::{DispatchDragEvent, DispatchDragEventType, DragData};
+use crate::cdp::protocol::page::FrameId;
+use crate::supervisor::FrameRef;
 use crate::sync::Deadline;
 
+/// Moves on the way when nothing is said.
+const STEPS: u32 = 10;
+/// Moves on the way at most.
+const MOST: u32 = 1000;
+/// How long the events at the end of a drag may take.
+const ENDING: u64 = 300;
+/// How long the end of a forgotten drag may take.
+const CANCEL: Duration = Duration::from_secs(1);
+
+/// One end of a drag, as it was asked for.
+enum End {
+    At(Locator),
+    Point(Point),
+}
+
+/// One end, found.
+struct Spot {
+    point: Point,
+    ready: Option<Ready>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Begun {
+    point: (f64, f64),
+    draggable: bool,
+    items: Vec<(String, String)>,
+    allowed: String,
+    gone: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Dropped {
+    effect: String,
+}
+
+/// One end for a script: an element or a point of its document's viewport.
+#[derive(Serialize)]
+struct Place {
+    id: Option<u32>,
+    point: Option<(f64, f64)>,
+}
+
 impl Tab {
-    /// To come.
-    pub(super) fn drag(&self, _act: &Act, _deadline: Deadline) -> Result<Did, Error> {
-        Err(Error::BadRequest { problem: "not there yet".to_owned() })
+    /// Presses the button at one place and releases it at another.
+    pub(super) fn drag(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+        let Kind::Drag { start_ref, start_selector, start, end_ref, end_selector, end, steps, frame_id } = &act.kind
+        else {
+            return Err(Error::BadRequest { problem: "this is nothing to drag".to_owned() });
+        };
+        let from = end_of(("start", "startRef", "startSelector"), start_ref, start_selector, start, frame_id)?;
+        let to = end_of(("end", "endRef", "endSelector"), end_ref, end_selector, end, frame_id)?;
+        let steps = steps.unwrap_or(STEPS);
+        if !(1..=MOST).contains(&steps) {
+            return Err(Error::BadRequest { problem: format!("steps is {steps}; it has to be from 1 to {MOST}") });
+        }
+        self.emulate_focus();
+        // First where it goes: an end that is not there leaves the page as it was.
+        let to_spot = self.spot(&to, act.force, Needs::HOVER, deadline)?;
+        let from_spot = self.spot(&from, act.force, Needs::HOVER, deadline)?;
+        let rescued = [&to_spot, &from_spot].iter().any(|s| s.ready.as_ref().is_some_and(|ready| ready.rescued));
+        let done = if act.input == Some(Input::Synthetic) {
+            self.synthetic_drag(&from_spot, &to_spot, steps, deadline)?
+        } else {
+            self.trusted_drag(act, &from_spot, &to, &to_spot, steps, deadline)?
+        };
+        Ok(Did { rescued: done.rescued || rescued, ..done })
     }
+
+    fn spot(&self, end: &End, force: bool, needs: Needs, deadline: Deadline) -> Result<Spot, Error> {
+        match end {
+            End::Point(point) => {
+                self.check_point(*point, deadline)?;
+                Ok(Spot { point: *point, ready: None })
+            }
+            End::At(locator) => {
+                let ready = self.ready(locator, needs, force, deadline)?;
+                Ok(Spot { point: self.point_of(&ready)?, ready: Some(ready) })
+            }
+        }
+    }
+
+    fn trusted_drag(
+        &self,
+        act: &Act,
+        from: &Spot,
+        to: &End,
+        to_spot: &Spot,
+        steps: u32,
+        deadline: Deadline,
+    ) -> Result<Did, Error> {
+        let frames = self.all_frames();
+        for armed in self.call_all::<serde_json::Value, _>(&frames, "arm", |_| (), deadline.within(CANCEL)) {
+            match armed {
+                Err(error) if error.is_blocked_by_dialog() => return Err(error),
+                _ => {} // a frame that does not answer is not dragged from
+            }
+        }
+        let elsewhere = from.ready.as_ref().filter(|ready| self.is_elsewhere(&ready.node));
+        let sent = match elsewhere {
+            Some(ready) => self.arrive(ready, from.point, 0, deadline)?,
+            None => self.send_mouse(vec![moved(from.point, Buttons::default(), 0)], deadline.within(UNANSWERED))?,
+        };
+        if sent == Sent::Unanswered {
+            return self.synthetic_drag(from, to_spot, steps, deadline);
+        }
+        let mut sent = self.send_mouse(vec![pressed(from.point, Button::Left, 1, 0)], deadline)?;
+        // What the press brought into the way, or out of view.
+        let there = self.spot(to, act.force, Needs::DROP, deadline);
+        let target = match there {
+            Ok(spot) => spot.point,
+            Err(Error::NotActionable { .. }) => to_spot.point,
+            Err(error) if error.is_blocked_by_dialog() => return Ok(Did::default()),
+            Err(error) => {
+                self.send_mouse(vec![released(from.point, Button::Left, 1, 0)], deadline)?;
+                return Err(error);
+            }
+        };
+        let held = Buttons::of(Button::Left);
+        let step = |n: u32| {
+            let part = f64::from(n) / f64::from(steps);
+            let way = |from: f64, to: f64| from + (to - from) * part;
+            moved(Point { x: way(from.point.x, target.x), y: way(from.point.y, target.y) }, held, 0)
+        };
+        // The last twice: what the drag began with is no move over its end yet.
+        let events = (1..=steps).map(step).chain([moved(target, held, 0), released(target, Button::Left, 1, 0)]);
+        let mut rescued = false;
+        for event in events {
+            // One by one: a drag that began changes what the next one does.
+            sent = self.send_mouse(vec![event], deadline)?;
+            rescued |= sent == Sent::Handled { rescued: true };
+            if !matches!(sent, Sent::Handled { .. }) {
+                break;
+            }
+        }
+        if sent != Sent::Unanswered {
+            self.end_drag(&frames, from.point, deadline)?;
+        }
+        Ok(Did { rescued, ..did(sent)? })
+    }
+
+    fn all_frames(&self) -> Vec<FrameId> {
+        let now = self.supervisor.snapshot();
+        let there = now.frames_of(self.target.as_str()).filter(|frame| frame.session_id.is_some());
+        there.map(|frame| frame.frame_id.clone()).collect()
+    }
+
+    /// Waits for the end of drag and drop where it began, and ends it there when Chromium does not.
+    fn end_drag(&self, frames: &[FrameId], from: Point, deadline: Deadline) -> Result<(), Error> {
+        let ask = |types: &[&str], ms| json!({ "types": types, "ms": ms, "last": false });
+        let deadline = deadline.within(CANCEL * 2);
+        let arrived = self.call_all::<Arrived, _>(frames, "came", |_| ask(&[], 0), deadline);
+        let source = frames.iter().zip(arrived).find_map(|(frame, arrived)| {
+            let (doc, done) = arrived.ok()?;
+            (done.result.dragstart > 0).then(|| Node { frame: frame.clone(), doc, id: 0 })
+        });
+        let Some(source) = source else { return Ok(()) };
+        match self.came(&source, &["dragend"], ENDING, false, deadline) {
+            Ok(arrived) if arrived.dragend == 0 => {}
+            _ => return Ok(()),
+        }
+        let nothing = DragData::new(Vec::new(), 1);
+        let cancel = DispatchDragEvent::new(DispatchDragEventType::DragCancel, from.x, from.y, nothing);
+        let page = FrameRef::TopOf(self.target.clone());
+        if let Err(error) = self.supervisor.session_call(&page, &cancel, deadline) {
+            tracing::debug!(%error, "a drag between frames was not ended");
+        }
+        // The drop is in another process, and as good as there.
+        let _ = self.came(&source, &["dragend"], ENDING, true, deadline);
+        Ok(())
+    }
+
+    /// By script: in one document all of it, between two what was dragged is handed over.
+    fn synthetic_drag(&self, from: &Spot, to: &Spot, steps: u32, deadline: Deadline) -> Result<Did, Error> {
+        let (source, at) = self.place_of(from, deadline)?;
+        let (target, end) = self.place_of(to, deadline)?;
+        let done = |rescued| Did { input: Some(Input::Synthetic), rescued, ..Did::default() };
+        let call = |of: &(FrameId, Doc), name: &str, ask: serde_json::Value| {
+            self.call_in::<serde_json::Value>(&of.0, &of.1, name, &ask, deadline)
+        };
+        let outcome = (|| {
+            let begun =
+                self.call_in::<Begun>(&source.0, &source.1, "syntheticDragBegin", &json!({ "from": at }), deadline)?;
+            let (rescued, begun) = (begun.rescued, begun.result);
+            if begun.gone {
+                return Err(Error::DocumentGone { frame: source.0.to_string() });
+            }
+            let here = source == target;
+            if !begun.draggable {
+                // The mouse stays with the document it went down in.
+                let beyond = (begun.point.0 + to.point.x - from.point.x, begun.point.1 + to.point.y - from.point.y);
+                let end = if here { end } else { Place { id: None, point: Some(beyond) } };
+                call(&source, "syntheticMoves", json!({ "to": end, "steps": steps }))?;
+                return Ok(done(rescued));
+            }
+            let ask =
+                json!({ "to": end, "items": begun.items, "allowed": begun.allowed, "steps": steps, "here": here });
+            let dropped = self.call_in::<Dropped>(&target.0, &target.1, "syntheticDrop", &ask, deadline)?.result;
+            let effect = if dropped.effect.is_empty() { "none" } else { &dropped.effect };
+            call(&source, "syntheticDragEnd", json!({ "effect": effect }))?;
+            Ok(done(rescued))
+        })();
+        match outcome {
+            Err(error) if error.is_blocked_by_dialog() => Ok(done(false)),
+            Err(Error::DocumentGone { .. }) => Ok(done(false)),
+            outcome => outcome,
+        }
+    }
+
+    fn place_of(&self, spot: &Spot, deadline: Deadline) -> Result<((FrameId, Doc), Place), Error> {
+        if let Some(ready) = &spot.ready {
+            let node = &ready.node;
+            return Ok(((node.frame.clone(), node.doc.clone()), Place { id: Some(node.id), point: None }));
+        }
+        let top = self.top()?;
+        let doc = self.document(&top, deadline)?;
+        Ok(((top, doc), Place { id: None, point: Some((spot.point.x, spot.point.y)) }))
+    }
+}
+
+/// One end of a drag: exactly one way to say it.
+fn end_of(
+    names: (&str, &str, &str),
+    reference: &Option<String>,
+    selector: &Option<String>,
+    point: &Option<Point>,
+    frame_id: &Option<String>,
+) -> Result<End, Error> {
+    let given = [reference.is_some(), selector.is_some(), point.is_some()];
+    if given.iter().filter(|given| **given).count() != 1 {
+        let (at, by_ref, by_selector) = names;
+        let problem = format!("the {at} of the drag has to be given in one way: {by_ref}, {by_selector} or {at}");
+        return Err(Error::BadRequest { problem });
+    }
+    Ok(match point {
+        Some(point) => End::Point(*point),
+        None => {
+            let frame_id = frame_id.clone().filter(|_| selector.is_some());
+            End::At(Locator { reference: reference.clone(), selector: selector.clone(), frame_id })
+        }
+    })
 }

@@ -22,6 +22,9 @@ impl Tab {
         let Kind::Evaluate { script, reference, frame_id } = &act.kind else {
             return Err(Error::BadRequest { problem: "this is no evaluate".to_owned() });
         };
+        if script.trim().is_empty() {
+            return Err(Error::BadRequest { problem: "fn is empty; give an expression or a function".to_owned() });
+        }
         let value = match reference {
             Some(_) => {
                 let at = Locator { reference: reference.clone(), ..Locator::default() };
@@ -72,7 +75,7 @@ impl Tab {
         run: impl Fn(&str) -> Result<Done<Value>, supervisor::Error>,
         deadline: Deadline,
     ) -> Result<Done<Value>, Error> {
-        let mut refused = Error::BadRequest { problem: "the script is empty".to_owned() };
+        let mut refused = Error::BadRequest { problem: "fn does not parse".to_owned() };
         for form in forms {
             match run(form) {
                 // A script that throws a syntax error itself (JSON.parse) has run; one that does not parse has not.

@@ -39,24 +39,35 @@ pub(super) struct Needs {
     pub(super) stable: bool,
     /// It is scrolled into view.
     pub(super) scroll: bool,
+    /// Trusted events are counted in its document from now on.
+    pub(super) arm: bool,
 }
 
 impl Needs {
-    const NONE: Self =
-        Self { point: false, visible: false, enabled: false, editable: false, stable: false, scroll: false };
+    const ALL: Self =
+        Self { point: true, visible: true, enabled: true, editable: true, stable: true, scroll: true, arm: true };
     /// It is there.
-    pub(super) const PRESENT: Self = Self::NONE;
+    pub(super) const PRESENT: Self = Self {
+        point: false,
+        visible: false,
+        enabled: false,
+        editable: false,
+        stable: false,
+        scroll: false,
+        arm: false,
+    };
     /// For a mouse button.
     pub(super) const CLICK: Self = Self { editable: false, ..Self::ALL };
     /// For the mouse over it.
     pub(super) const HOVER: Self = Self { enabled: false, ..Self::CLICK };
+    /// For the mouse over it, with something dragged.
+    pub(super) const DROP: Self = Self { arm: false, ..Self::HOVER };
     /// For text and choices.
-    pub(super) const EDIT: Self = Self { point: false, stable: false, ..Self::ALL };
+    pub(super) const EDIT: Self = Self { point: false, stable: false, arm: false, ..Self::ALL };
     /// For the focus.
-    pub(super) const FOCUS: Self = Self { visible: true, scroll: true, ..Self::NONE };
+    pub(super) const FOCUS: Self = Self { visible: true, scroll: true, ..Self::PRESENT };
     /// For being looked at.
     pub(super) const VIEW: Self = Self { stable: true, ..Self::FOCUS };
-    const ALL: Self = Self { point: true, visible: true, enabled: true, editable: true, stable: true, scroll: true };
 }
 
 /// An element that can be acted on.
@@ -175,12 +186,14 @@ impl Tab {
         loop {
             let slice = deadline.left().saturating_sub(ANSWER.min(deadline.left() / 4)).min(SLICE);
             let ask = ask_of(&asked, needs, force, slice, turn);
-            let answer = match self.inquire(&asked, &ask, deadline.within(slice + BEYOND)) {
-                Ok((doc, done)) => {
-                    rescued |= done.rescued;
-                    turn = done.result.turn + 1;
-                    Some((doc, done.result))
-                }
+            let outcome = self.inquire(&asked, &ask, deadline.within(slice + BEYOND)).and_then(|(doc, done)| {
+                rescued |= done.rescued;
+                turn = done.result.turn + 1;
+                self.judge(&asked, needs, (doc, done.result), rescued, deadline)
+            });
+            match outcome {
+                Ok(Ok(ready)) => return Ok(ready),
+                Ok(Err(why)) => last = Some(why),
                 Err(error) => {
                     let ended = ended_script(&error);
                     if !(ended || passing(&asked, &error)) || deadline.left() < ANSWER {
@@ -188,13 +201,6 @@ impl Tab {
                     }
                     rescued |= ended;
                     self.wait_for_frame(&asked, deadline);
-                    None
-                }
-            };
-            if let Some((doc, answer)) = answer {
-                match self.judge(&asked, doc, answer, rescued, deadline)? {
-                    Ok(ready) => return Ok(ready),
-                    Err(why) => last = Some(why),
                 }
             }
             if deadline.left() <= ANSWER {
@@ -208,8 +214,8 @@ impl Tab {
     fn judge(
         &self,
         asked: &Asked<'_>,
-        doc: Doc,
-        answer: Answer,
+        needs: Needs,
+        (doc, answer): (Doc, Answer),
         rescued: bool,
         deadline: Deadline,
     ) -> Result<Result<Ready, Error>, Error> {
@@ -231,8 +237,12 @@ impl Tab {
         let point = if found.points.is_empty() {
             None
         } else {
-            match self.lift(&node.frame, Places { points: found.points, size: found.size }, deadline)? {
-                Ok(point) => Some(point),
+            match self.lift(
+                &node.frame,
+                Places { points: found.points, size: found.size, hit: needs.point },
+                deadline,
+            )? {
+                Ok(point) => needs.point.then_some(point),
                 Err(barred) => {
                     let (reason, covered_by) = (barred.reason, barred.covered_by);
                     return Ok(Err(Error::NotActionable { what: asked.what(), reason, covered_by }));

@@ -1,12 +1,166 @@
-//! Scrolling.
+//! Scrolling: by the wheel where that reaches, by script where it does not.
 
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::super::input::{Sent, UNANSWERED, wheeled};
+use super::super::place::Places;
+use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
-use super::{Act, Did};
+use super::ready::Needs;
+use super::{Act, Did, Direction, Input, Kind, Locator};
+use crate::cdp::protocol::page::FrameId;
 use crate::sync::Deadline;
 
+#[derive(Serialize)]
+struct AskScroller {
+    id: Option<u32>,
+    along: &'static str,
+    pixels: Option<f64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Scroller {
+    id: u32,
+    pixels: f64,
+    points: Vec<(f64, f64)>,
+    size: (f64, f64),
+    none: bool,
+    gone: bool,
+}
+
+/// What scrolls, and where it is.
+struct Found {
+    frame: FrameId,
+    doc: Doc,
+    scroller: Scroller,
+}
+
+/// How far it went, CSS pixels.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Moved {
+    x: f64,
+    y: f64,
+}
+
+impl Direction {
+    fn along(self) -> &'static str {
+        match self {
+            Self::Up | Self::Down => "y",
+            Self::Left | Self::Right => "x",
+        }
+    }
+
+    fn sign(self) -> f64 {
+        match self {
+            Self::Up | Self::Left => -1.0,
+            Self::Down | Self::Right => 1.0,
+        }
+    }
+}
+
 impl Tab {
-    /// To come.
-    pub(super) fn scroll(&self, _act: &Act, _deadline: Deadline) -> Result<Did, Error> {
-        Err(Error::BadRequest { problem: "not there yet".to_owned() })
+    /// Scrolls, or brings an element into view.
+    pub(super) fn scroll(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+        self.emulate_focus();
+        match &act.kind {
+            Kind::ScrollIntoView { at } => {
+                let ready = self.ready(at, Needs::VIEW, act.force, deadline)?;
+                Ok(Did { rescued: ready.rescued, ..Did::default() })
+            }
+            Kind::Scroll { at, direction, pixels } => self.scroll_by(act, at, *direction, *pixels, deadline),
+            _ => Err(Error::BadRequest { problem: "this is nothing to scroll".to_owned() }),
+        }
+    }
+
+    fn scroll_by(
+        &self,
+        act: &Act,
+        at: &Locator,
+        direction: Direction,
+        pixels: Option<f64>,
+        deadline: Deadline,
+    ) -> Result<Did, Error> {
+        if pixels.is_some_and(|pixels| !pixels.is_finite() || pixels < 0.0) {
+            let problem = "pixels has to be a number from 0; the direction says where to".to_owned();
+            return Err(Error::BadRequest { problem });
+        }
+        let mut rescued = false;
+        let (frame, node) = if at.reference.is_some() || at.selector.is_some() {
+            let ready = self.ready(at, Needs::PRESENT, act.force, deadline)?;
+            rescued = ready.rescued;
+            (ready.node.frame.clone(), Some(ready.node))
+        } else {
+            let frame = at.frame_id.as_deref().map(FrameId::from);
+            (frame.map_or_else(|| self.top(), Ok)?, None)
+        };
+        let along = direction.along();
+        let Some(found) = self.scroller(frame, node, along, pixels, deadline)? else {
+            return Ok(Did { result: Some(json!(Moved { x: 0.0, y: 0.0 })), rescued, ..Did::default() });
+        };
+        let by = found.scroller.pixels * direction.sign();
+        let input = if act.input == Some(Input::Synthetic) {
+            let ask = json!({ "id": found.scroller.id, "along": along, "by": by });
+            let goes = self.call_in::<bool>(&found.frame, &found.doc, "syntheticWheel", &ask, deadline)?;
+            if !goes.result {
+                let input = Some(Input::Synthetic);
+                return Ok(Did { result: Some(json!(Moved { x: 0.0, y: 0.0 })), input, rescued });
+            }
+            Some(Input::Synthetic)
+        } else {
+            None
+        };
+        let wheel = input.is_none() && self.wheel(&found, along, by, deadline)?;
+        let ask = json!({ "by": by, "wheel": wheel });
+        let moved = self.call_in::<Moved>(&found.frame, &found.doc, "scrolled", &ask, deadline)?;
+        Ok(Did { result: Some(json!(moved.result)), input, rescued: rescued || moved.rescued })
+    }
+
+    /// What scrolls around an element, or around the frame it is in.
+    fn scroller(
+        &self,
+        mut frame: FrameId,
+        mut node: Option<Node>,
+        along: &'static str,
+        pixels: Option<f64>,
+        deadline: Deadline,
+    ) -> Result<Option<Found>, Error> {
+        loop {
+            let ask = AskScroller { id: node.as_ref().map(|node| node.id), along, pixels };
+            let (doc, scroller) = match &node {
+                Some(node) => {
+                    let told = self.call_in::<Scroller>(&node.frame, &node.doc, "scroller", &ask, deadline)?;
+                    (node.doc.clone(), told.result)
+                }
+                None => {
+                    let (doc, told) = self.call::<Scroller>(&frame, "scroller", &ask, deadline)?;
+                    (doc, told.result)
+                }
+            };
+            if scroller.gone {
+                return Err(Error::DocumentGone { frame: frame.to_string() });
+            }
+            if !scroller.none {
+                return Ok(Some(Found { frame, doc, scroller }));
+            }
+            let Some(holder) = self.holder(&frame, deadline)? else { return Ok(None) };
+            (frame, node) = (holder.frame.clone(), Some(holder));
+        }
+    }
+
+    /// Turns the wheel over what scrolls. Whether that could be done.
+    fn wheel(&self, found: &Found, along: &str, by: f64, deadline: Deadline) -> Result<bool, Error> {
+        let scroller = &found.scroller;
+        if scroller.points.is_empty() || by == 0.0 {
+            return Ok(false);
+        }
+        let places = Places { points: scroller.points.clone(), size: scroller.size, hit: true };
+        let Ok(at) = self.lift(&found.frame, places, deadline)? else { return Ok(false) };
+        let delta = if along == "x" { (by, 0.0) } else { (0.0, by) };
+        let held = self.mouse.lock().buttons;
+        let turn = wheeled(at, delta, held);
+        // What Chromium does not answer is made up for by script.
+        Ok(matches!(self.send_mouse(vec![turn], deadline.within(UNANSWERED))?, Sent::Handled { .. }))
     }
 }

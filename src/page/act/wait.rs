@@ -7,105 +7,31 @@
 //!
 //! Text is looked for without regard to case, and with any white space as one space. A script (`fn`) is
 //! tried at every change of its document, at least ten times a second; what it throws counts as "not yet" and is told
-//! in the end, unless it does not parse. `networkidle` is half a second without anything loaded.
+//! in the end, unless it does not parse. `networkidle` is a loaded document, no request under way, and half a
+//! second since the last one; sockets and event streams do not count.
 
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
 use super::super::world::Node;
 use super::super::{Error, Tab};
+use super::conditions::{Ask, Holds, Wait, What, check, is_true};
 use super::{Act, Did, Kind, Locator, State, WaitFor};
 use crate::cdp;
 use crate::cdp::protocol::page::FrameId;
-use crate::supervisor::{self, Snapshot, Value};
+use crate::supervisor::{self, Snapshot};
 use crate::sync::Deadline;
 
-/// The longest time that can be waited for.
-const MOST: u64 = 30_000;
 /// How long one call waits in one frame, and in several: the first that has it is waited for together with
 /// the others.
 const ALONE: Duration = Duration::from_millis(500);
 const TOGETHER: Duration = Duration::from_millis(100);
 /// How long a script of the caller is not tried again when nothing changes.
 const SCRIPT: Duration = Duration::from_millis(100);
+/// The load state in which nothing is loaded, and for how long nothing has been.
+const IDLE: &str = "networkidle";
+const QUIET: Duration = Duration::from_millis(500);
 /// What is kept back of the deadline for the answer.
 const ANSWER: Duration = Duration::from_millis(100);
-
-/// What is asked of a document.
-#[derive(Debug, Clone, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Ask<'a> {
-    text: Option<&'a str>,
-    text_gone: Option<&'a str>,
-    selector: Option<&'a str>,
-    selector_state: Option<State>,
-    id: Option<u32>,
-    state: Option<State>,
-    load: Option<&'a str>,
-    until: Option<&'static str>,
-    ms: u64,
-}
-
-impl Ask<'_> {
-    fn is_empty(&self) -> bool {
-        self.text.is_none()
-            && self.text_gone.is_none()
-            && self.selector.is_none()
-            && self.id.is_none()
-            && self.load.is_none()
-    }
-}
-
-/// What it answers.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Holds {
-    text: Option<bool>,
-    text_gone: Option<bool>,
-    selector: Option<bool>,
-    reference: Option<bool>,
-    load: Option<bool>,
-    bad: Option<String>,
-    gone: bool,
-}
-
-/// The conditions, in the order they are waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum What {
-    Url,
-    Load,
-    Text,
-    Selector,
-    Reference,
-    TextGone,
-    Script,
-}
-
-impl What {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Url | Self::Script => "change",
-            Self::Load => "load",
-            Self::Text => "text",
-            Self::Selector => "selector",
-            Self::Reference => "reference",
-            Self::TextGone => "textGone",
-        }
-    }
-}
-
-/// What is waited for, with what it is about.
-struct Wait<'a> {
-    wanted: &'a WaitFor,
-    node: Option<Node>,
-    top: FrameId,
-    /// The frame of selector and script.
-    frame: FrameId,
-    /// What the script threw last.
-    thrown: Option<String>,
-    rescued: bool,
-}
 
 impl Tab {
     /// [`Kind::Wait`].
@@ -132,10 +58,26 @@ impl Tab {
             self.document(&frame, deadline)
                 .map_or_else(|error| if passing(&error) { Ok(()) } else { Err(error) }, |_| Ok(()))?;
         }
-        let mut wait =
-            Wait { wanted, node: self.meant(wanted, act.force, deadline)?, top, frame, thrown: None, rescued: false };
+        if wanted.load_state.as_deref() == Some(IDLE) && !self.supervisor.traffic().watched {
+            self.supervisor.watch_network(true, deadline)?;
+        }
+        let mut wait = Wait {
+            wanted,
+            node: self.meant(wanted, act.force, deadline)?,
+            top,
+            frame,
+            busy: None,
+            thrown: None,
+            rescued: false,
+        };
+        let mut missing = wait.all();
         loop {
-            let missing = self.missing(&mut wait, deadline)?;
+            match self.missing(&mut wait, deadline) {
+                Ok(now) => missing = now,
+                // An answer that did not come in time says less than what it was about.
+                Err(error) if is_late(&error) && deadline.left() <= ANSWER => {}
+                Err(error) => return Err(error),
+            }
             let Some(first) = missing.first().copied() else {
                 return Ok(Did { rescued: wait.rescued, ..Did::default() });
             };
@@ -182,7 +124,11 @@ impl Tab {
         if !wait.url_holds(&self.supervisor.snapshot(), self.target.as_str()) {
             missing.push(What::Url);
         }
-        missing.extend(self.ask(wait, None, Duration::ZERO, deadline)?);
+        let unmet = self.ask(wait, None, Duration::ZERO, deadline)?;
+        if !unmet.contains(&What::Load) && !self.is_quiet(wait) {
+            missing.push(What::Quiet);
+        }
+        missing.extend(unmet);
         if let Some(script) = &wait.wanted.script {
             let truth = match self.evaluate_in(&wait.frame, script, deadline) {
                 Ok(value) => {
@@ -217,6 +163,17 @@ impl Tab {
                 self.supervisor.wait_until(deadline, over);
                 self.top().map(|_| ())
             }
+            What::Quiet => {
+                let step = deadline.within(ALONE);
+                self.supervisor.wait_traffic(step, |traffic| traffic.of(&self.target).next().is_none());
+                if self.is_quiet(wait) {
+                    return Ok(());
+                }
+                let left = wait.busy.map_or(QUIET, |busy| QUIET.saturating_sub(busy.elapsed()));
+                self.supervisor
+                    .wait_traffic(deadline.within(left), |traffic| traffic.of(&self.target).next().is_some());
+                Ok(())
+            }
             What::Script => {
                 let time = SCRIPT.min(deadline.left());
                 let ask = Ask { until: Some(what.name()), ms: millis(time), ..Ask::default() };
@@ -232,6 +189,17 @@ impl Tab {
                 self.ask(wait, Some(what), time.min(deadline.left()), deadline).map(|_| ())
             }
         }
+    }
+
+    /// Whether the network has been quiet for a while, as far as that is waited for.
+    fn is_quiet(&self, wait: &mut Wait<'_>) -> bool {
+        if wait.wanted.load_state.as_deref() != Some(IDLE) {
+            return true;
+        }
+        if self.supervisor.traffic().of(&self.target).next().is_some() {
+            wait.busy = Some(Instant::now());
+        }
+        wait.busy.is_none_or(|busy| busy.elapsed() >= QUIET)
     }
 
     /// A frame that cannot be asked at the moment comes back with something new from the browser.
@@ -314,150 +282,26 @@ impl Tab {
     }
 }
 
-impl Wait<'_> {
-    /// What a frame is asked.
-    fn ask_of(&self, frame: &FrameId, until: Option<What>) -> Ask<'_> {
-        let wanted = self.wanted;
-        let asked = |what: What| until.is_none_or(|until| until == what);
-        let mut ask = Ask::default();
-        if asked(What::Text) {
-            ask.text = wanted.text.as_deref();
-        }
-        if asked(What::TextGone) {
-            ask.text_gone = wanted.text_gone.as_deref();
-        }
-        if asked(What::Selector) && *frame == self.frame {
-            ask.selector = wanted.selector.as_deref();
-            ask.selector_state = wanted.state.filter(|_| wanted.reference.is_none());
-        }
-        if asked(What::Load) && *frame == self.top {
-            ask.load = wanted.load_state.as_deref();
-        }
-        if asked(What::Reference)
-            && let Some(node) = self.node.as_ref().filter(|node| node.frame == *frame)
-        {
-            ask.id = Some(node.id);
-            ask.state = Some(wanted.state.unwrap_or(State::Visible));
-        }
-        ask
-    }
-
-    fn url_holds(&self, now: &Snapshot, target: &str) -> bool {
-        let Some(wanted) = &self.wanted.url else { return true };
-        let top = now.page(target).and_then(|page| page.top_frame.as_ref());
-        top.and_then(|top| now.frame(top.as_str())).is_some_and(|frame| matches(wanted, &frame.url))
-    }
-
-    /// What it means that the element is gone.
-    fn gone(&self, document: bool) -> Result<bool, Error> {
-        if matches!(self.wanted.state, Some(State::Hidden | State::Gone)) {
-            return Ok(true);
-        }
-        let why =
-            if document { "its frame shows another document" } else { "its element is not in the document any more" };
-        let reference = self.wanted.reference.as_deref().unwrap_or_default().trim_start_matches(['@', 'e']);
-        Err(Error::StaleRef { reference: format!("e{reference}"), why })
-    }
-
-    /// A condition in words.
-    fn told(&self, what: What) -> String {
-        let wanted = self.wanted;
-        let text = |text: &Option<String>| text.as_deref().unwrap_or_default().chars().take(100).collect::<String>();
-        let state = serde_json::to_value(wanted.state.unwrap_or(State::Visible)).unwrap_or_default();
-        let state = state.as_str().unwrap_or_default().to_owned();
-        match what {
-            What::Url => format!("an address like {:?}", text(&wanted.url)),
-            What::Load => format!("the load state {:?}", text(&wanted.load_state)),
-            What::Text => format!("the text {:?}", text(&wanted.text)),
-            What::TextGone => format!("the end of the text {:?}", text(&wanted.text_gone)),
-            What::Selector if wanted.reference.is_none() && wanted.state.is_some() => {
-                format!("{:?} in the state {state}", text(&wanted.selector))
-            }
-            What::Selector => format!("something visible for {:?}", text(&wanted.selector)),
-            What::Reference => format!("{} in the state {state}", text(&wanted.reference)),
-            What::Script => match &self.thrown {
-                Some(thrown) => {
-                    format!("something true from fn (it threw {})", thrown.chars().take(200).collect::<String>())
-                }
-                None => "something true from fn".to_owned(),
-            },
-        }
-    }
-}
-
-fn check(wanted: &WaitFor) -> Result<(), Error> {
-    let bad = |problem: String| Err(Error::BadRequest { problem });
-    if *wanted == (WaitFor { state: wanted.state, frame_id: wanted.frame_id.clone(), ..WaitFor::default() }) {
-        return bad(
-            "there is nothing to wait for; give timeMs, text, textGone, selector, url, loadState, fn or ref".to_owned()
-        );
-    }
-    if let Some(time) = wanted.time_ms.filter(|time| *time > MOST) {
-        return bad(format!("timeMs is {time}; at most {MOST} can be waited for"));
-    }
-    if let Some(state) = wanted.load_state.as_deref()
-        && !["load", "domcontentloaded", "networkidle"].contains(&state)
-    {
-        let state: String = state.chars().take(40).collect();
-        return bad(format!("loadState {state:?} is not known; it is load, domcontentloaded or networkidle"));
-    }
-    Ok(())
-}
-
 /// Whether it may be otherwise in a moment: the frame goes on to another document.
 fn passing(error: &Error) -> bool {
     use supervisor::Error as E;
     match error {
         Error::DocumentGone { .. } => true,
-        Error::Supervisor(E::Cdp(error)) => {
-            matches!(error, cdp::Error::SessionGone { .. } | cdp::Error::Protocol { .. }) || error.is_timeout()
-        }
+        Error::Supervisor(E::Cdp(cdp::Error::SessionGone { .. } | cdp::Error::Protocol { .. })) => true,
         Error::Supervisor(
             E::NoContext { .. } | E::FrameDetached { .. } | E::Navigating { .. } | E::ScriptTimeout { .. },
         ) => true,
+        error => is_late(error),
+    }
+}
+
+/// Whether an answer did not come in time.
+fn is_late(error: &Error) -> bool {
+    match error {
+        Error::Supervisor(supervisor::Error::Cdp(error)) => error.is_timeout(),
+        Error::Supervisor(supervisor::Error::Timeout { .. }) => true,
         _ => false,
     }
-}
-
-/// Whether a value is true in JavaScript.
-fn is_true(value: &Value) -> bool {
-    match &value.value {
-        serde_json::Value::Null => false,
-        serde_json::Value::Bool(truth) => *truth,
-        serde_json::Value::Number(number) => number.as_f64() != Some(0.0),
-        serde_json::Value::String(text) if value.described => {
-            !(value.kind == "number" && (text == "NaN" || text == "-0"))
-        }
-        serde_json::Value::String(text) => !text.is_empty(),
-        _ => true,
-    }
-}
-
-/// Whether an address is like a pattern: `*` stands for anything, `?` for one character or itself.
-fn matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
-    let (mut p, mut t, mut star) = (0, 0, None);
-    while t < text.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                star = Some((p, t));
-                p += 1;
-            }
-            Some(c) if *c == '?' || *c == text[t] => {
-                p += 1;
-                t += 1;
-            }
-            _ => match star {
-                Some((at, from)) => {
-                    p = at + 1;
-                    t = from + 1;
-                    star = Some((at, t));
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|c| *c == '*')
 }
 
 fn millis(time: Duration) -> u64 {

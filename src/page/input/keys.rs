@@ -133,7 +133,8 @@ impl Key {
         event.key = Some(self.key.clone().into_owned());
         event.code = Some(self.code.clone().into_owned());
         event.windows_virtual_key_code = Some(self.windows);
-        event.native_virtual_key_code = Some(self.windows);
+        // Without `nativeVirtualKeyCode`: with it Chromium 156 takes Control+T, Control+W and the like for its own
+        // shortcuts, opens and closes tabs, and the page does not see them.
         event.location = (self.location != 0).then_some(self.location);
         event.is_keypad = (self.location == 3).then_some(true);
         event

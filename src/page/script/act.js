@@ -312,11 +312,15 @@ async function look(args, turn) {
       }
     }
   }
+  if (needs.scroll && !needs.point) {
+    points = candidates(element, rectsOf(element));
+    if (!points.length && needs.stable) return no("it is outside of the viewport and cannot be scrolled into it");
+  }
+  if (needs.arm) arm(element);
   return { answer: ready(element, points), last: true };
 }
 
 function ready(element, points) {
-  if (points.length) arm(element);
   const type = isHtml(element) && attr(element, "type");
   return {
     ready: {

@@ -3,11 +3,12 @@
 // Values are set through this world's own prototypes. A page that keeps track of a value by a property of its own on
 // the element (as React does) takes that for a change by a person, which is what is wanted.
 
-const FOCUS_HTML = HTMLElement.prototype.focus;
+const FOCUS_FIELD = HTMLElement.prototype.focus;
 const FOCUS_SVG = SVGElement.prototype.focus;
-const BLUR_HTML = HTMLElement.prototype.blur;
-const CLICK_HTML = HTMLElement.prototype.click;
-const LISTEN = EventTarget.prototype.addEventListener;
+const BLUR_FIELD = HTMLElement.prototype.blur;
+const CLICK_FIELD = HTMLElement.prototype.click;
+const SEND_EVENT = EventTarget.prototype.dispatchEvent;
+const LISTEN_TO = EventTarget.prototype.addEventListener;
 const SET_INPUT_VALUE = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
 const SET_AREA_VALUE = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set;
 const SET_SELECTED = Object.getOwnPropertyDescriptor(HTMLOptionElement.prototype, "selected").set;
@@ -85,7 +86,7 @@ function focusOn(element) {
     return focused && isWithinTree(focused, target);
   };
   if (there() && document.hasFocus()) return null;
-  const focus = target instanceof SVGElement ? FOCUS_SVG : FOCUS_HTML;
+  const focus = target instanceof SVGElement ? FOCUS_SVG : FOCUS_FIELD;
   if (target instanceof HTMLElement || target instanceof SVGElement) focus.call(target, { preventScroll: true });
   if (there()) return null;
   const focused = focusedElement();
@@ -155,13 +156,13 @@ calls.tookText = ({ id, text }) => withNode(id, (element) => {
 /** Takes the focus away, so that the field tells of its change. */
 calls.leaveField = ({ id }) => withNode(id, (element) => {
   const focused = focusedElement();
-  if (focused && isWithinTree(focused, element) && focused instanceof HTMLElement) BLUR_HTML.call(focused);
+  if (focused && isWithinTree(focused, element) && focused instanceof HTMLElement) BLUR_FIELD.call(focused);
   return {};
 });
 
 function tellChange(element) {
-  DISPATCH.call(element, new Event("input", { bubbles: true, composed: true }));
-  DISPATCH.call(element, new Event("change", { bubbles: true }));
+  SEND_EVENT.call(element, new Event("input", { bubbles: true, composed: true }));
+  SEND_EVENT.call(element, new Event("change", { bubbles: true }));
 }
 
 const SHAPES = {

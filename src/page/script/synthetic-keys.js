@@ -28,7 +28,7 @@ function sendKey(type, key, bits, again) {
     view: window,
   };
   for (const name of Object.keys(KEY_BITS)) init[name] = (bits & KEY_BITS[name]) !== 0;
-  return DISPATCH.call(keyTarget(), new KeyboardEvent(type, init));
+  return SEND_EVENT.call(keyTarget(), new KeyboardEvent(type, init));
 }
 
 /** A key goes down: whether the page lets it do something. */
@@ -53,7 +53,7 @@ function keyUp(key, bits) {
   const target = keyTarget();
   if (!sendKey("keyup", key, bits, false) || key.key !== " " || bits) return;
   const tag = nameOfTag(target);
-  if (tag === "button" || tag === "summary" || (tag === "input" && /^(ticked|other)$/.test(fieldKind(target)))) CLICK_HTML.call(target);
+  if (tag === "button" || tag === "summary" || (tag === "input" && /^(ticked|other)$/.test(fieldKind(target)))) CLICK_FIELD.call(target);
 }
 
 // Text.
@@ -75,7 +75,7 @@ function tellOnLeave(element) {
 function commitChange(element) {
   const before = changedFields.get(element);
   changedFields.delete(element);
-  if (before !== undefined && before !== heldBy(element)) DISPATCH.call(element, new Event("change", { bubbles: true }));
+  if (before !== undefined && before !== heldBy(element)) SEND_EVENT.call(element, new Event("change", { bubbles: true }));
 }
 
 function editEvent(type, inputType, data) {
@@ -86,7 +86,7 @@ function editEvent(type, inputType, data) {
 function putIn(element, inputType, data) {
   const kind = fieldKind(element);
   if (!/^(line|lines|rich)$/.test(kind) || readOnlyWhy(element) || MATCHES.call(element, ":disabled")) return;
-  if (!DISPATCH.call(element, editEvent("beforeinput", inputType, data))) return;
+  if (!SEND_EVENT.call(element, editEvent("beforeinput", inputType, data))) return;
   if (kind === "rich") {
     const command = { deleteContentBackward: "delete", deleteContentForward: "forwardDelete", insertParagraph: "insertParagraph" }[inputType];
     document.execCommand(command || "insertText", false, data === null ? undefined : data); // tells of the input by itself
@@ -94,7 +94,7 @@ function putIn(element, inputType, data) {
   }
   tellOnLeave(element);
   if (!replaceIn(element, kind, inputType, data)) return;
-  DISPATCH.call(element, editEvent("input", inputType, data));
+  SEND_EVENT.call(element, editEvent("input", inputType, data));
 }
 
 function replaceIn(element, kind, inputType, data) {
@@ -147,12 +147,12 @@ function enterPressed(bits) {
   if (kind === "lines") return putIn(target, "insertLineBreak", "\n");
   if (kind === "rich") return putIn(target, bits & KEY_BITS.shiftKey ? "insertLineBreak" : "insertParagraph", bits & KEY_BITS.shiftKey ? "\n" : null);
   if (target instanceof HTMLInputElement) {
-    if (/^(button|submit|reset|image|file|color)$/.test(GET_INPUT_TYPE.call(target))) return CLICK_HTML.call(target);
+    if (/^(button|submit|reset|image|file|color)$/.test(GET_INPUT_TYPE.call(target))) return CLICK_FIELD.call(target);
     commitChange(target);
     return submitFrom(target);
   }
   const tag = nameOfTag(target);
-  if (tag === "button" || tag === "summary" || (tag === "a" && has(target, "href"))) CLICK_HTML.call(target);
+  if (tag === "button" || tag === "summary" || (tag === "a" && has(target, "href"))) CLICK_FIELD.call(target);
 }
 
 /** Submits the form of a field as Enter in it does: by the form's first button, or without one when it has a single field. */
@@ -163,7 +163,7 @@ function submitFrom(field) {
   const submits = (one) => (one instanceof HTMLButtonElement ? one.type === "submit" : one instanceof HTMLInputElement && /^(submit|image)$/.test(GET_INPUT_TYPE.call(one)));
   const button = elements.find(submits);
   if (button) {
-    if (!MATCHES.call(button, ":disabled")) CLICK_HTML.call(button);
+    if (!MATCHES.call(button, ":disabled")) CLICK_FIELD.call(button);
     return;
   }
   const fields = elements.filter((one) => one instanceof HTMLInputElement && /^(line|picked)$/.test(fieldKind(one)));
@@ -181,7 +181,7 @@ function toNextField(from, back) {
   const at = order.indexOf(from);
   const next = order[back ? (at < 0 ? order.length : at) - 1 : at + 1];
   if (next) focusOn(next);
-  else if (isHtml(from)) BLUR_HTML.call(from);
+  else if (isHtml(from)) BLUR_FIELD.call(from);
   const now = focusedElement();
   if (now && now !== from && fieldKind(now) === "line") selectIn(now);
 }

@@ -77,13 +77,13 @@ function scrollFor(scroller, from, to) {
   SCROLL_BY.call(scroller, { left: from.x - to.x, top: from.y - to.y, behavior: "instant" });
 }
 
-async function lookThrough(holder, points, size) {
+async function lookThrough(holder, points, size, needsHit) {
   const no = (reason, covered) => ({ not: reason, covered: covered || null });
   const view = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
   const at = () => fromInside(holder, points, size);
   const hidden = hiddenWhy(holder);
   if (hidden) return no("its frame cannot be seen: " + hidden);
-  const shown = (point) => inside(point, view) && receives(holder, hitAt(point));
+  const shown = (point) => inside(point, view) && (!needsHit || receives(holder, hitAt(point)));
   if (!at().some(shown)) bringIn(holder, () => at()[0]);
   const before = BOX.call(holder);
   await frame();
@@ -99,10 +99,10 @@ async function lookThrough(holder, points, size) {
 }
 
 /** Which of some points of an inner frame get events through this document, and where in it they are. */
-calls.through = async ({ id, points, size }) => {
+calls.through = async ({ id, points, size, hit }) => {
   const holder = nodeOf(id);
   if (!holder || !isConnected(holder)) return { gone: true };
-  return lookThrough(holder, points, size);
+  return lookThrough(holder, points, size, hit);
 };
 
 /** How large the viewport is. */

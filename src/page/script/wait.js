@@ -125,7 +125,7 @@ function nextChange(ms) {
     const timer = setTimeout(over, ms);
     observer.observe(document, all);
     for (const root of allRoots(document)) observer.observe(root, all);
-    for (const type of CHANGES) LISTEN.call(document, type, over, true);
+    for (const type of CHANGES) LISTEN_TO.call(document, type, over, true);
   });
 }
 
