@@ -58,6 +58,7 @@ class Memory {
     this.focused = undefined;
     this.sheets = false;
     this.generating = null; // Elements with text before or after them; null when it may be any.
+    this.pointing = null; // Elements that may make the cursor a hand; likewise.
     this.unsure = new Set();
     this.doubts = 0;
   }

@@ -356,7 +356,7 @@ function isClickable(element) {
 
 /** Whether the cursor becomes a hand at this element, and not already around it. */
 function hasPointer(element) {
-  if (styleOf(element).cursor !== "pointer") return false;
+  if (!mayPoint(element) || styleOf(element).cursor !== "pointer") return false;
   const parent = parentElementOf(element);
   return !parent || styleOf(parent).cursor !== "pointer";
 }

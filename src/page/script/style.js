@@ -3,6 +3,7 @@
 // What the style sheets of the document could do at all: asking every element for it would cost more than all the rest.
 const sheets = {
   generates: [], // Selectors of elements that have text before or after them; null when they are not known.
+  points: [], // Selectors of elements that make the cursor a hand; null when they are not known.
   cases: true,
   inerts: true,
 };
@@ -19,16 +20,22 @@ function readSheets() {
   if (store.sheets) return;
   store.sheets = true;
   sheets.generates = store.flat ? ["q"] : null;
+  sheets.points = store.flat ? ['[style*="cursor"]'] : null;
   sheets.cases = ALL_IN_DOCUMENT.call(document, '[style*="text-transform"]').length > 0;
   sheets.inerts = ALL_IN_DOCUMENT.call(document, '[style*="interactivity"]').length > 0;
   for (const sheet of GET_SHEETS.call(document)) readSheet(sheet);
   for (const sheet of GET_ADOPTED_SHEETS.call(document)) readSheet(sheet);
-  store.generating = null;
-  if (!sheets.generates) return;
+  store.generating = matching(sheets.generates);
+  store.pointing = matching(sheets.points);
+}
+
+// The elements that match any of some selectors; null when that is not known.
+function matching(selectors) {
+  if (!selectors) return null;
   try {
-    store.generating = new Set(ALL_IN_DOCUMENT.call(document, sheets.generates.join(",")));
+    return new Set(ALL_IN_DOCUMENT.call(document, selectors.join(",")));
   } catch {
-    store.generating = null;
+    return null;
   }
 }
 
@@ -38,24 +45,27 @@ function readSheet(sheet) {
     rules = sheet.cssRules;
   } catch {
     sheets.cases = sheets.inerts = true; // Another origin's: it may say anything.
-    sheets.generates = null;
+    sheets.generates = sheets.points = null;
     return;
   }
   let seen = readBefore.get(sheet);
   if (!seen || seen.count !== rules.length) {
-    seen = { count: rules.length, generates: [], cases: false, inerts: false, imports: [] };
+    seen = { count: rules.length, generates: [], points: [], cases: false, inerts: false, imports: [] };
     if (rules.length > MOST_RULES) {
       seen.cases = seen.inerts = true;
-      seen.generates = null;
+      seen.generates = seen.points = null;
     } else readRules(rules, "", seen);
     readBefore.set(sheet, seen);
   }
   sheets.cases ||= seen.cases;
   sheets.inerts ||= seen.inerts;
-  if (!seen.generates || !sheets.generates || sheets.generates.length + seen.generates.length > MOST_SELECTORS) {
-    sheets.generates = null;
-  } else sheets.generates.push(...seen.generates);
+  sheets.generates = joined(sheets.generates, seen.generates);
+  sheets.points = joined(sheets.points, seen.points);
   for (const rule of seen.imports) if (rule.styleSheet) readSheet(rule.styleSheet);
+}
+
+function joined(all, more) {
+  return all && more && all.length + more.length <= MOST_SELECTORS ? all.concat(more) : null;
 }
 
 function readRules(rules, around, seen) {
@@ -65,26 +75,29 @@ function readRules(rules, around, seen) {
     const text = rule.cssText;
     if (text.includes("text-transform")) seen.cases = true;
     if (text.includes("interactivity")) seen.inerts = true;
-    if (seen.generates && text.includes("content:") && (text.includes(":before") || text.includes(":after"))) {
-      readGenerated(rule, around, seen);
+    if (text.includes("cursor") || (text.includes("content:") && (text.includes(":before") || text.includes(":after")))) {
+      readSelectors(rule, around, seen);
     }
   }
 }
 
-function readGenerated(rule, around, seen) {
+const GENERATING = /::?(before|after)\s*$/;
+
+function readSelectors(rule, around, seen) {
   const selector = rule.selectorText;
   if (selector === undefined) {
     if (rule.cssRules) readRules(rule.cssRules, around, seen);
     return;
   }
   const own = around ? (selector.includes("&") ? selector.replaceAll("&", `:is(${around})`) : `:is(${around}) ${selector}`) : selector;
-  const content = rule.style && rule.style.content;
+  const { content, cursor } = rule.style;
   if (content && content !== "none" && content !== "normal" && content !== '""' && content !== "''") {
     for (const part of own.split(/,(?![^(]*\))/)) {
-      if (/::?(before|after)\s*$/.test(part)) seen.generates.push(part.replace(/::?(before|after)\s*$/, "").trim() || "*");
+      if (GENERATING.test(part)) seen.generates.push(part.replace(GENERATING, "").trim() || "*");
       else if (/::?(before|after)/.test(part)) seen.generates.push("*");
     }
   }
+  if (cursor && (cursor.includes("pointer") || cursor.includes("var("))) seen.points.push(own);
   if (rule.cssRules && rule.cssRules.length) readRules(rule.cssRules, own.replace(/::?(before|after)/g, ""), seen);
 }
 
@@ -93,6 +106,13 @@ function mayHavePseudo(element) {
   const store = memory();
   readSheets();
   return store.generating === null || store.generating.has(element);
+}
+
+/** Whether the cursor may become a hand at an element because of a style of its own. */
+function mayPoint(element) {
+  const store = memory();
+  readSheets();
+  return store.pointing === null || store.pointing.has(element);
 }
 
 /** Whether a style may make elements inert. */
