@@ -204,11 +204,11 @@ function readOnlyWhy(element) {
 const TIMES = [0, 16, 50, 100, 100, 250];
 const ALIGNMENTS = ["center", "center", "end", "start", "nearest"];
 
-/** The next frame, or a little later where frames are not drawn: in tabs in the background. */
+/** The next frame, or later where frames are not drawn: in hidden tabs, and in frames out of view. */
 function frame() {
   return new Promise((done) => {
     requestAnimationFrame(done);
-    setTimeout(done, 32);
+    setTimeout(done, 200);
     if (document.hidden) turns(performance.now() + 20, done);
   });
 }
