@@ -1,12 +1,12 @@
 //! What can go wrong with a page, each with the way out.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::supervisor;
 
 /// What a ref was shown as.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
     /// Its role.
     pub role: String,
@@ -123,6 +123,32 @@ pub enum Error {
         /// The system's sentence.
         problem: String,
     },
+    /// A cookie that cannot be set.
+    #[error("cookie {index} cannot be set: {problem}")]
+    BadCookie {
+        /// Which one, counted from 0.
+        index: usize,
+        /// What is wrong with it. Its value is not in here.
+        problem: String,
+    },
+    /// The document has no storage.
+    #[error("the page has no {kind}: its origin is {origin} ({why}); navigate to an http or https page first")]
+    NoStorage {
+        /// Which storage.
+        kind: &'static str,
+        /// The origin.
+        origin: String,
+        /// What Chromium says.
+        why: String,
+    },
+    /// A path that may not be used.
+    #[error("{name:?} is refused: {why}")]
+    PathRefused {
+        /// The path or name as it was given.
+        name: String,
+        /// Why, and what may be used.
+        why: String,
+    },
     /// The tab has made no such request, or it is forgotten.
     #[error("no request {id:?} among the last ones of this tab; list its requests for their ids")]
     NoRequest {
@@ -137,6 +163,22 @@ pub enum Error {
         /// Why.
         why: String,
     },
+    /// The pixels of a picture could not be dealt with.
+    #[error("cannot {doing} the picture: {problem}; try again, or ask for a smaller part of the page")]
+    Picture {
+        /// `read`, `write`, …
+        doing: &'static str,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The browser makes no PDF.
+    #[error(
+        "the browser makes no PDF of this page: {problem}; try a browser without a window (headless), or take a screenshot"
+    )]
+    NoPdf {
+        /// Its sentence.
+        problem: String,
+    },
 }
 
 impl Error {
@@ -145,16 +187,18 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Supervisor(error) => error.code(),
-            Self::BadRef { .. } | Self::BadRequest { .. } => "BAD_REQUEST",
+            Self::BadCookie { .. } | Self::BadRef { .. } | Self::BadRequest { .. } => "BAD_REQUEST",
             Self::UnknownKind { .. } => "UNKNOWN_KIND",
             Self::UnknownField { .. } => "UNKNOWN_FIELD",
             Self::StaleRef { .. } | Self::DocumentGone { .. } => "STALE_REF",
             Self::RefChanged { .. } => "REF_CHANGED",
             Self::NoMatch { .. } | Self::NoRequest { .. } | Self::NoBody { .. } => "NOT_FOUND",
+            Self::NoStorage { .. } => "CONFLICT",
             Self::NotActionable { .. } => "NOT_ACTIONABLE",
             Self::Timeout { .. } => "TIMEOUT",
-            Self::File { .. } => "PATH_REFUSED",
-            Self::Internal { .. } => "INTERNAL",
+            Self::File { .. } | Self::PathRefused { .. } => "PATH_REFUSED",
+            Self::Internal { .. } | Self::Picture { .. } => "INTERNAL",
+            Self::NoPdf { .. } => "BROWSER_ERROR",
         }
     }
 

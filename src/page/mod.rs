@@ -9,6 +9,7 @@
 //! | `world`, `script` | our isolated world in each frame, and what runs in it |
 //! | `refs` | numbers for DOM nodes |
 //! | `see` | snapshots |
+//! | `picture` | screenshots with labels, PDF, highlights |
 //! | `rest` | console, requests, text, cookies, storage, emulation, downloads, file choosers |
 //! | `options` | what the pages of a supervisor are given |
 //! | `act`, `input`, `place` | actions, trusted input, where things are in the top viewport |
@@ -18,6 +19,7 @@ mod act;
 mod error;
 mod input;
 mod options;
+mod picture;
 mod place;
 mod refs;
 mod rest;
@@ -38,7 +40,12 @@ pub use act::{
 };
 pub use error::{Error, Shown};
 pub use options::PageOptions;
-pub use rest::ResponseBody;
+pub use picture::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
+use rest::{Cleared, Downloads};
+pub use rest::{
+    ConsoleMessage, Cookie, Download, DownloadState, NewCookie, PageError, PageText, ResponseBody, SameSite, Storage,
+    Upload,
+};
 pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};
 
@@ -52,6 +59,7 @@ use crate::sync::Deadline;
 pub struct Pages {
     supervisor: Arc<Supervisor>,
     options: Arc<PageOptions>,
+    downloads: Option<Arc<Downloads>>,
     tabs: Arc<Mutex<HashMap<TargetId, Arc<Tab>>>>,
 }
 
@@ -62,19 +70,28 @@ impl Pages {
     /// The pages that a supervisor watches.
     #[must_use]
     pub fn new(supervisor: Arc<Supervisor>) -> Self {
-        Self::with_options(supervisor, PageOptions::default())
+        let options = PageOptions::default();
+        // Of a supervisor that has ended the next call says so.
+        let _ = supervisor.watch_network(options.network, Deadline::after(SETTING));
+        let _ = supervisor.watch_choosers(true, Deadline::after(SETTING));
+        Self { supervisor, options: Arc::new(options), downloads: None, tabs: Arc::default() }
     }
 
     /// The pages that a supervisor watches, with options.
-    #[must_use]
-    pub fn with_options(supervisor: Arc<Supervisor>, options: PageOptions) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::File`] when the downloads folder cannot be used, [`Error::Supervisor`].
+    pub fn with_options(supervisor: Arc<Supervisor>, options: PageOptions) -> Result<Self, Error> {
         let deadline = Deadline::after(SETTING);
-        if options.network
-            && let Err(error) = supervisor.watch_network(true, deadline)
-        {
-            tracing::debug!(%error, "the network is not watched"); // the next call says it, too
+        let downloads = match &options.downloads {
+            Some(folder) => Some(Arc::new(Downloads::begin(&supervisor, folder, deadline)?)),
+            None => None,
+        };
+        supervisor.watch_choosers(true, deadline)?;
+        if options.network {
+            supervisor.watch_network(true, deadline)?;
         }
-        Self { supervisor, options: Arc::new(options), tabs: Arc::default() }
+        Ok(Self { supervisor, options: Arc::new(options), downloads, tabs: Arc::default() })
     }
 
     /// The supervisor.
@@ -103,6 +120,10 @@ impl Pages {
                 refs: Mutex::default(),
                 seen: Mutex::default(),
                 mouse: Mutex::default(),
+                options: Arc::clone(&self.options),
+                downloads: self.downloads.clone(),
+                highlighted: Mutex::default(),
+                cleared: Cleared::default(),
             })
         });
         Ok(Arc::clone(tab))
@@ -125,6 +146,10 @@ pub struct Tab {
     refs: Mutex<refs::Refs>,
     seen: Mutex<see::Seen>,
     mouse: Mutex<input::Mouse>,
+    options: Arc<PageOptions>,
+    downloads: Option<Arc<Downloads>>,
+    highlighted: Mutex<Option<picture::Highlighted>>,
+    cleared: Cleared,
 }
 
 impl Tab {

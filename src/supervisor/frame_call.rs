@@ -11,8 +11,12 @@ use super::route::{FrameRef, Route};
 use super::snapshot::{ClosedBy, ClosedDialog, Dialog, DialogType, Snapshot};
 use super::state::Request;
 use super::value::{Done, ScriptError, Value, described, plain};
-use crate::cdp::protocol::page::{CaptureScreenshot, FrameId, Navigate, NavigateReturns, Reload};
-use crate::cdp::protocol::runtime::{self, CallFunctionOn, Evaluate, EvaluateReturns};
+use crate::cdp::protocol::page::{
+    CaptureScreenshot, CaptureScreenshotFormat, FrameId, Navigate, NavigateReturns, Reload,
+};
+use crate::cdp::protocol::runtime::{
+    self, CallFunctionOn, CallFunctionOnReturns, Evaluate, EvaluateReturns, ExceptionDetails, RemoteObject,
+};
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt::Command;
 use crate::cdp::{self, CallOptions, RawReply};
@@ -50,7 +54,28 @@ impl Supervisor {
             }
         };
         let rescued = returned.rescued;
-        let mut value = self.value(&route, returned.result, deadline)?;
+        let EvaluateReturns { result, exception_details } = returned.result;
+        let mut value = self.value(&route, result, exception_details, deadline)?;
+        value.rescued |= rescued;
+        Ok(value)
+    }
+
+    /// Calls a function on an object that the call names, in the process of a frame, and waits for its
+    /// value; promises are awaited. Objects are fetched by value afterwards, so that the function runs once.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn call_function(
+        &self,
+        frame: &FrameRef,
+        call: &CallFunctionOn,
+        deadline: Deadline,
+    ) -> Result<Done<Value>, Error> {
+        let route = self.route(frame, deadline)?;
+        let returned = self.run(&route, call, deadline)?;
+        let rescued = returned.rescued;
+        let CallFunctionOnReturns { result, exception_details } = returned.result;
+        let mut value = self.value(&route, result, exception_details, deadline)?;
         value.rescued |= rescued;
         Ok(value)
     }
@@ -275,11 +300,24 @@ impl Supervisor {
     /// # Errors
     /// As [`evaluate`](Self::evaluate).
     pub fn screenshot(&self, page: &FrameRef, deadline: Deadline) -> Result<Done<Vec<u8>>, Error> {
+        self.capture(page, &CaptureScreenshot::new(), deadline)
+    }
+
+    /// A picture as it is asked for. A PNG of the whole viewport is kept as the page's last picture.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn capture(
+        &self,
+        page: &FrameRef,
+        command: &CaptureScreenshot,
+        deadline: Deadline,
+    ) -> Result<Done<Vec<u8>>, Error> {
         let route = self.route(page, deadline)?;
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
             return Err(self.not_a_frame_command(CaptureScreenshot::METHOD, frame));
         }
-        let taken = self.run(&route, &CaptureScreenshot::new(), deadline)?;
+        let taken = self.run(&route, command, deadline)?;
         let taken = taken.try_map(|taken| {
             taken.data.decode().map_err(|error| {
                 Error::Cdp(cdp::Error::Decode {
@@ -289,7 +327,9 @@ impl Supervisor {
                 })
             })
         })?;
-        self.keep_picture(&route.target, &taken);
+        if command.clip.is_none() && matches!(command.format, None | Some(CaptureScreenshotFormat::Png)) {
+            self.keep_picture(&route.target, &taken);
+        }
         Ok(taken)
     }
 
@@ -305,12 +345,17 @@ impl Supervisor {
 
     /// Turns a result into a value. Objects are fetched by value in a second step, so that one that
     /// cannot be does not make the script run twice.
-    fn value(&self, route: &Route, returned: EvaluateReturns, deadline: Deadline) -> Result<Done<Value>, Error> {
+    fn value(
+        &self,
+        route: &Route,
+        object: RemoteObject,
+        thrown: Option<ExceptionDetails>,
+        deadline: Deadline,
+    ) -> Result<Done<Value>, Error> {
         let done = |value| Done { result: value, rescued: false };
-        if let Some(details) = returned.exception_details {
+        if let Some(details) = thrown {
             return Err(Error::Script(ScriptError::from(details)));
         }
-        let object = returned.result;
         let Some(id) = object.object_id.clone() else { return Ok(done(plain(&object))) };
         if matches!(object.r#type, runtime::RemoteObjectType::Function | runtime::RemoteObjectType::Symbol) {
             self.release(route, id);

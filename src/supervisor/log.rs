@@ -29,6 +29,10 @@ pub enum Kind {
     DialogClosed,
     /// A console message or uncaught exception.
     Console,
+    /// A page opened a file chooser.
+    FileChooser,
+    /// A download began or ended.
+    Download,
     /// A renderer crashed.
     Crashed,
     /// A page does not answer, or answers again.

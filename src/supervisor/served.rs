@@ -1,13 +1,15 @@
 //! What can be told while a page is blocked: what the supervisor keeps, and what the browser's own
 //! process answers whatever the page does.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::error::Error;
 use super::handle::Supervisor;
 use super::route::FrameRef;
-use super::snapshot::PageState;
+use super::snapshot::{ConsoleEntry, PageState};
+use super::state::Request;
 use crate::cdp::protocol::network::{Cookie, GetCookies};
 use crate::cdp::protocol::page::{Crash, GetNavigationHistory, NavigationEntry};
 use crate::cdp::protocol::target::{GetTargetInfo, TargetId, TargetInfo};
@@ -71,7 +73,24 @@ impl Supervisor {
         Ok(route.connection.call(&get, deadline)?.target_info)
     }
 
-    /// The last picture that was taken of a page by [`screenshot`](Self::screenshot). Waits for nothing.
+    /// The last console messages and uncaught exceptions of a page, oldest first: at most 500. Waits for nothing.
+    #[must_use]
+    pub fn console_of(&self, page: &TargetId) -> Vec<Arc<ConsoleEntry>> {
+        self.kept_console.of(page)
+    }
+
+    /// Takes the downloads of the task's pages into a folder from now on, under names that Chromium makes up,
+    /// and follows them in the snapshot; with no folder it leaves them to Chromium again. The folder is one of
+    /// the machine that the browser runs on. It counts for all pages of their browser contexts, and the last
+    /// who asks for it decides.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], [`Error::NotActive`].
+    pub fn catch_downloads(&self, folder: Option<&Path>, deadline: Deadline) -> Result<(), Error> {
+        self.ask("catching downloads", deadline, |reply| Request::Downloads { folder: folder.map(Into::into), reply })
+    }
+    /// The last picture that was taken of a page's viewport by [`screenshot`](Self::screenshot) or
+    /// [`capture`](Self::capture). Waits for nothing.
     #[must_use]
     pub fn last_picture(&self, page: &TargetId) -> Option<Picture> {
         self.pictures.lock().iter().find(|(target, _)| target == page).map(|(_, picture)| picture.clone())

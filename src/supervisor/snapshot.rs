@@ -1,10 +1,12 @@
 //! What is published: frozen views of everything the supervisor knows.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::tree::{FrameTree, Limits};
+use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 
@@ -41,6 +43,9 @@ pub struct Snapshot {
     pub recent: Arc<[ClosedDialog]>,
     /// Whether dialogs go over the bridge.
     pub bridge: BridgeView,
+    /// The last 50 downloads, oldest first, where they are caught, see
+    /// [`catch_downloads`](super::Supervisor::catch_downloads).
+    pub downloads: Arc<[Download]>,
     /// The last 50 console messages and uncaught exceptions, oldest first.
     pub console: Arc<[ConsoleEntry]>,
 }
@@ -55,6 +60,7 @@ impl Snapshot {
             dialogs: Arc::default(),
             recent: Arc::default(),
             bridge: BridgeView::default(),
+            downloads: Arc::default(),
             console: Arc::default(),
         }
     }
@@ -149,6 +155,9 @@ pub struct Page {
     /// The dialog it shows that nobody can answer any more, see [`PageState::Wedged`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_dialog: Option<Arc<str>>,
+    /// The browser context it lives in.
+    #[serde(skip)]
+    pub context: Option<BrowserContextId>,
     #[serde(skip)]
     pub(crate) session: Arc<str>,
 }
@@ -209,6 +218,49 @@ pub struct Frame {
     /// On its way to another document; its session takes no commands meanwhile.
     #[serde(skip)]
     pub(crate) navigating: bool,
+}
+
+/// A download.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Download {
+    /// Its number among those of the supervisor, counted from 1.
+    pub number: u64,
+    /// The page that it came from.
+    pub target_id: TargetId,
+    /// The page that opened that one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opener: Option<TargetId>,
+    /// Where from.
+    pub url: Arc<str>,
+    /// The name that the page or the server wants it to have: untrusted.
+    pub suggested_filename: Arc<str>,
+    /// Where it stands.
+    pub state: DownloadState,
+    /// Bytes that are there.
+    pub bytes: u64,
+    /// Bytes there will be, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// The file that Chromium writes, on the machine it runs on.
+    #[serde(skip)]
+    pub file: Option<Arc<Path>>,
+    /// When it began, Unix seconds.
+    pub started_at: f64,
+}
+
+/// Where a download stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum DownloadState {
+    /// It comes.
+    InProgress,
+    /// It is there.
+    Completed,
+    /// It was cancelled, or its connection broke off.
+    Canceled,
+    /// The connection to the browser was lost meanwhile.
+    Lost,
 }
 
 /// Whether dialogs go over the bridge, and why.
@@ -366,6 +418,9 @@ pub struct ConsoleEntry {
     /// Column, counted from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<i64>,
+    /// Its number among all of the supervisor, counted from 1.
+    #[serde(skip)]
+    pub number: u64,
 }
 
 /// How serious a console message is.

@@ -60,6 +60,9 @@ pub struct NetworkRequest {
     /// Bytes that came over the wire, once it has ended.
     #[serde(skip)]
     pub wire_bytes: Option<u64>,
+    /// Whether its response sent it elsewhere: the next request is the same one going on.
+    #[serde(skip)]
+    pub redirected: bool,
     #[serde(skip)]
     pub(super) session: SessionKey,
     /// What the protocol calls it.
@@ -143,15 +146,6 @@ impl Supervisor {
     pub fn traffic_now(&self, deadline: Deadline) -> Result<Arc<Traffic>, Error> {
         self.caught_up(deadline)?;
         Ok(self.traffic.get())
-    }
-
-    /// Waits until everything that the browser told before this call is known: in the snapshot, the log
-    /// and the traffic.
-    ///
-    /// # Errors
-    /// [`Error::Timeout`], [`Error::NotActive`].
-    pub fn caught_up(&self, deadline: Deadline) -> Result<(), Error> {
-        self.ask("catching up", deadline, |reply| Request::CatchUp { reply })
     }
 
     /// Waits until `accept` holds for the traffic, the present one first. `None` at the deadline.

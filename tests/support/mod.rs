@@ -19,7 +19,11 @@ pub(crate) mod pointed;
 pub(crate) mod proxy;
 #[cfg(unix)]
 pub(crate) mod renderers;
+#[cfg(feature = "page")]
+pub(crate) mod resting;
 pub(crate) mod site;
+#[cfg(feature = "page")]
+pub(crate) mod staged;
 pub(crate) mod tls;
 
 use std::path::PathBuf;

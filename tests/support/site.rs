@@ -27,18 +27,37 @@ pub(crate) struct Answer {
     kind: &'static str,
     headers: String,
     body: String,
+    /// Sent as they are, instead of `body`.
+    bytes: Option<Arc<[u8]>>,
     held_by: Option<Held>,
 }
 
 impl Answer {
     pub(crate) fn html(body: impl Into<String>) -> Self {
         let kind = "text/html; charset=utf-8";
-        Self { status: "200 OK", kind, headers: String::new(), body: body.into(), held_by: None }
+        Self { status: "200 OK", kind, headers: String::new(), body: body.into(), bytes: None, held_by: None }
     }
 
     /// Adds a header line.
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers += &format!("{name}: {value}\r\n");
+        self
+    }
+
+    /// Bytes of a media type, sent as they are.
+    pub(crate) fn bytes(kind: &'static str, bytes: impl Into<Arc<[u8]>>) -> Self {
+        Self { kind, bytes: Some(bytes.into()), ..Self::html("") }
+    }
+
+    /// Of another media type.
+    pub(crate) fn kind(mut self, kind: &'static str) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// With another status line.
+    pub(crate) fn status(mut self, status: &'static str) -> Self {
+        self.status = status;
         self
     }
 
@@ -78,6 +97,10 @@ struct State {
     answers: HashMap<String, Answer>,
     /// Paths that were asked for, in order, with the host.
     asked: Vec<String>,
+    /// What was asked with, without the body, beside its path and host.
+    heads: Vec<(String, String)>,
+    /// The name and password that a path asks for, in Base64.
+    locked: HashMap<String, String>,
     /// Everything that may hold a thread back.
     held: Vec<Held>,
     sockets: HashMap<u64, TcpStream>,
@@ -125,6 +148,18 @@ impl Site {
         let mut state = self.shared.state.lock();
         state.held.extend(answer.held_by.clone());
         state.answers.insert(path.to_owned(), answer);
+    }
+
+    /// The heads of the requests for `a.localhost/path` so far.
+    pub(crate) fn heads(&self, path: &str) -> Vec<String> {
+        let state = self.shared.state.lock();
+        state.heads.iter().filter(|(asked, _)| asked == path).map(|(_, head)| head.clone()).collect()
+    }
+
+    /// Answers a path only to who knows this `name:password`.
+    pub(crate) fn lock(&self, path: &str, secret: &str) {
+        let code = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, secret);
+        self.shared.state.lock().locked.insert(path.to_owned(), code);
     }
 
     /// Waits until `a.localhost/path` or the like has been asked for so many times.
@@ -209,23 +244,39 @@ fn serve(shared: &Shared, mut socket: &TcpStream, port: u16) -> std::io::Result<
     let answer = {
         let mut state = shared.state.lock();
         state.asked.push(format!("{host}{path}"));
-        state.answers.get(path).cloned()
+        state.heads.push((format!("{host}{path}"), head.to_string()));
+        let known = |code: &String| head.lines().any(|line| line.ends_with(&format!("Basic {code}")));
+        match state.locked.get(path) {
+            Some(code) if !known(code) => {
+                let refused = Answer::html("locked").status("401 Unauthorized");
+                Some(refused.header("WWW-Authenticate", "Basic realm=\"here\""))
+            }
+            _ => state.answers.get(path).cloned(),
+        }
     };
     shared.changed.notify_all();
     let answer = answer.unwrap_or_else(|| Answer { status: "404 Not Found", ..Answer::html("no such page") });
     if let Some(held) = &answer.held_by {
         held.wait();
     }
-    let mut body = answer.body;
+    if let Some(bytes) = &answer.bytes {
+        let head = head_of(&answer, bytes.len());
+        socket.write_all(head.as_bytes())?;
+        return socket.write_all(bytes);
+    }
+    let mut body = answer.body.clone();
     for name in ["a", "b", "c", "1", "l"] {
         body = body.replace(&format!("@{name}/"), &format!("{}/", origin(name, port)));
     }
-    let text = format!(
-        "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{}Connection: close\r\n",
-        answer.status,
-        answer.kind,
-        body.len(),
-        answer.headers
-    );
-    socket.write_all((text + "\r\n" + &body).as_bytes())
+    socket.write_all((head_of(&answer, body.len()) + &body).as_bytes())
+}
+
+fn head_of(answer: &Answer, length: usize) -> String {
+    let Answer { status, kind, headers, .. } = answer;
+    let own = if headers.to_ascii_lowercase().contains("content-length:") {
+        String::new()
+    } else {
+        format!("Content-Length: {length}\r\n")
+    };
+    format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n{own}{headers}Connection: close\r\n\r\n")
 }

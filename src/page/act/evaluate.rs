@@ -1,12 +1,147 @@
 //! Scripts of the caller.
+//!
+//! A script runs in the page's own world, where the page's variables are. It is tried as an expression;
+//! if that gives a function, the function is called, with the element of the ref if there is one. What
+//! does not parse as an expression is tried as one in an async function (for `await`), and then run as
+//! the body of such a function. Only what parses runs, and nothing runs twice. Promises are awaited. With a
+//! ref the element is `element` in all three.
 
+use super::super::world::Node;
 use super::super::{Error, Tab};
-use super::{Act, Did};
+use super::ready::Needs;
+use super::{Act, Did, Kind, Locator};
+use crate::cdp::protocol::dom::{DescribeNode, ResolveNode};
+use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::runtime::{CallArgument, CallFunctionOn, CompileScript, RemoteObjectId};
+use crate::supervisor::{self, Done, FrameRef, Value};
 use crate::sync::Deadline;
 
 impl Tab {
-    /// To come.
-    pub(super) fn evaluate(&self, _act: &Act, _deadline: Deadline) -> Result<Did, Error> {
-        Err(Error::BadRequest { problem: "not there yet".to_owned() })
+    /// [`Kind::Evaluate`].
+    pub(super) fn evaluate(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+        let Kind::Evaluate { script, reference, frame_id } = &act.kind else {
+            return Err(Error::BadRequest { problem: "this is no evaluate".to_owned() });
+        };
+        if script.trim().is_empty() {
+            return Err(Error::BadRequest { problem: "fn is empty; give an expression or a function".to_owned() });
+        }
+        let value = match reference {
+            Some(_) => {
+                let at = Locator { reference: reference.clone(), ..Locator::default() };
+                let ready = self.ready(&at, Needs::PRESENT, act.force, deadline)?;
+                self.evaluate_with(&ready.node, script, deadline)?
+            }
+            None => {
+                let frame = match frame_id {
+                    Some(id) => FrameId::from(id.as_str()),
+                    None => self.top()?,
+                };
+                self.evaluate_in(&frame, script, deadline)?
+            }
+        };
+        Ok(Did { result: Some(value.result.value), rescued: value.rescued, ..Did::default() })
     }
+
+    /// Runs a script in the page's own world of a frame.
+    pub(super) fn evaluate_in(&self, frame: &FrameId, script: &str, deadline: Deadline) -> Result<Done<Value>, Error> {
+        let at = FrameRef::Id(frame.clone());
+        let run = |text: &str| self.supervisor.evaluate(&at, text, deadline);
+        self.first_that_parses(&at, &expressions(script), run, deadline)
+    }
+
+    /// Runs a script in the page's own world, with an element.
+    fn evaluate_with(&self, node: &Node, script: &str, deadline: Deadline) -> Result<Done<Value>, Error> {
+        let at = FrameRef::Id(node.frame.clone());
+        let element = self.in_main_world(node, deadline)?;
+        let run = |text: &str| {
+            let mut call = CallFunctionOn::new(text);
+            let mut argument = CallArgument::default();
+            argument.object_id = Some(element.clone());
+            call.object_id = Some(element.clone());
+            call.arguments = Some(vec![argument]);
+            call.await_promise = Some(true);
+            call.user_gesture = Some(true);
+            self.supervisor.call_function(&at, &call, deadline)
+        };
+        let outcome = self.first_that_parses(&at, &functions(script), run, deadline);
+        self.release(&node.frame, element);
+        outcome
+    }
+
+    fn first_that_parses(
+        &self,
+        at: &FrameRef,
+        forms: &[String],
+        run: impl Fn(&str) -> Result<Done<Value>, supervisor::Error>,
+        deadline: Deadline,
+    ) -> Result<Done<Value>, Error> {
+        let mut refused = Error::BadRequest { problem: "fn does not parse".to_owned() };
+        for form in forms {
+            match run(form) {
+                // A script that throws a syntax error itself (JSON.parse) has run; one that does not parse has not.
+                Err(supervisor::Error::Script(thrown))
+                    if thrown.message.starts_with("SyntaxError") && !self.parses(at, form, deadline)? =>
+                {
+                    // What stands before it is on one line of its own.
+                    let line = thrown.line.saturating_sub(1).max(0);
+                    refused = supervisor::Error::Script(supervisor::ScriptError { line, ..thrown }).into();
+                }
+                outcome => return Ok(outcome?),
+            }
+        }
+        Err(refused)
+    }
+
+    fn parses(&self, at: &FrameRef, form: &str, deadline: Deadline) -> Result<bool, Error> {
+        let compile = CompileScript::new(format!("({form}\n)"), "", false);
+        let compiled = self.supervisor.session_call(at, &compile, deadline)?;
+        Ok(compiled.result.exception_details.is_none())
+    }
+
+    /// A handle of a node in the page's own world. To be released.
+    fn in_main_world(&self, node: &Node, deadline: Deadline) -> Result<RemoteObjectId, Error> {
+        let ours = self.object(node, deadline)?;
+        let at = FrameRef::Id(node.frame.clone());
+        let mut describe = DescribeNode::new();
+        describe.object_id = Some(ours.clone());
+        let described = self.supervisor.session_call(&at, &describe, deadline);
+        self.release(&node.frame, ours);
+        let mut resolve = ResolveNode::new();
+        resolve.backend_node_id = Some(described?.result.node.backend_node_id);
+        let resolved = self.supervisor.session_call(&at, &resolve, deadline)?;
+        let gone = || Error::DocumentGone { frame: node.frame.to_string() };
+        resolved.result.object.object_id.ok_or_else(gone)
+    }
+}
+
+/// As an expression a script may end with semicolons.
+fn as_expression(script: &str) -> &str {
+    script.trim_end_matches(|c: char| c == ';' || c.is_whitespace())
+}
+
+/// The script as expressions that run it, in the order they are tried.
+fn expressions(script: &str) -> [String; 3] {
+    let expression = as_expression(script);
+    [
+        format!("(v => typeof v === \"function\" ? v() : v)((\n{expression}\n))"),
+        format!(
+            "(async run => {{ const v = await run(); return typeof v === \"function\" ? v() : v; }})(async () => (\n{expression}\n))"
+        ),
+        format!("(async function() {{\n{script}\n}})()"),
+    ]
+}
+
+/// The script as functions that take an element.
+fn functions(script: &str) -> [String; 3] {
+    let expression = as_expression(script);
+    [
+        format!(
+            "function(element) {{ return (v => typeof v === \"function\" ? v(element) : v)((\n{expression}\n)); }}"
+        ),
+        format!(
+            "function(element) {{ return (async run => {{ const v = await run(); \
+             return typeof v === \"function\" ? v(element) : v; }})(async () => (\n{expression}\n)); }}"
+        ),
+        format!("async function(element) {{\n{script}\n}}"),
+    ]
 }

@@ -5,14 +5,16 @@
 //! | `request`, `parse` | the actions as they are asked for |
 //! | `ready` | finding an element, and waiting until it can be acted on |
 //! | `pointer`, `drag`, `scroll` | the mouse |
-//! | `typing`, `forms` | the keyboard and form fields |
-//! | `evaluate`, `wait` | scripts of the caller; conditions |
+//! | `typing`, `keyboard`, `forms` | text into fields, keys, form fields |
+//! | `evaluate`, `wait`, `conditions` | scripts of the caller; conditions |
 //! | `settle`, `batch` | what an action caused and when that has ended; several in a row |
 
 mod batch;
+mod conditions;
 mod drag;
 mod evaluate;
 mod forms;
+mod keyboard;
 mod parse;
 mod pointer;
 mod ready;

@@ -56,6 +56,9 @@ impl Tab {
         let known = number.and_then(|number| self.supervisor.network_request(&self.target, number));
         let request = known.ok_or_else(|| Error::NoRequest { id: id.chars().take(40).collect() })?;
         let gone = |why: &str| Error::NoBody { id: request.id.to_string(), why: why.to_owned() };
+        if request.redirected {
+            return Err(gone("it was redirected; see the request after it"));
+        }
         if request.failure.is_some() {
             return Err(gone("it failed"));
         }

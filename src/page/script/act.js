@@ -102,8 +102,8 @@ function areaRects(element) {
 const clips = (overflow) => overflow !== "visible";
 const holdsFixed = (style) => style.transform !== "none" || style.filter !== "none" || style.perspective !== "none";
 
-/** What of a rectangle its scrolled containers and the viewport show. */
-function shownPart(element, rect) {
+/** What of a rectangle its scrolled containers and the viewport show; the viewport does not count for the `whole` page. */
+function shownPart(element, rect, whole = false) {
   let { left, top, right, bottom } = rect;
   let position = styleOf(element).position;
   const root = GET_DOCUMENT_ELEMENT.call(document);
@@ -120,8 +120,10 @@ function shownPart(element, rect) {
     if (x) [left, right] = [Math.max(left, box.left), Math.min(right, box.right)];
     if (y) [top, bottom] = [Math.max(top, box.top), Math.min(bottom, box.bottom)];
   }
-  [left, right] = [Math.max(left, 0), Math.min(right, innerWidth)];
-  [top, bottom] = [Math.max(top, 0), Math.min(bottom, innerHeight)];
+  if (!whole) {
+    [left, right] = [Math.max(left, 0), Math.min(right, innerWidth)];
+    [top, bottom] = [Math.max(top, 0), Math.min(bottom, innerHeight)];
+  }
   return right - left > 0.5 && bottom - top > 0.5 ? { left, top, right, bottom } : null;
 }
 

@@ -1,7 +1,6 @@
 // Pointer and mouse events by script, in the sequence in which a browser dispatches them.
 // https://www.w3.org/TR/pointerevents3/ and https://www.w3.org/TR/uievents/#events-mouseevent-event-order
 
-const DISPATCH = EventTarget.prototype.dispatchEvent;
 const FOCUS = HTMLElement.prototype.focus;
 const BLUR = HTMLElement.prototype.blur;
 const BUTTON_BITS = [1, 4, 2];

@@ -9,11 +9,13 @@
 //! | `fold` | leaving out long runs of like siblings, and what filters leave out |
 //! | `diff` | what changed between two texts |
 //! | `nodes` | the `aria` format |
+//! | `labels` | what labels in a picture stand for |
 
 mod closed;
 mod collect;
 mod diff;
 mod fold;
+mod labels;
 mod nodes;
 mod text;
 mod tree;

@@ -1,9 +1,11 @@
 //! What the fold asks the thread around it to do.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::super::bridge::Fulfil;
 use crate::cdp::protocol::browser::BrowserContextId;
+use crate::cdp::protocol::dom::BackendNodeId;
 use crate::cdp::protocol::target::TargetId;
 
 /// An id of a session; the protocol's `SessionId` without its wrapper.
@@ -45,6 +47,14 @@ pub(in crate::supervisor) enum Outgoing {
     EnableNetwork,
     /// `Network.disable`.
     DisableNetwork,
+    /// `Browser.setDownloadBehavior`: into a folder, and told.
+    CatchDownloads { context: Option<BrowserContextId>, folder: Arc<Path> },
+    /// `Browser.setDownloadBehavior`: as it was.
+    LeaveDownloads { context: Option<BrowserContextId> },
+    /// `Page.setInterceptFileChooserDialog`.
+    CatchChoosers { on: bool, cancel: bool },
+    /// `DOM.setFileInputFiles`.
+    SetFiles { node: BackendNodeId, files: Arc<[String]> },
     /// `Page.enable`.
     EnablePage,
     /// `Runtime.enable`.

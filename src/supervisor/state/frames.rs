@@ -72,6 +72,11 @@ impl Frames {
         self.by_id.get(id).map(|f| Arc::clone(&f.loader))
     }
 
+    /// The page that a frame belongs to.
+    pub(super) fn page(&self, id: &FrameId) -> Option<TargetId> {
+        self.by_id.get(id).map(|f| f.page.clone())
+    }
+
     pub(super) fn count_on(&self, page: &TargetId) -> usize {
         self.by_id.values().filter(|f| f.page == *page).count()
     }

@@ -162,6 +162,7 @@ impl State {
                 let status = response.status;
                 self.network.end(id, |open| {
                     answered(&mut open.told, status);
+                    open.told.redirected = true;
                     took(open, event.timestamp);
                 });
             }
@@ -186,6 +187,7 @@ impl State {
             frame_id: event.frame_id.clone(),
             number,
             wire_bytes: None,
+            redirected: false,
             session: Arc::clone(session),
             raw_id: id.into(),
         };
@@ -227,7 +229,9 @@ impl State {
             None => error.to_owned(),
         };
         self.network.end(&event.request_id, |open| {
-            open.told.failure = Some(failure.into());
+            // Of a script or a style that the server refuses Chromium tells that it is cancelled.
+            let refused = open.told.status.is_some_and(|status| status >= 400);
+            open.told.failure = (!refused).then(|| failure.into());
             took(open, event.timestamp);
         });
     }
@@ -250,6 +254,7 @@ impl State {
             frame_id: None,
             number,
             wire_bytes: None,
+            redirected: false,
             session: Arc::clone(session),
             raw_id: (*event.request_id).into(),
         };

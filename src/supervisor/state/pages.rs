@@ -7,6 +7,7 @@ use super::super::options::Pages;
 use super::super::snapshot::{Page, PageState};
 use super::sessions::SessionKind;
 use super::{Now, Outgoing, SessionKey, State};
+use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::{TargetId, TargetInfo};
 
@@ -20,6 +21,7 @@ pub(super) struct PageRec {
     pub(super) state: PageState,
     pub(super) opener: Option<TargetId>,
     pub(super) top: Option<FrameId>,
+    pub(super) context: Option<BrowserContextId>,
     pub(super) own: bool,
     /// A dialog that was open when the connection was lost.
     pub(super) lost_dialog: Option<Arc<str>>,
@@ -37,6 +39,7 @@ impl PageRec {
             opener: self.opener.clone(),
             top_frame: self.top.clone(),
             own: self.own,
+            context: self.context.clone(),
             lost_dialog: self.lost_dialog.clone().filter(|_| self.state == PageState::Wedged),
             session: Arc::clone(&self.session),
         }
@@ -95,6 +98,7 @@ impl State {
             state: PageState::Attaching,
             opener: info.opener_id.clone(),
             top: None,
+            context: info.browser_context_id.clone(),
             own,
             lost_dialog: None,
             closing: false,
@@ -113,6 +117,8 @@ impl State {
         self.dirty.frames |= self.frames.remove_page(target);
         self.sessions.retain(|_, session| session.page != *target);
         self.note(Kind::TabClosed, Some(target), now, &serde_json::json!({}));
+        self.forget_chooser(target);
+        self.forget_console_of(target);
         self.forget_network_of(target);
         self.requests.page_gone(target);
     }

@@ -26,11 +26,13 @@ impl State {
         self.lose_dialogs(|_| true, now);
         self.sessions.clear();
         self.forget_open(|_| true);
+        self.lose_downloads();
         self.frames.detach_all();
         self.waiting.clear();
         self.effects.clear();
         self.requests.listed = false;
         self.requests.listed_at = None;
+        self.forget_choosers(&Error::Reconnecting { reason: reason.to_owned() });
         self.requests.disconnect(&Error::Reconnecting { reason: reason.to_owned() });
         for page in &mut self.pages {
             page.closing = false;

@@ -107,6 +107,7 @@ impl State {
             Some(index) => self.page_back(index, session, info),
             None => self.page_in(session, info, now),
         }
+        self.catch_downloads_in(info.browser_context_id.clone());
         self.add_session(session, SessionKind::Page, info, info.target_id.clone(), now);
     }
 
@@ -131,6 +132,7 @@ impl State {
         self.sessions.insert(Arc::clone(session), rec);
         self.bridge_session(session);
         self.network_session(session);
+        self.chooser_session(session);
         for command in commands {
             let step = if *command == Outgoing::FrameTree { Step::FrameTree } else { Step::Plain };
             self.step(session, step, command.clone());

@@ -6,8 +6,9 @@ use super::{Dirty, State};
 impl State {
     /// The next view, if anything changed since `last`. Parts that did not are shared with it.
     pub(in crate::supervisor) fn view(&mut self, last: &Snapshot) -> Option<Snapshot> {
-        let Dirty { phase, pages, frames, dialogs, recent, console, bridge } = std::mem::take(&mut self.dirty);
-        if !(phase || pages || frames || dialogs || recent || console || bridge) {
+        let Dirty { phase, pages, frames, dialogs, recent, console, bridge, downloads } =
+            std::mem::take(&mut self.dirty);
+        if !(phase || pages || frames || dialogs || recent || console || bridge || downloads) {
             return None;
         }
         let mut next = last.clone();
@@ -29,6 +30,9 @@ impl State {
         }
         if recent {
             next.recent = self.dialogs.recent();
+        }
+        if downloads {
+            next.downloads = self.downloads.view();
         }
         if console {
             next.console = self.console.view();

@@ -1,0 +1,322 @@
+//! Keys and texts on their way to the page.
+//!
+//! Key events go to the page's own session: Chromium hands them to whatever frame has the focus, of any
+//! process. Events are sent in bursts, so that a long text does not wait for each of them. A dialog that opens in
+//! between ends the typing: what was sent of the burst comes in when the dialog is answered, the rest does not.
+
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::super::input::keys::{Chord, Key, SHIFT};
+use super::super::world::Node;
+use super::super::{Error, Tab};
+use super::ready::Needs;
+use super::typing::{Mode, Typed, Typing};
+use super::{Act, Did, Input, Locator};
+use crate::cdp::protocol::input::{DispatchKeyEvent, InsertText};
+use crate::supervisor::{self, FrameRef};
+use crate::sync::{Deadline, pause};
+
+/// Between the characters of slow typing.
+const SLOWLY: Duration = Duration::from_millis(75);
+/// How many characters are under way at once.
+const BURST: usize = 16;
+/// How often a key may be repeated.
+const MOST: u32 = 1_000;
+/// Where Chromium does not answer the first key for so long, though the page answers, the events are dispatched
+/// by script.
+const UNANSWERED: Duration = Duration::from_secs(1);
+
+/// What is sent for a part of a text.
+enum Step {
+    Key(Key),
+    Text(String),
+}
+
+/// The focus in one frame.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct FocusIn {
+    has: bool,
+    id: u32,
+    typed: bool,
+    locked: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Sent {
+    problem: Option<String>,
+}
+
+impl Tab {
+    fn page(&self) -> FrameRef {
+        FrameRef::TopOf(self.target.clone())
+    }
+
+    /// Sends a text to whatever has the focus.
+    pub(super) fn send_text(
+        &self,
+        text: &str,
+        how: Typing,
+        into: Option<(&Node, Mode)>,
+        deadline: Deadline,
+    ) -> Result<Typed, Error> {
+        let mut steps = steps_of(text);
+        let of = text.chars().count();
+        steps.extend(how.submit.then(|| Key::of_char('\n').map(Step::Key)).flatten());
+        let began = Instant::now();
+        let late = |sent: usize| Error::Timeout {
+            what: format!("the end of the text ({sent} of {of} characters are typed; insertText is for long texts)"),
+            after_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        };
+        let (mut sent, mut steps, mut first) = (0, steps.into_iter().peekable(), true);
+        while let Some(step) = steps.next() {
+            if deadline.passed() {
+                return Err(late(sent));
+            }
+            let (count, (handled, outcome)) = match step {
+                Step::Text(text) => {
+                    let count = text.chars().count();
+                    (count, (count * 2, self.insert_raw(&text, deadline)))
+                }
+                Step::Key(key) => {
+                    let mut events = strokes(&key);
+                    let mut count = 1;
+                    let most = if how.slowly || first { 1 } else { BURST };
+                    while count < most
+                        && let Some(Step::Key(key)) = steps.next_if(|step| matches!(step, Step::Key(_)))
+                    {
+                        events.extend(strokes(&key));
+                        count += 1;
+                    }
+                    let sent = if first { self.send_first(events, deadline) } else { self.send_keys(events, deadline) };
+                    (count, sent)
+                }
+            };
+            match outcome {
+                Ok(()) => sent += count,
+                Err(error) if error.is_blocked_by_dialog() && self.has_dialog() => {
+                    // The key that opened it, and what was under way behind it, come in afterwards.
+                    let sent = sent + (handled / 2).min(count - 1);
+                    return Ok(Typed { sent, of, follows: count.min(of - sent), blocked: true, synthetic: false });
+                }
+                // The page answers, the browser's input does not.
+                Err(error) if first && unanswered(&error) && !deadline.passed() => {
+                    tracing::debug!(target: "cdpilot::page", %error, "trusted keys are not answered");
+                    return self.synthetic_text(into, text, how.submit, deadline);
+                }
+                Err(error) if unanswered(&error) && deadline.passed() => return Err(late(sent)),
+                Err(error) => return Err(error),
+            }
+            first = false;
+            if how.slowly && steps.peek().is_some() {
+                pause(SLOWLY.min(deadline.left()));
+            }
+        }
+        Ok(Typed { sent: sent.min(of), of, follows: 0, blocked: false, synthetic: false })
+    }
+
+    /// Sends key events, all before the first answer is waited for. How many the page has handled, and what
+    /// ended it.
+    pub(super) fn send_keys(&self, events: Vec<DispatchKeyEvent>, deadline: Deadline) -> (usize, Result<(), Error>) {
+        let page = self.page();
+        let (mut handled, mut events) = (0, events.into_iter().peekable());
+        while events.peek().is_some() {
+            let calls = events.by_ref().take(BURST * 2).map(|event| (page.clone(), event)).collect();
+            for outcome in self.supervisor.session_calls(calls, deadline) {
+                match outcome {
+                    Ok(_) => handled += 1,
+                    Err(error) => return (handled, Err(error.into())),
+                }
+            }
+        }
+        (handled, Ok(()))
+    }
+
+    /// The same for the first ones, which tell whether the browser's input is answered at all.
+    fn send_first(&self, events: Vec<DispatchKeyEvent>, deadline: Deadline) -> (usize, Result<(), Error>) {
+        let all = events.len();
+        match self.send_keys(events, deadline.within(UNANSWERED)) {
+            // What the page does about the key takes that long.
+            (_, Err(Error::Supervisor(supervisor::Error::Unresponsive { .. }))) if !deadline.passed() => {
+                (all, self.is_mac(deadline).map(|_| ()))
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn insert_raw(&self, text: &str, deadline: Deadline) -> Result<(), Error> {
+        self.supervisor.session_call(&self.page(), &InsertText::new(text), deadline)?;
+        Ok(())
+    }
+
+    pub(super) fn insert(&self, text: &str, deadline: Deadline) -> Result<Did, Error> {
+        let focus = self.focus(deadline)?;
+        let reason = match &focus {
+            Some((_, focus)) if focus.locked => "it is read-only",
+            Some((_, focus)) if focus.typed => "",
+            Some(_) => "it takes no text; focus a field first, or use type with a ref",
+            None => "nothing has the focus; focus a field first, or use type with a ref",
+        };
+        if !reason.is_empty() {
+            let what = "the focused element".to_owned();
+            return Err(Error::NotActionable { what, reason: reason.to_owned(), covered_by: None });
+        }
+        self.insert_raw(text, deadline)?;
+        Ok(Did::default())
+    }
+
+    /// The frame that has the focus and what has it there.
+    fn focus(&self, deadline: Deadline) -> Result<Option<(Node, FocusIn)>, Error> {
+        let now = self.supervisor.snapshot();
+        let frames: Vec<_> = now.frames_of(self.target.as_str()).map(|frame| frame.frame_id.clone()).collect();
+        let found = self.call_all::<FocusIn, _>(&frames, "focus", |_| json!({}), deadline);
+        let mut failed = None;
+        for (frame, outcome) in frames.into_iter().zip(found) {
+            match outcome {
+                Ok((doc, done)) if done.has => {
+                    let node = Node { frame, doc, id: done.id };
+                    return Ok(Some((node, done.result)));
+                }
+                Ok(_) => {}
+                Err(error) => failed = Some(error),
+            }
+        }
+        failed.map_or(Ok(None), Err)
+    }
+
+    pub(super) fn press(
+        &self,
+        act: &Act,
+        at: &Locator,
+        key: &str,
+        times: u32,
+        deadline: Deadline,
+    ) -> Result<Did, Error> {
+        let chord = Chord::parse(key).map_err(|problem| Error::BadRequest { problem })?;
+        if times == 0 || times > MOST {
+            let problem = format!("repeat is {times}; a key is pressed 1 to {MOST} times");
+            return Err(Error::BadRequest { problem });
+        }
+        let mut did = Did::default();
+        let mut node = None;
+        let mut mac = cfg!(target_os = "macos");
+        if at.reference.is_some() || at.selector.is_some() {
+            let ready = self.ready(at, Needs::FOCUS, act.force, deadline)?;
+            self.focus_field(&ready, at, Mode::Keep, deadline)?;
+            did.rescued = ready.rescued;
+            mac = ready.mac;
+            node = Some(ready.node);
+        } else if chord.by_platform {
+            mac = self.is_mac(deadline)?;
+        }
+        let chord = chord.on(mac);
+        if act.input == Some(Input::Synthetic) {
+            self.synthetic_press(node.as_ref(), &chord, times, deadline)?;
+            did.input = Some(Input::Synthetic);
+            return Ok(did);
+        }
+        let events = chord.events(times, mac);
+        let sent = if times == 1 { self.send_first(events, deadline) } else { self.send_keys(events, deadline) };
+        match sent.1 {
+            Ok(()) => Ok(did),
+            Err(error) if unanswered(&error) && !deadline.passed() => {
+                self.synthetic_press(node.as_ref(), &chord, times, deadline)?;
+                did.input = Some(Input::Synthetic);
+                Ok(did)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn is_mac(&self, deadline: Deadline) -> Result<bool, Error> {
+        let (_, told) = self.call::<bool>(&self.top()?, "isMac", &json!({}), deadline)?;
+        Ok(told.result)
+    }
+
+    /// Types by script: into a field, or into what has the focus.
+    pub(super) fn synthetic_text(
+        &self,
+        into: Option<(&Node, Mode)>,
+        text: &str,
+        submit: bool,
+        deadline: Deadline,
+    ) -> Result<Typed, Error> {
+        let (node, mode) = match into {
+            Some((node, mode)) => (node.clone(), mode),
+            None => (self.focused_node(deadline)?, Mode::Keep),
+        };
+        let mut keys: Vec<_> = text.chars().map(stroke_by_script).collect();
+        keys.extend(submit.then(|| stroke_by_script('\n')));
+        let args = json!({ "id": node.id, "mode": mode.name(), "keys": keys });
+        let of = text.chars().count();
+        match self.call_on_node::<Sent>(&node, "typeByScript", &args, deadline) {
+            Ok(told) => match told.problem {
+                Some(reason) => {
+                    Err(Error::NotActionable { what: "the focused element".to_owned(), reason, covered_by: None })
+                }
+                None => Ok(Typed { sent: of, of, follows: 0, blocked: false, synthetic: true }),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    fn synthetic_press(&self, node: Option<&Node>, chord: &Chord, times: u32, deadline: Deadline) -> Result<(), Error> {
+        let node = match node {
+            Some(node) => node.clone(),
+            None => self.focused_node(deadline)?,
+        };
+        let args = json!({
+            "id": node.id, "held": chord.held, "key": chord.key, "bits": chord.bits(), "times": times,
+        });
+        let told: Sent = self.call_on_node(&node, "pressByScript", &args, deadline)?;
+        match told.problem {
+            Some(reason) => {
+                Err(Error::NotActionable { what: "the focused element".to_owned(), reason, covered_by: None })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What has the focus; the body of the top document when nothing has it (id 0).
+    fn focused_node(&self, deadline: Deadline) -> Result<Node, Error> {
+        if let Some((node, _)) = self.focus(deadline)? {
+            return Ok(node);
+        }
+        let top = self.top()?;
+        let doc = self.document(&top, deadline)?;
+        Ok(Node { frame: top, doc, id: 0 })
+    }
+}
+
+/// Whether the browser left input unanswered though the page answered.
+fn unanswered(error: &Error) -> bool {
+    matches!(error, Error::Supervisor(supervisor::Error::Cdp(error)) if error.is_timeout())
+}
+
+fn steps_of(text: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for character in text.chars() {
+        match (Key::of_char(character), steps.last_mut()) {
+            (Some(key), _) => steps.push(Step::Key(key)),
+            (None, Some(Step::Text(text))) => text.push(character),
+            (None, _) => steps.push(Step::Text(character.to_string())),
+        }
+    }
+    steps
+}
+
+fn strokes(key: &Key) -> Vec<DispatchKeyEvent> {
+    let bits = if key.shifted { SHIFT } else { 0 };
+    vec![key.down(bits, false, false), key.up(bits)]
+}
+
+fn stroke_by_script(character: char) -> serde_json::Value {
+    match Key::of_char(character) {
+        Some(key) => json!({ "key": key, "shift": key.shifted }),
+        None => json!({ "put": character }),
+    }
+}

@@ -1,0 +1,218 @@
+//! Where nodes of any frame lie in the top viewport.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::world::{Doc, Node};
+use super::super::{Error, Tab};
+use super::options::Rect;
+use crate::cdp::protocol::page::FrameId;
+use crate::sync::Deadline;
+
+/// The viewport of a frame. Lengths in CSS pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+pub(super) struct View {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    /// Where it is scrolled to.
+    pub(super) x: f64,
+    pub(super) y: f64,
+    /// Device pixels for one CSS pixel.
+    pub(super) ratio: f64,
+    /// What a scroll bar takes of the width.
+    pub(super) bars: f64,
+    /// The tab is not the one that a window shows.
+    pub(super) hidden: bool,
+}
+
+impl View {
+    /// What it shows, from its own corner.
+    pub(super) fn rect(&self) -> Rect {
+        Rect { x: 0.0, y: 0.0, width: self.width, height: self.height }
+    }
+}
+
+/// Where a node lies, in CSS pixels of the top viewport.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Place {
+    /// All of it. `None` when it has no box or is not visible.
+    pub(super) all: Option<Rect>,
+    /// What frames and containers around it show of it.
+    pub(super) part: Option<Rect>,
+}
+
+/// How nodes are looked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct How {
+    /// What is out of the top viewport counts too.
+    pub(super) whole: bool,
+    /// What lies under other elements does not count.
+    pub(super) uncovered: bool,
+}
+
+#[derive(Serialize)]
+struct Ask<'a> {
+    ids: &'a [u32],
+    holes: &'a [u32],
+    whole: bool,
+    uncovered: bool,
+}
+
+#[derive(Deserialize)]
+struct Told {
+    view: View,
+    boxes: Vec<Option<Boxed>>,
+    holes: Vec<Option<Hole>>,
+}
+
+#[derive(Deserialize)]
+struct Boxed {
+    all: Option<Side>,
+    part: Option<Side>,
+}
+
+/// Where a document lies in the frame around it.
+#[derive(Clone, Copy, Deserialize)]
+struct Hole {
+    x: f64,
+    y: f64,
+    sx: f64,
+    sy: f64,
+    part: Option<Side>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+struct Side(f64, f64, f64, f64);
+
+impl From<Side> for Rect {
+    fn from(Side(x, y, width, height): Side) -> Self {
+        Self { x, y, width, height }
+    }
+}
+
+/// From a frame's viewport to the top one.
+#[derive(Clone, Copy)]
+struct Lift {
+    x: f64,
+    y: f64,
+    sx: f64,
+    sy: f64,
+    /// What is shown of the frame, in the top viewport. `None` outside: for the top frame all is.
+    shown: Option<Rect>,
+    is_top: bool,
+}
+
+impl Lift {
+    const TOP: Self = Self { x: 0.0, y: 0.0, sx: 1.0, sy: 1.0, shown: None, is_top: true };
+
+    fn of(&self, rect: Rect) -> Rect {
+        Rect {
+            x: self.x + self.sx * rect.x,
+            y: self.y + self.sy * rect.y,
+            width: self.sx * rect.width,
+            height: self.sy * rect.height,
+        }
+    }
+
+    fn shown_of(&self, part: Side) -> Option<Rect> {
+        let lifted = self.of(part.into());
+        if self.is_top { Some(lifted) } else { self.shown?.and(&lifted) }
+    }
+
+    fn into_hole(self, hole: &Hole) -> Self {
+        Self {
+            x: self.x + self.sx * hole.x,
+            y: self.y + self.sy * hole.y,
+            sx: self.sx * hole.sx,
+            sy: self.sy * hole.sy,
+            shown: hole.part.and_then(|part| self.shown_of(part)),
+            is_top: false,
+        }
+    }
+}
+
+/// What is asked of one frame.
+#[derive(Default)]
+struct Wanted {
+    ids: Vec<u32>,
+    holes: Vec<u32>,
+}
+
+impl Tab {
+    /// Where nodes lie, of all frames at once, and the top viewport. `None` for a node that is gone.
+    pub(super) fn places(
+        &self,
+        nodes: &[Node],
+        how: How,
+        deadline: Deadline,
+    ) -> Result<(View, Vec<Option<Place>>), Error> {
+        let top = self.top()?;
+        let mut wanted: HashMap<FrameId, Wanted> = HashMap::from([(top.clone(), Wanted::default())]);
+        let mut owners: HashMap<FrameId, Node> = HashMap::new();
+        for node in nodes {
+            let mut frame = node.frame.clone();
+            // The frames around it are asked too.
+            while frame != top && !owners.contains_key(&frame) {
+                let Ok(Some(owner)) = self.owner(&frame, deadline) else { break };
+                let around = owner.frame.clone();
+                wanted.entry(around.clone()).or_default().holes.push(owner.id);
+                owners.insert(frame, owner);
+                frame = around;
+            }
+            let of_frame = wanted.entry(node.frame.clone()).or_default();
+            if !of_frame.ids.contains(&node.id) {
+                of_frame.ids.push(node.id);
+            }
+        }
+        let frames: Vec<FrameId> = wanted.keys().cloned().collect();
+        let ask = |frame: &FrameId| {
+            let wanted = wanted.get(frame);
+            let list = |of: fn(&Wanted) -> &Vec<u32>| wanted.map(of).map_or(&[][..], Vec::as_slice);
+            let (ids, holes) = (list(|wanted| &wanted.ids), list(|wanted| &wanted.holes));
+            Ask { ids, holes, whole: how.whole && *frame == top, uncovered: how.uncovered }
+        };
+        let mut told: HashMap<FrameId, (Doc, Told)> = HashMap::new();
+        for (frame, answer) in frames.iter().zip(self.call_all(&frames, "boxes", ask, deadline)) {
+            match answer {
+                Ok((doc, done)) => drop(told.insert(frame.clone(), (doc, done.result))),
+                Err(error) if *frame == top || error.is_blocked_by_dialog() => return Err(error),
+                Err(_) => {}
+            }
+        }
+        let lift = |frame: &FrameId| lift(frame, &top, &owners, &wanted, &told);
+        let place = |node: &Node| {
+            let (doc, answer) = told.get(&node.frame)?;
+            if *doc != node.doc {
+                return None;
+            }
+            let index = wanted.get(&node.frame)?.ids.iter().position(|id| *id == node.id)?;
+            let boxed = answer.boxes.get(index)?.as_ref()?;
+            let lift = lift(&node.frame)?;
+            let all = boxed.all.map(|side| lift.of(side.into()));
+            Some(Place { all, part: boxed.part.and_then(|part| lift.shown_of(part)) })
+        };
+        let places = nodes.iter().map(place).collect();
+        let view = told.get(&top).map(|(_, told)| told.view);
+        let missing = || Error::DocumentGone { frame: top.to_string() };
+        Ok((view.ok_or_else(missing)?, places))
+    }
+}
+
+fn lift(
+    frame: &FrameId,
+    top: &FrameId,
+    owners: &HashMap<FrameId, Node>,
+    wanted: &HashMap<FrameId, Wanted>,
+    told: &HashMap<FrameId, (Doc, Told)>,
+) -> Option<Lift> {
+    if frame == top {
+        return Some(Lift::TOP);
+    }
+    let owner = owners.get(frame)?;
+    let outer = lift(&owner.frame, top, owners, wanted, told)?;
+    let (doc, around) = told.get(&owner.frame)?;
+    let index = wanted.get(&owner.frame)?.holes.iter().position(|id| *id == owner.id)?;
+    let hole = around.holes.get(index)?.as_ref()?;
+    (*doc == owner.doc).then(|| outer.into_hole(hole))
+}

@@ -1,0 +1,100 @@
+//! A coloured area over an element, for people who watch. The browser draws it over the page; nothing is
+//! written into the page. Pictures are taken without it.
+
+use super::super::world::Node;
+use super::super::{Error, Tab};
+use crate::cdp::protocol::dom::{self, Rgba};
+use crate::cdp::protocol::overlay::{Enable, HideHighlight, HighlightConfig, HighlightNode};
+use crate::cdp::protocol::page::FrameId;
+use crate::supervisor::FrameRef;
+use crate::sync::Deadline;
+
+/// How much of the page is seen through it.
+const FILL: f64 = 0.25;
+
+/// What is highlighted.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Highlighted {
+    node: Node,
+    colour: [u8; 3],
+}
+
+impl Tab {
+    /// Highlights the element of a ref, in any frame, until [`clear_highlight`](Self::clear_highlight),
+    /// another highlight, or its document goes. One element of a tab at a time.
+    ///
+    /// # Errors
+    /// [`Error::BadRef`], [`Error::StaleRef`], those of the supervisor.
+    pub fn highlight(&self, reference: &str, colour: [u8; 3], deadline: Deadline) -> Result<(), Error> {
+        let (node, _) = self.resolve(reference)?;
+        self.highlight_node(&node, colour, deadline)
+    }
+
+    /// The same for a node.
+    ///
+    /// # Errors
+    /// As [`highlight`](Self::highlight).
+    pub fn highlight_node(&self, node: &Node, colour: [u8; 3], deadline: Deadline) -> Result<(), Error> {
+        self.clear_highlight(deadline)?;
+        self.show_highlight(&Highlighted { node: node.clone(), colour }, deadline)
+    }
+
+    /// Takes the highlight away.
+    ///
+    /// # Errors
+    /// Those of the supervisor.
+    pub fn clear_highlight(&self, deadline: Deadline) -> Result<(), Error> {
+        // Taken out first: the lock is not held over a call.
+        let shown = self.highlighted.lock().take();
+        match shown {
+            Some(shown) => self.hide_highlight(&shown.node.frame, deadline),
+            None => Ok(()),
+        }
+    }
+
+    /// Does something while nothing is highlighted.
+    pub(super) fn unhighlighted<T>(
+        &self,
+        deadline: Deadline,
+        action: impl FnOnce(&Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let shown = self.highlighted.lock().clone();
+        let Some(shown) = shown else { return action(self) };
+        self.hide_highlight(&shown.node.frame, deadline)?;
+        let outcome = action(self);
+        if let Err(error) = self.show_highlight(&shown, deadline) {
+            tracing::debug!(%error, "the highlight is gone");
+        }
+        outcome
+    }
+
+    fn show_highlight(&self, shown: &Highlighted, deadline: Deadline) -> Result<(), Error> {
+        let at = FrameRef::Id(shown.node.frame.clone());
+        let object = self.object(&shown.node, deadline)?;
+        let outcome = (|| {
+            self.supervisor.session_call(&at, &dom::Enable::new(), deadline)?;
+            self.supervisor.session_call(&at, &Enable::new(), deadline)?;
+            let mut config = HighlightConfig::new();
+            let [red, green, blue] = shown.colour.map(i64::from);
+            let colour = |alpha: f64| Rgba { a: Some(alpha), ..Rgba::new(red, green, blue) };
+            (config.content_color, config.padding_color) = (Some(colour(FILL)), Some(colour(FILL)));
+            config.border_color = Some(colour(1.0));
+            let mut highlight = HighlightNode::new(config);
+            highlight.object_id = Some(object.clone());
+            self.supervisor.session_call(&at, &highlight, deadline)
+        })();
+        self.release(&shown.node.frame, object);
+        outcome?;
+        *self.highlighted.lock() = Some(shown.clone());
+        Ok(())
+    }
+
+    fn hide_highlight(&self, frame: &FrameId, deadline: Deadline) -> Result<(), Error> {
+        let now = self.supervisor.snapshot();
+        if now.frame(frame.as_str()).is_none_or(|frame| frame.session_id.is_none()) {
+            return Ok(()); // it went with its frame
+        }
+        self.supervisor.session_call(&FrameRef::Id(frame.clone()), &HideHighlight::new(), deadline)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! Paper.
+
+use base64::Engine as _;
+use serde::{Deserialize, Serialize};
+
+use super::super::{Error, Tab};
+use crate::cdp;
+use crate::cdp::protocol::io;
+use crate::cdp::protocol::page::{PrintToPdf, PrintToPdfTransferMode};
+use crate::supervisor::{self, FrameRef};
+use crate::sync::Deadline;
+
+/// Bytes of a PDF that are read at once.
+const PIECE: i64 = 1024 * 1024;
+
+/// What a PDF is like. What is left out is as Chromium has it: Letter, portrait, margins of 1 cm.
+/// Lengths are in inches.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct PdfOptions {
+    /// The long side of the paper lies down.
+    pub landscape: bool,
+    /// With the backgrounds of elements.
+    pub print_background: bool,
+    /// How much larger or smaller, 0.1 to 2.
+    pub scale: Option<f64>,
+    /// Of the paper.
+    pub paper_width: Option<f64>,
+    /// Of the paper.
+    pub paper_height: Option<f64>,
+    /// On all four sides.
+    pub margin: Option<f64>,
+    /// Which pages, from 1: `1-5, 8`. Default: all.
+    pub page_ranges: Option<String>,
+    /// The size that the page's style sheet names goes before that of the paper.
+    pub prefer_css_page_size: bool,
+}
+
+impl PdfOptions {
+    fn command(&self) -> Result<PrintToPdf, Error> {
+        let bad = |problem: &str| Error::BadRequest { problem: problem.to_owned() };
+        if self.scale.is_some_and(|scale| !(0.1..=2.0).contains(&scale)) {
+            return Err(bad("scale of a PDF goes from 0.1 to 2"));
+        }
+        let lengths = [self.paper_width, self.paper_height];
+        if lengths.into_iter().flatten().any(|inches| !(inches > 0.0 && inches <= 200.0)) {
+            return Err(bad("sides of paper are above 0 and at most 200 inches"));
+        }
+        if self.margin.is_some_and(|inches| !(0.0..=100.0).contains(&inches)) {
+            return Err(bad("margin is 0 to 100 inches"));
+        }
+        let mut print = PrintToPdf::new();
+        print.landscape = Some(self.landscape);
+        print.print_background = Some(self.print_background);
+        (print.scale, print.paper_width, print.paper_height) = (self.scale, self.paper_width, self.paper_height);
+        (print.margin_top, print.margin_bottom) = (self.margin, self.margin);
+        (print.margin_left, print.margin_right) = (self.margin, self.margin);
+        print.page_ranges.clone_from(&self.page_ranges);
+        print.prefer_css_page_size = Some(self.prefer_css_page_size);
+        print.transfer_mode = Some(PrintToPdfTransferMode::ReturnAsStream);
+        Ok(print)
+    }
+}
+
+impl Tab {
+    /// The page as a PDF.
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`] for options that make no sense, [`Error::NoPdf`] when the browser refuses, and
+    /// those of the supervisor: `BLOCKED_BY_DIALOG` under a dialog.
+    pub fn pdf(&self, options: &PdfOptions, deadline: Deadline) -> Result<Vec<u8>, Error> {
+        let page = FrameRef::TopOf(self.target.clone());
+        let printed = self.supervisor.call(&page, &options.command()?, deadline).map_err(refused)?.result;
+        let Some(stream) = printed.stream else {
+            return printed.data.decode().map_err(|error| Error::NoPdf { problem: error.to_string() });
+        };
+        let bytes = self.read_stream(&page, &stream, deadline);
+        self.supervisor.post(&page, &io::Close::new(stream));
+        bytes
+    }
+
+    fn read_stream(&self, page: &FrameRef, stream: &io::StreamHandle, deadline: Deadline) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        loop {
+            let mut read = io::Read::new(stream.clone());
+            read.size = Some(PIECE);
+            let piece = self.supervisor.call(page, &read, deadline).map_err(refused)?.result;
+            if piece.base64_encoded == Some(true) {
+                let decoded = base64::engine::general_purpose::STANDARD.decode(&piece.data);
+                bytes.extend(decoded.map_err(|error| Error::NoPdf { problem: error.to_string() })?);
+            } else {
+                bytes.extend_from_slice(piece.data.as_bytes());
+            }
+            if piece.eof {
+                return Ok(bytes);
+            }
+        }
+    }
+}
+
+/// A refusal is the browser's, everything else is the supervisor's.
+fn refused(error: supervisor::Error) -> Error {
+    match error {
+        supervisor::Error::Cdp(cdp::Error::Protocol { message, .. }) if message.contains("ranges") => {
+            Error::BadRequest { problem: format!("{message}; write pageRanges like 1-5, 8") }
+        }
+        supervisor::Error::Cdp(cdp::Error::Protocol { message, .. }) => Error::NoPdf { problem: message },
+        error => error.into(),
+    }
+}

@@ -1,0 +1,107 @@
+//! Writing pictures and papers into a folder.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::super::Error;
+
+/// How often another name is tried.
+const TRIES: u32 = 8;
+/// Characters of a name that are kept.
+const LONGEST: usize = 60;
+
+/// Writes a file under a new name into a folder, which is made when it is not there. The name begins with
+/// what is safe in `stem` and has the time and some chance in it. The file is whole or not there; on Unix
+/// only its owner may read it. Links are not followed: a folder that is one is refused, and a name that
+/// is taken is not written to.
+///
+/// # Errors
+/// [`Error::File`].
+pub fn save(folder: &Path, stem: &str, ending: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
+    let failed = |doing, error: std::io::Error| {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Error::File { doing, name, problem: error.to_string() }
+    };
+    make(folder).map_err(|error| failed("use", error))?;
+    let mut file = tempfile::Builder::new().prefix(".part-").tempfile_in(folder).map_err(|e| failed("write to", e))?;
+    file.write_all(bytes).and_then(|()| file.as_file().sync_data()).map_err(|error| failed("write to", error))?;
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let path = folder.join(name(stem, ending));
+        match file.persist_noclobber(&path) {
+            Ok(_) => return Ok(path),
+            Err(back) if tries < TRIES && back.error.kind() == std::io::ErrorKind::AlreadyExists => file = back.file,
+            Err(back) => return Err(failed("write to", back.error)),
+        }
+    }
+}
+
+/// A folder of its owner, no link.
+fn make(folder: &Path) -> std::io::Result<()> {
+    if fs::symlink_metadata(folder).is_err() {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder)?;
+    }
+    if fs::symlink_metadata(folder)?.is_dir() {
+        return Ok(());
+    }
+    Err(std::io::Error::new(std::io::ErrorKind::NotADirectory, "it is a link or a file, not a folder; name a folder"))
+}
+
+fn name(stem: &str, ending: &str) -> String {
+    let safe = |text: &str| -> String {
+        let kept = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' };
+        let text: String = text.chars().map(kept).take(LONGEST).collect();
+        let parts: Vec<&str> = text.split('-').filter(|part| !part.is_empty()).collect();
+        parts.join("-")
+    };
+    let (stem, ending) = (safe(stem), safe(ending));
+    let stem = if stem.is_empty() { "file" } else { &stem };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    format!("{stem}-{now}-{:06x}.{ending}", fastrand::u32(..1 << 24))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_get_new_safe_names_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let media = folder.path().join("a/media");
+        let first = save(&media, "../../etc/pass wd\u{e9}", "png", b"one").unwrap();
+        let second = save(&media, "", "pdf", b"two").unwrap();
+        assert!(first.starts_with(&media) && second.starts_with(&media));
+        let name = first.file_name().unwrap().to_str().unwrap();
+        assert!(name.starts_with("etc-pass-wd-") && name.ends_with(".png"), "{name}");
+        assert!(second.file_name().unwrap().to_str().unwrap().starts_with("file-"));
+        assert_eq!((fs::read(&first).unwrap(), fs::read(&second).unwrap()), (b"one".to_vec(), b"two".to_vec()));
+        assert_eq!(fs::read_dir(&media).unwrap().count(), 2, "nothing is left beside them");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+            assert_eq!((mode(&first), mode(&media)), (0o600, 0o700));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_is_a_link_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let error = save(&link, "x", "png", b"x").unwrap_err();
+        assert_eq!(error.code(), "PATH_REFUSED");
+        assert_eq!(fs::read_dir(&real).unwrap().count(), 0);
+        std::os::unix::fs::symlink("/nowhere", folder.path().join("dead")).unwrap();
+        assert!(save(&folder.path().join("dead"), "x", "png", b"x").is_err());
+    }
+}

@@ -1,0 +1,289 @@
+//! The browser's part of a picture: what is captured, and where it lies.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::super::error::Shown;
+use super::super::world::Node;
+use super::super::{Error, Tab};
+use super::boxes::{How, Place, View};
+use super::encode::PictureType;
+use super::options::{Rect, ScreenshotOptions};
+use crate::cdp::protocol::page::{CaptureScreenshot, GetLayoutMetrics, StartScreencast, StopScreencast, Viewport};
+use crate::supervisor::{self, FrameRef};
+use crate::sync::Deadline;
+
+/// Labels at most.
+const MOST_LABELS: usize = 150;
+/// Pixels of a picture at most: what a message of the browser surely holds, and its memory too.
+const MOST_PIXELS: f64 = 48.0 * 1024.0 * 1024.0;
+/// A side at most, in device pixels.
+const LONGEST_SIDE: f64 = 60_000.0;
+/// A tab that draws answers by then.
+const DRAWN: Duration = Duration::from_millis(400);
+/// How often a picture is taken again because its labelled elements moved meanwhile.
+const RETAKES: u32 = 2;
+
+/// An element that gets a label.
+#[derive(Debug, Clone)]
+pub(super) struct Mark {
+    pub(super) number: u32,
+    pub(super) shown: Shown,
+    /// What is seen of it, in the top viewport, CSS pixels.
+    pub(super) part: Rect,
+}
+
+/// A picture as the browser gave it.
+#[derive(Debug)]
+pub(super) struct Shot {
+    pub(super) png: Vec<u8>,
+    /// What it shows, in the top viewport, CSS pixels.
+    pub(super) area: Rect,
+    pub(super) marks: Vec<Mark>,
+    /// So many more could have been marked.
+    pub(super) over: usize,
+    pub(super) url: String,
+    pub(super) notes: Vec<String>,
+    pub(super) rescued: bool,
+}
+
+/// What is captured, in CSS pixels of the top viewport.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame {
+    pub(super) area: Rect,
+    pub(super) view: View,
+    /// Not the viewport as it is, but a part of the document.
+    pub(super) clipped: bool,
+    /// Out of the viewport too.
+    pub(super) beyond: bool,
+    /// The browser is to take time to make the file small.
+    pub(super) small: bool,
+}
+
+#[derive(Deserialize)]
+struct Picked {
+    id: Option<u32>,
+    bad: Option<String>,
+}
+
+impl Tab {
+    pub(super) fn take(&self, options: &ScreenshotOptions, deadline: Deadline) -> Result<Shot, Error> {
+        let view = self.view(deadline)?;
+        let mut shot = match (&options.reference, &options.element) {
+            (Some(reference), _) => {
+                let (node, _) = self.resolve(reference)?;
+                self.take_element(&node, reference, options, deadline)?
+            }
+            (None, Some(selector)) => {
+                let node = self.picked(selector, options.frame.as_deref(), deadline)?;
+                self.take_element(&node, selector, options, deadline)?
+            }
+            (None, None) if options.full_page => self.take_page(&view, options, deadline)?,
+            (None, None) => self.take_viewport(view, options, deadline)?,
+        };
+        let now = self.supervisor.snapshot();
+        shot.url = now.page(self.target.as_str()).map(|page| page.url.to_string()).unwrap_or_default();
+        Ok(shot)
+    }
+
+    pub(super) fn view(&self, deadline: Deadline) -> Result<View, Error> {
+        Ok(self.call::<View>(&self.top()?, "view", &(), deadline)?.1.result)
+    }
+
+    fn take_viewport(&self, view: View, options: &ScreenshotOptions, deadline: Deadline) -> Result<Shot, Error> {
+        let frame = Frame { area: view.rect(), view, clipped: false, beyond: false, small: is_kept(options) };
+        self.labelled(frame, options, How::default(), deadline)
+    }
+
+    fn take_page(&self, view: &View, options: &ScreenshotOptions, deadline: Deadline) -> Result<Shot, Error> {
+        let page = FrameRef::TopOf(self.target.clone());
+        let size = self.supervisor.call(&page, &GetLayoutMetrics::new(), deadline)?.result.css_content_size;
+        // Chromium takes scroll bars away for it, and lays the page out that much wider.
+        let (whole_width, whole_height) = (size.width.max(view.width), size.height.max(view.height));
+        if whole_width <= view.width && whole_height <= view.height {
+            return self.take_viewport(*view, options, deadline);
+        }
+        let side = LONGEST_SIDE / view.ratio;
+        let width = whole_width.min(side);
+        let height = whole_height.min(side).min((MOST_PIXELS / (width * view.ratio * view.ratio)).floor());
+        let area = Rect { x: size.x - view.x, y: size.y - view.y, width, height };
+        let small = is_kept(options) && height * width * view.ratio * view.ratio < MOST_PIXELS / 4.0;
+        let frame = Frame { area, view: *view, clipped: true, beyond: true, small };
+        let mut shot = self.labelled(frame, options, How { whole: true, uncovered: true }, deadline)?;
+        if height < whole_height || width < whole_width {
+            shot.notes.push(format!(
+                "cut: the page is {whole_width:.0}x{whole_height:.0} CSS pixels, the picture shows the first {width:.0}x{height:.0}; \
+                 take elements of it for the rest"
+            ));
+        }
+        self.add_frames(&mut shot, view, deadline)?;
+        Ok(shot)
+    }
+
+    fn take_element(
+        &self,
+        node: &Node,
+        name: &str,
+        options: &ScreenshotOptions,
+        deadline: Deadline,
+    ) -> Result<Shot, Error> {
+        let how = How { whole: true, uncovered: false };
+        let (view, place) = self.place(node, how, deadline)?;
+        let gone = || Error::StaleRef { reference: name.to_owned(), why: "it is not in the page any more" };
+        let unseen = || Error::NotActionable {
+            what: name.to_owned(),
+            reason: "it is not visible, so there is no picture of it".to_owned(),
+            covered_by: None,
+        };
+        let place = place.ok_or_else(gone)?;
+        let all = place.all.ok_or_else(unseen)?;
+        let is_whole = place.part.is_some_and(|part| part.holds(&all));
+        let is_top = node.frame == self.top()?;
+        let is_large = all.width > view.width || all.height > view.height;
+        let frame = |area: Rect, view: View, beyond: bool| {
+            let area = on_pixels(&area, &view);
+            Frame { area, view, clipped: true, beyond, small: is_kept(options) }
+        };
+        if is_whole && view.rect().holds(&all) {
+            return self.labelled(frame(all, view, false), options, How::default(), deadline);
+        }
+        if is_whole && is_top && (view.bars == 0.0 || is_large) {
+            let limit = MOST_PIXELS / (view.ratio * view.ratio);
+            let width = all.width.min(LONGEST_SIDE / view.ratio);
+            let area = Rect { width, height: all.height.min(limit / width), ..all };
+            let mut shot = self.labelled(frame(area, view, true), options, how, deadline)?;
+            if area != all {
+                shot.notes.push("cut: the element is too large for one picture".to_owned());
+            }
+            return Ok(shot);
+        }
+        let before = self.bring(node, deadline)?;
+        let shot = self.place(node, How::default(), deadline).and_then(|(view, place)| {
+            let place = place.ok_or_else(gone)?;
+            let part = place.part.ok_or_else(unseen)?;
+            let mut shot = self.labelled(frame(part, view, false), options, How::default(), deadline)?;
+            if !place.all.is_some_and(|all| part.holds(&all)) {
+                shot.notes.push("only what its frame or container shows of the element".to_owned());
+            }
+            Ok(shot)
+        });
+        self.put_back(before, deadline);
+        shot
+    }
+
+    fn place(&self, node: &Node, how: How, deadline: Deadline) -> Result<(View, Option<Place>), Error> {
+        let (view, places) = self.places(std::slice::from_ref(node), how, deadline)?;
+        Ok((view, places.into_iter().next().flatten()))
+    }
+
+    /// The element that a selector names.
+    fn picked(&self, selector: &str, frame: Option<&str>, deadline: Deadline) -> Result<Node, Error> {
+        let frame = frame.map_or_else(|| self.top(), |text| self.frame_named(text, deadline))?;
+        let (doc, picked) =
+            self.call::<Picked>(&frame, "pick", &serde_json::json!({ "selector": selector }), deadline)?;
+        match picked.result {
+            Picked { id: Some(id), .. } => Ok(Node { frame, doc, id }),
+            Picked { bad: Some(problem), .. } => Err(Error::BadRequest { problem }),
+            Picked { .. } => {
+                let place = if frame == self.top()? { "the page".to_owned() } else { format!("frame {frame}") };
+                Err(Error::NoMatch { selector: selector.to_owned(), place })
+            }
+        }
+    }
+
+    /// A picture, and where what is to be labelled lay when it was taken.
+    fn labelled(&self, frame: Frame, options: &ScreenshotOptions, how: How, deadline: Deadline) -> Result<Shot, Error> {
+        let shot = |png, rescued| Shot {
+            png,
+            area: frame.area,
+            marks: Vec::new(),
+            over: 0,
+            url: String::new(),
+            notes: Vec::new(),
+            rescued,
+        };
+        if !options.labels {
+            let (png, rescued) = self.grab(&frame, deadline)?;
+            return Ok(shot(png, rescued));
+        }
+        let (found, seen_rescued) = self.actionable(deadline)?;
+        let nodes: Vec<Node> = found.iter().map(|(_, node, _)| node.clone()).collect();
+        let how = How { uncovered: true, ..how };
+        let (_, mut before) = self.places(&nodes, how, deadline)?;
+        let mut tries = 0;
+        let (mut shot, places) = loop {
+            let (png, rescued) = self.grab(&frame, deadline)?;
+            let (_, after) = self.places(&nodes, how, deadline)?;
+            if after == before || tries >= RETAKES {
+                break (shot(png, rescued), after);
+            }
+            before = after;
+            tries += 1;
+        };
+        shot.rescued |= seen_rescued;
+        if places != before {
+            shot.notes.push("what is labelled moves: labels may be beside it".to_owned());
+        }
+        for ((number, _, shown), place) in found.into_iter().zip(places) {
+            let Some(part) = place.and_then(|place| place.part?.and(&frame.area)) else { continue };
+            if shot.marks.len() < MOST_LABELS {
+                shot.marks.push(Mark { number, shown, part });
+            } else {
+                shot.over += 1;
+            }
+        }
+        Ok(shot)
+    }
+
+    /// Captures. A tab that is not in front draws nothing by itself: Chromium 156 would answer when it
+    /// happens to draw, after many seconds or never. A screencast that nobody looks at makes it draw.
+    pub(super) fn grab(&self, frame: &Frame, deadline: Deadline) -> Result<(Vec<u8>, bool), Error> {
+        let page = FrameRef::TopOf(self.target.clone());
+        let mut command = CaptureScreenshot::new();
+        command.optimize_for_speed = Some(!frame.small);
+        if frame.clipped {
+            let Rect { x, y, width, height } = frame.area.moved(frame.view.x, frame.view.y);
+            command.clip = Some(Viewport::new(x, y, width, height, 1.0));
+            command.capture_beyond_viewport = Some(frame.beyond);
+        }
+        // Also a tab in the back may take itself for visible, when focus is emulated.
+        if !frame.view.hidden && !frame.beyond {
+            match self.supervisor.capture(&page, &command, deadline.within(DRAWN)) {
+                Err(error) if is_late(&error) && !deadline.passed() => {}
+                outcome => return Ok(outcome.map(|done| (done.result, done.rescued))?),
+            }
+        }
+        let mut cast = StartScreencast::new();
+        (cast.max_width, cast.max_height, cast.quality) = (Some(16), Some(16), Some(1));
+        self.supervisor.post(&page, &cast);
+        let outcome = self.supervisor.capture(&page, &command, deadline);
+        self.supervisor.post(&page, &StopScreencast::new());
+        Ok(outcome.map(|done| (done.result, done.rescued))?)
+    }
+}
+
+/// Whether the browser's file is what is handed out, when nothing else keeps it from that.
+fn is_kept(options: &ScreenshotOptions) -> bool {
+    let sized = options.scale.is_some() || options.max_width.is_some() || options.max_height.is_some();
+    options.kind == PictureType::Png && !options.labels && !sized
+}
+
+fn is_late(error: &supervisor::Error) -> bool {
+    match error {
+        supervisor::Error::Cdp(error) => error.is_timeout(),
+        supervisor::Error::Unresponsive { .. } | supervisor::Error::Timeout { .. } => true,
+        _ => false,
+    }
+}
+
+/// The device pixels that a rectangle touches; its viewport stands on whole ones.
+pub(super) fn on_pixels(area: &Rect, view: &View) -> Rect {
+    let ratio = view.ratio;
+    // Less than a hundredth of a pixel is an error of arithmetic.
+    let down = |at: f64| (at * ratio + 0.01).floor() / ratio;
+    let up = |at: f64| (at * ratio - 0.01).ceil() / ratio;
+    let (x, y) = (down(area.x + view.x) - view.x, down(area.y + view.y) - view.y);
+    let (right, bottom) = (up(area.right() + view.x) - view.x, up(area.bottom() + view.y) - view.y);
+    Rect { x, y, width: (right - x).max(1.0 / ratio), height: (bottom - y).max(1.0 / ratio) }
+}

@@ -1,0 +1,299 @@
+// Fields: the focus, what they hold, and what is put into them.
+//
+// Values are set through this world's own prototypes. A page that keeps track of a value by a property of its own on
+// the element (as React does) takes that for a change by a person, which is what is wanted.
+
+const FOCUS_FIELD = HTMLElement.prototype.focus;
+const FOCUS_SVG = SVGElement.prototype.focus;
+const BLUR_FIELD = HTMLElement.prototype.blur;
+const CLICK_FIELD = HTMLElement.prototype.click;
+const SEND_EVENT = EventTarget.prototype.dispatchEvent;
+const LISTEN_TO = EventTarget.prototype.addEventListener;
+const SET_INPUT_VALUE = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+const SET_AREA_VALUE = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set;
+const SET_SELECTED = Object.getOwnPropertyDescriptor(HTMLOptionElement.prototype, "selected").set;
+const SET_INDEX = Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, "selectedIndex").set;
+const GET_OPTIONS = getterOf(HTMLSelectElement.prototype, "options");
+const GET_OPTION_VALUE = getterOf(HTMLOptionElement.prototype, "value");
+const GET_INPUT_LABELS = getterOf(HTMLInputElement.prototype, "labels");
+const SELECT_INPUT = HTMLInputElement.prototype.select;
+const SELECT_AREA = HTMLTextAreaElement.prototype.select;
+const INPUT_RANGE = HTMLInputElement.prototype.setSelectionRange;
+const AREA_RANGE = HTMLTextAreaElement.prototype.setSelectionRange;
+const INPUT_START = getterOf(HTMLInputElement.prototype, "selectionStart");
+const INPUT_END = getterOf(HTMLInputElement.prototype, "selectionEnd");
+const AREA_START = getterOf(HTMLTextAreaElement.prototype, "selectionStart");
+const AREA_END = getterOf(HTMLTextAreaElement.prototype, "selectionEnd");
+const GET_INPUT_VALIDITY = getterOf(HTMLInputElement.prototype, "validity");
+
+const TYPED_INPUTS = new Set(["text", "search", "url", "tel", "email", "password", "number"]);
+const PICKED_INPUTS = new Set(["date", "time", "datetime-local", "month", "week", "color", "range"]);
+const SELECTABLE_INPUTS = new Set(["text", "search", "url", "tel", "password"]);
+
+/**
+ * How a field is filled in: `line`, `lines` and `rich` are typed into, a value is set to `picked`; `ticked`, `choice`, `file`
+ * and `other` speak for themselves.
+ */
+function fieldKind(element) {
+  const tag = isHtml(element) ? nameOfTag(element) : "";
+  if (tag === "textarea") return "lines";
+  if (tag === "select") return "choice";
+  if (tag === "input") {
+    const type = GET_INPUT_TYPE.call(element);
+    if (TYPED_INPUTS.has(type)) return "line";
+    if (PICKED_INPUTS.has(type)) return "picked";
+    if (type === "checkbox" || type === "radio") return "ticked";
+    return type === "file" ? "file" : "other";
+  }
+  if (isHtml(element) && GET_EDITABLE.call(element)) return "rich";
+  return TICKED_ROLES.has(firstWord(attr(element, "role"))) ? "ticked" : "other";
+}
+
+const TICKED_ROLES = new Set(["checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"]);
+const firstWord = (text) => (text || "").trim().split(/\s+/)[0].toLowerCase();
+
+/** What a field holds, as text. */
+function heldBy(element) {
+  if (element instanceof HTMLInputElement) return GET_INPUT_VALUE.call(element);
+  if (element instanceof HTMLTextAreaElement) return GET_AREA_VALUE.call(element);
+  return textIn(element);
+}
+
+/** What a field must not have been changed to: a number of it is told, so that nothing typed leaves the page. */
+const digest = (text) => {
+  let sum = text.length;
+  for (let i = 0; i < text.length; i++) sum = (Math.imul(sum, 31) + text.charCodeAt(i)) | 0;
+  return sum;
+};
+
+/** The outermost element that is edited together with this one. */
+function editingHost(element) {
+  let host = element;
+  for (let parent = host; parent instanceof HTMLElement && GET_EDITABLE.call(parent); parent = GET_PARENT.call(parent)) host = parent;
+  return host;
+}
+
+function isWithinTree(node, ancestor) {
+  for (let at = node; at; at = parentOf(at)) if (at === ancestor) return true;
+  return false;
+}
+
+/** Focuses an element; null, or why it did not work. */
+function focusOn(element) {
+  const target = fieldKind(element) === "rich" ? editingHost(element) : element;
+  const there = () => {
+    const focused = focusedElement();
+    return focused && isWithinTree(focused, target);
+  };
+  if (there() && document.hasFocus()) return null;
+  const focus = target instanceof SVGElement ? FOCUS_SVG : FOCUS_FIELD;
+  if (target instanceof HTMLElement || target instanceof SVGElement) focus.call(target, { preventScroll: true });
+  if (there()) return null;
+  const focused = focusedElement();
+  return focused ? "the focus went to " + described(focused) + " when it was focused" : "it does not take the focus";
+}
+
+function selectIn(element) {
+  const kind = fieldKind(element);
+  if (kind === "line") SELECT_INPUT.call(element);
+  else if (kind === "lines") SELECT_AREA.call(element);
+  else if (kind === "rich") {
+    const count = element.childNodes.length;
+    document.getSelection().setBaseAndExtent(element, 0, element, count);
+  }
+}
+
+/** Puts the caret behind what is there. */
+function caretToEnd(element) {
+  const kind = fieldKind(element);
+  const length = heldBy(element).length;
+  if (kind === "lines") AREA_RANGE.call(element, length, length);
+  else if (kind === "line" && SELECTABLE_INPUTS.has(GET_INPUT_TYPE.call(element))) INPUT_RANGE.call(element, length, length);
+  else if (kind === "rich") {
+    const selection = document.getSelection();
+    const count = element.childNodes.length;
+    selection.setBaseAndExtent(element, count, element, count);
+  } else document.getSelection().modify("move", "forward", "documentboundary");
+}
+
+const withNode = (id, then) => {
+  const element = nodeOf(id);
+  return element && isConnected(element) ? then(element) : { gone: true };
+};
+
+/**
+ * Focuses a field. `mode` is what becomes of its content: `replace` selects it, `append` goes behind it, `none` leaves the
+ * selection alone.
+ */
+calls.focusField = ({ id, mode }) => withNode(id, (element) => {
+  const kind = fieldKind(element);
+  const type = kind === "line" || kind === "picked" || kind === "file" ? GET_INPUT_TYPE.call(element) : "";
+  const typed = kind === "line" || kind === "lines" || kind === "rich";
+  if (mode !== "none" && !typed) return { kind, type };
+  const problem = focusOn(element);
+  if (problem) return { kind, type, problem };
+  if (mode === "replace") selectIn(element);
+  if (mode === "append") caretToEnd(element);
+  const whole = kind === "lines" || (kind === "rich" && editingHost(element) === element);
+  const held = typed ? heldBy(element) : "";
+  return { kind, type, whole, empty: held === "", was: digest(held) };
+});
+
+/** How a field took a text that was typed into it. */
+calls.tookText = ({ id, text }) => withNode(id, (element) => {
+  const held = heldBy(element);
+  const answer = { same: held === text, empty: held === "", now: digest(held), focused: focusedElement() === element };
+  if (element instanceof HTMLInputElement) {
+    const validity = GET_INPUT_VALIDITY.call(element);
+    answer.bad = validity.badInput;
+    answer.type = GET_INPUT_TYPE.call(element);
+  }
+  const most = attr(element, "maxlength");
+  if (most !== null && /^\d+$/.test(most) && text.length > Number(most)) answer.most = Number(most);
+  return answer;
+});
+
+/** Takes the focus away, so that the field tells of its change. */
+calls.leaveField = ({ id }) => withNode(id, (element) => {
+  const focused = focusedElement();
+  if (focused && isWithinTree(focused, element) && focused instanceof HTMLElement) BLUR_FIELD.call(focused);
+  return {};
+});
+
+function tellChange(element) {
+  SEND_EVENT.call(element, new Event("input", { bubbles: true, composed: true }));
+  SEND_EVENT.call(element, new Event("change", { bubbles: true }));
+}
+
+const SHAPES = {
+  date: "a date like 2024-02-29",
+  time: "a time like 13:45",
+  "datetime-local": "a date and time like 2024-02-29T13:45",
+  month: "a month like 2024-02",
+  week: "a week like 2024-W09",
+  color: "a colour like #ff8800",
+  range: "a number",
+};
+
+/** Sets the value of a field that is not typed into. */
+calls.setField = ({ id, value }) => withNode(id, (element) => {
+  const type = GET_INPUT_TYPE.call(element);
+  focusOn(element);
+  const before = GET_INPUT_VALUE.call(element);
+  const wanted = type === "color" ? value.trim().toLowerCase() : value.trim();
+  // What the field does not understand must not be in it for a moment: it is tried out on another one.
+  const scratch = document.createElement("input");
+  scratch.type = type;
+  for (const name of ["min", "max", "step"]) if (type === "range" && has(element, name)) scratch.setAttribute(name, attr(element, name));
+  scratch.value = wanted;
+  const taken = scratch.value;
+  const understood = type === "range" ? isNumber(wanted) : type === "color" ? taken === wanted : taken !== "" || wanted === "";
+  if (!understood) return { problem: "it takes " + SHAPES[type] };
+  if (type === "range" && Number(taken) !== Number(wanted)) {
+    return { problem: "it takes numbers from " + (attr(element, "min") || "0") + " to " + (attr(element, "max") || "100") + " in steps of " + (attr(element, "step") || "1") };
+  }
+  if (taken !== before) {
+    SET_INPUT_VALUE.call(element, wanted);
+    tellChange(element);
+  }
+  const held = GET_INPUT_VALUE.call(element);
+  if (held !== taken) return { problem: "the page changed it to another value" };
+  const { rangeUnderflow, rangeOverflow, stepMismatch } = GET_INPUT_VALIDITY.call(element);
+  if (rangeUnderflow) return { problem: "it takes nothing below " + attr(element, "min") };
+  if (rangeOverflow) return { problem: "it takes nothing above " + attr(element, "max") };
+  if (stepMismatch) return { problem: "the value is not one of its steps (step " + (attr(element, "step") || "1") + ")" };
+  return {};
+});
+
+const isNumber = (text) => text !== "" && Number.isFinite(Number(text));
+
+const labelOfOption = (option) => fold(GET_OPTION_LABEL.call(option));
+const optionsOf = (element) => Array.from(GET_OPTIONS.call(element));
+
+/** Chooses options by value or label; those alone are chosen afterwards. */
+calls.choose = ({ id, values }) => withNode(id, (element) => {
+  if (!(element instanceof HTMLSelectElement)) return { wrong: true };
+  const options = optionsOf(element);
+  const many = GET_SELECT_MULTIPLE.call(element);
+  if (!many && values.length !== 1) return { single: true };
+  const chosen = [];
+  for (const value of values) {
+    const label = fold(value);
+    const free = (option) => !chosen.includes(option);
+    const fits = (with_) => options.find((option) => with_(option) && free(option) && !MATCHES.call(option, ":disabled")) || options.find((option) => with_(option) && free(option));
+    const option = fits((one) => GET_OPTION_VALUE.call(one) === value) || fits((one) => labelOfOption(one) === label);
+    if (!option) {
+      const all = options.map((one) => [GET_OPTION_VALUE.call(one).slice(0, 60), labelOfOption(one).slice(0, 60)]);
+      return { unknown: value, options: all.slice(0, 20), more: Math.max(all.length - 20, 0) };
+    }
+    if (MATCHES.call(option, ":disabled")) return { disabled: value };
+    chosen.push(option);
+  }
+  focusOn(element);
+  const state = () => options.map((option) => GET_SELECTED.call(option)).join();
+  const before = state();
+  if (many) for (const option of options) SET_SELECTED.call(option, chosen.includes(option));
+  else SET_INDEX.call(element, options.indexOf(chosen[0]));
+  if (state() !== before) tellChange(element);
+  const now = optionsOf(element).filter((option) => GET_SELECTED.call(option)).map((option) => GET_OPTION_VALUE.call(option));
+  const wanted = chosen.map((option) => GET_OPTION_VALUE.call(option));
+  return { values: now, kept: wanted.every((value) => now.includes(value)) };
+});
+
+/** Whether something is ticked: true, false, or null when it is neither (mixed). */
+function tickOf(element) {
+  if (element instanceof HTMLInputElement) return GET_INDETERMINATE.call(element) ? null : GET_CHECKED.call(element);
+  const checked = (attr(element, "aria-checked") || "").toLowerCase();
+  return checked === "mixed" ? null : checked === "true";
+}
+
+/** The element that is ticked: the one given, or the control of a label. */
+function tickable(element) {
+  if (fieldKind(element) === "ticked") return element;
+  const control = element instanceof HTMLLabelElement && LABEL_CONTROL.call(element);
+  return control && fieldKind(control) === "ticked" ? control : null;
+}
+
+/** What is to be clicked to tick something: itself, or its label where it cannot be clicked. */
+calls.tick = ({ id }) => withNode(id, (element) => {
+  const target = tickable(element);
+  if (!target) return { wrong: true };
+  const radio = target instanceof HTMLInputElement ? GET_INPUT_TYPE.call(target) === "radio" : /radio$/.test(firstWord(attr(target, "role")));
+  const answer = { id: idOf(target), checked: tickOf(target), radio };
+  const off = disabledWhy(target);
+  if (off) answer.off = off;
+  if (canBeHit(target)) return { ...answer, via: idOf(target) };
+  const labels = target instanceof HTMLInputElement ? Array.from(GET_INPUT_LABELS.call(target) || []) : [];
+  const label = labels.find((one) => one instanceof HTMLElement && canBeHit(one));
+  return { ...answer, via: label ? idOf(label) : null };
+});
+
+/** Whether it has a size and is visible: what may be in the way is found out by the click. */
+function canBeHit(element) {
+  forget();
+  const sizes = rectsOf(element);
+  return !hiddenWhy(element) && sizes.some((rect) => rect.width > 1 && rect.height > 1);
+}
+
+/** Waits a while until something is ticked, or not: pages may take a moment to say so. */
+calls.ticked = async ({ id, want, ms }) => {
+  const end = performance.now() + ms;
+  for (;;) {
+    const element = nodeOf(id);
+    if (!element || !isConnected(element)) return { gone: true };
+    if (tickOf(element) === want) return { done: true };
+    if (performance.now() >= end) return { done: false };
+    await rest(20);
+  }
+};
+
+/** Whether this frame has the focus, and whether what has it takes text. */
+calls.focus = () => {
+  const focused = focusedElement();
+  const inner = focused instanceof HTMLIFrameElement || (focused && nameOfTag(focused) === "frame");
+  if (!document.hasFocus() || inner) return {};
+  const kind = focused ? fieldKind(focused) : "other";
+  const typed = kind === "line" || kind === "lines" || kind === "rich";
+  const rich = !focused && document.designMode === "on";
+  return { has: true, id: focused ? idOf(focused) : 0, typed: typed || rich, locked: typed && !!readOnlyWhy(focused), mac: /^Mac/.test(navigator.platform) };
+};

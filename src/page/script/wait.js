@@ -1,0 +1,157 @@
+// Conditions that are waited for in this document.
+
+const GET_BODY = getterOf(Document.prototype, "body");
+const GET_READY = getterOf(Document.prototype, "readyState");
+const QUIET_NETWORK = 500;
+
+/** All shadow roots of the document, closed ones that are known included. */
+function allRoots(from, into = []) {
+  const walker = MAKE_WALKER.call(document, from, NodeFilter.SHOW_ELEMENT);
+  for (let element = walker.nextNode(); element; element = walker.nextNode()) {
+    const root = rootsOf(element);
+    if (root) allRoots(root, into).push(root);
+  }
+  return into;
+}
+
+const squeezed = (text) => text.replace(/\s+/g, " ").trim().toLowerCase();
+
+/** The text that is shown, over shadow roots. */
+function shownTexts() {
+  const body = GET_BODY.call(document);
+  if (!(body instanceof HTMLElement) || !RECTS.call(body).length) return [];
+  const texts = [GET_INNER_TEXT.call(body)];
+  for (const root of allRoots(document)) {
+    for (let child = firstOf(root); child; child = nextOf(child)) {
+      if (child instanceof HTMLElement && CHECK_VISIBLE.call(child)) texts.push(GET_INNER_TEXT.call(child));
+      else if (child instanceof Text) texts.push(GET_DATA.call(child));
+    }
+  }
+  return texts;
+}
+
+function showsText(wanted, texts) {
+  const text = squeezed(wanted);
+  return texts.some((shown) => squeezed(shown).includes(text));
+}
+
+const isVisible = (element) => !hiddenWhy(element) && rectsOf(element).length > 0;
+
+/** Everything that matches in the document and its open shadow roots. */
+function* matchesOf(selector) {
+  yield* allIn(document, selector);
+  for (const root of allRoots(document)) if (GET_SHADOW.call(GET_HOST.call(root)) === root) yield* allIn(root, selector);
+}
+
+const STATES = {
+  visible: isVisible,
+  hidden: (element) => !isVisible(element),
+  enabled: (element) => !disabledWhy(element),
+  disabled: (element) => !!disabledWhy(element),
+  checked: (element) => tickOf(element) === true,
+  unchecked: (element) => tickOf(element) === false,
+  gone: () => false,
+};
+
+/** A selector is in a state when some match is; hidden and gone, when no match is visible or there. */
+function selectorIn(selector, state) {
+  const test = state === "hidden" ? isVisible : state === "gone" ? () => true : STATES[state];
+  let some = false;
+  for (const element of matchesOf(selector)) {
+    if (test(element)) {
+      some = true;
+      break;
+    }
+  }
+  return state === "hidden" || state === "gone" ? !some : some;
+}
+
+function elementIn(id, state) {
+  const element = nodeOf(id);
+  if (!element || !isConnected(element)) return state === "gone" || state === "hidden" ? true : null;
+  return STATES[state](element);
+}
+
+function isLoaded(state) {
+  const now = GET_READY.call(document);
+  if (state === "domcontentloaded") return now !== "loading";
+  if (now !== "complete") return false;
+  return state !== "networkidle" || networkRest() <= 0;
+}
+
+/** How long it takes until nothing has been loaded for half a second, if nothing comes in between. Milliseconds. */
+function networkRest() {
+  let last = 0;
+  for (const entry of performance.getEntriesByType("resource")) last = Math.max(last, entry.responseEnd, entry.startTime);
+  const [navigation] = performance.getEntriesByType("navigation");
+  if (navigation) last = Math.max(last, navigation.loadEventEnd);
+  return last + QUIET_NETWORK - performance.now();
+}
+
+/** Which of the conditions hold now. */
+function conditions(args) {
+  forget();
+  const answer = {};
+  const texts = args.text || args.textGone ? shownTexts() : [];
+  if (args.text) answer.text = showsText(args.text, texts);
+  if (args.textGone) answer.textGone = !showsText(args.textGone, texts);
+  if (args.selector) {
+    try {
+      answer.selector = selectorIn(args.selector, args.selectorState || "visible");
+    } catch (error) {
+      answer.bad = String((error && error.message) || error);
+    }
+  }
+  if (args.id) {
+    const held = elementIn(args.id, args.state);
+    if (held === null) answer.gone = true;
+    else answer.reference = held;
+  }
+  if (args.load) answer.load = isLoaded(args.load);
+  return answer;
+}
+
+/** The next change of the document or its shadow roots, or `ms` later. */
+function nextChange(ms) {
+  return new Promise((done) => {
+    const all = { subtree: true, childList: true, attributes: true, characterData: true };
+    const over = () => {
+      observer.disconnect();
+      clearTimeout(timer);
+      for (const type of CHANGES) document.removeEventListener(type, over, true);
+      done();
+    };
+    const observer = new MutationObserver(over);
+    const timer = setTimeout(over, ms);
+    observer.observe(document, all);
+    for (const root of allRoots(document)) observer.observe(root, all);
+    for (const type of CHANGES) LISTEN_TO.call(document, type, over, true);
+  });
+}
+
+// What shows and hides things, or ticks them, without a change of the tree.
+const CHANGES = ["readystatechange", "input", "change", "transitionend", "animationend", "toggle", "load"];
+// How often is looked where nothing tells of a change: of a style sheet, of the size of the window.
+const LOOK_AGAIN = 100;
+
+/**
+ * Which conditions hold. With `until` that one is waited for, `ms` at most; for `change` it is a change of the document.
+ */
+calls.holds = async (args) => {
+  const end = performance.now() + (args.ms || 0);
+  if (args.until === "change") {
+    await nextChange(args.ms);
+    return {};
+  }
+  for (;;) {
+    const began = performance.now();
+    const answer = conditions(args);
+    const left = end - performance.now();
+    if (!args.until || answer[args.until] || answer.bad || answer.gone || left <= 0) return answer;
+    // A page that changes all the time is not looked at all the time.
+    const cost = performance.now() - began;
+    await nextChange(Math.min(left, LOOK_AGAIN));
+    const pause = Math.min(cost * 3, end - performance.now());
+    if (pause > 1) await rest(pause);
+  }
+};

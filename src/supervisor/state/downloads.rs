@@ -1,0 +1,164 @@
+//! Downloads of the task's pages: where they go, how far they are.
+//!
+//! Chromium is told, once for each browser context, to put downloads into a folder under names of its own
+//! and to say how they come along. The last who says so for a context decides where its downloads go, so
+//! the place that the end of a download names counts, where it names one.
+
+use std::collections::{HashSet, VecDeque};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::super::log::Kind;
+use super::super::snapshot::{Download, DownloadState};
+use super::{Now, Outgoing, State};
+use crate::cdp::protocol::browser::BrowserContextId;
+use crate::cdp::protocol::page::FrameId;
+use crate::cdp::rt;
+
+/// <https://chromedevtools.github.io/devtools-protocol/tot/Browser/#event-downloadWillBegin>
+pub(in crate::supervisor) const BEGIN: &str = "Browser.downloadWillBegin";
+/// <https://chromedevtools.github.io/devtools-protocol/tot/Browser/#event-downloadProgress>
+pub(in crate::supervisor) const PROGRESS: &str = "Browser.downloadProgress";
+/// Downloads that are known.
+const KEEP: usize = 50;
+/// Longest name or address, in bytes.
+const TEXT: usize = 2048;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Begin {
+    frame_id: FrameId,
+    guid: Arc<str>,
+    url: String,
+    suggested_filename: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Progress {
+    guid: Arc<str>,
+    #[serde(default)]
+    total_bytes: f64,
+    #[serde(default)]
+    received_bytes: f64,
+    state: String,
+    file_path: Option<String>,
+}
+
+impl rt::Event<'_> for Begin {
+    const METHOD: &'static str = BEGIN;
+}
+
+impl rt::Event<'_> for Progress {
+    const METHOD: &'static str = PROGRESS;
+}
+
+/// The downloads of all pages.
+#[derive(Debug, Default)]
+pub(super) struct Downloads {
+    folder: Option<Arc<Path>>,
+    /// Contexts that were told, on this connection.
+    told: HashSet<Option<BrowserContextId>>,
+    /// The last ones, oldest first.
+    all: VecDeque<(Arc<str>, Download)>,
+    last: u64,
+}
+
+impl Downloads {
+    pub(super) fn view(&self) -> Arc<[Download]> {
+        self.all.iter().map(|(_, download)| download.clone()).collect()
+    }
+}
+
+impl State {
+    /// Takes downloads into a folder from now on, or leaves them to Chromium again.
+    pub(super) fn catch_downloads(&mut self, folder: Option<Arc<Path>>) {
+        self.dirty.downloads = true; // somebody may wait for the end
+        let told = std::mem::take(&mut self.downloads.told);
+        self.downloads.folder = folder;
+        if self.downloads.folder.is_none() {
+            for context in told {
+                self.send(None, 0, Outgoing::LeaveDownloads { context });
+            }
+            return;
+        }
+        let contexts: Vec<Option<BrowserContextId>> = self.pages.iter().map(|page| page.context.clone()).collect();
+        for context in contexts {
+            self.catch_downloads_in(context);
+        }
+    }
+
+    /// Sees to the downloads of the context of a page that came in.
+    pub(super) fn catch_downloads_in(&mut self, context: Option<BrowserContextId>) {
+        let Some(folder) = self.downloads.folder.clone() else { return };
+        if self.downloads.told.insert(context.clone()) {
+            self.send(None, 0, Outgoing::CatchDownloads { context, folder });
+        }
+    }
+
+    pub(super) fn download_begins(&mut self, event: Begin, now: Now) {
+        let Some(page) = self.frames.page(&event.frame_id) else { return }; // another task's
+        let opener = self.page_index(&page).and_then(|index| self.pages[index].opener.clone());
+        self.downloads.last += 1;
+        let download = Download {
+            number: self.downloads.last,
+            target_id: page.clone(),
+            opener,
+            url: cut(&event.url).into(),
+            suggested_filename: cut(&event.suggested_filename).into(),
+            state: DownloadState::InProgress,
+            bytes: 0,
+            total: None,
+            file: self.downloads.folder.as_ref().map(|folder| folder.join(&*event.guid).into()),
+            started_at: now.unix,
+        };
+        self.note(Kind::Download, Some(&page), now, &download);
+        self.downloads.all.push_back((event.guid, download));
+        if self.downloads.all.len() > KEEP {
+            self.downloads.all.pop_front();
+        }
+        self.dirty.downloads = true;
+    }
+
+    pub(super) fn download_goes_on(&mut self, event: &Progress, now: Now) {
+        let Some((_, download)) = self.downloads.all.iter_mut().find(|(guid, _)| *guid == event.guid) else { return };
+        if download.state != DownloadState::InProgress {
+            return;
+        }
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, which is right
+        let whole = |bytes: f64| bytes as u64;
+        download.bytes = whole(event.received_bytes);
+        download.total = Some(whole(event.total_bytes)).filter(|total| *total > 0);
+        download.state = match event.state.as_str() {
+            "completed" => DownloadState::Completed,
+            "canceled" => DownloadState::Canceled,
+            _ => DownloadState::InProgress,
+        };
+        if let Some(path) = event.file_path.as_deref().filter(|path| !path.is_empty()) {
+            download.file = Some(Path::new(path).into());
+        }
+        self.dirty.downloads = true;
+        if download.state != DownloadState::InProgress {
+            let (page, download) = (download.target_id.clone(), download.clone());
+            self.note(Kind::Download, Some(&page), now, &download);
+        }
+    }
+
+    /// The connection is lost, and with it the word of how they come along.
+    pub(super) fn lose_downloads(&mut self) {
+        self.downloads.told.clear();
+        for (_, download) in &mut self.downloads.all {
+            if download.state == DownloadState::InProgress {
+                download.state = DownloadState::Lost;
+                self.dirty.downloads = true;
+            }
+        }
+    }
+}
+
+fn cut(text: &str) -> &str {
+    let end = (0..=TEXT.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
+}

@@ -1,0 +1,165 @@
+//! Downloads: where they end up, under which names, and who is told.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use cdpilot::browser::TransportKind;
+use cdpilot::page::{Download, DownloadState, Error, PageOptions};
+use cdpilot::supervisor::{Kind, Supervisor, SupervisorOptions};
+use cdpilot::sync::Deadline;
+
+use crate::support::chrome::{launch, soon};
+use crate::support::resting::Resting;
+use crate::support::site::{Answer, Held};
+
+/// A browser of its own: where downloads go is one thing for all of a browser's pages.
+fn downloading(name: &str, folder: &Path) -> Option<Resting> {
+    let mut options = SupervisorOptions::task(name);
+    options.start_timeout = soon().left();
+    let supervisor = Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap();
+    let mut page = PageOptions::default();
+    page.downloads = Some(folder.to_owned());
+    Some(Resting::over(supervisor, page))
+}
+
+fn attachment(name: &str, bytes: impl Into<Arc<[u8]>>) -> Answer {
+    let how = format!("attachment; filename=\"{name}\"");
+    Answer::bytes("application/octet-stream", bytes).header("Content-Disposition", &how)
+}
+
+fn next(tab: &Resting) -> Download {
+    tab.wait_download(None, soon()).unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<String> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
+    names.retain(|name| !name.starts_with("incoming-"));
+    names.sort();
+    names
+}
+
+#[test]
+fn a_download_ends_up_under_its_name_whichever_way_it_came() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("made/downloads");
+    let Some(tab) = downloading("downloads", &root) else { return };
+    let bytes: Vec<u8> = (0..=255).cycle().take(100_000).collect();
+    tab.site.page("/", "<a id=a href=/file>file</a>");
+    tab.site.put("/file", attachment("report.bin", bytes.clone()));
+    tab.go("/");
+
+    tab.eval("a.click()");
+    let got = next(&tab);
+    assert_eq!((got.state, got.bytes, &*got.suggested_filename), (DownloadState::Completed, 100_000, "report.bin"));
+    assert_eq!(*got.url, *tab.site.url("a", "/file"));
+    assert_eq!(got.path.as_deref(), Some(root.canonicalize().unwrap().join("report.bin").as_path()));
+    assert_eq!(std::fs::read(got.path.unwrap()).unwrap(), bytes);
+
+    // The same name again, by a navigation that is asked for.
+    let done = tab.supervisor().navigate(&tab.top(), &tab.site.url("a", "/file"), soon()).unwrap();
+    assert_eq!(done.is_download, Some(true));
+    assert_eq!(next(&tab).path.unwrap().file_name().unwrap(), "report (1).bin");
+
+    for (href, name, text) in [
+        ("data:text/plain,from-data", "data.txt", "from-data"),
+        ("URL.createObjectURL(new Blob(['from-blob']))", "blob.txt", "from-blob"),
+    ] {
+        let href = if href.starts_with("data:") { format!("'{href}'") } else { href.to_owned() };
+        tab.eval(&format!(
+            "(() => {{ const a = document.createElement('a'); a.href = {href}; a.download = '{name}'; a.click() }})()"
+        ));
+        let got = next(&tab);
+        assert_eq!((got.state, &*got.suggested_filename), (DownloadState::Completed, name), "{got:?}");
+        assert_eq!(std::fs::read_to_string(got.path.unwrap()).unwrap(), text);
+    }
+
+    // From a frame of another process, and from a tab that closes over it.
+    tab.site.page("/outer", "<iframe src='@b/'></iframe>");
+    tab.go("/outer");
+    let inner = tab.frame("/");
+    let inner = if inner.is_oopif { inner } else { tab.frame("b.localhost/") };
+    tab.eval_in(&inner.frame_id, "a.click()");
+    assert_eq!(next(&tab).path.unwrap().file_name().unwrap(), "report (2).bin");
+    tab.eval("window.open('/file'), 1");
+    assert_eq!(next(&tab).path.unwrap().file_name().unwrap(), "report (3).bin");
+
+    let shown = serde_json::to_value(&tab.downloads()[0]).unwrap();
+    let keys: Vec<&str> = shown.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(keys, ["bytes", "path", "state", "suggestedFilename", "url"]);
+    assert_eq!(tab.downloads().len(), 6);
+    let log = tab.supervisor().log().since(0, usize::MAX).entries;
+    assert_eq!(log.iter().filter(|entry| entry.kind == Kind::Download).count(), 12);
+    assert_eq!(names(&root).len(), 6);
+    drop(tab);
+    assert_eq!(std::fs::read_dir(&root).unwrap().count(), 6, "what was half done is removed");
+}
+
+#[test]
+fn names_that_a_page_makes_up_stay_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(tab) = downloading("download-names", folder.path()) else { return };
+    tab.site.page("/", "");
+    tab.go("/");
+    std::fs::write(folder.path().join("taken.txt"), "mine").unwrap();
+    for wanted in ["../../up.txt", ".bashrc", "CON.txt", "a\\\\b.txt", "taken.txt", "/etc/x.txt"] {
+        tab.eval(&format!(
+            "(() => {{ const a = document.createElement('a'); a.href = URL.createObjectURL(new Blob(['x'])); \
+             a.download = '{wanted}'; a.click() }})()"
+        ));
+        let got = next(&tab);
+        assert_eq!(got.state, DownloadState::Completed, "{wanted}: {got:?}");
+        let path = got.path.unwrap();
+        assert_eq!(path.parent().unwrap(), folder.path().canonicalize().unwrap(), "{wanted}");
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        println!("{wanted:?} suggested {:?} is {name:?}", got.suggested_filename);
+        assert!(!name.starts_with('.') && name != "CON.txt", "{wanted}: {name}");
+    }
+    assert_eq!(std::fs::read_to_string(folder.path().join("taken.txt")).unwrap(), "mine");
+    assert!(names(folder.path()).contains(&"taken (1).txt".to_owned()));
+
+    // A name that is asked for.
+    let click =
+        "(() => { const a = document.createElement('a'); a.href = 'data:,y'; a.download = 'y.txt'; a.click() })()";
+    tab.eval(click);
+    let got = tab.wait_download(Some("mine.txt"), soon()).unwrap();
+    assert_eq!(got.path.unwrap().file_name().unwrap(), "mine.txt");
+    assert!(!names(folder.path()).contains(&"y.txt".to_owned()));
+    for bad in ["../x", "/etc/x", "a/b", "", ".", "..", ".hidden", "a\\b", "nul"] {
+        let error = tab.wait_download(Some(bad), Deadline::after_millis(1)).unwrap_err();
+        assert!(matches!(&error, Error::PathRefused { .. }) && error.code() == "PATH_REFUSED", "{bad:?}: {error}");
+    }
+}
+
+#[test]
+fn a_download_is_followed_and_one_that_breaks_off_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(tab) = downloading("download-ends", folder.path()) else { return };
+    let held = Held::default();
+    tab.site.page("/", "<a id=slow href=/slow>slow</a><a id=broken href=/broken>broken</a>");
+    tab.site.put("/slow", attachment("slow.bin", vec![1; 1000]).held_by(&held));
+    tab.site.put("/broken", attachment("broken.bin", vec![1; 1000]).header("Content-Length", "5000"));
+    tab.go("/");
+    tab.eval("broken.click()");
+    let got = next(&tab);
+    assert_eq!((got.state, got.path.clone()), (DownloadState::Canceled, None), "{got:?}");
+    assert!(got.failure.is_some());
+
+    // Asked for before it comes.
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| next(&tab));
+        tab.eval("slow.click()");
+        tab.site.wait_asked("a.localhost/slow", 1);
+        held.let_go();
+        assert_eq!(waiting.join().unwrap().state, DownloadState::Completed);
+    });
+    let late = tab.wait_download(None, Deadline::after_millis(200)).unwrap_err();
+    assert!(matches!(&late, Error::Timeout { .. }) && late.code() == "TIMEOUT", "{late}");
+    assert_eq!(names(folder.path()), ["slow.bin"]);
+    let states: Vec<DownloadState> = tab.downloads().iter().map(|download| download.state).collect();
+    assert_eq!(states, [DownloadState::Canceled, DownloadState::Completed]);
+
+    let Some(without) = Resting::new("no-downloads") else { return };
+    let error = without.wait_download(None, soon()).unwrap_err();
+    assert_eq!(error.code(), "BAD_REQUEST");
+}

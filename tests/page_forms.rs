@@ -1,0 +1,241 @@
+//! Form fields: what is chosen, ticked and filled in, and what is refused.
+
+use cdpilot::page::Error;
+use cdpilot::sync::Deadline;
+use serde_json::{Value, json};
+
+use crate::support::paged::ref_of;
+use crate::support::staged::Staged;
+
+const LISTS: &str =
+    "<select id=s><option value=a>Apple<option value=b> Big  pear </option><option value=c disabled>Cherry
+    <optgroup disabled label=off><option value=d>Date</optgroup></select>
+    <select id=m multiple><option>one<option>two<option>three</select>";
+
+#[test]
+fn options_are_chosen_by_value_or_label_in_every_frame() {
+    let Some((staged, places)) = Staged::everywhere("select", LISTS) else { return };
+    for place in &places {
+        let chosen = |id: &str, values: &[&str]| {
+            let told =
+                staged.act_in(place, json!({ "kind": "select", "selector": format!("#{id}"), "values": values }));
+            (told.result.unwrap()["values"].clone(), staged.log_in(place))
+        };
+        let both = |id: &str| vec![format!("input:{id}:::script"), format!("change:{id}:::script")];
+        assert_eq!(chosen("s", &["b"]), (json!(["b"]), both("s")), "{}", place.name);
+        assert_eq!(chosen("s", &["Big pear"]), (json!(["b"]), vec![]), "it is chosen already");
+        assert_eq!(chosen("s", &["Apple"]), (json!(["a"]), both("s")));
+        assert_eq!(chosen("m", &["three", "one"]), (json!(["one", "three"]), both("m")));
+        assert_eq!(chosen("m", &["two"]), (json!(["two"]), both("m")));
+        assert_eq!(chosen("m", &[]), (json!([]), both("m")));
+        assert_eq!(staged.value(place, "[s.value, m.selectedOptions.length]"), json!(["a", 0]));
+    }
+}
+
+#[test]
+fn what_cannot_be_chosen_says_why() {
+    let body = format!(
+        "{LISTS}<select id=off disabled><option>x</select><div id=d role=listbox><div role=option>x</div></div>
+         <select id=back onchange='this.value = \"a\"'><option>a<option>b</select>"
+    );
+    let Some(staged) = Staged::alone("select-refused", &body) else { return };
+    let refused = |id: &str, values: &[&str]| {
+        let act = json!({ "kind": "select", "selector": format!("#{id}"), "values": values });
+        staged.try_by(act, Deadline::after_secs(2)).unwrap_err()
+    };
+    let unknown = refused("s", &["pear"]);
+    assert_eq!(unknown.code(), "BAD_REQUEST");
+    assert!(unknown.to_string().contains("\"b\" (Big pear)"), "{unknown}");
+    assert_eq!(refused("s", &["a", "b"]).code(), "BAD_REQUEST");
+    assert_eq!(refused("s", &[]).code(), "BAD_REQUEST");
+    for (id, value, reason) in [
+        ("s", "c", "disabled"),
+        ("s", "Date", "disabled"),
+        ("off", "x", "disabled"),
+        ("d", "x", "click it"),
+        ("back", "b", "put another choice"),
+    ] {
+        let error = refused(id, &[value]);
+        assert!(matches!(&error, Error::NotActionable { reason: why, .. } if why.contains(reason)), "{id}: {error}");
+    }
+    assert_eq!(staged.worth("s.value"), "a");
+}
+
+const BOXES: &str = "<input type=checkbox id=c><input type=radio name=r id=r1><input type=radio name=r id=r2>
+    <div role=switch aria-checked=false tabindex=0 id=w style='width:20px;height:20px'
+        onclick=\"this.setAttribute('aria-checked', this.getAttribute('aria-checked') !== 'true')\"></div>
+    <div role=menuitemcheckbox aria-checked=mixed tabindex=0 id=x style='width:20px;height:20px'
+        onclick=\"setTimeout(() => this.setAttribute('aria-checked', this.getAttribute('aria-checked') === 'mixed'), 50)\"></div>
+    <label id=l><input type=checkbox id=h style='position:absolute;opacity:0;width:1px;height:1px'><b id=t>Fancy</b></label>
+    <input type=checkbox id=n style='display:none'><label for=n id=nl>Hidden</label>";
+
+#[test]
+fn boxes_are_ticked_by_a_trusted_click_and_only_when_need_be() {
+    let Some((staged, places)) = Staged::everywhere("check", BOXES) else { return };
+    for place in &places {
+        let ticked = |kind: &str, id: &str| {
+            staged.act_in(place, json!({ "kind": kind, "selector": format!("#{id}") }));
+            let clicks =
+                staged.log_in(place).into_iter().filter(|event| event.starts_with("click")).collect::<Vec<_>>();
+            (staged.value(place, &format!("{id}.checked ?? {id}.getAttribute('aria-checked')")), clicks)
+        };
+        let click = |id: &str| format!("click:{id}:::trusted");
+        assert_eq!(ticked("check", "c"), (json!(true), vec![click("c")]), "{}", place.name);
+        assert_eq!(ticked("check", "c"), (json!(true), vec![]));
+        assert_eq!(ticked("uncheck", "c"), (json!(false), vec![click("c")]));
+        assert_eq!(ticked("check", "r2"), (json!(true), vec![click("r2")]));
+        assert_eq!(ticked("check", "r1").0, json!(true));
+        assert_eq!(staged.value(place, "r2.checked"), false);
+        assert_eq!(ticked("check", "w"), (json!("true"), vec![click("w")]));
+        assert_eq!(ticked("uncheck", "w"), (json!("false"), vec![click("w")]));
+        assert_eq!(ticked("check", "x"), (json!("true"), vec![click("x")]));
+        let (state, clicks) = ticked("check", "h");
+        assert_eq!((state, &clicks[0]), (json!(true), &click("t")), "by its label");
+        let (state, clicks) = ticked("check", "n");
+        assert_eq!((state, &clicks[0]), (json!(true), &click("nl")));
+    }
+}
+
+#[test]
+fn what_cannot_be_ticked_says_why() {
+    let body = "<input type=checkbox id=off disabled><input type=radio id=r checked><input id=i>
+        <input type=checkbox id=stuck onclick='return false'><input type=checkbox id=gone style='display:none'>";
+    let Some(staged) = Staged::alone("check-refused", body) else { return };
+    for (kind, id, reason) in [
+        ("check", "off", "disabled"),
+        ("uncheck", "r", "another one"),
+        ("check", "i", "no checkbox"),
+        ("check", "stuck", "not ticked"),
+        ("check", "gone", "not visible"),
+    ] {
+        let act = json!({ "kind": kind, "selector": format!("#{id}") });
+        let error = staged.try_by(act, Deadline::after_secs(3)).unwrap_err();
+        assert!(matches!(&error, Error::NotActionable { reason: why, .. } if why.contains(reason)), "{id}: {error}");
+    }
+}
+
+const FORM: &str = "<form id=f><input id=name><input id=mail type=email><input id=pass type=password><input id=age type=number min=0 max=150>
+    <input id=d type=date min=2020-01-01><input id=tm type=time><input id=mo type=month><input id=wk type=week><input id=dt type=datetime-local>
+    <input id=col type=color><input id=rg type=range min=0 max=10 step=2><textarea id=ta></textarea>
+    <select id=sel><option value=x>Ex<option value=y>Why</select><select id=mul multiple><option>1<option>2<option>3</select>
+    <input id=box type=checkbox checked><input id=rad type=radio><div id=ed contenteditable>old</div></form>";
+
+#[test]
+fn a_form_is_filled_in_by_the_kind_of_its_fields_in_every_frame() {
+    let Some((staged, places)) = Staged::everywhere("fill", FORM) else { return };
+    let values = [
+        ("name", json!("Ada L\u{f6}velace")),
+        ("mail", json!("ada@example.org")),
+        ("pass", json!("s3cret")),
+        ("age", json!(36)),
+        ("d", json!("2024-02-29")),
+        ("tm", json!("13:45")),
+        ("mo", json!("2024-02")),
+        ("wk", json!("2024-W09")),
+        ("dt", json!("2024-02-29T13:45")),
+        ("col", json!("#FF8800")),
+        ("rg", json!(4)),
+        ("ta", json!("two\nlines")),
+        ("sel", json!("Why")),
+        ("mul", json!(["1", "3"])),
+        ("box", json!(false)),
+        ("rad", json!(true)),
+        ("ed", json!("new")),
+    ];
+    let fields: Vec<Value> =
+        values.iter().map(|(id, value)| json!({ "selector": format!("#{id}"), "value": value })).collect();
+    for (place, input) in places.iter().flat_map(|place| [(place, "trusted"), (place, "synthetic")]) {
+        staged.value(place, "f.reset(); ed.textContent = 'old'; 0");
+        staged.act_in(place, json!({ "kind": "fill", "fields": fields, "input": input }));
+        let log = staged.log_in(place);
+        let held = staged.value(
+            place,
+            "[...document.querySelectorAll('#f > *')].map(e => e.type === 'checkbox' || e.type === 'radio' ? e.checked
+                : e.multiple && e.localName === 'select' ? [...e.selectedOptions].map(o => o.value) : e.value ?? e.textContent)",
+        );
+        let wanted = json!([
+            "Ada L\u{f6}velace",
+            "ada@example.org",
+            "s3cret",
+            "36",
+            "2024-02-29",
+            "13:45",
+            "2024-02",
+            "2024-W09",
+            "2024-02-29T13:45",
+            "#ff8800",
+            "4",
+            "two\nlines",
+            "y",
+            ["1", "3"],
+            false,
+            true,
+            "new"
+        ]);
+        assert_eq!(held, wanted, "{} {input}", place.name);
+        for id in ["name", "mail", "pass", "age", "d", "tm", "mo", "wk", "dt", "col", "rg", "ta", "sel", "mul", "box"] {
+            let changes = log.iter().filter(|event| event.starts_with(&format!("change:{id}:"))).count();
+            assert_eq!(changes, 1, "{} {input} {id}: {log:?}", place.name);
+        }
+        let how = if input == "trusted" { "trusted" } else { "script" };
+        assert!(log.contains(&format!("keydown:name:A:KeyA:{how}")), "{log:?}");
+        assert!(log.contains(&format!("change:ta:::{how}")), "{log:?}");
+    }
+}
+
+#[test]
+fn what_a_field_does_not_take_is_told_with_the_field() {
+    let body = format!(
+        "{FORM}<input id=short maxlength=3><input id=ro readonly><input id=file type=file><input id=no onkeydown='return false'><p id=p>x</p>"
+    );
+    let Some(staged) = Staged::alone("fill-refused", &body) else { return };
+    let refused = |id: &str, value: Value| {
+        let fields =
+            json!([{ "selector": "#name", "value": "fine" }, { "selector": format!("#{id}"), "value": value }]);
+        let error = staged.try_by(json!({ "kind": "fill", "fields": fields }), Deadline::after_secs(3)).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("field 2") && text.contains(&format!("#{id}")), "{text}");
+        assert_eq!(staged.worth("name.value ?? f.elements[0].value"), "fine");
+        (error.code(), text)
+    };
+    for (id, value, code, reason) in [
+        ("d", json!("29.02.2024"), "NOT_ACTIONABLE", "a date like"),
+        ("d", json!("2024-02-30"), "NOT_ACTIONABLE", "a date like"),
+        ("d", json!("2019-01-01"), "NOT_ACTIONABLE", "below 2020-01-01"),
+        ("tm", json!("25:00"), "NOT_ACTIONABLE", "a time like"),
+        ("mo", json!("02/2024"), "NOT_ACTIONABLE", "a month like"),
+        ("wk", json!("9"), "NOT_ACTIONABLE", "a week like"),
+        ("dt", json!("2024-02-29"), "NOT_ACTIONABLE", "a date and time like"),
+        ("col", json!("orange"), "NOT_ACTIONABLE", "a colour like"),
+        ("rg", json!(11), "NOT_ACTIONABLE", "from 0 to 10"),
+        ("rg", json!("3"), "NOT_ACTIONABLE", "steps of 2"),
+        ("age", json!("young"), "NOT_ACTIONABLE", "numbers only"),
+        ("short", json!("abcd"), "NOT_ACTIONABLE", "at most 3 characters"),
+        ("no", json!("abcd"), "NOT_ACTIONABLE", "did not take"),
+        ("ro", json!("x"), "NOT_ACTIONABLE", "read-only"),
+        ("file", json!("/etc/passwd"), "NOT_ACTIONABLE", "upload"),
+        ("p", json!("x"), "NOT_ACTIONABLE", "not editable"),
+        ("sel", json!("z"), "BAD_REQUEST", "\"x\" (Ex)"),
+        ("sel", json!(true), "BAD_REQUEST", "list of options"),
+        ("box", json!("yes"), "BAD_REQUEST", "true or false"),
+        ("mail", json!(true), "BAD_REQUEST", "takes text"),
+        ("mail", json!("two\nlines"), "BAD_REQUEST", "one line"),
+    ] {
+        let (got, text) = refused(id, value);
+        assert!(got == code && text.contains(reason), "{id}: {got}: {text}");
+    }
+}
+
+#[test]
+fn refs_and_dialogs_in_a_form() {
+    let body =
+        "<label>A <input id=a></label><label>B <input id=b onfocus='alert(1)'></label><label>C <input id=c></label>";
+    let Some(staged) = Staged::alone("fill-dialog", body) else { return };
+    let seen = staged.see();
+    let field = |name: &str, value: &str| json!({ "ref": ref_of(&seen, name), "value": value });
+    let told = staged
+        .act(json!({ "kind": "fill", "fields": [field("\"A\"", "1"), field("\"B\"", "2"), field("\"C\"", "3")] }));
+    assert!(told.blocked_by_dialog);
+    staged.supervisor().respond(None, crate::support::chrome::ACCEPT, crate::support::chrome::soon()).unwrap();
+    assert_eq!(staged.worth("[a.value, c.value]"), json!(["1", ""]));
+}

@@ -1,0 +1,428 @@
+//! The keyboard: what a page sees of keys, and what becomes of its fields.
+
+use cdpilot::page::Error;
+use cdpilot::sync::Deadline;
+use serde_json::{Value, json};
+
+use crate::support::chrome::{ACCEPT, soon};
+use crate::support::paged::ref_of;
+use crate::support::staged::Staged;
+
+const FIELDS: &str = "<input id=i value=old><textarea id=t>old</textarea><div id=r contenteditable>old</div>";
+
+#[test]
+fn every_character_sends_its_key_events_in_every_frame() {
+    let Some((staged, places)) = Staged::everywhere("type-events", FIELDS) else { return };
+    for place in &places {
+        staged.act_in(place, json!({ "kind": "type", "selector": "#i", "text": "aB 1?" }));
+        assert_eq!(
+            staged.log_in(place),
+            [
+                "keydown:i:a:KeyA:trusted",
+                "keypress:i:a:KeyA:trusted",
+                "beforeinput:i:insertText=a::trusted",
+                "input:i:insertText=a::trusted",
+                "keyup:i:a:KeyA:trusted",
+                "keydown:i:B:KeyB:trusted",
+                "keypress:i:B:KeyB:trusted",
+                "beforeinput:i:insertText=B::trusted",
+                "input:i:insertText=B::trusted",
+                "keyup:i:B:KeyB:trusted",
+                "keydown:i: :Space:trusted",
+                "keypress:i: :Space:trusted",
+                "beforeinput:i:insertText= ::trusted",
+                "input:i:insertText= ::trusted",
+                "keyup:i: :Space:trusted",
+                "keydown:i:1:Digit1:trusted",
+                "keypress:i:1:Digit1:trusted",
+                "beforeinput:i:insertText=1::trusted",
+                "input:i:insertText=1::trusted",
+                "keyup:i:1:Digit1:trusted",
+                "keydown:i:?:Slash:trusted",
+                "keypress:i:?:Slash:trusted",
+                "beforeinput:i:insertText=?::trusted",
+                "input:i:insertText=?::trusted",
+                "keyup:i:?:Slash:trusted",
+            ],
+            "{}",
+            place.name
+        );
+        assert_eq!(staged.value(place, "i.value"), "aB 1?", "{}", place.name);
+        staged.act_in(place, json!({ "kind": "type", "selector": "#t", "text": "one\ntwo" }));
+        assert_eq!(staged.value(place, "t.value"), "one\ntwo", "{}", place.name);
+        staged.act_in(place, json!({ "kind": "type", "selector": "#r", "text": "three" }));
+        assert_eq!(staged.value(place, "r.textContent"), "three", "{}", place.name);
+    }
+}
+
+#[test]
+fn what_is_there_is_replaced_or_added_to() {
+    let body = "<input id=a value=old><input id=n type=number value=12><input id=e type=email value='a@b.de'>
+        <input id=p type=password value=secret><textarea id=t>old\nlines</textarea>
+        <div id=r contenteditable><b>old</b> <i>text</i></div>
+        <div id=w contenteditable><p id=first>one</p><p id=second>two</p></div>";
+    let Some(staged) = Staged::alone("type-replace", body) else { return };
+    let typed = |id: &str, text: &str, append: bool| {
+        staged.act(json!({ "kind": "type", "selector": format!("#{id}"), "text": text, "append": append }));
+        staged.worth(&format!("{id}.value ?? {id}.textContent"))
+    };
+    for (id, first, then) in [
+        ("a", "new", "newer"),
+        ("n", "-1.5", "-1.525"),
+        ("e", "c@d.de", "c@d.dev"),
+        ("p", "pass", "password"),
+        ("t", "new\nones", "new\nones too"),
+        ("r", "plain", "plainer"),
+    ] {
+        assert_eq!(typed(id, first, false), first, "{id}");
+        assert_eq!(typed(id, &then[first.len()..], true), then, "{id}");
+        assert_eq!(typed(id, "", false), "", "{id}");
+    }
+    assert_eq!(typed("second", "three", false), "three");
+    assert_eq!(staged.worth("first.textContent"), "one", "the paragraph alone was meant");
+}
+
+#[test]
+fn what_has_no_key_is_put_in_as_text() {
+    let Some(staged) = Staged::alone("type-scripts", FIELDS) else { return };
+    let text = "na\u{ef}ve \u{1F980}\u{1F468}\u{200d}\u{1F469}\u{200d}\u{1F467} \u{6f22}\u{5b57}\tx";
+    for id in ["i", "t", "r"] {
+        staged.act(json!({ "kind": "type", "selector": format!("#{id}"), "text": text }));
+        let held = staged.worth(&format!("{id}.value ?? {id}.textContent"));
+        let text = if id == "r" { text.replace('\t', " ") } else { text.to_owned() };
+        assert_eq!(held.as_str().unwrap().replace('\u{a0}', " "), text, "{id}");
+    }
+    let log = staged.log();
+    assert!(log.contains(&"input:i:insertText=\u{ef}::trusted".to_owned()), "{log:?}");
+    assert!(!log.iter().any(|event| event.starts_with("key") && event.contains('\u{ef}')), "{log:?}");
+}
+
+#[test]
+fn a_form_is_submitted_by_enter() {
+    let body = "<form id=f><input id=q name=q></form><form id=g><textarea id=t></textarea></form>";
+    let Some(staged) = Staged::alone("type-submit", body) else { return };
+    staged.act(json!({ "kind": "type", "selector": "#q", "text": "x", "submit": true }));
+    let log = staged.log();
+    assert!(log.contains(&"submit:f:::trusted".to_owned()), "{log:?}");
+    staged.act(json!({ "kind": "type", "selector": "#q", "text": "y\n" }));
+    assert!(staged.log().contains(&"submit:f:::trusted".to_owned()), "a line break in one line is Enter");
+    staged.act(json!({ "kind": "type", "selector": "#t", "text": "y\nz", "submit": true }));
+    assert_eq!(staged.worth("t.value"), "y\nz\n");
+    assert!(!staged.log().iter().any(|event| event.starts_with("submit")));
+}
+
+#[test]
+fn a_controlled_input_hears_of_every_character() {
+    // As in React: the page keeps the value it knows of on the element itself and looks whether it differs.
+    let body = "<input id=i><script>
+        const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
+        let known = '';
+        Object.defineProperty(i, 'value', { configurable: true, get() { return own.get.call(this) },
+            set(text) { known = String(text); own.set.call(this, text) } });
+        window.heard = [];
+        i.addEventListener('input', () => {
+            const now = own.get.call(i);
+            if (now === known) return;
+            known = now;
+            heard.push(now);
+            i.value = now.toUpperCase();
+        });
+    </script>";
+    let Some(staged) = Staged::alone("type-react", body) else { return };
+    for input in ["trusted", "synthetic"] {
+        staged.worth("heard.length = 0");
+        let told = staged.act(json!({ "kind": "type", "selector": "#i", "text": "abc", "input": input }));
+        assert_eq!(told.input.is_some(), input == "synthetic");
+        assert_eq!(staged.worth("i.value"), "ABC", "{input}");
+        assert_eq!(staged.worth("heard"), json!(["a", "Ab", "ABc"]), "{input}");
+    }
+}
+
+#[test]
+fn an_editor_that_handles_everything_itself_is_typed_into() {
+    let body = "<div id=r contenteditable>before</div><script>
+        window.model = 'before';
+        r.addEventListener('beforeinput', event => {
+            event.preventDefault();
+            const all = getSelection().toString() === r.textContent;
+            if (event.inputType === 'insertText') model = (all ? '' : model) + event.data;
+            else if (event.inputType === 'insertParagraph') model += '|';
+            r.textContent = model;
+            getSelection().selectAllChildren(r);
+            getSelection().collapseToEnd();
+        });
+    </script>";
+    let Some(staged) = Staged::alone("type-editor", body) else { return };
+    for input in ["trusted", "synthetic"] {
+        staged.act(json!({ "kind": "type", "selector": "#r", "text": "one\ntwo", "input": input }));
+        assert_eq!(staged.worth("model"), "one|two", "{input}");
+    }
+}
+
+#[test]
+fn what_cannot_be_typed_into_says_why() {
+    let body = "<input id=ro readonly value=x><input id=off disabled><input id=c type=checkbox><select id=s></select>
+        <input id=f type=file><input id=n type=number><p id=p>text</p><input id=m maxlength=3>";
+    let Some(staged) = Staged::alone("type-refused", body) else { return };
+    for (id, reason) in [
+        ("ro", "read-only"),
+        ("off", "disabled"),
+        ("c", "use check"),
+        ("s", "use select"),
+        ("f", "use upload"),
+        ("n", "numbers only"),
+        ("p", "not editable"),
+    ] {
+        let act = json!({ "kind": "type", "selector": format!("#{id}"), "text": "hunter2!" });
+        let error = staged.try_by(act, Deadline::after_secs(3)).unwrap_err();
+        assert!(matches!(&error, Error::NotActionable { reason: why, .. } if why.contains(reason)), "{id}: {error}");
+        assert!(!error.to_string().contains("hunter2"), "{error}");
+    }
+    staged.act(json!({ "kind": "type", "selector": "#m", "text": "abcdef" }));
+    assert_eq!(staged.worth("m.value"), "abc");
+}
+
+#[test]
+fn keys_go_to_what_has_the_focus() {
+    let Some((staged, places)) = Staged::everywhere(
+        "type-focus",
+        "<input id=i><div id=host></div>
+        <script>host.attachShadow({ mode: 'open' }).innerHTML = '<input id=inner>'</script>",
+    ) else {
+        return;
+    };
+    for place in places.iter().rev() {
+        staged.value(place, "i.focus()");
+        staged.act(json!({ "kind": "type", "text": "ab" }));
+        staged.act(json!({ "kind": "insertText", "text": "cd" }));
+        staged.act(json!({ "kind": "press", "key": "Home" }));
+        staged.act(json!({ "kind": "press", "key": "x" }));
+        assert_eq!(staged.value(place, "i.value"), "xabcd", "{}", place.name);
+    }
+    staged.worth("document.activeElement.blur()");
+    let error = staged.try_act(json!({ "kind": "insertText", "text": "secret" })).unwrap_err();
+    assert!(matches!(&error, Error::NotActionable { .. }), "{error}");
+    assert!(!error.to_string().contains("secret"));
+    let seen = staged.see();
+    let boxes: Vec<String> =
+        seen.refs.iter().filter(|(_, info)| info.role == "textbox").map(|(r, _)| r.clone()).collect();
+    assert_eq!(boxes.len(), 6, "three of them in shadow roots");
+    for reference in &boxes {
+        staged.act(json!({ "kind": "type", "ref": reference, "text": "ref" }));
+        let read = json!({ "kind": "evaluate", "ref": reference, "fn": "e => e.value" });
+        assert_eq!(staged.act(read).result, Some(json!("ref")));
+    }
+}
+
+#[test]
+fn keys_are_pressed_with_others_held_and_repeated() {
+    let Some(staged) = Staged::alone("press", "<input id=i value='one two'><button id=b>B</button>") else { return };
+    let pressed = |key: &str| {
+        staged.act(json!({ "kind": "press", "selector": "#i", "key": key }));
+        staged.log()
+    };
+    assert_eq!(
+        pressed("Control+Shift+T"),
+        [
+            "keydown:i:Control:ControlLeft:trusted",
+            "keydown:i:Shift:ShiftLeft:trusted",
+            "keydown:i:T:KeyT:trusted",
+            "keyup:i:T:KeyT:trusted",
+            "keyup:i:Shift:ShiftLeft:trusted",
+            "keyup:i:Control:ControlLeft:trusted",
+        ]
+    );
+    staged.worth("i.setSelectionRange(3, 3)");
+    pressed("ControlOrMeta+a");
+    assert_eq!(staged.worth("[i.selectionStart, i.selectionEnd]"), json!([0, 7]));
+    pressed("Control+c");
+    pressed("End");
+    pressed("Control+v");
+    assert_eq!(staged.worth("i.value"), "one twoone two");
+    pressed("Control+z");
+    assert_eq!(staged.worth("i.value"), "one two");
+    pressed("Home");
+    pressed("Shift+ArrowRight");
+    pressed("ctrl+x");
+    assert_eq!(staged.worth("i.value"), "ne two");
+    pressed("Control+Backspace");
+    pressed("Delete");
+    assert_eq!(staged.worth("i.value"), "e two");
+    pressed("del");
+    pressed("Control++");
+    assert_eq!(staged.worth("i.value"), " two");
+    staged.worth("i.value = ''; addEventListener('keydown', e => { window.seen = [e.repeat, e.keyCode, e.location, e.shiftKey, e.code] })");
+    let again = json!({ "kind": "press", "selector": "#i", "key": "Z", "repeat": 3 });
+    staged.act(again);
+    assert_eq!(staged.worth("i.value"), "ZZZ");
+    assert_eq!(staged.worth("seen"), json!([true, 90, 0, true, "KeyZ"]));
+    assert_eq!(staged.log().iter().filter(|event| event.starts_with("keyup")).count(), 1);
+    pressed("NumpadEnter");
+    assert_eq!(staged.worth("seen"), json!([false, 13, 3, false, "NumpadEnter"]));
+    pressed("Numpad7");
+    assert_eq!(staged.worth("i.value"), "ZZZ7");
+    pressed("Control+w");
+    assert_eq!(staged.worth("seen"), json!([false, 87, 0, false, "KeyW"]), "it is the page's, not the browser's");
+    pressed("Tab");
+    assert_eq!(staged.worth("document.activeElement.id"), "b");
+    staged.log();
+    staged.act(json!({ "kind": "press", "key": "Enter" }));
+    assert!(staged.log().contains(&"click:b:::trusted".to_owned()));
+    staged.act(json!({ "kind": "press", "key": "space" }));
+    assert!(staged.log().contains(&"click:b:::trusted".to_owned()));
+    for (key, near) in
+        [("Entre", "Enter"), ("arowdown", "ArrowDown"), ("Controll+a", "Control"), ("a+b", "held"), ("", "empty")]
+    {
+        let error = staged.try_act(json!({ "kind": "press", "key": key })).unwrap_err();
+        assert!(matches!(&error, Error::BadRequest { problem } if problem.contains(near)), "{key}: {error}");
+    }
+    let error = staged.try_act(json!({ "kind": "press", "key": "a", "repeat": 0 })).unwrap_err();
+    assert_eq!(error.code(), "BAD_REQUEST");
+}
+
+#[test]
+fn a_dialog_in_the_middle_of_a_text_ends_the_typing() {
+    let Some(staged) = Staged::alone("type-dialog", "<input id=i onkeydown='if (event.key === \"!\") alert(1)'>")
+    else {
+        return;
+    };
+    let text = format!("ab!{}", "c".repeat(200));
+    let told = staged.act(json!({ "kind": "type", "selector": "#i", "text": text }));
+    assert!(told.blocked_by_dialog);
+    let typed = told.result.unwrap();
+    assert_eq!(typed["of"], 203);
+    let [sent, more] = ["typed", "mayFollow"].map(|name| typed[name].as_u64().unwrap());
+    assert!(sent == 2 && (1..20).contains(&more), "{typed}");
+    let error = staged.try_act(json!({ "kind": "type", "selector": "#i", "text": "more" })).unwrap_err();
+    assert_eq!(error.code(), "BLOCKED_BY_DIALOG");
+    staged.supervisor().respond(None, ACCEPT, soon()).unwrap();
+    staged.act(json!({ "kind": "wait", "fn": "i.value.startsWith('ab!')" }));
+    staged.act(json!({ "kind": "press", "selector": "#i", "key": "End" }));
+    let held = staged.worth("i.value.length").as_u64().unwrap();
+    assert!((sent + 1..=sent + more).contains(&held), "{held}: {typed}");
+}
+
+#[test]
+fn slow_typing_takes_its_time_and_long_typing_does_not() {
+    let body =
+        "<input id=i oninput='times.push(performance.now())'><textarea id=t></textarea><script>times = []</script>";
+    let Some(staged) = Staged::alone("type-pace", body) else { return };
+    staged.act(json!({ "kind": "type", "selector": "#i", "text": "abcd", "slowly": true }));
+    assert_eq!(staged.worth("i.value"), "abcd");
+    assert_eq!(staged.worth("times.slice(1).every((time, i) => time - times[i] > 60)"), true);
+    let long = "The quick brown fox. ".repeat(50);
+    staged.act(json!({ "kind": "type", "selector": "#t", "text": long }));
+    assert_eq!(staged.worth("t.value"), *long);
+    let late = json!({ "kind": "type", "selector": "#i", "text": "z".repeat(50), "slowly": true });
+    let error = staged.try_by(late, Deadline::after_secs(1)).unwrap_err();
+    let Error::Timeout { what, .. } = &error else { panic!("{error}") };
+    assert!(what.contains("of 50 characters") && !what.contains('z'), "{what}");
+}
+
+#[test]
+fn keys_by_script_have_their_full_sequence_and_effects() {
+    let body = "<form id=f><input id=i value=old><input id=n type=number step=any><button id=b>Go</button></form>
+        <textarea id=t></textarea><div id=r contenteditable>old</div><input id=m maxlength=2><input id=e type=email>
+        <input id=no onkeydown='if (event.key === \"b\") event.preventDefault()'
+            onbeforeinput='if (event.data === \"c\") event.preventDefault()'>";
+    let Some((staged, places)) = Staged::everywhere("type-script", body) else { return };
+    for place in &places {
+        let typed = |id: &str, text: &str| {
+            staged.act_in(
+                place,
+                json!({ "kind": "type", "selector": format!("#{id}"), "text": text, "input": "synthetic" }),
+            )
+        };
+        typed("i", "aB");
+        assert_eq!(
+            staged.log_in(place),
+            [
+                "keydown:i:a:KeyA:script",
+                "keypress:i:a:KeyA:script",
+                "beforeinput:i:insertText=a::script",
+                "input:i:insertText=a::script",
+                "keyup:i:a:KeyA:script",
+                "keydown:i:B:KeyB:script",
+                "keypress:i:B:KeyB:script",
+                "beforeinput:i:insertText=B::script",
+                "input:i:insertText=B::script",
+                "keyup:i:B:KeyB:script",
+            ]
+        );
+        assert_eq!(staged.value(place, "i.value"), "aB");
+        typed("n", "-1.5");
+        assert!(staged.log_in(place).contains(&"change:i:::script".to_owned()), "when the focus left it");
+        assert_eq!(staged.value(place, "n.value"), "-1.5");
+        typed("t", "one\ntw\u{f6}");
+        assert_eq!(staged.value(place, "t.value"), "one\ntw\u{f6}");
+        typed("r", "rich");
+        assert_eq!(staged.value(place, "r.textContent"), "rich");
+        typed("m", "abc");
+        assert_eq!(staged.value(place, "m.value"), "ab");
+        typed("e", "a@b.de");
+        assert_eq!(staged.value(place, "e.value"), "a@b.de");
+        typed("no", "abcd");
+        assert_eq!(staged.value(place, "no.value"), "ad");
+        staged.log_in(place);
+        let press = |id: &str, key: &str| {
+            staged.act_in(
+                place,
+                json!({ "kind": "press", "selector": format!("#{id}"), "key": key, "input": "synthetic" }),
+            )
+        };
+        press("i", "Enter");
+        let log = staged.log_in(place);
+        assert!(
+            log.iter().any(|event| event.starts_with("click:b:")) && log.iter().any(|e| e.starts_with("submit:f")),
+            "{log:?}"
+        );
+        press("m", "Backspace");
+        assert_eq!(staged.value(place, "m.value"), "a");
+        press("m", "Control+a");
+        press("m", "Delete");
+        assert_eq!(staged.value(place, "m.value"), "");
+        press("i", "Tab");
+        assert_eq!(staged.value(place, "document.activeElement.id"), "n");
+    }
+}
+
+#[test]
+fn a_tab_in_the_background_takes_keys() {
+    let Some(staged) = Staged::alone("type-behind", FIELDS) else { return };
+    let other = staged.supervisor().open_page("about:blank", None, soon()).unwrap();
+    let told = staged.act(json!({ "kind": "type", "selector": "#i", "text": "behind" }));
+    assert_eq!((told.input, staged.worth("i.value")), (None, Value::from("behind")));
+    staged.supervisor().close_page(&other, soon()).unwrap();
+}
+
+#[test]
+fn a_ref_is_typed_into_and_its_node_alone() {
+    let Some(staged) = Staged::alone("type-ref", "<label>Name <input id=i></label>") else { return };
+    let name = ref_of(&staged.see(), "Name\"");
+    staged.act(json!({ "kind": "type", "ref": name, "text": "Ada" }));
+    assert_eq!(staged.worth("i.value"), "Ada");
+    staged.worth("i.outerHTML = i.outerHTML; 0");
+    let error = staged.try_act(json!({ "kind": "type", "ref": name, "text": "Bob" })).unwrap_err();
+    assert_eq!(error.code(), "STALE_REF");
+    assert_eq!(staged.worth("i.value"), "");
+}
+
+#[test]
+fn closed_shadow_roots_are_typed_into() {
+    let body = "<div id=host></div><script>
+        const root = host.attachShadow({ mode: 'closed' });
+        root.innerHTML = '<label>Inside <input></label><p contenteditable aria-label=Rich role=textbox>old</p>';
+        window.held = () => [root.querySelector('input').value, root.querySelector('p').textContent];
+    </script>";
+    let Some(staged) = Staged::alone("type-closed", body) else { return };
+    let seen = staged.see();
+    for input in ["trusted", "synthetic"] {
+        for (name, text) in [("Inside\"", "abc"), ("Rich", "de f")] {
+            staged.act(json!({ "kind": "type", "ref": ref_of(&seen, name), "text": text, "input": input }));
+        }
+        assert_eq!(staged.worth("held().map(text => text.replace('\u{a0}', ' '))"), json!(["abc", "de f"]), "{input}");
+        let field = json!({ "ref": ref_of(&seen, "Inside\""), "value": "filled" });
+        staged.act(json!({ "kind": "fill", "fields": [field], "input": input }));
+        assert_eq!(staged.worth("held()[0]"), "filled");
+    }
+}

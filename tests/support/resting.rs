@@ -1,0 +1,101 @@
+//! A tab of the page room with options of a test's own, and a site to show in it.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use cdpilot::cdp::ConnectOptions;
+use cdpilot::cdp::protocol::page::FrameId;
+use cdpilot::page::{PageOptions, Pages, Tab};
+use cdpilot::supervisor::{Frame, FrameRef, Snapshot, Supervisor, SupervisorOptions};
+use serde_json::Value;
+
+use super::chrome::{shared, soon, top_of, until};
+use super::site::Site;
+
+/// A tab, in the shared browser where nothing else is said. Everything is left in order at the end.
+pub(crate) struct Resting {
+    pub(crate) site: Site,
+    pub(crate) pages: Pages,
+    pub(crate) tab: Arc<Tab>,
+}
+
+impl Deref for Resting {
+    type Target = Tab;
+
+    fn deref(&self) -> &Tab {
+        &self.tab
+    }
+}
+
+impl Drop for Resting {
+    fn drop(&mut self) {
+        self.pages.supervisor().stop(soon());
+    }
+}
+
+impl Resting {
+    pub(crate) fn new(name: &str) -> Option<Self> {
+        Self::with(SupervisorOptions::task(name), PageOptions::default())
+    }
+
+    pub(crate) fn with(mut options: SupervisorOptions, page: PageOptions) -> Option<Self> {
+        options.start_timeout = soon().left();
+        Some(Self::over(Supervisor::attach(shared()?, &ConnectOptions::default(), options).unwrap(), page))
+    }
+
+    pub(crate) fn over(supervisor: Supervisor, options: PageOptions) -> Self {
+        let pages = Pages::with_options(Arc::new(supervisor), options).unwrap();
+        let target = pages.supervisor().snapshot().pages[0].target_id.clone();
+        let tab = pages.tab(&target).unwrap();
+        Self { site: Site::start(), pages, tab }
+    }
+
+    pub(crate) fn top(&self) -> FrameRef {
+        FrameRef::TopOf(self.tab.target().clone())
+    }
+
+    /// Shows a page of host `a` and waits until it is loaded.
+    pub(crate) fn go(&self, path: &str) {
+        self.go_to(&self.site.url("a", path));
+    }
+
+    pub(crate) fn go_to(&self, url: &str) {
+        let supervisor = self.supervisor();
+        supervisor.navigate(&self.top(), url, soon()).unwrap();
+        self.until(url, |now| top_of(now).is_some_and(|top| &*top.url == url));
+        self.loaded(&self.top());
+    }
+
+    fn loaded(&self, frame: &FrameRef) {
+        let script =
+            "document.readyState === 'complete' || new Promise(done => addEventListener('load', () => done(true)))";
+        self.supervisor().evaluate(frame, script, soon()).unwrap();
+    }
+
+    /// What a script of the page is worth.
+    pub(crate) fn eval(&self, script: &str) -> Value {
+        self.eval_at(&self.top(), script)
+    }
+
+    pub(crate) fn eval_in(&self, frame: &FrameId, script: &str) -> Value {
+        self.eval_at(&FrameRef::Id(frame.clone()), script)
+    }
+
+    fn eval_at(&self, frame: &FrameRef, script: &str) -> Value {
+        let done = self.supervisor().evaluate(frame, script, soon());
+        done.unwrap_or_else(|error| panic!("{script}: {error}")).result.value
+    }
+
+    pub(crate) fn until(&self, what: &str, accept: impl FnMut(&Snapshot) -> bool) -> Arc<Snapshot> {
+        until(self.supervisor(), what, accept)
+    }
+
+    /// Waits for the frame whose address ends like this, loaded.
+    pub(crate) fn frame(&self, url: &str) -> Frame {
+        let here = |f: &&Frame| f.url.ends_with(url) && f.session_id.is_some() && !f.origin.is_empty();
+        let now = self.until(url, |now| now.frames.iter().any(|frame| here(&frame)));
+        let id = now.frames.iter().find(here).unwrap().frame_id.clone();
+        self.loaded(&FrameRef::Id(id.clone()));
+        self.supervisor().snapshot().frame(id.as_str()).expect("it is still there").clone()
+    }
+}
