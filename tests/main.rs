@@ -64,6 +64,12 @@ mod page_evaluate;
 #[cfg(feature = "page")]
 mod page_forms;
 #[cfg(feature = "page")]
+mod page_labels;
+#[cfg(feature = "page")]
+mod page_pdf;
+#[cfg(feature = "page")]
+mod page_picture;
+#[cfg(feature = "page")]
 mod page_pointer;
 #[cfg(feature = "page")]
 mod page_pointer_drag;

@@ -51,7 +51,7 @@ pub use world::{Doc, Node};
 
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
-use crate::supervisor::{self, Supervisor};
+use crate::supervisor::{self, FrameRef, Supervisor};
 use crate::sync::Deadline;
 
 /// The tabs of a supervisor. Clones are the same.
@@ -171,6 +171,11 @@ impl Tab {
     /// [`Error::BadRef`], [`Error::StaleRef`].
     pub fn resolve(&self, reference: &str) -> Result<(Node, Shown), Error> {
         self.refs.lock().get(reference)
+    }
+
+    /// Where commands to the whole tab go.
+    fn page(&self) -> FrameRef {
+        FrameRef::TopOf(self.target.clone())
     }
 
     /// The top frame.

@@ -15,6 +15,8 @@ pub(crate) mod ledger;
 #[cfg(feature = "page")]
 pub(crate) mod paged;
 #[cfg(feature = "page")]
+pub(crate) mod pixels;
+#[cfg(feature = "page")]
 pub(crate) mod pointed;
 pub(crate) mod proxy;
 #[cfg(unix)]

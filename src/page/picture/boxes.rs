@@ -34,12 +34,14 @@ impl View {
 }
 
 /// Where a node lies, in CSS pixels of the top viewport.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Place {
     /// All of it. `None` when it has no box or is not visible.
     pub(super) all: Option<Rect>,
     /// What frames and containers around it show of it.
     pub(super) part: Option<Rect>,
+    /// The same for each line, when it has several.
+    pub(super) lines: Vec<Rect>,
 }
 
 /// How nodes are looked for.
@@ -70,6 +72,7 @@ struct Told {
 struct Boxed {
     all: Option<Side>,
     part: Option<Side>,
+    lines: Vec<Side>,
 }
 
 /// Where a document lies in the frame around it.
@@ -190,7 +193,8 @@ impl Tab {
             let boxed = answer.boxes.get(index)?.as_ref()?;
             let lift = lift(&node.frame)?;
             let all = boxed.all.map(|side| lift.of(side.into()));
-            Some(Place { all, part: boxed.part.and_then(|part| lift.shown_of(part)) })
+            let lines = boxed.lines.iter().filter_map(|line| lift.shown_of(*line)).collect();
+            Some(Place { all, part: boxed.part.and_then(|part| lift.shown_of(part)), lines })
         };
         let places = nodes.iter().map(place).collect();
         let view = told.get(&top).map(|(_, told)| told.view);

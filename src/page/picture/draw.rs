@@ -105,7 +105,9 @@ fn whole(rect: &Rect) -> Pixels {
 pub(super) fn placed(marks: &[Mark], area: &Rect, width: u32, height: u32) -> Vec<Placed> {
     let zoom = zoom(area, width);
     let (right, bottom) = (i64::from(width), i64::from(height));
-    let boxes: Vec<Pixels> = marks.iter().map(|mark| whole(&in_picture(&mark.part, area, width, height))).collect();
+    // The label of a wrapped link stands at its first line.
+    let first = |mark: &Mark| mark.lines.first().copied().unwrap_or(mark.part);
+    let boxes: Vec<Pixels> = marks.iter().map(|mark| whole(&in_picture(&first(mark), area, width, height))).collect();
     let mut placed: Vec<Placed> = Vec::new();
     for (mark, around) in boxes.iter().enumerate() {
         let Some(number) = marks.get(mark).map(|mark| mark.number) else { continue };
@@ -119,7 +121,7 @@ pub(super) fn placed(marks: &[Mark], area: &Rect, width: u32, height: u32) -> Ve
             own + others.map(|(_, there)| there.shared(tag)).sum::<i64>()
         };
         let Pixels(l, t, r, b) = *around;
-        let edge = LINE * zoom - 1;
+        let edge = LINE * zoom;
         let near = [
             at(l - edge, t - high),
             at(r - wide + edge, t - high),
@@ -164,7 +166,14 @@ pub(super) fn draw(canvas: &mut Canvas, marks: &[Mark], area: &Rect) {
         })
         .collect();
     for (placed, _, colour, _) in &coloured {
-        outline(canvas, &placed.around, LINE * zoom, *colour);
+        let lines = marks.get(placed.mark).map_or(&[][..], |mark| &mark.lines);
+        for line in lines {
+            let line = whole(&in_picture(line, area, canvas.width, canvas.height));
+            outline(canvas, &line, LINE * zoom, *colour);
+        }
+        if lines.is_empty() {
+            outline(canvas, &placed.around, LINE * zoom, *colour);
+        }
     }
     for (placed, _, colour, _) in coloured.iter().filter(|(placed, ..)| placed.away) {
         lead(canvas, placed, zoom, *colour);
@@ -177,17 +186,16 @@ pub(super) fn draw(canvas: &mut Canvas, marks: &[Mark], area: &Rect) {
     }
 }
 
-/// A line around a box: one pixel inside, the rest outside.
+/// A line around a box, outside of it: text that fills the box stays whole.
 fn outline(canvas: &mut Canvas, Pixels(l, t, r, b): &Pixels, line: i64, colour: [u8; 3]) {
-    let (out, wide) = (line - 1, r - l + 2 * (line - 1));
     // At the edge of the picture it is drawn inside.
     let edge = |at: i64, most: u32| at.clamp(0, (i64::from(most) - line).max(0));
-    let (left, top) = (edge(l - out, canvas.width), edge(t - out, canvas.height));
-    let (right, bottom) = (edge(r - 1, canvas.width), edge(b - 1, canvas.height));
-    canvas.fill(l - out, top, wide, line, colour);
-    canvas.fill(l - out, bottom, wide, line, colour);
-    canvas.fill(left, t - out, line, b - t + 2 * out, colour);
-    canvas.fill(right, t - out, line, b - t + 2 * out, colour);
+    let (left, top) = (edge(l - line, canvas.width), edge(t - line, canvas.height));
+    let (right, bottom) = (edge(*r, canvas.width), edge(*b, canvas.height));
+    canvas.fill(left, top, right + line - left, line, colour);
+    canvas.fill(left, bottom, right + line - left, line, colour);
+    canvas.fill(left, top, line, bottom + line - top, colour);
+    canvas.fill(right, top, line, bottom + line - top, colour);
 }
 
 /// A line from a label that stands apart to its box.
@@ -208,7 +216,7 @@ fn is_dark(canvas: &Canvas, Pixels(l, t, r, b): &Pixels) -> bool {
     let mut levels = Vec::new();
     for step in 0..8 {
         let (x, y) = (l + (r - l) * step / 7, t + (b - t) * step / 7);
-        for (x, y) in [(x, t - 3), (x, b + 2), (l - 3, y), (r + 2, y)] {
+        for (x, y) in [(x, t - 4), (x, b + 3), (l - 4, y), (r + 3, y)] {
             let inside = x >= 0 && y >= 0 && x < i64::from(canvas.width) && y < i64::from(canvas.height);
             let index = usize::try_from(y * i64::from(canvas.width) + x).unwrap_or(0) * 3;
             if let (true, Some([red, green, blue])) = (inside, canvas.pixels.get(index..index + 3)) {
@@ -227,7 +235,7 @@ mod tests {
 
     fn mark(number: u32, x: f64, y: f64, width: f64, height: f64) -> Mark {
         let shown = Shown { role: "button".to_owned(), name: String::new() };
-        Mark { number, shown, part: Rect { x, y, width, height } }
+        Mark { number, shown, part: Rect { x, y, width, height }, lines: Vec::new() }
     }
 
     const AREA: Rect = Rect { x: 0.0, y: 0.0, width: 300.0, height: 200.0 };
@@ -274,12 +282,12 @@ mod tests {
                 let index = usize::try_from((y * 300 + x) * 3).unwrap();
                 let changed = canvas.pixels[index..index + 3] != [255; 3];
                 let on_tag = x >= tag.0 && x < tag.2 && y >= tag.1 && y < tag.3;
-                let outside = (99..161).contains(&x) && (79..121).contains(&y);
-                let inside = (101..159).contains(&x) && (81..119).contains(&y);
+                let outside = (98..162).contains(&x) && (78..122).contains(&y);
+                let inside = (100..160).contains(&x) && (80..120).contains(&y);
                 assert!(on_tag || changed == (outside && !inside), "{x} {y}");
             }
         }
-        assert_eq!((tag.3, tag.0), (80, 99), "above, at its left side");
+        assert_eq!((tag.3, tag.0), (80, 98), "above, at its left side");
     }
 
     #[test]

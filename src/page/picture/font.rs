@@ -4,7 +4,7 @@
 pub(super) const WIDTH: i64 = 7;
 pub(super) const HEIGHT: i64 = 10;
 /// Between two digits.
-pub(super) const GAP: i64 = 1;
+pub(super) const GAP: i64 = 2;
 
 /// Bold digits, strokes two pixels wide. A `#` is ink.
 const DIGITS: [[&str; 10]; 10] = [
@@ -52,7 +52,7 @@ mod tests {
             assert!(rows.iter().all(|row| row.len() == 7), "{digit}");
             assert!(DIGITS.iter().enumerate().all(|(other, with)| other == digit || with != rows), "{digit}");
         }
-        assert_eq!((width_of(0), width_of(7), width_of(10), width_of(105)), (7, 7, 15, 23));
-        assert!(ink(105).iter().all(|(x, y)| (0..23).contains(x) && (0..HEIGHT).contains(y)));
+        assert_eq!((width_of(0), width_of(7), width_of(10), width_of(105)), (7, 7, 16, 25));
+        assert!(ink(105).iter().all(|(x, y)| (0..25).contains(x) && (0..HEIGHT).contains(y)));
     }
 }

@@ -51,7 +51,9 @@ impl Tab {
     /// The page is not scrolled and its viewport stays, with two exceptions, which are undone: an element
     /// that is hidden in a scrolled container or a frame out of view is scrolled to, and so are frames of
     /// other processes out of view for a picture of the whole page, since Chromium draws them only there.
-    /// For what is out of the viewport Chromium lets the page see a `resize` event, with sizes unchanged.
+    /// For what is out of the viewport Chromium lays the page out anew: it sees a `resize` event, at the end
+    /// with the sizes that it had (in a background tab now and then with others in between), and listeners
+    /// of media queries may be called. A picture of the viewport, or of an element in it, is not noticed.
     ///
     /// # Errors
     /// [`Error::BadRequest`], [`Error::BadRef`], [`Error::StaleRef`], [`Error::NoMatch`];

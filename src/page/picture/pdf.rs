@@ -101,7 +101,9 @@ impl Tab {
 /// A refusal is the browser's, everything else is the supervisor's.
 fn refused(error: supervisor::Error) -> Error {
     match error {
-        supervisor::Error::Cdp(cdp::Error::Protocol { message, .. }) if message.contains("ranges") => {
+        supervisor::Error::Cdp(cdp::Error::Protocol { message, .. })
+            if message.to_lowercase().contains("page range") =>
+        {
             Error::BadRequest { problem: format!("{message}; write pageRanges like 1-5, 8") }
         }
         supervisor::Error::Cdp(cdp::Error::Protocol { message, .. }) => Error::NoPdf { problem: message },

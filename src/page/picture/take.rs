@@ -32,6 +32,8 @@ pub(super) struct Mark {
     pub(super) shown: Shown,
     /// What is seen of it, in the top viewport, CSS pixels.
     pub(super) part: Rect,
+    /// The same for each line, when it has several.
+    pub(super) lines: Vec<Rect>,
 }
 
 /// A picture as the browser gave it.
@@ -226,9 +228,11 @@ impl Tab {
             shot.notes.push("what is labelled moves: labels may be beside it".to_owned());
         }
         for ((number, _, shown), place) in found.into_iter().zip(places) {
-            let Some(part) = place.and_then(|place| place.part?.and(&frame.area)) else { continue };
+            let Some(Place { part: Some(part), lines, .. }) = place else { continue };
+            let Some(part) = part.and(&frame.area) else { continue };
+            let lines = lines.iter().filter_map(|line| line.and(&frame.area)).collect();
             if shot.marks.len() < MOST_LABELS {
-                shot.marks.push(Mark { number, shown, part });
+                shot.marks.push(Mark { number, shown, part, lines });
             } else {
                 shot.over += 1;
             }

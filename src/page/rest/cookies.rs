@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::cdp::protocol::network::{self, CookieSameSite, DeleteCookies, SetCookie};
 use crate::cdp::protocol::storage::GetCookies;
 use crate::page::{Error, Tab};
-use crate::supervisor::FrameRef;
 use crate::sync::Deadline;
 
 /// Cookies set at once at most.
@@ -258,10 +257,5 @@ impl Tab {
 
     fn all_cookies(&self, deadline: Deadline) -> Result<Vec<network::Cookie>, Error> {
         Ok(self.supervisor.call(&self.page(), &GetCookies::new(), deadline)?.result.cookies)
-    }
-
-    /// The page's own session.
-    pub(super) fn page(&self) -> FrameRef {
-        FrameRef::TopOf(self.target.clone())
     }
 }

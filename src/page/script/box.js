@@ -34,16 +34,19 @@ function isOnTop(element, part) {
   });
 }
 
+/** All of an element and the part that is shown; of a wrapped link also the part of each line. */
 function boxOf(id, { whole, uncovered }) {
   const node = nodeOf(id);
   const element = node && typeOf(node) === 3 ? parentElementOf(node) : node;
   if (!(element instanceof Element) || !isConnected(element)) return null;
   const rects = rectsOf(element);
-  if (!rects.length || !CHECK_VISIBLE.call(element, { visibilityProperty: true })) return { all: null, part: null };
+  if (!rects.length || !CHECK_VISIBLE.call(element, { visibilityProperty: true })) return { all: null, part: null, lines: [] };
   const all = boxAround(rects);
-  const part = shownPart(element, all, whole);
-  if (part && uncovered && !isOnTop(element, part)) return { all: listed(all), part: null };
-  return { all: listed(all), part: part && listed(part) };
+  let part = shownPart(element, all, whole);
+  const parts = rects.length === 1 ? [part] : rects.map((rect) => shownPart(element, rect, whole));
+  const lines = parts.filter(Boolean);
+  if (uncovered && !lines.some((line) => isOnTop(element, line))) part = null;
+  return { all: listed(all), part: part && listed(part), lines: rects.length > 1 && part ? lines.map(listed) : [] };
 }
 
 /** Where the document in an <iframe> lies, how much larger it is shown than it is, and what is shown of it. */

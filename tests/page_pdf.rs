@@ -1,0 +1,99 @@
+//! PDF, and highlights for people who watch.
+
+use cdpilot::page::{PdfOptions, ScreenshotOptions};
+use serde_json::json;
+
+use crate::support::chrome::{soon, until};
+use crate::support::paged::{Paged, ref_of};
+use crate::support::pixels::Pixels;
+
+/// How many pages a PDF has.
+fn pages(pdf: &[u8]) -> usize {
+    let text = String::from_utf8_lossy(pdf);
+    text.matches("/Type /Page\n").count() + text.matches("/Type /Page ").count() + text.matches("/Type /Page/").count()
+}
+
+#[test]
+fn a_page_becomes_paper() {
+    let Some(paged) =
+        Paged::showing("pdf", "<p>one</p><p style='break-before:page'>two</p><p style='break-before:page'>three</p>")
+    else {
+        return;
+    };
+    let pdf = paged.tab.pdf(&PdfOptions::default(), soon()).unwrap();
+    assert!(pdf.starts_with(b"%PDF-") && pages(&pdf) == 3, "{} {}", pdf.len(), pages(&pdf));
+    let some = PdfOptions { page_ranges: Some("2-3".to_owned()), landscape: true, ..PdfOptions::default() };
+    assert_eq!(pages(&paged.tab.pdf(&some, soon()).unwrap()), 2);
+    let error = |options: PdfOptions| paged.tab.pdf(&options, soon()).unwrap_err();
+    assert_eq!(error(PdfOptions { scale: Some(9.0), ..PdfOptions::default() }).code(), "BAD_REQUEST");
+    let none = PdfOptions { page_ranges: Some("x".to_owned()), ..PdfOptions::default() };
+    let error = error(none);
+    assert_eq!(error.code(), "BAD_REQUEST", "{error}");
+}
+
+#[test]
+fn a_large_paper_comes_whole() {
+    let Some(paged) = Paged::showing(
+        "pdf-large",
+        "<body><script>for (let n = 0; n < 6; n++) {
+            const canvas = document.body.appendChild(document.createElement('canvas'));
+            [canvas.width, canvas.height] = [700, 700];
+            const drawn = canvas.getContext('2d'), image = drawn.createImageData(700, 700);
+            for (let i = 0; i < image.data.length; i++) image.data[i] = i % 4 === 3 ? 255 : Math.random() * 256;
+            drawn.putImageData(image, 0, 0);
+        }</script>",
+    ) else {
+        return;
+    };
+    let pdf = paged.tab.pdf(&PdfOptions::default(), soon()).unwrap();
+    assert!(pdf.len() > 3 << 20, "{}", pdf.len());
+    assert!(pdf.starts_with(b"%PDF-") && pdf.trim_ascii_end().ends_with(b"%%EOF"));
+}
+
+#[test]
+fn under_a_dialog_there_is_no_paper_at_once() {
+    let Some(paged) = Paged::showing("pdf-dialog", "<p>text") else { return };
+    paged.supervisor().start_script(&paged.top(), "alert('wait')").unwrap();
+    until(paged.supervisor(), "the dialog", |now| !now.dialogs.is_empty());
+    assert_eq!(paged.tab.pdf(&PdfOptions::default(), soon()).unwrap_err().code(), "BLOCKED_BY_DIALOG");
+}
+
+#[test]
+fn a_highlight_is_for_people_and_not_in_pictures() {
+    let Some(paged) = Paged::new("highlight") else { return };
+    paged.site.page("/", "<body style='margin:0'><button style='position:absolute;left:20px;top:20px;width:100px;height:50px'>near</button><iframe src='@b/in' style='position:absolute;left:200px;top:100px;width:300px;height:200px;border:0'></iframe>");
+    paged.site.page("/in", "<body style='margin:0'><button style='position:absolute;left:20px;top:20px;width:100px;height:50px'>far</button>");
+    paged.go("/");
+    until(paged.supervisor(), "the frame", |now| {
+        now.frames.iter().any(|f| f.url.ends_with("/in") && f.session_id.is_some())
+    });
+    let mut seen = paged.see();
+    while !seen.snapshot.as_deref().unwrap_or_default().contains("far") {
+        seen = paged.see();
+    }
+    let plain = ScreenshotOptions::default();
+    let before = paged.tab.screenshot(&plain, soon()).unwrap();
+    paged.eval("window.changes = 0; new MutationObserver(() => changes++).observe(document, {subtree: true, childList: true, attributes: true})");
+    // The supervisor's own picture is what a person sees.
+    let watched = || Pixels::decode(&paged.supervisor().screenshot(&paged.top(), soon()).unwrap());
+    for (name, x, y) in [("near", 70, 45), ("far", 270, 145)] {
+        let reference = ref_of(&seen, &format!("{name:?}"));
+        let without = watched().at(x, y + 18);
+        paged.tab.highlight(&reference, [255, 0, 0], soon()).unwrap();
+        let with = watched().at(x, y + 18);
+        assert!(with[0] > with[1].saturating_add(30), "{name} is reddish: {with:?}, was {without:?}");
+        assert!(paged.tab.screenshot(&plain, soon()).unwrap().bytes == before.bytes, "{name}: not in pictures");
+        assert_eq!(watched().at(x, y + 18), with, "and back afterwards");
+    }
+    paged.tab.clear_highlight(soon()).unwrap();
+    assert_eq!(watched().count([255, 0, 0]), 0);
+    assert!(paged.tab.screenshot(&plain, soon()).unwrap().bytes == before.bytes);
+    let changes = paged.supervisor().evaluate(&paged.top(), "changes", soon()).unwrap().result.value;
+    assert_eq!(changes, json!(0), "nothing is written into the page");
+    // Its document goes, and nobody is troubled.
+    paged.tab.highlight(&ref_of(&seen, "\"far\""), [0, 0, 255], soon()).unwrap();
+    paged.site.page("/other", "<p>other");
+    paged.go("/other");
+    paged.tab.screenshot(&plain, soon()).unwrap();
+    paged.tab.clear_highlight(soon()).unwrap();
+}

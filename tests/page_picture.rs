@@ -1,0 +1,304 @@
+//! Pictures: what is in them, pixel by pixel, and what the page notices of them.
+
+use cdpilot::page::{Error, Fit, Picture, PictureType, Rect, ScreenshotOptions};
+use serde_json::{Value, json};
+
+use crate::support::chrome::{soon, until};
+use crate::support::paged::{Paged, ref_of};
+use crate::support::pixels::{Pixels, keep};
+
+fn shoot(paged: &Paged, options: &ScreenshotOptions) -> (Picture, Pixels) {
+    let picture = paged.tab.screenshot(options, soon()).unwrap();
+    keep(&picture);
+    let pixels = Pixels::of(&picture);
+    assert_eq!((pixels.width, pixels.height), (picture.width, picture.height));
+    (picture, pixels)
+}
+
+fn of(element: &str) -> ScreenshotOptions {
+    ScreenshotOptions { element: Some(element.to_owned()), ..ScreenshotOptions::default() }
+}
+
+fn whole_page() -> ScreenshotOptions {
+    ScreenshotOptions { full_page: true, ..ScreenshotOptions::default() }
+}
+
+fn json_of(paged: &Paged, script: &str) -> Value {
+    paged.supervisor().evaluate(&paged.top(), script, soon()).unwrap().result.value
+}
+
+/// Remembers what the page notices. Whether it is in front is other tests' matter too.
+const NOTICE: &str = "window.seen = [];
+    for (const name of ['resize', 'scroll'])
+        addEventListener(name, () => seen.push(name + innerWidth + 'x' + innerHeight + '@' + scrollX + ',' + scrollY), true);
+    const high = innerHeight;
+    (function look() { if (innerHeight !== high) seen.push('high' + innerHeight); requestAnimationFrame(look); })();";
+
+/// What the page noticed, after two more frames; a tab that draws none notices nothing later.
+fn noticed(paged: &Paged) -> Vec<String> {
+    let frames = "new Promise(done => {
+        requestAnimationFrame(() => requestAnimationFrame(done));
+        setTimeout(done, 500);
+    }).then(() => seen.splice(0))";
+    serde_json::from_value(json_of(paged, frames)).unwrap()
+}
+
+const RED: [u8; 3] = [255, 0, 0];
+const LIME: [u8; 3] = [0, 255, 0];
+const BLUE: [u8; 3] = [0, 0, 255];
+const WHITE: [u8; 3] = [255; 3];
+
+#[test]
+fn the_viewport_is_shown_as_it_is_and_the_page_notices_nothing() {
+    let Some(paged) = Paged::showing(
+        "picture-viewport",
+        "<body style='margin:0;height:3000px'><div style='position:absolute;left:40px;top:130px;width:20px;height:10px;background:red'>",
+    ) else {
+        return;
+    };
+    paged.eval(NOTICE);
+    paged.eval("scrollTo(0, 100), 1");
+    assert_eq!(noticed(&paged).len(), 1, "the scroll of ours");
+    let (picture, pixels) = shoot(&paged, &ScreenshotOptions::default());
+    assert_eq!(json!([picture.width, picture.height]), json_of(&paged, "[innerWidth, innerHeight]"));
+    assert_eq!(pixels.bounds(RED), Some((40, 30, 60, 40)));
+    assert_eq!((picture.kind, picture.scale, picture.url), (PictureType::Png, 1.0, paged.site.url("a", "/")));
+    assert_eq!(noticed(&paged), [""; 0]);
+    let last = paged.supervisor().last_picture(paged.tab.target()).unwrap();
+    assert_eq!(&*last.png, &picture.bytes[..], "it is kept for when a dialog is open");
+}
+
+#[test]
+fn the_whole_page_is_shown_without_a_scroll_and_with_a_fixed_head_once() {
+    let Some(paged) = Paged::showing(
+        "picture-page",
+        "<body style='margin:0'><div style='position:fixed;top:0;left:0;width:100%;height:20px;background:blue'></div>
+         <div style='height:4990px'></div><div style='height:10px;background:red'>",
+    ) else {
+        return;
+    };
+    paged.eval(NOTICE);
+    let (picture, pixels) = shoot(&paged, &whole_page());
+    assert_eq!(json!([picture.width, picture.height]), json_of(&paged, "[innerWidth, 5000]"));
+    assert_eq!(pixels.bounds(BLUE), Some((0, 0, picture.width, 20)));
+    assert_eq!(pixels.bounds(RED).map(|red| (red.1, red.3)), Some((4990, 5000)));
+    let seen = noticed(&paged);
+    let size = json_of(&paged, "innerWidth + 'x' + innerHeight");
+    let same = format!("resize{}@0,0", size.as_str().unwrap());
+    // In the background Chromium may let it see other sizes for a moment.
+    assert!(seen.iter().all(|seen| !seen.starts_with("scroll")), "{seen:?}");
+    assert!(seen.is_empty() || seen.contains(&same), "sizes are what they were: {seen:?}");
+    assert_eq!(picture.notes, [""; 0]);
+}
+
+#[test]
+fn a_page_that_is_no_larger_than_the_viewport_needs_nothing_special() {
+    let Some(paged) = Paged::showing("picture-small-page", "<p>small") else { return };
+    paged.eval(NOTICE);
+    let (picture, _) = shoot(&paged, &whole_page());
+    assert_eq!(json!([picture.width, picture.height]), json_of(&paged, "[innerWidth, innerHeight]"));
+    assert_eq!(noticed(&paged), [""; 0]);
+}
+
+#[test]
+fn a_page_of_great_height_is_one_picture_and_a_monstrous_one_is_cut_with_a_note() {
+    let Some(paged) = Paged::showing(
+        "picture-high",
+        "<body style='margin:0'><div style='height:19990px'></div><div id=end style='height:10px;background:red'>",
+    ) else {
+        return;
+    };
+    let (picture, pixels) = shoot(&paged, &whole_page());
+    assert_eq!(picture.height, 20_000);
+    assert_eq!(pixels.bounds(RED).map(|red| (red.1, red.3)), Some((19_990, 20_000)));
+    let model = ScreenshotOptions { full_page: true, ..ScreenshotOptions::for_model() };
+    let (picture, _) = shoot(&paged, &model);
+    assert_eq!(picture.height, 2000);
+    assert!(picture.notes.iter().any(|note| note.contains("unreadable")), "{:?}", picture.notes);
+    paged.eval("document.querySelector('div').style.height = '300000px'");
+    let (picture, _) = shoot(&paged, &whole_page());
+    assert!(picture.height > 30_000 && picture.height < 61_000, "{}", picture.height);
+    assert!(picture.notes[0].starts_with("cut: the page is"), "{:?}", picture.notes);
+}
+
+#[test]
+fn an_element_is_shown_wherever_it_is() {
+    let Some(paged) = Paged::showing(
+        "picture-element",
+        "<body style='margin:0'><div id=near style='position:absolute;left:10px;top:10px;width:30px;height:20px;background:red'></div>
+         <div id=far style='position:absolute;left:50px;top:4000px;width:70px;height:40px;background:lime'></div>
+         <div style='position:absolute;top:300px;height:50px;width:50px;overflow:auto'><div style='height:900px'></div>
+         <div id=inside style='height:20px;width:25px;background:blue'></div></div>
+         <div id=shadow></div><div id=hidden style='display:none'>x</div>
+         <script>shadow.attachShadow({mode: 'open'}).innerHTML = '<b style=\"display:block;width:9px;height:8px;background:red\"></b>'</script>",
+    ) else {
+        return;
+    };
+    paged.eval(NOTICE);
+    for (element, colour, size) in
+        [("#near", RED, (30, 20)), ("#far", LIME, (70, 40)), ("#inside", BLUE, (25, 20)), ("b", RED, (9, 8))]
+    {
+        let (picture, pixels) = shoot(&paged, &of(element));
+        assert_eq!((picture.width, picture.height), size, "{element} {:?}", picture.notes);
+        assert_eq!(pixels.bounds(colour), Some((0, 0, size.0, size.1)), "{element}");
+        assert_eq!(pixels.count(colour), (size.0 * size.1) as usize, "{element}");
+    }
+    assert_eq!(json_of(&paged, "[scrollY, document.querySelector('div[style*=overflow]').scrollTop]"), json!([0, 0]));
+    let error = |options: &ScreenshotOptions| paged.tab.screenshot(options, soon()).unwrap_err();
+    assert_eq!(error(&of("#missing")).code(), "NOT_FOUND");
+    assert_eq!(error(&of("#hidden")).code(), "NOT_ACTIONABLE");
+    assert_eq!(error(&of("<<")).code(), "BAD_REQUEST");
+    assert_eq!(error(&ScreenshotOptions { full_page: true, ..of("#near") }).code(), "BAD_REQUEST");
+    assert_eq!(error(&ScreenshotOptions { quality: Some(50), ..Default::default() }).code(), "BAD_REQUEST");
+    let unknown = ScreenshotOptions { reference: Some("e999".to_owned()), ..Default::default() };
+    assert!(matches!(error(&unknown), Error::StaleRef { .. }));
+}
+
+#[test]
+fn an_element_in_nested_frames_of_other_sites_is_shown() {
+    let Some(paged) = Paged::new("picture-nested") else { return };
+    paged.site.page("/", "<body style='margin:0'><div style='height:2500px'></div><iframe src='@b/middle' style='width:500px;height:400px'></iframe><div style='height:2500px'>");
+    paged.site.page(
+        "/middle",
+        "<div style='height:700px'></div><iframe src='@c/inner' style='width:300px;height:200px'></iframe>",
+    );
+    paged.site.page("/inner", "<body style='margin:0'><button style='width:120px;height:60px;background:red;border:0;margin:30px;color:red'>deep</button>");
+    paged.go("/");
+    until(paged.supervisor(), "the inner frame", |now| {
+        now.frames.iter().any(|frame| frame.url.ends_with("/inner") && frame.session_id.is_some())
+    });
+    let mut seen = paged.see();
+    while !seen.snapshot.as_deref().unwrap_or_default().contains("deep") {
+        seen = paged.see();
+    }
+    let reference = ref_of(&seen, "deep");
+    let (picture, pixels) =
+        shoot(&paged, &ScreenshotOptions { reference: Some(reference), ..ScreenshotOptions::default() });
+    assert_eq!((picture.width, picture.height), (120, 60), "{:?}", picture.notes);
+    assert!(pixels.count(RED) > 7000, "{}", pixels.count(RED));
+    assert_eq!(json_of(&paged, "scrollY"), json!(0));
+}
+
+#[test]
+fn frames_of_other_sites_are_not_white_in_a_picture_of_the_whole_page() {
+    let Some(paged) = Paged::new("picture-page-frames") else { return };
+    paged.site.page("/", "<body style='margin:0'><div style='height:2500px'></div><iframe src='@b/in' style='display:block;width:400px;height:300px;border:0'></iframe><div style='height:1000px'></div><iframe src='@b/in' style='display:block;width:200px;height:1500px;border:0'></iframe>");
+    paged.site.page("/in", "<body style='margin:0;background:lime'>");
+    paged.go("/");
+    until(paged.supervisor(), "both frames", |now| {
+        now.frames.iter().filter(|frame| frame.url.ends_with("/in") && frame.session_id.is_some()).count() == 2
+    });
+    let (_, pixels) = shoot(&paged, &whole_page());
+    assert_eq!(pixels.count(LIME), 400 * 300 + 200 * 1500);
+    assert_eq!(pixels.bounds(LIME), Some((0, 2500, 400, 5300)));
+    assert_eq!(json_of(&paged, "scrollY"), json!(0));
+}
+
+#[test]
+fn device_pixels_are_kept_and_boxes_are_told_in_them() {
+    let Some(paged) = Paged::showing(
+        "picture-ratio",
+        "<body style='margin:0'><button style='position:absolute;left:40px;top:50px;width:100px;height:30px;background:red;border:0'></button>",
+    ) else {
+        return;
+    };
+    let metrics = json!({ "width": 400, "height": 300, "deviceScaleFactor": 2, "mobile": false });
+    paged.supervisor().call_raw(&paged.top(), "Emulation.setDeviceMetricsOverride", &metrics, soon()).unwrap();
+    let (picture, pixels) = shoot(&paged, &ScreenshotOptions::default());
+    assert_eq!((picture.width, picture.height, picture.scale), (800, 600, 2.0));
+    assert_eq!(pixels.bounds(RED), Some((80, 100, 280, 160)));
+    let (picture, pixels) = shoot(&paged, &of("button"));
+    assert_eq!((picture.width, picture.height, pixels.count(RED)), (200, 60, 12_000));
+    let labelled = ScreenshotOptions { labels: true, ..ScreenshotOptions::default() };
+    let (picture, _) = shoot(&paged, &labelled);
+    let annotations = picture.annotations.unwrap();
+    assert_eq!(annotations[0].bounds, Rect { x: 80.0, y: 100.0, width: 200.0, height: 60.0 });
+    let smaller = ScreenshotOptions { max_width: Some(400), ..labelled };
+    let (picture, _) = shoot(&paged, &smaller);
+    assert_eq!((picture.width, picture.height), (400, 300));
+    assert_eq!(picture.annotations.unwrap()[0].bounds, Rect { x: 40.0, y: 50.0, width: 100.0, height: 30.0 });
+}
+
+#[test]
+fn a_jpeg_is_one_that_browsers_read() {
+    let Some(paged) = Paged::showing("picture-jpeg", "<body style='margin:0;background:lime'>") else { return };
+    let options = ScreenshotOptions { kind: PictureType::Jpeg, quality: Some(90), ..ScreenshotOptions::default() };
+    let picture = paged.tab.screenshot(&options, soon()).unwrap();
+    assert!(picture.bytes.starts_with(&[0xff, 0xd8, 0xff]));
+    let read = format!(
+        "(async () => {{
+            const image = new Image();
+            image.src = 'data:image/jpeg;base64,{}';
+            await image.decode();
+            const canvas = document.createElement('canvas');
+            [canvas.width, canvas.height] = [image.width, image.height];
+            const drawn = canvas.getContext('2d');
+            drawn.drawImage(image, 0, 0);
+            return [image.width, image.height, ...drawn.getImageData(image.width - 1, image.height - 1, 1, 1).data];
+        }})()",
+        crate::support::pixels::base64(&picture.bytes)
+    );
+    let read: Vec<u32> = serde_json::from_value(json_of(&paged, &read)).unwrap();
+    assert_eq!(read[..2], [picture.width, picture.height]);
+    assert!(read[2] < 8 && read[3] > 247 && read[4] < 8, "{read:?}");
+}
+
+#[test]
+fn limits_are_kept_whatever_is_shown() {
+    let Some(paged) = Paged::showing(
+        "picture-fit",
+        "<body style='margin:0'><canvas width=900 height=500></canvas><script>
+         const canvas = document.querySelector('canvas').getContext('2d'), image = canvas.createImageData(900, 500);
+         for (let i = 0; i < image.data.length; i++) image.data[i] = i % 4 === 3 ? 255 : Math.random() * 256;
+         canvas.putImageData(image, 0, 0)</script>",
+    ) else {
+        return;
+    };
+    let fit = Fit { max_side: 600, max_bytes: 30_000 };
+    let options = ScreenshotOptions { fit: Some(fit), ..of("canvas") };
+    let picture = paged.tab.screenshot(&options, soon()).unwrap();
+    keep(&picture);
+    assert!(picture.bytes.len() <= 30_000 && picture.width <= 600, "{} {}", picture.bytes.len(), picture.width);
+    assert_eq!(picture.kind, PictureType::Jpeg);
+    assert!(picture.notes.iter().any(|note| note.contains("JPEG")), "{:?}", picture.notes);
+    let (picture, pixels) = shoot(&paged, &ScreenshotOptions { scale: Some(0.5), ..of("canvas") });
+    assert_eq!((picture.width, picture.height, picture.scale), (450, 250, 0.5));
+    assert!(pixels.count(WHITE) < 10);
+}
+
+#[test]
+fn a_tab_in_the_background_is_pictured_where_it_is() {
+    let Some(paged) = Paged::showing("picture-back", "<body style='margin:0;background:red'>back") else { return };
+    paged.eval(NOTICE);
+    let front = paged.supervisor().open_page(&paged.site.url("a", "/"), None, soon()).unwrap();
+    until(paged.supervisor(), "the other tab", |now| now.page(front.as_str()).is_some());
+    let top = cdpilot::supervisor::FrameRef::TopOf(front.clone());
+    paged.supervisor().call_raw(&top, "Page.bringToFront", &Value::Null, soon()).unwrap();
+    paged.eval("document.hidden || new Promise(done => document.addEventListener('visibilitychange', done))");
+    for options in [ScreenshotOptions::default(), whole_page(), of("body")] {
+        let (_, pixels) = shoot(&paged, &options);
+        assert!(pixels.count(RED) > 1000);
+    }
+    assert_eq!(json_of(&paged, "document.hidden"), json!(true), "it stays in the background");
+    let size = json_of(&paged, "innerWidth + 'x' + innerHeight");
+    let same = format!("resize{}@0,0", size.as_str().unwrap());
+    let seen = noticed(&paged);
+    assert!(seen.is_empty() || seen.contains(&same), "{seen:?}");
+    paged.supervisor().close_page(&front, soon()).unwrap();
+}
+
+#[test]
+fn under_a_dialog_it_says_so_and_the_last_picture_is_there() {
+    let Some(paged) = Paged::showing("picture-dialog", "<body style='background:red'>") else { return };
+    paged.tab.screenshot(&of("body"), soon()).unwrap();
+    assert!(paged.supervisor().last_picture(paged.tab.target()).is_none(), "a part of the page is not kept");
+    paged.tab.screenshot(&ScreenshotOptions::default(), soon()).unwrap();
+    paged.supervisor().start_script(&paged.top(), "alert('wait')").unwrap();
+    until(paged.supervisor(), "the dialog", |now| !now.dialogs.is_empty());
+    for options in [ScreenshotOptions::default(), whole_page(), of("body")] {
+        let error = paged.tab.screenshot(&options, soon()).unwrap_err();
+        assert_eq!(error.code(), "BLOCKED_BY_DIALOG");
+    }
+    let last = paged.supervisor().last_picture(paged.tab.target()).unwrap();
+    assert!(Pixels::decode(&last.png).count(RED) > 1000);
+}
