@@ -104,7 +104,12 @@ fn a_slider_follows_the_mouse() {
         page.value("moves = 0, downs = [], ups = [], thumb.style.left = '0px'");
         let drag = json!({ "kind": "drag", "startSelector": "#thumb", "end": { "x": 230.0, "y": 30.0 }, "steps": 7, "input": input });
         page.act(drag).unwrap();
-        assert_eq!(page.value("[thumb.style.left, downs, ups]"), json!(["200px", [30], [230]]));
+        assert_eq!(
+            page.value("[thumb.style.left, downs, ups]"),
+            json!(["200px", [30], [230]]),
+            "{input} {}",
+            page.log()
+        );
         assert!(page.value("moves").as_i64().unwrap() >= 7);
     }
 }

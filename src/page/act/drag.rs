@@ -157,7 +157,7 @@ impl Tab {
                 break;
             }
         }
-        if sent != Sent::Unanswered {
+        if matches!(sent, Sent::Handled { .. } | Sent::Cut) {
             self.end_drag(&frames, from.point, deadline)?;
         }
         Ok(Did { rescued, ..did(sent)? })

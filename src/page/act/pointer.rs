@@ -161,6 +161,12 @@ impl Tab {
             // Where the frames of other processes are drawn is known to Chromium a moment after they were scrolled.
             match self.arrive(ready, at, modifiers, deadline)? {
                 Sent::Handled { .. } => self.send_mouse(presses(at, click, modifiers), silence)?,
+                Sent::Cut => {
+                    // A dialog that the move opened: the rest comes to the page behind it, as in the top document.
+                    let page = FrameRef::TopOf(self.target.clone());
+                    presses(at, click, modifiers).iter().for_each(|event| self.supervisor.post(&page, event));
+                    Sent::Cut
+                }
                 other => other,
             }
         } else {
@@ -169,7 +175,7 @@ impl Tab {
             self.send_mouse(events, silence)?
         };
         match sent {
-            Sent::Unanswered => self.instead(ready, click, modifiers, deadline),
+            Sent::Unanswered | Sent::Busy => self.instead(ready, click, modifiers, sent == Sent::Busy, deadline),
             sent => did(sent),
         }
     }
@@ -216,22 +222,36 @@ impl Tab {
 
     /// The synthetic sequence in the place of trusted input that Chromium does not answer. Never both: what
     /// has arrived is not done again, and what arrives late is kept from the page.
-    fn instead(&self, ready: &Ready, click: Click<'_>, modifiers: i64, deadline: Deadline) -> Result<Did, Error> {
+    fn instead(
+        &self,
+        ready: &Ready,
+        click: Click<'_>,
+        modifiers: i64,
+        busy: bool,
+        deadline: Deadline,
+    ) -> Result<Did, Error> {
+        let last = if click.count == 0 { "mousemove" } else { "mouseup" };
+        let mut rescued = false;
         loop {
-            let arrived = match self.came(&ready.node, &["mouseup"], 0, false, deadline) {
+            // A page that was busy first takes what waits for it.
+            let ask = AskCame { types: &[last], ms: if busy { 1000 } else { 50 }, last: false };
+            let node = &ready.node;
+            let arrived = match self.call_in::<Arrived>(&node.frame, &node.doc, "came", &ask, deadline) {
                 Ok(arrived) => arrived,
-                Err(error) if error.is_blocked_by_dialog() => return Ok(Did::default()),
-                Err(Error::DocumentGone { .. }) => return Ok(Did::default()),
+                Err(error) if error.is_blocked_by_dialog() => return Ok(Did { rescued, ..Did::default() }),
+                Err(Error::DocumentGone { .. }) => return Ok(Did { rescued, ..Did::default() }),
                 Err(error) => return Err(error),
             };
-            if arrived.mouseup > 0 || (click.count == 0 && arrived.mousemove > 0) {
-                return Ok(Did::default());
+            rescued |= arrived.rescued;
+            let arrived = arrived.result;
+            if if click.count == 0 { arrived.mousemove } else { arrived.mouseup } > 0 {
+                return Ok(Did { rescued, ..Did::default() });
             }
             if arrived.mousedown == 0 {
-                return self.synthetic_click(&ready.node, click, modifiers, true, deadline);
+                let done = self.synthetic_click(node, click, modifiers, true, deadline)?;
+                return Ok(Did { rescued: rescued || done.rescued, ..done });
             }
             // Half of it is there.
-            self.came(&ready.node, &["mouseup"], 250, false, deadline)?;
             if deadline.passed() {
                 return Err(Error::Timeout { what: "the release of the button".to_owned(), after_ms: 0 });
             }
@@ -327,6 +347,8 @@ pub(super) fn did(sent: Sent) -> Result<Did, Error> {
     match sent {
         Sent::Handled { rescued } => Ok(Did { rescued, ..Did::default() }),
         Sent::Cut => Ok(Did::default()),
-        Sent::Unanswered => Err(Error::Timeout { what: "the browser's answer to input".to_owned(), after_ms: 0 }),
+        Sent::Unanswered | Sent::Busy => {
+            Err(Error::Timeout { what: "the browser's answer to input".to_owned(), after_ms: 0 })
+        }
     }
 }

@@ -47,6 +47,8 @@ pub(in super::super) enum Sent {
     Cut,
     /// Chromium did not answer.
     Unanswered,
+    /// The page is busy, so that it could not.
+    Busy,
 }
 
 impl Tab {
@@ -95,6 +97,7 @@ impl Tab {
                 }
                 Err(error) if is_cut(&error) => return Ok(Sent::Cut),
                 Err(error) if is_silence(&error) => sent = Sent::Unanswered,
+                Err(supervisor::Error::Unresponsive { .. }) => return Ok(Sent::Busy),
                 Err(error) => return Err(error.into()),
             }
         }

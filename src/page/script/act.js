@@ -206,13 +206,23 @@ function readOnlyWhy(element) {
 const TIMES = [0, 16, 50, 100, 100, 250];
 const ALIGNMENTS = ["center", "center", "end", "start", "nearest"];
 
-/** The next frame, or a little later where frames are not drawn: in tabs in the background. */
+/** The next frame; whether there was one. None is drawn in hidden tabs and in frames out of view. */
 function frame() {
   return new Promise((done) => {
-    requestAnimationFrame(done);
-    setTimeout(done, 32);
-    if (document.hidden) turns(performance.now() + 20, done);
+    requestAnimationFrame(() => done(true));
+    setTimeout(() => done(false), 400);
+    if (document.hidden) turns(performance.now() + 20, () => done(false));
   });
+}
+
+const ANIMATIONS = Element.prototype.getAnimations;
+
+/** Whether something is about to move an element: an animation waits for its first frame. */
+function isAboutToMove(element) {
+  for (let node = element; node; node = parentElementOf(node)) {
+    if (ANIMATIONS.call(node).some((animation) => animation.pending)) return true;
+  }
+  return false;
 }
 
 // Timers come once a second in hidden pages, messages at once.
@@ -292,11 +302,11 @@ async function look(args, turn) {
   let points = [];
   if (needs.stable || needs.point) {
     const before = rectsOf(element);
-    if (needs.stable) await frame();
+    const drew = needs.stable && (await frame());
     forget();
     if (!isConnected(element)) return args.id ? { answer: { gone: true }, last: true } : no("it is not attached to the document any more");
     const rects = rectsOf(element);
-    if (needs.stable && !sameBoxes(before, rects)) return no("it is moving");
+    if (needs.stable && (!sameBoxes(before, rects) || (drew && isAboutToMove(element)))) return no("it is moving");
     const later = changed();
     if (later) return later;
     const then = able();

@@ -78,13 +78,16 @@ function goOver(target, mouse) {
   hovered = new WeakRef(target);
 }
 
-/** The mouse moves to where it is, over an element. */
-function moveOver(target, mouse) {
+/**
+ * The mouse moves to where it is, over an element. While something is dragged pointer events go to where the button went
+ * down: whether the page has captured the pointer is not seen for events by script.
+ */
+function moveOver(target, mouse, captor) {
   goOver(target, mouse);
   const movementX = Math.round(mouse.point.x - hoveredAt.x);
   const movementY = Math.round(mouse.point.y - hoveredAt.y);
   hoveredAt = mouse.point;
-  sendPointer(target, "pointermove", mouse, { button: -1, movementX, movementY });
+  sendPointer(captor || target, "pointermove", mouse, { button: -1, movementX, movementY });
   if (!mouse.quiet) sendMouse(target, "mousemove", mouse, { button: mouse.buttons ? mouse.button : 0, movementX, movementY });
 }
 
@@ -114,9 +117,9 @@ function focusFrom(target) {
 }
 
 /** It comes up over an element; `down` is where it went down. The click goes to what both have in common. */
-function release(down, up, mouse, count) {
+function release(down, up, mouse, count, captor) {
   mouse.buttons = 0;
-  sendPointer(up, "pointerup", mouse, { detail: 0 });
+  sendPointer(captor || up, "pointerup", mouse, { detail: 0 });
   if (!mouse.quiet) sendMouse(up, "mouseup", mouse, { detail: count });
   mouse.quiet = false;
   if (mouse.button === 2 && isConnected(up) && /^Win/.test(navigator.platform)) sendClick(up, "contextmenu", mouse, { detail: 0 });
