@@ -52,6 +52,12 @@ mod fuzz_seeds;
 #[cfg(unix)]
 mod never_block;
 #[cfg(feature = "page")]
+mod page_chooser;
+#[cfg(feature = "page")]
+mod page_console;
+#[cfg(feature = "page")]
+mod page_cookies;
+#[cfg(feature = "page")]
 mod page_downloads;
 #[cfg(feature = "page")]
 mod page_evaluate;
@@ -60,11 +66,23 @@ mod page_forms;
 #[cfg(feature = "page")]
 mod page_pointer;
 #[cfg(feature = "page")]
+mod page_pointer_drag;
+#[cfg(feature = "page")]
 mod page_pointer_frames;
+#[cfg(feature = "page")]
+mod page_pointer_scroll;
 #[cfg(feature = "page")]
 mod page_requests;
 #[cfg(feature = "page")]
 mod page_snapshot;
+#[cfg(feature = "page")]
+mod page_storage;
+#[cfg(feature = "page")]
+mod page_text;
+#[cfg(feature = "page")]
+mod page_torture;
+#[cfg(feature = "page")]
+mod page_truth;
 #[cfg(feature = "page")]
 mod page_typing;
 #[cfg(feature = "page")]

@@ -53,7 +53,7 @@ pub use subscription::{Capacity, Item, RecvError, Subscription, Watch};
 #[must_use]
 pub fn answered_by_browser(method: &str) -> bool {
     const PREFIXES: [&str; 4] = ["Target.", "Browser.", "Storage.", "Inspector."];
-    const METHODS: [&str; 8] = [
+    const METHODS: [&str; 10] = [
         "Page.navigate",
         "Page.reload",
         "Page.close",
@@ -62,6 +62,8 @@ pub fn answered_by_browser(method: &str) -> bool {
         "Page.handleJavaScriptDialog",
         "Network.getCookies",
         "Network.setCookies",
+        "Network.setCookie",
+        "Network.deleteCookies",
     ];
     PREFIXES.iter().any(|prefix| method.starts_with(prefix)) || METHODS.contains(&method)
 }

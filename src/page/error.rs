@@ -1,12 +1,12 @@
 //! What can go wrong with a page, each with the way out.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::supervisor;
 
 /// What a ref was shown as.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
     /// Its role.
     pub role: String,
@@ -123,6 +123,24 @@ pub enum Error {
         /// The system's sentence.
         problem: String,
     },
+    /// A cookie that cannot be set.
+    #[error("cookie {index} cannot be set: {problem}")]
+    BadCookie {
+        /// Which one, counted from 0.
+        index: usize,
+        /// What is wrong with it. Its value is not in here.
+        problem: String,
+    },
+    /// The document has no storage.
+    #[error("the page has no {kind}: its origin is {origin} ({why}); navigate to an http or https page first")]
+    NoStorage {
+        /// Which storage.
+        kind: &'static str,
+        /// The origin.
+        origin: String,
+        /// What Chromium says.
+        why: String,
+    },
     /// A path that may not be used.
     #[error("{name:?} is refused: {why}")]
     PathRefused {
@@ -169,12 +187,13 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Supervisor(error) => error.code(),
-            Self::BadRef { .. } | Self::BadRequest { .. } => "BAD_REQUEST",
+            Self::BadCookie { .. } | Self::BadRef { .. } | Self::BadRequest { .. } => "BAD_REQUEST",
             Self::UnknownKind { .. } => "UNKNOWN_KIND",
             Self::UnknownField { .. } => "UNKNOWN_FIELD",
             Self::StaleRef { .. } | Self::DocumentGone { .. } => "STALE_REF",
             Self::RefChanged { .. } => "REF_CHANGED",
             Self::NoMatch { .. } | Self::NoRequest { .. } | Self::NoBody { .. } => "NOT_FOUND",
+            Self::NoStorage { .. } => "CONFLICT",
             Self::NotActionable { .. } => "NOT_ACTIONABLE",
             Self::Timeout { .. } => "TIMEOUT",
             Self::File { .. } | Self::PathRefused { .. } => "PATH_REFUSED",

@@ -41,8 +41,11 @@ pub use act::{
 pub use error::{Error, Shown};
 pub use options::PageOptions;
 pub use picture::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
-use rest::Downloads;
-pub use rest::{Download, DownloadState, ResponseBody};
+use rest::{Cleared, Downloads};
+pub use rest::{
+    ConsoleMessage, Cookie, Download, DownloadState, NewCookie, PageError, PageText, ResponseBody, SameSite, Storage,
+    Upload,
+};
 pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};
 
@@ -70,6 +73,7 @@ impl Pages {
         let options = PageOptions::default();
         // Of a supervisor that has ended the next call says so.
         let _ = supervisor.watch_network(options.network, Deadline::after(SETTING));
+        let _ = supervisor.watch_choosers(true, Deadline::after(SETTING));
         Self { supervisor, options: Arc::new(options), downloads: None, tabs: Arc::default() }
     }
 
@@ -83,6 +87,7 @@ impl Pages {
             Some(folder) => Some(Arc::new(Downloads::begin(&supervisor, folder, deadline)?)),
             None => None,
         };
+        supervisor.watch_choosers(true, deadline)?;
         if options.network {
             supervisor.watch_network(true, deadline)?;
         }
@@ -118,6 +123,7 @@ impl Pages {
                 options: Arc::clone(&self.options),
                 downloads: self.downloads.clone(),
                 highlighted: Mutex::default(),
+                cleared: Cleared::default(),
             })
         });
         Ok(Arc::clone(tab))
@@ -143,6 +149,7 @@ pub struct Tab {
     options: Arc<PageOptions>,
     downloads: Option<Arc<Downloads>>,
     highlighted: Mutex<Option<picture::Highlighted>>,
+    cleared: Cleared,
 }
 
 impl Tab {

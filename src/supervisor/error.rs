@@ -181,6 +181,26 @@ pub enum Error {
         /// How long was waited.
         after: Duration,
     },
+    /// Other files were given for the next file chooser.
+    #[error("other files were given for the next file chooser of this page meanwhile; these are not waiting any more")]
+    ChooserReplaced,
+    /// No file chooser was opened in time.
+    #[error("the page opened no file chooser within {} ms; click what opens it within that time", .after.as_millis())]
+    NoChooser {
+        /// How long the files waited.
+        after: Duration,
+    },
+    /// The file chooser takes one file only.
+    #[error("the file chooser takes one file, not {files}; give one")]
+    ChooserOfOne {
+        /// How many there were.
+        files: usize,
+    },
+    /// The file chooser belongs to no `<input type=file>`.
+    #[error(
+        "the page opened its file chooser from a script (showOpenFilePicker), which cannot be answered; use a file input of the page"
+    )]
+    ChooserWithoutInput,
     /// The system refused a thread.
     #[error("cannot start the supervisor's thread: {problem}")]
     System {
@@ -206,7 +226,10 @@ impl Error {
             Self::FrameNotFound { .. } | Self::FrameDetached { .. } => "FRAME_NOT_FOUND",
             Self::NoContext { .. } | Self::PageBusy { .. } => "PAGE_BUSY",
             Self::TooManyArmed { .. } | Self::Wedged { .. } => "CONFLICT",
-            Self::NotAFrameCommand { .. } => "BAD_REQUEST",
+            Self::ChooserReplaced => "CONFLICT",
+            Self::NoChooser { .. } => "TIMEOUT",
+            Self::ChooserWithoutInput => "NOT_ACTIONABLE",
+            Self::ChooserOfOne { .. } | Self::NotAFrameCommand { .. } => "BAD_REQUEST",
             Self::NoDialog => "NO_DIALOG",
             Self::SeveralDialogs { .. } => "SEVERAL_DIALOGS",
             Self::DialogNotFound { .. } | Self::DialogGone { .. } | Self::DialogLost { .. } => "DIALOG_NOT_FOUND",

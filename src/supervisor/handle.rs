@@ -15,7 +15,7 @@ use super::liveness::Liveness;
 use super::log::EventLog;
 use super::options::SupervisorOptions;
 use super::served::Picture;
-use super::snapshot::{Phase, Snapshot};
+use super::snapshot::{ConsoleEntry, Phase, Snapshot};
 use super::state::{Request, Response, State};
 use super::traffic::{NetworkRequest, Traffic};
 use super::worker::Worker;
@@ -25,6 +25,8 @@ use crate::cdp::protocol::target::TargetId;
 use crate::cdp::{ConnectOptions, Connection};
 use crate::sync::{Deadline, Published, Thread, spawn};
 
+/// Console messages and exceptions that are kept of a page; the longest text is 4 KiB.
+const KEPT_CONSOLE: Room = Room { entries: 500, bytes: 2 * 1024 * 1024 };
 /// Network requests that are kept of a page.
 const KEPT_REQUESTS: Room = Room { entries: 500, bytes: 1024 * 1024 };
 /// Requests that may wait for the thread.
@@ -40,6 +42,7 @@ pub struct Supervisor {
     log: Arc<EventLog>,
     pub(super) traffic: Arc<Published<Traffic>>,
     pub(super) kept_requests: Arc<Kept<NetworkRequest>>,
+    pub(super) kept_console: Arc<Kept<ConsoleEntry>>,
     pub(super) requests: Sender<Request>,
     pub(super) liveness: Liveness,
     pub(super) pictures: parking_lot::Mutex<VecDeque<(TargetId, Picture)>>,
@@ -100,6 +103,7 @@ impl Supervisor {
         let log = Arc::new(EventLog::default());
         let traffic = Arc::new(Published::new(Traffic::default()));
         let kept_requests = Arc::new(Kept::new(KEPT_REQUESTS));
+        let kept_console = Arc::new(Kept::new(KEPT_CONSOLE));
         let worker = Worker {
             link: Arc::clone(&link),
             task: task.clone(),
@@ -111,6 +115,7 @@ impl Supervisor {
             log: Arc::clone(&log),
             traffic: Arc::clone(&traffic),
             kept_requests: Arc::clone(&kept_requests),
+            kept_console: Arc::clone(&kept_console),
             connection,
         };
         let thread =
@@ -121,6 +126,7 @@ impl Supervisor {
             log,
             traffic,
             kept_requests,
+            kept_console,
             requests,
             liveness: Liveness::default(),
             pictures: parking_lot::Mutex::default(),

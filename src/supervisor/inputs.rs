@@ -7,14 +7,15 @@
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError};
 
 use super::redial::Dialed;
-use super::state::{CALL, DOWNLOAD_BEGINS, DOWNLOAD_GOES_ON, NETWORK, Request};
+use super::state::{CALL, CHOOSER, DOWNLOAD_BEGINS, DOWNLOAD_GOES_ON, NETWORK, Request};
 use crate::cdp::protocol::{page, runtime, target};
 use crate::cdp::rt::Event as _;
 use crate::cdp::{Answer, Capacity, Connection, Event, Subscription, Watch};
 use crate::sync::Deadline;
 
 /// Events that carry state: none may be lost without a resync.
-const LIFECYCLE: [&str; 20] = [
+const LIFECYCLE: [&str; 21] = [
+    CHOOSER,
     DOWNLOAD_BEGINS,
     DOWNLOAD_GOES_ON,
     target::AttachedToTargetEvent::METHOD,

@@ -29,6 +29,8 @@ pub enum Kind {
     DialogClosed,
     /// A console message or uncaught exception.
     Console,
+    /// A page opened a file chooser.
+    FileChooser,
     /// A download began or ended.
     Download,
     /// A renderer crashed.

@@ -16,12 +16,14 @@
 //! | `log` | the numbered event log |
 //! | `handle`, `frame_call`, `aimed`, `dialog_call`, `served` | the public calls |
 //! | `route`, `guard`, `liveness`, `value` | where a call goes, how it waits, what it comes to |
+//! | `chooser` | files for choosers |
 //! | `traffic`, `kept` | network requests; the newest entries of each page |
 //! | `registry` | supervisors by task |
 //! | `bridge` | dialogs over requests, for endpoints that answer native ones by themselves |
 
 mod aimed;
 pub mod bridge;
+mod chooser;
 mod dialog_call;
 mod error;
 mod frame_call;
@@ -48,6 +50,7 @@ mod worker;
 
 pub use crate::cdp::protocol::network::Cookie;
 pub use crate::cdp::protocol::page::NavigationEntry;
+pub use chooser::{ArmedChooser, ChosenFiles};
 pub use dialog_call::DialogAnswer;
 pub use error::Error;
 pub use handle::Supervisor;

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::error::Error;
 use super::handle::Supervisor;
 use super::route::FrameRef;
-use super::snapshot::PageState;
+use super::snapshot::{ConsoleEntry, PageState};
 use super::state::Request;
 use crate::cdp::protocol::network::{Cookie, GetCookies};
 use crate::cdp::protocol::page::{Crash, GetNavigationHistory, NavigationEntry};
@@ -71,6 +71,12 @@ impl Supervisor {
         let mut get = GetTargetInfo::new();
         get.target_id = Some(route.target);
         Ok(route.connection.call(&get, deadline)?.target_info)
+    }
+
+    /// The last console messages and uncaught exceptions of a page, oldest first: at most 500. Waits for nothing.
+    #[must_use]
+    pub fn console_of(&self, page: &TargetId) -> Vec<Arc<ConsoleEntry>> {
+        self.kept_console.of(page)
     }
 
     /// Takes the downloads of the task's pages into a folder from now on, under names that Chromium makes up,

@@ -418,6 +418,9 @@ pub struct ConsoleEntry {
     /// Column, counted from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<i64>,
+    /// Its number among all of the supervisor, counted from 1.
+    #[serde(skip)]
+    pub number: u64,
 }
 
 /// How serious a console message is.

@@ -12,11 +12,11 @@ use super::kept::Kept;
 use super::link::Link;
 use super::log::EventLog;
 use super::redial::{Dialed, Dialing};
-use super::snapshot::Snapshot;
+use super::snapshot::{ConsoleEntry, Snapshot};
 use super::state::{Effect, Now, Outgoing, Request, SessionKey, State};
 use super::traffic::{NetworkRequest, Traffic};
 use crate::browser::Browser;
-use crate::cdp::protocol::{browser, fetch, network, page, runtime, target};
+use crate::cdp::protocol::{browser, dom, fetch, network, page, runtime, target};
 use crate::cdp::rt::{Base64, Command};
 use crate::cdp::{CloseReason, Connection, Error};
 use crate::sync::{Deadline, Published};
@@ -44,6 +44,7 @@ pub(super) struct Worker {
     pub(super) log: Arc<EventLog>,
     pub(super) traffic: Arc<Published<Traffic>>,
     pub(super) kept_requests: Arc<Kept<NetworkRequest>>,
+    pub(super) kept_console: Arc<Kept<ConsoleEntry>>,
 }
 
 pub(super) fn now() -> Now {
@@ -211,6 +212,7 @@ impl Worker {
         if !lines.is_empty() {
             self.log.append(lines);
         }
+        self.kept_console.change(self.state.take_console());
         self.kept_requests.change(self.state.take_requests());
         if let Some(traffic) = self.state.take_traffic() {
             self.traffic.publish(Arc::new(traffic));
@@ -287,6 +289,16 @@ impl Worker {
             Outgoing::LeaveDownloads { context } => {
                 let mut set = browser::SetDownloadBehavior::new(browser::SetDownloadBehaviorBehavior::Default);
                 set.browser_context_id = context;
+                self.post(session, tag, &set)
+            }
+            Outgoing::CatchChoosers { on, cancel } => {
+                let mut catch = page::SetInterceptFileChooserDialog::new(on);
+                catch.cancel = on.then_some(cancel);
+                self.post(session, tag, &catch)
+            }
+            Outgoing::SetFiles { node, files } => {
+                let mut set = dom::SetFileInputFiles::new(files.to_vec());
+                set.backend_node_id = Some(node);
                 self.post(session, tag, &set)
             }
             Outgoing::EnablePage => self.post(session, tag, &page::Enable::new()),

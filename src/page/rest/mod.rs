@@ -3,13 +3,27 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `console` | messages and uncaught exceptions |
+//! | `chooser` | files to upload |
+//! | `cookies`, `storage` | what sites have stored |
 //! | `downloads`, `names` | downloads and where they go; safe names for files |
 //! | `requests` | network requests and what they brought |
+//! | `text` | the text of a page |
 
+mod chooser;
+mod console;
+mod cookies;
 mod downloads;
 mod names;
 mod requests;
+mod storage;
+mod text;
 
+pub use chooser::Upload;
+pub(super) use console::Cleared;
+pub use console::{ConsoleMessage, PageError};
+pub use cookies::{Cookie, NewCookie, SameSite};
 pub(super) use downloads::Downloads;
 pub use downloads::{Download, DownloadState};
 pub use requests::ResponseBody;
+pub use storage::Storage;
+pub use text::PageText;

@@ -6,6 +6,9 @@ const contentOf = (element) => textInside(element, null, new Set([element]));
 function textInside(element, root, visited) {
   if (root === element && isInert(element)) return "";
   if (element instanceof SVGUseElement) return usedText(element);
+  if (element instanceof HTMLOptionElement) return textIn(element); // Its text is one, whatever is in it.
+  if (element instanceof HTMLInputElement) return /^(submit|reset)$/.test(typeOfInput(element)) ? defaultText(element) : "";
+  if (element instanceof HTMLProgressElement || element instanceof HTMLHRElement) return "";
   const gathering = new Gathering(root, visited);
   gathering.inside(element);
   return gathering.text;
@@ -33,9 +36,10 @@ class Gathering {
 
   // Adds the children of an element, and what its style puts before and after them.
   inside(element) {
-    const pseudo = isHtml(element) && mayHavePseudo(element);
+    const pseudo = isHtml(element) && mayHavePseudo(element) && shownOf(element) !== GONE;
     if (pseudo) this.generated(element, "::before");
     const owned = ownedBy(element);
+    if (element instanceof HTMLDetailsElement && !summaryOf(element)) this.untitled(element);
     if (isReordered(element)) {
       for (const child of childrenOf(element)) this.child(child, element);
     } else {
@@ -78,7 +82,18 @@ class Gathering {
   said(node) {
     source = "";
     const text = textAgain(node, this.root, this.visited);
-    this.add(text, node, false, source);
+    const from = source;
+    // A line ends before a box, and the white space at its end with it.
+    if (text && from === "contents" && endsInSpace(this.text) && isInline(node) && startsWithBox(node)) this.text = this.text.trimEnd();
+    this.add(text, node, false, from);
+  }
+
+  // A <details> without a <summary> is given one by the browser, in its language.
+  untitled(details) {
+    if (!navigator.language.startsWith("en")) doubtText(details);
+    this.broken = true;
+    this.add(transformed("Details", details, null), details, true, "contents");
+    this.broken = true;
   }
 
   // Whether the text has as many parts as it may have.
@@ -115,7 +130,7 @@ class Gathering {
   generated(element, which) {
     const style = getComputedStyle(element, which);
     const content = contentIn(style);
-    if (!content) return;
+    if (!content || (style.visibility !== "visible" && shownOf(element) === SHOWN)) return;
     const { text, alternative } = generatedText(content, element);
     this.visited.add({});
     if (!text) return;
@@ -145,6 +160,25 @@ class Gathering {
     const now = isText ? node : parentElementOf(node);
     return before !== now && flowOf(before) !== flowOf(now);
   }
+}
+
+// Whether what comes first in an element that is a part of a line is a box of its own.
+function startsWithBox(element) {
+  if (mayHavePseudo(element) && contentIn(getComputedStyle(element, "::before"))) return false;
+  for (const child of childrenOf(element)) {
+    if (!isElement(child)) {
+      if (!isBlank(GET_DATA.call(child))) return false;
+    } else if (shownOf(child) === SHOWN) {
+      if (!isInline(child)) return !/^inline/.test(styleOf(child).display) && !isOutOfFlow(child);
+      return startsWithBox(child);
+    }
+  }
+  return false;
+}
+
+function isOutOfFlow(element) {
+  const { position, float } = styleOf(element);
+  return float !== "none" || position === "absolute" || position === "fixed";
 }
 
 // A box of its own is a part of a text.

@@ -8,7 +8,7 @@ function descriptionOf(element) {
 }
 
 function descriptionText(element) {
-  const pointed = referencesOf(element, "aria-describedby", "ariaDescribedByElements");
+  const pointed = referencesOf(element, "aria-describedby", GET_DESCRIBED_BY);
   if (pointed.length) return textOfAll(pointed, true, new Set());
   const said = attr(element, "aria-description");
   if (said !== null) return said;
@@ -34,7 +34,7 @@ function descriptionText(element) {
     if (text) return text;
   }
   if (from === "title") return "";
-  return isHtml(element) ? titleText(element) : "";
+  return titleText(element);
 }
 
 function svgDescription(element, from) {

@@ -114,13 +114,14 @@ function textOf(element, recursive, root, visited) {
     if (isHiddenInName(element, root)) return "";
     if (marks & LABEL) {
       const text = ariaText(element, root, again, visited);
-      if (text !== null) return text;
+      if (text !== null) return recursive ? withFiles(element, tag, text) : text;
     }
   }
   source = "";
   const native = nativeText(element, kind, visited);
   const emptied = source === "empty";
-  if (native) return native;
+  if (source === "none") return "";
+  if (native) return recursive ? withFiles(element, tag, native) : native;
   if (givesContent(element, kind, recursive, root)) {
     const text = textInside(element, root, visited);
     source = "contents";
@@ -135,6 +136,13 @@ function textOf(element, recursive, root, visited) {
   }
   source = emptied ? "empty" : "";
   return "";
+}
+
+// In the middle of another's name a file input says what has been chosen too.
+function withFiles(element, tag, text) {
+  if (tag !== "input" || !(element instanceof HTMLInputElement) || typeOfInput(element) !== "file") return text;
+  if (!navigator.language.startsWith("en")) doubtText(element);
+  return text + (styleOf(element).direction === "rtl" ? " :" : ": ") + (filesIn(element) || "No file chosen");
 }
 
 function ariaText(element, root, again, visited) {
@@ -157,17 +165,20 @@ function ariaText(element, root, again, visited) {
 /** What aria-labelledby points at, in the element's own tree. */
 function labellersOf(element) {
   const by = has(element, "aria-labelledby") ? "aria-labelledby" : "aria-labeledby";
-  return referencesOf(element, by, "ariaLabelledByElements");
+  return referencesOf(element, by, GET_LABELLED_BY);
 }
 
-function referencesOf(element, name, property) {
+const GET_LABELLED_BY = getterOf(Element.prototype, "ariaLabelledByElements");
+const GET_DESCRIBED_BY = getterOf(Element.prototype, "ariaDescribedByElements");
+
+function referencesOf(element, name, getter) {
   const value = attr(element, name);
   if (value === null) return [];
-  if (value === "") return element[property] || []; // Set by script, not by id.
+  if (value === "") return getter.call(element) || []; // Set by script, not by id.
   const found = [];
   for (const id of fold(value).split(" ")) {
     const other = id && byIdFrom(element, id);
-    if (other && !found.includes(other)) found.push(other);
+    if (other) found.push(other);
   }
   return found;
 }
@@ -175,11 +186,20 @@ function referencesOf(element, name, property) {
 function textOfAll(elements, pointedAt, visited) {
   let text = "";
   for (const element of elements) {
+    if (pointedAt && isOutOfTree(element)) continue;
     const part = textAgain(element, pointedAt ? element : null, visited);
     visited.add(element);
     if (part) text = text ? text + " " + part : part;
   }
   return text;
+}
+
+// What is in there is not laid out by itself, so nothing can point at it.
+const HOLDERS = "option,progress,meter,video,audio,iframe";
+
+function isOutOfTree(element) {
+  const parent = GET_PARENT.call(element);
+  return parent instanceof Element && CLOSEST.call(parent, HOLDERS) !== null;
 }
 
 function textAgain(element, root, visited) {
@@ -220,11 +240,11 @@ function isUnplayable(media) {
 // What a control says of itself in the middle of another's name: its value.
 function valueInName(element, kind, visited) {
   if (kind === "generic" || kind === "none" || kind === "link" || kind === "paragraph") {
-    return isEditingHost(element) ? textIn(element) : null;
+    return isEditingHost(element) ? writtenIn(element) : null;
   }
   if (isTextControl(element)) return controlText(element) || null;
   if (kind === "textbox" || kind === "searchbox" || kind === "TextFieldWithComboBox" || isEditingHost(element)) {
-    return element instanceof HTMLInputElement && typeOfInput(element) !== "text" ? null : textIn(element);
+    return element instanceof HTMLInputElement && typeOfInput(element) !== "text" ? null : writtenIn(element);
   }
   if (RANGES.has(kind)) return rangeValue(element, kind);
   if (kind === "ComboBoxSelect" || kind === "listbox") return chosenInName(element, kind, visited);
@@ -252,177 +272,16 @@ function chosenInName(element, kind, visited) {
   return text;
 }
 
-// Names of the host language.
-
-const GET_CONTROL = getterOf(HTMLLabelElement.prototype, "control");
-
-/** The labels of a control, in order; null when it has none. (The property of the same name searches the whole tree.) */
-function labelsOf(element) {
-  const { labels } = memory();
-  const root = GET_ROOT_NODE.call(element);
-  let found = labels.get(root);
-  if (found === undefined) {
-    found = new Map();
-    labels.set(root, found);
-    for (const label of root instanceof Element ? [] : allIn(root, "label")) {
-      const control = GET_CONTROL.call(label);
-      if (!control) continue;
-      const others = found.get(control);
-      if (others) others.push(label);
-      else found.set(control, [label]);
-    }
-  }
-  return (found.size > 0 && found.get(element)) || null;
+function isNameless(element, kind) {
+  if (!NAMELESS_KINDS.has(kind) || isCustom(element)) return false;
+  return !supportsFocus(element) || shownOf(element) !== SHOWN || styleOf(element).display === "contents";
 }
-
-function nativeText(element, kind, visited) {
-  if (!(element instanceof HTMLElement)) return element instanceof SVGElement ? svgText(element) : "";
-  const labels = labelsOf(element);
-  if (labels) {
-    const text = textOfAll(labels, false, visited);
-    source = "related";
-    return text;
-  }
-  switch (nameOfTag(element)) {
-    case "input":
-      return inputText(element, kind);
-    case "textarea":
-      return fieldText(element);
-    case "option":
-      return optionText(element);
-    case "optgroup":
-      source = "attribute";
-      return attr(element, "label") || "";
-    case "img":
-    case "area": {
-      const alt = attr(element, "alt");
-      source = alt === "" ? "empty" : "attribute";
-      return alt || "";
-    }
-    case "table":
-      return tableText(element, visited);
-    case "fieldset": {
-      const legend = legendOf(element);
-      const text = legend && !visited.has(legend) ? textAgain(legend, null, visited) : "";
-      source = "related";
-      return text;
-    }
-    case "audio":
-    case "video":
-      return "";
-    default:
-      if (kind === "textbox" || kind === "searchbox" || kind === "TextFieldWithComboBox" || isEditingHost(element)) {
-        source = "placeholder";
-        return attr(element, "aria-placeholder") || "";
-      }
-      return "";
-  }
-}
-
-function inputText(input, kind) {
-  switch (typeOfInput(input)) {
-    case "button":
-    case "submit":
-    case "reset":
-      source = "value";
-      return attr(input, "value") !== null ? GET_INPUT_VALUE.call(input) : defaultText(input);
-    case "image": {
-      source = "attribute";
-      const text = attr(input, "alt") || attr(input, "value");
-      if (text) return text;
-      const title = titleText(input);
-      if (title) {
-        source = "title";
-        return title;
-      }
-      source = "value";
-      return defaultText(input);
-    }
-    case "file":
-      source = "contents";
-      return defaultText(input);
-    default:
-      return isTextControl(input) || kind === "TextFieldWithComboBox" ? fieldText(input) : "";
-  }
-}
-
-const DEFAULT_TEXTS = { button: "", submit: "Submit", reset: "Reset", image: "Submit" };
-
-// What the browser writes on a button of its own accord is in its language, which is most often English.
-function defaultText(input) {
-  const type = typeOfInput(input);
-  source = type === "image" ? "value" : "contents";
-  if (type !== "button" && !navigator.language.startsWith("en")) doubtText(input);
-  if (type === "file") return has(input, "multiple") ? "Choose Files" : "Choose File";
-  return DEFAULT_TEXTS[type];
-}
-
-function fieldText(field) {
-  const title = titleText(field);
-  if (title) {
-    source = "title";
-    return title;
-  }
-  source = "placeholder";
-  return attr(field, "placeholder") || attr(field, "aria-placeholder") || "";
-}
-
-function optionText(option) {
-  const only = firstOf(option);
-  if (!only || typeOf(only) !== 3 || nextOf(only)) return "";
-  source = "contents";
-  return attr(option, "label") || fold(GET_DATA.call(only));
-}
-
-function tableText(table, visited) {
-  const caption = GET_CAPTION.call(table);
-  if (caption) {
-    source = "caption";
-    const text = textAgain(caption, null, visited);
-    source = "caption";
-    return text;
-  }
-  source = "attribute";
-  return attr(table, "summary") || "";
-}
-
-function legendOf(fieldset) {
-  for (let child = GET_FIRST_ELEMENT.call(fieldset); child; child = GET_NEXT_ELEMENT.call(child)) {
-    if (child instanceof HTMLLegendElement) return child;
-  }
-  return null;
-}
-
-function svgText(element) {
-  const title = svgChild(element, SVGTitleElement);
-  source = "related";
-  const text = title ? textIn(title) : "";
-  if (text || nameOfTag(element) !== "a") return text;
-  source = "attribute";
-  return attr(element, "xlink:title") || "";
-}
-
-function svgChild(element, type) {
-  for (let child = GET_FIRST_ELEMENT.call(element); child; child = GET_NEXT_ELEMENT.call(child)) {
-    if (child instanceof type) return child;
-  }
-  return null;
-}
-
-/** The title attribute, unless it only repeats what is written inside. */
-function titleText(element) {
-  const title = attr(element, "title");
-  if (!title) return "";
-  return fold(title) === fold(textIn(element)) ? "" : title;
-}
-
-const isNameless = (element, kind) => NAMELESS_KINDS.has(kind) && !supportsFocus(element) && !isCustom(element);
 
 // Whether an element's content is its name, or a part of the name it is gathered for.
 function givesContent(element, kind, recursive, root) {
   if (element instanceof HTMLSelectElement) return false;
   const field = kind === "textbox" || kind === "searchbox" || kind === "TextFieldWithComboBox";
-  if ((field || isEditingHost(element)) && root !== element) return false;
+  if ((field || isTextControl(element) || isEditingHost(element)) && root !== element) return false;
   if (root) return true;
   if (kind === "MenuListOption") return true;
   if (CONTENT_KINDS.has(kind)) return true;

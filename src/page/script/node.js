@@ -58,48 +58,6 @@ const isHtml = (element) => element instanceof HTMLElement;
 const isConnected = (node) => GET_CONNECTED.call(node);
 const textIn = (node) => GET_TEXT.call(node) || "";
 
-// What is known of a node, in a private field of its wrapper in this world: no one else can see it, it costs less than a
-// map, and it goes when the node goes. All but the number holds for one call only.
-
-class Known {
-  constructor() {
-    this.id = 0;
-    this.age = -1;
-    this.kind = "";
-    this.marks = -1;
-    this.shown = 0;
-    this.named = null;
-  }
-}
-
-class Stamp extends class {
-  constructor(node) {
-    return node;
-  }
-} {
-  #known = new Known();
-  static of(node) {
-    if (!(#known in node)) new Stamp(node);
-    return node.#known;
-  }
-}
-
-let age = 0;
-
-/** What is known of a node in the present call. */
-function known(node) {
-  const it = Stamp.of(node);
-  if (remembered === null) memory();
-  if (it.age !== age) {
-    it.age = age;
-    it.kind = "";
-    it.marks = -1;
-    it.shown = 0;
-    it.named = null;
-  }
-  return it;
-}
-
 // Numbers of nodes.
 
 const numbered = new Map();
@@ -132,14 +90,24 @@ function nodeOf(id) {
 // Shadow roots.
 
 const closedRoots = new WeakMap();
-const adoptedRoots = new Set();
+let hasClosedRoots = false;
 
-/** Tells of a closed shadow root, which no script in the page can find. The reference is weak on both sides. */
+/** Tells of a closed shadow root, which no script in the page can find. */
 function adopt(host, root) {
-  if (!(root instanceof ShadowRoot) || closedRoots.has(host)) return false;
+  if (!(root instanceof ShadowRoot) || GET_SHADOW.call(host) || closedRoots.has(host)) return false;
   closedRoots.set(host, root);
-  adoptedRoots.add(new WeakRef(root));
+  hasClosedRoots = true;
   return true;
+}
+
+/** Tells of the shadow roots that some nodes are in; gives how many were not known. */
+function adoptRootsOf(...nodes) {
+  let count = 0;
+  for (const node of nodes) {
+    const root = GET_ROOT_NODE.call(node);
+    if (root instanceof ShadowRoot && adopt(GET_HOST.call(root), root)) count++;
+  }
+  return count;
 }
 
 /** The open or adopted closed shadow root of an element; never one of the browser's own (an input's, a video's). */
@@ -256,160 +224,4 @@ function byIdFrom(element, id) {
 function allIn(node, selector) {
   if (node instanceof Document) return ALL_IN_DOCUMENT.call(node, selector);
   return (node instanceof DocumentFragment ? ALL_IN_FRAGMENT : ALL_IN_ELEMENT).call(node, selector);
-}
-
-// What was found out about elements, kept until the present call ends: the page cannot change before that.
-
-class Memory {
-  constructor() {
-    this.styles = new Map();
-    this.lists = new Map();
-    this.labels = new Map();
-    this.owned = null;
-    // What a walk finds out of the whole document beforehand, to spare itself asking everywhere.
-    this.flat = false; // There is no shadow root.
-    this.owns = true; // There may be an aria-owns.
-    this.disables = true; // There may be something disabled that others are in.
-    this.modal = undefined;
-    this.focused = undefined;
-    this.sheets = false;
-    this.generating = null; // Elements with text before or after them; null when it may be any.
-    this.unsure = new Set();
-    this.doubts = 0;
-  }
-}
-
-let remembered = null;
-
-/** What is remembered; a script that changes the page calls `forget` before it asks again. */
-function memory() {
-  if (!remembered) {
-    remembered = new Memory();
-    age++;
-    Promise.resolve().then(forget);
-  }
-  return remembered;
-}
-
-function forget() {
-  remembered = null;
-}
-
-/** The computed style of an element, made at most once a call. */
-function styleOf(element) {
-  const { styles } = memory();
-  let style = styles.get(element);
-  if (style === undefined) {
-    style = getComputedStyle(element);
-    styles.set(element, style);
-  }
-  return style;
-}
-
-// Attributes that matter, read at once: asking for each by name costs more.
-
-const ROLE = 1;
-const LABEL = 2; // aria-label, aria-labelledby
-const TITLE = 4;
-const TAB = 8; // tabindex
-const HIDDEN = 16; // aria-hidden
-const INERT = 32;
-const OWNS = 64; // aria-owns
-const HANDLER = 128; // onclick and the like, draggable
-const EDITS = 256; // contenteditable
-const ARIA = 512; // any aria-*
-const ID = 1024;
-const OPENS = 2048; // popovertarget
-const MIN = 4096; // popover, autofocus, draggable
-const LANG = 8192;
-const OTHER = 16384; // any that is not class or style
-
-const MARKS = new Map([
-  ["role", ROLE],
-  ["aria-label", LABEL | ARIA],
-  ["aria-labelledby", LABEL | ARIA],
-  ["aria-labeledby", LABEL | ARIA],
-  ["title", TITLE],
-  ["tabindex", TAB],
-  ["aria-hidden", HIDDEN | ARIA],
-  ["inert", INERT],
-  ["aria-owns", OWNS | ARIA],
-  ["onclick", HANDLER],
-  ["onmousedown", HANDLER],
-  ["onmouseup", HANDLER],
-  ["draggable", HANDLER | MIN],
-  ["contenteditable", EDITS],
-  ["id", ID],
-  ["popovertarget", OPENS],
-  ["popover", MIN],
-  ["autofocus", MIN],
-  ["lang", LANG],
-  ["class", 0],
-  ["style", 0],
-]);
-
-/** Which attributes that matter an element has: a sum of the numbers above. */
-function marksOf(element) {
-  const it = known(element);
-  if (it.marks >= 0) return it.marks;
-  let sum = 0;
-  if (HAS_ATTRIBUTES.call(element)) {
-    const names = ATTRIBUTE_NAMES.call(element);
-    for (let i = 0; i < names.length; i++) {
-      const mark = MARKS.get(names[i]);
-      sum |= mark !== undefined ? mark && mark | OTHER : names[i].startsWith("aria-") ? ARIA | OTHER : OTHER;
-    }
-  }
-  it.marks = sum;
-  return sum;
-}
-
-/** Marks an element whose role only the browser knows for certain. */
-function doubt(element) {
-  memory().unsure.add(element);
-}
-
-/** Marks an element whose text only the browser knows for certain; so are the names that it is a part of. */
-function doubtText(element) {
-  const store = memory();
-  store.unsure.add(element);
-  store.doubts++;
-}
-
-// White space as HTML has it: a no-break space is not.
-const isSpace = (code) => code === 32 || (code >= 9 && code <= 13 && code !== 11);
-
-/** Runs of white space become one space; none is left at the ends. */
-function fold(text) {
-  const length = text.length;
-  let clean = true;
-  let before = true;
-  for (let i = 0; i < length; i++) {
-    const code = text.charCodeAt(i);
-    if (isSpace(code)) {
-      if (before || code !== 32) {
-        clean = false;
-        break;
-      }
-      before = true;
-    } else before = false;
-  }
-  if (clean && !(before && length)) return text;
-  let out = "";
-  let start = -1;
-  for (let i = 0; i <= length; i++) {
-    if (i === length || isSpace(text.charCodeAt(i))) {
-      if (start >= 0) {
-        out += out ? " " + text.slice(start, i) : text.slice(start, i);
-        start = -1;
-      }
-    } else if (start < 0) start = i;
-  }
-  return out;
-}
-
-/** Whether there is nothing but white space. */
-function isBlank(text) {
-  for (let i = 0; i < text.length; i++) if (!isSpace(text.charCodeAt(i))) return false;
-  return true;
 }

@@ -73,8 +73,8 @@ function findModal() {
   if (modals.length <= 1) return modals[0] || null;
   // Of several only the last opened answers to the pointer.
   for (const modal of modals) {
-    const box = modal.getBoundingClientRect();
-    const hit = document.elementFromPoint(box.left + 1, box.top + 1);
+    const box = Element.prototype.getBoundingClientRect.call(modal);
+    const hit = Document.prototype.elementFromPoint.call(document, box.left + 1, box.top + 1);
     if (hit && holds(modal, hit)) return modal;
   }
   return modals[modals.length - 1];

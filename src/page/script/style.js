@@ -7,6 +7,8 @@ const sheets = {
   inerts: true,
 };
 
+const GET_SHEETS = getterOf(Document.prototype, "styleSheets");
+const GET_ADOPTED_SHEETS = getterOf(Document.prototype, "adoptedStyleSheets");
 const MOST_RULES = 4000;
 const MOST_SELECTORS = 60;
 const readBefore = new WeakMap();
@@ -19,8 +21,8 @@ function readSheets() {
   sheets.generates = store.flat ? ["q"] : null;
   sheets.cases = ALL_IN_DOCUMENT.call(document, '[style*="text-transform"]').length > 0;
   sheets.inerts = ALL_IN_DOCUMENT.call(document, '[style*="interactivity"]').length > 0;
-  for (const sheet of document.styleSheets) readSheet(sheet);
-  for (const sheet of document.adoptedStyleSheets) readSheet(sheet);
+  for (const sheet of GET_SHEETS.call(document)) readSheet(sheet);
+  for (const sheet of GET_ADOPTED_SHEETS.call(document)) readSheet(sheet);
   store.generating = null;
   if (!sheets.generates) return;
   try {
@@ -101,9 +103,18 @@ function mayBeInertByStyle() {
 
 /** The text of a node as its element's style writes it. */
 function transformed(text, element, node) {
+  if (element instanceof MathMLElement && nameOfTag(element) === "mi" && shownOf(element) !== GONE) return slanted(text);
   readSheets();
   if (!sheets.cases || shownOf(element) === GONE) return text;
   return cased(text, styleOf(element).textTransform, element, node);
+}
+
+// A variable of one letter is written in mathematical italics.
+function slanted(text) {
+  const letter = fold(text);
+  const code = letter.codePointAt(0) || 0;
+  if (letter.length !== 1 || !/[A-Za-z]/.test(letter)) return text;
+  return letter === "h" ? "\u210e" : String.fromCodePoint(code - (code < 97 ? 65 - 0x1d434 : 97 - 0x1d44e));
 }
 
 function cased(text, how, element, node) {
@@ -150,20 +161,21 @@ function inLanguage(text, method, language) {
 /** The `content` of a pseudo-element's style; "" when there is none. */
 function contentIn(style) {
   const { content } = style;
-  return content === "none" || content === "normal" || style.display === "none" || style.visibility !== "visible" ? "" : content;
+  return content === "none" || content === "normal" || style.display === "none" ? "" : content;
 }
 
 /** The text before or after what is in an element. */
 function generatedBy(element, which) {
   const style = getComputedStyle(element, which);
   const content = contentIn(style);
-  if (!content) return "";
+  if (!content || style.visibility !== "visible") return "";
   const { text, alternative } = generatedText(content, element);
   return alternative ? text : cased(text, style.textTransform, element, null);
 }
 
 // Which quotes they are depends on the language, and on those around: English ones are known here.
 function quote(token, element) {
+  if (token === "close-quote" && !getComputedStyle(element, "::before").content.includes("open-quote")) return "";
   const holder = CLOSEST.call(element, "[lang]");
   const language = holder ? attr(holder, "lang") : "";
   if (language && !/^en\b/i.test(language)) doubtText(element);

@@ -7,6 +7,12 @@ let dragged = null;
 const sendDrag = (target, type, mouse, data, more) =>
   DISPATCH.call(target, new DragEvent(type, whole(initOf(mouse, { button: 0, buttons: 0, dataTransfer: data, ...more }))));
 
+const HAS_CAPTURE = Element.prototype.hasPointerCapture;
+const RELEASE_CAPTURE = Element.prototype.releasePointerCapture;
+
+/** What the page has let take all events of the mouse: a script's events do not go there by themselves. */
+const captor = (down) => lineage(down).find((element) => HAS_CAPTURE.call(element, POINTER.pointerId)) || null;
+
 /** Where one end of a drag is, and what is there. */
 function endOf({ id, point }) {
   if (!id) {
@@ -59,10 +65,12 @@ calls.syntheticMoves = ({ to, steps }) => {
   let hit = down;
   for (let n = 1; n <= steps; n++) {
     mouse.point = { x: from.x + ((end.point.x - from.x) * n) / steps, y: from.y + ((end.point.y - from.y) * n) / steps };
-    hit = hitAt(mouse.point) || (isConnected(down) ? down : GET_DOCUMENT_ELEMENT.call(document));
+    hit = captor(down) || hitAt(mouse.point) || (isConnected(down) ? down : GET_DOCUMENT_ELEMENT.call(document));
     moveOver(hit, mouse);
   }
+  const holds = captor(down);
   release(down, hit, mouse, 1);
+  if (holds) RELEASE_CAPTURE.call(holds, POINTER.pointerId);
   dragged = null;
   return {};
 };

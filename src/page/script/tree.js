@@ -22,6 +22,8 @@ const FRAMES = new Set("iframe frame fencedframe object embed".split(" "));
 const MOST_DEEP = 1500;
 
 const GET_HREF = getterOf(HTMLAnchorElement.prototype, "href");
+const GET_URL = getterOf(Document.prototype, "URL");
+const GET_BASE = getterOf(Node.prototype, "baseURI");
 const GET_AREA_HREF = getterOf(HTMLAreaElement.prototype, "href");
 
 class Walk {
@@ -272,7 +274,7 @@ function urlOf(element) {
   const href = attr(element, "href") || attr(element, "xlink:href");
   if (!href) return "";
   try {
-    return new URL(href, document.baseURI).href;
+    return new URL(href, GET_BASE.call(document)).href;
   } catch {
     return href;
   }
@@ -302,30 +304,34 @@ function findFirst(scope, selector) {
 
 const comesBefore = (a, b) => !!(Node.prototype.compareDocumentPosition.call(a, b) & 4);
 
-/** How many elements there are below a document or shadow root, in the shadow roots we know too. */
-function countElements(scope) {
+// Counts the elements below a document or shadow root, and the shadow roots we know with an element in them.
+function countIn(scope, into) {
   const all = scope === document ? BY_TAG_IN_DOCUMENT.call(document, "*") : allIn(scope, "*");
   const { length } = all;
-  let count = length;
-  const closed = adoptedRoots.size > 0;
+  into.elements += length;
   for (let i = 0; i < length; i++) {
     const element = all[i];
-    const root = GET_SHADOW.call(element) || (closed && closedRoots.get(element));
-    if (root) count += countElements(root);
+    const root = GET_SHADOW.call(element) || (hasClosedRoots && closedRoots.get(element));
+    if (!root) continue;
+    into.shadows++;
+    if (GET_FIRST_IN_ROOT.call(root)) into.roots++;
+    countIn(root, into);
   }
-  return count;
+  return into;
 }
+
+const GET_FIRST_IN_ROOT = getterOf(DocumentFragment.prototype, "firstElementChild");
 
 // Finds out of the whole document what spares the walk from asking everywhere.
 function survey() {
   const store = memory();
-  const count = countElements(document);
-  store.flat = count === BY_TAG_IN_DOCUMENT.call(document, "*").length;
+  const counted = countIn(document, { elements: 0, shadows: 0, roots: 0 });
+  store.flat = counted.shadows === 0;
   if (store.flat) {
     store.owns = allIn(document, "[aria-owns]").length > 0;
     store.disables = allIn(document, "[aria-disabled],button:disabled,option:disabled").length > 0;
   }
-  return count;
+  return counted;
 }
 
 /**
@@ -343,9 +349,9 @@ calls.tree = (options) => {
     }
   }
   forget();
-  const count = survey();
+  const { elements: count, roots } = survey();
   const walk = new Walk(options);
-  const answer = { url: document.URL, title: "", nodes: walk.nodes, count, frames: walk.frames, focused: 0, unsure: walk.unsure };
+  const answer = { url: GET_URL.call(document), title: "", nodes: walk.nodes, count, roots, frames: walk.frames, focused: 0, unsure: walk.unsure };
   answer.title = GET_TITLE.call(document);
   if (top && isConnected(top)) {
     const modal = modalElement();
@@ -365,6 +371,3 @@ function isUnderHidden(element) {
   for (let up = axParentOf(element); up; up = axParentOf(up)) if (isAriaHiddenRoot(up)) return true;
   return isInert(element);
 }
-
-/** Takes a closed shadow root in: called with its host and the root as objects of this world. */
-calls.adopt = (host, root) => adopt(host, root);

@@ -8,6 +8,9 @@ const GET_METER_VALUE = getterOf(HTMLMeterElement.prototype, "value");
 const GET_PROGRESS_VALUE = getterOf(HTMLProgressElement.prototype, "value");
 
 
+/** The text of an element that is edited, as it is laid out. */
+const writtenIn = (element) => (isHtml(element) ? GET_INNER_TEXT.call(element) : textIn(element));
+
 const RANGES = new Set(["meter", "progressbar", "scrollbar", "slider", "spinbutton"]);
 
 /** The value of a control as text; "" when it has none. A password's is as many bullets as it has characters. */
@@ -22,7 +25,7 @@ function valueOf(element) {
     return /^(date|datetime-local|month|week|time|color)$/.test(typeOfInput(element)) ? GET_INPUT_VALUE.call(element) : "";
   }
   if (kind === "textbox" || kind === "searchbox" || kind === "TextFieldWithComboBox" || isEditingHost(element)) {
-    return isHtml(element) ? GET_INNER_TEXT.call(element).trim() : textIn(element);
+    return writtenIn(element).trim();
   }
   return kind === "ComboBoxMenuButton" ? fold(contentOf(element)) : "";
 }

@@ -5,6 +5,7 @@
 //! is what our walks counted there is no closed root that we do not know, which is nearly always so. When
 //! it is more, the whole document is asked for once, at a hundred times that cost, and the roots in it are
 //! handed to the script.
+#![allow(deprecated)] // `DOM.getDocument` nests its answer, deeper than JSON readers go
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,8 +13,8 @@ use std::sync::Arc;
 use super::super::Tab;
 use super::super::script;
 use crate::cdp::protocol::dom::{
-    BackendNodeId, Disable, DiscardSearchResults, Enable, GetFlattenedDocument, PerformSearch, ResolveNode,
-    ShadowRootType,
+    BackendNodeId, Disable, DiscardSearchResults, Enable, GetFlattenedDocument, Node, NodeId, PerformSearch,
+    ResolveNode, ShadowRootType,
 };
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::runtime::CallFunctionOn;
@@ -109,12 +110,18 @@ impl Tab {
         self.supervisor.post(at, &Disable::new());
         self.supervisor.post(at, &Enable::new());
         let Ok(told) = told else { return false };
-        let roots = told.result.nodes.iter().flat_map(|host| host.shadow_roots.iter().flatten());
-        let closed = roots.filter(|root| root.shadow_root_type == Some(ShadowRootType::Closed));
-        let roots: Vec<BackendNodeId> = closed.map(|root| root.backend_node_id).collect();
+        let mut by_frame: HashMap<FrameId, Vec<BackendNodeId>> = HashMap::new();
+        let own = self.outermost(frames);
+        for (root, frame) in closed_roots(&told.result.nodes) {
+            if let Some(frame) = frame.or_else(|| own.clone()) {
+                by_frame.entry(frame).or_default().push(root);
+            }
+        }
+        // Each in its own document only: a node has one wrapper in our worlds of a process, of whichever
+        // document it was asked for in first.
         let mut any = false;
-        for frame in frames {
-            let Some(context) = self.context(frame, deadline) else { continue };
+        for (frame, roots) in by_frame {
+            let Some(context) = self.context(&frame, deadline) else { continue };
             let resolve = roots.iter().map(|root| {
                 let mut resolve = ResolveNode::new();
                 resolve.backend_node_id = Some(*root);
@@ -133,9 +140,41 @@ impl Tab {
             any |= !objects.is_empty();
             drop(self.supervisor.session_calls(adopt.collect(), deadline));
             for object in objects {
-                self.release(frame, object);
+                self.release(&frame, object);
             }
         }
         any
     }
+
+    /// Of the frames of a session the one that the others are in.
+    fn outermost(&self, frames: &[FrameId]) -> Option<FrameId> {
+        let now = self.supervisor.snapshot();
+        let parent = |frame: &FrameId| now.frame(frame.as_str()).and_then(|frame| frame.parent_frame_id.clone());
+        frames.iter().find(|frame| parent(frame).is_none_or(|parent| !frames.contains(&parent))).cloned()
+    }
+}
+
+/// The closed roots in a list of all nodes, each with the frame it is in; `None` for the outermost one.
+fn closed_roots(nodes: &[Node]) -> Vec<(BackendNodeId, Option<FrameId>)> {
+    let mut parents: HashMap<NodeId, NodeId> = HashMap::new();
+    let mut documents: HashMap<NodeId, FrameId> = HashMap::new();
+    for node in nodes {
+        parents.extend(node.parent_id.map(|parent| (node.node_id, parent)));
+        parents.extend(node.shadow_roots.iter().flatten().map(|root| (root.node_id, node.node_id)));
+        if let (Some(document), Some(frame)) = (&node.content_document, &node.frame_id) {
+            documents.insert(document.node_id, frame.clone());
+        }
+    }
+    let frame_of = |start: NodeId| {
+        let mut node = start;
+        loop {
+            if let Some(frame) = documents.get(&node) {
+                return Some(frame.clone());
+            }
+            node = *parents.get(&node)?;
+        }
+    };
+    let hosted = nodes.iter().flat_map(|host| host.shadow_roots.iter().flatten().map(move |root| (host, root)));
+    let closed = hosted.filter(|(_, root)| root.shadow_root_type == Some(ShadowRootType::Closed));
+    closed.map(|(host, root)| (root.backend_node_id, frame_of(host.node_id))).collect()
 }

@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::super::kept::Line;
 use super::super::log::Kind;
 use super::super::snapshot::{ConsoleEntry, ConsoleLevel};
 use super::{Now, SessionKey, State};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::runtime::{ConsoleApiCalledEvent, ExceptionThrownEvent, RemoteObject};
+use crate::cdp::protocol::target::TargetId;
 
 /// Entries kept.
 const KEEP: usize = 50;
@@ -19,6 +21,8 @@ const TEXT: usize = 4096;
 #[derive(Debug, Default)]
 pub(super) struct Ring {
     entries: VecDeque<Arc<ConsoleEntry>>,
+    last: u64,
+    lines: Vec<Line<ConsoleEntry>>,
 }
 
 impl Ring {
@@ -53,12 +57,23 @@ impl State {
 
     pub(super) fn exception(&mut self, session: &SessionKey, event: &ExceptionThrownEvent, now: Now) {
         let details = &event.exception_details;
-        let text = details.exception.as_ref().and_then(|e| e.description.as_deref()).unwrap_or(&details.text);
+        let thrown =
+            details.exception.as_ref().map(|thrown| thrown.description.clone().unwrap_or_else(|| text_of(thrown)));
+        let text = thrown.as_deref().unwrap_or(&details.text);
         let url = details.url.as_deref().unwrap_or_default();
         let place = Some((url, details.line_number, details.column_number));
         let frame = details.execution_context_id.and_then(|c| self.frames.by_context(session, c));
         let said = Said { level: ConsoleLevel::Exception, text, millis: event.timestamp, frame, place };
         self.push_console(session, said, now);
+    }
+
+    /// What is kept by page; empties the list.
+    pub(in crate::supervisor) fn take_console(&mut self) -> Vec<Line<ConsoleEntry>> {
+        std::mem::take(&mut self.console.lines)
+    }
+
+    pub(super) fn forget_console_of(&mut self, page: &TargetId) {
+        self.console.lines.push(Line::Drop(page.clone()));
     }
 
     fn push_console(&mut self, session: &SessionKey, said: Said<'_>, now: Now) {
@@ -73,9 +88,14 @@ impl State {
             url: place.map(|(url, ..)| url.into()),
             line: place.map(|(_, line, _)| line),
             column: place.map(|(.., column)| column),
+            number: self.console.last + 1,
         };
         self.note(Kind::Console, Some(&target_id), now, &entry);
-        self.console.entries.push_back(Arc::new(entry));
+        self.console.last = entry.number;
+        let (number, bytes) = (entry.number, entry.text.len());
+        let entry = Arc::new(entry);
+        self.console.lines.push(Line::Put { page: target_id, number, bytes, entry: Arc::clone(&entry) });
+        self.console.entries.push_back(entry);
         if self.console.entries.len() > KEEP {
             self.console.entries.pop_front();
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::super::bridge::Fulfil;
 use crate::cdp::protocol::browser::BrowserContextId;
+use crate::cdp::protocol::dom::BackendNodeId;
 use crate::cdp::protocol::target::TargetId;
 
 /// An id of a session; the protocol's `SessionId` without its wrapper.
@@ -50,6 +51,10 @@ pub(in crate::supervisor) enum Outgoing {
     CatchDownloads { context: Option<BrowserContextId>, folder: Arc<Path> },
     /// `Browser.setDownloadBehavior`: as it was.
     LeaveDownloads { context: Option<BrowserContextId> },
+    /// `Page.setInterceptFileChooserDialog`.
+    CatchChoosers { on: bool, cancel: bool },
+    /// `DOM.setFileInputFiles`.
+    SetFiles { node: BackendNodeId, files: Arc<[String]> },
     /// `Page.enable`.
     EnablePage,
     /// `Runtime.enable`.

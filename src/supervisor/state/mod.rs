@@ -4,6 +4,7 @@
 //! why every rule about dialogs, frames and sessions can be tried without a browser.
 
 mod bridging;
+mod choosers;
 mod console;
 mod dialogs;
 mod downloads;
@@ -26,6 +27,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 pub(super) use bridging::CALL;
+pub(super) use choosers::CHOOSER;
 pub(super) use downloads::{BEGIN as DOWNLOAD_BEGINS, PROGRESS as DOWNLOAD_GOES_ON};
 pub(super) use effect::{Effect, Outgoing, SessionKey};
 pub(super) use network_events::NETWORK;
@@ -76,6 +78,7 @@ pub(super) struct State {
     bridging: bridging::Bridging,
     network: network::Network,
     downloads: downloads::Downloads,
+    choosers: choosers::Choosers,
     requests: requests::Requests,
     /// What to do with the answers that are under way.
     waiting: HashMap<u64, Waiting>,
@@ -103,6 +106,8 @@ enum Waiting {
     Blanked { target: target::TargetId },
     /// What the browser says of a page.
     Info,
+    /// A file chooser gets its files.
+    Chooser { chosen: super::chooser::ChosenFiles, reply: requests::Response<super::chooser::ChosenFiles> },
     /// A page was closed.
     Closed { target: target::TargetId },
 }
@@ -121,6 +126,7 @@ impl State {
             bridging: bridging::Bridging::default(),
             network: network::Network::default(),
             downloads: downloads::Downloads::default(),
+            choosers: choosers::Choosers::default(),
             requests: requests::Requests::default(),
             waiting: HashMap::new(),
             next_tag: 1,
@@ -195,6 +201,7 @@ impl State {
             }
             (runtime::ExecutionContextsClearedEvent::METHOD, Some(session)) => self.contexts_cleared(session),
             (CALL, Some(session)) => self.call_caught(session, &event.decode()?, now),
+            (CHOOSER, Some(session)) => self.chooser_opened(session, &event.decode()?, now),
             (DOWNLOAD_BEGINS, None) => self.download_begins(event.decode()?, now),
             (DOWNLOAD_GOES_ON, None) => self.download_goes_on(&event.decode()?, now),
             (network_events::SENT, Some(session)) => self.request_sent(session, &event.decode()?, now),
@@ -242,6 +249,7 @@ impl State {
                     self.titled(&told.target_info);
                 }
             }
+            Some(Waiting::Chooser { chosen, reply }) => self.files_set(chosen, reply, result.err()),
             Some(Waiting::Closed { target }) => self.close_answered(&target, result.err()),
         }
         self.settle(now);
@@ -266,6 +274,7 @@ impl State {
         self.dirty.phase = true;
         self.lose_dialogs(|_| true, now);
         self.note(Kind::Ended, None, now, &serde_json::json!({ "reason": reason }));
+        self.forget_choosers(&super::Error::NotActive { reason: reason.to_owned() });
         self.requests.fail_all(reason);
         self.waiting.clear();
     }

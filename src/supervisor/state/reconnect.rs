@@ -32,6 +32,7 @@ impl State {
         self.effects.clear();
         self.requests.listed = false;
         self.requests.listed_at = None;
+        self.forget_choosers(&Error::Reconnecting { reason: reason.to_owned() });
         self.requests.disconnect(&Error::Reconnecting { reason: reason.to_owned() });
         for page in &mut self.pages {
             page.closing = false;

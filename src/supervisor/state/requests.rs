@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 
+use super::super::chooser::ChosenFiles;
 use super::super::error::Error;
 use super::super::log::Kind;
 use super::super::options::Pages;
@@ -44,6 +45,16 @@ pub(in crate::supervisor) enum Request {
     Rescued { target: TargetId, method: String, waited: Duration },
     /// Take downloads into a folder, or leave them to Chromium.
     Downloads { folder: Option<Arc<Path>>, reply: Response<()> },
+    /// Begin or end to catch file choosers.
+    Choosers { on: bool, reply: Response<()> },
+    /// Keep files for the next file chooser of a page.
+    ArmChooser {
+        page: TargetId,
+        files: Arc<[String]>,
+        until: Instant,
+        chosen: Response<ChosenFiles>,
+        reply: Response<()>,
+    },
     /// Begin or end to watch network requests.
     Network { on: bool, reply: Response<()> },
     /// Tell when all that had come is in the view.
@@ -56,12 +67,17 @@ impl Request {
     /// Whether it cannot be done without a connection.
     fn needs_browser(&self) -> bool {
         match self {
-            Self::Respond { .. } | Self::Open { .. } | Self::Close { .. } | Self::Leave { .. } => true,
+            Self::ArmChooser { .. }
+            | Self::Respond { .. }
+            | Self::Open { .. }
+            | Self::Close { .. }
+            | Self::Leave { .. } => true,
             Self::DismissCalls { .. }
             | Self::Rescued { .. }
             | Self::CaughtUp { .. }
             | Self::Started { .. }
             | Self::Network { .. }
+            | Self::Choosers { .. }
             | Self::Downloads { .. }
             | Self::Arm { .. }
             | Self::Disarm { .. }
@@ -133,6 +149,10 @@ impl Requests {
     /// Pages that were asked for and have no id yet.
     pub(super) fn creating(&self) -> usize {
         self.opening.values().filter(|o| o.target.is_none()).count()
+    }
+
+    pub(super) fn tell(&mut self, told: Told) {
+        self.told.push(told);
     }
 
     pub(super) fn is_created(&self, target: &TargetId) -> bool {
@@ -304,6 +324,14 @@ impl State {
             Request::Downloads { folder, reply } => {
                 self.catch_downloads(folder);
                 self.requests.told.push(Told::Done(reply, Ok(())));
+            }
+            Request::Choosers { on, reply } => {
+                self.watch_choosers(on);
+                self.requests.told.push(Told::Done(reply, Ok(())));
+            }
+            Request::ArmChooser { page, files, until, chosen, reply } => {
+                let outcome = self.arm_chooser(page, files, until, chosen, now);
+                self.requests.told.push(Told::Done(reply, outcome));
             }
             Request::Network { on, reply } => {
                 self.watch_network(on);
@@ -480,6 +508,7 @@ impl State {
     pub(in crate::supervisor) fn on_tick(&mut self, now: Now) {
         self.check_attaches(now);
         self.check_dialogs(now);
+        self.check_choosers(now);
         self.settle(now);
     }
 
@@ -487,7 +516,10 @@ impl State {
     pub(in crate::supervisor) fn next_tick(&self, now: Now) -> Option<Instant> {
         let again = matches!(self.phase, Phase::Reconnecting(_));
         let back = self.requests.listed_at.filter(|_| again).map(|at| at + PATIENCE);
-        [self.next_attach_check(now), self.next_dialog_check(), back].into_iter().flatten().min()
+        [self.next_attach_check(now), self.next_dialog_check(), self.next_chooser_check(), back]
+            .into_iter()
+            .flatten()
+            .min()
     }
 }
 
@@ -499,6 +531,8 @@ fn refuse(request: Request, error: Error) {
         | Request::Arm { reply, .. }
         | Request::Disarm { reply }
         | Request::Network { reply, .. }
+        | Request::Choosers { reply, .. }
+        | Request::ArmChooser { reply, .. }
         | Request::Downloads { reply, .. }
         | Request::DismissCalls { reply, .. }
         | Request::Policy { reply, .. } => drop(reply.try_send(Err(error))),

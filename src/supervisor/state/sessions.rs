@@ -132,6 +132,7 @@ impl State {
         self.sessions.insert(Arc::clone(session), rec);
         self.bridge_session(session);
         self.network_session(session);
+        self.chooser_session(session);
         for command in commands {
             let step = if *command == Outgoing::FrameTree { Step::FrameTree } else { Step::Plain };
             self.step(session, step, command.clone());

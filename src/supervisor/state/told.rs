@@ -1,6 +1,7 @@
 //! Answers to requests, kept until the view they speak of is published: a caller that was told of
 //! something finds it in the next snapshot it takes.
 
+use super::super::chooser::ChosenFiles;
 use super::super::error::Error;
 use super::super::snapshot::ClosedDialog;
 use super::requests::Response;
@@ -13,6 +14,8 @@ pub(in crate::supervisor) enum Told {
     Done(Response<()>, Result<(), Error>),
     /// To a request to answer a dialog.
     Dialog(Response<ClosedDialog>, Result<ClosedDialog, Error>),
+    /// What became of files for a chooser.
+    Chooser(Response<ChosenFiles>, Result<ChosenFiles, Error>),
     /// To a request to open a page.
     Page(Response<TargetId>, Result<TargetId, Error>),
 }
@@ -23,6 +26,7 @@ impl Told {
         match self {
             Self::Done(reply, outcome) => drop(reply.try_send(outcome)),
             Self::Dialog(reply, outcome) => drop(reply.try_send(outcome)),
+            Self::Chooser(reply, outcome) => drop(reply.try_send(outcome)),
             Self::Page(reply, outcome) => drop(reply.try_send(outcome)),
         }
     }

@@ -1,0 +1,129 @@
+//! Files to upload: into an input that is named, or into the next file chooser.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::cdp::protocol::dom::SetFileInputFiles;
+use crate::page::{Error, Node, Shown, Tab};
+use crate::supervisor::{ArmedChooser, FrameRef, Supervisor};
+use crate::sync::Deadline;
+
+/// Files at most.
+const FILES: usize = 100;
+
+/// What became of files to upload.
+#[derive(Debug)]
+#[must_use]
+pub enum Upload {
+    /// The input has them.
+    Done,
+    /// They wait for the next file chooser of the tab.
+    Armed(ArmedChooser),
+}
+
+/// What the page says of an element that should be a file input.
+#[derive(Debug, Deserialize)]
+struct Told {
+    #[serde(default)]
+    gone: bool,
+    changed: Option<Shown>,
+    tag: Option<String>,
+    input: Option<u32>,
+    #[serde(default)]
+    multiple: bool,
+    #[serde(default)]
+    disabled: bool,
+}
+
+impl Tab {
+    /// Gives files to a page. With the ref of a file input, or of its label, the input has them when this
+    /// returns. Without one they wait for the next file chooser that the tab opens, in whatever frame, until
+    /// the deadline but for two minutes at most; files that waited before do so no longer. A chooser that no
+    /// files wait for is cancelled.
+    ///
+    /// # Errors
+    /// [`Error::PathRefused`] when a path is no plain file or lies outside of
+    /// [`PageOptions::uploads`](super::super::PageOptions::uploads); [`Error::NotActionable`] when the ref is
+    /// no file input or takes one file only; [`Error::StaleRef`], [`Error::RefChanged`], [`Error::BadRef`],
+    /// [`Error::BadRequest`], [`Error::Supervisor`].
+    pub fn arm_chooser(&self, paths: &[PathBuf], reference: Option<&str>, deadline: Deadline) -> Result<Upload, Error> {
+        if paths.is_empty() || paths.len() > FILES {
+            let problem = format!("give between 1 and {FILES} paths, not {}", paths.len());
+            return Err(Error::BadRequest { problem });
+        }
+        let files: Vec<PathBuf> = paths.iter().map(|path| self.may_upload(path)).collect::<Result<_, _>>()?;
+        match reference {
+            Some(reference) => {
+                self.set_files(reference, &files, deadline)?;
+                Ok(Upload::Done)
+            }
+            None => {
+                let time = deadline.left().min(Supervisor::CHOOSER_LIMIT);
+                Ok(Upload::Armed(self.supervisor.arm_chooser(&self.target, &files, time, deadline)?))
+            }
+        }
+    }
+
+    /// The file that a path leads to, when it may be uploaded.
+    fn may_upload(&self, path: &Path) -> Result<PathBuf, Error> {
+        let refuse = |why: String| Error::PathRefused { name: path.display().to_string(), why };
+        let file = path.canonicalize().map_err(|error| refuse(format!("it cannot be found: {error}")))?;
+        let what = std::fs::symlink_metadata(&file).map_err(|error| refuse(error.to_string()))?;
+        if !what.is_file() {
+            return Err(refuse("it is no plain file".to_owned()));
+        }
+        let Some(roots) = &self.options.uploads else { return Ok(file) };
+        let inside = |root: &PathBuf| root.canonicalize().is_ok_and(|root| file.starts_with(root));
+        if !roots.iter().any(inside) {
+            let roots: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
+            return Err(refuse(format!("files to upload must lie in {}", roots.join(" or "))));
+        }
+        #[cfg(unix)]
+        if std::os::unix::fs::MetadataExt::nlink(&what) > 1 {
+            return Err(refuse("it has another name elsewhere (a hard link); copy it".to_owned()));
+        }
+        Ok(file)
+    }
+
+    fn set_files(&self, reference: &str, files: &[PathBuf], deadline: Deadline) -> Result<(), Error> {
+        let (node, shown) = self.resolve(reference)?;
+        let stale = |why| Error::StaleRef { reference: reference.to_owned(), why };
+        let args = json!({ "id": node.id, "expect": shown });
+        let told = self.call_in::<Told>(&node.frame, &node.doc, "fileInput", &args, deadline);
+        let told = told.map_err(|error| match error {
+            Error::DocumentGone { .. } => stale("its frame shows another document"),
+            error => error,
+        })?;
+        let told = told.result;
+        if told.gone {
+            return Err(stale("the element is gone"));
+        }
+        if let Some(now) = told.changed {
+            return Err(Error::RefChanged { reference: reference.to_owned(), was: shown, now });
+        }
+        let refuse = |reason: String| Error::NotActionable { what: reference.to_owned(), reason, covered_by: None };
+        let Some(id) = told.input else {
+            let tag = told.tag.unwrap_or_default();
+            return Err(refuse(format!(
+                "it is a <{tag}>, no file input; give the files without a ref and click what opens the file chooser"
+            )));
+        };
+        if told.disabled {
+            return Err(refuse("it is disabled".to_owned()));
+        }
+        if files.len() > 1 && !told.multiple {
+            return Err(refuse(format!("it takes one file, not {}", files.len())));
+        }
+        let input = Node { id, ..node };
+        let object = self.object(&input, deadline)?;
+        let names = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+        let mut set = SetFileInputFiles::new(names);
+        set.object_id = Some(object.clone());
+        let outcome = self.supervisor.session_call(&FrameRef::Id(input.frame.clone()), &set, deadline);
+        self.release(&input.frame, object);
+        outcome?;
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! What a page said on its console, and exceptions that nobody caught.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Serialize;
+
+use crate::cdp::protocol::page::FrameId;
+use crate::page::Tab;
+use crate::supervisor::{ConsoleEntry, ConsoleLevel};
+
+/// A console message, or an uncaught exception.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConsoleMessage {
+    /// How serious.
+    pub level: ConsoleLevel,
+    /// Its first four arguments, or what the exception says without its stack; at most 4 KiB. Untrusted.
+    pub text: String,
+    /// When, Unix seconds.
+    pub timestamp: f64,
+    /// The script's address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<Arc<str>>,
+    /// Line, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<i64>,
+    /// Column, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<i64>,
+    /// The frame, when known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame_id: Option<FrameId>,
+}
+
+/// An exception that nobody caught.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PageError {
+    /// What it says: untrusted.
+    pub message: String,
+    /// Where it came from, a line for each call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
+    /// When, Unix seconds.
+    pub timestamp: f64,
+    /// The script's address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<Arc<str>>,
+    /// Line, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<i64>,
+}
+
+/// Up to which message somebody has cleared the console of a tab, and its errors.
+#[derive(Debug, Default)]
+pub(crate) struct Cleared {
+    messages: AtomicU64,
+    errors: AtomicU64,
+}
+
+impl Tab {
+    /// What the tab's frames and workers said, oldest first: the last `limit` of those that are at least so
+    /// serious. 500 of a tab are kept. `clear` lets later calls begin behind what is there now; it changes
+    /// neither [`errors`](Self::errors) nor other tabs.
+    #[must_use]
+    pub fn console(&self, level: Option<ConsoleLevel>, limit: Option<usize>, clear: bool) -> Vec<ConsoleMessage> {
+        let level = level.unwrap_or(ConsoleLevel::Log);
+        let entries = self.said(&self.cleared.messages, clear, |entry| entry.level >= level);
+        last(entries, limit).map(|entry| message(&entry)).collect()
+    }
+
+    /// The tab's uncaught exceptions, oldest first: the last `limit` of those that are kept, see
+    /// [`console`](Self::console).
+    #[must_use]
+    pub fn errors(&self, limit: Option<usize>, clear: bool) -> Vec<PageError> {
+        let entries = self.said(&self.cleared.errors, clear, |entry| entry.level == ConsoleLevel::Exception);
+        last(entries, limit).map(|entry| error(&entry)).collect()
+    }
+
+    fn said(&self, cleared: &AtomicU64, clear: bool, wanted: impl Fn(&ConsoleEntry) -> bool) -> Vec<Arc<ConsoleEntry>> {
+        let mut entries = self.supervisor.console_of(&self.target);
+        let newest = entries.last().map_or(0, |entry| entry.number);
+        let from = if clear { cleared.fetch_max(newest, Ordering::AcqRel) } else { cleared.load(Ordering::Acquire) };
+        entries.retain(|entry| entry.number > from && wanted(entry));
+        entries
+    }
+}
+
+fn last<T>(entries: Vec<T>, limit: Option<usize>) -> impl Iterator<Item = T> {
+    let skip = limit.map_or(0, |limit| entries.len().saturating_sub(limit));
+    entries.into_iter().skip(skip)
+}
+
+fn message(entry: &ConsoleEntry) -> ConsoleMessage {
+    let text = match entry.level {
+        ConsoleLevel::Exception => split(&entry.text).0,
+        _ => &entry.text,
+    };
+    ConsoleMessage {
+        level: entry.level,
+        text: text.to_owned(),
+        timestamp: entry.timestamp,
+        url: entry.url.clone(),
+        line: entry.line.map(|line| line + 1),
+        column: entry.column.map(|column| column + 1),
+        frame_id: entry.frame_id.clone(),
+    }
+}
+
+fn error(entry: &ConsoleEntry) -> PageError {
+    let (message, stack) = split(&entry.text);
+    PageError {
+        message: message.to_owned(),
+        stack: stack.map(ToOwned::to_owned),
+        timestamp: entry.timestamp,
+        url: entry.url.clone(),
+        line: entry.line.map(|line| line + 1),
+    }
+}
+
+/// What an exception says, and the calls that Chromium writes below it.
+fn split(text: &str) -> (&str, Option<&str>) {
+    match text.find("\n    at ") {
+        Some(at) => (&text[..at], text.get(at + 1..)),
+        None => (text, None),
+    }
+}

@@ -1,0 +1,106 @@
+//! Local and session storage of the document that a tab shows.
+//!
+//! Read and changed by our script: an isolated world shares the storage of its document's origin. The
+//! page's other documents of that origin are told by `storage` events, as for any change.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::page::{Error, Tab};
+use crate::sync::Deadline;
+
+/// Which storage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Storage {
+    /// `localStorage`: of the origin, until it is cleared.
+    Local,
+    /// `sessionStorage`: of the origin in this tab, until the tab is closed.
+    Session,
+}
+
+impl Storage {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Local => "localStorage",
+            Self::Session => "sessionStorage",
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Told {
+    items: Option<Vec<(String, String)>>,
+    none: Option<String>,
+    #[serde(default)]
+    origin: String,
+    full: Option<String>,
+}
+
+impl Tab {
+    /// The items of the top frame's origin, or the one with a key if there is one.
+    ///
+    /// # Errors
+    /// [`Error::NoStorage`] for a document that has none: one without an origin (`about:blank`, `data:`,
+    /// sandboxed) or whose storage is blocked; [`Error::Supervisor`].
+    pub fn storage(
+        &self,
+        storage: Storage,
+        key: Option<&str>,
+        deadline: Deadline,
+    ) -> Result<BTreeMap<String, String>, Error> {
+        self.storage_call(storage, json!({ "key": key }), deadline)
+    }
+
+    /// Sets items. Gives all that are there then.
+    ///
+    /// # Errors
+    /// As [`storage`](Self::storage); [`Error::BadRequest`] when there is no room for them.
+    pub fn set_storage(
+        &self,
+        storage: Storage,
+        items: &BTreeMap<String, String>,
+        deadline: Deadline,
+    ) -> Result<BTreeMap<String, String>, Error> {
+        let set: Vec<(&String, &String)> = items.iter().collect();
+        self.storage_call(storage, json!({ "set": set }), deadline)
+    }
+
+    /// Deletes the item with a key, or without one all. Gives what is left.
+    ///
+    /// # Errors
+    /// As [`storage`](Self::storage).
+    pub fn delete_storage(
+        &self,
+        storage: Storage,
+        key: Option<&str>,
+        deadline: Deadline,
+    ) -> Result<BTreeMap<String, String>, Error> {
+        let args = key.map_or_else(|| json!({ "clear": true }), |key| json!({ "remove": key }));
+        self.storage_call(storage, args, deadline)
+    }
+
+    fn storage_call(
+        &self,
+        storage: Storage,
+        mut args: Value,
+        deadline: Deadline,
+    ) -> Result<BTreeMap<String, String>, Error> {
+        if let Some(args) = args.as_object_mut() {
+            args.insert("session".to_owned(), (storage == Storage::Session).into());
+        }
+        let (_, told) = self.call::<Told>(&self.top()?, "storage", &args, deadline)?;
+        let told = told.result;
+        if let Some(why) = told.none {
+            return Err(Error::NoStorage { kind: storage.name(), origin: told.origin, why });
+        }
+        if let Some(key) = told.full {
+            let key: String = key.chars().take(80).collect();
+            let problem = format!("{} has no room for {key:?}; delete something first", storage.name());
+            return Err(Error::BadRequest { problem });
+        }
+        Ok(told.items.unwrap_or_default().into_iter().collect())
+    }
+}

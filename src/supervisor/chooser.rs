@@ -1,0 +1,91 @@
+//! Files for choosers, given beforehand.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Receiver;
+use serde::Serialize;
+
+use super::error::Error;
+use super::handle::Supervisor;
+use super::state::Request;
+use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::target::TargetId;
+use crate::sync::Deadline;
+
+/// What a chooser was answered with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ChosenFiles {
+    /// The frame that opened it.
+    pub frame_id: FrameId,
+    /// How many files it got.
+    pub files: usize,
+    /// Whether it takes several.
+    pub several: bool,
+}
+
+/// Files that wait for a chooser. Dropping it changes nothing: they go on waiting.
+#[derive(Debug)]
+#[must_use = "what becomes of the files is told by `wait`"]
+pub struct ArmedChooser {
+    answer: Receiver<Result<ChosenFiles, Error>>,
+}
+
+impl ArmedChooser {
+    /// Waits until a chooser got the files.
+    ///
+    /// # Errors
+    /// [`Error::ChooserReplaced`], [`Error::NoChooser`], [`Error::ChooserOfOne`],
+    /// [`Error::ChooserWithoutInput`], [`Error::PageNotFound`], [`Error::Cdp`] when Chromium does not take
+    /// them; [`Error::Timeout`] at this deadline, after which it may be waited for again;
+    /// [`Error::NotActive`].
+    pub fn wait(&self, deadline: Deadline) -> Result<ChosenFiles, Error> {
+        let began = Instant::now();
+        match self.answer.recv_deadline(deadline.instant()) {
+            Ok(outcome) => outcome,
+            Err(crossbeam_channel::RecvTimeoutError::Timeout) => {
+                Err(Error::Timeout { what: "choosing files", after: began.elapsed() })
+            }
+            Err(crossbeam_channel::RecvTimeoutError::Disconnected) => {
+                Err(Error::NotActive { reason: "the supervisor has ended".to_owned() })
+            }
+        }
+    }
+}
+
+impl Supervisor {
+    /// Greatest time that files wait for a chooser.
+    pub const CHOOSER_LIMIT: Duration = Duration::from_secs(120);
+
+    /// Catches the file choosers of the task's pages from now on, or leaves them to the browser again. One
+    /// that no files wait for is cancelled and told in the log; none is shown.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], [`Error::NotActive`].
+    pub fn watch_choosers(&self, on: bool, deadline: Deadline) -> Result<(), Error> {
+        self.ask("watching file choosers", deadline, |reply| Request::Choosers { on, reply })
+    }
+
+    /// Keeps files for the next file chooser of a page, in whatever frame, for some time (at most
+    /// [`CHOOSER_LIMIT`](Self::CHOOSER_LIMIT)). Files that waited already do no longer, and their
+    /// [`ArmedChooser`] is told. The paths are those of the machine that the browser runs on.
+    ///
+    /// # Errors
+    /// [`Error::PageNotFound`], [`Error::Reconnecting`], [`Error::Timeout`], [`Error::NotActive`].
+    pub fn arm_chooser(
+        &self,
+        page: &TargetId,
+        files: &[PathBuf],
+        time: Duration,
+        deadline: Deadline,
+    ) -> Result<ArmedChooser, Error> {
+        self.connected(deadline)?;
+        let files: Arc<[String]> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+        let until = Instant::now() + time.min(Self::CHOOSER_LIMIT);
+        let (chosen, answer) = crossbeam_channel::bounded(1);
+        let page = page.clone();
+        self.ask("arming a file chooser", deadline, |reply| Request::ArmChooser { page, files, until, chosen, reply })?;
+        Ok(ArmedChooser { answer })
+    }
+}

@@ -1,0 +1,168 @@
+//! File choosers: caught before they are shown, and answered with files that were given beforehand.
+//!
+//! What Chromium 156 does, observed: a chooser is told on the session of the frame that opens it, when
+//! interception is on there. With `cancel` the page is told at once that nothing was chosen, so that is
+//! only asked for while no files wait for a chooser.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::Deserialize;
+
+use super::super::chooser::ChosenFiles;
+use super::super::error::Error;
+use super::super::log::Kind;
+use super::requests::Response;
+use super::told::Told;
+use super::{Now, Outgoing, SessionKey, State, Waiting};
+use crate::cdp;
+use crate::cdp::protocol::dom::BackendNodeId;
+use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::target::TargetId;
+use crate::cdp::rt;
+
+/// <https://chromedevtools.github.io/devtools-protocol/tot/Page/#event-fileChooserOpened>
+pub(in crate::supervisor) const CHOOSER: &str = "Page.fileChooserOpened";
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Opened {
+    frame_id: FrameId,
+    mode: String,
+    backend_node_id: Option<BackendNodeId>,
+}
+
+impl rt::Event<'_> for Opened {
+    const METHOD: &'static str = CHOOSER;
+}
+
+/// Files that wait for a chooser.
+#[derive(Debug)]
+struct Armed {
+    files: Arc<[String]>,
+    since: Instant,
+    until: Instant,
+    reply: Response<ChosenFiles>,
+}
+
+/// The choosers of all pages.
+#[derive(Debug, Default)]
+pub(super) struct Choosers {
+    on: bool,
+    armed: HashMap<TargetId, Armed>,
+}
+
+impl State {
+    /// Begins to catch choosers, or leaves them to the browser again.
+    pub(super) fn watch_choosers(&mut self, on: bool) {
+        if self.choosers.on == on {
+            return;
+        }
+        self.choosers.on = on;
+        let sessions: Vec<SessionKey> = self.sessions.keys().map(Arc::clone).collect();
+        for session in sessions {
+            self.send_chooser_mode(&session);
+        }
+    }
+
+    /// Catches the choosers of a session that is new.
+    pub(super) fn chooser_session(&mut self, session: &SessionKey) {
+        if self.choosers.on {
+            self.send_chooser_mode(session);
+        }
+    }
+
+    fn send_chooser_mode(&mut self, session: &SessionKey) {
+        let Some(rec) = self.sessions.get(session).filter(|rec| rec.kind.has_frames()) else { return };
+        let cancel = !self.choosers.armed.contains_key(&rec.page);
+        self.send(Some(session), 0, Outgoing::CatchChoosers { on: self.choosers.on, cancel });
+    }
+
+    fn chooser_mode_of(&mut self, page: &TargetId) {
+        let here = self.sessions.iter().filter(|(_, rec)| rec.page == *page);
+        let sessions: Vec<SessionKey> = here.map(|(key, _)| Arc::clone(key)).collect();
+        for session in sessions {
+            self.send_chooser_mode(&session);
+        }
+    }
+
+    /// Keeps files for the next chooser of a page.
+    pub(super) fn arm_chooser(
+        &mut self,
+        page: TargetId,
+        files: Arc<[String]>,
+        until: Instant,
+        reply: Response<ChosenFiles>,
+        now: Now,
+    ) -> Result<(), Error> {
+        if self.page_index(&page).is_none() {
+            return Err(Error::PageNotFound { target: page.to_string() });
+        }
+        let armed = Armed { files, since: now.instant, until, reply };
+        if let Some(old) = self.choosers.armed.insert(page.clone(), armed) {
+            self.requests.tell(Told::Chooser(old.reply, Err(Error::ChooserReplaced)));
+        }
+        self.choosers.on = true;
+        self.chooser_mode_of(&page);
+        Ok(())
+    }
+
+    fn disarm_chooser(&mut self, page: &TargetId, error: Error) {
+        if let Some(armed) = self.choosers.armed.remove(page) {
+            self.requests.tell(Told::Chooser(armed.reply, Err(error)));
+            self.chooser_mode_of(page);
+        }
+    }
+
+    pub(super) fn chooser_opened(&mut self, session: &SessionKey, event: &Opened, now: Now) {
+        let Some(page) = self.page_of(session) else { return };
+        let several = event.mode == "selectMultiple";
+        let armed = self.choosers.armed.remove(&page);
+        let data = serde_json::json!({ "frame_id": event.frame_id, "several": several, "answered": armed.is_some() });
+        self.note(Kind::FileChooser, Some(&page), now, &data);
+        let Some(armed) = armed else { return };
+        let refused = match event.backend_node_id {
+            None => Some(Error::ChooserWithoutInput),
+            Some(_) if !several && armed.files.len() > 1 => Some(Error::ChooserOfOne { files: armed.files.len() }),
+            Some(_) => None,
+        };
+        if let Some(error) = refused {
+            self.requests.tell(Told::Chooser(armed.reply, Err(error)));
+        } else if let Some(node) = event.backend_node_id {
+            let chosen = ChosenFiles { frame_id: event.frame_id.clone(), files: armed.files.len(), several };
+            let tag = self.expect(Waiting::Chooser { chosen, reply: armed.reply });
+            self.send(Some(session), tag, Outgoing::SetFiles { node, files: armed.files });
+        }
+        self.chooser_mode_of(&page);
+    }
+
+    pub(super) fn files_set(&mut self, chosen: ChosenFiles, reply: Response<ChosenFiles>, error: Option<cdp::Error>) {
+        self.requests.tell(Told::Chooser(reply, error.map_or(Ok(chosen), |error| Err(error.into()))));
+    }
+
+    /// The page is gone.
+    pub(super) fn forget_chooser(&mut self, page: &TargetId) {
+        self.disarm_chooser(page, Error::PageNotFound { target: page.to_string() });
+    }
+
+    /// The connection is lost, or everything ends.
+    pub(super) fn forget_choosers(&mut self, error: &Error) {
+        let armed: Vec<Armed> = self.choosers.armed.drain().map(|(_, armed)| armed).collect();
+        for armed in armed {
+            self.requests.tell(Told::Chooser(armed.reply, Err(error.clone())));
+        }
+    }
+
+    pub(super) fn check_choosers(&mut self, now: Now) {
+        let late = self.choosers.armed.iter().filter(|(_, armed)| armed.until <= now.instant);
+        let late: Vec<(TargetId, Instant)> = late.map(|(page, armed)| (page.clone(), armed.since)).collect();
+        for (page, since) in late {
+            self.disarm_chooser(&page, Error::NoChooser { after: now.instant.duration_since(since) });
+        }
+    }
+
+    pub(super) fn next_chooser_check(&self) -> Option<Instant> {
+        self.choosers.armed.values().map(|armed| armed.until).min()
+    }
+}

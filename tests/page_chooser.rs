@@ -1,0 +1,172 @@
+//! Files to upload: what the page gets, from where they may come, who is told.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cdpilot::page::{Error, PageOptions, SnapshotOptions, Upload};
+use cdpilot::supervisor::{self, ArmedChooser, Kind, SupervisorOptions};
+use cdpilot::sync::Deadline;
+use serde_json::{Value, json};
+
+use crate::support::chrome::soon;
+use crate::support::resting::Resting;
+
+/// A page that tells what its inputs get.
+const PAGE: &str = "<label for=one>One</label><input id=one type=file aria-label='the one'>\
+    <input id=many type=file multiple aria-label='the many'><button onclick='one.click()'>open</button>\
+    <button id=other aria-label='no input'>x</button><script>seen = []; \
+    for (const input of [one, many]) for (const kind of ['input', 'change', 'cancel']) \
+    input.addEventListener(kind, async event => seen.push([input.id, kind, \
+    ...await Promise.all([...input.files].map(f => f.text().then(t => f.name + ':' + t)))]))</script>";
+
+fn armed(upload: Upload) -> ArmedChooser {
+    match upload {
+        Upload::Armed(armed) => armed,
+        Upload::Done => panic!("done at once"),
+    }
+}
+
+fn files(folder: &Path) -> [PathBuf; 2] {
+    ["a.txt", "b.txt"].map(|name| {
+        let path = folder.join(name);
+        std::fs::write(&path, name.to_uppercase()).unwrap();
+        path
+    })
+}
+
+/// What the page has seen, once it has seen so much.
+fn seen(at: &dyn Fn(&str) -> Value, many: usize) -> Value {
+    at(&format!(
+        "new Promise(done => {{ const look = () => seen.length >= {many} ? done(seen) : setTimeout(look, 10); look() }})"
+    ))
+}
+
+#[test]
+fn the_next_chooser_gets_the_files_in_whatever_frame() {
+    let Some(tab) = Resting::new("choosers") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b] = files(folder.path());
+    tab.site.page("/", &format!("{PAGE}<iframe src='@b/inner'></iframe>"));
+    tab.site.page("/inner", PAGE);
+    tab.go("/");
+    let inner = tab.frame("/inner");
+    let in_top = |script: &str| tab.eval(script);
+    let in_frame = |script: &str| tab.eval_in(&inner.frame_id, script);
+    let places: [&dyn Fn(&str) -> Value; 2] = [&in_top, &in_frame];
+    for at in places {
+        let one = armed(tab.arm_chooser(std::slice::from_ref(&a), None, soon()).unwrap());
+        at("one.click()");
+        let chosen = one.wait(soon()).unwrap();
+        assert_eq!((chosen.files, chosen.several), (1, false));
+        let many = armed(tab.arm_chooser(&[a.clone(), b.clone()], None, soon()).unwrap());
+        at("many.click()");
+        assert!(many.wait(soon()).unwrap().several);
+        let expected = json!([
+            ["one", "input", "a.txt:A.TXT"],
+            ["one", "change", "a.txt:A.TXT"],
+            ["many", "input", "a.txt:A.TXT", "b.txt:B.TXT"],
+            ["many", "change", "a.txt:A.TXT", "b.txt:B.TXT"],
+        ]);
+        assert_eq!(seen(at, 4), expected);
+    }
+
+    // Several files for one that takes one: told, and the page gets none.
+    let two = armed(tab.arm_chooser(&[a.clone(), b], None, soon()).unwrap());
+    tab.eval("one.value = '', one.click()");
+    assert!(matches!(two.wait(soon()), Err(supervisor::Error::ChooserOfOne { files: 2 })));
+    assert_eq!(tab.eval("one.files.length"), 0);
+
+    // Files that others take the place of, and files that no chooser comes for.
+    let old = armed(tab.arm_chooser(std::slice::from_ref(&a), None, soon()).unwrap());
+    let new =
+        armed(tab.arm_chooser(std::slice::from_ref(&a), None, Deadline::after(Duration::from_millis(300))).unwrap());
+    assert!(matches!(old.wait(soon()), Err(supervisor::Error::ChooserReplaced)));
+    assert!(matches!(new.wait(soon()), Err(supervisor::Error::NoChooser { .. })));
+
+    // One that nobody armed is cancelled, and the page goes on.
+    tab.eval("seen = []; one.click()");
+    assert_eq!(seen(&in_top, 1), json!([["one", "cancel"]]));
+    tab.supervisor().caught_up(soon()).unwrap();
+    let log = tab.supervisor().log().since(0, usize::MAX).entries;
+    let told: Vec<bool> = log
+        .iter()
+        .filter(|entry| entry.kind == Kind::FileChooser)
+        .map(|entry| serde_json::from_str::<Value>(entry.data.get()).unwrap()["answered"] == true)
+        .collect();
+    assert_eq!(told, [true, true, true, true, true, false]);
+}
+
+#[test]
+fn an_input_that_is_named_gets_the_files_at_once() {
+    let Some(tab) = Resting::new("upload-refs") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b] = files(folder.path());
+    tab.site.page("/", &format!("{PAGE}<iframe src='@b/inner'></iframe>"));
+    tab.site.page("/inner", PAGE);
+    tab.go("/");
+    let inner = tab.frame("/inner");
+    let shot = tab.snapshot(&SnapshotOptions::default(), soon()).unwrap();
+    let text = shot.snapshot.as_deref().unwrap();
+    let refs = |name: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| line.contains(name));
+        lines.map(|line| line.split_once("[ref=").unwrap().1.split_once(']').unwrap().0.to_owned()).collect()
+    };
+    let [one, many, other] = ["the one", "the many", "no input"].map(refs);
+    assert_eq!((one.len(), many.len()), (2, 2), "{text}");
+    for (index, at) in [(0, None), (1, Some(&inner.frame_id))] {
+        let eval = |script: &str| at.map_or_else(|| tab.eval(script), |frame| tab.eval_in(frame, script));
+        let done = tab.arm_chooser(std::slice::from_ref(&a), Some(&one[index]), soon()).unwrap();
+        assert!(matches!(done, Upload::Done));
+        let _ = tab.arm_chooser(&[a.clone(), b.clone()], Some(&many[index]), soon()).unwrap();
+        assert_eq!(
+            seen(&eval, 4),
+            json!([
+                ["one", "input", "a.txt:A.TXT"],
+                ["one", "change", "a.txt:A.TXT"],
+                ["many", "input", "a.txt:A.TXT", "b.txt:B.TXT"],
+                ["many", "change", "a.txt:A.TXT", "b.txt:B.TXT"],
+            ])
+        );
+    }
+    let error = tab.arm_chooser(&[a.clone(), b], Some(&one[0]), soon()).unwrap_err();
+    assert!(matches!(&error, Error::NotActionable { .. }) && error.to_string().contains("one file"), "{error}");
+    let error = tab.arm_chooser(std::slice::from_ref(&a), Some(&other[0]), soon()).unwrap_err();
+    assert!(error.to_string().contains("<button>"), "{error}");
+    tab.eval("one.remove()");
+    let error = tab.arm_chooser(std::slice::from_ref(&a), Some(&one[0]), soon()).unwrap_err();
+    assert_eq!(error.code(), "STALE_REF");
+}
+
+#[cfg(unix)]
+#[test]
+fn files_come_from_the_folders_that_are_named_only() {
+    use std::os::unix::fs::symlink;
+
+    let root = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut options = PageOptions::default();
+    options.uploads = Some(vec![root.path().to_owned()]);
+    let Some(tab) = Resting::with(SupervisorOptions::task("upload-roots"), options) else { return };
+    let [inside, linked] = files(root.path());
+    let [outside, _] = files(elsewhere.path());
+    symlink(&outside, root.path().join("out")).unwrap();
+    symlink(&inside, elsewhere.path().join("in")).unwrap();
+    std::fs::hard_link(&linked, elsewhere.path().join("hard")).unwrap();
+    std::fs::create_dir(root.path().join("folder")).unwrap();
+    let up = root.path().join("folder/../../").join(elsewhere.path().file_name().unwrap()).join("a.txt");
+    for refused in [
+        outside.clone(),
+        root.path().join("out"),
+        root.path().join("none"),
+        root.path().join("folder"),
+        linked,
+        up,
+        PathBuf::from("/dev/null"),
+    ] {
+        let error = tab.arm_chooser(std::slice::from_ref(&refused), None, soon()).unwrap_err();
+        assert_eq!(error.code(), "PATH_REFUSED", "{}: {error}", refused.display());
+    }
+    for fine in [inside, elsewhere.path().join("in")] {
+        assert!(matches!(tab.arm_chooser(&[fine], None, soon()).unwrap(), Upload::Armed(_)));
+    }
+}

@@ -1,0 +1,142 @@
+//! Drags with the mouse, and drag and drop, as the page's own events tell of them.
+
+use cdpilot::page::Input;
+use serde_json::{Value, json};
+
+use crate::support::paged::Paged;
+
+/// Something to drag and a place to drop it, which writes down what it gets.
+fn things(left: &str, right: &str) -> String {
+    let style = "position: absolute; top: 20px; width: 80px; height: 80px";
+    format!(
+        "<div id=from draggable=true style='{style}; left: 10px'>{left}</div>
+        <div id=to style='{style}; left: 200px'>{right}</div>
+        <div id=other style='{style}; left: 400px'></div>
+        <script>
+        const seen = [];
+        addEventListener('dragstart', e => {{ seen.push('start'); e.dataTransfer.setData('text/plain', 'hello {left}'); e.dataTransfer.setData('application/x-own', 'mine') }});
+        for (const kind of ['dragenter', 'dragover']) to.addEventListener(kind, e => {{ e.preventDefault(); if (seen.at(-1) !== kind) seen.push(kind) }});
+        to.addEventListener('drop', e => {{ e.preventDefault(); seen.push(['drop', e.dataTransfer.getData('text/plain'), e.dataTransfer.getData('application/x-own'), e.isTrusted].join()) }});
+        addEventListener('dragend', e => seen.push('end'));
+        </script>"
+    )
+}
+
+fn seen(page: &Paged, path: &str) -> Value {
+    page.value_in(&page.frame(path), "seen.splice(0)")
+}
+
+fn forms() -> [(Value, Option<Input>); 2] {
+    [(Value::Null, None), (json!("synthetic"), Some(Input::Synthetic))]
+}
+
+#[test]
+fn what_is_dragged_is_dropped_with_its_data() {
+    let Some(page) = Paged::new("drop") else { return };
+    page.put(
+        "/",
+        &format!(
+            "{}<iframe src='@b/in' style='margin-top: 300px; width: 600px; height: 250px'></iframe>",
+            things("top", "top")
+        ),
+    );
+    page.put("/in", &things("inner", "inner"));
+    page.go("/");
+    let inner = page.id_of("/in");
+    for (input, said) in forms() {
+        for (path, frame) in [("/", None), ("/in", Some(&inner)), ("/", None)] {
+            let drag = json!({ "kind": "drag", "startSelector": "#from", "endSelector": "#to", "frameId": frame, "input": input });
+            let outcome = page.act(drag).unwrap();
+            assert_eq!(outcome.input, said);
+            let what = if frame.is_some() { "inner" } else { "top" };
+            let dropped = format!("drop,hello {what},mine,{}", said.is_none());
+            assert_eq!(seen(&page, path), json!(["start", "dragenter", "dragover", dropped, "end"]), "{path} {said:?}");
+        }
+        let outcome =
+            page.act(json!({ "kind": "drag", "startSelector": "#from", "endSelector": "#other", "input": input }));
+        outcome.unwrap();
+        let events = seen(&page, "/");
+        assert!(!events.to_string().contains("drop,"), "nothing takes it there: {events}");
+    }
+}
+
+#[test]
+fn between_frames_of_different_processes_both_sides_go_on_living() {
+    let Some(page) = Paged::new("drop-across") else { return };
+    page.put(
+        "/",
+        &format!(
+            "{}<iframe src='@b/in' style='margin-top: 300px; width: 600px; height: 250px'></iframe>",
+            things("top", "top")
+        ),
+    );
+    page.put("/in", &things("inner", "inner"));
+    page.go("/");
+    page.frame("/in");
+    // By points: the frame's own things are 300 px and a border further down.
+    let inner = page.value("(() => { const box = document.querySelector('iframe').getBoundingClientRect(); return [box.x + 2, box.y + 2] })()");
+    let (x, y) = (inner[0].as_f64().unwrap(), inner[1].as_f64().unwrap());
+    let in_frame = json!({ "x": x + 240.0, "y": y + 60.0 });
+    for _ in 0..2 {
+        page.act(json!({ "kind": "drag", "startSelector": "#from", "end": in_frame })).unwrap();
+        assert_eq!(seen(&page, "/"), json!(["start", "end"]));
+        assert_eq!(seen(&page, "/in"), json!(["dragenter", "dragover", "drop,hello top,mine,true"]));
+        let start = json!({ "x": x + 50.0, "y": y + 60.0 });
+        page.act(json!({ "kind": "drag", "start": start, "endSelector": "#to" })).unwrap();
+        assert_eq!(seen(&page, "/in"), json!(["start", "end"]));
+        assert_eq!(seen(&page, "/"), json!(["dragenter", "dragover", "drop,hello inner,mine,true"]));
+    }
+    page.log();
+    page.click("#other");
+    assert!(page.log().ends_with("click#other"));
+}
+
+#[test]
+fn a_slider_follows_the_mouse() {
+    let html = "<div id=track style='position: absolute; left: 20px; top: 20px; width: 300px; height: 20px; background: silver'>
+        <div id=thumb style='position: absolute; width: 20px; height: 20px; background: navy'></div></div>
+        <script>let moves = 0, downs = [], ups = [];
+        thumb.onpointerdown = e => { thumb.setPointerCapture(e.pointerId); downs.push(e.clientX) };
+        thumb.onpointermove = e => { if (e.buttons) { moves++; thumb.style.left = (e.clientX - 30) + 'px' } };
+        thumb.onpointerup = e => ups.push(e.clientX);</script>";
+    let Some(page) = Paged::logging("slider", html) else { return };
+    for (input, _) in forms() {
+        page.value("moves = 0, downs = [], ups = [], thumb.style.left = '0px'");
+        let drag = json!({ "kind": "drag", "startSelector": "#thumb", "end": { "x": 230.0, "y": 30.0 }, "steps": 7, "input": input });
+        page.act(drag).unwrap();
+        assert_eq!(page.value("[thumb.style.left, downs, ups]"), json!(["200px", [30], [230]]));
+        assert!(page.value("moves").as_i64().unwrap() >= 7);
+    }
+}
+
+#[test]
+fn an_end_out_of_view_is_scrolled_to_with_the_button_down() {
+    let html = "<div id=from style='width: 80px; height: 80px'>From</div><div style='height: 3000px'></div>
+        <div id=to style='width: 80px; height: 80px'>To</div>";
+    let Some(page) = Paged::logging("drag-far", html) else { return };
+    page.act(json!({ "kind": "drag", "startSelector": "#from", "endSelector": "#to" })).unwrap();
+    let log = page.log();
+    assert!(log.contains("mousedown#from") && log.contains("mouseup#to"), "{log}");
+}
+
+#[test]
+fn a_drag_needs_one_start_and_one_end() {
+    let Some(page) = Paged::logging("drag-bad", "<p id=a>a</p>") else { return };
+    for (bad, part) in [
+        (json!({ "kind": "drag", "startSelector": "#a" }), "endRef"),
+        (json!({ "kind": "drag", "endSelector": "#a" }), "startRef"),
+        (
+            json!({ "kind": "drag", "startSelector": "#a", "start": { "x": 1.0, "y": 1.0 }, "endSelector": "#a" }),
+            "startRef",
+        ),
+        (json!({ "kind": "drag", "startSelector": "#a", "endSelector": "#a", "steps": 0 }), "steps"),
+        (json!({ "kind": "drag", "startSelector": "#a", "end": { "x": -1.0, "y": 1.0 } }), "outside of the viewport"),
+    ] {
+        let error = page.fails(bad);
+        assert_eq!(error.code(), "BAD_REQUEST");
+        assert!(error.to_string().contains(part), "{error}");
+    }
+    let error = page.fails(json!({ "kind": "drag", "startSelector": "#a", "endSelector": "#nowhere" }));
+    assert_eq!(error.code(), "NOT_FOUND");
+    assert_eq!(page.log(), "", "and the page was left alone");
+}
