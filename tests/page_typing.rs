@@ -430,7 +430,11 @@ fn closed_shadow_roots_are_typed_into() {
 #[test]
 fn a_document_that_is_edited_as_a_whole_is_typed_into() {
     for how in ["<body contenteditable><p>old</p>", "<body><p>old</p><script>document.designMode = 'on'</script>"] {
-        let Some(staged) = Staged::alone("type-body", "<input id=i><iframe width=300 height=100 src='/editor'></iframe>") else { return };
+        let Some(staged) =
+            Staged::alone("type-body", "<input id=i><iframe width=300 height=100 src='/editor'></iframe>")
+        else {
+            return;
+        };
         staged.site.page("/editor", how);
         staged.go("/");
         let now = staged.supervisor().snapshot();
