@@ -426,3 +426,27 @@ fn closed_shadow_roots_are_typed_into() {
         assert_eq!(staged.worth("held()[0]"), "filled");
     }
 }
+
+#[test]
+fn a_document_that_is_edited_as_a_whole_is_typed_into() {
+    for how in ["<body contenteditable><p>old</p>", "<body><p>old</p><script>document.designMode = 'on'</script>"] {
+        let Some(staged) =
+            Staged::alone("type-body", "<input id=i><iframe width=300 height=100 src='/editor'></iframe>")
+        else {
+            return;
+        };
+        staged.site.page("/editor", how);
+        staged.go("/");
+        let now = staged.supervisor().snapshot();
+        let frame = now.frames.iter().find(|frame| frame.url.ends_with("/editor")).unwrap().frame_id.to_string();
+        for input in ["trusted", "synthetic"] {
+            staged.act(json!({ "kind": "type", "selector": "#i", "text": "elsewhere" }));
+            let typed = json!({ "kind": "type", "selector": "body", "frameId": frame, "text": input, "input": input });
+            staged.act(typed);
+            assert_eq!(staged.worth("frames[0].document.body.innerText.trim()"), input, "{how}");
+        }
+        staged.act(json!({ "kind": "insertText", "text": "!" }));
+        assert_eq!(staged.worth("frames[0].document.body.innerText.trim()"), "synthetic!", "{how}");
+        assert_eq!(staged.worth("i.value"), "elsewhere");
+    }
+}

@@ -89,6 +89,9 @@ pub(super) struct Wait<'a> {
     pub(super) busy: Option<Instant>,
     /// What the script threw last.
     pub(super) thrown: Option<String>,
+    /// The page did not answer when it was asked last.
+    pub(super) silent: bool,
+    /// A script of the page was ended meanwhile.
     pub(super) rescued: bool,
 }
 

@@ -27,6 +27,8 @@ const ALONE: Duration = Duration::from_millis(500);
 const TOGETHER: Duration = Duration::from_millis(100);
 /// How long a script of the caller is not tried again when nothing changes.
 const SCRIPT: Duration = Duration::from_millis(100);
+/// What a call may take beyond what it waits: a page that answers later is asked again.
+const BEYOND: Duration = Duration::from_secs(5);
 /// The load state in which nothing is loaded, and for how long nothing has been.
 const IDLE: &str = "networkidle";
 const QUIET: Duration = Duration::from_millis(500);
@@ -68,6 +70,7 @@ impl Tab {
             frame,
             busy: None,
             thrown: None,
+            silent: false,
             rescued: false,
         };
         let mut missing = wait.all();
@@ -83,7 +86,8 @@ impl Tab {
             };
             if deadline.left() <= ANSWER {
                 let names: Vec<String> = missing.iter().map(|what| wait.told(*what)).collect();
-                return Err(timeout(names.join(" and ")));
+                let silent = if wait.silent { " (the page did not answer in the end)" } else { "" };
+                return Err(timeout(names.join(" and ") + silent));
             }
             self.wait_for_one(&mut wait, first, Deadline::after(deadline.left().saturating_sub(ANSWER)))?;
         }
@@ -120,6 +124,7 @@ impl Tab {
     /// The conditions that do not hold now.
     fn missing(&self, wait: &mut Wait<'_>, deadline: Deadline) -> Result<Vec<What>, Error> {
         self.no_dialog()?;
+        wait.silent = false;
         let mut missing = Vec::new();
         if !wait.url_holds(&self.supervisor.snapshot(), self.target.as_str()) {
             missing.push(What::Url);
@@ -142,7 +147,10 @@ impl Tab {
                     wait.thrown = thrown.message.lines().next().map(str::to_owned);
                     false
                 }
-                Err(error) if passing(&error) => false,
+                Err(error) if passing(&error) => {
+                    wait.silent |= is_silent(&error);
+                    false
+                }
                 Err(error) => return Err(error),
             };
             if !truth {
@@ -177,7 +185,7 @@ impl Tab {
             What::Script => {
                 let time = SCRIPT.min(deadline.left());
                 let ask = Ask { until: Some(what.name()), ms: millis(time), ..Ask::default() };
-                match self.call::<Holds>(&wait.frame, "holds", &ask, deadline.within(time + ALONE)) {
+                match self.call::<Holds>(&wait.frame, "holds", &ask, deadline.within(time + BEYOND)) {
                     Err(error) if !passing(&error) => Err(error),
                     Err(_) => self.wait_for_news(deadline),
                     Ok(_) => Ok(()),
@@ -233,7 +241,7 @@ impl Tab {
         let frames: Vec<FrameId> = asks.iter().map(|(frame, _)| frame.clone()).collect();
         let ask =
             |frame: &FrameId| asks.iter().find(|(f, _)| f == frame).map(|(_, ask)| ask.clone()).unwrap_or_default();
-        let answers = self.call_all::<Holds, _>(&frames, "holds", ask, deadline.within(time + Duration::from_secs(5)));
+        let answers = self.call_all::<Holds, _>(&frames, "holds", ask, deadline.within(time + BEYOND));
         let wanted = wait.wanted;
         let (mut text, mut text_gone, mut unknown) = (false, true, false);
         let (mut selector, mut load, mut reference) = (false, false, false);
@@ -241,6 +249,7 @@ impl Tab {
             let (doc, done) = match answer {
                 Ok(answer) => answer,
                 Err(error) if passing(&error) => {
+                    wait.silent |= is_silent(&error);
                     unknown = true;
                     continue;
                 }
@@ -291,8 +300,13 @@ fn passing(error: &Error) -> bool {
         Error::Supervisor(
             E::NoContext { .. } | E::FrameDetached { .. } | E::Navigating { .. } | E::ScriptTimeout { .. },
         ) => true,
-        error => is_late(error),
+        error => is_late(error) || is_silent(error),
     }
+}
+
+/// Whether the page answered nothing at all.
+fn is_silent(error: &Error) -> bool {
+    matches!(error, Error::Supervisor(supervisor::Error::Unresponsive { .. }))
 }
 
 /// Whether an answer did not come in time.

@@ -81,12 +81,15 @@ function isWithinTree(node, ancestor) {
 /** Focuses an element; null, or why it did not work. */
 function focusOn(element) {
   const target = fieldKind(element) === "rich" ? editingHost(element) : element;
+  // A body that is edited has the focus when nothing else has it.
+  const whole = target === GET_BODY.call(document) || target === GET_DOCUMENT_ELEMENT.call(document);
   const there = () => {
     const focused = focusedElement();
-    return focused && isWithinTree(focused, target);
+    return focused ? isWithinTree(focused, target) : whole && document.hasFocus();
   };
   if (there() && document.hasFocus()) return null;
   const focus = target instanceof SVGElement ? FOCUS_SVG : FOCUS_FIELD;
+  if (whole) window.focus();
   if (target instanceof HTMLElement || target instanceof SVGElement) focus.call(target, { preventScroll: true });
   if (there()) return null;
   const focused = focusedElement();
@@ -294,6 +297,7 @@ calls.focus = () => {
   if (!document.hasFocus() || inner) return {};
   const kind = focused ? fieldKind(focused) : "other";
   const typed = kind === "line" || kind === "lines" || kind === "rich";
-  const rich = !focused && document.designMode === "on";
+  const body = GET_BODY.call(document);
+  const rich = !focused && body instanceof HTMLElement && GET_EDITABLE.call(body);
   return { has: true, id: focused ? idOf(focused) : 0, typed: typed || rich, locked: typed && !!readOnlyWhy(focused), mac: /^Mac/.test(navigator.platform) };
 };

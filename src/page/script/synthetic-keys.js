@@ -10,7 +10,7 @@ const REQUEST_SUBMIT = HTMLFormElement.prototype.requestSubmit;
 const KEY_BITS = { altKey: 1, ctrlKey: 2, metaKey: 4, shiftKey: 8 };
 
 /** Where keys go: to what has the focus. */
-const keyTarget = () => focusedElement() || document.body || GET_DOCUMENT_ELEMENT.call(document);
+const keyTarget = () => focusedElement() || GET_BODY.call(document) || GET_DOCUMENT_ELEMENT.call(document);
 
 function sendKey(type, key, bits, again) {
   const pressed = type === "keypress";
