@@ -36,10 +36,10 @@ pub use act::{
 };
 pub use error::{Error, Shown};
 pub use options::PageOptions;
-use rest::{Cleared, Downloads};
+use rest::{Believed, Cleared, Downloads};
 pub use rest::{
-    ConsoleMessage, Cookie, Download, DownloadState, NewCookie, PageError, PageText, ResponseBody, SameSite, Storage,
-    Upload,
+    Change, ConsoleMessage, Cookie, Credentials, Download, DownloadState, Emulation, Geolocation, Media, NewCookie,
+    PageError, PageText, ResponseBody, SameSite, Storage, Upload, Viewport,
 };
 pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};
@@ -117,6 +117,7 @@ impl Pages {
                 options: Arc::clone(&self.options),
                 downloads: self.downloads.clone(),
                 cleared: Cleared::default(),
+                believed: Mutex::new(Believed::default()),
             })
         });
         Ok(Arc::clone(tab))
@@ -141,6 +142,7 @@ pub struct Tab {
     options: Arc<PageOptions>,
     downloads: Option<Arc<Downloads>>,
     cleared: Cleared,
+    believed: Mutex<Believed>,
 }
 
 impl Tab {
