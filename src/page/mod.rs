@@ -41,10 +41,10 @@ pub use act::{
 pub use error::{Error, Shown};
 pub use options::PageOptions;
 pub use picture::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
-use rest::{Cleared, Downloads};
+use rest::{Believed, Cleared, Downloads};
 pub use rest::{
-    ConsoleMessage, Cookie, Download, DownloadState, NewCookie, PageError, PageText, ResponseBody, SameSite, Storage,
-    Upload,
+    Change, ConsoleMessage, Cookie, Credentials, Download, DownloadState, Emulation, Geolocation, Media, NewCookie,
+    PageError, PageText, ResponseBody, SameSite, Storage, Upload, Viewport,
 };
 pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};
@@ -124,6 +124,7 @@ impl Pages {
                 downloads: self.downloads.clone(),
                 highlighted: Mutex::default(),
                 cleared: Cleared::default(),
+                believed: Mutex::new(Believed::default()),
             })
         });
         Ok(Arc::clone(tab))
@@ -150,6 +151,7 @@ pub struct Tab {
     downloads: Option<Arc<Downloads>>,
     highlighted: Mutex<Option<picture::Highlighted>>,
     cleared: Cleared,
+    believed: Mutex<Believed>,
 }
 
 impl Tab {

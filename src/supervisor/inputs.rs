@@ -7,7 +7,7 @@
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError};
 
 use super::redial::Dialed;
-use super::state::{CALL, CHOOSER, DOWNLOAD_BEGINS, DOWNLOAD_GOES_ON, NETWORK, Request};
+use super::state::{ASKED, CALL, CHOOSER, DOWNLOAD_BEGINS, DOWNLOAD_GOES_ON, NETWORK, Request};
 use crate::cdp::protocol::{page, runtime, target};
 use crate::cdp::rt::Event as _;
 use crate::cdp::{Answer, Capacity, Connection, Event, Subscription, Watch};
@@ -73,7 +73,7 @@ impl FromBrowser {
         let (answers_in, answers) = crossbeam_channel::bounded(16 * 1024);
         Self {
             lifecycle: connection.subscribe(Watch::everything().only(&LIFECYCLE), Capacity::of(8192)),
-            calls: connection.subscribe(Watch::everything().only(&[CALL]), Capacity::of(1024)),
+            calls: connection.subscribe(Watch::everything().only(&[CALL, ASKED]), Capacity::of(1024)),
             console: connection.subscribe(Watch::everything().only(&CONSOLE), Capacity::of(1024)),
             network: None,
             answers,

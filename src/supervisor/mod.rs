@@ -16,6 +16,7 @@
 //! | `log` | the numbered event log |
 //! | `handle`, `frame_call`, `aimed`, `dialog_call`, `served` | the public calls |
 //! | `route`, `guard`, `liveness`, `value` | where a call goes, how it waits, what it comes to |
+//! | `standing` | what holds for a page as long as it lives |
 //! | `chooser` | files for choosers |
 //! | `traffic`, `kept` | network requests; the newest entries of each page |
 //! | `registry` | supervisors by task |
@@ -42,6 +43,7 @@ mod registry;
 mod route;
 mod served;
 mod snapshot;
+mod standing;
 mod state;
 mod traffic;
 mod tree;
@@ -65,6 +67,7 @@ pub use snapshot::{
     BridgeLife, BridgeReason, BridgeView, ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel, Dialog, DialogType,
     Download, DownloadState, Frame, Page, PageState, Phase, Snapshot,
 };
+pub use standing::{Login, Sessions, Standing};
 pub use traffic::{Body, Loading, NetworkRequest, Traffic};
 pub use tree::{FrameTree, FrameView, Limits};
 pub use value::{Done, ScriptError, Value};

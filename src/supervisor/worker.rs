@@ -310,11 +310,38 @@ impl Worker {
                 self.post(session, tag, &answer)
             }
             Outgoing::BypassCsp => self.post(session, tag, &page::SetBypassCsp::new(true)),
-            Outgoing::CatchCalls { pattern } => {
+            Outgoing::CatchCalls { pattern, logins } => {
                 let only = fetch::RequestPattern { url_pattern: Some(pattern.to_string()), ..Default::default() };
                 let mut enable = fetch::Enable::new();
                 enable.patterns = Some(vec![only]);
+                enable.handle_auth_requests = logins.then_some(true);
                 self.post(session, tag, &enable)
+            }
+            Outgoing::Standing(standing) => match self.inputs.answers_in() {
+                Some(answers) => standing.start(&self.connection, session, answers, tag),
+                None => Ok(()), // sent to the sessions of the next connection
+            },
+            Outgoing::AnswerLogin { request, login, proxy } => {
+                let mut response = fetch::AuthChallengeResponse::new(match (&login, proxy) {
+                    (Some(_), _) => fetch::AuthChallengeResponseResponse::ProvideCredentials,
+                    (None, true) => fetch::AuthChallengeResponseResponse::Default,
+                    (None, false) => fetch::AuthChallengeResponseResponse::CancelAuth,
+                });
+                if let Some(login) = login {
+                    response.username = Some(login.username);
+                    response.password = Some(login.password);
+                }
+                let request = fetch::RequestId::from(&*request);
+                self.post(session, tag, &fetch::ContinueWithAuth::new(request, response))
+            }
+            Outgoing::AllowLocation { origin, context, allowed } => {
+                let what = browser::PermissionDescriptor::new("geolocation");
+                let setting =
+                    if allowed { browser::PermissionSetting::Granted } else { browser::PermissionSetting::Prompt };
+                let mut set = browser::SetPermission::new(what, setting);
+                set.origin = Some(origin);
+                set.browser_context_id = context;
+                self.post(session, tag, &set)
             }
             Outgoing::ReleaseCalls => self.post(session, tag, &fetch::Disable::new()),
             Outgoing::AddScript { source } => {

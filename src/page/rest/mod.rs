@@ -6,13 +6,16 @@
 //! | `chooser` | files to upload |
 //! | `cookies`, `storage` | what sites have stored |
 //! | `downloads`, `names` | downloads and where they go; safe names for files |
+//! | `emulate`, `devices` | what a tab is made to believe |
 //! | `requests` | network requests and what they brought |
 //! | `text` | the text of a page |
 
 mod chooser;
 mod console;
 mod cookies;
+mod devices;
 mod downloads;
+mod emulate;
 mod names;
 mod requests;
 mod storage;
@@ -24,6 +27,8 @@ pub use console::{ConsoleMessage, PageError};
 pub use cookies::{Cookie, NewCookie, SameSite};
 pub(super) use downloads::Downloads;
 pub use downloads::{Download, DownloadState};
+pub(super) use emulate::Believed;
+pub use emulate::{Change, Credentials, Emulation, Geolocation, Media, Viewport};
 pub use requests::ResponseBody;
 pub use storage::Storage;
 pub use text::PageText;

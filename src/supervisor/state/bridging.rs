@@ -64,6 +64,10 @@ impl Bridging {
         self.view
     }
 
+    pub(super) fn made(&self) -> Option<&Bridge> {
+        self.bridge.as_ref()
+    }
+
     /// The answer to a call, as it is sent.
     pub(super) fn answer(&self, call: &Call, accept: bool, text: Option<&str>) -> Option<Fulfil> {
         self.bridge.as_ref().map(|bridge| bridge.answer(call, accept, text))
@@ -104,10 +108,11 @@ impl State {
     pub(super) fn bridge_session(&mut self, session: &SessionKey) {
         let Some(bridge) = &self.bridging.bridge else { return };
         let (pattern, source) = (bridge.pattern().into(), Script(Arc::clone(bridge.source())));
+        let logins = self.page_of(session).is_some_and(|page| self.has_login(&page));
         let Some(rec) = self.sessions.get_mut(session).filter(|rec| rec.kind.has_frames()) else { return };
         rec.bridge = BridgeLife::Installing;
         self.dirty.bridge = true;
-        let steps = [Outgoing::BypassCsp, Outgoing::CatchCalls { pattern }, Outgoing::AddScript { source }];
+        let steps = [Outgoing::BypassCsp, Outgoing::CatchCalls { pattern, logins }, Outgoing::AddScript { source }];
         let last = steps.len() - 1;
         for (number, step) in steps.into_iter().enumerate() {
             let tag = self.expect(Waiting::Bridge { session: Arc::clone(session), last: number == last });
@@ -221,7 +226,8 @@ impl State {
         let sessions: Vec<SessionKey> = sessions.map(|(key, _)| Arc::clone(key)).collect();
         for session in sessions {
             self.send(Some(&session), 0, Outgoing::ReleaseCalls);
-            self.send(Some(&session), 0, Outgoing::CatchCalls { pattern: Arc::clone(&pattern) });
+            let logins = self.page_of(&session).is_some_and(|page| self.has_login(&page));
+            self.send(Some(&session), 0, Outgoing::CatchCalls { pattern: Arc::clone(&pattern), logins });
         }
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::super::bridge::Fulfil;
+use super::super::standing::{Login, Standing};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::dom::BackendNodeId;
 use crate::cdp::protocol::target::TargetId;
@@ -55,6 +56,12 @@ pub(in crate::supervisor) enum Outgoing {
     CatchChoosers { on: bool, cancel: bool },
     /// `DOM.setFileInputFiles`.
     SetFiles { node: BackendNodeId, files: Arc<[String]> },
+    /// Whatever holds for a page.
+    Standing(Standing),
+    /// `Fetch.continueWithAuth`.
+    AnswerLogin { request: Arc<str>, login: Option<Login>, proxy: bool },
+    /// `Browser.setPermission` for the location.
+    AllowLocation { origin: String, context: Option<BrowserContextId>, allowed: bool },
     /// `Page.enable`.
     EnablePage,
     /// `Runtime.enable`.
@@ -65,8 +72,8 @@ pub(in crate::supervisor) enum Outgoing {
     AnswerDialog { accept: bool, text: Option<String> },
     /// `Page.setBypassCSP`.
     BypassCsp,
-    /// `Fetch.enable` for the bridge's address.
-    CatchCalls { pattern: Arc<str> },
+    /// `Fetch.enable` for the bridge's address, and for servers that ask for a name and password.
+    CatchCalls { pattern: Arc<str>, logins: bool },
     /// `Fetch.disable`: what is caught goes on, into nothing.
     ReleaseCalls,
     /// `Page.addScriptToEvaluateOnNewDocument`, the present document included.

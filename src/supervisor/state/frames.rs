@@ -211,6 +211,9 @@ impl State {
         self.drop_children(&frame.id);
         self.take_frame(session, frame, &page);
         self.lose_calls(&page, Some(&frame.id), now);
+        if frame.parent_id.is_none() {
+            self.locate(&page, &frame.url); // a redirect may have led it elsewhere
+        }
         self.left_document(&page, &frame.id, frame.loader_id.as_str(), frame.parent_id.is_none());
         if cached {
             self.reseed(session);
@@ -265,6 +268,15 @@ impl State {
         {
             rec.top = Some(frame.id.clone());
             rec.url = url;
+        }
+    }
+
+    /// The top frame of a page is on its way to an address.
+    pub(super) fn sets_out(&mut self, session: &SessionKey, event: &page::FrameStartedNavigatingEvent<'_>) {
+        let page =
+            self.pages.iter().find(|page| page.session == *session && page.top.as_ref() == Some(&event.frame_id));
+        if let Some(page) = page.map(|page| page.target.clone()) {
+            self.locate(&page, &event.url);
         }
     }
 

@@ -16,6 +16,7 @@ mod pages;
 mod reconnect;
 mod requests;
 mod sessions;
+mod standing;
 mod told;
 mod view;
 
@@ -32,6 +33,7 @@ pub(super) use downloads::{BEGIN as DOWNLOAD_BEGINS, PROGRESS as DOWNLOAD_GOES_O
 pub(super) use effect::{Effect, Outgoing, SessionKey};
 pub(super) use network_events::NETWORK;
 pub(super) use requests::{Request, Response};
+pub(super) use standing::ASKED;
 
 use super::log::Kind;
 use super::options::{Pages, SupervisorOptions};
@@ -79,6 +81,7 @@ pub(super) struct State {
     network: network::Network,
     downloads: downloads::Downloads,
     choosers: choosers::Choosers,
+    standing: standing::AllStanding,
     requests: requests::Requests,
     /// What to do with the answers that are under way.
     waiting: HashMap<u64, Waiting>,
@@ -127,6 +130,7 @@ impl State {
             network: network::Network::default(),
             downloads: downloads::Downloads::default(),
             choosers: choosers::Choosers::default(),
+            standing: standing::AllStanding::default(),
             requests: requests::Requests::default(),
             waiting: HashMap::new(),
             next_tag: 1,
@@ -177,7 +181,9 @@ impl State {
             (page::FrameAttachedEvent::METHOD, Some(session)) => self.frame_attached(session, &event.decode()?, now),
             (page::FrameNavigatedEvent::METHOD, Some(session)) => self.frame_navigated(session, &event.decode()?, now),
             (page::FrameStartedNavigatingEvent::METHOD, Some(session)) => {
-                self.navigating(session, &event.decode::<page::FrameStartedNavigatingEvent<'_>>()?.frame_id, true);
+                let event: page::FrameStartedNavigatingEvent<'_> = event.decode()?;
+                self.navigating(session, &event.frame_id, true);
+                self.sets_out(session, &event);
             }
             (page::FrameStoppedLoadingEvent::METHOD, Some(session)) => {
                 self.navigating(session, &event.decode::<page::FrameStoppedLoadingEvent>()?.frame_id, false);
@@ -201,6 +207,7 @@ impl State {
             }
             (runtime::ExecutionContextsClearedEvent::METHOD, Some(session)) => self.contexts_cleared(session),
             (CALL, Some(session)) => self.call_caught(session, &event.decode()?, now),
+            (ASKED, Some(session)) => self.login_asked(session, event.decode()?),
             (CHOOSER, Some(session)) => self.chooser_opened(session, &event.decode()?, now),
             (DOWNLOAD_BEGINS, None) => self.download_begins(event.decode()?, now),
             (DOWNLOAD_GOES_ON, None) => self.download_goes_on(&event.decode()?, now),

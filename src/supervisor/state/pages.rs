@@ -118,6 +118,7 @@ impl State {
         self.sessions.retain(|_, session| session.page != *target);
         self.note(Kind::TabClosed, Some(target), now, &serde_json::json!({}));
         self.forget_chooser(target);
+        self.forget_standing_of(target);
         self.forget_console_of(target);
         self.forget_network_of(target);
         self.requests.page_gone(target);

@@ -27,6 +27,7 @@ impl State {
         self.sessions.clear();
         self.forget_open(|_| true);
         self.lose_downloads();
+        self.unlocate();
         self.frames.detach_all();
         self.waiting.clear();
         self.effects.clear();

@@ -13,6 +13,7 @@ use super::super::log::Kind;
 use super::super::options::Pages;
 use super::super::policy::{ArmedAnswer, DialogPolicy, DialogRule};
 use super::super::snapshot::{ClosedDialog, PageState, Phase};
+use super::super::standing::{Login, Sessions, Standing};
 use super::told::Told;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp;
@@ -45,6 +46,12 @@ pub(in crate::supervisor) enum Request {
     Rescued { target: TargetId, method: String, waited: Duration },
     /// Take downloads into a folder, or leave them to Chromium.
     Downloads { folder: Option<Arc<Path>>, reply: Response<()> },
+    /// Keep a command for the sessions of a page.
+    Standing { page: TargetId, key: &'static str, sessions: Sessions, now: Standing, keep: bool, reply: Response<()> },
+    /// Answer servers that ask a page for a name and password.
+    Login { page: TargetId, login: Option<Login>, reply: Response<()> },
+    /// Let the origins that a page shows ask for its location.
+    Location { page: TargetId, allowed: bool, reply: Response<()> },
     /// Begin or end to catch file choosers.
     Choosers { on: bool, reply: Response<()> },
     /// Keep files for the next file chooser of a page.
@@ -77,6 +84,9 @@ impl Request {
             | Self::CaughtUp { .. }
             | Self::Started { .. }
             | Self::Network { .. }
+            | Self::Standing { .. }
+            | Self::Login { .. }
+            | Self::Location { .. }
             | Self::Choosers { .. }
             | Self::Downloads { .. }
             | Self::Arm { .. }
@@ -325,6 +335,18 @@ impl State {
                 self.catch_downloads(folder);
                 self.requests.told.push(Told::Done(reply, Ok(())));
             }
+            Request::Standing { page, key, sessions, now, keep, reply } => {
+                let outcome = self.keep_standing(&page, key, sessions, now, keep);
+                self.requests.told.push(Told::Done(reply, outcome));
+            }
+            Request::Login { page, login, reply } => {
+                let outcome = self.set_login(&page, login);
+                self.requests.told.push(Told::Done(reply, outcome));
+            }
+            Request::Location { page, allowed, reply } => {
+                let outcome = self.allow_location(&page, allowed);
+                self.requests.told.push(Told::Done(reply, outcome));
+            }
             Request::Choosers { on, reply } => {
                 self.watch_choosers(on);
                 self.requests.told.push(Told::Done(reply, Ok(())));
@@ -531,6 +553,9 @@ fn refuse(request: Request, error: Error) {
         | Request::Arm { reply, .. }
         | Request::Disarm { reply }
         | Request::Network { reply, .. }
+        | Request::Standing { reply, .. }
+        | Request::Login { reply, .. }
+        | Request::Location { reply, .. }
         | Request::Choosers { reply, .. }
         | Request::ArmChooser { reply, .. }
         | Request::Downloads { reply, .. }

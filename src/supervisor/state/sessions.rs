@@ -109,6 +109,7 @@ impl State {
         }
         self.catch_downloads_in(info.browser_context_id.clone());
         self.add_session(session, SessionKind::Page, info, info.target_id.clone(), now);
+        self.locate(&info.target_id, &info.url);
     }
 
     fn adopt_child(&mut self, session: &SessionKey, info: &TargetInfo, parent: &SessionKey, page: TargetId, now: Now) {
@@ -133,6 +134,7 @@ impl State {
         self.bridge_session(session);
         self.network_session(session);
         self.chooser_session(session);
+        self.stand_in(session);
         for command in commands {
             let step = if *command == Outgoing::FrameTree { Step::FrameTree } else { Step::Plain };
             self.step(session, step, command.clone());

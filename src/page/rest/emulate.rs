@@ -1,0 +1,429 @@
+//! What a tab is made to believe: its screen, its place, its language, its network.
+//!
+//! Settings last for the tab. Chromium 156 keeps what was set on the page's own session over navigations
+//! into other processes; cross-process frames, workers and new connections begin without, so the supervisor
+//! sends them everything again before they go on.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::devices::Device;
+use crate::cdp;
+use crate::cdp::protocol::browser::GetVersion;
+use crate::cdp::protocol::emulation::{
+    ClearDeviceMetricsOverride, ClearGeolocationOverride, MediaFeature, SetDeviceMetricsOverride, SetEmulatedMedia,
+    SetGeolocationOverride, SetLocaleOverride, SetTimezoneOverride, SetTouchEmulationEnabled, SetUserAgentOverride,
+};
+use crate::cdp::protocol::network::{EmulateNetworkConditions, Headers, SetExtraHttpHeaders};
+use crate::cdp::rt::Command;
+use crate::page::{Error, Tab};
+use crate::supervisor::{self, Login, Sessions, Standing};
+use crate::sync::Deadline;
+
+/// A field that may be left out (it stays as it is), `null` (it is cleared) or a value.
+pub type Change<T> = Option<Option<T>>;
+
+/// What is to change. A field that is left out stays as it is, `null` clears it. `Debug` shows neither
+/// headers nor credentials.
+#[derive(Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Emulation {
+    /// The screen.
+    #[serde(deserialize_with = "change")]
+    pub viewport: Change<Viewport>,
+    /// A well-known device: its screen and user agent, as far as `viewport` and `user_agent` say nothing.
+    #[serde(deserialize_with = "change")]
+    pub device: Change<String>,
+    /// The place. Pages may ask for it without the person being asked.
+    #[serde(deserialize_with = "change")]
+    pub geolocation: Change<Geolocation>,
+    /// The time zone, such as `Europe/Berlin`.
+    #[serde(deserialize_with = "change")]
+    pub timezone: Change<String>,
+    /// The language, such as `de-DE`: of formats, of `navigator.language` and of what servers are told.
+    #[serde(deserialize_with = "change")]
+    pub locale: Change<String>,
+    /// What style sheets are told.
+    #[serde(deserialize_with = "change")]
+    pub media: Change<Media>,
+    /// Whether there is no network.
+    #[serde(deserialize_with = "change")]
+    pub offline: Change<bool>,
+    /// Headers of every request, in place of those that were set before.
+    #[serde(deserialize_with = "change")]
+    pub headers: Change<BTreeMap<String, String>>,
+    /// The user agent.
+    #[serde(deserialize_with = "change")]
+    pub user_agent: Change<String>,
+    /// For servers that ask for a name and password (HTTP authentication). They go to the first origin that
+    /// asks after this, and to no other.
+    #[serde(deserialize_with = "change")]
+    pub credentials: Change<Credentials>,
+}
+
+impl fmt::Debug for Emulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.headers.as_ref().map(|headers| headers.as_ref().map(|h| h.keys().collect::<Vec<_>>()));
+        f.debug_struct("Emulation")
+            .field("viewport", &self.viewport)
+            .field("device", &self.device)
+            .field("geolocation", &self.geolocation)
+            .field("timezone", &self.timezone)
+            .field("locale", &self.locale)
+            .field("media", &self.media)
+            .field("offline", &self.offline)
+            .field("headers", &names)
+            .field("user_agent", &self.user_agent)
+            .field("credentials", &self.credentials)
+            .finish()
+    }
+}
+
+/// A screen.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Viewport {
+    /// In CSS pixels, 1 to 10,000.
+    pub width: u32,
+    /// In CSS pixels, 1 to 10,000.
+    pub height: u32,
+    /// Pixels for each CSS pixel, up to 10. Default 1.
+    pub device_scale_factor: Option<f64>,
+    /// Whether it is laid out as on a phone. Default false.
+    pub mobile: Option<bool>,
+    /// Whether it takes touches. Default: as `mobile`.
+    pub touch: Option<bool>,
+}
+
+/// A place.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Geolocation {
+    /// Degrees, -90 to 90.
+    pub latitude: f64,
+    /// Degrees, -180 to 180.
+    pub longitude: f64,
+    /// Metres. Default 0.
+    pub accuracy: Option<f64>,
+}
+
+/// What style sheets are told. What is left out is as the browser has it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Media {
+    /// `screen` or `print`.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// `light` or `dark`.
+    pub color_scheme: Option<String>,
+    /// `reduce` or `no-preference`.
+    pub reduced_motion: Option<String>,
+}
+
+/// A name and password. `Debug` shows neither.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Credentials {
+    /// The name.
+    pub username: String,
+    /// The password.
+    pub password: String,
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credentials")
+    }
+}
+
+/// What a tab has been made to believe.
+#[derive(Debug, Default)]
+pub(crate) struct Believed {
+    viewport: Option<Viewport>,
+    device: Option<Device>,
+    locale: Option<String>,
+    user_agent: Option<String>,
+}
+
+impl Tab {
+    /// Changes what the tab is made to believe, for as long as it lives. All is looked at before anything is
+    /// changed; what Chromium refuses in the middle leaves what came before it in place.
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`] naming the field, and for an unknown device the nearest ones; [`Error::Supervisor`].
+    pub fn emulate(&self, change: &Emulation, deadline: Deadline) -> Result<(), Error> {
+        check(change)?;
+        let device = match &change.device {
+            Some(Some(name)) => Some(Some(Device::find(name).map_err(|near| unknown_device(name, &near))?)),
+            Some(None) => Some(None),
+            None => None,
+        };
+        self.emulate_screen(change, device, deadline)?;
+        if let Some(place) = &change.geolocation {
+            self.emulate_place(*place, deadline)?;
+        }
+        if let Some(zone) = &change.timezone {
+            let set = SetTimezoneOverride::new(zone.clone().unwrap_or_default());
+            self.stand("timezone", Sessions::Frames, set, zone.is_some(), deadline).map_err(refused("timezone"))?;
+        }
+        if let Some(locale) = &change.locale {
+            let mut set = SetLocaleOverride::new();
+            set.locale.clone_from(locale);
+            self.stand("locale", Sessions::Frames, set, locale.is_some(), deadline).map_err(refused("locale"))?;
+        }
+        if let Some(media) = &change.media {
+            let set = media_command(media.as_ref());
+            self.stand("media", Sessions::Frames, set, media.is_some(), deadline).map_err(refused("media"))?;
+        }
+        if change.offline.is_some() || change.headers.is_some() {
+            // Both work where requests are watched only.
+            self.supervisor.watch_network(true, deadline)?;
+        }
+        if let Some(offline) = change.offline {
+            let offline = offline == Some(true);
+            let set = EmulateNetworkConditions::new(offline, 0.0, -1.0, -1.0);
+            self.stand("offline", Sessions::All, set, offline, deadline).map_err(refused("offline"))?;
+        }
+        if let Some(headers) = &change.headers {
+            let given = headers.clone().unwrap_or_default();
+            let set = SetExtraHttpHeaders::new(headers_of(&given));
+            self.stand("headers", Sessions::All, set, !given.is_empty(), deadline).map_err(refused("headers"))?;
+        }
+        if let Some(credentials) = &change.credentials {
+            let login = credentials.as_ref().map(|given| Login::new(&*given.username, &*given.password));
+            self.supervisor.set_login(&self.target, login, deadline)?;
+        }
+        Ok(())
+    }
+
+    /// Screen and user agent, which a device and a locale have a say in.
+    fn emulate_screen(
+        &self,
+        change: &Emulation,
+        device: Option<Option<Device>>,
+        deadline: Deadline,
+    ) -> Result<(), Error> {
+        let (viewport, user_agent, locale, device) = {
+            let mut believed = self.believed.lock();
+            if let Some(viewport) = change.viewport {
+                believed.viewport = viewport;
+            }
+            if let Some(device) = device {
+                believed.device = device;
+            }
+            if let Some(locale) = &change.locale {
+                believed.locale.clone_from(locale);
+            }
+            if let Some(user_agent) = &change.user_agent {
+                believed.user_agent.clone_from(user_agent);
+            }
+            (believed.viewport, believed.user_agent.clone(), believed.locale.clone(), believed.device)
+        };
+        if change.viewport.is_some() || device_changes(change) {
+            self.set_screen(viewport.or_else(|| device.map(viewport_of)), deadline)?;
+        }
+        if change.user_agent.is_some() || change.locale.is_some() || device_changes(change) {
+            self.set_user_agent(user_agent, locale, device, deadline)?;
+        }
+        Ok(())
+    }
+
+    fn set_screen(&self, screen: Option<Viewport>, deadline: Deadline) -> Result<(), Error> {
+        match screen {
+            Some(screen) => {
+                let scale = screen.device_scale_factor.unwrap_or(1.0);
+                let mobile = screen.mobile.unwrap_or(false);
+                let (width, height) = (i64::from(screen.width), i64::from(screen.height));
+                let mut set = SetDeviceMetricsOverride::new(width, height, scale, mobile);
+                (set.screen_width, set.screen_height) = (Some(width), Some(height));
+                self.stand("screen", Sessions::Page, set, true, deadline).map_err(refused("viewport"))?;
+            }
+            None => {
+                let clear = ClearDeviceMetricsOverride::new();
+                self.stand("screen", Sessions::Page, clear, false, deadline).map_err(refused("viewport"))?;
+            }
+        }
+        let touch = screen.is_some_and(|screen| screen.touch.or(screen.mobile).unwrap_or(false));
+        let mut set = SetTouchEmulationEnabled::new(touch);
+        set.max_touch_points = touch.then_some(5);
+        self.stand("touch", Sessions::Frames, set, touch, deadline).map_err(refused("viewport"))
+    }
+
+    fn set_user_agent(
+        &self,
+        user_agent: Option<String>,
+        locale: Option<String>,
+        device: Option<Device>,
+        deadline: Deadline,
+    ) -> Result<(), Error> {
+        let own = self.supervisor.connection().call(&GetVersion::new(), deadline).map_err(supervisor::Error::from)?;
+        let major = own.product.split_once('/').map_or("", |(_, version)| version);
+        let major = major.split('.').next().unwrap_or_default();
+        let of_device = device.and_then(|device| device.user_agent(major));
+        let is_own = user_agent.is_none() && of_device.is_none() && locale.is_none();
+        // An empty one is the browser's own again, but it cannot be without a language.
+        let agent = if is_own { String::new() } else { user_agent.or(of_device).unwrap_or(own.user_agent) };
+        let mut set = SetUserAgentOverride::new(agent);
+        set.accept_language = locale;
+        self.stand("agent", Sessions::All, set, !is_own, deadline).map_err(refused("userAgent"))
+    }
+
+    fn emulate_place(&self, place: Option<Geolocation>, deadline: Deadline) -> Result<(), Error> {
+        match place {
+            Some(place) => {
+                let mut set = SetGeolocationOverride::new();
+                set.latitude = Some(place.latitude);
+                set.longitude = Some(place.longitude);
+                set.accuracy = Some(place.accuracy.unwrap_or(0.0));
+                self.stand("place", Sessions::Frames, set, true, deadline).map_err(refused("geolocation"))?;
+            }
+            None => {
+                let clear = ClearGeolocationOverride::new();
+                self.stand("place", Sessions::Frames, clear, false, deadline).map_err(refused("geolocation"))?;
+            }
+        }
+        Ok(self.supervisor.allow_location(&self.target, place.is_some(), deadline)?)
+    }
+
+    /// Sends a command to the page's session, and when that is taken to all others, now and in future.
+    fn stand<C: Command + Send + Sync + 'static>(
+        &self,
+        key: &'static str,
+        sessions: Sessions,
+        command: C,
+        keep: bool,
+        deadline: Deadline,
+    ) -> Result<(), Error> {
+        self.supervisor.session_call(&self.page(), &command, deadline)?;
+        self.supervisor.keep_standing(&self.target, key, sessions, Standing::new(command), keep, deadline)?;
+        Ok(())
+    }
+}
+
+fn device_changes(change: &Emulation) -> bool {
+    change.device.is_some()
+}
+
+fn viewport_of(device: Device) -> Viewport {
+    Viewport {
+        width: device.width,
+        height: device.height,
+        device_scale_factor: Some(device.scale),
+        mobile: Some(device.mobile),
+        touch: Some(device.mobile),
+    }
+}
+
+fn media_command(media: Option<&Media>) -> SetEmulatedMedia {
+    let mut set = SetEmulatedMedia::new();
+    let media = media.cloned().unwrap_or_default();
+    set.media = Some(media.kind.unwrap_or_default());
+    let feature = |name: &str, value: Option<String>| MediaFeature::new(name, value.unwrap_or_default());
+    set.features = Some(vec![
+        feature("prefers-color-scheme", media.color_scheme),
+        feature("prefers-reduced-motion", media.reduced_motion),
+    ]);
+    set
+}
+
+fn headers_of(given: &BTreeMap<String, String>) -> Headers {
+    serde_json::value::to_raw_value(given).map(Into::into).unwrap_or_default()
+}
+
+fn bad(field: &str, problem: &str) -> Error {
+    Error::BadRequest { problem: format!("`{field}`: {problem}") }
+}
+
+fn unknown_device(name: &str, near: &[&str]) -> Error {
+    let name: String = name.chars().take(60).collect();
+    bad("device", &format!("there is no {name:?} here; did you mean {}?", near.join(", ")))
+}
+
+/// What Chromium says of a value, with the field it was for. Values are not in its sentences.
+fn refused(field: &'static str) -> impl Fn(Error) -> Error {
+    move |error| match error {
+        Error::Supervisor(supervisor::Error::Cdp(cdp::Error::Protocol { message, .. })) => bad(field, &message),
+        other => other,
+    }
+}
+
+/// Looks at all values.
+fn check(change: &Emulation) -> Result<(), Error> {
+    if let Some(Some(screen)) = &change.viewport {
+        let side = |pixels: u32| (1..=10_000).contains(&pixels);
+        if !side(screen.width) || !side(screen.height) {
+            return Err(bad("viewport", "width and height are 1 to 10000"));
+        }
+        if screen.device_scale_factor.is_some_and(|scale| !(scale > 0.0 && scale <= 10.0)) {
+            return Err(bad("viewport", "deviceScaleFactor is more than 0 and at most 10"));
+        }
+    }
+    if let Some(Some(place)) = &change.geolocation {
+        let fits = place.latitude.abs() <= 90.0
+            && place.longitude.abs() <= 180.0
+            && place.accuracy.is_none_or(|metres| metres >= 0.0 && metres.is_finite());
+        if !fits {
+            return Err(bad("geolocation", "latitude is -90 to 90, longitude -180 to 180, accuracy not below 0"));
+        }
+    }
+    if let Some(Some(zone)) = &change.timezone
+        && zone.trim().is_empty()
+    {
+        return Err(bad("timezone", "give a name such as Europe/Berlin, or null to clear it"));
+    }
+    if let Some(Some(locale)) = &change.locale {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        if locale.is_empty() || locale.len() > 35 || !locale.chars().all(plain) {
+            return Err(bad("locale", "give one language such as de-DE, or null to clear it"));
+        }
+    }
+    if let Some(Some(media)) = &change.media {
+        let among = |value: &Option<String>, all: &[&str]| value.as_deref().is_none_or(|value| all.contains(&value));
+        if !among(&media.kind, &["screen", "print"]) {
+            return Err(bad("media", "type is screen or print"));
+        }
+        if !among(&media.color_scheme, &["light", "dark"]) {
+            return Err(bad("media", "colorScheme is light or dark"));
+        }
+        if !among(&media.reduced_motion, &["reduce", "no-preference"]) {
+            return Err(bad("media", "reducedMotion is reduce or no-preference"));
+        }
+    }
+    if let Some(Some(agent)) = &change.user_agent
+        && (agent.trim().is_empty() || agent.chars().any(char::is_control))
+    {
+        return Err(bad("userAgent", "give a text without control characters, or null to clear it"));
+    }
+    if let Some(Some(headers)) = &change.headers {
+        check_headers(headers)?;
+    }
+    Ok(())
+}
+
+/// Headers that say how a message is sent, which Chromium alone knows.
+const OF_THE_WIRE: [&str; 7] =
+    ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer"];
+
+fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), Error> {
+    for (name, value) in headers {
+        let shown: String = name.chars().take(60).collect();
+        let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+        if name.is_empty() || !name.chars().all(token) {
+            return Err(bad("headers", &format!("{shown:?} is no name of a header")));
+        }
+        if OF_THE_WIRE.contains(&name.to_ascii_lowercase().as_str()) {
+            return Err(bad("headers", &format!("{shown} is set by the browser alone")));
+        }
+        if value.chars().any(|c| c.is_control() && c != '\t') {
+            return Err(bad("headers", &format!("the value of {shown} has a control character in it")));
+        }
+    }
+    Ok(())
+}
+
+/// Tells `null` from nothing.
+fn change<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Change<T>, D::Error> {
+    Option::<T>::deserialize(from).map(Some)
+}

@@ -1,0 +1,150 @@
+//! What holds for a page as long as it lives: commands that each of its sessions gets, those to come
+//! included, and a name and password for who asks.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crossbeam_channel::Sender;
+
+use super::error::Error;
+use super::handle::Supervisor;
+use super::state::Request;
+use crate::cdp::protocol::target::TargetId;
+use crate::cdp::rt::Command;
+use crate::cdp::{self, Answer, Connection};
+use crate::sync::Deadline;
+
+/// Which sessions of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sessions {
+    /// The page's own.
+    Page,
+    /// Those of the page and of its cross-process frames.
+    Frames,
+    /// All of them, those of workers included.
+    All,
+}
+
+trait Sendable: Send + Sync {
+    fn start(
+        &self,
+        connection: &Connection,
+        session: Option<&Arc<str>>,
+        inbox: &Sender<Answer>,
+        tag: u64,
+    ) -> Result<(), cdp::Error>;
+}
+
+impl<C: Command + Send + Sync> Sendable for C {
+    fn start(
+        &self,
+        connection: &Connection,
+        session: Option<&Arc<str>>,
+        inbox: &Sender<Answer>,
+        tag: u64,
+    ) -> Result<(), cdp::Error> {
+        connection.start_to_inbox(self, session, inbox, tag)
+    }
+}
+
+/// A command to be sent again and again. Its `Debug` shows the method only: there may be secrets in it.
+#[derive(Clone)]
+pub struct Standing {
+    method: &'static str,
+    command: Arc<dyn Sendable>,
+}
+
+impl Standing {
+    /// Of a command.
+    #[must_use]
+    pub fn new<C: Command + Send + Sync + 'static>(command: C) -> Self {
+        Self { method: C::METHOD, command: Arc::new(command) }
+    }
+
+    pub(super) fn start(
+        &self,
+        connection: &Connection,
+        session: Option<&Arc<str>>,
+        inbox: &Sender<Answer>,
+        tag: u64,
+    ) -> Result<(), cdp::Error> {
+        self.command.start(connection, session, inbox, tag)
+    }
+}
+
+impl PartialEq for Standing {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.command, &other.command)
+    }
+}
+
+impl fmt::Debug for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Standing").field(&self.method).finish()
+    }
+}
+
+/// A name and password for servers that ask (HTTP authentication). `Debug` shows neither.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Login {
+    pub(super) username: String,
+    pub(super) password: String,
+}
+
+impl Login {
+    /// These.
+    #[must_use]
+    pub fn new(username: impl Into<String>, password: impl Into<String>) -> Self {
+        Self { username: username.into(), password: password.into() }
+    }
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Login")
+    }
+}
+
+impl Supervisor {
+    /// Keeps a command for a page, under a key: each session of these kinds that the page gets from now on is
+    /// sent it before its target goes on, over a new connection too. The sessions that it has get `now`, which
+    /// is the same command, or when nothing is to be kept any more the one that takes it back; the page's own
+    /// session does not, since the caller has sent it there to see what the browser says. No answers are waited
+    /// for.
+    ///
+    /// # Errors
+    /// [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
+    pub fn keep_standing(
+        &self,
+        page: &TargetId,
+        key: &'static str,
+        sessions: Sessions,
+        now: Standing,
+        keep: bool,
+        deadline: Deadline,
+    ) -> Result<(), Error> {
+        let page = page.clone();
+        self.ask("keeping a setting", deadline, |reply| Request::Standing { page, key, sessions, now, keep, reply })
+    }
+
+    /// Answers servers that ask the page for a name and password. They go to the first origin that asks, and to
+    /// no other: a page may hold what strangers put there. Given anew, they go to the first that asks then.
+    ///
+    /// # Errors
+    /// [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
+    pub fn set_login(&self, page: &TargetId, login: Option<Login>, deadline: Deadline) -> Result<(), Error> {
+        let page = page.clone();
+        self.ask("setting a login", deadline, |reply| Request::Login { page, login, reply })
+    }
+
+    /// Lets the origins that a page shows ask for its location, or no longer. Told for each origin as the page
+    /// sets out for it.
+    ///
+    /// # Errors
+    /// [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
+    pub fn allow_location(&self, page: &TargetId, allowed: bool, deadline: Deadline) -> Result<(), Error> {
+        let page = page.clone();
+        self.ask("allowing a location", deadline, |reply| Request::Location { page, allowed, reply })
+    }
+}

@@ -1,0 +1,226 @@
+//! What holds for a page as long as it lives, over whatever sessions it gets.
+//!
+//! `Fetch.enable` is one setting for a session, which the dialog bridge and the logins share: there is one
+//! place that says what it is to be.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::super::bridge::Bridge;
+use super::super::error::Error;
+use super::super::standing::{Login, Sessions, Standing};
+use super::sessions::SessionKind;
+use super::{Outgoing, SessionKey, State};
+use crate::cdp::protocol::target::TargetId;
+use crate::cdp::rt;
+
+/// <https://chromedevtools.github.io/devtools-protocol/tot/Fetch/#event-authRequired>
+pub(in crate::supervisor) const ASKED: &str = "Fetch.authRequired";
+/// An address that nothing is at. Chromium takes no empty list of patterns with logins.
+const NOTHING: &str = "https://nothing.invalid/";
+/// Questions that are remembered, to tell one that is asked again.
+const QUESTIONS: usize = 256;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Asked {
+    request_id: Arc<str>,
+    auth_challenge: Challenge,
+}
+
+#[derive(Debug, Deserialize)]
+struct Challenge {
+    #[serde(default)]
+    source: Option<String>,
+    #[serde(default)]
+    origin: String,
+}
+
+impl rt::Event<'_> for Asked {
+    const METHOD: &'static str = ASKED;
+}
+
+/// What holds for one page.
+#[derive(Debug, Default)]
+struct OfPage {
+    commands: BTreeMap<&'static str, (Sessions, Standing)>,
+    login: Option<Login>,
+    /// The origin that the login is for, once one has asked.
+    for_origin: Option<String>,
+    answered: VecDeque<Arc<str>>,
+    locates: bool,
+    /// Origins that may ask for the location.
+    located: HashSet<String>,
+}
+
+/// What holds for all pages.
+#[derive(Debug, Default)]
+pub(super) struct AllStanding {
+    pages: HashMap<TargetId, OfPage>,
+}
+
+impl State {
+    fn standing_of(&mut self, page: &TargetId) -> Result<&mut OfPage, Error> {
+        if self.page_index(page).is_none() {
+            return Err(Error::PageNotFound { target: page.to_string() });
+        }
+        Ok(self.standing.pages.entry(page.clone()).or_default())
+    }
+
+    pub(super) fn keep_standing(
+        &mut self,
+        page: &TargetId,
+        key: &'static str,
+        sessions: Sessions,
+        now: Standing,
+        keep: bool,
+    ) -> Result<(), Error> {
+        let of_page = self.standing_of(page)?;
+        if keep {
+            of_page.commands.insert(key, (sessions, now.clone()));
+        } else {
+            of_page.commands.remove(key);
+        }
+        let others = self.sessions.iter().filter(|(_, rec)| rec.page == *page && rec.kind != SessionKind::Page);
+        let others: Vec<SessionKey> =
+            others.filter(|(_, rec)| meant(sessions, rec.kind)).map(|(key, _)| Arc::clone(key)).collect();
+        for session in others {
+            self.send(Some(&session), 0, Outgoing::Standing(now.clone()));
+        }
+        Ok(())
+    }
+
+    /// Sends a new session what holds for its page.
+    pub(super) fn stand_in(&mut self, session: &SessionKey) {
+        let Some(rec) = self.sessions.get(session) else { return };
+        let Some(of_page) = self.standing.pages.get(&rec.page) else { return };
+        let commands = of_page.commands.values().filter(|(sessions, _)| meant(*sessions, rec.kind));
+        let commands: Vec<Standing> = commands.map(|(_, command)| command.clone()).collect();
+        let asks = of_page.login.is_some();
+        for command in commands {
+            self.send(Some(session), 0, Outgoing::Standing(command));
+        }
+        if asks {
+            self.set_fetch(session);
+        }
+    }
+
+    /// Tells a session what requests to catch.
+    fn set_fetch(&mut self, session: &SessionKey) {
+        let Some(rec) = self.sessions.get(session).filter(|rec| rec.kind.has_frames()) else { return };
+        let logins = self.has_login(&rec.page);
+        let command = match (self.bridging.pattern(), logins) {
+            (None, false) => Outgoing::ReleaseCalls,
+            (pattern, logins) => {
+                let pattern = pattern.unwrap_or_else(|| NOTHING.into());
+                Outgoing::CatchCalls { pattern, logins }
+            }
+        };
+        self.send(Some(session), 0, command);
+    }
+
+    pub(super) fn has_login(&self, page: &TargetId) -> bool {
+        self.standing.pages.get(page).is_some_and(|of_page| of_page.login.is_some())
+    }
+
+    pub(super) fn set_login(&mut self, page: &TargetId, login: Option<Login>) -> Result<(), Error> {
+        let of_page = self.standing_of(page)?;
+        let had = of_page.login.is_some();
+        let has = login.is_some();
+        of_page.login = login;
+        of_page.for_origin = None;
+        of_page.answered.clear();
+        if had != has {
+            let sessions = self.sessions.iter().filter(|(_, rec)| rec.page == *page);
+            let sessions: Vec<SessionKey> = sessions.map(|(key, _)| Arc::clone(key)).collect();
+            for session in sessions {
+                self.set_fetch(&session);
+            }
+        }
+        Ok(())
+    }
+
+    /// A server asks for a name and password.
+    pub(super) fn login_asked(&mut self, session: &SessionKey, asked: Asked) {
+        let of_page = self.page_of(session).and_then(|page| self.standing.pages.get_mut(&page));
+        let proxy = asked.auth_challenge.source.as_deref() == Some("Proxy");
+        let login = of_page.filter(|_| !proxy).and_then(|of_page| {
+            let login = of_page.login.clone()?;
+            let bound = of_page.for_origin.get_or_insert_with(|| asked.auth_challenge.origin.clone());
+            // Asked again, the answer was wrong: the page shows what the server says to that.
+            if *bound != asked.auth_challenge.origin || of_page.answered.contains(&asked.request_id) {
+                return None;
+            }
+            of_page.answered.push_back(Arc::clone(&asked.request_id));
+            if of_page.answered.len() > QUESTIONS {
+                of_page.answered.pop_front();
+            }
+            Some(login)
+        });
+        self.send(Some(session), 0, Outgoing::AnswerLogin { request: asked.request_id, login, proxy });
+    }
+
+    pub(super) fn allow_location(&mut self, page: &TargetId, allowed: bool) -> Result<(), Error> {
+        let of_page = self.standing_of(page)?;
+        of_page.locates = allowed;
+        if allowed {
+            let url = self.page_index(page).map(|index| Arc::clone(&self.pages[index].url));
+            self.locate(page, &url.unwrap_or_default());
+            return Ok(());
+        }
+        let origins: Vec<String> = of_page.located.drain().collect();
+        for origin in origins {
+            self.send_location(page, origin, false);
+        }
+        Ok(())
+    }
+
+    /// A page is on its way to an address, or there.
+    pub(super) fn locate(&mut self, page: &TargetId, url: &str) {
+        let Some(of_page) = self.standing.pages.get_mut(page).filter(|of_page| of_page.locates) else { return };
+        let Some(origin) = origin_of(url) else { return };
+        if of_page.located.insert(origin.clone()) {
+            self.send_location(page, origin, true);
+        }
+    }
+
+    fn send_location(&mut self, page: &TargetId, origin: String, allowed: bool) {
+        let context = self.page_index(page).and_then(|index| self.pages[index].context.clone());
+        self.send(None, 0, Outgoing::AllowLocation { origin, context, allowed });
+    }
+
+    pub(super) fn forget_standing_of(&mut self, page: &TargetId) {
+        self.standing.pages.remove(page);
+    }
+
+    /// What was allowed over the connection that is lost is to be said again.
+    pub(super) fn unlocate(&mut self) {
+        for of_page in self.standing.pages.values_mut() {
+            of_page.located.clear();
+        }
+    }
+}
+
+impl super::bridging::Bridging {
+    fn pattern(&self) -> Option<Arc<str>> {
+        self.made().map(Bridge::pattern).map(Into::into)
+    }
+}
+
+fn meant(sessions: Sessions, kind: SessionKind) -> bool {
+    match sessions {
+        Sessions::Page => kind == SessionKind::Page,
+        Sessions::Frames => kind.has_frames(),
+        Sessions::All => kind.has_network(),
+    }
+}
+
+/// The origin of a web address.
+fn origin_of(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https"))?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let place = rest[..end].rsplit('@').next().filter(|place| !place.is_empty())?;
+    Some(format!("{scheme}://{place}"))
+}
