@@ -52,7 +52,8 @@ struct Sent {
 }
 
 impl Tab {
-    fn page(&self) -> FrameRef {
+    /// Where keys go: the page, which knows what has the focus.
+    fn keyboard(&self) -> FrameRef {
         FrameRef::TopOf(self.target.clone())
     }
 
@@ -122,7 +123,7 @@ impl Tab {
     /// Sends key events, all before the first answer is waited for. How many the page has handled, and what
     /// ended it.
     pub(super) fn send_keys(&self, events: Vec<DispatchKeyEvent>, deadline: Deadline) -> (usize, Result<(), Error>) {
-        let page = self.page();
+        let page = self.keyboard();
         let (mut handled, mut events) = (0, events.into_iter().peekable());
         while events.peek().is_some() {
             let calls = events.by_ref().take(BURST * 2).map(|event| (page.clone(), event)).collect();
@@ -149,7 +150,7 @@ impl Tab {
     }
 
     fn insert_raw(&self, text: &str, deadline: Deadline) -> Result<(), Error> {
-        self.supervisor.session_call(&self.page(), &InsertText::new(text), deadline)?;
+        self.supervisor.session_call(&self.keyboard(), &InsertText::new(text), deadline)?;
         Ok(())
     }
 
