@@ -1,10 +1,11 @@
 //! The keyboard: what a page sees of keys, and what becomes of its fields.
 
 use cdpilot::page::Error;
+use cdpilot::supervisor::Frame;
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
-use crate::support::chrome::{ACCEPT, soon};
+use crate::support::chrome::{ACCEPT, soon, until};
 use crate::support::paged::ref_of;
 use crate::support::staged::Staged;
 
@@ -437,8 +438,9 @@ fn a_document_that_is_edited_as_a_whole_is_typed_into() {
         };
         staged.site.page("/editor", how);
         staged.go("/");
-        let now = staged.supervisor().snapshot();
-        let frame = now.frames.iter().find(|frame| frame.url.ends_with("/editor")).unwrap().frame_id.to_string();
+        let here = |frame: &&Frame| frame.url.ends_with("/editor") && frame.session_id.is_some();
+        let now = until(staged.supervisor(), "the editor", |now| now.frames.iter().any(|frame| here(&frame)));
+        let frame = now.frames.iter().find(here).unwrap().frame_id.to_string();
         for input in ["trusted", "synthetic"] {
             staged.act(json!({ "kind": "type", "selector": "#i", "text": "elsewhere" }));
             let typed = json!({ "kind": "type", "selector": "body", "frameId": frame, "text": input, "input": input });

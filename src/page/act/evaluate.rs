@@ -55,8 +55,7 @@ impl Tab {
         let element = self.in_main_world(node, deadline)?;
         let run = |text: &str| {
             let mut call = CallFunctionOn::new(text);
-            let mut argument = CallArgument::default();
-            argument.object_id = Some(element.clone());
+            let argument = CallArgument { object_id: Some(element.clone()), ..CallArgument::default() };
             call.object_id = Some(element.clone());
             call.arguments = Some(vec![argument]);
             call.await_promise = Some(true);

@@ -52,6 +52,10 @@ struct Sent {
 }
 
 impl Tab {
+    /// Where keys go: the page, which knows what has the focus.
+    fn keyboard(&self) -> FrameRef {
+        FrameRef::TopOf(self.target.clone())
+    }
     /// Sends a text to whatever has the focus.
     pub(super) fn send_text(
         &self,
@@ -118,7 +122,7 @@ impl Tab {
     /// Sends key events, all before the first answer is waited for. How many the page has handled, and what
     /// ended it.
     pub(super) fn send_keys(&self, events: Vec<DispatchKeyEvent>, deadline: Deadline) -> (usize, Result<(), Error>) {
-        let page = self.page();
+        let page = self.keyboard();
         let (mut handled, mut events) = (0, events.into_iter().peekable());
         while events.peek().is_some() {
             let calls = events.by_ref().take(BURST * 2).map(|event| (page.clone(), event)).collect();
@@ -145,7 +149,7 @@ impl Tab {
     }
 
     fn insert_raw(&self, text: &str, deadline: Deadline) -> Result<(), Error> {
-        self.supervisor.session_call(&self.page(), &InsertText::new(text), deadline)?;
+        self.supervisor.session_call(&self.keyboard(), &InsertText::new(text), deadline)?;
         Ok(())
     }
 
