@@ -60,6 +60,8 @@ mod page_cookies;
 #[cfg(feature = "page")]
 mod page_downloads;
 #[cfg(feature = "page")]
+mod page_emulate;
+#[cfg(feature = "page")]
 mod page_evaluate;
 #[cfg(feature = "page")]
 mod page_forms;

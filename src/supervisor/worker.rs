@@ -13,7 +13,7 @@ use super::link::Link;
 use super::log::EventLog;
 use super::redial::{Dialed, Dialing};
 use super::snapshot::{ConsoleEntry, Snapshot};
-use super::state::{Effect, Now, Outgoing, Request, SessionKey, State};
+use super::state::{Effect, LoginAnswer, Now, Outgoing, Request, SessionKey, State};
 use super::traffic::{NetworkRequest, Traffic};
 use crate::browser::Browser;
 use crate::cdp::protocol::{browser, dom, fetch, network, page, runtime, target};
@@ -321,16 +321,17 @@ impl Worker {
                 Some(answers) => standing.start(&self.connection, session, answers, tag),
                 None => Ok(()), // sent to the sessions of the next connection
             },
-            Outgoing::AnswerLogin { request, login, proxy } => {
-                let mut response = fetch::AuthChallengeResponse::new(match (&login, proxy) {
-                    (Some(_), _) => fetch::AuthChallengeResponseResponse::ProvideCredentials,
-                    (None, true) => fetch::AuthChallengeResponseResponse::Default,
-                    (None, false) => fetch::AuthChallengeResponseResponse::CancelAuth,
-                });
-                if let Some(login) = login {
-                    response.username = Some(login.username);
-                    response.password = Some(login.password);
-                }
+            Outgoing::AnswerLogin { request, answer } => {
+                use fetch::AuthChallengeResponseResponse as Way;
+                let response = match answer {
+                    LoginAnswer::With(login) => {
+                        let mut with = fetch::AuthChallengeResponse::new(Way::ProvideCredentials);
+                        (with.username, with.password) = (Some(login.username), Some(login.password));
+                        with
+                    }
+                    LoginAnswer::Wrong => fetch::AuthChallengeResponse::new(Way::CancelAuth),
+                    LoginAnswer::NotOurs => fetch::AuthChallengeResponse::new(Way::Default),
+                };
                 let request = fetch::RequestId::from(&*request);
                 self.post(session, tag, &fetch::ContinueWithAuth::new(request, response))
             }
@@ -356,6 +357,9 @@ impl Worker {
                 fulfil.response_headers = Some(Fulfil::HEADERS.iter().map(header).collect());
                 fulfil.body = Some(Base64::encode(answer.body().as_bytes()));
                 self.post(session, tag, &fulfil)
+            }
+            Outgoing::LetPass { request } => {
+                self.post(session, tag, &fetch::ContinueRequest::new(fetch::RequestId::from(&*request)))
             }
             Outgoing::RefuseCall { request } => {
                 let reason = network::ErrorReason::AccessDenied;

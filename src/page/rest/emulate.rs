@@ -270,6 +270,8 @@ impl Tab {
         self.stand("agent", Sessions::All, set, !is_own, deadline).map_err(refused("userAgent"))
     }
 
+    /// One thing for all frames of a tab in Chromium 156: set on the session of a frame too, it would be gone
+    /// for all of them when that frame goes.
     fn emulate_place(&self, place: Option<Geolocation>, deadline: Deadline) -> Result<(), Error> {
         match place {
             Some(place) => {
@@ -277,11 +279,11 @@ impl Tab {
                 set.latitude = Some(place.latitude);
                 set.longitude = Some(place.longitude);
                 set.accuracy = Some(place.accuracy.unwrap_or(0.0));
-                self.stand("place", Sessions::Frames, set, true, deadline).map_err(refused("geolocation"))?;
+                self.stand("place", Sessions::Page, set, true, deadline).map_err(refused("geolocation"))?;
             }
             None => {
                 let clear = ClearGeolocationOverride::new();
-                self.stand("place", Sessions::Frames, clear, false, deadline).map_err(refused("geolocation"))?;
+                self.stand("place", Sessions::Page, clear, false, deadline).map_err(refused("geolocation"))?;
             }
         }
         Ok(self.supervisor.allow_location(&self.target, place.is_some(), deadline)?)

@@ -108,11 +108,11 @@ impl State {
     pub(super) fn bridge_session(&mut self, session: &SessionKey) {
         let Some(bridge) = &self.bridging.bridge else { return };
         let (pattern, source) = (bridge.pattern().into(), Script(Arc::clone(bridge.source())));
-        let logins = self.page_of(session).is_some_and(|page| self.has_login(&page));
+        let catch = self.catching(session, pattern);
         let Some(rec) = self.sessions.get_mut(session).filter(|rec| rec.kind.has_frames()) else { return };
         rec.bridge = BridgeLife::Installing;
         self.dirty.bridge = true;
-        let steps = [Outgoing::BypassCsp, Outgoing::CatchCalls { pattern, logins }, Outgoing::AddScript { source }];
+        let steps = [Outgoing::BypassCsp, catch, Outgoing::AddScript { source }];
         let last = steps.len() - 1;
         for (number, step) in steps.into_iter().enumerate() {
             let tag = self.expect(Waiting::Bridge { session: Arc::clone(session), last: number == last });
@@ -137,12 +137,18 @@ impl State {
 
     /// A request was caught: a call, or what a page made up.
     pub(super) fn call_caught(&mut self, session: &SessionKey, caught: &Caught, now: Now) {
-        let Some(bridge) = &mut self.bridging.bridge else { return };
+        let Some(bridge) = &mut self.bridging.bridge else {
+            self.let_pass(session, caught);
+            return;
+        };
         let request = &caught.request;
         let body = request.post_data.as_deref().map(str::as_bytes);
         let call = match bridge.read(&request.url, &request.method, body) {
             Ok(call) => call,
-            Err(Refused::Foreign) => return, // somebody else's, who catches requests too
+            Err(Refused::Foreign) => {
+                self.let_pass(session, caught);
+                return;
+            }
             Err(refused) => {
                 tracing::debug!(%refused, "a request to the dialog bridge is refused");
                 self.bridging.view.refused += 1;
@@ -175,6 +181,14 @@ impl State {
         let (message, default) = (call.message.as_str().into(), call.default_prompt.as_str().into());
         let way = Way::Bridge { session: Arc::clone(session), request: Arc::clone(&caught.request_id), call };
         self.open_dialog(super::dialogs::Opening { target, kind, message, default, frame, url: &url, way }, now);
+    }
+
+    /// A request that was caught for the sake of a login goes on. Any other is somebody else's, who catches
+    /// requests too.
+    fn let_pass(&mut self, session: &SessionKey, caught: &Caught) {
+        if self.page_of(session).is_some_and(|page| self.has_login(&page)) {
+            self.send(Some(session), 0, Outgoing::LetPass { request: Arc::clone(&caught.request_id) });
+        }
     }
 
     /// A native dialog opened where calls should have come.
@@ -219,6 +233,7 @@ impl State {
     /// Too many requests at once: some are held and nobody knows which. All are let go; their documents
     /// call the native functions then.
     pub(in crate::supervisor) fn calls_lost(&mut self, now: Now) {
+        self.renew_logins();
         let Some(bridge) = &self.bridging.bridge else { return };
         let pattern: Arc<str> = bridge.pattern().into();
         self.lose_dialogs(|dialog| dialog.bridged, now);
@@ -226,8 +241,8 @@ impl State {
         let sessions: Vec<SessionKey> = sessions.map(|(key, _)| Arc::clone(key)).collect();
         for session in sessions {
             self.send(Some(&session), 0, Outgoing::ReleaseCalls);
-            let logins = self.page_of(&session).is_some_and(|page| self.has_login(&page));
-            self.send(Some(&session), 0, Outgoing::CatchCalls { pattern: Arc::clone(&pattern), logins });
+            let catch = self.catching(&session, Arc::clone(&pattern));
+            self.send(Some(&session), 0, catch);
         }
     }
 }

@@ -31,6 +31,17 @@ impl std::fmt::Debug for Script {
     }
 }
 
+/// What a server that asks for a name and password is told.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::supervisor) enum LoginAnswer {
+    /// These.
+    With(Login),
+    /// They were wrong: the request fails.
+    Wrong,
+    /// Nothing; as if nobody had been asked.
+    NotOurs,
+}
+
 /// The commands the fold sends.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::supervisor) enum Outgoing {
@@ -59,7 +70,7 @@ pub(in crate::supervisor) enum Outgoing {
     /// Whatever holds for a page.
     Standing(Standing),
     /// `Fetch.continueWithAuth`.
-    AnswerLogin { request: Arc<str>, login: Option<Login>, proxy: bool },
+    AnswerLogin { request: Arc<str>, answer: LoginAnswer },
     /// `Browser.setPermission` for the location.
     AllowLocation { origin: String, context: Option<BrowserContextId>, allowed: bool },
     /// `Page.enable`.
@@ -80,6 +91,8 @@ pub(in crate::supervisor) enum Outgoing {
     AddScript { source: Script },
     /// `Fetch.fulfillRequest` with the answer to a call.
     AnswerCall { request: Arc<str>, answer: Fulfil },
+    /// `Fetch.continueRequest`.
+    LetPass { request: Arc<str> },
     /// `Fetch.failRequest`.
     RefuseCall { request: Arc<str> },
     /// `Target.createTarget`.

@@ -30,7 +30,7 @@ use serde_json::value::RawValue;
 pub(super) use bridging::CALL;
 pub(super) use choosers::CHOOSER;
 pub(super) use downloads::{BEGIN as DOWNLOAD_BEGINS, PROGRESS as DOWNLOAD_GOES_ON};
-pub(super) use effect::{Effect, Outgoing, SessionKey};
+pub(super) use effect::{Effect, LoginAnswer, Outgoing, SessionKey};
 pub(super) use network_events::NETWORK;
 pub(super) use requests::{Request, Response};
 pub(super) use standing::ASKED;

@@ -1,7 +1,7 @@
 //! What holds for a page as long as it lives, over whatever sessions it gets.
 //!
 //! `Fetch.enable` is one setting for a session, which the dialog bridge and the logins share: there is one
-//! place that says what it is to be.
+//! place that says what it is to be. Logins need all requests caught, and each let go on.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::super::bridge::Bridge;
 use super::super::error::Error;
 use super::super::standing::{Login, Sessions, Standing};
+use super::effect::LoginAnswer;
 use super::sessions::SessionKind;
 use super::{Outgoing, SessionKey, State};
 use crate::cdp::protocol::target::TargetId;
@@ -18,8 +19,8 @@ use crate::cdp::rt;
 
 /// <https://chromedevtools.github.io/devtools-protocol/tot/Fetch/#event-authRequired>
 pub(in crate::supervisor) const ASKED: &str = "Fetch.authRequired";
-/// An address that nothing is at. Chromium takes no empty list of patterns with logins.
-const NOTHING: &str = "https://nothing.invalid/";
+/// Every address. Chromium 156 cancels the logins of requests that no pattern fits, untold.
+const EVERYTHING: &str = "*";
 /// Questions that are remembered, to tell one that is asked again.
 const QUESTIONS: usize = 256;
 
@@ -53,6 +54,24 @@ struct OfPage {
     locates: bool,
     /// Origins that may ask for the location.
     located: HashSet<String>,
+}
+
+impl OfPage {
+    fn answer(&mut self, asked: &Asked) -> LoginAnswer {
+        let Some(login) = &self.login else { return LoginAnswer::NotOurs };
+        let bound = self.for_origin.get_or_insert_with(|| asked.auth_challenge.origin.clone());
+        if *bound != asked.auth_challenge.origin {
+            return LoginAnswer::NotOurs;
+        }
+        if self.answered.contains(&asked.request_id) {
+            return LoginAnswer::Wrong; // asked again, the answer was wrong
+        }
+        self.answered.push_back(Arc::clone(&asked.request_id));
+        if self.answered.len() > QUESTIONS {
+            self.answered.pop_front();
+        }
+        LoginAnswer::With(login.clone())
+    }
 }
 
 /// What holds for all pages.
@@ -111,14 +130,18 @@ impl State {
     fn set_fetch(&mut self, session: &SessionKey) {
         let Some(rec) = self.sessions.get(session).filter(|rec| rec.kind.has_frames()) else { return };
         let logins = self.has_login(&rec.page);
-        let command = match (self.bridging.pattern(), logins) {
-            (None, false) => Outgoing::ReleaseCalls,
-            (pattern, logins) => {
-                let pattern = pattern.unwrap_or_else(|| NOTHING.into());
-                Outgoing::CatchCalls { pattern, logins }
-            }
+        let command = match self.bridging.pattern() {
+            _ if logins => Outgoing::CatchCalls { pattern: EVERYTHING.into(), logins },
+            Some(pattern) => Outgoing::CatchCalls { pattern, logins },
+            None => Outgoing::ReleaseCalls,
         };
         self.send(Some(session), 0, command);
+    }
+
+    /// What a session is to catch while the bridge is on.
+    pub(super) fn catching(&self, session: &str, bridge: Arc<str>) -> Outgoing {
+        let logins = self.page_of(session).is_some_and(|page| self.has_login(&page));
+        Outgoing::CatchCalls { pattern: if logins { EVERYTHING.into() } else { bridge }, logins }
     }
 
     pub(super) fn has_login(&self, page: &TargetId) -> bool {
@@ -142,24 +165,25 @@ impl State {
         Ok(())
     }
 
+    /// Caught requests were lost: those that are held go on.
+    pub(super) fn renew_logins(&mut self) {
+        let asks = self.sessions.iter().filter(|(_, rec)| rec.kind.has_frames() && self.has_login(&rec.page));
+        let sessions: Vec<SessionKey> = asks.map(|(key, _)| Arc::clone(key)).collect();
+        for session in sessions {
+            self.send(Some(&session), 0, Outgoing::ReleaseCalls);
+            self.set_fetch(&session);
+        }
+    }
+
     /// A server asks for a name and password.
     pub(super) fn login_asked(&mut self, session: &SessionKey, asked: Asked) {
         let of_page = self.page_of(session).and_then(|page| self.standing.pages.get_mut(&page));
         let proxy = asked.auth_challenge.source.as_deref() == Some("Proxy");
-        let login = of_page.filter(|_| !proxy).and_then(|of_page| {
-            let login = of_page.login.clone()?;
-            let bound = of_page.for_origin.get_or_insert_with(|| asked.auth_challenge.origin.clone());
-            // Asked again, the answer was wrong: the page shows what the server says to that.
-            if *bound != asked.auth_challenge.origin || of_page.answered.contains(&asked.request_id) {
-                return None;
-            }
-            of_page.answered.push_back(Arc::clone(&asked.request_id));
-            if of_page.answered.len() > QUESTIONS {
-                of_page.answered.pop_front();
-            }
-            Some(login)
-        });
-        self.send(Some(session), 0, Outgoing::AnswerLogin { request: asked.request_id, login, proxy });
+        let answer = match of_page.filter(|_| !proxy) {
+            Some(of_page) => of_page.answer(&asked),
+            None => LoginAnswer::NotOurs,
+        };
+        self.send(Some(session), 0, Outgoing::AnswerLogin { request: asked.request_id, answer });
     }
 
     pub(super) fn allow_location(&mut self, page: &TargetId, allowed: bool) -> Result<(), Error> {
@@ -204,6 +228,7 @@ impl State {
 }
 
 impl super::bridging::Bridging {
+    /// What the bridge alone wants caught.
     fn pattern(&self) -> Option<Arc<str>> {
         self.made().map(Bridge::pattern).map(Into::into)
     }

@@ -1,0 +1,253 @@
+//! What a tab is made to believe, as its pages and its servers see it.
+
+use cdpilot::browser::TransportKind;
+use cdpilot::page::{Emulation, Error, PageOptions};
+use cdpilot::supervisor::{BridgeMode, Supervisor, SupervisorOptions};
+use serde_json::{Value, json};
+
+use crate::support::chrome::{launch, soon};
+use crate::support::resting::Resting;
+use crate::support::site::Answer;
+
+/// What a document can tell of all that.
+const TELL: &str = "(() => { const place = new Promise(done => navigator.geolocation.getCurrentPosition( \
+    p => done([p.coords.latitude, p.coords.longitude, p.coords.accuracy]), e => done(e.code), { timeout: 5000 })); \
+    const is = query => matchMedia(query).matches; \
+    return place.then(place => ({ place, zone: Intl.DateTimeFormat().resolvedOptions().timeZone, \
+    number: (1234.5).toLocaleString(), language: navigator.language, agent: navigator.userAgent, \
+    dark: is('(prefers-color-scheme: dark)'), calm: is('(prefers-reduced-motion: reduce)'), print: is('print'), \
+    touch: navigator.maxTouchPoints, online: navigator.onLine })) })()";
+const SCREEN: &str = "[innerWidth, innerHeight, devicePixelRatio, screen.width, navigator.maxTouchPoints]";
+
+fn emulate(tab: &Resting, change: Value) {
+    let change: Emulation = serde_json::from_value(change).unwrap();
+    tab.emulate(&change, soon()).unwrap();
+}
+
+fn refused(tab: &Resting, change: Value) -> String {
+    let change: Emulation = serde_json::from_value(change).unwrap();
+    let error = tab.emulate(&change, soon()).unwrap_err();
+    assert!(matches!(&error, Error::BadRequest { .. }), "{error:?}");
+    error.to_string()
+}
+
+/// A browser of its own: some settings are one thing for a process.
+fn own(name: &str) -> Option<Resting> {
+    own_with(SupervisorOptions::task(name))
+}
+
+fn own_with(mut options: SupervisorOptions) -> Option<Resting> {
+    options.start_timeout = soon().left();
+    let supervisor = Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap();
+    Some(Resting::over(supervisor, PageOptions::default()))
+}
+
+/// A header of the newest request for a path.
+fn header(tab: &Resting, path: &str, name: &str) -> Option<String> {
+    let heads = tab.site.heads(path);
+    let begin = format!("{name}: ").to_ascii_lowercase();
+    let line = heads.last().unwrap().lines().find(|line| line.to_ascii_lowercase().starts_with(&begin))?;
+    Some(line[begin.len()..].to_owned())
+}
+
+#[test]
+fn settings_hold_in_all_frames_and_over_navigations_until_they_are_cleared() {
+    let Some(tab) = own("emulate") else { return };
+    tab.site.page("/", "<iframe allow=geolocation src='@b/inner'></iframe>");
+    tab.site.page("/inner", "inner");
+    tab.go("/");
+    tab.frame("/inner");
+    let before = tab.eval(TELL);
+    println!("before: {before}");
+    emulate(
+        &tab,
+        json!({
+            "geolocation": { "latitude": 52.5, "longitude": 13.4, "accuracy": 7 }, "timezone": "Asia/Tokyo",
+            "locale": "de-DE", "media": { "type": "print", "colorScheme": "dark", "reducedMotion": "reduce" },
+            "userAgent": "Teller/1.0", "headers": { "X-Told": "yes" },
+            "viewport": { "width": 500, "height": 400, "deviceScaleFactor": 2, "mobile": true },
+        }),
+    );
+    let expected = json!({
+        "place": [52.5, 13.4, 7], "zone": "Asia/Tokyo", "number": "1.234,5", "language": "de-DE", "agent": "Teller/1.0",
+        "dark": true, "calm": true, "print": true, "touch": 5, "online": true,
+    });
+    assert_eq!(tab.eval(TELL), expected, "the present document");
+    let in_frame = |when: &str| {
+        let inner = tab.frame("/inner");
+        assert!(inner.is_oopif);
+        assert_eq!(tab.eval_in(&inner.frame_id, TELL), expected, "{when}");
+    };
+    in_frame("a frame that was there");
+    tab.go("/");
+    assert_eq!(tab.eval(TELL), expected, "the same process");
+    in_frame("a frame that is new");
+    tab.go_to(&tab.site.url("b", "/"));
+    assert_eq!(tab.eval(TELL), expected, "another process");
+    tab.go_to(&tab.site.url("c", "/"));
+    assert_eq!(tab.eval(TELL), expected, "a third one");
+    assert_eq!(tab.eval("[innerWidth, innerHeight, devicePixelRatio]").as_array().unwrap()[2], 2);
+    for path in ["c.localhost/", "b.localhost/inner"] {
+        assert_eq!(header(&tab, path, "X-Told").as_deref(), Some("yes"), "{path}");
+        assert_eq!(header(&tab, path, "User-Agent").as_deref(), Some("Teller/1.0"), "{path}");
+        assert!(header(&tab, path, "Accept-Language").unwrap().starts_with("de-DE"), "{path}");
+    }
+
+    // What is left out stays, what is null goes.
+    emulate(&tab, json!({ "timezone": null, "media": { "colorScheme": "dark" } }));
+    let now = tab.eval(TELL);
+    assert_eq!((&now["zone"], &now["print"], &now["calm"]), (&before["zone"], &json!(false), &before["calm"]));
+    assert_eq!((&now["dark"], &now["agent"]), (&json!(true), &json!("Teller/1.0")));
+    emulate(
+        &tab,
+        json!({ "geolocation": null, "locale": null, "media": null, "userAgent": null, "headers": null, "viewport": null }),
+    );
+    tab.go("/");
+    tab.frame("/inner");
+    let mut after = tab.eval(TELL);
+    assert!(after["place"].is_number(), "{after}");
+    after["place"] = before["place"].clone();
+    assert_eq!(after, before);
+    assert_eq!(header(&tab, "b.localhost/inner", "X-Told"), None);
+}
+
+#[test]
+fn a_device_is_a_screen_and_a_user_agent() {
+    let Some(tab) = Resting::new("devices") else { return };
+    tab.site.page("/", "<meta name=viewport content='width=device-width'>hello");
+    tab.go("/");
+    let before = (tab.eval(SCREEN), tab.eval("navigator.userAgent"));
+    emulate(&tab, json!({ "device": "pixel 7" }));
+    tab.go("/");
+    assert_eq!(tab.eval(SCREEN), json!([412, 915, 2.625, 412, 5]));
+    let agent = tab.eval("navigator.userAgent");
+    assert!(agent.as_str().unwrap().contains("Android 14; Pixel 7"), "{agent}");
+    assert_eq!(header(&tab, "a.localhost/", "User-Agent").as_deref(), agent.as_str());
+    // What is said besides goes before it.
+    emulate(&tab, json!({ "viewport": { "width": 300, "height": 600, "touch": false }, "userAgent": "Mine/1" }));
+    tab.go("/");
+    assert_eq!((tab.eval(SCREEN), tab.eval("navigator.userAgent")), (json!([300, 600, 1, 300, 0]), json!("Mine/1")));
+    emulate(&tab, json!({ "viewport": null }));
+    tab.go("/");
+    assert_eq!((tab.eval("innerWidth"), tab.eval("navigator.userAgent")), (json!(412), json!("Mine/1")));
+    emulate(&tab, json!({ "device": null, "userAgent": null }));
+    tab.go("/");
+    assert_eq!((tab.eval(SCREEN), tab.eval("navigator.userAgent")), before);
+}
+
+#[test]
+fn values_that_make_no_sense_are_refused_with_the_field() {
+    let Some(tab) = Resting::new("bad-emulation") else { return };
+    for (change, part) in [
+        (json!({ "device": "iphone 51" }), "did you mean iPhone"),
+        (json!({ "viewport": { "width": 0, "height": 5 } }), "`viewport`"),
+        (json!({ "viewport": { "width": 5, "height": 5, "deviceScaleFactor": 0 } }), "deviceScaleFactor"),
+        (json!({ "geolocation": { "latitude": 91, "longitude": 0 } }), "latitude"),
+        (json!({ "timezone": "Mars/Base" }), "`timezone`"),
+        (json!({ "locale": "de, en" }), "`locale`"),
+        (json!({ "media": { "colorScheme": "blue" } }), "colorScheme"),
+        (json!({ "userAgent": "a\nb" }), "`userAgent`"),
+        (json!({ "headers": { "X Y": "z" } }), "no name of a header"),
+        (json!({ "headers": { "Host": "z" } }), "by the browser"),
+        (json!({ "headers": { "Authorization": "Bearer sesame\r\nX: y" } }), "control character"),
+    ] {
+        let error = refused(&tab, change.clone());
+        assert!(error.contains(part) && !error.contains("sesame"), "{change}: {error}");
+    }
+    for unknown in
+        [json!({ "speed": 1 }), json!({ "viewport": { "width": 5 } }), json!({ "credentials": { "user": "x" } })]
+    {
+        assert!(serde_json::from_value::<Emulation>(unknown).is_err());
+    }
+    let secret =
+        json!({ "headers": { "X-Key": "sesame" }, "credentials": { "username": "ann", "password": "sesame" } });
+    let shown = format!("{:?}", serde_json::from_value::<Emulation>(secret).unwrap());
+    assert!(!shown.contains("sesame") && !shown.contains("ann") && shown.contains("X-Key"), "{shown}");
+}
+
+#[test]
+fn a_tab_without_a_network_reaches_nothing() {
+    let Some(tab) = Resting::new("offline") else { return };
+    tab.site.page(
+        "/",
+        "<iframe src='@b/inner'></iframe><script>worker = new Worker('/worker.js'); \
+        reach = () => new Promise(done => { worker.onmessage = e => done(e.data); worker.postMessage(1) })</script>",
+    );
+    tab.site.page("/inner", "inner");
+    tab.site.put(
+        "/worker.js",
+        Answer::script("onmessage = () => fetch('/there').then(() => postMessage(true), () => postMessage(false))"),
+    );
+    tab.site.page("/there", "there");
+    tab.go("/");
+    let inner = tab.frame("/inner");
+    let reach = "fetch('/there').then(() => true, () => false)";
+    let all =
+        || [tab.eval(reach), tab.eval_in(&inner.frame_id, reach), tab.eval("reach()"), tab.eval("navigator.onLine")];
+    assert_eq!(all(), [true; 4]);
+    emulate(&tab, json!({ "offline": true }));
+    assert_eq!(all(), [false; 4]);
+    let quiet = |traffic: &cdpilot::supervisor::Traffic| traffic.of(tab.target()).next().is_none();
+    tab.supervisor().caught_up(soon()).unwrap();
+    tab.supervisor().wait_traffic(soon(), quiet).unwrap();
+    let failed = tab.requests(Some("/there"), false);
+    assert!(
+        failed.iter().rev().take(3).all(|r| r.failure.as_deref() == Some("net::ERR_INTERNET_DISCONNECTED")),
+        "{failed:#?}"
+    );
+    emulate(&tab, json!({ "offline": null }));
+    assert_eq!(all(), [true; 4]);
+}
+
+fn logs_in(tab: &Resting) {
+    tab.site.page("/", "top");
+    tab.site.page("/locked", "inside");
+    tab.site.lock("/locked", "ann:sesame");
+    tab.go("/");
+    let body = "document.body.textContent";
+    let status = |host: &str| {
+        let url = tab.site.url(host, "/locked");
+        tab.go_to(&url);
+        tab.eval(body)
+    };
+    emulate(tab, json!({ "credentials": { "username": "ann", "password": "wrong" } }));
+    assert_eq!(status("a"), "locked", "a wrong password shows what the server says");
+    assert!(tab.site.heads("a.localhost/locked").iter().any(|head| head.contains("Authorization: Basic")));
+    emulate(tab, json!({ "credentials": { "username": "ann", "password": "sesame" } }));
+    assert_eq!(status("a"), "inside");
+    let knocks = tab.site.heads("b.localhost/locked").len();
+    assert_eq!(status("b"), "locked", "another origin that asks gets nothing");
+    let heads = tab.site.heads("b.localhost/locked");
+    assert!(heads.len() > knocks && heads.iter().all(|head| !head.contains("Authorization")), "{heads:#?}");
+    assert!(tab.requests(None, false).iter().all(|r| !format!("{r:?}").contains("sesame")));
+}
+
+#[test]
+fn a_name_and_password_go_to_the_first_origin_that_asks() {
+    let Some(tab) = own("login") else { return };
+    logs_in(&tab);
+    emulate(&tab, json!({ "credentials": null }));
+    assert_eq!(tab.eval("fetch('/', { cache: 'no-store' }).then(r => r.text())"), "top");
+}
+
+#[test]
+fn logins_and_the_dialog_bridge_live_together() {
+    let mut options = SupervisorOptions::task("login-bridge");
+    options.bridge = BridgeMode::Always;
+    let Some(tab) = own_with(options) else { return };
+    let bridged = |text: &str| {
+        tab.supervisor().start_script(&tab.top(), &format!("answer = confirm('{text}')")).unwrap();
+        let now = tab.until(text, |now| !now.dialogs.is_empty());
+        assert!(now.dialogs[0].bridged, "{text}");
+        let accept = cdpilot::supervisor::DialogAnswer::Accept(None);
+        tab.supervisor().respond(None, accept, soon()).unwrap();
+        assert_eq!(tab.eval("answer"), true);
+    };
+    tab.site.page("/", "top");
+    tab.go("/");
+    bridged("before");
+    logs_in(&tab);
+    bridged("with a login");
+    emulate(&tab, json!({ "credentials": null }));
+    bridged("after it");
+}
