@@ -67,7 +67,7 @@ impl Tab {
         let shown = Rect { width: view.width - view.bars, ..view.rect() };
         let area = tile.moved(-view.x, -view.y).and(&shown).unwrap_or_default();
         let area = on_pixels(&area, &view);
-        let (png, _) = self.grab(&Frame { area, view, clipped: true, beyond: false, small: false }, deadline)?;
+        let (png, _) = self.grab(&Frame { area, view, clipped: true, beyond: false }, deadline)?;
         Ok((Canvas::decode(&png)?, area.moved(view.x, view.y)))
     }
 

@@ -8,7 +8,6 @@ use super::super::error::Shown;
 use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::boxes::{How, Place, View};
-use super::encode::PictureType;
 use super::options::{Rect, ScreenshotOptions};
 use crate::cdp::protocol::page::{CaptureScreenshot, GetLayoutMetrics, StartScreencast, StopScreencast, Viewport};
 use crate::supervisor::{self, FrameRef};
@@ -59,8 +58,6 @@ pub(super) struct Frame {
     pub(super) clipped: bool,
     /// Out of the viewport too.
     pub(super) beyond: bool,
-    /// The browser is to take time to make the file small.
-    pub(super) small: bool,
 }
 
 #[derive(Deserialize)]
@@ -94,7 +91,7 @@ impl Tab {
     }
 
     fn take_viewport(&self, view: View, options: &ScreenshotOptions, deadline: Deadline) -> Result<Shot, Error> {
-        let frame = Frame { area: view.rect(), view, clipped: false, beyond: false, small: is_kept(options) };
+        let frame = Frame { area: view.rect(), view, clipped: false, beyond: false };
         self.labelled(frame, options, How::default(), deadline)
     }
 
@@ -110,8 +107,7 @@ impl Tab {
         let width = whole_width.min(side);
         let height = whole_height.min(side).min((MOST_PIXELS / (width * view.ratio * view.ratio)).floor());
         let area = Rect { x: size.x - view.x, y: size.y - view.y, width, height };
-        let small = is_kept(options) && height * width * view.ratio * view.ratio < MOST_PIXELS / 4.0;
-        let frame = Frame { area, view: *view, clipped: true, beyond: true, small };
+        let frame = Frame { area, view: *view, clipped: true, beyond: true };
         let mut shot = self.labelled(frame, options, How { whole: true, uncovered: true }, deadline)?;
         if height < whole_height || width < whole_width {
             shot.notes.push(format!(
@@ -145,7 +141,7 @@ impl Tab {
         let is_large = all.width > view.width || all.height > view.height;
         let frame = |area: Rect, view: View, beyond: bool| {
             let area = on_pixels(&area, &view);
-            Frame { area, view, clipped: true, beyond, small: is_kept(options) }
+            Frame { area, view, clipped: true, beyond }
         };
         if is_whole && view.rect().holds(&all) {
             return self.labelled(frame(all, view, false), options, How::default(), deadline);
@@ -245,7 +241,8 @@ impl Tab {
     pub(super) fn grab(&self, frame: &Frame, deadline: Deadline) -> Result<(Vec<u8>, bool), Error> {
         let page = FrameRef::TopOf(self.target.clone());
         let mut command = CaptureScreenshot::new();
-        command.optimize_for_speed = Some(!frame.small);
+        // Half the time, for files that are a tenth larger.
+        command.optimize_for_speed = Some(true);
         if frame.clipped {
             let Rect { x, y, width, height } = frame.area.moved(frame.view.x, frame.view.y);
             command.clip = Some(Viewport::new(x, y, width, height, 1.0));
@@ -265,12 +262,6 @@ impl Tab {
         self.supervisor.post(&page, &StopScreencast::new());
         Ok(outcome.map(|done| (done.result, done.rescued))?)
     }
-}
-
-/// Whether the browser's file is what is handed out, when nothing else keeps it from that.
-fn is_kept(options: &ScreenshotOptions) -> bool {
-    let sized = options.scale.is_some() || options.max_width.is_some() || options.max_height.is_some();
-    options.kind == PictureType::Png && !options.labels && !sized
 }
 
 fn is_late(error: &supervisor::Error) -> bool {
