@@ -78,6 +78,8 @@ mod page_pointer_drag;
 #[cfg(feature = "page")]
 mod page_pointer_frames;
 #[cfg(feature = "page")]
+mod page_pointer_hidden;
+#[cfg(feature = "page")]
 mod page_pointer_scroll;
 #[cfg(feature = "page")]
 mod page_requests;

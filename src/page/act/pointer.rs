@@ -45,7 +45,8 @@ struct AskClick {
     button: i64,
     count: i64,
     modifiers: i64,
-    swallow: i64,
+    /// Of trusted input, which may still come and then must not count.
+    instead: bool,
 }
 
 #[derive(Serialize)]
@@ -271,8 +272,7 @@ impl Tab {
             Button::Middle => 1,
             Button::Right => 2,
         };
-        let swallow = if instead { click.count } else { 0 };
-        let ask = AskClick { id: node.id, button, count: click.count, modifiers, swallow };
+        let ask = AskClick { id: node.id, button, count: click.count, modifiers, instead };
         self.synthetic(node, "syntheticClick", &ask, deadline)
     }
 

@@ -40,20 +40,20 @@ calls.came = async ({ types, ms, last }) => {
   return state.counts;
 };
 
-// What comes late, after its place has been taken by events of ours, is kept from the page.
-const LATE = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"];
+// What comes late, after its place has been taken by events of ours, is kept from the page. It is older than ours: input
+// has the time at which the browser made it. A listener that the page has put on its window before us sees it all the same.
+const LATE = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"].concat(
+  ["over", "enter", "move", "out", "leave"].flatMap((what) => ["pointer" + what, "mouse" + what]),
+);
 
-/** Keeps the trusted events of so many button presses from the page, should they still come. */
-function swallow(presses) {
-  let left = presses;
+/** Keeps trusted mouse events of before from the page, should they still come. */
+function swallow() {
+  const now = performance.now();
   const stop = (event) => {
-    if (!event.isTrusted) return;
+    if (!event.isTrusted || event.timeStamp >= now) return;
     event.stopImmediatePropagation();
     event.preventDefault();
-    // A click comes right behind the release, in the same task or the next.
-    if (event.type === "mouseup" && --left <= 0) setTimeout(end, 50);
   };
-  const end = () => LATE.forEach((type) => removeEventListener(type, stop, true));
-  LATE.forEach((type) => addEventListener(type, stop, true));
-  setTimeout(end, 10000);
+  for (const type of LATE) addEventListener(type, stop, true);
+  setTimeout(() => LATE.forEach((type) => removeEventListener(type, stop, true)), 30000);
 }

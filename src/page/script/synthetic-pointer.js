@@ -142,10 +142,10 @@ function aim(element) {
 }
 
 /** Clicks an element so often; not at all is a hover. */
-calls.syntheticClick = ({ id, button, count, modifiers, swallow: late }) => {
+calls.syntheticClick = ({ id, button, count, modifiers, instead }) => {
   const element = nodeOf(id);
   if (!element || !isConnected(element)) return { gone: true };
-  if (late) swallow(late);
+  if (instead) swallow();
   const { point, hit } = aim(element);
   const mouse = mouseAt(point, modifiers);
   moveOver(hit, mouse);

@@ -1,0 +1,68 @@
+//! Tabs that are not in front.
+
+use cdpilot::cdp::protocol::emulation::SetFocusEmulationEnabled;
+use cdpilot::page::Input;
+use serde_json::json;
+
+use crate::support::chrome::soon;
+use crate::support::paged::Paged;
+
+const BUTTON: &str = "<button id=b>Go</button>";
+
+/// A tab behind another one.
+fn behind(name: &str) -> Option<Paged> {
+    let page = Paged::new(name)?;
+    page.put("/", &format!("{BUTTON}<iframe src='@b/in'></iframe>"));
+    page.put("/in", BUTTON);
+    page.go("/");
+    page.frame("/in");
+    page.supervisor().open_page("about:blank", None, soon()).unwrap();
+    let hidden = "document.hidden || new Promise(done => addEventListener('visibilitychange', () => done(document.hidden), true))";
+    assert_eq!(page.value(hidden), true);
+    Some(page)
+}
+
+#[test]
+fn it_takes_trusted_input_as_if_it_were_in_front() {
+    let Some(page) = behind("behind") else { return };
+    let inner = page.id_of("/in");
+    for frame in [None, Some(&inner)] {
+        let at = frame.map_or_else(|| page.top(), |_| page.frame("/in"));
+        let hover = page.act(json!({ "kind": "hover", "selector": "#b", "frameId": frame })).unwrap();
+        let click = page.act(json!({ "kind": "click", "selector": "#b", "frameId": frame })).unwrap();
+        assert_eq!((hover.input, click.input), (None, None));
+        assert!(page.log_of(&at).ends_with("mouseup#b click#b"));
+        assert_eq!(page.value_in(&at, "[document.visibilityState, document.hasFocus()]"), json!(["visible", true]));
+    }
+    page.act(json!({ "kind": "drag", "startSelector": "#b", "end": { "x": 200.0, "y": 90.0 } })).unwrap();
+    assert!(page.log().contains("mousedown#b"));
+}
+
+#[test]
+fn where_trusted_input_is_not_answered_events_come_by_script_and_once() {
+    let Some(page) = behind("unanswered") else { return };
+    page.act(json!({ "kind": "hover", "selector": "iframe" })).unwrap();
+    let (inner, id) = (page.frame("/in"), page.id_of("/in"));
+    // Somebody takes the emulated focus away again.
+    let emulate = |on: bool| page.supervisor().call(&page.top(), &SetFocusEmulationEnabled::new(on), soon()).unwrap();
+    emulate(false);
+    let hidden = "document.hidden || new Promise(done => addEventListener('visibilitychange', () => done(document.hidden), true))";
+    assert_eq!(page.value(hidden), true);
+    page.log();
+    page.log_of(&inner);
+    let hover = page.act(json!({ "kind": "hover", "selector": "#b" })).unwrap();
+    assert_eq!(hover.input, Some(Input::Synthetic));
+    let click = page.act(json!({ "kind": "click", "selector": "#b", "frameId": id })).unwrap();
+    emulate(true);
+    let frames = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))";
+    page.value(frames);
+    page.value_in(&inner, frames);
+    assert_eq!(page.log(), "pointerover!#b mouseover!#b", "and not again by the browser");
+    let log = page.log_of(&inner);
+    let clicks = log.split(' ').filter(|line| line.starts_with("click")).count();
+    assert_eq!(clicks, 1, "{:?} {log}", click.input);
+    // From here on it is as before.
+    let click = page.click("#b");
+    assert_eq!(click.input, None);
+    assert!(page.log().ends_with("click#b"));
+}
