@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use cdpilot::browser::{Browser, LaunchOptions, Switch, TransportKind};
 use cdpilot::cdp::protocol::target::TargetId;
-use cdpilot::page::{Act, Kind, Locator, Pages, SnapshotOptions, Tab};
+use cdpilot::page::{Act, Kind, Locator, SnapshotOptions, Tab, Tabs};
 use cdpilot::supervisor::{FrameRef, Supervisor, SupervisorOptions};
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ fn main() -> Result<()> {
     let site = pages::Site::start()?;
     let supervisor = Arc::new(Supervisor::start(browser, SupervisorOptions::task("bench"))?);
     let target = supervisor.snapshot().pages.first().map(|page| page.target_id.clone()).ok_or("no page")?;
-    let all = Pages::new(Arc::clone(&supervisor));
+    let all = Tabs::new(Arc::clone(&supervisor));
     let tab = all.tab(&target)?;
     let mut rows = Vec::new();
     for page in pages::ALL {

@@ -1,6 +1,6 @@
 //! Seeing and acting: what a tab shows, refs for what is in it, and actions on them.
 //!
-//! [`Pages`] belongs to a supervisor and gives a [`Tab`] for each of its pages. A tab is asked for a
+//! [`Tabs`] belongs to a supervisor and gives a [`Tab`] for each of its pages. A tab is asked for a
 //! [`Snapshot`], which shows all frames with refs, and told to act on a ref. Everything goes through the
 //! supervisor's connection and is bounded by a deadline; under a dialog it answers at once.
 //!
@@ -56,7 +56,7 @@ use crate::sync::Deadline;
 
 /// The tabs of a supervisor. Clones are the same.
 #[derive(Clone)]
-pub struct Pages {
+pub struct Tabs {
     supervisor: Arc<Supervisor>,
     options: Arc<PageOptions>,
     downloads: Option<Arc<Downloads>>,
@@ -66,7 +66,7 @@ pub struct Pages {
 /// What turning something on in the supervisor may take; its thread is always quick.
 const SETTING: Duration = Duration::from_secs(2);
 
-impl Pages {
+impl Tabs {
     /// The pages that a supervisor watches.
     #[must_use]
     pub fn new(supervisor: Arc<Supervisor>) -> Self {
@@ -131,9 +131,9 @@ impl Pages {
     }
 }
 
-impl fmt::Debug for Pages {
+impl fmt::Debug for Tabs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pages").field("supervisor", &self.supervisor).finish_non_exhaustive()
+        f.debug_struct("Tabs").field("supervisor", &self.supervisor).finish_non_exhaustive()
     }
 }
 

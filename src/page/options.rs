@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Options of [`Pages`](super::Pages).
+/// Options of [`Tabs`](super::Tabs).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PageOptions {

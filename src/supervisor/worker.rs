@@ -329,8 +329,8 @@ impl Worker {
                         (with.username, with.password) = (Some(login.username), Some(login.password));
                         with
                     }
-                    LoginAnswer::Wrong => fetch::AuthChallengeResponse::new(Way::CancelAuth),
-                    LoginAnswer::NotOurs => fetch::AuthChallengeResponse::new(Way::Default),
+                    LoginAnswer::Refused => fetch::AuthChallengeResponse::new(Way::CancelAuth),
+                    LoginAnswer::OfProxy => fetch::AuthChallengeResponse::new(Way::Default),
                 };
                 let request = fetch::RequestId::from(&*request);
                 self.post(session, tag, &fetch::ContinueWithAuth::new(request, response))

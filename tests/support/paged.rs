@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cdpilot::cdp::ConnectOptions;
-use cdpilot::page::{Pages, Snapshot as Seen, SnapshotOptions, Tab};
+use cdpilot::page::{Snapshot as Seen, SnapshotOptions, Tab, Tabs};
 use cdpilot::supervisor::{FrameRef, Supervisor, SupervisorOptions};
 
 use super::chrome::{shared, soon};
@@ -12,7 +12,7 @@ use super::site::Site;
 /// A tab in the shared browser. Its page is closed at the end.
 pub(crate) struct Paged {
     pub(crate) site: Site,
-    pub(crate) pages: Pages,
+    pub(crate) pages: Tabs,
     pub(crate) tab: Arc<Tab>,
 }
 
@@ -21,7 +21,7 @@ impl Paged {
         let mut options = SupervisorOptions::task(name);
         options.start_timeout = soon().left();
         let supervisor = Supervisor::attach(shared()?, &ConnectOptions::default(), options).unwrap();
-        let pages = Pages::new(Arc::new(supervisor));
+        let pages = Tabs::new(Arc::new(supervisor));
         let target = pages.supervisor().snapshot().pages[0].target_id.clone();
         let tab = pages.tab(&target).unwrap();
         Some(Self { site: Site::start(), pages, tab })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::cdp::protocol::page::FrameId;
-use cdpilot::page::{PageOptions, Pages, Tab};
+use cdpilot::page::{PageOptions, Tab, Tabs};
 use cdpilot::supervisor::{Frame, FrameRef, Snapshot, Supervisor, SupervisorOptions};
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use super::site::Site;
 /// A tab, in the shared browser where nothing else is said. Everything is left in order at the end.
 pub(crate) struct Resting {
     pub(crate) site: Site,
-    pub(crate) pages: Pages,
+    pub(crate) pages: Tabs,
     pub(crate) tab: Arc<Tab>,
 }
 
@@ -44,7 +44,7 @@ impl Resting {
     }
 
     pub(crate) fn over(supervisor: Supervisor, options: PageOptions) -> Self {
-        let pages = Pages::with_options(Arc::new(supervisor), options).unwrap();
+        let pages = Tabs::with_options(Arc::new(supervisor), options).unwrap();
         let target = pages.supervisor().snapshot().pages[0].target_id.clone();
         let tab = pages.tab(&target).unwrap();
         Self { site: Site::start(), pages, tab }

@@ -9,7 +9,7 @@ use super::super::failure::{Exit, Failure};
 use super::super::settings::Settings;
 use super::command::{Action, Asked, Command, HELP, Misread};
 use super::page;
-use crate::page::Pages;
+use crate::page::Tabs;
 use crate::supervisor::{ArmedAnswer, Dialog, DialogAnswer, FrameRef, NavigationEntry, Page, Snapshot, Supervisor};
 use crate::sync::Deadline;
 
@@ -44,7 +44,7 @@ impl Answer {
 }
 
 /// Carries out a command.
-pub(super) fn carry_out(asked: Asked, pages: &Pages, settings: &Settings) -> Answer {
+pub(super) fn carry_out(asked: Asked, pages: &Tabs, settings: &Settings) -> Answer {
     let supervisor: &Supervisor = pages.supervisor();
     let before = supervisor.snapshot();
     let act = Act { pages, supervisor, settings, wish: asked.timeout_ms.map(Duration::from_millis) };
@@ -69,7 +69,7 @@ fn opened_since(before: &Snapshot, now: &Snapshot) -> bool {
 }
 
 struct Act<'a> {
-    pages: &'a Pages,
+    pages: &'a Tabs,
     supervisor: &'a Supervisor,
     settings: &'a Settings,
     wish: Option<Duration>,

@@ -25,7 +25,7 @@ use super::failure::{Exit, Failure};
 use super::output::Out;
 use super::settings::{Settings, env, headers, headless};
 use crate::browser::{AttachOptions, Browser, LaunchOptions, Switch, TransportKind};
-use crate::page::Pages as Tabs;
+use crate::page::Tabs;
 use crate::supervisor::{DialogPolicy, Entry, Pages, Supervisor, SupervisorOptions};
 use crate::sync::{Deadline, Thread, spawn};
 use act::Answer;

@@ -20,7 +20,9 @@ use crate::sync::Deadline;
 /// How long a page may take to show that a box is ticked.
 const SHOWS: Duration = Duration::from_secs(1);
 /// How long one wait in the page takes.
-const SLICE: Duration = Duration::from_millis(500);
+const SLICE: Duration = Duration::from_millis(250);
+/// What is kept back of a deadline for the page to say why not.
+const ANSWER: Duration = Duration::from_millis(250);
 
 /// What came of choosing options.
 #[derive(Debug, Default, Deserialize)]
@@ -114,10 +116,10 @@ impl Tab {
                 return Err(not_actionable(at, "a radio button is unticked by ticking another one of its group"));
             }
             while let Some(reason) = tick.off.take() {
-                if deadline.left() <= SLICE {
+                if deadline.left() <= SLICE + ANSWER {
                     return Err(not_actionable(at, &reason));
                 }
-                let args = json!({ "id": tick.id, "state": "enabled", "until": "reference", "ms": 500 });
+                let args = json!({ "id": tick.id, "state": "enabled", "until": "reference", "ms": 250 });
                 let _: serde_json::Value = self.call_on_node(&ready.node, "holds", &args, deadline)?;
                 tick = look()?;
             }

@@ -16,7 +16,7 @@ use super::ready::Needs;
 use super::typing::{Mode, Typed, Typing};
 use super::{Act, Did, Input, Locator};
 use crate::cdp::protocol::input::{DispatchKeyEvent, InsertText};
-use crate::supervisor;
+use crate::supervisor::{self, FrameRef};
 use crate::sync::{Deadline, pause};
 
 /// Between the characters of slow typing.
@@ -56,6 +56,7 @@ impl Tab {
     fn keyboard(&self) -> FrameRef {
         FrameRef::TopOf(self.target.clone())
     }
+
     /// Sends a text to whatever has the focus.
     pub(super) fn send_text(
         &self,

@@ -21,6 +21,8 @@ use crate::sync::Deadline;
 const SLICE: Duration = Duration::from_secs(2);
 /// What such a call may take beyond.
 const BEYOND: Duration = Duration::from_secs(2);
+/// A page that does not answer for so long is in trouble, whatever was in the way before.
+const ENOUGH: Duration = Duration::from_secs(1);
 /// What is kept back of a deadline for the answer to come back in.
 const ANSWER: Duration = Duration::from_millis(150);
 
@@ -194,6 +196,10 @@ impl Tab {
             match outcome {
                 Ok(Ok(ready)) => return Ok(ready),
                 Ok(Err(why)) => last = Some(why),
+                // Cut short by the end of the deadline: what was in the way before is the better answer.
+                Err(error) if deadline.passed() && slice < ENOUGH && is_late(&error) => {
+                    return Err(last.unwrap_or_else(|| said(&asked, error)));
+                }
                 Err(error) => {
                     let ended = ended_script(&error);
                     if !(ended || passing(&asked, &error)) || deadline.left() < ANSWER {
@@ -317,6 +323,12 @@ fn ask_of<'a>(asked: &'a Asked<'_>, needs: Needs, force: bool, slice: Duration, 
 /// The page did not answer because a script of it held it, which was ended.
 fn ended_script(error: &Error) -> bool {
     matches!(error, Error::Supervisor(supervisor::Error::ScriptTimeout { .. }))
+}
+
+/// The answer did not come in time.
+fn is_late(error: &Error) -> bool {
+    use supervisor::Error as E;
+    matches!(error, Error::Supervisor(E::Unresponsive { .. } | E::Cdp(cdp::Error::Timeout { .. })))
 }
 
 /// Whether it may be otherwise in a moment: the frame goes on to another document.

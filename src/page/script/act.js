@@ -217,12 +217,34 @@ function frame() {
 
 const ANIMATIONS = Element.prototype.getAnimations;
 
-/** Whether something is about to move an element: an animation waits for its first frame. */
-function isAboutToMove(element) {
+/**
+ * What animations do to an element: "pending", one waits for its first frame; "running"; or nothing. Between frames the
+ * browser shows where a running one will be in the next, so that no difference to that frame is seen.
+ */
+function animated(element) {
+  let state = null;
   for (let node = element; node; node = parentElementOf(node)) {
-    if (ANIMATIONS.call(node).some((animation) => animation.pending)) return true;
+    for (const animation of ANIMATIONS.call(node)) {
+      if (animation.pending) return "pending";
+      if (animation.playState === "running") state = "running";
+    }
   }
-  return false;
+  return state;
+}
+
+/** Whether an element is where it was a frame before; so are its boxes then. */
+async function atRest(element) {
+  let before = rectsOf(element);
+  const same = () => {
+    forget();
+    const was = before;
+    before = rectsOf(element);
+    return sameBoxes(was, before);
+  };
+  const drew = await frame();
+  if (!same()) return false;
+  const state = drew && isConnected(element) && animated(element);
+  return state === "running" ? (await frame(), same()) : state !== "pending";
 }
 
 // Timers come once a second in hidden pages, messages at once.
@@ -301,12 +323,11 @@ async function look(args, turn) {
   if (needs.scroll || needs.point) reveal(element, turn);
   let points = [];
   if (needs.stable || needs.point) {
-    const before = rectsOf(element);
-    const drew = needs.stable && (await frame());
+    const resting = !needs.stable || (await atRest(element));
     forget();
     if (!isConnected(element)) return args.id ? { answer: { gone: true }, last: true } : no("it is not attached to the document any more");
+    if (!resting) return no("it is moving");
     const rects = rectsOf(element);
-    if (needs.stable && (!sameBoxes(before, rects) || (drew && isAboutToMove(element)))) return no("it is moving");
     const later = changed();
     if (later) return later;
     const then = able();

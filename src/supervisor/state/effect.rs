@@ -36,10 +36,10 @@ impl std::fmt::Debug for Script {
 pub(in crate::supervisor) enum LoginAnswer {
     /// These.
     With(Login),
-    /// They were wrong: the request fails.
-    Wrong,
-    /// Nothing; as if nobody had been asked.
-    NotOurs,
+    /// Nothing: the page shows what the server says to that.
+    Refused,
+    /// Nothing of ours: what the browser does with a proxy that asks.
+    OfProxy,
 }
 
 /// The commands the fold sends.

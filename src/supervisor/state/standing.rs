@@ -58,13 +58,13 @@ struct OfPage {
 
 impl OfPage {
     fn answer(&mut self, asked: &Asked) -> LoginAnswer {
-        let Some(login) = &self.login else { return LoginAnswer::NotOurs };
+        let Some(login) = &self.login else { return LoginAnswer::Refused };
         let bound = self.for_origin.get_or_insert_with(|| asked.auth_challenge.origin.clone());
         if *bound != asked.auth_challenge.origin {
-            return LoginAnswer::NotOurs;
+            return LoginAnswer::Refused; // the login is for one origin
         }
         if self.answered.contains(&asked.request_id) {
-            return LoginAnswer::Wrong; // asked again, the answer was wrong
+            return LoginAnswer::Refused; // asked again, the answer was wrong
         }
         self.answered.push_back(Arc::clone(&asked.request_id));
         if self.answered.len() > QUESTIONS {
@@ -179,9 +179,10 @@ impl State {
     pub(super) fn login_asked(&mut self, session: &SessionKey, asked: Asked) {
         let of_page = self.page_of(session).and_then(|page| self.standing.pages.get_mut(&page));
         let proxy = asked.auth_challenge.source.as_deref() == Some("Proxy");
-        let answer = match of_page.filter(|_| !proxy) {
+        let answer = match of_page {
+            _ if proxy => LoginAnswer::OfProxy,
             Some(of_page) => of_page.answer(&asked),
-            None => LoginAnswer::NotOurs,
+            None => LoginAnswer::Refused,
         };
         self.send(Some(session), 0, Outgoing::AnswerLogin { request: asked.request_id, answer });
     }
