@@ -329,8 +329,7 @@ mod tests {
             };
             let command = words(&line);
             assert!(matches!(command, Command::OnTab { .. }), "{line}");
-            let short = ["click", "hover", "type", "press", "choose"].contains(&name);
-            assert_eq!(command.name(), if short { "act" } else { name });
+            assert_eq!(command.name(), name);
         }
         for (usage, _) in HELP {
             let name = split(usage).0;

@@ -16,13 +16,21 @@ use crate::sync::Deadline;
 /// The colour of a highlight: red, green, blue.
 const ORANGE: [u8; 3] = [255, 69, 0];
 
+/// How an action was asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Word(&'static str);
+
 /// A command to one tab.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "cmd", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum OnTab {
     See(Box<SnapshotOptions>),
+    /// An action, and the word it was asked for by.
     #[serde(skip)]
-    Act(Box<Act>),
+    Act {
+        word: Word,
+        act: Box<Act>,
+    },
     Screenshot(Box<ScreenshotOptions>),
     Pdf(Box<PdfOptions>),
     #[serde(rename_all = "camelCase")]
@@ -142,10 +150,11 @@ pub(super) fn from_words(word: &str, rest: &str) -> Option<Result<OnTab, String>
         "click" | "hover" | "press" if first.is_empty() => usage(),
         "type" | "choose" if text.is_empty() => usage(),
         "body" | "upload" if rest.is_empty() => usage(),
-        "click" | "hover" => act(json!({ "kind": word, "ref": first })),
-        "type" => act(json!({ "kind": "type", "ref": first, "text": text })),
-        "press" => act(json!({ "kind": "press", "key": first })),
-        "choose" => act(json!({ "kind": "select", "ref": first, "values": [text] })),
+        "click" => act("click", json!({ "kind": "click", "ref": first })),
+        "hover" => act("hover", json!({ "kind": "hover", "ref": first })),
+        "type" => act("type", json!({ "kind": "type", "ref": first, "text": text })),
+        "press" => act("press", json!({ "kind": "press", "key": first })),
+        "choose" => act("choose", json!({ "kind": "select", "ref": first, "values": [text] })),
         "text" => Ok(OnTab::Text { selector: some(rest), max_chars: None }),
         "requests" => Ok(OnTab::Requests { filter: some(rest), clear: false }),
         "body" => Ok(OnTab::Body { request: rest.to_owned(), max_bytes: None }),
@@ -173,14 +182,14 @@ fn flags(command: &str, words: &str, known: &[&str]) -> Result<OnTab, String> {
     read(command, map)
 }
 
-fn act(value: Value) -> Result<OnTab, String> {
-    Act::parse(value).map(|act| OnTab::Act(Box::new(act))).map_err(|error| error.to_string())
+fn act(word: &'static str, value: Value) -> Result<OnTab, String> {
+    Act::parse(value).map(|act| OnTab::Act { word: Word(word), act: Box::new(act) }).map_err(|error| error.to_string())
 }
 
 /// Reads a command from the fields beside its name.
 fn read(name: &str, mut map: Map<String, Value>) -> Result<OnTab, String> {
     if name == "act" {
-        return act(Value::Object(map));
+        return act("act", Value::Object(map));
     }
     map.insert("cmd".to_owned(), name.into());
     serde_json::from_value(Value::Object(map)).map_err(|problem| problem.to_string())
@@ -206,7 +215,7 @@ impl OnTab {
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::See(_) => "see",
-            Self::Act(_) => "act",
+            Self::Act { word, .. } => word.0,
             Self::Screenshot(_) => "screenshot",
             Self::Pdf(_) => "pdf",
             Self::Text { .. } => "text",
@@ -232,7 +241,7 @@ impl OnTab {
     pub(super) fn run(&self, tab: &Tab, media: &Path, deadline: Deadline) -> Result<Map<String, Value>, Failure> {
         let told = match self {
             Self::See(options) => told(&tab.snapshot(options, deadline)?),
-            Self::Act(act) => told(&tab.act(act, act.deadline(deadline))?),
+            Self::Act { act, .. } => told(&tab.act(act, act.deadline(deadline))?),
             Self::Screenshot(options) => {
                 let picture = tab.screenshot(options, deadline)?;
                 let ending = if picture.kind == PictureType::Png { "png" } else { "jpg" };
