@@ -86,6 +86,10 @@ mod page_pointer_scroll;
 #[cfg(feature = "page")]
 mod page_requests;
 #[cfg(feature = "page")]
+mod page_settle;
+#[cfg(feature = "page")]
+mod page_settle_network;
+#[cfg(feature = "page")]
 mod page_snapshot;
 #[cfg(feature = "page")]
 mod page_storage;

@@ -1,63 +1,129 @@
 // When what an action caused has come to an end in this document.
 
+const EVERYTHING = {subtree: true, childList: true, attributes: true, characterData: true};
 let changes = 0;
 let lastChange = 0;
 let observer = null;
 let unwatch = 0;
+// Clicks on links whose address is to be saved.
+let saving = [];
 // Nobody asks after an action for so long.
 const WATCHED = 15000;
 
-/** Counts changes of the document from now on. */
+/** Counts changes of the document from now on, those in shadow roots included. */
 calls.watch = () => {
   changes = 0;
+  saving = [];
   clearTimeout(unwatch);
   unwatch = setTimeout(() => {
     if (observer) observer.disconnect();
     observer = null;
+    removeEventListener("click", noteSaving, {capture: true});
   }, WATCHED);
-  if (!observer) {
-    observer = new MutationObserver((records) => {
-      changes += records.length;
-      lastChange = performance.now();
-    });
-    observer.observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
-    for (const root of openRoots()) observer.observe(root, {subtree: true, childList: true, attributes: true, characterData: true});
+  if (observer) {
+    observer.takeRecords();
+    return 0;
   }
+  observer = new MutationObserver(count);
+  observer.observe(document, EVERYTHING);
+  for (const root of allRoots(document)) observer.observe(root, EVERYTHING);
+  addEventListener("click", noteSaving, {capture: true, passive: true});
   return 0;
 };
 
-/** The shadow roots that changes are looked for in: those of the walk before, not of the whole document. */
-function openRoots() {
-  return typeof knownRoots === "function" ? knownRoots() : [];
+function count(records) {
+  if (!records.length) return;
+  changes += records.length;
+  lastChange = performance.now();
+  for (const {addedNodes} of records) {
+    for (const node of addedNodes) if (isElement(node)) observeIn(node);
+  }
+}
+
+/** Shadow roots that came with an element. */
+function observeIn(element) {
+  const own = rootsOf(element);
+  if (own) observer.observe(own, EVERYTHING);
+  for (const root of own ? allRoots(own) : []) observer.observe(root, EVERYTHING);
+  for (const root of allRoots(element)) observer.observe(root, EVERYTHING);
+}
+
+const GET_LINK_HREF = getterOf(HTMLAnchorElement.prototype, "href");
+
+function noteSaving(event) {
+  for (const node of event.composedPath()) {
+    if (!(node instanceof HTMLAnchorElement) || !has(node, "download") || !has(node, "href")) continue;
+    const url = new URL(GET_LINK_HREF.call(node), location.href);
+    // Of another origin it is followed like any link.
+    if (url.origin === location.origin || url.protocol === "data:" || url.protocol === "blob:") saving.push(event);
+    return;
+  }
 }
 
 /**
- * Waits until what runs now has run, and then until nothing has changed for `quiet` milliseconds, `most` milliseconds at
- * most. Gives how much changed and whether it has come to rest.
+ * Waits until what runs now has run, and then until the document has come to rest: `steps` steps and `quiet` milliseconds
+ * without a change, `most` milliseconds at most. Where nothing has changed yet, `look` steps are waited for a change.
  */
-calls.quiet = async ({quiet, most}) => {
+calls.quiet = async ({look, steps, quiet, most}) => {
+  if (!observer) calls.watch(); // another document than the one that was acted on
   const end = performance.now() + most;
   await turn();
   await turn();
-  const untold = observer ? observer.takeRecords().length : 0;
-  if (untold) {
-    changes += untold;
-    lastChange = performance.now();
-  }
-  let rest = true;
-  while (changes > 0) {
+  let [seen, calm, rest] = [counted(), 0, true];
+  for (;;) {
     const now = performance.now();
-    if (now - lastChange >= quiet) break;
-    if (now >= end) {
+    if (seen ? calm >= steps && now - lastChange >= quiet : calm >= look) break;
+    if (seen && now >= end) {
       rest = false;
       break;
     }
-    await after(Math.min(quiet - (now - lastChange), end - now) + 1);
+    await step();
+    const before = seen;
+    seen = counted();
+    calm = seen === before ? calm + 1 : 0;
   }
-  const seen = changes;
   changes = 0; // what comes after that is counted by the next look
-  return {changes: seen, rest};
+  return {changes: seen, rest, saves: saving.some((event) => !event.defaultPrevented)};
 };
+
+function counted() {
+  if (observer) count(observer.takeRecords());
+  return changes;
+}
+
+/** Waits until the document and what it embeds are loaded. */
+calls.loaded = async () => {
+  if (GET_READY.call(document) !== "complete") await new Promise((done) => addEventListener("load", done, {once: true}));
+  await turn();
+  return true;
+};
+
+/**
+ * A frame and a timer. A callback for a frame and a timer of zero that the page has set before have run then: whoever goes
+ * from one to the next is followed, however slow the machine.
+ */
+async function step() {
+  await drawn();
+  await after(0);
+}
+
+/** The next frame. Where none are drawn, many turns in its place: a machine that stands still ends none of them. */
+function drawn() {
+  return new Promise((done) => {
+    let [turns, over] = [document.hidden ? 2 : 40, false];
+    const end = () => {
+      over = true;
+      done();
+    };
+    requestAnimationFrame(end);
+    const go = () => {
+      if (over) return;
+      if (turns-- > 0) setTimeout(go, 10);
+      else end();
+    };
+    go();
+  });
+}
 
 /** A turn of the event loop: tasks that were due before it have run. */
 function turn() {
