@@ -21,7 +21,7 @@ use crate::cdp;
 use crate::cdp::protocol::dom::{BackendNodeId, ResolveNode};
 use crate::cdp::protocol::page::{CreateIsolatedWorld, FrameId};
 use crate::cdp::protocol::runtime::{
-    CallArgument, CallFunctionOn, CallFunctionOnReturns, Evaluate, ExecutionContextId, GetProperties,
+    CallArgument, CallFunctionOn, CallFunctionOnReturns, ExecutionContextId, GetProperties,
     PropertyDescriptor, ReleaseObject, RemoteObjectId,
 };
 use crate::supervisor::{self, Done, FrameRef};
@@ -399,12 +399,6 @@ struct Returned {
 
 impl From<CallFunctionOnReturns> for Returned {
     fn from(returned: CallFunctionOnReturns) -> Self {
-        Self { value: returned.result.value, problem: returned.exception_details.map(|details| details.text) }
-    }
-}
-
-impl From<crate::cdp::protocol::runtime::EvaluateReturns> for Returned {
-    fn from(returned: crate::cdp::protocol::runtime::EvaluateReturns) -> Self {
         let problem = returned.exception_details.map(|details| {
             let thrown = details.exception.and_then(|thrown| thrown.description);
             thrown.unwrap_or(details.text)
@@ -419,21 +413,24 @@ fn make(frame: &FrameId) -> CreateIsolatedWorld {
     make
 }
 
-fn install(context: ExecutionContextId) -> Evaluate {
+/// The token comes as an argument: for a text that it has seen before, V8 need not compile anything.
+fn install(context: ExecutionContextId) -> CallFunctionOn {
     let token = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
-    let mut install = Evaluate::new(format!("{}(\"{token}\")", script::SOURCE));
-    install.context_id = Some(context);
+    let mut install = CallFunctionOn::new(script::SOURCE);
+    install.execution_context_id = Some(context);
+    install.arguments = Some(vec![text(&token)]);
     install.return_by_value = Some(true);
     install.silent = Some(true);
     install
 }
 
+fn text(text: &str) -> CallArgument {
+    let mut argument = CallArgument::default();
+    argument.value = serde_json::value::to_raw_value(text).ok();
+    argument
+}
+
 fn call_of(world: &World, name: &str, args: &RawValue) -> CallFunctionOn {
-    let text = |text: &str| {
-        let mut argument = CallArgument::default();
-        argument.value = serde_json::value::to_raw_value(text).ok();
-        argument
-    };
     let mut given = CallArgument::default();
     given.value = Some(args.to_owned());
     let mut call = CallFunctionOn::new(script::CALL);
