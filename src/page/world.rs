@@ -21,8 +21,8 @@ use crate::cdp;
 use crate::cdp::protocol::dom::{BackendNodeId, ResolveNode};
 use crate::cdp::protocol::page::{CreateIsolatedWorld, FrameId};
 use crate::cdp::protocol::runtime::{
-    CallArgument, CallFunctionOn, CallFunctionOnReturns, ExecutionContextId, GetProperties,
-    PropertyDescriptor, ReleaseObject, RemoteObjectId,
+    CallArgument, CallFunctionOn, CallFunctionOnReturns, ExecutionContextId, GetProperties, PropertyDescriptor,
+    ReleaseObject, RemoteObjectId,
 };
 use crate::supervisor::{self, Done, FrameRef};
 use crate::sync::Deadline;
@@ -143,6 +143,18 @@ impl Tab {
         args: impl Fn(&FrameId) -> A,
         deadline: Deadline,
     ) -> Vec<Result<(Doc, Done<T>), Error>> {
+        self.call_all_beside::<T, A, CallFunctionOn>(frames, name, args, Vec::new(), deadline).0
+    }
+
+    /// The same, and commands of the protocol right behind it.
+    pub(super) fn call_all_beside<T: DeserializeOwned, A: Serialize, C: cdp::rt::Command>(
+        &self,
+        frames: &[FrameId],
+        name: &str,
+        args: impl Fn(&FrameId) -> A,
+        beside: Vec<(FrameRef, C)>,
+        deadline: Deadline,
+    ) -> (Vec<Result<(Doc, Done<T>), Error>>, supervisor::Outcomes<C>) {
         self.make_worlds(frames, deadline);
         let mut outcomes: Vec<Option<Result<(Doc, Done<T>), Error>>> = Vec::new();
         let mut calls = Vec::new();
@@ -158,7 +170,8 @@ impl Tab {
                 (_, Err(error)) => outcomes.push(Some(Err(error))),
             }
         }
-        let mut answers = self.supervisor.session_calls(calls, deadline).into_iter();
+        let (answers, beside) = self.supervisor.session_calls_beside(calls, beside, deadline);
+        let mut answers = answers.into_iter();
         let finish = |(frame, outcome): (&FrameId, Option<_>)| {
             if let Some(outcome) = outcome {
                 return outcome;
@@ -172,7 +185,7 @@ impl Tab {
                 outcome => Ok((world.doc, outcome?)),
             }
         };
-        frames.iter().zip(outcomes).map(finish).collect()
+        (frames.iter().zip(outcomes).map(finish).collect(), beside)
     }
 
     /// A handle of a node for protocol commands, in our world. To be [released](Self::release).

@@ -357,12 +357,11 @@ impl Supervisor {
     /// The same for several calls under way at once. One that ends badly does not end the others.
     pub(super) fn guarded_all<P: Serialize>(
         &self,
-        calls: &[(Route, P)],
-        method: &'static str,
+        calls: &[(Route, &'static str, P)],
         deadline: Deadline,
     ) -> Vec<Result<Done<RawReply>, Error>> {
-        let begun = calls.iter().map(|(route, params)| {
-            self.begin_guarded(route, Cow::Borrowed(method), params, deadline).map_or_else(Slot::Ended, Slot::Open)
+        let begun = calls.iter().map(|(route, method, params)| {
+            self.begin_guarded(route, Cow::Borrowed(*method), params, deadline).map_or_else(Slot::Ended, Slot::Open)
         });
         let mut slots: Vec<Slot<'_>> = begun.collect();
         while slots.iter().any(|slot| matches!(slot, Slot::Open(_))) {

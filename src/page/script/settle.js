@@ -3,6 +3,7 @@
 const EVERYTHING = {subtree: true, childList: true, attributes: true, characterData: true};
 let changes = 0;
 let lastChange = 0;
+let watchedSince = 0;
 let observer = null;
 let unwatch = 0;
 // Clicks on links whose address is to be saved.
@@ -19,17 +20,40 @@ calls.watch = () => {
     if (observer) observer.disconnect();
     observer = null;
     removeEventListener("click", noteSaving, {capture: true});
+    onMoves(UNLISTEN);
   }, WATCHED);
   if (observer) {
-    observer.takeRecords();
+    if (observer.takeRecords().length) noteMove();
     return 0;
   }
+  watchedSince = performance.now();
   observer = new MutationObserver(count);
   observer.observe(document, EVERYTHING);
   for (const root of allRoots(document)) observer.observe(root, EVERYTHING);
   addEventListener("click", noteSaving, {capture: true, passive: true});
+  onMoves(LISTEN_TO);
   return 0;
 };
+
+// What moves things without a change of the document.
+const MOVES = ["scroll", "load", "toggle"];
+const UNLISTEN = EventTarget.prototype.removeEventListener;
+
+function onMoves(how) {
+  for (const type of MOVES) how.call(document, type, noteMove, {capture: true, passive: true});
+  how.call(window, "resize", noteMove, {capture: true, passive: true});
+}
+
+function noteMove() {
+  lastChange = performance.now();
+}
+
+/** Whether the document has been watched for so many milliseconds and nothing has changed or scrolled meanwhile. */
+function isCalm(milliseconds) {
+  if (!observer) return false;
+  counted();
+  return performance.now() - Math.max(lastChange, watchedSince) >= milliseconds;
+}
 
 function count(records) {
   if (!records.length) return;
