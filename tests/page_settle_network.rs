@@ -86,7 +86,7 @@ fn requests_that_were_there_before_and_those_that_nothing_comes_of_are_not_waite
         poll.let_go();
         page.site.wait_asked("a.localhost/poll", 2);
         let outcome = acting.join().unwrap();
-        assert_eq!(settled(&outcome), RESTS, "{outcome:?}");
+        assert!([NOTHING, RESTS].contains(&settled(&outcome)), "{outcome:?}");
     });
     assert_eq!(page.value("pressed"), 1);
 }

@@ -29,7 +29,7 @@ const RESTLESS: Duration = Duration::from_millis(1000);
 const LOADING: Duration = Duration::from_secs(10);
 /// So long a download may take to begin, once it is known to be on its way.
 const BEGINNING: Duration = Duration::from_secs(3);
-/// How long a look at the page itself may take. A page that hangs is freed before that.
+/// How long it may take to begin to watch. A page that hangs is freed before that.
 const LOOK: Duration = Duration::from_secs(5);
 /// How often dialogs and navigations are looked for while requests are under way.
 const SLICE: Duration = Duration::from_millis(50);
@@ -69,11 +69,16 @@ struct Rest {
     rest: bool,
     /// A link was clicked whose address is to be saved.
     saves: bool,
+    /// Steps without a frame.
+    #[allow(dead_code)] // for the trace
+    undrawn: u32,
 }
 
 /// What has been seen so far.
 #[derive(Default)]
 struct Seen {
+    /// Some document has answered.
+    looked: bool,
     changed: bool,
     restless: bool,
     saves: bool,
@@ -89,6 +94,8 @@ impl Tab {
             return self.batch(actions, stop_on_error.unwrap_or(true), deadline);
         }
         let began = Instant::now();
+        // What was told of before is not this action's.
+        self.supervisor.caught_up(deadline)?;
         let before = self.before();
         if let Some(open) = before.seen.dialogs_of(self.target.as_str()).next() {
             return Err(supervisor::Error::blocked_by_dialog("act", &open.id).into());
@@ -146,8 +153,9 @@ impl Tab {
         {
             frames.push(around);
         }
-        let watched = self.call_all::<u8, ()>(&frames, "watch", |_| (), deadline.within(LOOK));
-        frames.into_iter().zip(watched).filter(|(_, watched)| watched.is_ok()).map(|(frame, _)| frame).collect()
+        // One that does not answer begins to watch when it is looked at.
+        self.call_all::<u8, ()>(&frames, "watch", |_| (), deadline.within(LOOK));
+        frames
     }
 
     /// Waits for what it caused. Gives the reason why that counts as over.
@@ -192,19 +200,22 @@ impl Tab {
         if self.downloads.is_some() && (seen.saves || self.was_a_download(before)) && self.begun(before, deadline) {
             return "a download began";
         }
-        match (seen.restless, seen.changed) {
-            (true, _) => "the page goes on changing",
-            (false, true) => "the page changed and has come to rest",
-            (false, false) => "nothing changed",
+        match seen {
+            Seen { restless: true, .. } => "the page goes on changing",
+            Seen { changed: true, .. } => "the page changed and has come to rest",
+            Seen { looked: true, .. } => "nothing changed",
+            _ => "the page does not answer",
         }
     }
 
     fn look_at(&self, frames: &[FrameId], look: u32, seen: &mut Seen, loading: Deadline) {
-        let most = if seen.restless { QUIET } else { RESTLESS };
+        let most = if seen.restless { Duration::ZERO } else { RESTLESS };
         let args = Quiet { look, steps: STEPS, quiet: millis(QUIET), most: millis(most) };
-        let found = self.call_all::<Rest, &Quiet>(frames, "quiet", |_| &args, loading.within(LOOK));
+        let found = self.call_all::<Rest, &Quiet>(frames, "quiet", |_| &args, loading);
         // A frame that does not answer is on its way elsewhere, gone, or under a dialog: others tell.
         for (_, done) in found.into_iter().flatten() {
+            tracing::trace!(target: "cdpilot::page", rest = ?done.result, "looked");
+            seen.looked = true;
             seen.changed |= done.result.changes > 0;
             seen.restless |= !done.result.rest;
             seen.saves |= done.result.saves;

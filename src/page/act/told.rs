@@ -7,7 +7,7 @@ use super::super::{Download, Error, Tab};
 use super::settle::Before;
 use super::{Act, Did, Outcome};
 use crate::cdp::protocol::target::TargetId;
-use crate::supervisor::{ConsoleLevel, Dialog, Kind as Noted, Snapshot};
+use crate::supervisor::{ConsoleLevel, Dialog, Kind as Noted, Page, Snapshot};
 use crate::sync::Deadline;
 
 /// Characters of a difference at most.
@@ -73,7 +73,9 @@ impl Tab {
 
     fn new_tabs(&self, before: &Before, now: &Snapshot) -> Vec<TargetId> {
         let new = now.pages.iter().filter(|page| before.seen.page(page.target_id.as_str()).is_none());
-        new.filter(|page| page.opener.as_ref() == Some(&self.target)).map(|page| page.target_id.clone()).collect()
+        // One that is opened with Control or the middle button has no opener.
+        let is_from_here = |page: &&Page| page.opener.as_ref().map_or(!page.own, |opener| *opener == self.target);
+        new.filter(is_from_here).map(|page| page.target_id.clone()).collect()
     }
 
     fn downloads_since(&self, before: &Before) -> Vec<Download> {

@@ -10,6 +10,8 @@ let unwatch = 0;
 let saving = [];
 // Nobody asks after an action for so long.
 const WATCHED = 15000;
+// So many steps with a change are no end of changes.
+const RESTLESS = 10;
 
 /** Counts changes of the document from now on, those in shadow roots included. */
 calls.watch = () => {
@@ -86,28 +88,31 @@ function noteSaving(event) {
 
 /**
  * Waits until what runs now has run, and then until the document has come to rest: `steps` steps and `quiet` milliseconds
- * without a change, `most` milliseconds at most. Where nothing has changed yet, `look` steps are waited for a change.
+ * without a change, `most` milliseconds at most where it changes all the time. Where nothing has changed yet, `look` steps are waited for a change.
  */
 calls.quiet = async ({look, steps, quiet, most}) => {
   if (!observer) calls.watch(); // another document than the one that was acted on
   const end = performance.now() + most;
   await turn();
   await turn();
-  let [seen, calm, rest] = [counted(), 0, true];
+  let [seen, calm, busy, done, undrawn, rest] = [counted(), 0, 0, 0, 0, true];
   for (;;) {
     const now = performance.now();
     if (seen ? calm >= steps && now - lastChange >= quiet : calm >= look) break;
-    if (seen && now >= end) {
-      rest = false;
+    // Few changes in a long time are those of a slow machine.
+    if (done >= steps && now >= end && (busy >= RESTLESS || now >= end + 3 * most)) {
+      rest = !seen;
       break;
     }
-    await step();
+    if (!(await step())) undrawn++;
+    done++;
     const before = seen;
     seen = counted();
-    calm = seen === before ? calm + 1 : 0;
+    if (seen === before) calm++;
+    else [calm, busy] = [0, busy + 1];
   }
   changes = 0; // what comes after that is counted by the next look
-  return {changes: seen, rest, saves: saving.some((event) => !event.defaultPrevented)};
+  return {changes: seen, rest, undrawn, saves: saving.some((event) => !event.defaultPrevented)};
 };
 
 function counted() {
@@ -127,23 +132,30 @@ calls.loaded = async () => {
  * from one to the next is followed, however slow the machine.
  */
 async function step() {
-  await drawn();
+  const frame = await drawn();
   await after(0);
+  return frame;
 }
 
-/** The next frame. Where none are drawn, many turns in its place: a machine that stands still ends none of them. */
+// Whether no frames are drawn of this document: the last one that was waited for has not come.
+let undrawable = false;
+
+/**
+ * Waits for the next frame; whether it came. Where none are drawn, many turns in its place: a machine under load, where the
+ * processes that draw come late, still gets there first.
+ */
 function drawn() {
   return new Promise((done) => {
-    let [turns, over] = [document.hidden ? 2 : 40, false];
-    const end = () => {
-      over = true;
-      done();
+    let [turns, over] = [document.hidden || undrawable ? 2 : 200, false];
+    const end = (frame) => {
+      [undrawable, over] = [!frame, true];
+      done(frame);
     };
-    requestAnimationFrame(end);
+    requestAnimationFrame(() => end(true));
     const go = () => {
       if (over) return;
       if (turns-- > 0) setTimeout(go, 10);
-      else end();
+      else end(false);
     };
     go();
   });
