@@ -43,8 +43,12 @@ fn where_trusted_input_is_not_answered_events_come_by_script_and_once() {
     let Some(page) = behind("unanswered") else { return };
     page.act(json!({ "kind": "hover", "selector": "iframe" })).unwrap();
     let (inner, id) = (page.frame("/in"), page.id_of("/in"));
-    // Somebody takes the emulated focus away again.
-    let emulate = |on: bool| page.supervisor().call(&page.top(), &SetFocusEmulationEnabled::new(on), soon()).unwrap();
+    // Somebody takes the emulated focus away again, in every process of the page.
+    let emulate = |on: bool| {
+        for frame in [&page.top(), &inner] {
+            page.supervisor().call(frame, &SetFocusEmulationEnabled::new(on), soon()).unwrap();
+        }
+    };
     emulate(false);
     let hidden = "document.hidden || new Promise(done => addEventListener('visibilitychange', () => done(document.hidden), true))";
     assert_eq!(page.value(hidden), true);
