@@ -44,9 +44,17 @@ fn it_is_waited_for_until_an_element_can_be_clicked() {
 fn what_stays_in_the_way_is_named() {
     // All in one page: each waits until its deadline, so they wait together.
     let cases = [
-        ("<div style='display: none' id=d0><button id=b0>Go</button></div>", "not visible (display: none of div#d0)", None),
+        (
+            "<div style='display: none' id=d0><button id=b0>Go</button></div>",
+            "not visible (display: none of div#d0)",
+            None,
+        ),
         ("<button id=b1 style='visibility: hidden'>Go</button>", "not visible (visibility: hidden)", None),
-        ("<button id=b2 style='width: 0; height: 0; border: 0; padding: 0; overflow: hidden'></button>", "it has no size", None),
+        (
+            "<button id=b2 style='width: 0; height: 0; border: 0; padding: 0; overflow: hidden'></button>",
+            "it has no size",
+            None,
+        ),
         ("<button id=b3 disabled>Go</button>", "it is disabled", None),
         ("<fieldset id=d4 disabled><button id=b4>Go</button></fieldset>", "disabled by group (fieldset#d4)", None),
         ("<div id=d5 inert><button id=b5>Go</button></div>", "inert with div#d5", None),
