@@ -142,7 +142,7 @@ impl Tab {
         name: &str,
         args: impl Fn(&FrameId) -> A,
         deadline: Deadline,
-    ) -> Vec<Result<(Doc, Done<T>), Error>> {
+    ) -> Vec<Called<T>> {
         self.call_all_beside::<T, A, CallFunctionOn>(frames, name, args, Vec::new(), deadline).0
     }
 
@@ -154,9 +154,9 @@ impl Tab {
         args: impl Fn(&FrameId) -> A,
         beside: Vec<(FrameRef, C)>,
         deadline: Deadline,
-    ) -> (Vec<Result<(Doc, Done<T>), Error>>, supervisor::Outcomes<C>) {
+    ) -> (Vec<Called<T>>, supervisor::Outcomes<C>) {
         self.make_worlds(frames, deadline);
-        let mut outcomes: Vec<Option<Result<(Doc, Done<T>), Error>>> = Vec::new();
+        let mut outcomes: Vec<Option<Called<T>>> = Vec::new();
         let mut calls = Vec::new();
         for frame in frames {
             let world = self.known(frame);
@@ -404,6 +404,9 @@ impl Tab {
     }
 }
 
+/// What a call into a frame came to, and the document that it was made in.
+pub(super) type Called<T> = Result<(Doc, Done<T>), Error>;
+
 /// What a script came to.
 struct Returned {
     value: Option<Box<RawValue>>,
@@ -438,14 +441,11 @@ fn install(context: ExecutionContextId) -> CallFunctionOn {
 }
 
 fn text(text: &str) -> CallArgument {
-    let mut argument = CallArgument::default();
-    argument.value = serde_json::value::to_raw_value(text).ok();
-    argument
+    CallArgument { value: serde_json::value::to_raw_value(text).ok(), ..CallArgument::default() }
 }
 
 fn call_of(world: &World, name: &str, args: &RawValue) -> CallFunctionOn {
-    let mut given = CallArgument::default();
-    given.value = Some(args.to_owned());
+    let given = CallArgument { value: Some(args.to_owned()), ..CallArgument::default() };
     let mut call = CallFunctionOn::new(script::CALL);
     call.execution_context_id = Some(world.context);
     call.arguments = Some(vec![text(&world.doc.0), text(name), given]);
@@ -461,9 +461,7 @@ fn raw(args: &impl Serialize, frame: &FrameId) -> Result<Box<RawValue>, Error> {
 }
 
 fn argument(value: &impl Serialize, frame: &FrameId) -> Result<CallArgument, Error> {
-    let mut argument = CallArgument::default();
-    argument.value = Some(raw(value, frame)?);
-    Ok(argument)
+    Ok(CallArgument { value: Some(raw(value, frame)?), ..CallArgument::default() })
 }
 
 /// Whether the execution context or the object in it is gone: Chromium's sentences for that.

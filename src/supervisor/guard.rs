@@ -351,8 +351,8 @@ impl Supervisor {
         let mut call = self.begin_guarded(route, method, params, deadline)?;
         loop {
             match self.wait_guarded(call, deadline, true) {
-                Ok(outcome) => return outcome,
-                Err(back) => call = back,
+                Slot::Open(back) => call = back,
+                ended => return ended.outcome(),
             }
         }
     }
@@ -378,13 +378,8 @@ impl Supervisor {
                         continue;
                     }
                 };
-                *slot = match self.wait_guarded(call, deadline, wait) {
-                    Ok(outcome) => Slot::from(outcome),
-                    Err(back) => {
-                        wait = false;
-                        Slot::Open(back)
-                    }
-                };
+                *slot = self.wait_guarded(call, deadline, wait);
+                wait &= !matches!(slot, Slot::Open(_));
             }
         }
         slots.into_iter().map(Slot::outcome).collect()
@@ -406,28 +401,23 @@ impl Supervisor {
         Ok(Guarded { watch, reply })
     }
 
-    /// Waits a while for a call, or not at all. The call back when it is not at its end.
-    fn wait_guarded<'a>(
-        &'a self,
-        call: Guarded<'a>,
-        deadline: Deadline,
-        wait: bool,
-    ) -> Result<Result<Done<RawReply>, Error>, Guarded<'a>> {
+    /// Waits a while for a call, or not at all.
+    fn wait_guarded<'a>(&'a self, call: Guarded<'a>, deadline: Deadline, wait: bool) -> Slot<'a> {
         let Guarded { mut watch, reply } = call;
         let patience = if wait { watch.patience() } else { Duration::ZERO };
         let reply = match reply.poll_raw(deadline.within(patience)) {
-            Ok(outcome) => return Ok(outcome.map(|raw| watch.answered(raw)).map_err(Error::from)),
+            Ok(outcome) => return Slot::from(outcome.map(|raw| watch.answered(raw)).map_err(Error::from)),
             Err(back) => back,
         };
         if let Err(error) = self.check_dialogs(watch.route, &watch.method, Patience::Grace(watch.began)) {
-            return Ok(Err(error));
+            return Slot::Ended(error);
         }
         if deadline.passed() {
-            return Ok(Err(watch.too_late(reply, deadline)));
+            return Slot::Ended(watch.too_late(reply, deadline));
         }
         match watch.look(deadline) {
-            Ok(()) => Err(Guarded { watch, reply }),
-            Err(error) => Ok(Err(error)),
+            Ok(()) => Slot::Open(Guarded { watch, reply }),
+            Err(error) => Slot::Ended(error),
         }
     }
 

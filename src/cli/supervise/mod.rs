@@ -199,8 +199,8 @@ impl Session {
         let (lines, patience, writer) = Lines::start(tell.clone(), alive.clone()).map_err(refused)?;
         lines.write(&Ready::of(supervisor, args.policy.into()));
         let (misread, unread) = bounded::<Misread>(WAITING);
-        let mut options = PageOptions::default();
-        options.downloads = args.files.as_ref().map(|folder| folder.join("downloads"));
+        let downloads = args.files.as_ref().map(|folder| folder.join("downloads"));
+        let options = PageOptions { downloads, ..PageOptions::default() };
         let media = args.files.as_ref().map_or_else(|| ".".into(), |folder| folder.join("media"));
         let tabs = Tabs::with_options(Arc::clone(supervisor), options)?;
         let means = Means { tabs, settings, media: media.into() };

@@ -332,7 +332,7 @@ fn media_command(media: Option<&Media>) -> SetEmulatedMedia {
 }
 
 fn headers_of(given: &BTreeMap<String, String>) -> Headers {
-    serde_json::value::to_raw_value(given).map(Into::into).unwrap_or_default()
+    serde_json::value::to_raw_value(given).unwrap_or_default()
 }
 
 fn bad(field: &str, problem: &str) -> Error {

@@ -64,14 +64,14 @@ impl Tab {
             description: options.format == super::Format::Aria,
         };
         let counting = self.count_asked(&frames, deadline);
-        let (answers, found) = self.call_all_beside(&frames, "tree", &ask, counting.search, deadline);
+        let (answers, found) = self.call_all_beside(&frames, "tree", ask, counting.search, deadline);
         let (mut read, mut rescued) = (HashMap::new(), false);
         let mut unread: Vec<Unread> = nowhere.into_iter().map(|frame| unread_frame(frame, BETWEEN)).collect();
         let mut answers: Answers = frames.iter().cloned().zip(answers).collect();
         let found = self.find_closed(counting.sessions, found, &counts(&answers), deadline);
         if !found.is_empty() {
             let again: Vec<FrameId> = found.iter().flat_map(|found| found.frames.iter().cloned()).collect();
-            let anew = self.call_all(&again, "tree", &ask, deadline);
+            let anew = self.call_all(&again, "tree", ask, deadline);
             answers.extend(again.into_iter().zip(anew));
             self.explained(&found, &counts(&answers));
         }
