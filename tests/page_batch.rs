@@ -130,6 +130,7 @@ fn it_ends_where_what_follows_was_meant_for_another_document() {
     let outcome = page.act(going_on(&[gone, click("#b")])).unwrap();
     assert_eq!((results(&outcome).len(), outcome.failed), (1, Some(1)), "{outcome:?}");
     assert_eq!(outcome.aborted.unwrap()["reason"], "navigation");
+    page.loaded();
     assert_eq!(page.value("log.length"), 0);
 }
 
