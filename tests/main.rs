@@ -48,6 +48,8 @@ mod cli_run;
 #[cfg(feature = "cli")]
 mod cli_supervise;
 #[cfg(feature = "cli")]
+mod cli_supervise_page;
+#[cfg(feature = "cli")]
 mod fuzz_seeds;
 #[cfg(unix)]
 mod never_block;

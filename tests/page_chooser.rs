@@ -16,8 +16,8 @@ const PAGE: &str = "<label for=one>One</label><input id=one type=file aria-label
     <input id=many type=file multiple aria-label='the many'><button onclick='one.click()'>open</button>\
     <button id=other aria-label='no input'>x</button><script>seen = []; \
     for (const input of [one, many]) for (const kind of ['input', 'change', 'cancel']) \
-    input.addEventListener(kind, async event => seen.push([input.id, kind, \
-    ...await Promise.all([...input.files].map(f => f.text().then(t => f.name + ':' + t)))]))</script>";
+    input.addEventListener(kind, event => { const told = [input.id, kind]; seen.push(told); \
+    told.read = Promise.all([...input.files].map(f => f.text().then(t => f.name + ':' + t))).then(files => told.push(...files)) })</script>";
 
 fn armed(upload: Upload) -> ArmedChooser {
     match upload {
@@ -37,7 +37,8 @@ fn files(folder: &Path) -> [PathBuf; 2] {
 /// What the page has seen, once it has seen so much.
 fn seen(at: &dyn Fn(&str) -> Value, many: usize) -> Value {
     at(&format!(
-        "new Promise(done => {{ const look = () => seen.length >= {many} ? done(seen) : setTimeout(look, 10); look() }})"
+        "new Promise(done => {{ const look = () => seen.length >= {many} ? done(Promise.all(seen.map(told => told.read)).then(() => \
+         seen.map(told => [...told]))) : setTimeout(look, 10); look() }})"
     ))
 }
 

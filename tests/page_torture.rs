@@ -42,37 +42,49 @@ fn it_is_waited_for_until_an_element_can_be_clicked() {
 
 #[test]
 fn what_stays_in_the_way_is_named() {
-    let Some(page) = Paged::new("torture-reasons") else { return };
-    let button = "<button id=b>Go</button>";
-    for (html, reason, cover) in [
-        (format!("<div style='display: none' id=d>{button}</div>"), "not visible (display: none of div#d)", None),
-        ("<button id=b style='visibility: hidden'>Go</button>".to_owned(), "not visible (visibility: hidden)", None),
-        ("<button id=b style='width: 0; height: 0; border: 0; padding: 0; overflow: hidden'></button>".to_owned(), "it has no size", None),
-        ("<button id=b disabled>Go</button>".to_owned(), "it is disabled", None),
-        (format!("<fieldset id=f disabled>{button}</fieldset>"), "disabled by group (fieldset#f)", None),
-        (format!("<div id=d inert>{button}</div>"), "inert with div#d", None),
-        ("<button id=b style='pointer-events: none'>Go</button>".to_owned(), "pointer-events: none", None),
-        ("<button id=b style='position: fixed; left: -500px'>Go</button>".to_owned(), "outside of the viewport", None),
+    // All in one page: each waits until its deadline, so they wait together.
+    let cases = [
         (
-            format!("{button}<div id=d role=dialog aria-label='We value you' style='position: fixed; inset: 0'><p id=p style='height: 100%; margin: 0'>Cookies</p></div>"),
+            "<div style='display: none' id=d0><button id=b0>Go</button></div>",
+            "not visible (display: none of div#d0)",
+            None,
+        ),
+        ("<button id=b1 style='visibility: hidden'>Go</button>", "not visible (visibility: hidden)", None),
+        (
+            "<button id=b2 style='width: 0; height: 0; border: 0; padding: 0; overflow: hidden'></button>",
+            "it has no size",
+            None,
+        ),
+        ("<button id=b3 disabled>Go</button>", "it is disabled", None),
+        ("<fieldset id=d4 disabled><button id=b4>Go</button></fieldset>", "disabled by group (fieldset#d4)", None),
+        ("<div id=d5 inert><button id=b5>Go</button></div>", "inert with div#d5", None),
+        ("<button id=b6 style='pointer-events: none'>Go</button>", "pointer-events: none", None),
+        ("<button id=b7 style='position: fixed; left: -500px'>Go</button>", "outside of the viewport", None),
+        (
+            "<div style='position: relative; width: 200px; height: 60px'><button id=b8>Go</button><div id=d8 role=dialog aria-label='We value you' style='position: absolute; inset: 0'><p id=p style='height: 100%; margin: 0'>Cookies</p></div></div>",
             "covered",
-            Some("paragraph (p#p) in dialog \"We value you\" (div#d)"),
+            Some("paragraph (p#p) in dialog \"We value you\" (div#d8)"),
         ),
         (
-            "<style>@keyframes go { to { transform: translateX(300px) } }</style><button id=b style='animation: go 1s linear infinite alternate'>Go</button>".to_owned(),
+            "<style>@keyframes go { to { transform: translateX(300px) } }</style><button id=b9 style='animation: go 1s linear infinite alternate'>Go</button>",
             "it is moving",
             None,
         ),
-    ] {
-        page.put("/", &html);
-        page.go("/");
-        let error = page.fails(json!({ "kind": "click", "selector": "#b" }));
+    ];
+    let html: String = cases.iter().map(|(html, ..)| *html).collect();
+    let Some(page) = Paged::logging("torture-reasons", &html) else { return };
+    let fails = &|number: usize| page.fails(json!({ "kind": "click", "selector": format!("#b{number}") }));
+    let errors: Vec<Error> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..cases.len()).map(|number| scope.spawn(move || fails(number))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for ((html, reason, cover), error) in cases.iter().zip(errors) {
         assert_eq!(error.code(), "NOT_ACTIONABLE", "{html}: {error}");
         let (said, by) = not_actionable(&error);
         assert!(said.contains(reason), "{html}: {said}");
-        assert_eq!(by.as_deref(), cover, "{html}");
-        assert!(!page.log().contains("down"), "{html}");
+        assert_eq!(by.as_deref(), *cover, "{html}");
     }
+    assert!(!page.log().contains("down"));
     let error = page.fails(json!({ "kind": "click", "selector": "#nowhere" }));
     assert_eq!(error.code(), "NOT_FOUND");
     for bad in [

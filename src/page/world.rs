@@ -21,8 +21,8 @@ use crate::cdp;
 use crate::cdp::protocol::dom::{BackendNodeId, ResolveNode};
 use crate::cdp::protocol::page::{CreateIsolatedWorld, FrameId};
 use crate::cdp::protocol::runtime::{
-    CallArgument, CallFunctionOn, CallFunctionOnReturns, Evaluate, ExecutionContextId, GetProperties,
-    PropertyDescriptor, ReleaseObject, RemoteObjectId,
+    CallArgument, CallFunctionOn, CallFunctionOnReturns, ExecutionContextId, GetProperties, PropertyDescriptor,
+    ReleaseObject, RemoteObjectId,
 };
 use crate::supervisor::{self, Done, FrameRef};
 use crate::sync::Deadline;
@@ -143,6 +143,18 @@ impl Tab {
         args: impl Fn(&FrameId) -> A,
         deadline: Deadline,
     ) -> Vec<Result<(Doc, Done<T>), Error>> {
+        self.call_all_beside::<T, A, CallFunctionOn>(frames, name, args, Vec::new(), deadline).0
+    }
+
+    /// The same, and commands of the protocol right behind it.
+    pub(super) fn call_all_beside<T: DeserializeOwned, A: Serialize, C: cdp::rt::Command>(
+        &self,
+        frames: &[FrameId],
+        name: &str,
+        args: impl Fn(&FrameId) -> A,
+        beside: Vec<(FrameRef, C)>,
+        deadline: Deadline,
+    ) -> (Vec<Result<(Doc, Done<T>), Error>>, supervisor::Outcomes<C>) {
         self.make_worlds(frames, deadline);
         let mut outcomes: Vec<Option<Result<(Doc, Done<T>), Error>>> = Vec::new();
         let mut calls = Vec::new();
@@ -158,7 +170,8 @@ impl Tab {
                 (_, Err(error)) => outcomes.push(Some(Err(error))),
             }
         }
-        let mut answers = self.supervisor.session_calls(calls, deadline).into_iter();
+        let (answers, beside) = self.supervisor.session_calls_beside(calls, beside, deadline);
+        let mut answers = answers.into_iter();
         let finish = |(frame, outcome): (&FrameId, Option<_>)| {
             if let Some(outcome) = outcome {
                 return outcome;
@@ -172,7 +185,7 @@ impl Tab {
                 outcome => Ok((world.doc, outcome?)),
             }
         };
-        frames.iter().zip(outcomes).map(finish).collect()
+        (frames.iter().zip(outcomes).map(finish).collect(), beside)
     }
 
     /// A handle of a node for protocol commands, in our world. To be [released](Self::release).
@@ -399,12 +412,6 @@ struct Returned {
 
 impl From<CallFunctionOnReturns> for Returned {
     fn from(returned: CallFunctionOnReturns) -> Self {
-        Self { value: returned.result.value, problem: returned.exception_details.map(|details| details.text) }
-    }
-}
-
-impl From<crate::cdp::protocol::runtime::EvaluateReturns> for Returned {
-    fn from(returned: crate::cdp::protocol::runtime::EvaluateReturns) -> Self {
         let problem = returned.exception_details.map(|details| {
             let thrown = details.exception.and_then(|thrown| thrown.description);
             thrown.unwrap_or(details.text)
@@ -419,21 +426,24 @@ fn make(frame: &FrameId) -> CreateIsolatedWorld {
     make
 }
 
-fn install(context: ExecutionContextId) -> Evaluate {
+/// The token comes as an argument: for a text that it has seen before, V8 need not compile anything.
+fn install(context: ExecutionContextId) -> CallFunctionOn {
     let token = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
-    let mut install = Evaluate::new(format!("{}(\"{token}\")", script::SOURCE));
-    install.context_id = Some(context);
+    let mut install = CallFunctionOn::new(script::SOURCE);
+    install.execution_context_id = Some(context);
+    install.arguments = Some(vec![text(&token)]);
     install.return_by_value = Some(true);
     install.silent = Some(true);
     install
 }
 
+fn text(text: &str) -> CallArgument {
+    let mut argument = CallArgument::default();
+    argument.value = serde_json::value::to_raw_value(text).ok();
+    argument
+}
+
 fn call_of(world: &World, name: &str, args: &RawValue) -> CallFunctionOn {
-    let text = |text: &str| {
-        let mut argument = CallArgument::default();
-        argument.value = serde_json::value::to_raw_value(text).ok();
-        argument
-    };
     let mut given = CallArgument::default();
     given.value = Some(args.to_owned());
     let mut call = CallFunctionOn::new(script::CALL);

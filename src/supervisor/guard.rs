@@ -27,6 +27,8 @@ use crate::sync::Deadline;
 /// A call on a page whose dialog another process shows usually goes through; when it has not by now,
 /// it is blocked after all.
 pub(super) const DIALOG_GRACE: Duration = Duration::from_secs(1);
+/// The same for input, when the dialog came after it: most likely because of it.
+const INPUT_GRACE: Duration = Duration::from_millis(100);
 /// A call that is answered so soon needs no probe.
 const UNPROBED: Duration = Duration::from_millis(50);
 /// How often outstanding probes are looked at.
@@ -44,7 +46,8 @@ const OF_ALL_FRAMES: [&str; 5] =
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Patience {
     None,
-    Grace,
+    /// For a call that began then.
+    Grace(Instant),
 }
 
 struct Probe {
@@ -357,12 +360,11 @@ impl Supervisor {
     /// The same for several calls under way at once. One that ends badly does not end the others.
     pub(super) fn guarded_all<P: Serialize>(
         &self,
-        calls: &[(Route, P)],
-        method: &'static str,
+        calls: &[(Route, &'static str, P)],
         deadline: Deadline,
     ) -> Vec<Result<Done<RawReply>, Error>> {
-        let begun = calls.iter().map(|(route, params)| {
-            self.begin_guarded(route, Cow::Borrowed(method), params, deadline).map_or_else(Slot::Ended, Slot::Open)
+        let begun = calls.iter().map(|(route, method, params)| {
+            self.begin_guarded(route, Cow::Borrowed(*method), params, deadline).map_or_else(Slot::Ended, Slot::Open)
         });
         let mut slots: Vec<Slot<'_>> = begun.collect();
         while slots.iter().any(|slot| matches!(slot, Slot::Open(_))) {
@@ -417,7 +419,7 @@ impl Supervisor {
             Ok(outcome) => return Ok(outcome.map(|raw| watch.answered(raw)).map_err(Error::from)),
             Err(back) => back,
         };
-        if let Err(error) = self.check_dialogs(watch.route, &watch.method, Patience::Grace) {
+        if let Err(error) = self.check_dialogs(watch.route, &watch.method, Patience::Grace(watch.began)) {
             return Ok(Err(error));
         }
         if deadline.passed() {
@@ -452,7 +454,12 @@ impl Supervisor {
         let blocks = |dialog: &&Dialog| {
             let shown_by = dialog.frame_id.as_ref().and_then(|f| snapshot.frame(f.as_str()));
             let same = shown_by.is_none_or(|f| f.session_id.as_ref() == Some(&route.session));
-            same || (patience == Patience::Grace && open_for(dialog) > DIALOG_GRACE)
+            let takes_long = |began: Instant| {
+                let open = open_for(dialog);
+                let caused = method.starts_with("Input.") && open <= began.elapsed();
+                open > if caused { INPUT_GRACE } else { DIALOG_GRACE }
+            };
+            same || matches!(patience, Patience::Grace(began) if takes_long(began))
         };
         let dialogs: Vec<String> =
             snapshot.dialogs_of(route.target.as_str()).filter(blocks).map(|d| d.id.to_string()).collect();

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::super::input::{Buttons, Sent, UNANSWERED, moved, pressed, released};
 use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
-use super::pointer::{Arrived, did};
+use super::pointer::{Arrived, COMING, did};
 use super::ready::{Needs, Ready};
 use super::{Act, Button, Did, Input, Kind, Locator, Point};
 use crate::cdp::protocol::input::{DispatchDragEvent, DispatchDragEventType, DragData};
@@ -125,7 +125,7 @@ impl Tab {
             Some(ready) => self.arrive(ready, from.point, 0, deadline)?,
             None => self.send_mouse(vec![moved(from.point, Buttons::default(), 0)], deadline.within(UNANSWERED))?,
         };
-        if sent == Sent::Unanswered {
+        if sent == Sent::Unanswered && !self.came_after_all(from, deadline)? {
             return self.synthetic_drag(from, to_spot, steps, deadline);
         }
         let mut sent = self.send_mouse(vec![pressed(from.point, Button::Left, 1, 0)], deadline)?;
@@ -161,6 +161,18 @@ impl Tab {
             self.end_drag(&frames, from.point, deadline)?;
         }
         Ok(Did { rescued, ..did(sent)? })
+    }
+
+    /// Whether the mouse has come to where the drag begins, though Chromium has not said so.
+    fn came_after_all(&self, from: &Spot, deadline: Deadline) -> Result<bool, Error> {
+        let node = match &from.ready {
+            Some(ready) => ready.node.clone(),
+            None => {
+                let frame = self.top()?;
+                Node { doc: self.document(&frame, deadline)?, frame, id: 0 }
+            }
+        };
+        Ok(self.missed(&node, &["mousemove"], COMING, deadline)?.result.mousemove > 0)
     }
 
     fn all_frames(&self) -> Vec<FrameId> {

@@ -12,6 +12,7 @@ use serde_json::json;
 use super::super::input::keys::{Chord, Key, SHIFT};
 use super::super::world::Node;
 use super::super::{Error, Tab};
+use super::pointer::COMING;
 use super::ready::Needs;
 use super::typing::{Mode, Typed, Typing};
 use super::{Act, Did, Input, Locator};
@@ -106,6 +107,10 @@ impl Tab {
                 }
                 // The page answers, the browser's input does not.
                 Err(error) if first && unanswered(&error) && !deadline.passed() => {
+                    if self.key_came(into.map(|(node, _)| node), deadline)? {
+                        (sent, first) = (sent + count, false);
+                        continue;
+                    }
                     tracing::debug!(target: "cdpilot::page", %error, "trusted keys are not answered");
                     return self.synthetic_text(into, text, how.submit, deadline);
                 }
@@ -225,10 +230,24 @@ impl Tab {
         match sent.1 {
             Ok(()) => Ok(did),
             Err(error) if unanswered(&error) && !deadline.passed() => {
+                if self.key_came(node.as_ref(), deadline)? {
+                    return Ok(did);
+                }
                 self.synthetic_press(node.as_ref(), &chord, times, deadline)?;
                 did.input = Some(Input::Synthetic);
                 Ok(did)
             }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a key has come to a field, though Chromium has not said so in time.
+    fn key_came(&self, node: Option<&Node>, deadline: Deadline) -> Result<bool, Error> {
+        let Some(node) = node else { return Ok(false) };
+        match self.missed(node, &["keydown"], COMING, deadline) {
+            Ok(arrived) => Ok(arrived.result.keydown > 0),
+            // The key led on to another document.
+            Err(Error::DocumentGone { .. }) => Ok(true),
             Err(error) => Err(error),
         }
     }

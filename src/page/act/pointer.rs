@@ -8,14 +8,18 @@ use super::super::{Error, Tab};
 use super::ready::{Needs, Ready};
 use super::{Act, Button, Did, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Point};
 use crate::cdp::protocol::emulation::SetDeviceMetricsOverride;
-use crate::supervisor::FrameRef;
+use crate::supervisor::{Done, FrameRef};
 use crate::sync::Deadline;
 use std::time::Duration;
 
-/// How long a move into a frame of another process may be on its way.
-const ARRIVING: Duration = Duration::from_millis(300);
-/// How often it is tried.
-const MOVES: u32 = 3;
+/// How often a move into a frame of another process is tried.
+const MOVES: u32 = 4;
+/// How many frames that one draws before it is tried again.
+const ARRIVING: u32 = 12;
+/// How many frames a page draws before input does not come any more.
+pub(super) const COMING: u32 = 3;
+/// How long a page that draws, but slowly, may take to get input that was not answered in time.
+const MISSED: Duration = Duration::from_secs(5);
 /// A viewport's sides, CSS pixels.
 const SIDES: std::ops::RangeInclusive<u32> = 1..=8192;
 
@@ -29,6 +33,7 @@ pub(super) struct Arrived {
     pub(super) dragstart: u32,
     pub(super) drop: u32,
     pub(super) dragend: u32,
+    pub(super) keydown: u32,
 }
 
 /// A click: the same for trusted and synthetic ones.
@@ -54,6 +59,13 @@ struct AskCame<'a> {
     types: &'a [&'a str],
     ms: u64,
     last: bool,
+}
+
+#[derive(Serialize)]
+struct AskMissed<'a> {
+    types: &'a [&'a str],
+    ms: u128,
+    frames: u32,
 }
 
 impl Tab {
@@ -176,7 +188,7 @@ impl Tab {
             self.send_mouse(events, silence)?
         };
         match sent {
-            Sent::Unanswered | Sent::Busy => self.instead(ready, click, modifiers, sent == Sent::Busy, deadline),
+            Sent::Unanswered | Sent::Busy => self.instead(ready, click, modifiers, deadline),
             sent => did(sent),
         }
     }
@@ -196,9 +208,9 @@ impl Tab {
             if !matches!(sent, Sent::Handled { .. }) {
                 return Ok(sent);
             }
-            let ms = if turn == 0 { 50 } else { ARRIVING.as_millis() as u64 };
-            match self.came(&ready.node, &["mousemove"], ms, false, deadline) {
-                Ok(arrived) if arrived.mousemove > 0 => return Ok(sent),
+            let frames = if turn == 0 { COMING } else { ARRIVING };
+            match self.missed(&ready.node, &["mousemove"], frames, deadline) {
+                Ok(arrived) if arrived.result.mousemove > 0 => return Ok(sent),
                 Ok(_) => {}
                 Err(error) if error.is_blocked_by_dialog() => return Ok(Sent::Cut),
                 Err(error) => return Err(error),
@@ -221,23 +233,28 @@ impl Tab {
         Ok(self.call_in(&node.frame, &node.doc, "came", &ask, deadline)?.result)
     }
 
+    /// Which trusted events have arrived in a document: one of some types, or all that are to be expected
+    /// before it has drawn so many frames.
+    pub(super) fn missed(
+        &self,
+        node: &Node,
+        types: &[&str],
+        frames: u32,
+        deadline: Deadline,
+    ) -> Result<Done<Arrived>, Error> {
+        let ask = AskMissed { types, ms: MISSED.as_millis(), frames };
+        self.call_in(&node.frame, &node.doc, "missed", &ask, deadline)
+    }
+
     /// The synthetic sequence in the place of trusted input that Chromium does not answer. Never both: what
     /// has arrived is not done again, and what arrives late is kept from the page.
-    fn instead(
-        &self,
-        ready: &Ready,
-        click: Click<'_>,
-        modifiers: i64,
-        busy: bool,
-        deadline: Deadline,
-    ) -> Result<Did, Error> {
+    fn instead(&self, ready: &Ready, click: Click<'_>, modifiers: i64, deadline: Deadline) -> Result<Did, Error> {
         let last = if click.count == 0 { "mousemove" } else { "mouseup" };
         let mut rescued = false;
         loop {
-            // A page that was busy first takes what waits for it.
-            let ask = AskCame { types: &[last], ms: if busy { 1000 } else { 50 }, last: false };
+            // A page that was busy, or is on a slow machine, first takes what waits for it.
             let node = &ready.node;
-            let arrived = match self.call_in::<Arrived>(&node.frame, &node.doc, "came", &ask, deadline) {
+            let arrived = match self.missed(node, &[last], COMING, deadline) {
                 Ok(arrived) => arrived,
                 Err(error) if error.is_blocked_by_dialog() => return Ok(Did { rescued, ..Did::default() }),
                 Err(Error::DocumentGone { .. }) => return Ok(Did { rescued, ..Did::default() }),

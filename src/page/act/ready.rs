@@ -186,7 +186,8 @@ impl Tab {
         let asked = self.asked(at)?;
         let (mut turn, mut rescued, mut last) = (0, false, None);
         loop {
-            let slice = deadline.left().saturating_sub(ANSWER.min(deadline.left() / 4)).min(SLICE);
+            // Shorter ones in the end: on a slow machine the last answers may be late, so there are some before.
+            let slice = (deadline.left() / 2).min(SLICE);
             let ask = ask_of(&asked, needs, force, slice, turn);
             let outcome = self.inquire(&asked, &ask, deadline.within(slice + BEYOND)).and_then(|(doc, done)| {
                 rescued |= done.rescued;

@@ -7,6 +7,7 @@ use super::super::input::{Sent, UNANSWERED, wheeled};
 use super::super::place::Places;
 use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
+use super::pointer::COMING;
 use super::ready::Needs;
 use super::{Act, Did, Direction, Input, Kind, Locator};
 use crate::cdp::protocol::page::FrameId;
@@ -160,7 +161,13 @@ impl Tab {
         let delta = if along == "x" { (by, 0.0) } else { (0.0, by) };
         let held = self.mouse.lock().buttons;
         let turn = wheeled(at, delta, held);
-        // What Chromium does not answer is made up for by script.
-        Ok(matches!(self.send_mouse(vec![turn], deadline.within(UNANSWERED))?, Sent::Handled { .. }))
+        let sent = self.send_mouse(vec![turn], deadline.within(UNANSWERED))?;
+        if matches!(sent, Sent::Unanswered | Sent::Busy) {
+            // It may come yet. What does not is made up for by script.
+            let node = Node { frame: found.frame.clone(), doc: found.doc.clone(), id: scroller.id };
+            self.missed(&node, &[], COMING, deadline)?;
+            return Ok(true);
+        }
+        Ok(matches!(sent, Sent::Handled { .. }))
     }
 }

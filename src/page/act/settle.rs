@@ -2,9 +2,10 @@
 //!
 //! Causes are looked for where they can be seen: in the document that was acted on and those around it
 //! (changes), and in what the supervisor was told before the page answered again (dialogs, navigations,
-//! tabs, requests, downloads). What a page has put off to a timer or to the next frame cannot be seen. So a
-//! document counts as at rest when it has not changed over [`STEPS`] steps, each a frame and a timer: in step
-//! with the page, whatever the speed of the machine. An action without any cause is over then.
+//! tabs, requests, downloads). That a page has put something off to a timer or to the next frame can be seen
+//! by the numbers these get, but not what it is. So its document counts as at rest when it has not changed
+//! over [`STEPS`] steps, each a frame and a timer: in step with the page, whatever the speed of the machine.
+//! A document that has put off nothing is over after a step without a change, or at once when there was none.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -53,9 +54,36 @@ pub(super) struct Before {
     pub(super) document: Arc<str>,
 }
 
+/// Steps that are waited for a first change.
+#[derive(Clone, Copy)]
+struct Look {
+    /// Of a document that has put off nothing.
+    least: u32,
+    /// Of one that has.
+    most: u32,
+}
+
+impl Look {
+    fn of(kind: &Kind) -> Self {
+        match kind {
+            // A script is awaited, and can wait for what it set off.
+            Kind::Evaluate { .. } => Self { least: 0, most: 0 },
+            // What is scrolled or resized is told so with the next frame.
+            Kind::Scroll { .. }
+            | Kind::ScrollIntoView { .. }
+            | Kind::Mouse { .. }
+            | Kind::Drag { .. }
+            | Kind::Hover { .. }
+            | Kind::Resize { .. } => Self { least: 1, most: STEPS },
+            _ => Self { least: 0, most: STEPS },
+        }
+    }
+}
+
 /// What is looked for in a document.
 #[derive(Serialize)]
 struct Quiet {
+    least: u32,
     look: u32,
     steps: u32,
     quiet: u64,
@@ -115,9 +143,7 @@ impl Tab {
         let mut settled = "done";
         if causes(&act.kind) {
             let mut seen = Seen::default();
-            // A script is awaited, and can wait for what it set off.
-            let look = if matches!(act.kind, Kind::Evaluate { .. }) { 0 } else { STEPS };
-            settled = self.settle(before, &frames, look, &mut seen, deadline);
+            settled = self.settle(before, &frames, Look::of(&act.kind), &mut seen, deadline);
             did.rescued |= seen.rescued;
         }
         tracing::debug!(target: "cdpilot::page", settled, took = ?began.elapsed(), "acted");
@@ -165,7 +191,7 @@ impl Tab {
         &self,
         before: &Before,
         frames: &[FrameId],
-        look: u32,
+        look: Look,
         seen: &mut Seen,
         deadline: Deadline,
     ) -> &'static str {
@@ -210,9 +236,9 @@ impl Tab {
         }
     }
 
-    fn look_at(&self, frames: &[FrameId], look: u32, seen: &mut Seen, loading: Deadline) {
+    fn look_at(&self, frames: &[FrameId], look: Look, seen: &mut Seen, loading: Deadline) {
         let most = if seen.restless { Duration::ZERO } else { RESTLESS };
-        let args = Quiet { look, steps: STEPS, quiet: millis(QUIET), most: millis(most) };
+        let args = Quiet { least: look.least, look: look.most, steps: STEPS, quiet: millis(QUIET), most: millis(most) };
         let found = self.call_all::<Rest, &Quiet>(frames, "quiet", |_| &args, loading);
         // A frame that does not answer is on its way elsewhere, gone, or under a dialog: others tell.
         for (_, done) in found.into_iter().flatten() {

@@ -3,7 +3,8 @@
 //!
 //! Chromium 156 sends moves and wheel turns to a page when it draws the next frame. A tab in the background draws
 //! none: there a lone move is answered after 5 s, a wheel turn after more than 8 s, while a button press takes the
-//! moves before it along at once. With the focus emulated the tab draws, in the background too, and everything is
+//! moves before it along at once. With the focus emulated the tab draws, in the background too, but once a second only
+//! when three frames that differ have not been shown to anybody. A screencast has them shown, so that everything is
 //! answered at once. A wheel turn is answered before the page has seen it.
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use super::super::{Error, Tab};
 use crate::cdp;
 use crate::cdp::protocol::emulation::SetFocusEmulationEnabled;
 use crate::cdp::protocol::input::{DispatchMouseEvent, DispatchMouseEventType, MouseButton};
+use crate::cdp::protocol::page::{StartScreencast, StartScreencastFormat};
 use crate::supervisor::{self, Frame, FrameRef};
 use crate::sync::Deadline;
 
@@ -69,9 +71,23 @@ impl Tab {
                 new
             });
         }
+        let top = self.top().ok();
         for (_, frame) in there {
+            let is_top = top.as_ref() == Some(&frame);
             self.supervisor.post(&FrameRef::Id(frame), &SetFocusEmulationEnabled::new(true));
+            if is_top {
+                self.keep_drawing();
+            }
         }
+    }
+
+    /// Has the page draw its frames also where nobody sees them: by a screencast that nobody looks at. Its
+    /// pictures are tiny, and of those that are not acknowledged Chromium makes two.
+    pub(in super::super) fn keep_drawing(&self) {
+        let mut cast = StartScreencast::new();
+        cast.format = Some(StartScreencastFormat::Jpeg);
+        (cast.max_width, cast.max_height, cast.quality) = (Some(16), Some(16), Some(1));
+        self.supervisor.post(&FrameRef::TopOf(self.target.clone()), &cast);
     }
 
     /// Sends mouse events, all under way before the first is answered.

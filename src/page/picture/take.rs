@@ -9,7 +9,7 @@ use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::boxes::{How, Place, View};
 use super::options::{Rect, ScreenshotOptions};
-use crate::cdp::protocol::page::{CaptureScreenshot, GetLayoutMetrics, StartScreencast, StopScreencast, Viewport};
+use crate::cdp::protocol::page::{CaptureScreenshot, GetLayoutMetrics, Viewport};
 use crate::supervisor::{self, FrameRef};
 use crate::sync::Deadline;
 
@@ -255,11 +255,8 @@ impl Tab {
                 outcome => return Ok(outcome.map(|done| (done.result, done.rescued))?),
             }
         }
-        let mut cast = StartScreencast::new();
-        (cast.max_width, cast.max_height, cast.quality) = (Some(16), Some(16), Some(1));
-        self.supervisor.post(&page, &cast);
+        self.keep_drawing();
         let outcome = self.supervisor.capture(&page, &command, deadline);
-        self.supervisor.post(&page, &StopScreencast::new());
         Ok(outcome.map(|done| (done.result, done.rescued))?)
     }
 }

@@ -137,6 +137,7 @@ calls.focusField = ({ id, mode }) => withNode(id, (element) => {
   if (problem) return { kind, type, problem };
   if (mode === "replace") selectIn(element);
   if (mode === "append") caretToEnd(element);
+  arm(element);
   const whole = kind === "lines" || (kind === "rich" && editingHost(element) === element);
   const held = typed ? heldBy(element) : "";
   return { kind, type, whole, empty: held === "", was: digest(held) };

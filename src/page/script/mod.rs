@@ -3,8 +3,8 @@
 //! It is one function scope, evaluated once a document. What the rest of this room calls is in its
 //! `calls`; see [`world`](super::world). It writes nothing into the page and calls nothing of it.
 
-/// The expression. It evaluates to the token of the document, and takes the token to use when there is
-/// none yet as `TOKEN`.
+/// The function. It gives the token of the document, and takes the token to use when there is
+/// none yet.
 pub(super) const SOURCE: &str = concat!(
     "(token => {\n\"use strict\";\nif (globalThis.__cdpilot) return globalThis.__cdpilot.token;\n",
     "const calls = Object.create(null);\n",

@@ -1,14 +1,41 @@
 // When what an action caused has come to an end in this document.
 
 const EVERYTHING = {subtree: true, childList: true, attributes: true, characterData: true};
+
+// Timers and frame callbacks are numbered for the page and for our world together: by ours, which are counted here, it is
+// known how many of the page's there have been.
+let ownTimers = 0;
+let ownFrames = 0;
+const setTimeout = (body, ms) => {
+  ownTimers++;
+  return globalThis.setTimeout(body, ms);
+};
+const requestAnimationFrame = (body) => {
+  ownFrames++;
+  return globalThis.requestAnimationFrame(body);
+};
+
+/** How many timers and frame callbacks the page has asked for since its beginning. */
+function putOff() {
+  const [timer, frame] = [setTimeout(() => 0, WATCHED), requestAnimationFrame(() => 0)];
+  clearTimeout(timer);
+  cancelAnimationFrame(frame);
+  return timer - ownTimers + frame - ownFrames;
+}
+
 let changes = 0;
+// What the page had put off when it was looked at last.
+let waiting = 0;
 let lastChange = 0;
+let watchedSince = 0;
 let observer = null;
 let unwatch = 0;
 // Clicks on links whose address is to be saved.
 let saving = [];
 // Nobody asks after an action for so long.
 const WATCHED = 15000;
+// Milliseconds from one frame to the next.
+const FRAME = 17;
 // So many steps with a change are no end of changes.
 const RESTLESS = 10;
 
@@ -16,22 +43,46 @@ const RESTLESS = 10;
 calls.watch = () => {
   changes = 0;
   saving = [];
+  waiting = putOff();
   clearTimeout(unwatch);
   unwatch = setTimeout(() => {
     if (observer) observer.disconnect();
     observer = null;
     removeEventListener("click", noteSaving, {capture: true});
+    onMoves(UNLISTEN);
   }, WATCHED);
   if (observer) {
-    observer.takeRecords();
+    if (observer.takeRecords().length) noteMove();
     return 0;
   }
+  watchedSince = performance.now();
   observer = new MutationObserver(count);
   observer.observe(document, EVERYTHING);
   for (const root of allRoots(document)) observer.observe(root, EVERYTHING);
   addEventListener("click", noteSaving, {capture: true, passive: true});
+  onMoves(LISTEN_TO);
   return 0;
 };
+
+// What moves things without a change of the document.
+const MOVES = ["scroll", "load", "toggle"];
+const UNLISTEN = EventTarget.prototype.removeEventListener;
+
+function onMoves(how) {
+  for (const type of MOVES) how.call(document, type, noteMove, {capture: true, passive: true});
+  how.call(window, "resize", noteMove, {capture: true, passive: true});
+}
+
+function noteMove() {
+  lastChange = performance.now();
+}
+
+/** Whether the document has been watched for so many milliseconds and nothing has changed or scrolled meanwhile. */
+function isCalm(milliseconds) {
+  if (!observer) return false;
+  counted();
+  return performance.now() - Math.max(lastChange, watchedSince) >= milliseconds;
+}
 
 function count(records) {
   if (!records.length) return;
@@ -63,18 +114,22 @@ function noteSaving(event) {
 }
 
 /**
- * Waits until what runs now has run, and then until the document has come to rest: `steps` steps and `quiet` milliseconds
- * without a change, `most` milliseconds at most where it changes all the time. Where nothing has changed yet, `look` steps are waited for a change.
+ * Waits until what runs now has run, and then until the document has come to rest, `most` milliseconds at most where it
+ * changes all the time. Where the page has put something off to a timer or a frame, that is `steps` steps and `quiet`
+ * milliseconds without a change, or `look` steps where nothing has changed yet. Where it has not, a frame without a change
+ * after one, and at least `least` steps.
  */
-calls.quiet = async ({look, steps, quiet, most}) => {
+calls.quiet = async ({least, look, steps, quiet, most}) => {
   if (!observer) calls.watch(); // another document than the one that was acted on
   const end = performance.now() + most;
   await turn();
   await turn();
-  let [seen, calm, busy, done, undrawn, rest] = [counted(), 0, 0, 0, 0, true];
+  await turn();
+  let [seen, calm, busy, done, undrawn, rest, late] = [counted(), 0, 0, 0, 0, true, hasPutOff()];
   for (;;) {
     const now = performance.now();
-    if (seen ? calm >= steps && now - lastChange >= quiet : calm >= look) break;
+    const still = now - lastChange >= (late || busy ? quiet : FRAME);
+    if (done >= least && (seen ? calm >= (late || busy ? steps : 1) && still : calm >= (late ? look : 0))) break;
     // Few changes in a long time are those of a slow machine.
     if (done >= steps && now >= end && (busy >= RESTLESS || now >= end + 3 * most)) {
       rest = !seen;
@@ -84,12 +139,20 @@ calls.quiet = async ({look, steps, quiet, most}) => {
     done++;
     const before = seen;
     seen = counted();
+    late = hasPutOff() || late;
     if (seen === before) calm++;
     else [calm, busy] = [0, busy + 1];
   }
   changes = 0; // what comes after that is counted by the next look
   return {changes: seen, rest, undrawn, saves: saving.some((event) => !event.defaultPrevented)};
 };
+
+/** Whether the page has put something off since this was asked last. */
+function hasPutOff() {
+  const before = waiting;
+  waiting = putOff();
+  return waiting !== before;
+}
 
 function counted() {
   if (observer) count(observer.takeRecords());
