@@ -54,6 +54,8 @@ mod fuzz_seeds;
 #[cfg(unix)]
 mod never_block;
 #[cfg(feature = "page")]
+mod page_batch;
+#[cfg(feature = "page")]
 mod page_chooser;
 #[cfg(feature = "page")]
 mod page_console;
@@ -83,6 +85,8 @@ mod page_pointer_frames;
 mod page_pointer_hidden;
 #[cfg(feature = "page")]
 mod page_pointer_scroll;
+#[cfg(feature = "page")]
+mod page_refs;
 #[cfg(feature = "page")]
 mod page_requests;
 #[cfg(feature = "page")]

@@ -119,7 +119,8 @@ impl Tab {
     /// Does it, and answers when what it caused has ended.
     pub(super) fn settled(&self, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
         if let Kind::Batch { actions, stop_on_error } = &act.kind {
-            return self.batch(actions, stop_on_error.unwrap_or(true), deadline);
+            let stop_on_error = stop_on_error.unwrap_or(true);
+            return self.with_delta(act, deadline, || self.batch(actions, stop_on_error, deadline));
         }
         let began = Instant::now();
         // What was told of before is not this action's.
@@ -128,12 +129,13 @@ impl Tab {
         if let Some(open) = before.seen.dialogs_of(self.target.as_str()).next() {
             return Err(supervisor::Error::blocked_by_dialog("act", &open.id).into());
         }
-        if act.delta {
-            self.remember(deadline)?;
-        }
-        let frames = if causes(&act.kind) { self.watched_frames(act, &before, deadline) } else { Vec::new() };
+        self.with_delta(act, deadline, || self.caused(act, &before, began, deadline))
+    }
+
+    fn caused(&self, act: &Act, before: &Before, began: Instant, deadline: Deadline) -> Result<Outcome, Error> {
+        let frames = if causes(&act.kind) { self.watched_frames(act, before, deadline) } else { Vec::new() };
         let mut did = match self.perform(act, deadline) {
-            Err(error) if error.is_blocked_by_dialog() && self.opened_in(&before, &self.supervisor.snapshot()) => {
+            Err(error) if error.is_blocked_by_dialog() && self.opened_in(before, &self.supervisor.snapshot()) => {
                 Did::default()
             }
             outcome => outcome?,
@@ -141,11 +143,11 @@ impl Tab {
         let mut settled = "done";
         if causes(&act.kind) {
             let mut seen = Seen::default();
-            settled = self.settle(&before, &frames, Look::of(&act.kind), &mut seen, deadline);
+            settled = self.settle(before, &frames, Look::of(&act.kind), &mut seen, deadline);
             did.rescued |= seen.rescued;
         }
         tracing::debug!(target: "cdpilot::page", settled, took = ?began.elapsed(), "acted");
-        self.tell(act, &before, did, settled, deadline)
+        Ok(self.tell(before, did, settled))
     }
 
     fn before(&self) -> Before {

@@ -16,30 +16,36 @@ const DELTA: usize = 4_000;
 const ERRORS: usize = 10;
 
 impl Tab {
-    /// Sees to it that there is something to compare with.
-    pub(super) fn remember(&self, deadline: Deadline) -> Result<(), Error> {
-        let top = self.top()?;
-        if self.shown_last(&self.document(&top, deadline)?).is_none() {
-            self.snapshot(&SnapshotOptions { fold: true, ..SnapshotOptions::default() }, deadline)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn tell(
+    /// Adds what changed on the page, when that is asked for.
+    pub(super) fn with_delta(
         &self,
         act: &Act,
-        before: &Before,
-        did: Did,
-        settled: &str,
         deadline: Deadline,
+        run: impl FnOnce() -> Result<Outcome, Error>,
     ) -> Result<Outcome, Error> {
+        if !act.delta {
+            return run();
+        }
+        let top = self.top()?;
+        if self.shown_last(&self.document(&top, deadline)?).is_none() {
+            // For something to compare with.
+            self.snapshot(&folded(), deadline)?;
+        }
+        let mut told = run()?;
+        if !told.blocked_by_dialog {
+            told.delta = self.delta(deadline);
+        }
+        Ok(told)
+    }
+
+    pub(super) fn tell(&self, before: &Before, did: Did, settled: &str) -> Outcome {
         let now = self.supervisor.snapshot();
         let target = self.target.as_str();
         let was = before.seen.page(target);
         let page = now.page(target);
         let document = before.top.as_ref().and_then(|top| now.document_of(top)).unwrap_or_default();
         let pending: Vec<Dialog> = now.dialogs_of(target).cloned().collect();
-        let mut told = Outcome {
+        Outcome {
             target_id: Some(self.target.clone()),
             url: page.or(was).map(|page| page.url.to_string()).unwrap_or_default(),
             result: did.result,
@@ -54,19 +60,14 @@ impl Tab {
             rescued: did.rescued,
             settled: Some(settled.to_owned()),
             ..Outcome::default()
-        };
-        if act.delta && !told.blocked_by_dialog && page.is_some() {
-            told.delta = self.delta(deadline);
         }
-        Ok(told)
     }
 
     /// What changed since the last snapshot, which is taken again as it was taken then.
     fn delta(&self, deadline: Deadline) -> Option<String> {
         let top = self.top().ok()?;
         let doc = self.document(&top, deadline).ok()?;
-        let usual = || SnapshotOptions { fold: true, ..SnapshotOptions::default() };
-        let mut options = self.shown_last(&doc).unwrap_or_else(usual);
+        let mut options = self.shown_last(&doc).unwrap_or_else(folded);
         (options.diff, options.max_chars) = (true, DELTA);
         self.snapshot(&options, deadline).ok()?.snapshot
     }
@@ -98,4 +99,8 @@ impl Tab {
         let said = ours.filter_map(|entry| serde_json::from_str::<Said>(entry.data.get()).ok());
         said.filter(|said| is_bad(&said.level)).take(ERRORS).map(|said| said.text).collect()
     }
+}
+
+fn folded() -> SnapshotOptions {
+    SnapshotOptions { fold: true, ..SnapshotOptions::default() }
 }
