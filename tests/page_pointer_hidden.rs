@@ -57,8 +57,10 @@ fn where_trusted_input_is_not_answered_events_come_by_script_and_once() {
     page.log();
     page.log_of(&inner);
     // A listener on the window that was there before hears what is kept from the page; one on the element does not.
-    page.value("window.heard = [], ['pointerover', 'mouseover', 'mousemove'].forEach(kind => b.addEventListener(kind, \
-        e => heard.push(`${e.type} ${e.isTrusted}`)))");
+    page.value(
+        "window.heard = [], ['pointerover', 'mouseover', 'mousemove'].forEach(kind => b.addEventListener(kind, \
+        e => heard.push(`${e.type} ${e.isTrusted}`)))",
+    );
     let hover = page.act(json!({ "kind": "hover", "selector": "#b" })).unwrap();
     assert_eq!(hover.input, Some(Input::Synthetic));
     let click = page.act(json!({ "kind": "click", "selector": "#b", "frameId": id })).unwrap();

@@ -21,8 +21,8 @@ use crate::cdp;
 use crate::cdp::protocol::dom::{BackendNodeId, ResolveNode};
 use crate::cdp::protocol::page::{CreateIsolatedWorld, FrameId};
 use crate::cdp::protocol::runtime::{
-    CallArgument, CallFunctionOn, CallFunctionOnReturns, ExecutionContextId, GetProperties,
-    PropertyDescriptor, ReleaseObject, RemoteObjectId,
+    CallArgument, CallFunctionOn, CallFunctionOnReturns, ExecutionContextId, GetProperties, PropertyDescriptor,
+    ReleaseObject, RemoteObjectId,
 };
 use crate::supervisor::{self, Done, FrameRef};
 use crate::sync::Deadline;
