@@ -4,6 +4,7 @@ use cdpilot::page::Error;
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
+use crate::support::chrome::soon;
 use crate::support::paged::ref_of;
 use crate::support::staged::Staged;
 
@@ -41,7 +42,7 @@ fn what_cannot_be_chosen_says_why() {
     let Some(staged) = Staged::alone("select-refused", &body) else { return };
     let refused = |id: &str, values: &[&str]| {
         let act = json!({ "kind": "select", "selector": format!("#{id}"), "values": values });
-        staged.try_by(act, Deadline::after_secs(2)).unwrap_err()
+        staged.try_by(act, Deadline::after_millis(1500)).unwrap_err()
     };
     let unknown = refused("s", &["pear"]);
     assert_eq!(unknown.code(), "BAD_REQUEST");
@@ -101,17 +102,22 @@ fn what_cannot_be_ticked_says_why() {
     let body = "<input type=checkbox id=off disabled><input type=radio id=r checked><input id=i>
         <input type=checkbox id=stuck onclick='return false'><input type=checkbox id=gone style='display:none'>";
     let Some(staged) = Staged::alone("check-refused", body) else { return };
-    for (kind, id, reason) in [
-        ("check", "off", "disabled"),
-        ("uncheck", "r", "another one"),
-        ("check", "i", "no checkbox"),
-        ("check", "stuck", "not ticked"),
-        ("check", "gone", "not visible"),
-    ] {
+    let refused = &|kind: &str, id: &str, reason: &str, deadline: Deadline| {
         let act = json!({ "kind": kind, "selector": format!("#{id}") });
-        let error = staged.try_by(act, Deadline::after_secs(3)).unwrap_err();
+        let error = staged.try_by(act, deadline).unwrap_err();
         assert!(matches!(&error, Error::NotActionable { reason: why, .. } if why.contains(reason)), "{id}: {error}");
+    };
+    for (kind, id, reason) in
+        [("uncheck", "r", "another one"), ("check", "i", "no checkbox"), ("check", "stuck", "not ticked")]
+    {
+        refused(kind, id, reason, soon());
     }
+    // What may become otherwise is waited for until the deadline.
+    std::thread::scope(|scope| {
+        for (kind, id, reason) in [("check", "off", "disabled"), ("check", "gone", "not visible")] {
+            scope.spawn(move || refused(kind, id, reason, Deadline::after_millis(1500)));
+        }
+    });
 }
 
 const FORM: &str = "<form id=f><input id=name><input id=mail type=email><input id=pass type=password><input id=age type=number min=0 max=150>
@@ -144,7 +150,10 @@ fn a_form_is_filled_in_by_the_kind_of_its_fields_in_every_frame() {
     ];
     let fields: Vec<Value> =
         values.iter().map(|(id, value)| json!({ "selector": format!("#{id}"), "value": value })).collect();
-    for (place, input) in places.iter().flat_map(|place| [(place, "trusted"), (place, "synthetic")]) {
+    let [top, near, deep] = &places[..] else { panic!("three places") };
+    for (place, input) in
+        [(top, "trusted"), (top, "synthetic"), (near, "trusted"), (deep, "trusted"), (deep, "synthetic")]
+    {
         staged.value(place, "f.reset(); ed.textContent = 'old'; 0");
         staged.act_in(place, json!({ "kind": "fill", "fields": fields, "input": input }));
         let log = staged.log_in(place);
@@ -192,7 +201,7 @@ fn what_a_field_does_not_take_is_told_with_the_field() {
     let refused = |id: &str, value: Value| {
         let fields =
             json!([{ "selector": "#name", "value": "fine" }, { "selector": format!("#{id}"), "value": value }]);
-        let error = staged.try_by(json!({ "kind": "fill", "fields": fields }), Deadline::after_secs(3)).unwrap_err();
+        let error = staged.try_by(json!({ "kind": "fill", "fields": fields }), Deadline::after_secs(2)).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("field 2") && text.contains(&format!("#{id}")), "{text}");
         assert_eq!(staged.worth("name.value ?? f.elements[0].value"), "fine");

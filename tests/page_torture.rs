@@ -16,7 +16,7 @@ fn not_actionable(error: &Error) -> (String, Option<String>) {
 
 #[test]
 fn it_is_waited_for_until_an_element_can_be_clicked() {
-    let Some(page) = Paged::new("torture-waits") else { return };
+    let Some(page) = Paged::logging("torture-waits", "") else { return };
     let button = "<button id=b>Go</button>";
     for (html, then) in [
         ("".to_owned(), "document.body.insertAdjacentHTML('beforeend', '<button id=b>Go</button>')"),
@@ -30,9 +30,8 @@ fn it_is_waited_for_until_an_element_can_be_clicked() {
         ("<button id=b style='pointer-events: none'>Go</button>".to_owned(), "b.style.pointerEvents = ''"),
         ("<button id=b style='position: fixed; left: -500px'>Go</button>".to_owned(), "b.style.left = '20px'"),
     ] {
-        page.put("/", &html);
-        page.go("/");
-        page.value(&format!("setTimeout(() => {{ {then}; log.push('now') }}, 400)"));
+        page.value(&format!("document.body.innerHTML = {}; scrollTo(0, 0), log.length = 0", json!(html)));
+        page.value(&format!("setTimeout(() => {{ {then}; log.push('now') }}, 250)"));
         page.click("#b");
         let log = page.log();
         assert!(log.starts_with("now") || log.contains(" now "), "{html}: {log}");
@@ -273,10 +272,9 @@ fn a_frame_that_changes_its_process_while_it_is_waited_for() {
         let url = page.site.url(host, "/two");
         page.value(&format!("setTimeout(() => document.querySelector('iframe').src = '{url}?{after}{host}', {after})"));
         page.act(json!({ "kind": "click", "selector": "#b", "frameId": id })).unwrap();
-        let frame = cdpilot::supervisor::FrameRef::Id(cdpilot::cdp::protocol::page::FrameId::from(id.as_str()));
-        // Whichever of the two documents it was in.
-        let log = page.value_in(&frame, "log.splice(0).join(' ')");
-        assert!(log.as_str().unwrap().contains("mouseup#b click#b") || host != "b", "{host}: {log}");
+        // Whichever of the two documents it was in; the first one has no button.
+        let log = page.log_of(&page.frame(&format!("/two?{after}{host}")));
+        assert!(log.contains("mouseup#b click#b") || host != "b", "{host}: {log}");
     }
 }
 

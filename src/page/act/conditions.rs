@@ -89,6 +89,8 @@ pub(super) struct Wait<'a> {
     pub(super) busy: Option<Instant>,
     /// What the script threw last.
     pub(super) thrown: Option<String>,
+    /// Some document could not be asked last time.
+    pub(super) unknown: bool,
     /// The page did not answer when it was asked last.
     pub(super) silent: bool,
     /// A script of the page was ended meanwhile.

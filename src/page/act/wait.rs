@@ -70,12 +70,15 @@ impl Tab {
             frame,
             busy: None,
             thrown: None,
+            unknown: false,
             silent: false,
             rescued: false,
         };
         let mut missing = wait.all();
         loop {
             match self.missing(&mut wait, deadline) {
+                // In the end, what was missing before tells more than that the page was not quick enough.
+                Ok(_) if wait.unknown && deadline.left() <= ANSWER => {}
                 Ok(now) => missing = now,
                 // An answer that did not come in time says less than what it was about.
                 Err(error) if is_late(&error) && deadline.left() <= ANSWER => {}
@@ -124,7 +127,7 @@ impl Tab {
     /// The conditions that do not hold now.
     fn missing(&self, wait: &mut Wait<'_>, deadline: Deadline) -> Result<Vec<What>, Error> {
         self.no_dialog()?;
-        wait.silent = false;
+        (wait.silent, wait.unknown) = (false, false);
         let mut missing = Vec::new();
         if !wait.url_holds(&self.supervisor.snapshot(), self.target.as_str()) {
             missing.push(What::Url);
@@ -149,6 +152,7 @@ impl Tab {
                 }
                 Err(error) if passing(&error) => {
                     wait.silent |= is_silent(&error);
+                    wait.unknown = true;
                     false
                 }
                 Err(error) => return Err(error),
@@ -250,6 +254,7 @@ impl Tab {
                 Ok(answer) => answer,
                 Err(error) if passing(&error) => {
                     wait.silent |= is_silent(&error);
+                    wait.unknown = true;
                     unknown = true;
                     continue;
                 }
