@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 60
 # Flags of benches/peers/run.mjs.
 PEERS ?=
 
-.PHONY: help browser driver demo test bench peers fuzz lint doc fmt full-protocol never-block soak
+.PHONY: help browser driver demo test bench bench-page peers fuzz lint doc fmt full-protocol never-block soak
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -29,6 +29,10 @@ test: driver ## all tests, with a real browser and chromedriver
 
 bench: browser ## round trips, floods and parallel calls, beside a raw loop
 	$(CARGO) bench --bench cdp
+
+bench-page: browser ## snapshots and clicks, beside bare calls and, where Node is there, playwright-core
+	-cd benches/page && npm ci --ignore-scripts --no-audit --no-fund
+	$(CARGO) bench --bench page
 
 peers: browser ## what other tools do while a page does not answer, measured; needs Node, see docs/peers-never-block.md
 	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && nice node run.mjs $(PEERS)

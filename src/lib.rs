@@ -2,7 +2,8 @@
 //! without an async runtime.
 //!
 //! With `default-features = false` the crate is what embedding the supervisor needs: [`cdp`] (the
-//! protocol client), `browser` (a browser process or endpoint) and `supervisor` (watching it).
+//! protocol client), `browser` (a browser process or endpoint) and `supervisor` (watching it). The feature
+//! `page` adds `page` (seeing what a tab shows, and acting on it).
 //!
 //! The rooms use only what stands below them: `cli` → `page` → `supervisor` → `browser` → [`cdp`] → [`sync`].
 

@@ -48,9 +48,13 @@ mod cli_run;
 #[cfg(feature = "cli")]
 mod cli_supervise;
 #[cfg(feature = "cli")]
+mod cli_supervise_page;
+#[cfg(feature = "cli")]
 mod fuzz_seeds;
 #[cfg(unix)]
 mod never_block;
+#[cfg(feature = "page")]
+mod page_batch;
 #[cfg(feature = "page")]
 mod page_chooser;
 #[cfg(feature = "page")]
@@ -82,7 +86,13 @@ mod page_pointer_hidden;
 #[cfg(feature = "page")]
 mod page_pointer_scroll;
 #[cfg(feature = "page")]
+mod page_refs;
+#[cfg(feature = "page")]
 mod page_requests;
+#[cfg(feature = "page")]
+mod page_settle;
+#[cfg(feature = "page")]
+mod page_settle_network;
 #[cfg(feature = "page")]
 mod page_snapshot;
 #[cfg(feature = "page")]

@@ -50,6 +50,7 @@ fn main() -> Result<()> {
     let all = Tabs::new(Arc::clone(&supervisor));
     let tab = all.tab(&target)?;
     let mut rows = Vec::new();
+    let memory_before = resident();
     for page in pages::ALL {
         eprintln!("{}", page.name);
         show(&supervisor, &target, &site.url(page.path), page.frames)?;
@@ -58,9 +59,8 @@ fn main() -> Result<()> {
         let mut ours = Vec::new();
         let mut raw = Vec::new();
         for _ in 0..rounds {
-            ours.push(timed(|| {
-                Ok(drop(tab.snapshot(&SnapshotOptions { max_chars: 0, ..SnapshotOptions::default() }, soon())?))
-            })?);
+            let whole = SnapshotOptions { max_chars: 0, ..SnapshotOptions::default() };
+            ours.push(timed(|| tab.snapshot(&whole, soon()).map(drop).map_err(Into::into))?);
             raw.push(timed(|| ax_trees(&supervisor, &target))?);
         }
         let peer = peer::measure(&endpoint, &site.url(page.path), "see", rounds);
@@ -83,8 +83,9 @@ fn main() -> Result<()> {
             note: String::new(),
         });
     }
-    let memory = resident();
-    print(&rows, asked("--json"), &version, memory);
+    show(&supervisor, &target, "about:blank", 0)?;
+    tab.snapshot(&folded(), soon())?; // what was known of the page before goes with it
+    print(&rows, asked("--json"), &version, (memory_before, resident()));
     supervisor.stop(soon());
     Ok(())
 }
@@ -140,7 +141,7 @@ fn clicks(tab: &Tab, supervisor: &Supervisor, target: &TargetId, rounds: usize) 
     let place = supervisor.evaluate(&top, place, soon())?.result.value;
     let (mut ours, mut raw) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
-        ours.push(timed(|| Ok(drop(tab.act(&click, soon())?)))?);
+        ours.push(timed(|| tab.act(&click, soon()).map(drop).map_err(Into::into))?);
         raw.push(timed(|| {
             for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
                 let button = if kind == "mouseMoved" { "none" } else { "left" };
@@ -172,11 +173,14 @@ fn resident() -> f64 {
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
 }
 
-fn print(rows: &[Row], as_json: bool, browser: &str, memory: f64) {
+fn print(rows: &[Row], as_json: bool, browser: &str, memory: (f64, f64)) {
     if as_json {
         let row = |row: &Row| json!({ "what": row.what, "ours": row.ours, "raw": row.raw, "rawIs": row.raw_is, "playwright": row.peer, "note": row.note });
         let rows: Vec<Value> = rows.iter().map(row).collect();
-        println!("{:#}", json!({ "browser": browser, "unit": "ms", "rows": rows, "memoryAfterMiB": memory }));
+        println!(
+            "{:#}",
+            json!({ "browser": browser, "unit": "ms", "rows": rows, "memoryBeforeMiB": memory.0, "memoryAfterMiB": memory.1 })
+        );
         return;
     }
     println!("{:34} {:>9} {:>9} {:>7}  {:>11} {:>7}", "ms, medians", "ours", "raw", "ratio", "playwright", "ratio");
@@ -196,5 +200,5 @@ fn print(rows: &[Row], as_json: bool, browser: &str, memory: f64) {
             row.note
         );
     }
-    println!("{browser}; our memory afterwards {memory:.1} MiB");
+    println!("{browser}; our memory before {:.1} MiB, afterwards {:.1} MiB", memory.0, memory.1);
 }

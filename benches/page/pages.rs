@@ -2,6 +2,8 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use cdpilot::sync::{Thread, spawn};
 
@@ -58,6 +60,21 @@ fn html(path: &str, port: u16) -> String {
     }
 }
 
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+fn answer(mut stream: TcpStream, port: u16) {
+    let mut request = [0; 4096];
+    let _ = stream.set_read_timeout(Some(Duration::from_secs(2)));
+    let Ok(read) = stream.read(&mut request) else { return };
+    let text = String::from_utf8_lossy(&request[..read]);
+    let body = html(text.split(' ').nth(1).unwrap_or_default(), port);
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+}
+
 /// The server. It ends with the process.
 pub(crate) struct Site {
     port: u16,
@@ -69,21 +86,16 @@ impl Site {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let port = listener.local_addr()?.port();
         let _thread = spawn("bench-site", move || {
+            // Browsers open connections ahead and leave them idle: each has its own thread.
+            let mut open: Vec<Thread> = Vec::new();
             for stream in listener.incoming().flatten() {
-                let mut request = [0; 4096];
-                let mut stream: TcpStream = stream;
-                let Ok(read) = stream.read(&mut request) else { continue };
-                let text = String::from_utf8_lossy(&request[..read]).into_owned();
-                let path = text.split(' ').nth(1).unwrap_or_default();
-                if path == "/end" {
+                match spawn("bench-visit", move || answer(stream, port)) {
+                    Ok(thread) => open.push(thread),
+                    Err(_) => continue,
+                }
+                if ENDED.load(Ordering::Relaxed) {
                     return;
                 }
-                let body = html(path, port);
-                let head = format!(
-                    "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-                    body.len()
-                );
-                let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
             }
         })?;
         Ok(Self { port, _thread })
@@ -96,8 +108,7 @@ impl Site {
 
 impl Drop for Site {
     fn drop(&mut self) {
-        if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) {
-            let _ = stream.write_all(b"GET /end HTTP/1.1\r\n\r\n");
-        }
+        ENDED.store(true, Ordering::Relaxed);
+        let _ = TcpStream::connect(("127.0.0.1", self.port)); // it looks when somebody comes
     }
 }

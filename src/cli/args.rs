@@ -117,6 +117,10 @@ pub(super) struct Supervise {
     /// Watch one page only, by its target id [default: all pages]
     #[arg(long, value_name = "ID", conflicts_with = "launch")]
     pub(super) target: Option<String>,
+    /// A folder for screenshots and papers (in media/) and for downloads (in downloads/) [default: screenshots and
+    /// papers go to the present folder, downloads where the browser puts them]
+    #[arg(long, value_name = "DIR")]
+    pub(super) files: Option<PathBuf>,
     /// The browser's executable [default: CDPILOT_BROWSER, else searched for]
     #[arg(long, value_name = "PATH", requires = "launch", conflicts_with = "cdp_url")]
     pub(super) browser: Option<PathBuf>,

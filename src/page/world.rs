@@ -142,9 +142,21 @@ impl Tab {
         name: &str,
         args: impl Fn(&FrameId) -> A,
         deadline: Deadline,
-    ) -> Vec<Result<(Doc, Done<T>), Error>> {
+    ) -> Vec<Called<T>> {
+        self.call_all_beside::<T, A, CallFunctionOn>(frames, name, args, Vec::new(), deadline).0
+    }
+
+    /// The same, and commands of the protocol right behind it.
+    pub(super) fn call_all_beside<T: DeserializeOwned, A: Serialize, C: cdp::rt::Command>(
+        &self,
+        frames: &[FrameId],
+        name: &str,
+        args: impl Fn(&FrameId) -> A,
+        beside: Vec<(FrameRef, C)>,
+        deadline: Deadline,
+    ) -> (Vec<Called<T>>, supervisor::Outcomes<C>) {
         self.make_worlds(frames, deadline);
-        let mut outcomes: Vec<Option<Result<(Doc, Done<T>), Error>>> = Vec::new();
+        let mut outcomes: Vec<Option<Called<T>>> = Vec::new();
         let mut calls = Vec::new();
         for frame in frames {
             let world = self.known(frame);
@@ -158,7 +170,8 @@ impl Tab {
                 (_, Err(error)) => outcomes.push(Some(Err(error))),
             }
         }
-        let mut answers = self.supervisor.session_calls(calls, deadline).into_iter();
+        let (answers, beside) = self.supervisor.session_calls_beside(calls, beside, deadline);
+        let mut answers = answers.into_iter();
         let finish = |(frame, outcome): (&FrameId, Option<_>)| {
             if let Some(outcome) = outcome {
                 return outcome;
@@ -172,7 +185,7 @@ impl Tab {
                 outcome => Ok((world.doc, outcome?)),
             }
         };
-        frames.iter().zip(outcomes).map(finish).collect()
+        (frames.iter().zip(outcomes).map(finish).collect(), beside)
     }
 
     /// A handle of a node for protocol commands, in our world. To be [released](Self::release).
@@ -391,6 +404,9 @@ impl Tab {
     }
 }
 
+/// What a call into a frame came to, and the document that it was made in.
+pub(super) type Called<T> = Result<(Doc, Done<T>), Error>;
+
 /// What a script came to.
 struct Returned {
     value: Option<Box<RawValue>>,
@@ -425,14 +441,11 @@ fn install(context: ExecutionContextId) -> CallFunctionOn {
 }
 
 fn text(text: &str) -> CallArgument {
-    let mut argument = CallArgument::default();
-    argument.value = serde_json::value::to_raw_value(text).ok();
-    argument
+    CallArgument { value: serde_json::value::to_raw_value(text).ok(), ..CallArgument::default() }
 }
 
 fn call_of(world: &World, name: &str, args: &RawValue) -> CallFunctionOn {
-    let mut given = CallArgument::default();
-    given.value = Some(args.to_owned());
+    let given = CallArgument { value: Some(args.to_owned()), ..CallArgument::default() };
     let mut call = CallFunctionOn::new(script::CALL);
     call.execution_context_id = Some(world.context);
     call.arguments = Some(vec![text(&world.doc.0), text(name), given]);
@@ -448,9 +461,7 @@ fn raw(args: &impl Serialize, frame: &FrameId) -> Result<Box<RawValue>, Error> {
 }
 
 fn argument(value: &impl Serialize, frame: &FrameId) -> Result<CallArgument, Error> {
-    let mut argument = CallArgument::default();
-    argument.value = Some(raw(value, frame)?);
-    Ok(argument)
+    Ok(CallArgument { value: Some(raw(value, frame)?), ..CallArgument::default() })
 }
 
 /// Whether the execution context or the object in it is gone: Chromium's sentences for that.

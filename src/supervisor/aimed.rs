@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
+
 use super::error::Error;
 use super::handle::Supervisor;
 use super::route::FrameRef;
@@ -41,20 +43,51 @@ impl Supervisor {
         calls: Vec<(FrameRef, C)>,
         deadline: Deadline,
     ) -> Vec<Result<Done<C::Returns>, Error>> {
-        let mut outcomes: Vec<Result<usize, Error>> = Vec::with_capacity(calls.len());
-        let mut routed = Vec::with_capacity(calls.len());
-        for (frame, command) in calls {
-            outcomes.push(self.route(&frame, deadline).map(|route| {
-                routed.push((route, command));
-                routed.len() - 1
-            }));
-        }
-        let mut answers: Vec<_> = self.guarded_all(&routed, C::METHOD, deadline).into_iter().map(Some).collect();
-        let answer = |index: usize, answers: &mut Vec<Option<_>>| answers.get_mut(index).and_then(Option::take);
-        let finish = |outcome: Result<usize, Error>| {
-            let raw = answer(outcome?, &mut answers).unwrap_or(Err(Error::NoPage))?;
-            Ok(raw.try_map(|raw| raw.decode())?)
-        };
-        outcomes.into_iter().map(finish).collect()
+        self.session_calls_beside::<C, C>(calls, Vec::new(), deadline).0
     }
+
+    /// Two kinds of commands at once, as [`session_calls`](Self::session_calls) does one. A session gets its
+    /// commands in the order in which they are given, those of the first kind before the others.
+    pub fn session_calls_beside<A: Command, B: Command>(
+        &self,
+        calls: Vec<(FrameRef, A)>,
+        beside: Vec<(FrameRef, B)>,
+        deadline: Deadline,
+    ) -> (Outcomes<A>, Outcomes<B>) {
+        let first = calls.into_iter().map(|(frame, command)| (frame, A::METHOD, Either::A(command)));
+        let second = beside.into_iter().map(|(frame, command)| (frame, B::METHOD, Either::B(command)));
+        let mut order: Vec<(bool, Result<usize, Error>)> = Vec::new();
+        let mut routed = Vec::new();
+        for (frame, method, command) in first.chain(second) {
+            let is_first = matches!(command, Either::A(_));
+            let place = self.route(&frame, deadline).map(|route| {
+                routed.push((route, method, command));
+                routed.len() - 1
+            });
+            order.push((is_first, place));
+        }
+        let mut answers: Vec<_> = self.guarded_all(&routed, deadline).into_iter().map(Some).collect();
+        let mut outcomes = (Vec::new(), Vec::new());
+        for (is_first, place) in order {
+            let raw =
+                place.and_then(|index| answers.get_mut(index).and_then(Option::take).unwrap_or(Err(Error::NoPage)));
+            if is_first {
+                outcomes.0.push(raw.and_then(|raw| Ok(raw.try_map(|raw| raw.decode())?)));
+            } else {
+                outcomes.1.push(raw.and_then(|raw| Ok(raw.try_map(|raw| raw.decode())?)));
+            }
+        }
+        outcomes
+    }
+}
+
+/// What came of commands, in their order.
+pub type Outcomes<C> = Vec<Result<Done<<C as Command>::Returns>, Error>>;
+
+/// A command of one of two kinds.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Either<A, B> {
+    A(A),
+    B(B),
 }

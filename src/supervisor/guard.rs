@@ -352,8 +352,8 @@ impl Supervisor {
         let mut call = self.begin_guarded(route, method, params, deadline)?;
         loop {
             match self.wait_guarded(call, deadline, true) {
-                Ok(outcome) => return outcome,
-                Err(back) => call = back,
+                Slot::Open(back) => call = back,
+                ended => return ended.outcome(),
             }
         }
     }
@@ -361,12 +361,11 @@ impl Supervisor {
     /// The same for several calls under way at once. One that ends badly does not end the others.
     pub(super) fn guarded_all<P: Serialize>(
         &self,
-        calls: &[(Route, P)],
-        method: &'static str,
+        calls: &[(Route, &'static str, P)],
         deadline: Deadline,
     ) -> Vec<Result<Done<RawReply>, Error>> {
-        let begun = calls.iter().map(|(route, params)| {
-            self.begin_guarded(route, Cow::Borrowed(method), params, deadline).map_or_else(Slot::Ended, Slot::Open)
+        let begun = calls.iter().map(|(route, method, params)| {
+            self.begin_guarded(route, Cow::Borrowed(*method), params, deadline).map_or_else(Slot::Ended, Slot::Open)
         });
         let mut slots: Vec<Slot<'_>> = begun.collect();
         while slots.iter().any(|slot| matches!(slot, Slot::Open(_))) {
@@ -380,13 +379,8 @@ impl Supervisor {
                         continue;
                     }
                 };
-                *slot = match self.wait_guarded(call, deadline, wait) {
-                    Ok(outcome) => Slot::from(outcome),
-                    Err(back) => {
-                        wait = false;
-                        Slot::Open(back)
-                    }
-                };
+                *slot = self.wait_guarded(call, deadline, wait);
+                wait &= !matches!(slot, Slot::Open(_));
             }
         }
         slots.into_iter().map(Slot::outcome).collect()
@@ -408,28 +402,23 @@ impl Supervisor {
         Ok(Guarded { watch, reply })
     }
 
-    /// Waits a while for a call, or not at all. The call back when it is not at its end.
-    fn wait_guarded<'a>(
-        &'a self,
-        call: Guarded<'a>,
-        deadline: Deadline,
-        wait: bool,
-    ) -> Result<Result<Done<RawReply>, Error>, Guarded<'a>> {
+    /// Waits a while for a call, or not at all.
+    fn wait_guarded<'a>(&'a self, call: Guarded<'a>, deadline: Deadline, wait: bool) -> Slot<'a> {
         let Guarded { mut watch, reply } = call;
         let patience = if wait { watch.patience() } else { Duration::ZERO };
         let reply = match reply.poll_raw(deadline.within(patience)) {
-            Ok(outcome) => return Ok(outcome.map(|raw| watch.answered(raw)).map_err(Error::from)),
+            Ok(outcome) => return Slot::from(outcome.map(|raw| watch.answered(raw)).map_err(Error::from)),
             Err(back) => back,
         };
         if let Err(error) = self.check_dialogs(watch.route, &watch.method, Patience::Grace(watch.began)) {
-            return Ok(Err(error));
+            return Slot::Ended(error);
         }
         if deadline.passed() {
-            return Ok(Err(watch.too_late(reply, deadline)));
+            return Slot::Ended(watch.too_late(reply, deadline));
         }
         match watch.look(deadline) {
-            Ok(()) => Err(Guarded { watch, reply }),
-            Err(error) => Ok(Err(error)),
+            Ok(()) => Slot::Open(Guarded { watch, reply }),
+            Err(error) => Slot::Ended(error),
         }
     }
 

@@ -52,6 +52,7 @@ mod worker;
 
 pub use crate::cdp::protocol::network::Cookie;
 pub use crate::cdp::protocol::page::NavigationEntry;
+pub use aimed::Outcomes;
 pub use chooser::{ArmedChooser, ChosenFiles};
 pub use dialog_call::DialogAnswer;
 pub use error::Error;

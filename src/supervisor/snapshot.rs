@@ -107,12 +107,6 @@ impl Snapshot {
         self.frame(frame.as_str()).map(|frame| Arc::clone(&frame.loader))
     }
 
-    /// Whether a frame of a page is on its way to another document, or loads it.
-    #[cfg(feature = "page")]
-    pub(crate) fn is_loading(&self, target: &str) -> bool {
-        self.frames_of(target).any(|frame| frame.navigating)
-    }
-
     /// The dialogs that wait on one page.
     pub fn dialogs_of<'a>(&'a self, target: &'a str) -> impl Iterator<Item = &'a Dialog> {
         self.dialogs.iter().filter(move |d| d.target_id.as_str() == target)
@@ -424,7 +418,7 @@ pub struct ConsoleEntry {
 }
 
 /// How serious a console message is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ConsoleLevel {

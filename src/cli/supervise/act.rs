@@ -1,5 +1,7 @@
 //! Carrying out a command, and the line that answers it.
 
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -43,11 +45,20 @@ impl Answer {
     }
 }
 
+/// What commands work with.
+#[derive(Clone)]
+pub(super) struct Means {
+    pub(super) tabs: Tabs,
+    pub(super) settings: Settings,
+    /// The folder for pictures and papers.
+    pub(super) media: Arc<Path>,
+}
+
 /// Carries out a command.
-pub(super) fn carry_out(asked: Asked, pages: &Tabs, settings: &Settings) -> Answer {
-    let supervisor: &Supervisor = pages.supervisor();
+pub(super) fn carry_out(asked: Asked, means: &Means) -> Answer {
+    let supervisor: &Supervisor = means.tabs.supervisor();
     let before = supervisor.snapshot();
-    let act = Act { pages, supervisor, settings, wish: asked.timeout_ms.map(Duration::from_millis) };
+    let act = Act { means, supervisor, wish: asked.timeout_ms.map(Duration::from_millis) };
     let command = asked.command.name().to_owned();
     let (ok, failure, rest) = match act.run(asked.command) {
         Ok(rest) => (true, None, rest),
@@ -69,15 +80,14 @@ fn opened_since(before: &Snapshot, now: &Snapshot) -> bool {
 }
 
 struct Act<'a> {
-    pages: &'a Tabs,
+    means: &'a Means,
     supervisor: &'a Supervisor,
-    settings: &'a Settings,
     wish: Option<Duration>,
 }
 
 impl Act<'_> {
     fn deadline(&self, usual: Duration) -> Deadline {
-        Deadline::after(self.wish.unwrap_or_else(|| self.settings.timeout(usual)).min(LONGEST))
+        Deadline::after(self.wish.unwrap_or_else(|| self.means.settings.timeout(usual)).min(LONGEST))
     }
 
     fn run(&self, command: Command) -> Result<Map<String, Value>, Failure> {
@@ -160,9 +170,9 @@ impl Act<'_> {
             Command::Quit {} => Map::new(),
             Command::OnTab { command, target } => {
                 let page = self.page(target.as_deref())?;
-                let tab = self.pages.tab(&page.id.as_str().into())?;
+                let tab = self.means.tabs.tab(&page.id.as_str().into())?;
                 // What it takes by itself is told by the page layer.
-                command.run(&tab, Deadline::after(self.wish.unwrap_or(LONGEST).min(LONGEST)))?
+                command.run(&tab, &self.means.media, Deadline::after(self.wish.unwrap_or(LONGEST).min(LONGEST)))?
             }
         })
     }

@@ -319,11 +319,17 @@ mod tests {
         for (usage, _) in page::HELP {
             let name = split(usage).0;
             let line = match name {
-                "see" => name.to_owned(),
                 "act" => r#"act {"kind": "close"}"#.to_owned(),
-                _ => format!("{name} e1 x"),
+                "set_cookies" => r#"set_cookies {"cookies": []}"#.to_owned(),
+                "set_storage" => r#"set_storage {"area": "session", "items": {}}"#.to_owned(),
+                "emulate" => r#"emulate {"offline": null}"#.to_owned(),
+                "storage" | "delete_storage" => format!("{name} local"),
+                "click" | "hover" | "type" | "press" | "choose" | "body" | "upload" => format!("{name} e1 x"),
+                _ => name.to_owned(),
             };
-            assert!(matches!(words(&line), Command::OnTab { .. }), "{line}");
+            let command = words(&line);
+            assert!(matches!(command, Command::OnTab { .. }), "{line}");
+            assert_eq!(command.name(), name);
         }
         for (usage, _) in HELP {
             let name = split(usage).0;

@@ -25,10 +25,10 @@ use super::failure::{Exit, Failure};
 use super::output::Out;
 use super::settings::{Settings, env, headers, headless};
 use crate::browser::{AttachOptions, Browser, LaunchOptions, Switch, TransportKind};
-use crate::page::Tabs;
+use crate::page::{PageOptions, Tabs};
 use crate::supervisor::{DialogPolicy, Entry, Pages, Supervisor, SupervisorOptions};
 use crate::sync::{Deadline, Thread, spawn};
-use act::Answer;
+use act::{Answer, Means};
 use command::{Asked, Command, Misread};
 use input::{Input, Line};
 use lines::Lines;
@@ -199,17 +199,21 @@ impl Session {
         let (lines, patience, writer) = Lines::start(tell.clone(), alive.clone()).map_err(refused)?;
         lines.write(&Ready::of(supervisor, args.policy.into()));
         let (misread, unread) = bounded::<Misread>(WAITING);
-        let pages = Tabs::new(Arc::clone(supervisor));
+        let downloads = args.files.as_ref().map(|folder| folder.join("downloads"));
+        let options = PageOptions { downloads, ..PageOptions::default() };
+        let media = args.files.as_ref().map_or_else(|| ".".into(), |folder| folder.join("media"));
+        let tabs = Tabs::with_options(Arc::clone(supervisor), options)?;
+        let means = Means { tabs, settings, media: media.into() };
         let lane = |name: &str, count: usize, unread: Option<Receiver<Misread>>| -> Result<Lane, Failure> {
             let (jobs, queue) = bounded::<Asked>(WAITING);
             let threads = (1..=count).map(|number| {
                 let (queue, unread, working) = (queue.clone(), unread.clone(), working.clone());
-                let (pages, lines) = (pages.clone(), lines.clone());
+                let (means, lines) = (means.clone(), lines.clone());
                 let name = if count == 1 { name.to_owned() } else { format!("{name}-{number}") };
                 spawn(name, move || {
                     let _working = working;
                     let unread = unread.unwrap_or_else(crossbeam_channel::never);
-                    work(&queue, &unread, &pages, &settings, &lines);
+                    work(&queue, &unread, &means, &lines);
                 })
             });
             Ok(Lane { threads: threads.collect::<std::io::Result<_>>().map_err(refused)?, jobs })
@@ -329,11 +333,11 @@ impl Session {
     }
 }
 
-fn work(queue: &Receiver<Asked>, unread: &Receiver<Misread>, pages: &Tabs, settings: &Settings, lines: &Lines) {
+fn work(queue: &Receiver<Asked>, unread: &Receiver<Misread>, means: &Means, lines: &Lines) {
     loop {
         select! {
             recv(queue) -> asked => match asked {
-                Ok(asked) => lines.write(&act::carry_out(asked, pages, settings)),
+                Ok(asked) => lines.write(&act::carry_out(asked, means)),
                 Err(_) => break,
             },
             recv(unread) -> misread => match misread {
@@ -342,7 +346,7 @@ fn work(queue: &Receiver<Asked>, unread: &Receiver<Misread>, pages: &Tabs, setti
             },
         }
     }
-    queue.iter().for_each(|asked| lines.write(&act::carry_out(asked, pages, settings)));
+    queue.iter().for_each(|asked| lines.write(&act::carry_out(asked, means)));
     unread.try_iter().for_each(|misread| lines.write(&Answer::misread(misread)));
 }
 

@@ -1,22 +1,104 @@
-//! Commands to the page layer: seeing what a tab shows, and acting on it.
+//! Commands to the page layer: seeing what a tab shows, acting on it, and the rest of a page.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::super::failure::Failure;
-use crate::page::{Act, Error, SnapshotOptions, Tab};
+use crate::page::{
+    self, Act, Emulation, NewCookie, PdfOptions, PictureType, ScreenshotOptions, SnapshotOptions, Storage, Tab, Upload,
+};
+use crate::supervisor::ConsoleLevel;
 use crate::sync::Deadline;
 
+/// The colour of a highlight: red, green, blue.
+const ORANGE: [u8; 3] = [255, 69, 0];
+
+/// How an action was asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Word(&'static str);
+
 /// A command to one tab.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "cmd", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum OnTab {
-    /// A snapshot.
     See(Box<SnapshotOptions>),
-    /// An action.
-    Act(Box<Act>),
+    /// An action, and the word it was asked for by.
+    #[serde(skip)]
+    Act {
+        word: Word,
+        act: Box<Act>,
+    },
+    Screenshot(Box<ScreenshotOptions>),
+    Pdf(Box<PdfOptions>),
+    #[serde(rename_all = "camelCase")]
+    Text {
+        selector: Option<String>,
+        max_chars: Option<usize>,
+    },
+    Console {
+        level: Option<ConsoleLevel>,
+        limit: Option<usize>,
+        #[serde(default)]
+        clear: bool,
+    },
+    Errors {
+        limit: Option<usize>,
+        #[serde(default)]
+        clear: bool,
+    },
+    Requests {
+        filter: Option<String>,
+        #[serde(default)]
+        clear: bool,
+    },
+    #[serde(rename_all = "camelCase")]
+    Body {
+        request: String,
+        max_bytes: Option<usize>,
+    },
+    Cookies {
+        url: Option<String>,
+    },
+    SetCookies {
+        cookies: Vec<NewCookie>,
+    },
+    DeleteCookies {
+        name: Option<String>,
+        domain: Option<String>,
+    },
+    Storage {
+        area: Storage,
+        key: Option<String>,
+    },
+    SetStorage {
+        area: Storage,
+        items: BTreeMap<String, String>,
+    },
+    DeleteStorage {
+        area: Storage,
+        key: Option<String>,
+    },
+    Emulate(Box<Emulation>),
+    Downloads {},
+    Download {
+        path: Option<String>,
+    },
+    Upload {
+        paths: Vec<PathBuf>,
+        #[serde(rename = "ref")]
+        reference: Option<String>,
+    },
+    Highlight {
+        #[serde(rename = "ref")]
+        reference: Option<String>,
+    },
 }
 
 /// The words for it.
-pub(super) const HELP: [(&str, &str); 7] = [
+pub(super) const HELP: [(&str, &str); 25] = [
     (
         "see [interactive] [compact] [urls] [fold] [diff]",
         "what the tab shows, with refs; as JSON all that a snapshot takes",
@@ -27,52 +109,96 @@ pub(super) const HELP: [(&str, &str); 7] = [
     ("type REF TEXT", "put a text into it, in place of what is there"),
     ("press KEY", "press a key or a chord: Enter, Control+a"),
     ("choose REF VALUE", "choose an option by value or label"),
+    ("screenshot [full] [labels]", "a picture as a file; as JSON also ref, element, type, quality, maxWidth, …"),
+    ("pdf", "the page on paper, as a file; as JSON also landscape, paperWidth, pageRanges, …"),
+    ("text [SELECTOR]", "the text that a reader would read; as JSON also maxChars"),
+    ("console", "what the page wrote there; as JSON also level, limit, clear"),
+    ("errors", "exceptions that nobody caught; as JSON also limit, clear"),
+    ("requests [FILTER]", "what the page asked of the network; as JSON also clear"),
+    ("body REQUEST", "what a request brought; as JSON also maxBytes"),
+    ("cookies [URL]", "cookies, of one address or all"),
+    ("set_cookies {\"cookies\": …}", "as JSON: a list of {name, value, url or domain, …}"),
+    ("delete_cookies [NAME]", "all of that name, or all; as JSON also domain"),
+    ("storage local|session [KEY]", "what the site has stored"),
+    ("set_storage {\"area\": …}", "as JSON: area and items, {key: value}"),
+    ("delete_storage local|session [KEY]", "one thing stored, or all"),
+    ("emulate {\"offline\": true, …}", "what the tab is made to believe, as JSON; null takes it back"),
+    ("downloads", "downloads of the tab, with --files"),
+    ("download [NAME]", "wait for a download to end"),
+    ("upload PATH", "a file for the next file chooser; as JSON paths, and the ref of an input"),
+    ("highlight [REF]", "show an element to a person; without a ref the highlight goes"),
 ];
 
 /// Reads one from words; `None` for another word.
 pub(super) fn from_words(word: &str, rest: &str) -> Option<Result<OnTab, String>> {
-    let usage = |usage: &str| Err(format!("usage: {usage}"));
-    let (first, text) = rest.split_once(char::is_whitespace).map_or((rest, ""), |(a, b)| (a, b.trim_start()));
-    let act = |value: Value| match Act::parse(value) {
-        Ok(act) => Ok(OnTab::Act(Box::new(act))),
-        Err(error) => Err(error.to_string()),
+    let usage = || {
+        let of = |(usage, _): &&(&str, &str)| usage.split(' ').next() == Some(word);
+        Err(format!("usage: {}", HELP.iter().find(of).map_or(word, |(usage, _)| usage)))
     };
+    let (first, text) = rest.split_once(char::is_whitespace).map_or((rest, ""), |(a, b)| (a, b.trim_start()));
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let area = || serde_json::from_value(json!(first));
     Some(match word {
-        "see" => see(rest),
-        "act" => match serde_json::from_str(rest) {
-            Ok(value) => act(value),
+        "see" => flags(word, rest, &["interactive", "compact", "urls", "fold", "diff"]),
+        "screenshot" => flags(word, rest, &["full", "labels"]),
+        "pdf" | "console" | "errors" | "downloads" => flags(word, rest, &[]),
+        "act" | "set_cookies" | "set_storage" | "emulate" => match serde_json::from_str(rest) {
+            Ok(Value::Object(map)) => read(word, map),
+            Ok(_) => usage(),
             Err(problem) => Err(format!("not a JSON object: {problem}")),
         },
-        "click" | "hover" if first.is_empty() => usage("click REF"),
-        "click" | "hover" => act(json!({ "kind": word, "ref": first })),
-        "type" if text.is_empty() => usage("type REF TEXT"),
-        "type" => act(json!({ "kind": "type", "ref": first, "text": text })),
-        "press" if first.is_empty() => usage("press KEY"),
-        "press" => act(json!({ "kind": "press", "key": first })),
-        "choose" if text.is_empty() => usage("choose REF VALUE"),
-        "choose" => act(json!({ "kind": "select", "ref": first, "values": [text] })),
+        "click" | "hover" | "press" if first.is_empty() => usage(),
+        "type" | "choose" if text.is_empty() => usage(),
+        "body" | "upload" if rest.is_empty() => usage(),
+        "click" => act("click", json!({ "kind": "click", "ref": first })),
+        "hover" => act("hover", json!({ "kind": "hover", "ref": first })),
+        "type" => act("type", json!({ "kind": "type", "ref": first, "text": text })),
+        "press" => act("press", json!({ "kind": "press", "key": first })),
+        "choose" => act("choose", json!({ "kind": "select", "ref": first, "values": [text] })),
+        "text" => Ok(OnTab::Text { selector: some(rest), max_chars: None }),
+        "requests" => Ok(OnTab::Requests { filter: some(rest), clear: false }),
+        "body" => Ok(OnTab::Body { request: rest.to_owned(), max_bytes: None }),
+        "cookies" => Ok(OnTab::Cookies { url: some(rest) }),
+        "delete_cookies" => Ok(OnTab::DeleteCookies { name: some(rest), domain: None }),
+        "storage" => area().map_or_else(|_| usage(), |area| Ok(OnTab::Storage { area, key: some(text) })),
+        "delete_storage" => area().map_or_else(|_| usage(), |area| Ok(OnTab::DeleteStorage { area, key: some(text) })),
+        "download" => Ok(OnTab::Download { path: some(rest) }),
+        "upload" => Ok(OnTab::Upload { paths: vec![rest.into()], reference: None }),
+        "highlight" => Ok(OnTab::Highlight { reference: some(rest) }),
         _ => return None,
     })
 }
 
-fn see(words: &str) -> Result<OnTab, String> {
-    let mut options = SnapshotOptions::default();
+/// A command with words that turn something on.
+fn flags(command: &str, words: &str, known: &[&str]) -> Result<OnTab, String> {
+    let mut map = Map::new();
     for word in words.split_whitespace() {
-        match word {
-            "interactive" => options.interactive = true,
-            "compact" => options.compact = true,
-            "urls" => options.urls = true,
-            "fold" => options.fold = true,
-            "diff" => options.diff = true,
-            _ => return Err(format!("unknown word `{word}`; usage: {}", HELP[0].0)),
+        if !known.contains(&word) {
+            let known = if known.is_empty() { "it takes none".to_owned() } else { known.join(", ") };
+            return Err(format!("unknown word `{word}` for `{command}`: {known}; give more as JSON"));
         }
+        map.insert(if word == "full" { "fullPage" } else { word }.to_owned(), true.into());
     }
-    Ok(OnTab::See(Box::new(options)))
+    read(command, map)
+}
+
+fn act(word: &'static str, value: Value) -> Result<OnTab, String> {
+    Act::parse(value).map(|act| OnTab::Act { word: Word(word), act: Box::new(act) }).map_err(|error| error.to_string())
+}
+
+/// Reads a command from the fields beside its name.
+fn read(name: &str, mut map: Map<String, Value>) -> Result<OnTab, String> {
+    if name == "act" {
+        return act("act", Value::Object(map));
+    }
+    map.insert("cmd".to_owned(), name.into());
+    serde_json::from_value(Value::Object(map)).map_err(|problem| problem.to_string())
 }
 
 /// Whether a JSON command is one of these.
 pub(super) fn knows(name: &str) -> bool {
-    matches!(name, "see" | "act")
+    const SHORT: [&str; 5] = ["click", "hover", "type", "press", "choose"]; // for these there is `act`
+    !SHORT.contains(&name) && HELP.iter().any(|(usage, _)| usage.split(' ').next() == Some(name))
 }
 
 /// Reads one from a JSON object without its `cmd`, and the tab it is for.
@@ -82,33 +208,100 @@ pub(super) fn from_json(name: &str, mut map: Map<String, Value>) -> Result<(OnTa
         Some(Value::String(target)) => Some(target),
         Some(_) => return Err("target is not a text".to_owned()),
     };
-    let value = Value::Object(map);
-    let read = if name == "see" {
-        serde_json::from_value(value).map(|options| OnTab::See(Box::new(options))).map_err(|e| e.to_string())
-    } else {
-        Act::parse(value).map(|act| OnTab::Act(Box::new(act))).map_err(|e| e.to_string())
-    };
-    read.map(|command| (command, target))
+    read(name, map).map(|command| (command, target))
 }
 
 impl OnTab {
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::See(_) => "see",
-            Self::Act(_) => "act",
+            Self::Act { word, .. } => word.0,
+            Self::Screenshot(_) => "screenshot",
+            Self::Pdf(_) => "pdf",
+            Self::Text { .. } => "text",
+            Self::Console { .. } => "console",
+            Self::Errors { .. } => "errors",
+            Self::Requests { .. } => "requests",
+            Self::Body { .. } => "body",
+            Self::Cookies { .. } => "cookies",
+            Self::SetCookies { .. } => "set_cookies",
+            Self::DeleteCookies { .. } => "delete_cookies",
+            Self::Storage { .. } => "storage",
+            Self::SetStorage { .. } => "set_storage",
+            Self::DeleteStorage { .. } => "delete_storage",
+            Self::Emulate(_) => "emulate",
+            Self::Downloads {} => "downloads",
+            Self::Download { .. } => "download",
+            Self::Upload { .. } => "upload",
+            Self::Highlight { .. } => "highlight",
         }
     }
 
-    /// Carries it out.
-    pub(super) fn run(&self, tab: &Tab, deadline: Deadline) -> Result<Map<String, Value>, Failure> {
+    /// Carries it out. Pictures and papers are written to the folder `media`.
+    pub(super) fn run(&self, tab: &Tab, media: &Path, deadline: Deadline) -> Result<Map<String, Value>, Failure> {
         let told = match self {
-            Self::See(options) => serde_json::to_value(tab.snapshot(options, deadline)?),
-            Self::Act(act) => serde_json::to_value(tab.act(act, act.deadline(deadline))?),
+            Self::See(options) => told(&tab.snapshot(options, deadline)?),
+            Self::Act { act, .. } => told(&tab.act(act, act.deadline(deadline))?),
+            Self::Screenshot(options) => {
+                let picture = tab.screenshot(options, deadline)?;
+                let ending = if picture.kind == PictureType::Png { "png" } else { "jpg" };
+                let path = page::save(media, "screenshot", ending, &picture.bytes)?;
+                let mut told = told(&picture);
+                told["path"] = json!(path);
+                told
+            }
+            Self::Pdf(options) => {
+                let bytes = tab.pdf(options, deadline)?;
+                json!({ "path": page::save(media, "page", "pdf", &bytes)?, "bytes": bytes.len() })
+            }
+            Self::Text { selector, max_chars } => told(&tab.text(selector.as_deref(), *max_chars, deadline)?),
+            Self::Console { level, limit, clear } => json!({ "messages": tab.console(*level, *limit, *clear) }),
+            Self::Errors { limit, clear } => json!({ "errors": tab.errors(*limit, *clear) }),
+            Self::Requests { filter, clear } => {
+                let requests = tab.requests(filter.as_deref(), *clear);
+                json!({ "requests": requests.iter().map(AsRef::as_ref).map(told).collect::<Vec<_>>() })
+            }
+            Self::Body { request, max_bytes } => told(&tab.response_body(request, *max_bytes, deadline)?),
+            Self::Cookies { url } => {
+                let urls: Vec<&str> = url.as_deref().into_iter().collect();
+                json!({ "cookies": tab.cookies(&urls, deadline)? })
+            }
+            Self::SetCookies { cookies } => json!({ "added": tab.set_cookies(cookies, deadline)? }),
+            Self::DeleteCookies { name, domain } => {
+                json!({ "deleted": tab.delete_cookies(name.as_deref(), domain.as_deref(), deadline)? })
+            }
+            Self::Storage { area, key } => json!({ "items": tab.storage(*area, key.as_deref(), deadline)? }),
+            Self::SetStorage { area, items } => json!({ "items": tab.set_storage(*area, items, deadline)? }),
+            Self::DeleteStorage { area, key } => {
+                json!({ "items": tab.delete_storage(*area, key.as_deref(), deadline)? })
+            }
+            Self::Emulate(change) => {
+                tab.emulate(change, deadline)?;
+                json!({})
+            }
+            Self::Downloads {} => json!({ "downloads": tab.downloads() }),
+            Self::Download { path } => json!({ "download": tab.wait_download(path.as_deref(), deadline)? }),
+            Self::Upload { paths, reference } => match tab.arm_chooser(paths, reference.as_deref(), deadline)? {
+                Upload::Done => json!({ "armed": false }),
+                // What becomes of them stands in the event log.
+                Upload::Armed(_) => json!({ "armed": true }),
+            },
+            Self::Highlight { reference } => {
+                match reference {
+                    Some(reference) => tab.highlight(reference, ORANGE, deadline)?,
+                    None => tab.clear_highlight(deadline)?,
+                }
+                json!({})
+            }
         };
-        match told {
-            Ok(Value::Object(map)) => Ok(map),
-            Ok(_) => Ok(Map::new()),
-            Err(problem) => Err(Error::BadRequest { problem: problem.to_string() }.into()),
-        }
+        Ok(match told {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        })
     }
+}
+
+/// As JSON; what cannot be JSON is left out.
+fn told(what: &impl Serialize) -> Value {
+    serde_json::to_value(what).unwrap_or_default()
 }

@@ -1,60 +1,107 @@
 //! Several actions in a row.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::super::{Error, Tab};
 use super::{Act, Kind, Outcome};
+use crate::supervisor::{self, Snapshot};
 use crate::sync::Deadline;
 
 /// Actions of a batch at most, those of batches in it counted too.
 const MOST: usize = 100;
 /// Batches in batches at most.
 const DEEPEST: usize = 5;
+/// So long a page may take to be left when an action has failed meanwhile.
+const LEAVING: Duration = Duration::from_secs(5);
 
 impl Tab {
-    /// Does them one after the other. Ends early after the first that fails, if so wished, and after one
-    /// that leaves the document or closes the tab: what follows was meant for what was there.
+    /// Does them one after the other. Ends early after the first that fails, if so wished, and where what
+    /// follows was meant for what is not there any more: after the document was left or the tab closed, and
+    /// under a dialog.
     pub(super) fn batch(&self, actions: &[Act], stop_on_error: bool, deadline: Deadline) -> Result<Outcome, Error> {
         if count(actions, 1)? > MOST {
             let problem = format!("a batch has at most {MOST} actions; send several");
             return Err(Error::BadRequest { problem });
         }
-        let mut told = Outcome { target_id: Some(self.target.clone()), ..Outcome::default() };
+        let before = self.supervisor.snapshot();
+        if let Some(open) = before.dialogs_of(self.target.as_str()).next() {
+            return Err(supervisor::Error::blocked_by_dialog("act", &open.id).into());
+        }
+        let url = before.page(self.target.as_str()).map(|page| page.url.to_string());
+        let mut told =
+            Outcome { target_id: Some(self.target.clone()), url: url.unwrap_or_default(), ..Outcome::default() };
         let (mut results, mut failed) = (Vec::new(), 0);
         for (index, act) in actions.iter().enumerate() {
-            let own = act.deadline(deadline);
-            let left = actions.len() - index - 1;
-            match self.act(act, own) {
+            let here = self.shown(&self.supervisor.snapshot());
+            let outcome = self.act(act, act.deadline(deadline));
+            let mut reason = self.gone_since(here.as_ref(), outcome.is_err(), deadline);
+            let ok = match outcome {
                 Ok(outcome) => {
-                    let closed = self.supervisor.snapshot().page(self.target.as_str()).is_none();
-                    let reason = if closed {
-                        Some("closed")
-                    } else if outcome.blocked_by_dialog {
-                        Some("dialog")
-                    } else {
-                        Some("navigation").filter(|_| outcome.navigated)
-                    };
-                    told.absorb(&outcome);
-                    results.push(succeeded(&outcome));
-                    if let Some(reason) = reason.filter(|_| left > 0) {
-                        let url = &told.url;
-                        told.aborted =
-                            Some(json!({ "reason": reason, "afterAction": index, "url": url, "skipped": left }));
-                        break;
+                    if outcome.navigated {
+                        reason = reason.or(Some("navigation"));
                     }
+                    if outcome.blocked_by_dialog {
+                        reason = Some("dialog");
+                    }
+                    told.absorb(&outcome);
+                    // A batch in it is as good as what is in it.
+                    let ok = outcome.failed.unwrap_or(0) == 0;
+                    results.push(done(&outcome, ok));
+                    ok
                 }
                 Err(error) => {
-                    failed += 1;
-                    results.push(failure(&error));
-                    if stop_on_error {
-                        break;
+                    if error.is_blocked_by_dialog() {
+                        reason = Some("dialog");
                     }
+                    results.push(failure(&error));
+                    false
                 }
+            };
+            failed += usize::from(!ok);
+            if deadline.passed() {
+                reason = reason.or(Some("timeout"));
+            }
+            let skipped = actions.len() - index - 1;
+            if let Some(reason) = reason.filter(|_| skipped > 0) {
+                let url = &told.url;
+                told.aborted = Some(json!({ "reason": reason, "afterAction": index, "url": url, "skipped": skipped }));
+                break;
+            }
+            if !ok && stop_on_error {
+                break;
             }
         }
         told.results = Some(results);
         told.failed = Some(failed);
         Ok(told)
+    }
+
+    /// The document that the tab shows; none when it is closed.
+    fn shown(&self, now: &Snapshot) -> Option<Arc<str>> {
+        let top = now.page(self.target.as_str())?.top_frame.as_ref()?;
+        now.document_of(top)
+    }
+
+    /// Whether the tab or what it showed is gone. One that failed may have failed because the page is about to
+    /// be left: that is waited for.
+    fn gone_since(&self, here: Option<&Arc<str>>, has_failed: bool, deadline: Deadline) -> Option<&'static str> {
+        let target = self.target.as_str();
+        let leaves = |now: &Snapshot| {
+            let top = now.page(target).and_then(|page| page.top_frame.as_ref());
+            top.and_then(|top| now.frame(top.as_str())).is_some_and(|top| top.navigating)
+        };
+        if has_failed && self.supervisor.caught_up(deadline).is_ok() {
+            let over = |now: &Snapshot| !leaves(now) || now.dialogs_of(target).next().is_some();
+            self.supervisor.wait_until(deadline.within(LEAVING), over);
+        }
+        let now = self.supervisor.snapshot();
+        if now.page(target).is_none() {
+            return Some("closed");
+        }
+        Some("navigation").filter(|_| self.shown(&now).as_ref() != here)
     }
 }
 
@@ -84,10 +131,10 @@ fn count(actions: &[Act], depth: usize) -> Result<usize, Error> {
     Ok(all)
 }
 
-fn succeeded(outcome: &Outcome) -> Value {
+fn done(outcome: &Outcome, ok: bool) -> Value {
     let mut value = serde_json::to_value(outcome).unwrap_or_default();
     if let Some(map) = value.as_object_mut() {
-        map.insert("ok".to_owned(), true.into());
+        map.insert("ok".to_owned(), ok.into());
         map.remove("targetId");
     }
     value

@@ -7,7 +7,8 @@
 //! | `pointer`, `drag`, `scroll` | the mouse |
 //! | `typing`, `keyboard`, `forms` | text into fields, keys, form fields |
 //! | `evaluate`, `wait`, `conditions` | scripts of the caller; conditions |
-//! | `settle`, `batch` | what an action caused and when that has ended; several in a row |
+//! | `settle`, `told` | what an action caused and when that has ended; what is told of it |
+//! | `batch` | several in a row |
 
 mod batch;
 mod conditions;
@@ -21,6 +22,7 @@ mod ready;
 mod request;
 mod scroll;
 mod settle;
+mod told;
 mod typing;
 mod wait;
 
@@ -32,7 +34,7 @@ pub use request::{
     WaitFor,
 };
 
-use super::{Error, Tab};
+use super::{Download, Error, Tab};
 use crate::cdp::protocol::target::TargetId;
 use crate::supervisor::Dialog;
 use crate::sync::Deadline;
@@ -55,9 +57,10 @@ pub struct Outcome {
     /// Tabs that it opened.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub new_tabs: Vec<TargetId>,
-    /// Downloads that it started.
+    /// Downloads that it started, where they are caught, as they stood when it was over: their end is not
+    /// waited for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub downloads: Vec<Value>,
+    pub downloads: Vec<Download>,
     /// Errors on the console since.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub console_errors: Vec<String>,

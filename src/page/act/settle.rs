@@ -1,227 +1,368 @@
 //! What an action caused, and when that has ended.
 //!
-//! Causes are looked for where they can be seen: in the document that was acted on (changes), in what the
-//! supervisor was told before the page answered again (dialogs, navigations, tabs, requests). An action
-//! that caused nothing is over at once; nothing is waited for on suspicion.
+//! Causes are looked for where they can be seen: in the document that was acted on and those around it
+//! (changes), and in what the supervisor was told before the page answered again (dialogs, navigations,
+//! tabs, requests, downloads). That a page has put something off to a timer or to the next frame can be seen
+//! by the numbers these get, but not what it is. So its document counts as at rest when it has not changed
+//! over [`STEPS`] steps, each a frame and a timer: in step with the page, whatever the speed of the machine.
+//! A document that has put off nothing is over after a step without a change, or at once when there was none.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 
-use super::super::see::SnapshotOptions;
 use super::super::{Error, Tab};
 use super::{Act, Did, Kind, Outcome};
 use crate::cdp::protocol::page::FrameId;
-use crate::cdp::protocol::target::TargetId;
-use crate::supervisor::{self, ConsoleLevel, Dialog, Kind as Noted, Snapshot};
+use crate::supervisor::{self, Dialog, Loading, Snapshot, Traffic};
 use crate::sync::Deadline;
 
-/// A document that has not changed for so long has come to rest.
+/// Steps without a change after which a document is at rest.
+const STEPS: u32 = 3;
+/// And so long it must have stood still, when it had changed.
 const QUIET: Duration = Duration::from_millis(30);
 /// So long a document may go on changing before the action counts as over all the same.
 const RESTLESS: Duration = Duration::from_millis(1000);
-/// So long a navigation may take, and requests that the action started.
+/// So long a navigation may take, and requests that the action started. Of the time that the action has left
+/// it is three quarters at most: there is an answer to give.
 const LOADING: Duration = Duration::from_secs(10);
-/// How long the look at the page itself may take, which is over at once where the page answers.
-const LOOK: Duration = Duration::from_millis(1500);
+/// So long a download may take to begin, once it is known to be on its way.
+const BEGINNING: Duration = Duration::from_secs(3);
+/// How long it may take to begin to watch. A page that hangs is freed before that.
+const LOOK: Duration = Duration::from_secs(5);
 /// How often dialogs and navigations are looked for while requests are under way.
 const SLICE: Duration = Duration::from_millis(50);
-/// Characters of a difference at most.
-const DELTA: usize = 4_000;
-/// Console errors told at most.
-const ERRORS: usize = 10;
+/// How many documents in a row may go while they load.
+const TRIES: u32 = 5;
+/// Requests whose answer the page does not wait for, or that stay open.
+const ASIDE: [&str; 5] = ["ping", "prefetch", "media", "cspviolationreport", "eventsource"];
 
 /// What there was before.
-struct Before {
-    seen: Arc<Snapshot>,
-    log: u64,
+pub(super) struct Before {
+    pub(super) seen: Arc<Snapshot>,
+    pub(super) log: u64,
     /// The newest request.
     requests: u64,
-    top: Option<FrameId>,
-    document: Arc<str>,
+    /// Addresses of requests under way, without what is behind `?`. One of these that is made again is a poll
+    /// that goes on.
+    polled: Vec<Arc<str>>,
+    /// The newest download.
+    pub(super) downloads: u64,
+    pub(super) top: Option<FrameId>,
+    pub(super) document: Arc<str>,
 }
 
-/// How it ended.
+/// Steps that are waited for a first change.
+#[derive(Clone, Copy)]
+struct Look {
+    /// Of a document that has put off nothing.
+    least: u32,
+    /// Of one that has.
+    most: u32,
+}
+
+impl Look {
+    fn of(kind: &Kind) -> Self {
+        match kind {
+            // A script is awaited, and can wait for what it set off.
+            Kind::Evaluate { .. } => Self { least: 0, most: 0 },
+            // What is scrolled or resized is told so with the next frame.
+            Kind::Scroll { .. }
+            | Kind::ScrollIntoView { .. }
+            | Kind::Mouse { .. }
+            | Kind::Drag { .. }
+            | Kind::Hover { .. }
+            | Kind::Resize { .. } => Self { least: 1, most: STEPS },
+            _ => Self { least: 0, most: STEPS },
+        }
+    }
+}
+
+/// What is looked for in a document.
+#[derive(Serialize)]
+struct Quiet {
+    least: u32,
+    look: u32,
+    steps: u32,
+    quiet: u64,
+    most: u64,
+}
+
+/// How it stands in a document.
 #[derive(Debug, Deserialize)]
 struct Rest {
     changes: u64,
     rest: bool,
+    /// A link was clicked whose address is to be saved.
+    saves: bool,
+    /// Steps without a frame.
+    #[allow(dead_code)] // for the trace
+    undrawn: u32,
+}
+
+/// What has been seen so far.
+#[derive(Default)]
+struct Seen {
+    /// Some document has answered.
+    looked: bool,
+    changed: bool,
+    restless: bool,
+    saves: bool,
+    rescued: bool,
+    /// Documents of frames below the top that have been waited for.
+    known: HashMap<FrameId, Arc<str>>,
 }
 
 impl Tab {
     /// Does it, and answers when what it caused has ended.
     pub(super) fn settled(&self, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
         if let Kind::Batch { actions, stop_on_error } = &act.kind {
-            return self.batch(actions, stop_on_error.unwrap_or(true), deadline);
+            let stop_on_error = stop_on_error.unwrap_or(true);
+            return self.with_delta(act, deadline, || self.batch(actions, stop_on_error, deadline));
         }
         let began = Instant::now();
+        // What was told of before is not this action's.
+        self.supervisor.caught_up(deadline)?;
         let before = self.before();
         if let Some(open) = before.seen.dialogs_of(self.target.as_str()).next() {
             return Err(supervisor::Error::blocked_by_dialog("act", &open.id).into());
         }
-        let frame = self.acted_frame(act);
-        let frame = frame.filter(|frame| causes(&act.kind) && self.watch(frame, deadline));
-        let did = match self.perform(act, deadline) {
-            Err(error) if error.is_blocked_by_dialog() && self.opened(&before) => Did::default(),
+        self.with_delta(act, deadline, || self.caused(act, &before, began, deadline))
+    }
+
+    fn caused(&self, act: &Act, before: &Before, began: Instant, deadline: Deadline) -> Result<Outcome, Error> {
+        let frames = if causes(&act.kind) { self.watched_frames(act, before, deadline) } else { Vec::new() };
+        let mut did = match self.perform(act, deadline) {
+            Err(error) if error.is_blocked_by_dialog() && self.opened_in(before, &self.supervisor.snapshot()) => {
+                Did::default()
+            }
             outcome => outcome?,
         };
-        let settled = if causes(&act.kind) { self.settle(&before, frame.as_ref(), deadline) } else { "done" };
+        let mut settled = "done";
+        if causes(&act.kind) {
+            let mut seen = Seen::default();
+            settled = self.settle(before, &frames, Look::of(&act.kind), &mut seen, deadline);
+            did.rescued |= seen.rescued;
+        }
         tracing::debug!(target: "cdpilot::page", settled, took = ?began.elapsed(), "acted");
-        self.tell(act, &before, did, settled, deadline)
+        Ok(self.tell(before, did, settled))
     }
 
     fn before(&self) -> Before {
         let seen = self.supervisor.snapshot();
+        let traffic = self.supervisor.traffic();
         let top = seen.page(self.target.as_str()).and_then(|page| page.top_frame.clone());
         let document = top.as_ref().and_then(|top| seen.document_of(top)).unwrap_or_default();
-        Before { log: self.supervisor.log().last(), requests: self.supervisor.traffic().last, seen, top, document }
+        Before {
+            log: self.supervisor.log().last(),
+            requests: traffic.last,
+            polled: traffic.of(&self.target).map(|open| path(&open.url).into()).collect(),
+            downloads: seen.downloads.last().map_or(0, |newest| newest.number),
+            seen,
+            top,
+            document,
+        }
     }
 
-    /// Whether a dialog has opened since.
-    fn opened(&self, before: &Before) -> bool {
-        self.opened_in(before, &self.supervisor.snapshot())
-    }
-
-    /// The frame whose document is looked at for changes.
-    fn acted_frame(&self, act: &Act) -> Option<FrameId> {
+    /// The frames whose documents are looked at for changes: the one that is acted on, and those around it.
+    fn watched_frames(&self, act: &Act, before: &Before, deadline: Deadline) -> Vec<FrameId> {
         let named = act.kind.locator().and_then(|at| match (&at.reference, &at.frame_id) {
             (Some(reference), _) => self.resolve(reference).ok().map(|(node, _)| node.frame),
             (None, frame) => frame.as_deref().map(FrameId::from),
         });
-        named.or_else(|| self.top().ok())
-    }
-
-    fn watch(&self, frame: &FrameId, deadline: Deadline) -> bool {
-        self.call::<u8>(frame, "watch", &json!({}), deadline.within(LOOK)).is_ok()
+        let mut frames: Vec<FrameId> = named.or_else(|| before.top.clone()).into_iter().collect();
+        while let Some(around) = frames
+            .last()
+            .and_then(|frame| before.seen.frame(frame.as_str()))
+            .and_then(|frame| frame.parent_frame_id.clone())
+            .filter(|around| !frames.contains(around))
+        {
+            frames.push(around);
+        }
+        // One that does not answer begins to watch when it is looked at.
+        self.call_all::<u8, ()>(&frames, "watch", |_| (), deadline.within(LOOK));
+        frames
     }
 
     /// Waits for what it caused. Gives the reason why that counts as over.
-    fn settle(&self, before: &Before, frame: Option<&FrameId>, deadline: Deadline) -> &'static str {
-        let loading = deadline.within(LOADING);
-        let mut changed = false;
+    fn settle(
+        &self,
+        before: &Before,
+        frames: &[FrameId],
+        look: Look,
+        seen: &mut Seen,
+        deadline: Deadline,
+    ) -> &'static str {
+        let loading = deadline.within(LOADING.min(deadline.left() * 3 / 4));
         loop {
-            // The page's answer to this comes after all that the action set off at once.
-            let rest = frame.map(|frame| {
-                let args = json!({ "quiet": millis(QUIET), "most": millis(RESTLESS) });
-                self.call::<Rest>(frame, "quiet", &args, deadline.within(LOOK)).map(|(_, done)| done.result)
-            });
+            // The page's answer comes after all that the action set off at once; the documents around are
+            // looked at after that, for what it has told them.
+            if let Some((acted, around)) = frames.split_first() {
+                self.look_at(std::slice::from_ref(acted), look, seen, loading);
+                self.look_at(around, look, seen, loading);
+            }
             if self.supervisor.caught_up(deadline).is_err() {
                 return "the supervisor ended";
             }
-            if let Some(reason) = self.left(before, loading) {
+            if let Some(reason) = self.left(before, seen, loading) {
                 return reason;
             }
-            match rest {
-                Some(Ok(rest)) if !rest.rest => return "the page goes on changing",
-                Some(Ok(rest)) => changed |= rest.changes > 0,
-                Some(Err(Error::DocumentGone { .. })) => return "its frame shows another document",
-                _ => {}
+            if !self.is_fetching(before, &self.supervisor.traffic()) {
+                break;
             }
-            if !self.is_fetching(before) {
-                return if changed { "the page changed and has come to rest" } else { "nothing changed" };
-            }
-            changed = true;
-            while self.is_fetching(before) {
+            seen.changed = true;
+            while self.is_fetching(before, &self.supervisor.traffic()) {
                 if loading.passed() {
                     return "requests that it started are under way still";
                 }
-                if let Some(reason) = self.left(before, loading) {
+                if let Some(reason) = self.left(before, seen, loading) {
                     return reason;
                 }
                 // A dialog or a navigation is told elsewhere, so it is looked for by the way.
                 let slice = loading.within(SLICE);
-                self.supervisor.wait_traffic(slice, |now| now.since(&self.target, before.requests).next().is_none());
+                self.supervisor.wait_traffic(slice, |now| !self.is_fetching(before, now));
             }
+        }
+        if self.downloads.is_some() && (seen.saves || self.was_a_download(before)) && self.begun(before, deadline) {
+            return "a download began";
+        }
+        match seen {
+            Seen { restless: true, .. } => "the page goes on changing",
+            Seen { changed: true, .. } => "the page changed and has come to rest",
+            Seen { looked: true, .. } => "nothing changed",
+            _ => "the page does not answer",
+        }
+    }
+
+    fn look_at(&self, frames: &[FrameId], look: Look, seen: &mut Seen, loading: Deadline) {
+        let most = if seen.restless { Duration::ZERO } else { RESTLESS };
+        let args = Quiet { least: look.least, look: look.most, steps: STEPS, quiet: millis(QUIET), most: millis(most) };
+        let found = self.call_all::<Rest, &Quiet>(frames, "quiet", |_| &args, loading);
+        // A frame that does not answer is on its way elsewhere, gone, or under a dialog: others tell.
+        for (_, done) in found.into_iter().flatten() {
+            tracing::trace!(target: "cdpilot::page", rest = ?done.result, "looked");
+            seen.looked = true;
+            seen.changed |= done.result.changes > 0;
+            seen.restless |= !done.result.rest;
+            seen.saves |= done.result.saves;
+            seen.rescued |= done.rescued;
         }
     }
 
     /// Whether requests that it started are under way.
-    fn is_fetching(&self, before: &Before) -> bool {
-        self.supervisor.traffic().since(&self.target, before.requests).next().is_some()
+    fn is_fetching(&self, before: &Before, now: &Traffic) -> bool {
+        let is_aside = |open: &Loading| {
+            ASIDE.contains(&&*open.resource_type) || before.polled.iter().any(|polled| **polled == *path(&open.url))
+        };
+        now.since(&self.target, before.requests).any(|open| !is_aside(open))
     }
 
-    /// Why there is nothing more to wait for in the document: a dialog, another document, the end.
-    fn left(&self, before: &Before, loading: Deadline) -> Option<&'static str> {
+    /// Why there is nothing more to wait for in the document: a dialog, another document, the end. Waits for
+    /// the documents of frames that it set on their way.
+    fn left(&self, before: &Before, seen: &mut Seen, loading: Deadline) -> Option<&'static str> {
         let target = self.target.as_str();
-        let now = self.supervisor.snapshot();
-        if now.page(target).is_none() {
-            return Some("the tab closed");
+        let over = |now: &Snapshot| now.page(target).is_none() || self.opened_in(before, now);
+        let mut tries = 0;
+        loop {
+            let now = self.supervisor.snapshot();
+            if now.page(target).is_none() {
+                return Some("the tab closed");
+            }
+            if self.opened_in(before, &now) {
+                return Some("a dialog opened");
+            }
+            let new = self.new_documents(before, seen, &now);
+            let top = new.iter().any(|(frame, _)| Some(frame) == before.top.as_ref());
+            if loading.passed() && (top || !new.is_empty() || self.is_loading(before, &now)) {
+                return Some("it navigates and still loads");
+            }
+            if self.is_loading(before, &now) {
+                seen.changed = true;
+                self.supervisor.wait_until(loading, |now| over(now) || !self.is_loading(before, now));
+                continue;
+            }
+            if new.is_empty() {
+                return None;
+            }
+            seen.changed = true;
+            // A document is loaded when those in it are.
+            let frames: Vec<FrameId> = match &before.top {
+                Some(frame) if top => vec![frame.clone()],
+                _ => new.iter().map(|(frame, _)| frame.clone()).collect(),
+            };
+            let loaded = self.call_all::<bool, ()>(&frames, "loaded", |_| (), loading);
+            if loaded.iter().any(|loaded| loaded.as_ref().is_err_and(Error::is_blocked_by_dialog)) {
+                return Some("a dialog opened");
+            }
+            tries += 1;
+            if !top {
+                seen.known.extend(new);
+            } else if loaded.iter().any(Result::is_ok) {
+                return Some("it navigated and has loaded");
+            } else if tries >= TRIES {
+                return Some("it navigated");
+            }
+            if self.supervisor.caught_up(loading).is_err() {
+                return Some("the supervisor ended");
+            }
         }
-        if self.opened_in(before, &now) {
-            return Some("a dialog opened");
-        }
-        let document = before.top.as_ref().and_then(|top| now.document_of(top)).unwrap_or_default();
-        if !now.is_loading(target) && document == before.document {
-            return None;
-        }
-        let over = |s: &Snapshot| s.page(target).is_none() || self.opened_in(before, s) || !s.is_loading(target);
-        Some(match self.supervisor.wait_until(loading, over) {
-            Some(s) if self.opened_in(before, &s) => "a dialog opened",
-            Some(_) => "it navigated and has loaded",
-            None => "it navigates and still loads",
-        })
     }
 
-    fn opened_in(&self, before: &Before, now: &Snapshot) -> bool {
+    /// Frames that show another document than before, or are new.
+    fn new_documents(&self, before: &Before, seen: &Seen, now: &Snapshot) -> Vec<(FrameId, Arc<str>)> {
+        let there = now.frames_of(self.target.as_str());
+        let there = there.filter(|frame| frame.session_id.is_some() && !frame.loader.is_empty());
+        let is_new = |frame: &&supervisor::Frame| {
+            let was = before.seen.document_of(&frame.frame_id);
+            was.as_ref() != Some(&frame.loader) && seen.known.get(&frame.frame_id) != Some(&frame.loader)
+        };
+        there.filter(is_new).map(|frame| (frame.frame_id.clone(), Arc::clone(&frame.loader))).collect()
+    }
+
+    /// Whether a frame is on its way to another document that was not before.
+    fn is_loading(&self, before: &Before, now: &Snapshot) -> bool {
+        let was = |frame: &supervisor::Frame| {
+            let old = before.seen.frame(frame.frame_id.as_str());
+            old.is_some_and(|old| old.navigating && old.loader == frame.loader)
+        };
+        now.frames_of(self.target.as_str()).any(|frame| frame.navigating && !was(frame))
+    }
+
+    pub(super) fn opened_in(&self, before: &Before, now: &Snapshot) -> bool {
         let known = |dialog: &Dialog| before.seen.dialogs.iter().any(|old| old.id == dialog.id);
         now.dialogs_of(self.target.as_str()).any(|dialog| !known(dialog))
     }
 
-    fn tell(&self, act: &Act, before: &Before, did: Did, settled: &str, deadline: Deadline) -> Result<Outcome, Error> {
-        let now = self.supervisor.snapshot();
+    /// Whether a navigation got an answer that was not shown: it goes into a file.
+    fn was_a_download(&self, before: &Before) -> bool {
+        let requests = self.supervisor.network_requests(&self.target);
+        requests.iter().any(|request| {
+            request.number > before.requests
+                && &*request.resource_type == "document"
+                && request.failure.as_deref() == Some("net::ERR_ABORTED")
+                && request.status.is_some_and(|status| (200..300).contains(&status) && status != 204 && status != 205)
+        })
+    }
+
+    /// Waits for the beginning of a download.
+    fn begun(&self, before: &Before, deadline: Deadline) -> bool {
         let target = self.target.as_str();
-        let was = before.seen.page(target);
-        let page = now.page(target);
-        let document = before.top.as_ref().and_then(|top| now.document_of(top)).unwrap_or_default();
-        let pending: Vec<Dialog> = now.dialogs_of(target).cloned().collect();
-        let mut told = Outcome {
-            target_id: Some(self.target.clone()),
-            url: page.or(was).map(|page| page.url.to_string()).unwrap_or_default(),
-            result: did.result,
-            navigated: page.is_some()
-                && (document != before.document || page.map(|page| &page.url) != was.map(|page| &page.url)),
-            new_tabs: self.new_tabs(before, &now),
-            console_errors: self.errors_since(before),
-            blocked_by_dialog: !pending.is_empty(),
-            pending_dialogs: pending,
-            input: did.input,
-            rescued: did.rescued,
-            settled: Some(settled.to_owned()),
-            ..Outcome::default()
-        };
-        if act.delta && !told.blocked_by_dialog && page.is_some() {
-            let options = SnapshotOptions { diff: true, max_chars: DELTA, fold: true, ..SnapshotOptions::default() };
-            told.delta = self.snapshot(&options, deadline).ok().and_then(|seen| seen.snapshot);
-        }
-        Ok(told)
-    }
-
-    fn new_tabs(&self, before: &Before, now: &Snapshot) -> Vec<TargetId> {
-        let new = now.pages.iter().filter(|page| before.seen.page(page.target_id.as_str()).is_none());
-        new.filter(|page| page.opener.as_ref() == Some(&self.target)).map(|page| page.target_id.clone()).collect()
-    }
-
-    fn errors_since(&self, before: &Before) -> Vec<String> {
-        #[derive(Deserialize)]
-        struct Said {
-            level: String,
-            text: String,
-        }
-        let worst = [ConsoleLevel::Error, ConsoleLevel::Exception];
-        let is_bad = |level: &str| worst.iter().any(|bad| serde_json::to_value(bad).is_ok_and(|bad| bad == level));
-        let tail = self.supervisor.log().since(before.log, 1000);
-        let ours =
-            tail.entries.iter().filter(|e| e.kind == Noted::Console && e.target_id.as_ref() == Some(&self.target));
-        let said = ours.filter_map(|entry| serde_json::from_str::<Said>(entry.data.get()).ok());
-        said.filter(|said| is_bad(&said.level)).take(ERRORS).map(|said| said.text).collect()
+        let begun = |now: &Snapshot| now.downloads.iter().any(|d| d.number > before.downloads && self.is_mine(d));
+        let over = |now: &Snapshot| begun(now) || now.page(target).is_none() || self.opened_in(before, now);
+        self.supervisor.wait_until(deadline.within(BEGINNING), over).is_some_and(|now| begun(&now))
     }
 }
 
 /// Whether an action changes anything that is to be waited for.
 fn causes(kind: &Kind) -> bool {
     !matches!(kind, Kind::Wait(_) | Kind::Close {} | Kind::Batch { .. })
+}
+
+/// An address without what is behind `?`.
+fn path(url: &str) -> &str {
+    url.split('?').next().unwrap_or(url)
 }
 
 fn millis(time: Duration) -> u64 {

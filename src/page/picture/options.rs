@@ -163,7 +163,7 @@ pub struct Picture {
     #[serde(skip)]
     pub bytes: Vec<u8>,
     /// What it is written as. JPEG instead of PNG when the limits ask for it.
-    #[serde(rename = "type")]
+    #[serde(rename = "pictureType")]
     pub kind: PictureType,
     /// In pixels.
     pub width: u32,

@@ -312,7 +312,7 @@ impl Tab {
         Ok(view)
     }
 
-    fn is_mine(&self, told: &supervisor::Download) -> bool {
+    pub(in crate::page) fn is_mine(&self, told: &supervisor::Download) -> bool {
         told.target_id == self.target || told.opener.as_ref() == Some(&self.target)
     }
 }

@@ -16,7 +16,7 @@ use crate::cdp::protocol::emulation::{
     ClearDeviceMetricsOverride, ClearGeolocationOverride, MediaFeature, SetDeviceMetricsOverride, SetEmulatedMedia,
     SetGeolocationOverride, SetLocaleOverride, SetTimezoneOverride, SetTouchEmulationEnabled, SetUserAgentOverride,
 };
-use crate::cdp::protocol::network::{EmulateNetworkConditions, Headers, SetExtraHttpHeaders};
+use crate::cdp::protocol::network::{self, Headers, SetExtraHttpHeaders};
 use crate::cdp::rt::Command;
 use crate::page::{Error, Tab};
 use crate::supervisor::{self, Login, Sessions, Standing};
@@ -183,7 +183,8 @@ impl Tab {
         }
         if let Some(offline) = change.offline {
             let offline = offline == Some(true);
-            let set = EmulateNetworkConditions::new(offline, 0.0, -1.0, -1.0);
+            #[expect(deprecated, reason = "older browsers have nothing else")]
+            let set = network::EmulateNetworkConditions::new(offline, 0.0, -1.0, -1.0);
             self.stand("offline", Sessions::All, set, offline, deadline).map_err(refused("offline"))?;
         }
         if let Some(headers) = &change.headers {
@@ -331,7 +332,7 @@ fn media_command(media: Option<&Media>) -> SetEmulatedMedia {
 }
 
 fn headers_of(given: &BTreeMap<String, String>) -> Headers {
-    serde_json::value::to_raw_value(given).map(Into::into).unwrap_or_default()
+    serde_json::value::to_raw_value(given).unwrap_or_default()
 }
 
 fn bad(field: &str, problem: &str) -> Error {

@@ -232,8 +232,12 @@ function animated(element) {
   return state;
 }
 
+// Two frames, and some.
+const CALM = 40;
+
 /** Whether an element is where it was a frame before; so are its boxes then. */
 async function atRest(element) {
+  if (isCalm(CALM) && !animated(element)) return true;
   let before = rectsOf(element);
   const same = () => {
     forget();
@@ -278,6 +282,7 @@ function reveal(element, turn) {
   const block = ALIGNMENTS[turn % ALIGNMENTS.length];
   const target = rectsOf(element).length && RECTS.call(element).length ? element : boxedIn(element);
   SCROLL_INTO_VIEW.call(target, { block, inline: "nearest", behavior: "instant" });
+  noteMove();
   forget();
 }
 

@@ -18,7 +18,7 @@ use crate::cdp::protocol::dom::{
 };
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::runtime::CallFunctionOn;
-use crate::supervisor::FrameRef;
+use crate::supervisor::{self, FrameRef};
 use crate::sync::Deadline;
 
 /// What is known of a session.
@@ -35,6 +35,19 @@ pub(super) struct Found {
     there: i64,
 }
 
+/// Sessions, each with its frames.
+pub(super) type Sessions = Vec<(Arc<str>, Vec<FrameId>)>;
+
+/// A count of all elements, to be asked for beside the walks.
+pub(super) struct Counting {
+    pub(super) search: Vec<(FrameRef, PerformSearch)>,
+    pub(super) sessions: Sessions,
+}
+
+fn at(frames: &[FrameId]) -> Option<FrameRef> {
+    frames.first().map(|frame| FrameRef::Id(frame.clone()))
+}
+
 fn sum(frames: &[FrameId], counted: &HashMap<FrameId, u64>) -> Option<i64> {
     let all = frames.iter().map(|frame| counted.get(frame).copied()).sum::<Option<u64>>()?;
     i64::try_from(all).ok()
@@ -44,16 +57,40 @@ fn sum(frames: &[FrameId], counted: &HashMap<FrameId, u64>) -> Option<i64> {
 const ANY: &str = "<";
 
 impl Tab {
-    /// Hands closed shadow roots to the script where there are any that it does not know. `counted` is how
-    /// many elements the walk of each frame met. Gives the sessions whose frames are to be walked again.
-    pub(super) fn find_closed(&self, counted: &HashMap<FrameId, u64>, deadline: Deadline) -> Vec<Found> {
+    /// What is to be asked for a count of all elements, and the sessions that are asked.
+    pub(super) fn count_asked(&self, frames: &[FrameId], deadline: Deadline) -> Counting {
+        let sessions = self.sessions(frames);
+        let known = self.seen.lock().counted.clone();
+        let new: Vec<_> = sessions.iter().filter(|(session, _)| !known.contains_key(session)).collect();
+        let enable = new.iter().filter_map(|(_, frames)| Some((at(frames)?, Enable::new()))).collect();
+        let enabled = self.supervisor.session_calls(enable, deadline);
+        for ((session, _), enabled) in new.into_iter().zip(enabled) {
+            if enabled.is_ok() {
+                self.seen.lock().counted.insert(Arc::clone(session), Counted::default());
+            }
+        }
+        let search = sessions.iter().filter_map(|(_, frames)| Some((at(frames)?, PerformSearch::new(ANY))));
+        Counting { search: search.collect(), sessions }
+    }
+
+    /// Hands closed shadow roots to the script where there are any that it does not know. `found` is what was
+    /// found beside the walks, `counted` how many elements the walk of each frame met. Gives the sessions
+    /// whose frames are to be walked again.
+    pub(super) fn find_closed(
+        &self,
+        sessions: Sessions,
+        found: supervisor::Outcomes<PerformSearch>,
+        counted: &HashMap<FrameId, u64>,
+        deadline: Deadline,
+    ) -> Vec<Found> {
         let mut again = Vec::new();
-        for (session, frames) in self.sessions(counted) {
+        for ((session, frames), found) in sessions.into_iter().zip(found) {
+            let (Some(at), Ok(found)) = (at(&frames), found) else { continue };
+            self.supervisor.post(&at, &DiscardSearchResults::new(found.result.search_id));
+            let there = found.result.result_count;
             let Some(expected) = sum(&frames, counted) else {
                 continue; // one was not walked, so there is nothing to compare with
             };
-            let Some(at) = frames.first().map(|frame| FrameRef::Id(frame.clone())) else { continue };
-            let Some(there) = self.count(&session, &at, deadline) else { continue };
             let more = there - expected;
             let known = self.seen.lock().counted.get(&session).map_or(0, |known| known.unexplained);
             if more <= 0 || more == known {
@@ -76,8 +113,8 @@ impl Tab {
         }
     }
 
-    /// The frames of each session that has one of those.
-    fn sessions(&self, counted: &HashMap<FrameId, u64>) -> HashMap<Arc<str>, Vec<FrameId>> {
+    /// All frames of each session that has one of those.
+    fn sessions(&self, asked: &[FrameId]) -> Sessions {
         let now = self.supervisor.snapshot();
         let mut sessions: HashMap<Arc<str>, Vec<FrameId>> = HashMap::new();
         for frame in now.frames_of(self.target.as_str()) {
@@ -85,20 +122,8 @@ impl Tab {
                 sessions.entry(Arc::clone(session)).or_default().push(frame.frame_id.clone());
             }
         }
-        sessions.retain(|_, frames| frames.iter().any(|frame| counted.contains_key(frame)));
         self.seen.lock().counted.retain(|session, _| sessions.contains_key(session));
-        sessions
-    }
-
-    fn count(&self, session: &Arc<str>, at: &FrameRef, deadline: Deadline) -> Option<i64> {
-        let is_new = !self.seen.lock().counted.contains_key(session);
-        if is_new {
-            self.supervisor.session_call(at, &Enable::new(), deadline).ok()?;
-            self.seen.lock().counted.insert(Arc::clone(session), Counted::default());
-        }
-        let found = self.supervisor.session_call(at, &PerformSearch::new(ANY), deadline).ok()?.result;
-        self.supervisor.post(at, &DiscardSearchResults::new(found.search_id));
-        Some(found.result_count)
+        sessions.into_iter().filter(|(_, frames)| frames.iter().any(|frame| asked.contains(frame))).collect()
     }
 
     /// Whether some were found.

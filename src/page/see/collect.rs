@@ -1,6 +1,7 @@
 //! Asking all frames at once, and joining their trees: a frame's nodes stand below the element that holds it.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use super::super::Tab;
 use super::super::error::Error;
@@ -11,6 +12,11 @@ use crate::cdp::protocol::dom::{DescribeNode, GetFrameOwner};
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::{self, Done, FrameRef};
 use crate::sync::Deadline;
+
+/// So long it is waited for frames that are on their way into another process.
+const SWAP: Duration = Duration::from_millis(500);
+const BETWEEN: &str = "it has no process at present; take another snapshot";
+const UNPLACED: &str = "the element that holds it was not found; take another snapshot";
 
 /// A node of the joined tree.
 #[derive(Debug, Clone)]
@@ -50,19 +56,22 @@ impl Tab {
             Some(text) => self.frame_named(text, deadline)?,
             None => self.top()?,
         };
-        let (frames, parents) = self.frames_below(&root);
+        self.frames_arrived(deadline);
+        let (frames, parents, nowhere) = self.frames_below(&root);
         let ask = |frame: &FrameId| Ask {
             selector: options.selector.as_deref().filter(|_| *frame == root),
             urls: options.urls,
             description: options.format == super::Format::Aria,
         };
-        let answers = self.call_all(&frames, "tree", &ask, deadline);
-        let (mut read, mut unread, mut rescued) = (HashMap::new(), Vec::new(), false);
+        let counting = self.count_asked(&frames, deadline);
+        let (answers, found) = self.call_all_beside(&frames, "tree", ask, counting.search, deadline);
+        let (mut read, mut rescued) = (HashMap::new(), false);
+        let mut unread: Vec<Unread> = nowhere.into_iter().map(|frame| unread_frame(frame, BETWEEN)).collect();
         let mut answers: Answers = frames.iter().cloned().zip(answers).collect();
-        let found = self.find_closed(&counts(&answers), deadline);
+        let found = self.find_closed(counting.sessions, found, &counts(&answers), deadline);
         if !found.is_empty() {
             let again: Vec<FrameId> = found.iter().flat_map(|found| found.frames.iter().cloned()).collect();
-            let anew = self.call_all(&again, "tree", &ask, deadline);
+            let anew = self.call_all(&again, "tree", ask, deadline);
             answers.extend(again.into_iter().zip(anew));
             self.explained(&found, &counts(&answers));
         }
@@ -75,10 +84,18 @@ impl Tab {
                 }
                 // Nothing can be told without it.
                 Err(error) if *frame == root || error.is_blocked_by_dialog() => return Err(error),
-                Err(error) => unread.push(Unread { frame_id: frame.clone(), problem: error.to_string() }),
+                Err(error) => unread.push(unread_frame(frame.clone(), &error.to_string())),
             }
         }
-        let held = self.owners(&parents, &read, deadline);
+        let mut held = self.owners(&parents, &read, deadline);
+        let placed = |held: &HashMap<_, FrameId>, frame: &FrameId| held.values().any(|known| known == frame);
+        if parents.keys().any(|child| read.contains_key(child) && !placed(&held, child)) {
+            // It was swapped into another process meanwhile, and is known there now.
+            let _ = self.supervisor.caught_up(deadline);
+            held.extend(self.owners(&parents, &read, deadline));
+        }
+        let lost = parents.keys().filter(|child| read.contains_key(*child) && !placed(&held, child));
+        unread.extend(lost.map(|child| unread_frame(child.clone(), UNPLACED)));
         self.forget_gone(&read, &frames);
         let Some(top) = read.get_mut(&root) else {
             return Err(supervisor::Error::FrameDetached { frame: root.to_string() }.into());
@@ -93,23 +110,35 @@ impl Tab {
         Ok(Collected { url, title, doc, items: joined.items, frames: joined.frames, unread, rescued })
     }
 
-    /// A frame and all below it that can be asked, and the parent of each.
-    fn frames_below(&self, root: &FrameId) -> (Vec<FrameId>, HashMap<FrameId, FrameId>) {
+    /// Waits for frames that are on their way into another process.
+    fn frames_arrived(&self, deadline: Deadline) {
+        let there = |now: &supervisor::Snapshot| now.frames_of(self.target.as_str()).all(|f| f.session_id.is_some());
+        if !there(&self.supervisor.snapshot()) {
+            self.supervisor.wait_until(deadline.within(SWAP), there);
+        }
+    }
+
+    /// A frame and all below it that can be asked, the parent of each, and those that nothing runs at present.
+    fn frames_below(&self, root: &FrameId) -> (Vec<FrameId>, HashMap<FrameId, FrameId>, Vec<FrameId>) {
         let now = self.supervisor.snapshot();
-        let (mut frames, mut parents) = (vec![root.clone()], HashMap::new());
+        let (mut frames, mut parents, mut nowhere) = (vec![root.clone()], HashMap::new(), Vec::new());
         let mut next = 0;
         while next < frames.len() {
             let parent = frames[next].clone();
             next += 1;
             for frame in now.frames_of(self.target.as_str()) {
-                let is_child = frame.parent_frame_id.as_ref() == Some(&parent) && frame.session_id.is_some();
-                if is_child && !frames.contains(&frame.frame_id) {
-                    frames.push(frame.frame_id.clone());
-                    parents.insert(frame.frame_id.clone(), parent.clone());
+                if frame.parent_frame_id.as_ref() != Some(&parent) || frames.contains(&frame.frame_id) {
+                    continue;
                 }
+                if frame.session_id.is_none() {
+                    nowhere.push(frame.frame_id.clone());
+                    continue;
+                }
+                frames.push(frame.frame_id.clone());
+                parents.insert(frame.frame_id.clone(), parent.clone());
             }
         }
-        (frames, parents)
+        (frames, parents, nowhere)
     }
 
     /// Which element holds which frame: asked once for each frame and document around it.
@@ -202,6 +231,10 @@ impl Tab {
         self.refs.lock().keep(present);
         self.seen.lock().owners.retain(|frame, _| frames.contains(frame));
     }
+}
+
+fn unread_frame(frame_id: FrameId, problem: &str) -> Unread {
+    Unread { frame_id, problem: problem.to_owned() }
 }
 
 type Answers = HashMap<FrameId, Result<(Doc, Done<Tree>), Error>>;

@@ -184,8 +184,18 @@ pub(super) struct Seen {
     owners: HashMap<FrameId, (Doc, u32)>,
     /// Sessions whose elements were counted.
     counted: HashMap<Arc<str>, closed::Counted>,
-    /// The text shown last, and of which document.
-    last: Option<(Doc, Arc<str>)>,
+    /// What was shown last.
+    last: Option<Last>,
+}
+
+/// The text that was shown last.
+#[derive(Debug)]
+struct Last {
+    /// Of which document.
+    doc: Doc,
+    text: Arc<str>,
+    /// How it was asked for.
+    options: SnapshotOptions,
 }
 
 impl Tab {
@@ -226,9 +236,10 @@ impl Tab {
         let lines = text::lines(items);
         self.number(shown, lines.iter().map(text::Line::item));
         let whole = text::written(&lines, |item| self.reference(item));
-        let before = self.seen.lock().last.replace((doc.clone(), whole.as_str().into()));
+        let last = Last { doc: doc.clone(), text: whole.as_str().into(), options: options.clone() };
+        let before = self.seen.lock().last.replace(last);
         let text = if options.diff {
-            let before = before.filter(|(of, _)| of == doc).map(|(_, text)| text).unwrap_or_default();
+            let before = before.filter(|last| last.doc == *doc).map(|last| last.text).unwrap_or_default();
             Diff::between(&before, &whole).to_string()
         } else {
             whole
@@ -242,6 +253,11 @@ impl Tab {
         shown.stats =
             Stats { chars: text.chars().count(), lines: text.lines().count(), refs: shown.refs.len(), ..shown.stats };
         shown.snapshot = Some(text);
+    }
+
+    /// How the last text was asked for, when it was of this document.
+    pub(super) fn shown_last(&self, doc: &Doc) -> Option<SnapshotOptions> {
+        self.seen.lock().last.as_ref().filter(|last| last.doc == *doc).map(|last| last.options.clone())
     }
 
     /// Gives numbers to what is shown, and lists them.

@@ -89,7 +89,7 @@ impl Tab {
                 let backend: Option<BackendNodeId> = told.ok().map(|done| done.result.node.backend_node_id);
                 if let Some(backend) = backend {
                     let node = Node { frame: frame.clone(), doc: doc.clone(), id: *id };
-                    found.insert(node, i64::from(backend));
+                    found.insert(node, backend);
                 }
             }
             for (_, object) in objects {

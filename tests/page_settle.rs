@@ -1,0 +1,303 @@
+//! When an action is answered, and what the answer tells: changes of the page, documents, tabs, dialogs, errors.
+
+use cdpilot::browser::TransportKind;
+use cdpilot::page::{Outcome, PageOptions, SnapshotOptions};
+use cdpilot::supervisor::{DialogAnswer, Pages, Supervisor, SupervisorOptions};
+use cdpilot::sync::Deadline;
+use serde_json::json;
+
+use crate::support::chrome::{launch, soon, until};
+use crate::support::paged::Paged;
+use crate::support::resting::Resting;
+use crate::support::site::{Answer, Held};
+
+const NOTHING: &str = "nothing changed";
+const RESTS: &str = "the page changed and has come to rest";
+const LOADED: &str = "it navigated and has loaded";
+
+fn settled(outcome: &Outcome) -> &str {
+    outcome.settled.as_deref().unwrap()
+}
+
+/// A page with a button that runs a script.
+fn button(script: &str) -> String {
+    format!("<button id=b onclick=\"{script}\">Go</button><p id=p>old</p>")
+}
+
+#[test]
+fn an_action_that_causes_nothing_says_so() {
+    let Some(page) = Paged::showing("settle-nothing", &button("window.clicked = 1")) else { return };
+    for act in [
+        json!({ "kind": "click", "selector": "#b" }),
+        json!({ "kind": "hover", "selector": "#b" }),
+        json!({ "kind": "press", "key": "Shift" }),
+        json!({ "kind": "evaluate", "fn": "1 + 1" }),
+    ] {
+        let outcome = page.act(act.clone()).unwrap();
+        assert_eq!(settled(&outcome), NOTHING, "{act}");
+        assert!(!outcome.navigated && !outcome.blocked_by_dialog && outcome.new_tabs.is_empty(), "{outcome:?}");
+        assert!(outcome.url.ends_with("/") && outcome.console_errors.is_empty(), "{outcome:?}");
+    }
+    assert_eq!(page.value("clicked"), 1);
+    let waited = page.act(json!({ "kind": "wait", "selector": "#b" })).unwrap();
+    assert_eq!(settled(&waited), "done");
+}
+
+#[test]
+fn what_a_page_puts_off_to_frames_and_timers_is_waited_for() {
+    let Some(page) = Paged::new("settle-chains") else { return };
+    let raf = |then: &str| format!("requestAnimationFrame(() => {{ {then} }})");
+    let timer = |then: &str| format!("setTimeout(() => {{ {then} }})");
+    let last = "p.textContent = 'new'";
+    let chains = [
+        last.to_owned(),
+        format!("Promise.resolve().then(() => {{ {last} }})"),
+        raf(&raf(&raf(last))),
+        timer(&timer(&timer(last))),
+        raf(&timer(&raf(last))),
+        timer(&raf(&timer(last))),
+        // With something to see on the way, twice as far.
+        raf(&raf(&format!("p.textContent = 'half'; {}", raf(&timer(&raf(last)))))),
+    ];
+    for chain in chains {
+        page.put("/", &button(&chain));
+        page.go("/");
+        let outcome = page.click("#b");
+        assert_eq!(page.value("p.textContent"), "new", "{chain}");
+        assert_eq!(settled(&outcome), RESTS, "{chain}");
+    }
+}
+
+#[test]
+fn changes_in_shadow_roots_and_in_documents_around_count() {
+    let Some(page) = Paged::new("settle-places") else { return };
+    page.put(
+        "/",
+        "<div id=h></div><p id=p>old</p><script>
+            const root = h.attachShadow({ mode: 'open' });
+            root.innerHTML = '<button>Go</button><p>old</p>';
+            root.firstChild.onclick = () => { root.lastChild.textContent = 'new' };
+            addEventListener('message', () => requestAnimationFrame(() => { p.textContent = 'told' }));
+        </script><iframe src='@a/in'></iframe><iframe src='@b/far'></iframe>",
+    );
+    page.put("/in", "<button id=b onclick='parent.postMessage(1, \"*\")'>Go</button>");
+    page.put("/far", "<button id=b onclick='parent.postMessage(1, \"*\")'>Go</button>");
+    page.go("/");
+    let outcome = page.click("button");
+    assert_eq!((settled(&outcome), page.value("root.lastChild.textContent")), (RESTS, json!("new")));
+    for path in ["/in", "/far"] {
+        let frame = page.id_of(path);
+        page.value("p.textContent = 'old'");
+        let outcome = page.act(json!({ "kind": "click", "selector": "#b", "frameId": frame })).unwrap();
+        assert_eq!((settled(&outcome), page.value("p.textContent")), (RESTS, json!("told")), "{path}");
+    }
+}
+
+#[test]
+fn a_page_that_changes_for_ever_is_answered_all_the_same() {
+    let forever = "setInterval(() => { p.textContent = Math.random() }, 10)";
+    let Some(page) = Paged::showing("settle-forever", &button(forever)) else { return };
+    let outcome = page.click("#b");
+    assert_eq!(settled(&outcome), "the page goes on changing");
+    let outcome = page.act(json!({ "kind": "hover", "selector": "#b" })).unwrap();
+    assert_eq!(settled(&outcome), "the page goes on changing");
+}
+
+#[test]
+fn a_document_that_the_action_leads_to_is_loaded_when_it_is_answered() {
+    let Some(page) = Paged::new("settle-navigates") else { return };
+    let held = Held::default();
+    page.put("/next", "<p>Next</p><img src='/slow.png'><iframe src='@b/in'></iframe>");
+    page.put("/in", "<p>In</p>");
+    page.site.put("/slow.png", Answer::html("").held_by(&held));
+    for (html, navigated) in [
+        ("<a id=b href='/next'>Next</a>", true),
+        ("<form action='/next'><button id=b>Send</button></form>", true),
+        ("<form action='/next' method=post><button id=b>Send</button></form>", true),
+        ("<button id=b onclick='location = \"/next\"'>Go</button>", true),
+        ("<button id=b onclick='setTimeout(() => location.replace(\"@b/next\"))'>Go</button>", true),
+    ] {
+        page.put("/", html);
+        page.go("/");
+        let outcome = std::thread::scope(|scope| {
+            let acting = scope.spawn(|| page.click("#b"));
+            page.site.wait_asked(if html.contains("@b") { "b.localhost/slow.png" } else { "a.localhost/slow.png" }, 1);
+            held.let_go();
+            acting.join().unwrap()
+        });
+        assert_eq!((settled(&outcome), outcome.navigated), (LOADED, navigated), "{html}");
+        assert!(outcome.url.contains("/next"), "{html}: {}", outcome.url);
+        assert_eq!(page.value("document.readyState + ' ' + document.querySelector('p').textContent"), "complete Next");
+    }
+}
+
+#[test]
+fn an_address_that_changes_without_a_document_counts_as_navigated() {
+    let Some(page) = Paged::new("settle-addresses") else { return };
+    for (html, end) in [
+        ("<button id=b onclick='history.pushState(1, \"\", \"/pushed\")'>Go</button>", "/pushed"),
+        (
+            "<button id=b onclick='setTimeout(() => history.replaceState(1, \"\", \"/replaced\"))'>Go</button>",
+            "/replaced",
+        ),
+        ("<a id=b href='#part'>Part</a>", "/#part"),
+    ] {
+        page.put("/", &format!("{html}<p>Same</p><script>window.mark = 1</script>"));
+        page.go("/");
+        let outcome = page.click("#b");
+        assert!(outcome.navigated && outcome.url.ends_with(end), "{html}: {outcome:?}");
+        assert_eq!(page.value("mark"), 1);
+    }
+    // One that comes to nothing does not.
+    page.site.put("/none", Answer::html("").status("204 No Content"));
+    page.put("/", "<a id=b href='/none'>None</a>");
+    page.go("/");
+    let outcome = page.click("#b");
+    assert!(!outcome.navigated && outcome.url.ends_with("/"), "{outcome:?}");
+    // A reload shows the same address and another document.
+    page.put("/", "<button id=b onclick='location.reload()'>Go</button>");
+    page.go("/");
+    page.value("window.mark = 1");
+    let outcome = page.click("#b");
+    assert!(outcome.navigated && page.value("typeof mark") == "undefined", "{outcome:?}");
+}
+
+#[test]
+fn a_frame_that_goes_elsewhere_is_loaded_when_it_is_answered_and_the_page_stays() {
+    let Some(page) = Paged::new("settle-frame") else { return };
+    page.put("/", "<iframe src='@a/near'></iframe><iframe src='@b/far'></iframe>");
+    page.put("/near", "<a id=b href='@a/near-next'>Next</a>");
+    page.put("/far", "<a id=b href='@c/far-next'>Next</a>");
+    for path in ["/near-next", "/far-next"] {
+        page.put(path, "<p id=p>There</p>");
+    }
+    page.go("/");
+    for (path, next) in [("/near", "/near-next"), ("/far", "/far-next")] {
+        let frame = page.id_of(path);
+        let outcome = page.act(json!({ "kind": "click", "selector": "#b", "frameId": frame })).unwrap();
+        assert!(!outcome.navigated && outcome.url == page.site.url("a", "/"), "{path}: {outcome:?}");
+        assert_eq!(settled(&outcome), RESTS, "{path}");
+        let now = page.supervisor().snapshot();
+        let shown = now.frame(&frame).unwrap();
+        assert!(shown.url.ends_with(next), "{path}: {}", shown.url);
+        let at = cdpilot::supervisor::FrameRef::Id(shown.frame_id.clone());
+        assert_eq!(page.value_in(&at, "document.readyState + p.textContent"), "completeThere");
+    }
+}
+
+#[test]
+fn tabs_that_an_action_opens_are_told() {
+    let Some(page) = Paged::new("settle-tabs") else { return };
+    page.put("/next", "<p>Next</p>");
+    for html in [
+        "<button id=b onclick='window.open(\"/next\")'>Go</button>",
+        "<button id=b onclick='setTimeout(() => window.open(\"/next\", \"_blank\", \"noopener\"))'>Go</button>",
+        "<a id=b target=_blank href='@b/next'>Go</a>",
+    ] {
+        page.put("/", html);
+        page.go("/");
+        let outcome = page.click("#b");
+        assert!(outcome.new_tabs.len() == 1 && !outcome.navigated, "{html}: {outcome:?}");
+        let tab = page.pages.tab(&outcome.new_tabs[0]).unwrap();
+        let new = tab.target().as_str();
+        until(page.supervisor(), "the address", |now| now.page(new).is_some_and(|page| page.url.ends_with("/next")));
+        page.supervisor().close_page(tab.target(), soon()).unwrap();
+    }
+}
+
+#[test]
+fn tabs_that_have_no_opener_are_told_where_they_are_seen() {
+    let mut options = SupervisorOptions::task("settle-own-tabs");
+    (options.pages, options.start_timeout) = (Pages::All, soon().left());
+    let Some(browser) = launch(TransportKind::Pipe) else { return };
+    let tab = Resting::over(Supervisor::start(browser, options).unwrap(), PageOptions::default());
+    tab.site.page("/", "<a id=b href='/next'>Go</a>");
+    tab.site.page("/next", "<p>Next</p>");
+    tab.go("/");
+    for act in [json!({ "modifiers": ["ControlOrMeta"] }), json!({ "button": "middle" })] {
+        let mut click = json!({ "kind": "click", "selector": "#b" });
+        click.as_object_mut().unwrap().extend(act.as_object().unwrap().clone());
+        let outcome = tab.act(&serde_json::from_value(click).unwrap(), soon()).unwrap();
+        assert!(outcome.new_tabs.len() == 1 && !outcome.navigated, "{act}: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_dialog_is_told_at_once_and_stands_in_the_way_of_the_next_action() {
+    let script = "p.textContent = 'new'; alert('Now'); p.textContent = 'newer'";
+    let Some(page) = Paged::showing("settle-dialog", &button(script)) else { return };
+    for act in [json!({ "kind": "click", "selector": "#b" }), json!({ "kind": "evaluate", "fn": "b.click()" })] {
+        let outcome = page.act(act).unwrap();
+        assert!(outcome.blocked_by_dialog && settled(&outcome) == "a dialog opened", "{outcome:?}");
+        assert_eq!(&*outcome.pending_dialogs[0].message, "Now");
+        for next in [
+            json!({ "kind": "click", "selector": "#b" }),
+            json!({ "kind": "evaluate", "fn": "1" }),
+            json!({ "kind": "type", "text": "x" }),
+        ] {
+            let error = page.act(next).unwrap_err();
+            assert!(error.is_blocked_by_dialog() && error.code() == "BLOCKED_BY_DIALOG", "{error}");
+        }
+        page.supervisor().respond(None, DialogAnswer::Dismiss, soon()).unwrap();
+        until(page.supervisor(), "no dialog", |now| now.dialogs.is_empty());
+        assert_eq!(page.value("p.textContent"), "newer");
+    }
+    // One that a timer opens.
+    page.value("b.onclick = () => setTimeout(() => alert('Then'))");
+    let outcome = page.click("#b");
+    assert!(outcome.blocked_by_dialog, "{outcome:?}");
+    page.supervisor().respond(None, DialogAnswer::Dismiss, soon()).unwrap();
+}
+
+#[test]
+fn errors_on_the_console_since_then_are_told() {
+    let script = "console.log('fine'); console.error('bad', 1); setTimeout(() => { throw new Error('worse') })";
+    let Some(page) = Paged::showing("settle-errors", &button(script)) else { return };
+    page.value("console.error('before')");
+    let outcome = page.click("#b");
+    let [bad, worse] = outcome.console_errors.as_slice() else { panic!("{outcome:?}") };
+    assert!(bad.contains("bad 1") && worse.contains("worse"), "{bad} {worse}");
+}
+
+#[test]
+fn what_changed_is_told_as_lines_with_delta() {
+    let items: String = (0..20).map(|n| format!("<li>Item {n}</li>")).collect();
+    let script = "p.textContent = 'new'; document.querySelector('li').remove()";
+    let html = format!("{}<ul>{items}</ul>", button(script));
+    let Some(page) = Paged::showing("settle-delta", &html) else { return };
+    let click = json!({ "kind": "click", "selector": "#b", "delta": true });
+    for take in [None, Some(false), Some(true)] {
+        page.go("/");
+        if let Some(fold) = take {
+            page.see_with(SnapshotOptions { fold, ..Default::default() });
+        }
+        let told = page.act(click.clone()).unwrap().delta.unwrap();
+        let has = |start: &str, part: &str| told.lines().any(|line| line.starts_with(start) && line.contains(part));
+        assert!(has("- ", ": old") && has("+ ", ": new") && has("- ", "Item 0"), "{take:?}\n{told}");
+        assert!(!told.contains("Item 19"), "{take:?}\n{told}");
+        assert!(told.lines().count() < 12, "{take:?}\n{told}");
+    }
+    let none = page.act(json!({ "kind": "hover", "selector": "p", "delta": true })).unwrap();
+    assert_eq!(none.delta.as_deref(), Some(""));
+    assert!(page.click("#b").delta.is_none());
+    page.value("b.onclick = () => { for (let n = 0; n < 2000; n++) document.body.append(document.createElement('hr'), 'x' + n) }");
+    let told = page.act(click).unwrap().delta.unwrap();
+    assert!(told.len() < 4_200 && told.lines().last().unwrap().starts_with("[truncated"), "{}", told.len());
+}
+
+#[test]
+fn a_page_that_does_not_answer_fails_by_its_deadline() {
+    let Some(page) = Paged::showing("settle-wedged", &button("1")) else { return };
+    // A script of another caller that has more time.
+    std::thread::scope(|scope| {
+        page.put("/held", "");
+        let hangs = "fetch('/held'); const end = Date.now() + 6000; while (Date.now() < end);";
+        let other = scope.spawn(|| page.supervisor().evaluate(&page.top(), hangs, soon()));
+        page.site.wait_asked("a.localhost/held", 1);
+        let act = serde_json::from_value(json!({ "kind": "click", "selector": "#b" })).unwrap();
+        let error = page.tab.act(&act, Deadline::after_millis(2500)).unwrap_err();
+        assert!(["TIMEOUT", "BUSY", "PAGE_BUSY"].contains(&error.code()), "{error:?} {}", error.code());
+        let _ = other.join().unwrap();
+    });
+    page.click("#b");
+}

@@ -1,0 +1,155 @@
+//! Requests that an action starts, and downloads: what is waited for, and what is not.
+
+use std::path::Path;
+
+use cdpilot::browser::TransportKind;
+use cdpilot::page::{Act, DownloadState, Outcome, PageOptions};
+use cdpilot::supervisor::{Supervisor, SupervisorOptions};
+use cdpilot::sync::Deadline;
+use serde_json::{Value, json};
+
+use crate::support::chrome::{launch, soon};
+use crate::support::paged::Paged;
+use crate::support::resting::Resting;
+use crate::support::site::{Answer, Held};
+
+const NOTHING: &str = "nothing changed";
+const RESTS: &str = "the page changed and has come to rest";
+
+fn settled(outcome: &Outcome) -> &str {
+    outcome.settled.as_deref().unwrap()
+}
+
+#[test]
+fn answers_to_requests_are_drawn_when_an_action_is_answered() {
+    let Some(page) = Paged::new("settle-fetch") else { return };
+    let (one, two) = (Held::default(), Held::default());
+    page.site.put("/one", Answer::html("one").held_by(&one));
+    page.site.put("/two", Answer::html("two").held_by(&two));
+    page.put(
+        "/",
+        "<button id=b>Go</button><p id=p>old</p><script>b.onclick = async () => {
+            const spin = setInterval(() => { p.title = Math.random() }, 10);
+            const one = await (await fetch('/one')).text();
+            await new Promise(done => setTimeout(done));
+            const two = await (await fetch('/two')).text();
+            clearInterval(spin);
+            await new Promise(done => requestAnimationFrame(done));
+            p.textContent = one + two;
+        }</script>",
+    );
+    page.go("/");
+    let outcome = std::thread::scope(|scope| {
+        let acting = scope.spawn(|| page.click("#b"));
+        page.site.wait_asked("a.localhost/one", 1);
+        one.let_go();
+        page.site.wait_asked("a.localhost/two", 1);
+        two.let_go();
+        acting.join().unwrap()
+    });
+    assert_eq!(page.value("p.textContent"), "onetwo", "{outcome:?}");
+    assert!(!outcome.navigated);
+}
+
+#[test]
+fn requests_that_were_there_before_and_those_that_nothing_comes_of_are_not_waited_for() {
+    let Some(page) = Paged::new("settle-polls") else { return };
+    let (poll, again, slow) = (Held::default(), Held::default(), Held::default());
+    page.site.put("/poll", Answer::html("").held_by(&poll));
+    page.site.put("/events", Answer::html(":\n\n").kind("text/event-stream").header("Content-Length", "1000"));
+    page.site.put("/slow", Answer::html("").held_by(&slow));
+    page.put(
+        "/",
+        "<button id=b>Go</button><iframe src='about:blank'></iframe><script>
+            const poll = async n => { await fetch('/poll?' + n); poll(n + 1) };
+            poll(1);
+            const events = new EventSource('/events');
+        </script>",
+    );
+    page.go("/");
+    page.site.wait_asked("a.localhost/poll", 1);
+    // A frame that never comes is no more than a request that never ends.
+    page.value("document.querySelector('iframe').src = '/slow', 1");
+    page.site.wait_asked("a.localhost/slow", 1);
+    page.act(json!({ "kind": "evaluate", "fn": "1" })).unwrap();
+    for script in ["1", "new EventSource('/events')", "navigator.sendBeacon('/slow')"] {
+        page.value(&format!("b.onclick = () => {{ {script} }}; 1"));
+        assert_eq!(settled(&page.click("#b")), NOTHING, "{script}");
+    }
+    // The poll comes round while it is acted.
+    page.site.put("/poll", Answer::html("").held_by(&again));
+    page.value("b.onclick = () => { window.pressed = 1 }; 1");
+    std::thread::scope(|scope| {
+        page.value("b.onpointerdown = () => fetch('/down'), 1");
+        let acting = scope.spawn(|| page.click("#b"));
+        page.site.wait_asked("a.localhost/down", 1);
+        poll.let_go();
+        page.site.wait_asked("a.localhost/poll", 2);
+        let outcome = acting.join().unwrap();
+        assert!([NOTHING, RESTS].contains(&settled(&outcome)), "{outcome:?}");
+    });
+    assert_eq!(page.value("pressed"), 1);
+}
+
+#[test]
+fn a_request_that_never_ends_is_waited_for_within_bounds() {
+    let Some(page) = Paged::new("settle-endless") else { return };
+    page.site.put("/never", Answer::html("").held_by(&Held::default()));
+    page.put("/", "<button id=b onclick='fetch(\"/never\")'>Go</button>");
+    page.go("/");
+    let act: Act = serde_json::from_value(json!({ "kind": "click", "selector": "#b" })).unwrap();
+    let outcome = page.tab.act(&act, Deadline::after_secs(5)).unwrap();
+    assert_eq!(settled(&outcome), "requests that it started are under way still");
+}
+
+/// A browser of its own: where downloads go is one thing for all of a browser's pages.
+fn downloading(name: &str, folder: &Path) -> Option<Resting> {
+    let mut options = SupervisorOptions::task(name);
+    options.start_timeout = soon().left();
+    let supervisor = Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap();
+    let mut page = PageOptions::default();
+    page.downloads = Some(folder.to_owned());
+    Some(Resting::over(supervisor, page))
+}
+
+fn act(tab: &Resting, act: Value) -> Outcome {
+    let act: Act = serde_json::from_value(act).unwrap();
+    tab.act(&act, soon()).unwrap()
+}
+
+#[test]
+fn downloads_that_an_action_starts_are_told_by_their_beginning() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(tab) = downloading("settle-downloads", folder.path()) else { return };
+    let how = |name: &str| format!("attachment; filename=\"{name}\"");
+    let file =
+        |name: &str| Answer::bytes("application/octet-stream", vec![1; 1000]).header("Content-Disposition", &how(name));
+    tab.site.put("/linked", file("linked.bin"));
+    tab.site.page("/plain", "plain");
+    tab.site.page("/next", "next");
+    tab.site.page(
+        "/",
+        "<a id=linked href=/linked>a</a> <a id=named download=named.txt href=/plain>b</a>
+         <a id=data download=data.txt href='data:text/plain,x'>c</a> <a id=prevented download href=/plain onclick='return false'>d</a>
+         <button id=framed onclick='document.body.append(Object.assign(document.createElement(\"iframe\"), { src: \"/linked\" }))'>e</button>
+         <a id=shown href=/next>f</a>",
+    );
+    tab.go("/");
+    for (id, name) in [("linked", "linked.bin"), ("named", "named.txt"), ("data", "data.txt"), ("framed", "linked.bin")]
+    {
+        let outcome = act(&tab, json!({ "kind": "click", "selector": format!("#{id}") }));
+        assert_eq!(settled(&outcome), "a download began", "{id}: {outcome:?}");
+        let [download] = outcome.downloads.as_slice() else { panic!("{id}: {outcome:?}") };
+        assert_eq!(&*download.suggested_filename, name, "{id}");
+        assert!([DownloadState::InProgress, DownloadState::Completed].contains(&download.state), "{download:?}");
+        assert!(!outcome.navigated && outcome.url.ends_with('/'), "{outcome:?}");
+        let whole = tab.wait_download(None, soon()).unwrap();
+        assert_eq!((whole.number, whole.state), (download.number, DownloadState::Completed));
+    }
+    let told = serde_json::to_value(act(&tab, json!({ "kind": "click", "selector": "#linked" }))).unwrap();
+    assert_eq!(told["downloads"][0]["suggestedFilename"], "linked.bin", "{told}");
+    for id in ["prevented", "shown"] {
+        let outcome = act(&tab, json!({ "kind": "click", "selector": format!("#{id}") }));
+        assert!(outcome.downloads.is_empty() && outcome.navigated == (id == "shown"), "{outcome:?}");
+    }
+}
