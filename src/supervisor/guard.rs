@@ -232,7 +232,8 @@ impl<'a> Watch<'a> {
             return Err(Error::Cdp(cdp::Error::BlockedByDialog { method: self.method.clone(), dialogs }));
         }
         if let Some(until) = self.supervisor.liveness.busy(session, self.running.as_ref().map(Running::number)) {
-            if until >= deadline {
+            // One that has just as much time was sent together with this one, by the same caller.
+            if until > deadline {
                 return Err(Error::PageBusy { page: self.route.target.to_string(), left: until.left() });
             }
             return Ok(()); // ends before we do

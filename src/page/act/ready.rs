@@ -186,8 +186,9 @@ impl Tab {
         let asked = self.asked(at)?;
         let (mut turn, mut rescued, mut last) = (0, false, None);
         loop {
-            // Shorter ones in the end: on a slow machine the last answers may be late, so there are some before.
-            let slice = (deadline.left() / 2).min(SLICE);
+            // None at first, and shorter ones in the end: on a slow machine the last answer may be late, so there
+            // is one before that tells what is in the way.
+            let slice = if turn == 0 { Duration::ZERO } else { (deadline.left() / 2).min(SLICE) };
             let ask = ask_of(&asked, needs, force, slice, turn);
             let outcome = self.inquire(&asked, &ask, deadline.within(slice + BEYOND)).and_then(|(doc, done)| {
                 rescued |= done.rescued;
