@@ -11,7 +11,7 @@ use crate::support::paged::Paged;
 use crate::support::resting::Resting;
 use crate::support::site::{Answer, Held};
 
-const NOTHING: &str = "nothing changed";
+const NOTHING: &str = "nothing followed";
 const RESTS: &str = "the page changed and has come to rest";
 const LOADED: &str = "it navigated and has loaded";
 

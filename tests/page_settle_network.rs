@@ -13,7 +13,7 @@ use crate::support::paged::Paged;
 use crate::support::resting::Resting;
 use crate::support::site::{Answer, Held};
 
-const NOTHING: &str = "nothing changed";
+const NOTHING: &str = "nothing followed";
 const RESTS: &str = "the page changed and has come to rest";
 
 fn settled(outcome: &Outcome) -> &str {

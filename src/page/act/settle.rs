@@ -231,7 +231,7 @@ impl Tab {
         match seen {
             Seen { restless: true, .. } => "the page goes on changing",
             Seen { changed: true, .. } => "the page changed and has come to rest",
-            Seen { looked: true, .. } => "nothing changed",
+            Seen { looked: true, .. } => "nothing followed",
             _ => "the page does not answer",
         }
     }
