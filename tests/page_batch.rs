@@ -206,12 +206,3 @@ fn a_batch_tells_what_all_of_it_changed() {
     let has = |start: &str, part: &str| told.lines().any(|line| line.starts_with(start) && line.contains(part));
     assert!(has("- ", "old") && has("+ ", "new") && has("+ ", "more") && !told.contains("same"), "{told}");
 }
-
-#[test]
-fn an_address_that_changes_without_a_document_ends_no_batch() {
-    let button = "<button id=b onclick=\"history.pushState(0, '', '/there')\">Go</button>";
-    let Some(page) = Paged::logging("batch-address", button) else { return };
-    let outcome = page.act(batch(&[click("#b"), worth("location.pathname")])).unwrap();
-    assert_eq!(results(&outcome), [json!("ok"), json!("/there")]);
-    assert_eq!((&outcome.aborted, outcome.navigated), (&None, true));
-}

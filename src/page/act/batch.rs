@@ -40,6 +40,9 @@ impl Tab {
             let mut reason = self.gone_since(here.as_ref(), outcome.is_err(), deadline);
             let ok = match outcome {
                 Ok(outcome) => {
+                    if outcome.navigated {
+                        reason = reason.or(Some("navigation"));
+                    }
                     if outcome.blocked_by_dialog {
                         reason = Some("dialog");
                     }
