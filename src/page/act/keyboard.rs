@@ -12,7 +12,7 @@ use serde_json::json;
 use super::super::input::keys::{Chord, Key, SHIFT};
 use super::super::world::Node;
 use super::super::{Error, Tab};
-use super::pointer::COMING;
+use super::arrive::COMING;
 use super::ready::Needs;
 use super::typing::{Mode, Typed, Typing};
 use super::{Act, Did, Input, Locator};

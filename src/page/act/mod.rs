@@ -5,11 +5,13 @@
 //! | `request`, `parse` | the actions as they are asked for |
 //! | `ready` | finding an element, and waiting until it can be acted on |
 //! | `pointer`, `drag`, `scroll` | the mouse |
+//! | `arrive` | whether input has arrived |
 //! | `typing`, `keyboard`, `forms` | text into fields, keys, form fields |
 //! | `evaluate`, `wait`, `conditions` | scripts of the caller; conditions |
 //! | `settle`, `told` | what an action caused and when that has ended; what is told of it |
 //! | `batch` | several in a row |
 
+mod arrive;
 mod batch;
 mod conditions;
 mod drag;

@@ -1,40 +1,19 @@
 //! The mouse, and what is done to a whole tab.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::super::input::{Buttons, Sent, UNANSWERED, modifier_bits, moved, pressed, released, wheeled};
 use super::super::world::Node;
 use super::super::{Error, Tab};
+use super::arrive::COMING;
 use super::ready::{Needs, Ready};
 use super::{Act, Button, Did, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Point};
 use crate::cdp::protocol::emulation::SetDeviceMetricsOverride;
-use crate::supervisor::{Done, FrameRef};
+use crate::supervisor::FrameRef;
 use crate::sync::Deadline;
-use std::time::Duration;
 
-/// How often a move into a frame of another process is tried.
-const MOVES: u32 = 4;
-/// How many frames that one draws before it is tried again.
-const ARRIVING: u32 = 12;
-/// How many frames a page draws before input does not come any more.
-pub(super) const COMING: u32 = 3;
-/// How long a page that draws, but slowly, may take to get input that was not answered in time.
-const MISSED: Duration = Duration::from_secs(5);
 /// A viewport's sides, CSS pixels.
 const SIDES: std::ops::RangeInclusive<u32> = 1..=8192;
-
-/// Trusted events that have arrived in a document since it was told to count them.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Arrived {
-    pub(super) mousemove: u32,
-    pub(super) mousedown: u32,
-    pub(super) mouseup: u32,
-    pub(super) dragstart: u32,
-    pub(super) drop: u32,
-    pub(super) dragend: u32,
-    pub(super) keydown: u32,
-}
 
 /// A click: the same for trusted and synthetic ones.
 #[derive(Debug, Clone, Copy)]
@@ -52,20 +31,6 @@ struct AskClick {
     modifiers: i64,
     /// Of trusted input, which may still come and then must not count.
     instead: bool,
-}
-
-#[derive(Serialize)]
-struct AskCame<'a> {
-    types: &'a [&'a str],
-    ms: u64,
-    last: bool,
-}
-
-#[derive(Serialize)]
-struct AskMissed<'a> {
-    types: &'a [&'a str],
-    ms: u128,
-    frames: u32,
 }
 
 impl Tab {
@@ -173,7 +138,7 @@ impl Tab {
         let sent = if self.is_elsewhere(&ready.node) {
             // Where the frames of other processes are drawn is known to Chromium a moment after they were scrolled.
             match self.arrive(ready, at, modifiers, deadline)? {
-                Sent::Handled { .. } => self.send_mouse(presses(at, click, modifiers), silence)?,
+                Sent::Handled { .. } => self.press_elsewhere(ready, &presses(at, click, modifiers), deadline)?,
                 Sent::Cut => {
                     // A dialog that the move opened: the rest comes to the page behind it, as in the top document.
                     let page = FrameRef::TopOf(self.target.clone());
@@ -199,51 +164,6 @@ impl Tab {
         let session = |frame: &str| now.frame(frame).and_then(|frame| frame.session_id.clone());
         let top = self.top().ok();
         top.is_none_or(|top| session(top.as_str()) != session(node.frame.as_str()))
-    }
-
-    /// Moves the mouse over an element of another process until it gets there.
-    pub(super) fn arrive(&self, ready: &Ready, at: Point, modifiers: i64, deadline: Deadline) -> Result<Sent, Error> {
-        for turn in 0..MOVES {
-            let sent = self.send_mouse(vec![moved(at, Buttons::default(), modifiers)], deadline.within(UNANSWERED))?;
-            if !matches!(sent, Sent::Handled { .. }) {
-                return Ok(sent);
-            }
-            let frames = if turn == 0 { COMING } else { ARRIVING };
-            match self.missed(&ready.node, &["mousemove"], frames, deadline) {
-                Ok(arrived) if arrived.result.mousemove > 0 => return Ok(sent),
-                Ok(_) => {}
-                Err(error) if error.is_blocked_by_dialog() => return Ok(Sent::Cut),
-                Err(error) => return Err(error),
-            }
-        }
-        let reason = "events at its point do not reach its frame".to_owned();
-        Err(Error::NotActionable { what: format!("the {}", ready.tag), reason, covered_by: None })
-    }
-
-    /// Which trusted events have arrived in a document.
-    pub(super) fn came(
-        &self,
-        node: &Node,
-        types: &[&str],
-        ms: u64,
-        last: bool,
-        deadline: Deadline,
-    ) -> Result<Arrived, Error> {
-        let ask = AskCame { types, ms, last };
-        Ok(self.call_in(&node.frame, &node.doc, "came", &ask, deadline)?.result)
-    }
-
-    /// Which trusted events have arrived in a document: one of some types, or all that are to be expected
-    /// before it has drawn so many frames.
-    pub(super) fn missed(
-        &self,
-        node: &Node,
-        types: &[&str],
-        frames: u32,
-        deadline: Deadline,
-    ) -> Result<Done<Arrived>, Error> {
-        let ask = AskMissed { types, ms: MISSED.as_millis(), frames };
-        self.call_in(&node.frame, &node.doc, "missed", &ask, deadline)
     }
 
     /// The synthetic sequence in the place of trusted input that Chromium does not answer. Never both: what

@@ -7,7 +7,7 @@ use super::super::input::{Sent, UNANSWERED, wheeled};
 use super::super::place::Places;
 use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
-use super::pointer::COMING;
+use super::arrive::COMING;
 use super::ready::Needs;
 use super::{Act, Did, Direction, Input, Kind, Locator};
 use crate::cdp::protocol::page::FrameId;

@@ -48,7 +48,8 @@ impl Tab {
                 }
             }
         }
-        for frame in [&frame, &node.frame] {
+        // From the inside out: what a frame shows is in a picture once it and all around it have drawn.
+        for (frame, _) in befores.iter().rev() {
             let _ = self.call::<()>(frame, "drawn", &(), deadline);
         }
         Ok(befores)

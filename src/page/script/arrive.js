@@ -1,6 +1,6 @@
 // Whether trusted events have arrived in this document.
 
-const ARRIVALS = ["mousemove", "mousedown", "mouseup", "click", "dragstart", "dragover", "drop", "dragend", "keydown"];
+const ARRIVALS = ["mousemove", "pointerdown", "mousedown", "mouseup", "click", "dragstart", "dragover", "drop", "dragend", "keydown"];
 let arrived = null;
 
 /** Counts trusted events from now on; the element is the one that they are for. */
