@@ -91,10 +91,13 @@ impl Truth {
         told.result.node.attributes.is_some_and(|all| all.iter().any(|name| name == "data-differs"))
     }
 
-    /// Compares all nodes that have a ref; at least so many.
+    /// Compares nodes that have a ref; there are at least so many.
     fn is_told(&self, least: usize) {
         let words = words();
-        let nodes: Vec<&AriaNode> = self.nodes.iter().filter(|node| node.backend_node_id.is_some()).collect();
+        let all: Vec<&AriaNode> = self.nodes.iter().filter(|node| node.backend_node_id.is_some()).collect();
+        assert!(all.len() >= least, "{} nodes", all.len());
+        // Of thousands that are alike, some: Chromium takes a while for each.
+        let nodes: Vec<&AriaNode> = all.iter().copied().step_by(1 + all.len() / 1000).collect();
         let mut wrong = Vec::new();
         for (ours, theirs) in nodes.iter().zip(self.asked(&nodes)) {
             let chrome = said(theirs.role.as_ref());
@@ -112,7 +115,6 @@ impl Truth {
             }
         }
         assert_eq!(wrong, Vec::<String>::new(), "{} nodes", nodes.len());
-        assert!(nodes.len() >= least, "{} nodes", nodes.len());
     }
 
     /// What the page itself says is in it.
