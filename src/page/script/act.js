@@ -232,8 +232,8 @@ function animated(element) {
   return state;
 }
 
-// Two frames, and some.
-const CALM = 40;
+// Milliseconds from one frame to the next, and some.
+const CALM = 20;
 
 /** Whether an element is where it was a frame before; so are its boxes then. */
 async function atRest(element) {
