@@ -154,7 +154,7 @@ fn refs_are_of_one_element_and_of_what_it_was() {
     assert_eq!(details["was"], json!({ "role": "button", "name": "Delete 3 drafts" }));
     assert_eq!(details["now"], json!({ "role": "button", "name": "Send 17 drafts" }));
     assert_eq!(details["ref"], reference.as_str());
-    assert_eq!(page.log(), "");
+    assert!(!page.log().contains("down"));
     page.act(json!({ "kind": "click", "ref": reference, "force": true })).unwrap();
     assert!(page.log().ends_with("click#b"));
     page.value("b.setAttribute('role', 'link'); b.textContent = 'Delete 3 drafts'");
