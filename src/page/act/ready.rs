@@ -199,7 +199,7 @@ impl Tab {
                 Ok(Ok(ready)) => return Ok(ready),
                 Ok(Err(why)) => last = Some(why),
                 // Cut short by the end of the deadline: what was in the way before is the better answer.
-                Err(error) if deadline.passed() && slice < ENOUGH && is_late(&error) => {
+                Err(error) if deadline.passed() && slice < ENOUGH && (is_late(&error) || ended_script(&error)) => {
                     return Err(last.unwrap_or_else(|| said(&asked, error)));
                 }
                 Err(error) => {
