@@ -45,11 +45,13 @@ impl Answer {
     }
 
     /// Bytes of a media type, sent as they are.
+    #[cfg(feature = "page")]
     pub(crate) fn bytes(kind: &'static str, bytes: impl Into<Arc<[u8]>>) -> Self {
         Self { kind, bytes: Some(bytes.into()), ..Self::html("") }
     }
 
     /// Of another media type.
+    #[cfg(feature = "page")]
     pub(crate) fn kind(mut self, kind: &'static str) -> Self {
         self.kind = kind;
         self
@@ -151,12 +153,14 @@ impl Site {
     }
 
     /// The heads of the requests for `a.localhost/path` so far.
+    #[cfg(feature = "page")]
     pub(crate) fn heads(&self, path: &str) -> Vec<String> {
         let state = self.shared.state.lock();
         state.heads.iter().filter(|(asked, _)| asked == path).map(|(_, head)| head.clone()).collect()
     }
 
     /// Answers a path only to who knows this `name:password`.
+    #[cfg(feature = "page")]
     pub(crate) fn lock(&self, path: &str, secret: &str) {
         let code = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, secret);
         self.shared.state.lock().locked.insert(path.to_owned(), code);
