@@ -11,6 +11,7 @@ use cdpilot::sync::{Deadline, spawn};
 use crossbeam_channel::bounded;
 
 use crate::browser_real::{assert_nothing_left, group, options, root_of, soon};
+use crate::support::busy_machine;
 use crate::support::leaks::{Baseline, alone};
 
 /// Does something so many times side by side; the results, in any order.
@@ -41,6 +42,7 @@ fn twenty_browsers_start_at_once_answer_and_leave_nothing() {
     const MANY: usize = 20;
     /// Two cores, and others at work on them.
     const LONG: Duration = Duration::from_secs(150);
+    let _alone = busy_machine();
     alone(module_path!(), "twenty_browsers_start_at_once_answer_and_leave_nothing", || {
         let Some(options) = options(TransportKind::Pipe) else { return };
         // The tests beside this one have deadlines to keep.

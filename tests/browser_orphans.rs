@@ -19,10 +19,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::browser_real::{group, options, soon, users_of};
-use crate::support::browser_path;
 #[cfg(target_os = "linux")]
 use crate::support::leaks::alone;
 use crate::support::leaks::rerun;
+use crate::support::{browser_path, busy_machine};
 
 /// So long a browser may outlive us here. What is promised is three seconds, and kept several times over:
 /// the figures are printed. But the tests beside this one start twenty browsers at once, and on a machine
@@ -175,6 +175,7 @@ fn signal(signal: &str, ids: Vec<u32>) {
 
 #[test]
 fn a_browser_dies_with_us_in_time_and_its_profile_goes() {
+    let _alone = busy_machine();
     if browser_path().is_none() {
         return;
     }
@@ -188,6 +189,7 @@ fn a_browser_dies_with_us_in_time_and_its_profile_goes() {
 
 #[test]
 fn a_stopped_browser_dies_with_us_all_the_same() {
+    let _alone = busy_machine();
     if browser_path().is_none() {
         return;
     }
@@ -203,6 +205,7 @@ fn a_stopped_browser_dies_with_us_all_the_same() {
 #[cfg(feature = "cli")]
 #[test]
 fn the_program_leaves_no_browser_under_a_page_that_hangs() {
+    let _alone = busy_machine();
     use crate::cli_run::Program;
     if browser_path().is_none() {
         return;
@@ -224,6 +227,7 @@ fn the_program_leaves_no_browser_under_a_page_that_hangs() {
 
 #[test]
 fn killed_while_it_starts_a_browser_we_leave_none() {
+    let _alone = busy_machine();
     let Some(real) = browser_path() else { return };
     let scripts = temp();
     let script = scripts.path().join("browser");
@@ -269,6 +273,7 @@ fn killed_while_it_starts_a_browser_we_leave_none() {
 
 #[test]
 fn without_its_guard_a_browser_ends_when_its_pipe_closes() {
+    let _alone = busy_machine();
     if browser_path().is_none() {
         return;
     }
@@ -295,6 +300,7 @@ fn adopt_orphans() {
 #[cfg(target_os = "linux")]
 #[test]
 fn without_its_guard_a_stopped_browser_is_ended_by_the_next_start() {
+    let _alone = busy_machine();
     alone(module_path!(), "without_its_guard_a_stopped_browser_is_ended_by_the_next_start", || {
         adopt_orphans();
         if browser_path().is_none() {
@@ -320,6 +326,7 @@ fn without_its_guard_a_stopped_browser_is_ended_by_the_next_start() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_profile_whose_last_browser_hangs_without_an_owner_can_be_used_again() {
+    let _alone = busy_machine();
     alone(module_path!(), "a_profile_whose_last_browser_hangs_without_an_owner_can_be_used_again", || {
         adopt_orphans();
         let Some(options) = options(TransportKind::Pipe) else { return };

@@ -142,8 +142,15 @@ impl World {
 
     fn enter(&self, state: State, wants_picture: bool) -> Scene<'_> {
         let supervisor = &self.supervisor;
-        until(supervisor, "a connection", Snapshot::is_active);
-        let target = supervisor.open_page("about:blank", None, soon()).unwrap();
+        // A connection that was held up may be given up only now.
+        let given_up = soon();
+        let target = loop {
+            until(supervisor, "a connection", Snapshot::is_active);
+            match supervisor.open_page("about:blank", None, soon()) {
+                Err(Error::Reconnecting { .. }) if !given_up.passed() => {}
+                opened => break opened.unwrap(),
+            }
+        };
         let page = FrameRef::TopOf(target.clone());
         supervisor.navigate(&page, &self.site.url("a", "/"), soon()).unwrap();
         let here = |now: &Snapshot, path: &str| {

@@ -40,7 +40,8 @@ pub(super) fn end(record: &Record, dir: &Path, crashes: &Path, grace: Duration, 
     if gone && no_crash_handlers(crashes, deadline) { End::Ended } else { End::Stuck }
 }
 
-/// Whether the browser's guard still lives, which ends it and removes its `folder` within two seconds.
+/// Whether the browser's guard still lives, which ends it and removes its `folder`: within two seconds,
+/// seven when the machine is so busy that killed processes go on writing.
 pub(super) fn is_guarded(record: &Record, folder: &Path) -> bool {
     let has = |command: &[u8], word: &[u8]| memchr::memmem::find(command, word).is_some();
     let folder = folder.as_os_str().as_bytes();

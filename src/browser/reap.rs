@@ -80,7 +80,7 @@ pub(super) fn in_root(_root: &Path, _limit: Option<usize>, report: Reaped) -> Re
 #[cfg(unix)]
 fn clear(folder: &Path, old: bool, hurry: bool, report: &mut Reaped) -> bool {
     /// What a guard may take on a busy machine.
-    const GUARD_TIME: Duration = Duration::from_secs(4);
+    const GUARD_TIME: Duration = Duration::from_secs(8);
     /// What killed processes may take to vanish.
     const KILL_TIME: Duration = Duration::from_secs(8);
     /// The same when it is done by the way; what is not gone then is seen to by the next start.

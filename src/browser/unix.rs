@@ -53,7 +53,7 @@ for t in 0.1 0.2 0.3 0.6; do
 done
 kill -9 "$1"
 kill -USR2 -- "-$1"
-[ -z "$2" ] || for t in 0.05 0.1 0.2 0.4 0.8 0; do rm -rf -- "$2" && break; sleep $t; done
+[ -z "$2" ] || for t in 0.05 0.1 0.2 0.4 0.8 1.6 2 0; do rm -rf -- "$2" && break; sleep $t; done
 kill -9 -- "-$1""#;
 
 /// Starts the browser as the leader of a process group of its own, so that a Ctrl-C in the terminal is

@@ -30,6 +30,13 @@ pub(crate) mod tls;
 
 use std::path::PathBuf;
 
+/// Held by tests that load the machine with many browsers, and by tests whose subject is how soon
+/// something ends: one of them at a time.
+pub(crate) fn busy_machine() -> parking_lot::MutexGuard<'static, ()> {
+    static BUSY: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
+    BUSY.lock()
+}
+
 /// The browser to test with: the one that the library finds. Where `CDPILOT_REQUIRE_BROWSER` is `1`, a
 /// missing one is a failure, so that no test is skipped unseen.
 pub(crate) fn browser_path() -> Option<PathBuf> {
