@@ -36,6 +36,8 @@ impl Tab {
             frame = owner.frame.clone();
             chain.push(owner);
         }
+        // In a tab behind others the frames of other processes would not draw.
+        self.emulate_focus();
         let mut befores = Vec::new();
         for node in chain.into_iter().rev() {
             let id = serde_json::json!({ "id": node.id });

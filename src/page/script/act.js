@@ -206,11 +206,20 @@ function readOnlyWhy(element) {
 const TIMES = [0, 16, 50, 100, 100, 250];
 const ALIGNMENTS = ["center", "center", "end", "start", "nearest"];
 
+// How long a frame is waited for is counted in turns of the event loop, which a slow machine has few of too. A document that
+// has drawn before is given more of them.
+let hasDrawn = false;
+
 /** The next frame; whether there was one. None is drawn in hidden tabs and in frames out of view. */
 function frame() {
   return new Promise((done) => {
-    requestAnimationFrame(() => done(true));
-    setTimeout(() => done(false), 400);
+    let left = hasDrawn ? 60 : 25;
+    requestAnimationFrame(() => {
+      left = 0;
+      done((hasDrawn = true));
+    });
+    const wait = () => (left-- > 0 ? setTimeout(wait, 16) : done(false));
+    wait();
     if (document.hidden) turns(performance.now() + 20, () => done(false));
   });
 }
