@@ -245,7 +245,7 @@ function animated(element) {
 const CALM = 20;
 
 /** Whether an element is where it was a frame before; so are its boxes then. */
-async function atRest(element) {
+async function atRest(element, turn) {
   if (isCalm(CALM) && !animated(element)) return true;
   let before = rectsOf(element);
   const same = () => {
@@ -258,10 +258,11 @@ async function atRest(element) {
   if (!same()) return false;
   const state = isConnected(element) && animated(element);
   if (!state) return true;
-  // A slow machine draws late, and until then nothing moves. Where nothing is drawn at all nothing will.
+  // A slow machine draws late, and until then nothing moves; so does a tab that is about to come to the front. Where
+  // nothing is drawn again and again, nothing will.
   for (let n = 0; !drew && n < 2; n++) drew = await frame();
-  if (!drew) return true;
-  return state === "running" ? (await frame(), same()) : false;
+  if (!drew) return !hasDrawn && turn >= 12;
+  return state === "running" && (await frame()) && same();
 }
 
 // Timers come once a second in hidden pages, messages at once.
@@ -341,7 +342,7 @@ async function look(args, turn) {
   if (needs.scroll || needs.point) reveal(element, turn);
   let points = [];
   if (needs.stable || needs.point) {
-    const resting = !needs.stable || (await atRest(element));
+    const resting = !needs.stable || (await atRest(element, turn));
     forget();
     if (!isConnected(element)) return args.id ? { answer: { gone: true }, last: true } : no("it is not attached to the document any more");
     if (!resting) return no("it is moving");
