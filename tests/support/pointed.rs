@@ -41,7 +41,7 @@ impl Paged {
     /// The same, for what does not come to be: with a deadline that is waited for.
     pub(crate) fn fails(&self, act: Value) -> Error {
         let act: Act = serde_json::from_value(act).unwrap();
-        let outcome = self.tab.act(&act, cdpilot::sync::Deadline::after_millis(1500));
+        let outcome = self.tab.act(&act, cdpilot::sync::Deadline::after_millis(3000));
         outcome.map(|done| panic!("{act:?} was done: {done:?}, {}", self.value("document.body.innerHTML"))).unwrap_err()
     }
 
