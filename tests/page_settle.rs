@@ -95,7 +95,7 @@ fn changes_in_shadow_roots_and_in_documents_around_count() {
 
 #[test]
 fn a_page_that_changes_for_ever_is_answered_all_the_same() {
-    let forever = "setInterval(() => { p.textContent = Math.random() }, 2)";
+    let forever = "setInterval(() => { p.textContent = Math.random() }, 10)";
     let Some(page) = Paged::showing("settle-forever", &button(forever)) else { return };
     let outcome = page.click("#b");
     assert_eq!(settled(&outcome), "the page goes on changing");

@@ -34,8 +34,8 @@ let unwatch = 0;
 let saving = [];
 // Nobody asks after an action for so long.
 const WATCHED = 15000;
-// Milliseconds that are less than a frame, and no less than most.
-const FRAME = 12;
+// Milliseconds from one frame to the next.
+const FRAME = 17;
 // So many steps with a change are no end of changes.
 const RESTLESS = 10;
 
