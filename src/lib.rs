@@ -5,13 +5,20 @@
 //! protocol client), `browser` (a browser process or endpoint) and `supervisor` (watching it). The feature
 //! `page` adds `page` (seeing what a tab shows, and acting on it).
 //!
-//! The rooms use only what stands below them: `cli` → `page` → `supervisor` → `browser` → [`cdp`] → [`sync`].
+//! The rooms use only what stands below them: `cli` → `server` → `control` → `page` → `supervisor` → `browser` →
+//! [`cdp`] → [`sync`]. Settings (`config`) stand beside them.
 
 pub mod browser;
 pub mod cdp;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "server")]
+pub mod config;
+#[cfg(feature = "server")]
+pub mod control;
 #[cfg(feature = "page")]
 pub mod page;
+#[cfg(feature = "server")]
+pub mod server;
 pub mod supervisor;
 pub mod sync;

@@ -6,14 +6,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The rooms, and which others each may use.
-const ROOMS: [(&str, &[&str]); 6] = [
+const ROOMS: [(&str, &[&str]); 9] = [
     ("sync", &[]),
     ("cdp", &["sync"]),
     ("browser", &["cdp", "sync"]),
     ("supervisor", &["browser", "cdp", "sync"]),
     ("page", &["supervisor", "cdp", "sync"]),
-    // A front door: what it needs of the protocol, the rooms between them offer.
-    ("cli", &["page", "supervisor", "browser", "sync"]),
+    ("config", &["sync"]),
+    ("control", &["page", "supervisor", "browser", "config", "sync"]),
+    // Front doors: what they need of the protocol, the rooms between them offer.
+    ("server", &["control", "page", "supervisor", "config", "sync"]),
+    ("cli", &["server", "control", "page", "supervisor", "browser", "config", "sync"]),
 ];
 const LONGEST_FILE: usize = 800;
 const MOST_GENERATED_LINES: usize = 8_000;

@@ -1,0 +1,27 @@
+//! What somebody most likely meant.
+
+/// How like two words must be, from 0 to 1, to be offered (Jaro-Winkler).
+const ALIKE: f64 = 0.75;
+
+/// The known word that looks most like `word`, if one looks like it at all. Capitals, dashes and
+/// underscores make no difference.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
+    let wanted = plain(word);
+    let alike = |candidate: &'a str| (strsim::jaro_winkler(&wanted, &plain(candidate)), candidate);
+    let best = known.into_iter().map(alike).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.filter(|(alike, _)| *alike >= ALIKE).map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn the_most_alike_is_found_and_nothing_else() {
+        assert_eq!(nearest("headles", ["headless", "color"]), Some("headless"));
+        assert_eq!(nearest("CdpPort", ["cdp_url", "cdp_port"]), Some("cdp_port"));
+        assert_eq!(nearest("zzz", ["headless", "color"]), None);
+        assert_eq!(nearest("x", []), None);
+    }
+}

@@ -1,0 +1,113 @@
+//! Who serves a home: one server at most, and where it is.
+
+use std::fs::{self, File, TryLockError};
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Error, Home};
+
+/// `run/server.json`: the server that serves a home.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Running {
+    /// Its process.
+    pub pid: u32,
+    /// Its port.
+    pub port: u16,
+    /// Its address, `http://127.0.0.1:18791`.
+    pub url: String,
+    /// When it started, Unix seconds.
+    pub started_at: f64,
+    /// Its version.
+    pub version: String,
+}
+
+/// The right to serve a home. The system gives it up when the process ends, whatever ends it.
+#[derive(Debug)]
+pub struct Claim {
+    // Held, not read: the lock lasts as long as the file is open.
+    _lock: File,
+    written: PathBuf,
+}
+
+/// What became of the wish to serve a home.
+#[derive(Debug)]
+pub enum Claimed {
+    /// Nobody else does.
+    Ours(Claim),
+    /// Somebody else does; where, unless it has only just begun.
+    Taken(Option<Running>),
+}
+
+impl Running {
+    /// Who serves the home at the moment. `None` when nobody does: what a dead server has left does not
+    /// count, and processes are not looked through.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn of(home: &Home) -> Result<Option<Self>, Error> {
+        if !home.run().exists() {
+            return Ok(None);
+        }
+        let lock = open_lock(home)?;
+        match lock.try_lock_shared() {
+            Ok(()) => Ok(None),
+            Err(TryLockError::WouldBlock) => Ok(read(home)),
+            Err(TryLockError::Error(problem)) => Err(Error::file("lock", lock_path(home), &problem)),
+        }
+    }
+}
+
+impl Claim {
+    /// Asks for the right to serve a home.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn of(home: &Home) -> Result<Claimed, Error> {
+        let lock = open_lock(home)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Claimed::Ours(Self { _lock: lock, written: path(home) })),
+            Err(TryLockError::WouldBlock) => Ok(Claimed::Taken(read(home))),
+            Err(TryLockError::Error(problem)) => Err(Error::file("lock", lock_path(home), &problem)),
+        }
+    }
+
+    /// Tells everybody where the server is.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn announce(&self, running: &Running) -> Result<(), Error> {
+        let failed = |problem: &std::io::Error| Error::file("write", &self.written, problem);
+        let folder = self.written.parent().unwrap_or(&self.written);
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|e| failed(&e))?;
+        serde_json::to_writer(&mut file, running).map_err(|e| failed(&e.into()))?;
+        file.flush().map_err(|e| failed(&e))?;
+        file.persist(&self.written).map_err(|e| failed(&e.error))?;
+        Ok(())
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.written);
+    }
+}
+
+fn path(home: &Home) -> PathBuf {
+    home.run().join("server.json")
+}
+
+fn lock_path(home: &Home) -> PathBuf {
+    home.run().join("server.lock")
+}
+
+fn open_lock(home: &Home) -> Result<File, Error> {
+    let path = lock_path(home);
+    let opened = File::options().create(true).truncate(false).read(true).write(true).open(&path);
+    opened.map_err(|problem| Error::file("open", path, &problem))
+}
+
+fn read(home: &Home) -> Option<Running> {
+    serde_json::from_slice(&fs::read(path(home)).ok()?).ok()
+}

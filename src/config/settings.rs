@@ -1,0 +1,385 @@
+//! `config.yaml`. Every key may be left out; an unknown one is an error.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::kinds::{AutoSwitch, Bridge, Policy, Transport};
+use super::{Error, Home, nearest};
+
+/// The port that is left to people who debug by hand.
+pub const RESERVED_PORT: u16 = 9222;
+
+/// All settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// The browser, and how it may be used.
+    pub browser: Browser,
+    /// Toolsets that are on.
+    pub toolsets: Vec<String>,
+    /// Toolsets of one's own: tools or toolsets by name.
+    pub custom_toolsets: BTreeMap<String, CustomTools>,
+    /// MCP servers to use, by name.
+    pub mcp_servers: BTreeMap<String, McpServer>,
+    /// The HTTP server.
+    pub server: Server,
+    /// The agent.
+    pub agent: Agent,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            browser: Browser::default(),
+            toolsets: vec!["cdpilot-cli".to_owned()],
+            custom_toolsets: BTreeMap::new(),
+            mcp_servers: BTreeMap::new(),
+            server: Server::default(),
+            agent: Agent::default(),
+        }
+    }
+}
+
+/// `browser`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Browser {
+    /// False: nothing is launched, and everything that needs a browser says so.
+    pub enabled: bool,
+    /// Where the control server is. Not loopback: this machine only connects there.
+    pub control_url: String,
+    /// The colour that marks the browser's windows, `#RRGGBB`.
+    pub color: String,
+    /// Without a window; `auto`: exactly when there is no display.
+    pub headless: AutoSwitch,
+    /// Never launch; only connect to what runs already.
+    pub attach_only: bool,
+    /// Without Chromium's sandbox; `auto`: only as root in a container-like place.
+    pub no_sandbox: AutoSwitch,
+    /// The browser's executable; searched for when there is none.
+    pub executable_path: Option<PathBuf>,
+    /// Arguments for the browser beside ours.
+    pub extra_args: Vec<String>,
+    /// How we talk to it.
+    pub transport: Transport,
+    /// CDP port of the default profile; others take the next free ones. 0: any free one.
+    pub cdp_port: u16,
+    /// Attach here instead of launching.
+    pub cdp_url: Option<String>,
+    /// The profile of commands that name none.
+    pub default_profile: String,
+    /// Profiles with settings of their own, by name.
+    pub profiles: BTreeMap<String, Profile>,
+    /// What happens to dialogs.
+    pub dialog_policy: Policy,
+    /// How long a dialog waits for an answer, in seconds.
+    pub dialog_timeout_s: u64,
+    /// When dialogs go over the bridge.
+    pub dialog_bridge: Bridge,
+    /// Whether scripts of callers may run.
+    pub evaluate_enabled: bool,
+    /// Whether raw CDP commands may be sent.
+    pub raw_cdp_enabled: bool,
+    /// Where pages may go.
+    pub navigation: Navigation,
+    /// Folders beside `uploads/` that files may be uploaded from.
+    pub upload_roots: Vec<PathBuf>,
+    /// How long a page may leave a probe unanswered before its script is ended, in milliseconds; 0: never.
+    pub rescue_after_ms: u64,
+    /// How many tabs, and how long.
+    pub tabs: TabLimits,
+}
+
+impl Default for Browser {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            control_url: "http://127.0.0.1:18791".to_owned(),
+            color: "#FF4500".to_owned(),
+            headless: AutoSwitch::Auto,
+            attach_only: false,
+            no_sandbox: AutoSwitch::Auto,
+            executable_path: None,
+            extra_args: Vec::new(),
+            transport: Transport::Auto,
+            cdp_port: 18792,
+            cdp_url: None,
+            default_profile: "cdpilot".to_owned(),
+            profiles: BTreeMap::new(),
+            dialog_policy: Policy::MustRespond,
+            dialog_timeout_s: 300,
+            dialog_bridge: Bridge::Auto,
+            evaluate_enabled: true,
+            raw_cdp_enabled: true,
+            navigation: Navigation::default(),
+            upload_roots: Vec::new(),
+            rescue_after_ms: 1000,
+            tabs: TabLimits::default(),
+        }
+    }
+}
+
+/// `browser.profiles.<name>`: what differs from `browser`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Profile {
+    /// Its CDP port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cdp_port: Option<u16>,
+    /// Attach here instead of launching.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cdp_url: Option<String>,
+    /// Its colour.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub color: Option<String>,
+    /// Without a window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headless: Option<AutoSwitch>,
+    /// Its executable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub executable_path: Option<PathBuf>,
+    /// Its folder, instead of one below the home.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_data_dir: Option<PathBuf>,
+}
+
+/// `browser.navigation`. Patterns are hosts, `*.example.com` for all below one, with an optional scheme
+/// before (`https://`) and port behind (`:8443`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Navigation {
+    /// Not empty: only these.
+    pub allow: Vec<String>,
+    /// Never these; comes before `allow`.
+    pub block: Vec<String>,
+    /// Whether addresses of private networks and this machine may be visited.
+    pub private_addresses: bool,
+    /// Whether `file:` addresses may be visited.
+    pub file_urls: bool,
+}
+
+impl Default for Navigation {
+    fn default() -> Self {
+        Self { allow: Vec::new(), block: Vec::new(), private_addresses: true, file_urls: false }
+    }
+}
+
+/// `browser.tabs`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TabLimits {
+    /// Tabs at most.
+    pub max: usize,
+    /// Minutes after which a tab that was opened on request and not used since is closed; 0: never.
+    pub idle_minutes: u64,
+}
+
+impl Default for TabLimits {
+    fn default() -> Self {
+        Self { max: 32, idle_minutes: 120 }
+    }
+}
+
+/// `server`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Server {
+    /// The address to listen on.
+    pub bind: String,
+    /// The port to listen on; 0: any free one.
+    pub port: u16,
+    /// Hosts, beside loopback, that requests may be for.
+    pub allowed_hosts: Vec<String>,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self { bind: "127.0.0.1".to_owned(), port: 18791, allowed_hosts: Vec::new() }
+    }
+}
+
+/// `agent`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Agent {
+    /// Alias of the model.
+    pub model: String,
+    /// Steps at most.
+    pub max_steps: u32,
+    /// Pictures that stay in the conversation.
+    pub image_window: u32,
+    /// Whether actions are shown before they are carried out.
+    pub confirm: bool,
+}
+
+impl Default for Agent {
+    fn default() -> Self {
+        Self { model: "default".to_owned(), max_steps: 100, image_window: 3, confirm: true }
+    }
+}
+
+/// `custom_toolsets.<name>`: tools and toolsets by name.
+pub type CustomTools = Vec<String>;
+
+/// `mcp_servers.<name>`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct McpServer {
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Environment variables for it.
+    pub env: BTreeMap<String, String>,
+    /// Which of its tools are used.
+    pub tools: McpTools,
+}
+
+/// `mcp_servers.<name>.tools`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct McpTools {
+    /// Not empty: only these.
+    pub include: Vec<String>,
+    /// Not these.
+    pub exclude: Vec<String>,
+}
+
+impl Config {
+    /// The settings of a home; the defaults when it has no `config.yaml`.
+    ///
+    /// # Errors
+    /// [`Error::File`], [`Error::Wrong`], [`Error::UnknownKey`].
+    pub fn of(home: &Home) -> Result<Self, Error> {
+        let path = home.config();
+        match fs::read_to_string(&path) {
+            Ok(text) => Self::parse(&text, &path),
+            Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(problem) => Err(Error::file("read", path, &problem)),
+        }
+    }
+
+    /// Reads settings; `path` is what errors name.
+    ///
+    /// # Errors
+    /// [`Error::Wrong`], [`Error::UnknownKey`].
+    pub fn parse(text: &str, path: &Path) -> Result<Self, Error> {
+        let wrong = |at: &str, problem: String| Error::Wrong { path: path.to_owned(), at: at.to_owned(), problem };
+        // By way of plain values: then errors can name the key.
+        let value: Value = match serde_saphyr::from_str(text) {
+            Ok(value) => value,
+            Err(problem) => return Err(wrong("its YAML", first_line(&problem.to_string()))),
+        };
+        if value.is_null() {
+            return Ok(Self::default());
+        }
+        let config: Self = serde_path_to_error::deserialize(value).map_err(|problem| {
+            let (at, text) = (problem.path().to_string(), problem.inner().to_string());
+            unknown(&at, &text, path).unwrap_or_else(|| wrong(&at, text))
+        })?;
+        config.check().map_err(|(at, problem)| wrong(at, problem))?;
+        Ok(config)
+    }
+
+    /// What a type alone cannot say.
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        let browser = &self.browser;
+        let ports = [("browser.cdp_port", Some(browser.cdp_port)), ("server.port", Some(self.server.port))];
+        let profiles = browser.profiles.values().map(|profile| ("browser.profiles.*.cdp_port", profile.cdp_port));
+        for (at, port) in ports.into_iter().chain(profiles) {
+            if port == Some(RESERVED_PORT) {
+                return Err((
+                    at,
+                    format!("port {RESERVED_PORT} is left to people who debug by hand; take another one"),
+                ));
+            }
+        }
+        let colors = [("browser.color", Some(&browser.color))];
+        let profiles = browser.profiles.values().map(|profile| ("browser.profiles.*.color", profile.color.as_ref()));
+        for (at, color) in colors.into_iter().chain(profiles) {
+            if color.is_some_and(|color| !is_color(color)) {
+                return Err((at, "a colour is written #RRGGBB".to_owned()));
+            }
+        }
+        if browser.tabs.max == 0 {
+            return Err(("browser.tabs.max", "at least one tab has to be allowed".to_owned()));
+        }
+        if !browser.control_url.starts_with("http://") && !browser.control_url.starts_with("https://") {
+            return Err(("browser.control_url", "give http://host:port".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+fn is_color(text: &str) -> bool {
+    text.strip_prefix('#').is_some_and(|hex| hex.len() == 6 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+/// serde names the unknown field and the known ones in its sentence.
+fn unknown(at: &str, text: &str, path: &Path) -> Option<Error> {
+    let rest = text.strip_prefix("unknown field `")?;
+    let (key, rest) = rest.split_once('`')?;
+    let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
+    let nearest = nearest(key, known.iter().copied()).map(str::to_owned);
+    // The path ends with the unknown key or with what holds it.
+    let around = at.strip_suffix(key).unwrap_or(at).trim_end_matches('.');
+    let key = if around.is_empty() { key.to_owned() } else { format!("{around}.{key}") };
+    Some(Error::UnknownKey { path: path.to_owned(), key, nearest, known: known.join(", ") })
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it is no YAML").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Config, Error> {
+        Config::parse(text, Path::new("config.yaml"))
+    }
+
+    #[test]
+    fn nothing_and_everything_are_read() {
+        assert_eq!(parse("").unwrap(), Config::default());
+        assert_eq!(parse("# only a remark\n").unwrap(), Config::default());
+        let config = parse(
+            "browser:\n  headless: true\n  no_sandbox: auto\n  transport: pipe\n  cdp_url: null\n  profiles:\n    \
+             work: {cdp_port: 18800, color: '#00AA00', headless: false}\n  navigation: {allow: ['*.example.com']}\n  \
+             tabs: {max: 4}\nserver: {port: 0}\nmcp_servers:\n  files: {command: npx, args: [-y, server]}\n",
+        );
+        let config = config.unwrap();
+        assert_eq!(config.browser.headless, AutoSwitch::On);
+        assert_eq!(config.browser.transport, Transport::Pipe);
+        assert_eq!(config.browser.profiles["work"].headless, Some(AutoSwitch::Off));
+        assert_eq!((config.browser.tabs.max, config.browser.tabs.idle_minutes), (4, 120));
+        assert!(config.browser.navigation.private_addresses);
+        assert_eq!(config.server.port, 0);
+        assert_eq!(config.mcp_servers["files"].args, ["-y", "server"]);
+    }
+
+    #[test]
+    fn the_defaults_survive_being_written() {
+        let text = serde_json::to_string(&Config::default()).unwrap();
+        assert_eq!(parse(&text).unwrap(), Config::default());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let told = |text: &str| parse(text).unwrap_err().to_string();
+        let unknown = told("browser:\n  headles: true\n");
+        assert!(unknown.contains("browser.headles") && unknown.contains("did you mean headless?"), "{unknown}");
+        let unknown = told("browser:\n  profiles:\n    work: {colour: '#000000'}\n");
+        assert!(unknown.contains("browser.profiles.work.colour") && unknown.contains("color"), "{unknown}");
+        assert!(told("browzer: {}\n").contains("did you mean browser?"));
+        assert!(told("browser: {cdp_port: 9222}").contains("browser.cdp_port"));
+        assert!(told("browser: {color: red}").contains("#RRGGBB"));
+        assert!(told("browser: {headless: maybe}").contains("auto, true or false"));
+        assert!(told("browser: {tabs: {max: many}}").contains("browser.tabs.max"));
+        assert!(told("browser: [").contains("YAML"));
+    }
+}

@@ -1,0 +1,164 @@
+//! What can go wrong with a home's browsers, each with the way out.
+
+use serde_json::{Value, json};
+
+use crate::{browser, config, page, supervisor};
+
+/// A request to a browser of a home that failed.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The page layer could not do it.
+    #[error(transparent)]
+    Page(#[from] page::Error),
+    /// Settings or files of the home.
+    #[error(transparent)]
+    Config(#[from] config::Error),
+    /// The browser did not start or could not be reached.
+    #[error(transparent)]
+    Browser(#[from] browser::Error),
+    /// Nothing is launched because the settings say so.
+    #[error("Browser disabled in settings; set browser.enabled: true in config.yaml")]
+    Disabled,
+    /// The profile's browser does not run.
+    #[error("the browser of profile {profile} is not running; start it with `cdpilot browser start` or POST /start")]
+    NotRunning {
+        /// The profile.
+        profile: String,
+    },
+    /// The browser failed to start several times in a row.
+    #[error("the browser failed to start {failures} times; the next try is allowed in {wait_s} s. Last: {last}")]
+    Resting {
+        /// How often.
+        failures: u32,
+        /// Seconds until the next try.
+        wait_s: u64,
+        /// The last failure.
+        last: String,
+    },
+    /// There is no such profile.
+    #[error("no profile {name:?}{}; there are: {known}", meant(nearest.as_deref()))]
+    NoProfile {
+        /// What was asked for.
+        name: String,
+        /// The one that looks most like it.
+        nearest: Option<String>,
+        /// What there is.
+        known: String,
+    },
+    /// There is no such tab.
+    #[error("no tab {wanted:?}{}; a tab is named by its id (t1), its label, its target id or the beginning of that; \
+             `cdpilot browser tabs` or GET /tabs lists them", meant(nearest.as_deref()))]
+    NoTab {
+        /// What was asked for.
+        wanted: String,
+        /// The one that looks most like it.
+        nearest: Option<String>,
+    },
+    /// No tab is open, or none was used yet.
+    #[error("no tab is open; open one with `cdpilot browser open URL` or POST /tabs/open")]
+    NoTabOpen,
+    /// The tab that would be used by itself is gone.
+    #[error("tab {tab} that was used last is gone; name another one, `cdpilot browser tabs` or GET /tabs lists them")]
+    TabGone {
+        /// Its id.
+        tab: String,
+    },
+    /// Several tabs fit.
+    #[error("{wanted:?} may mean several tabs: {candidates}; give more of the target id, or a tab id")]
+    Ambiguous {
+        /// What was asked for.
+        wanted: String,
+        /// The tabs.
+        candidates: String,
+    },
+    /// As many tabs are open as may be.
+    #[error("{max} tabs are open, which is the limit; close one, idle longest: {oldest}")]
+    TabLimit {
+        /// The limit.
+        max: usize,
+        /// The tab that was not used for the longest time.
+        oldest: String,
+    },
+    /// The page may not go there.
+    #[error("navigation to {url} is refused: {reason}")]
+    NavigationBlocked {
+        /// Where to, without user name and query.
+        url: String,
+        /// Why, and what would allow it.
+        reason: String,
+    },
+    /// Scripts of callers are switched off.
+    #[error("scripts are switched off; set browser.evaluate_enabled: true in config.yaml")]
+    EvaluateDisabled,
+    /// Raw CDP commands are switched off.
+    #[error("raw CDP commands are switched off; set browser.raw_cdp_enabled: true in config.yaml")]
+    RawCdpDisabled,
+    /// A file that may not be used.
+    #[error("{name:?} is refused: {why}")]
+    PathRefused {
+        /// The path or name as it was given.
+        name: String,
+        /// Why, and what may be used.
+        why: String,
+    },
+    /// The request makes no sense.
+    #[error("{problem}")]
+    BadRequest {
+        /// What is wrong and how it should be.
+        problem: String,
+    },
+    /// It does not fit to how things are at the moment.
+    #[error("{problem}")]
+    Conflict {
+        /// What is in the way, and what to do.
+        problem: String,
+    },
+}
+
+fn meant(nearest: Option<&str>) -> String {
+    nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default()
+}
+
+impl From<supervisor::Error> for Error {
+    fn from(error: supervisor::Error) -> Self {
+        Self::Page(error.into())
+    }
+}
+
+impl Error {
+    /// Its code in answers.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Page(error) => error.code(),
+            Self::Config(_) => "INTERNAL",
+            Self::Browser(error) => error.code(),
+            Self::Disabled => "BROWSER_DISABLED",
+            Self::NotRunning { .. } => "BROWSER_NOT_RUNNING",
+            Self::Resting { .. } => "BROWSER_ERROR",
+            Self::NoProfile { .. } => "PROFILE_NOT_FOUND",
+            Self::NoTab { .. } | Self::NoTabOpen => "TAB_NOT_FOUND",
+            Self::TabGone { .. } => "TAB_GONE",
+            Self::Ambiguous { .. } => "AMBIGUOUS_TARGET",
+            Self::TabLimit { .. } => "TAB_LIMIT",
+            Self::NavigationBlocked { .. } => "NAVIGATION_BLOCKED",
+            Self::EvaluateDisabled => "EVALUATE_DISABLED",
+            Self::RawCdpDisabled => "RAW_CDP_DISABLED",
+            Self::PathRefused { .. } => "PATH_REFUSED",
+            Self::BadRequest { .. } => "BAD_REQUEST",
+            Self::Conflict { .. } => "CONFLICT",
+        }
+    }
+
+    /// What an answer carries beside the sentence and the code.
+    #[must_use]
+    pub fn details(&self) -> Option<Value> {
+        match self {
+            Self::Page(error) => error.details(),
+            Self::NavigationBlocked { url, reason } => Some(json!({ "url": url, "reason": reason })),
+            Self::TabLimit { max, oldest } => Some(json!({ "max": max, "oldestIdle": oldest })),
+            _ => None,
+        }
+    }
+}

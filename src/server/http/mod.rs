@@ -1,0 +1,1 @@
+//! HTTP/1.1 with bounds: connections, requests and answers.
