@@ -25,7 +25,7 @@ demo: browser ## dialogs and frames in a real browser, shown step by step
 	$(CARGO) run -- demo
 
 test: driver ## all tests, with a real browser and chromedriver
-	$(CARGO) test --workspace
+	@CARGO="$(CARGO)" scripts/test.sh
 
 bench: browser ## round trips, floods and parallel calls, beside a raw loop
 	$(CARGO) bench --bench cdp
