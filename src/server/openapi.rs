@@ -90,7 +90,8 @@ fn operation(route: &Route, names: &[&str], asked: &mut SchemaGenerator, told: &
     if route.path == "/events" {
         let schema = json!({ "type": "string", "pattern": "^[0-9]{1,15}$" });
         let description = "The `id` of the last event that was seen.";
-        parameters.push(json!({ "name": "Last-Event-ID", "in": "header", "schema": schema, "description": description }));
+        parameters
+            .push(json!({ "name": "Last-Event-ID", "in": "header", "schema": schema, "description": description }));
     }
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();
