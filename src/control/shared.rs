@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::ports::Ports;
 use super::{Error, Files, Overrides};
 use crate::config::{Config, Home, Token};
 use crate::supervisor::Secrets;
@@ -13,6 +14,7 @@ pub(super) struct Shared {
     pub(super) config: Config,
     pub(super) overrides: Overrides,
     pub(super) files: Files,
+    pub(super) ports: Ports,
     /// What must not be shown: the token, addresses of browsers.
     pub(super) secrets: Secrets,
     /// Nothing is started any more.
@@ -25,8 +27,9 @@ impl Shared {
         let urls = [overrides.cdp_url.clone(), config.browser.cdp_url.clone()].into_iter().flatten();
         let urls = urls.chain(config.browser.profiles.values().filter_map(|profile| profile.cdp_url.clone()));
         let secrets = Secrets::new(token.into_iter().chain(urls));
+        let ports = Ports::new(&config);
         let files = Files::new(&home, &config.browser.upload_roots);
-        Ok(Self { home, config, overrides, files, secrets, closing: AtomicBool::new(false) })
+        Ok(Self { home, config, overrides, files, ports, secrets, closing: AtomicBool::new(false) })
     }
 
     pub(super) fn close(&self) {

@@ -365,9 +365,10 @@ impl Worker {
                 let reason = network::ErrorReason::AccessDenied;
                 self.post(session, tag, &fetch::FailRequest::new(fetch::RequestId::from(&*request), reason))
             }
-            Outgoing::CreatePage { url, context } => {
+            Outgoing::CreatePage { url, context, behind } => {
                 let mut create = target::CreateTarget::new(url);
                 create.browser_context_id = context;
+                create.background = behind.then_some(true);
                 self.post(session, tag, &create)
             }
             Outgoing::Blank => self.post(session, tag, &page::Navigate::new("about:blank")),

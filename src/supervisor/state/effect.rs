@@ -96,7 +96,7 @@ pub(in crate::supervisor) enum Outgoing {
     /// `Fetch.failRequest`.
     RefuseCall { request: Arc<str> },
     /// `Target.createTarget`.
-    CreatePage { url: String, context: Option<BrowserContextId> },
+    CreatePage { url: String, context: Option<BrowserContextId>, behind: bool },
     /// `Page.navigate` to `about:blank`.
     Blank,
     /// `Runtime.terminateExecution`.
