@@ -265,6 +265,7 @@ fn options(shared: &Shared, settings: &Settings, deadline: Deadline) -> Supervis
         start_timeout: deadline.left(),
         rescue_after: std::time::Duration::from_millis(browser.rescue_after_ms),
         network: true,
+        navigation: Some(shared.navigation.clone()),
         ..SupervisorOptions::default()
     }
 }

@@ -171,9 +171,8 @@ impl Profile {
         let (mut turn, old) = loop {
             let mut life = self.life.lock();
             if self.shared.is_closing() || life.retired {
-                return Err(Error::Conflict {
-                    problem: "the server is ending, nothing is started any more".to_owned(),
-                });
+                let why = if life.retired { "the profile is being deleted" } else { "the server is ending" };
+                return Err(Error::Conflict { problem: format!("{why}, its browser is not started any more") });
             }
             let up = match &life.stage {
                 Stage::Busy(what) => {

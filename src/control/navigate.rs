@@ -73,8 +73,7 @@ impl Profile {
 
     /// Whether a page may go there.
     pub(super) fn may_go(&self, running: &Running, url: &str, deadline: Deadline) -> Result<(), Error> {
-        let _ = (running, url, deadline);
-        Ok(())
+        Ok(running.supervisor().check_navigation(url, deadline)?)
     }
 
     /// Sends a page to an address and waits as is wished.
