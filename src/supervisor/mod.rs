@@ -8,13 +8,14 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `options`, `policy` | what a supervisor is asked to do, and with dialogs |
+//! | `navigation` | where pages may go (feature `server`) |
 //! | `redact` | covering secrets in texts of pages |
 //! | `state` | the fold: events in, effects out; no input or output of its own |
 //! | `inputs`, `worker` | what comes in, and the thread around the fold |
 //! | `link`, `redial` | the connection of the moment, and making a lost one again |
 //! | `snapshot`, `tree` | what is published |
 //! | `log` | the numbered event log |
-//! | `handle`, `frame_call`, `aimed`, `dialog_call`, `served` | the public calls |
+//! | `handle`, `frame_call`, `aimed`, `setting_out`, `browser_call`, `dialog_call`, `served` | the public calls |
 //! | `route`, `guard`, `liveness`, `value` | where a call goes, how it waits, what it comes to |
 //! | `standing` | what holds for a page as long as it lives |
 //! | `chooser` | files for choosers |
@@ -24,6 +25,7 @@
 
 mod aimed;
 pub mod bridge;
+mod browser_call;
 mod chooser;
 mod dialog_call;
 mod error;
@@ -35,6 +37,8 @@ mod kept;
 mod link;
 mod liveness;
 mod log;
+#[cfg_attr(not(feature = "server"), allow(dead_code))]
+mod navigation;
 mod options;
 mod policy;
 mod redact;
@@ -42,6 +46,7 @@ mod redial;
 mod registry;
 mod route;
 mod served;
+mod setting_out;
 mod snapshot;
 mod standing;
 mod state;
@@ -51,13 +56,17 @@ mod value;
 mod worker;
 
 pub use crate::cdp::protocol::network::Cookie;
-pub use crate::cdp::protocol::page::NavigationEntry;
+pub use crate::cdp::protocol::page::{FrameId, NavigationEntry};
+pub use crate::cdp::protocol::target::TargetId;
 pub use aimed::Outcomes;
 pub use chooser::{ArmedChooser, ChosenFiles};
 pub use dialog_call::DialogAnswer;
 pub use error::Error;
 pub use handle::Supervisor;
 pub use log::{Entry, EventLog, Kind, Tail};
+pub use navigation::BlockedNavigation;
+#[cfg(feature = "server")]
+pub use navigation::{BadPattern, NavigationPolicy, Place, Refused, Verdict};
 pub use options::{Pages, Reconnect, SupervisorOptions};
 pub use policy::{ArmedAnswer, BridgeMode, DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
 pub use redact::Secrets;
