@@ -1,5 +1,6 @@
 //! Text for people, or one JSON object for programs. A reader that went away is no error.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
 use serde::Serialize;
@@ -117,4 +118,16 @@ impl Out {
             let _ = writeln!(io::stderr().lock(), "{} {}", look.red("error:"), failure.error);
         }
     }
+}
+
+/// Text of a page, a server or a file as it may stand on a terminal: without control characters, which would
+/// command it, and without marks that turn the direction of what follows.
+pub(super) fn clean(text: &str) -> Cow<'_, str> {
+    let bad = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if text.contains(bad) { Cow::Owned(text.chars().filter(|c| !bad(*c)).collect()) } else { Cow::Borrowed(text) }
+}
+
+/// The same on one line.
+pub(super) fn one_line(text: &str) -> String {
+    clean(text).split(['\n', '\t']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
