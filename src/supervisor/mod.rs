@@ -51,7 +51,8 @@ mod value;
 mod worker;
 
 pub use crate::cdp::protocol::network::Cookie;
-pub use crate::cdp::protocol::page::NavigationEntry;
+pub use crate::cdp::protocol::page::{FrameId, NavigationEntry};
+pub use crate::cdp::protocol::target::TargetId;
 pub use aimed::Outcomes;
 pub use chooser::{ArmedChooser, ChosenFiles};
 pub use dialog_call::DialogAnswer;

@@ -4,10 +4,12 @@
 //! only timed pause ([`pause`]), the time budget every wait carries ([`Deadline`]) and the cell that
 //! frozen snapshots are published through ([`Published`]). It knows nothing of browsers.
 
+mod cancel;
 mod deadline;
 mod publish;
 mod thread;
 
+pub use cancel::Cancel;
 pub use deadline::Deadline;
 pub use publish::{Published, Versioned};
 pub use thread::{Thread, pause, spawn};
