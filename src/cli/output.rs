@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
 
+use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use serde::Serialize;
 
 use super::failure::Failure;
+use crate::sync::{Thread, spawn};
 
 /// Where output goes and how it looks.
 #[derive(Debug)]
@@ -88,6 +91,13 @@ impl Out {
         }
     }
 
+    /// The one JSON object as it came from elsewhere.
+    pub(super) fn raw(&self, text: &str) {
+        if self.json {
+            let _ = writeln!(io::stdout().lock(), "{}", text.trim());
+        }
+    }
+
     /// A line for people beside the result, on stderr.
     pub(super) fn aside(&self, line: &str) {
         if !self.quiet {
@@ -116,6 +126,45 @@ impl Out {
         } else {
             let look = Look::of(io::stderr().is_terminal());
             let _ = writeln!(io::stderr().lock(), "{} {}", look.red("error:"), failure.error);
+        }
+    }
+}
+
+/// How long a person waits without a word.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// Tells a person at a terminal that something takes its time. Ends when it is dropped.
+pub(super) struct Waiting {
+    thread: Option<(Sender<()>, Thread)>,
+}
+
+impl Waiting {
+    pub(super) fn start(out: &Out) -> Self {
+        let watched = !out.quiet && Look::of(io::stderr().is_terminal()) == Look::Rich;
+        let start = || {
+            let (end, ended) = bounded(0);
+            let thread = spawn("cli-waiting", move || {
+                let (began, mut wait) = (Instant::now(), SILENCE);
+                while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+                    wait = Duration::from_secs(1);
+                    let line = format!("\r\x1b[2Kwaiting, {} s", began.elapsed().as_secs());
+                    let _ = io::stderr().lock().write_all(line.as_bytes());
+                }
+                if began.elapsed() > SILENCE {
+                    let _ = io::stderr().lock().write_all(b"\r\x1b[2K");
+                }
+            });
+            thread.ok().map(|thread| (end, thread))
+        };
+        Self { thread: if watched { start() } else { None } }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some((end, thread)) = self.thread.take() {
+            drop(end);
+            thread.join();
         }
     }
 }

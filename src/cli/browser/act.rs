@@ -14,7 +14,7 @@ use super::show;
 const LONGEST: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
-pub(super) struct Click {
+pub(in super::super) struct Click {
     #[command(flatten)]
     at: At,
     #[command(flatten)]
@@ -27,7 +27,7 @@ pub(super) struct Click {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct ClickCoords {
+pub(in super::super) struct ClickCoords {
     /// CSS pixels from the left of the viewport
     #[arg(allow_negative_numbers = true)]
     x: f64,
@@ -59,7 +59,7 @@ enum Button {
 
 /// An action on an element, with nothing to say beside it.
 #[derive(Debug, Args)]
-pub(super) struct Plain {
+pub(in super::super) struct Plain {
     #[command(flatten)]
     at: At,
     #[command(flatten)]
@@ -67,7 +67,7 @@ pub(super) struct Plain {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Drag {
+pub(in super::super) struct Drag {
     /// Where it begins: a ref, or a point as x,y
     #[arg(value_name = "FROM", value_parser = place, required_unless_present = "from_selector", allow_negative_numbers = true)]
     from: Option<Place>,
@@ -98,7 +98,7 @@ enum Place {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Scroll {
+pub(in super::super) struct Scroll {
     /// Where to
     #[arg(value_enum, value_name = "DIRECTION", default_value = "down")]
     direction: Direction,
@@ -124,7 +124,7 @@ enum Direction {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("condition").required(true).multiple(true)
     .args(["millis", "text", "text_gone", "selector", "page_url", "load", "script", "at"]))]
-pub(super) struct Wait {
+pub(in super::super) struct Wait {
     /// So many milliseconds
     #[arg(value_name = "MS")]
     millis: Option<u64>,
@@ -183,7 +183,7 @@ enum State {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Evaluate {
+pub(in super::super) struct Evaluate {
     /// An expression, a function, or the body of one; `-`: from standard input
     #[arg(value_name = "SCRIPT", required_unless_present = "script", allow_negative_numbers = true)]
     positional: Option<String>,
@@ -210,20 +210,20 @@ impl Click {
     pub(super) fn call(&self) -> Call {
         let request = self.how.of(self.at.of(self.acting.act("click")));
         let modifiers = (!self.modifiers.is_empty()).then(|| self.modifiers.clone());
-        Call::new(request.field("modifiers", modifiers), show::acted).timed()
+        Call::new(request.field("modifiers", modifiers), show::acted)
     }
 }
 
 impl ClickCoords {
     pub(super) fn call(&self) -> Call {
         let request = self.acting.act("clickCoords").field("x", Some(self.x)).field("y", Some(self.y));
-        Call::new(self.how.of(request), show::acted).timed()
+        Call::new(self.how.of(request), show::acted)
     }
 }
 
 impl Plain {
     pub(super) fn call(&self, kind: &str) -> Call {
-        Call::new(self.at.of(self.acting.act(kind)), show::acted).timed()
+        Call::new(self.at.of(self.acting.act(kind)), show::acted)
     }
 }
 
@@ -233,7 +233,7 @@ impl Drag {
         let request = request.field("endSelector", self.to_selector.clone()).field("frameId", self.frame.clone());
         let request = request.field("steps", self.steps);
         let request = Place::of(self.from.as_ref(), request, "startRef", "start");
-        Call::new(Place::of(self.to.as_ref(), request, "endRef", "end"), show::acted).timed()
+        Call::new(Place::of(self.to.as_ref(), request, "endRef", "end"), show::acted)
     }
 }
 
@@ -250,7 +250,7 @@ impl Place {
 impl Scroll {
     pub(super) fn call(&self) -> Call {
         let request = self.at.of(self.acting.act("scroll")).field("direction", name(self.direction));
-        Call::new(request.field("pixels", self.pixels), show::acted).timed()
+        Call::new(request.field("pixels", self.pixels), show::acted)
     }
 }
 
@@ -262,7 +262,7 @@ impl Wait {
         let request = request.field("fn", self.script.clone()).field("ref", self.at.clone());
         let state = self.state.or(self.at.is_some().then_some(State::Visible));
         let request = request.field("state", state.and_then(name)).field("frameId", self.frame.clone());
-        Call::new(request, show::acted).timed()
+        Call::new(request, show::acted)
     }
 }
 
@@ -274,7 +274,7 @@ impl Evaluate {
             None => String::new(),
         };
         let request = act("evaluate", &self.tab).field("fn", Some(script)).field("ref", self.at.clone());
-        Ok(Call::new(request.field("frameId", self.frame.clone()), show::evaluated).timed())
+        Ok(Call::new(request.field("frameId", self.frame.clone()), show::evaluated))
     }
 }
 

@@ -9,14 +9,14 @@ use super::call::{Acting, Call, Tab, act};
 use super::show;
 
 #[derive(Debug, Args)]
-pub(super) struct Start {
+pub(in super::super) struct Start {
     /// Without a window [default: as the settings say]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     headless: Option<bool>,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Open {
+pub(in super::super) struct Open {
     /// Where to; `https://` is put before a host that has no scheme, `http://` before this machine
     #[arg(value_name = "URL", value_parser = complete)]
     url: String,
@@ -29,14 +29,14 @@ pub(super) struct Open {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct One {
+pub(in super::super) struct One {
     /// The tab: its id (t1), its label, its target id or the beginning of that
     #[arg(value_name = "TAB")]
     tab: String,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Close {
+pub(in super::super) struct Close {
     /// The tab: its id (t1), its label, its target id or the beginning of that [default: the last used]
     #[arg(value_name = "TAB")]
     tab: Option<String>,
@@ -46,7 +46,7 @@ pub(super) struct Close {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Label {
+pub(in super::super) struct Label {
     /// The tab: its id (t1), its label, its target id or the beginning of that
     #[arg(value_name = "TAB")]
     tab: String,
@@ -56,7 +56,7 @@ pub(super) struct Label {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Navigate {
+pub(in super::super) struct Navigate {
     /// Where to; completed as with `open`
     #[arg(value_name = "URL", value_parser = complete)]
     url: String,
@@ -79,7 +79,7 @@ enum Until {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Resize {
+pub(in super::super) struct Resize {
     /// CSS pixels
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     width: u32,
@@ -91,7 +91,7 @@ pub(super) struct Resize {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Profiles {
+pub(in super::super) struct Profiles {
     #[command(subcommand)]
     what: Option<ProfilesWhat>,
 }
@@ -113,9 +113,9 @@ enum ProfilesWhat {
         /// The debugging port of its browser
         #[arg(long, value_name = "PORT")]
         cdp_port: Option<u16>,
-        /// Its folder, instead of one below the home
-        #[arg(long, value_name = "DIR")]
-        user_data_dir: Option<String>,
+        /// Without a window [default: as the settings say]
+        #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+        headless: Option<bool>,
     },
     /// Delete one, with everything in it
     Delete {
@@ -130,15 +130,15 @@ enum ProfilesWhat {
 }
 
 pub(super) fn status() -> Call {
-    Call::new(Request::get("/"), show::status).never_starts()
+    Call::new(Request::get("/"), show::status).quick().never_starts()
 }
 
 pub(super) fn stop() -> Call {
-    Call::new(Request::post("/stop"), show::stopped).never_starts()
+    Call::new(Request::post("/stop"), show::stopped).quick().never_starts()
 }
 
 pub(super) fn tabs() -> Call {
-    Call::new(Request::get("/tabs"), show::tabs).never_starts()
+    Call::new(Request::get("/tabs"), show::tabs).quick().never_starts()
 }
 
 impl Start {
@@ -165,7 +165,7 @@ impl Close {
     pub(super) fn call(&self) -> Call {
         match self.tab.as_ref().or(self.target.as_ref()) {
             Some(tab) => Call::new(Request::delete("/tabs").segment(tab), show::closed),
-            None => Call::new(act("close", &Tab { target: None }), show::closed).timed(),
+            None => Call::new(act("close", &Tab { target: None }), show::closed),
         }
     }
 }
@@ -181,14 +181,14 @@ impl Navigate {
     pub(super) fn call(&self) -> Call {
         let until = self.until.and_then(|until| until.to_possible_value().map(|value| value.get_name().to_owned()));
         let request = Request::post("/navigate").field("url", Some(self.url.clone())).field("waitUntil", until);
-        Call::new(request.field("targetId", self.tab.target.clone()), show::navigated).timed()
+        Call::new(request.field("targetId", self.tab.target.clone()), show::navigated)
     }
 }
 
 impl Resize {
     pub(super) fn call(&self) -> Call {
         let request = self.acting.act("resize").field("width", Some(self.width)).field("height", Some(self.height));
-        Call::new(request, show::acted).timed()
+        Call::new(request, show::acted)
     }
 }
 
@@ -199,21 +199,21 @@ impl Profiles {
             if bad { Err(Failure::usage("a profile's name is neither empty nor a path")) } else { Ok(()) }
         };
         Ok(match &self.what {
-            None | Some(ProfilesWhat::List) => Call::new(Request::get("/profiles"), show::profiles),
-            Some(ProfilesWhat::Create { name, color, cdp_url, cdp_port, user_data_dir }) => {
+            None | Some(ProfilesWhat::List) => Call::new(Request::get("/profiles"), show::profiles).quick().global(),
+            Some(ProfilesWhat::Create { name, color, cdp_url, cdp_port, headless }) => {
                 let request = Request::post("/profiles").field("name", Some(name.clone()));
                 let request = request.field("color", color.clone()).field("cdpUrl", cdp_url.clone());
-                let request = request.field("cdpPort", *cdp_port).field("userDataDir", user_data_dir.clone());
-                Call::new(request, show::profile)
+                let request = request.field("cdpPort", *cdp_port).field("headless", *headless);
+                Call::new(request, show::profile).global()
             }
             Some(ProfilesWhat::Delete { name }) => {
                 named(name)?;
-                Call::new(Request::delete("/profiles").segment(name), show::profile)
+                Call::new(Request::delete("/profiles").segment(name), show::profile).global()
             }
             Some(ProfilesWhat::Reset { name }) => {
                 named(name)?;
                 let path = Request::post("/profiles").segment(name).segment("reset");
-                Call::new(path, show::profile)
+                Call::new(path, show::profile).global()
             }
         })
     }

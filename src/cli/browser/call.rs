@@ -18,8 +18,10 @@ pub(super) struct Call {
     pub(super) request: Request,
     /// Whether a server is started for it when none runs.
     pub(super) starts: bool,
-    /// Whether the route takes `timeoutMs`.
+    /// Whether the route takes `timeoutMs`: those that are answered at once do not.
     pub(super) timed: bool,
+    /// Whether it is about one profile.
+    pub(super) of_profile: bool,
     pub(super) show: Show,
     /// Where the file that the answer tells of, or holds, is put.
     pub(super) file: Option<PathBuf>,
@@ -27,12 +29,17 @@ pub(super) struct Call {
 
 impl Call {
     pub(super) fn new(request: Request, show: Show) -> Self {
-        Self { request, starts: true, timed: false, show, file: None }
+        Self { request, starts: true, timed: true, of_profile: true, show, file: None }
     }
 
-    /// The route takes `timeoutMs`.
-    pub(super) fn timed(self) -> Self {
-        Self { timed: true, ..self }
+    /// The route answers at once.
+    pub(super) fn quick(self) -> Self {
+        Self { timed: false, ..self }
+    }
+
+    /// It is about the server as a whole.
+    pub(super) fn global(self) -> Self {
+        Self { of_profile: false, ..self }
     }
 
     /// It asks how things are, or ends something: where nothing runs, that is the answer.

@@ -5,14 +5,14 @@ use std::io::{BufRead, BufReader};
 use clap::Args;
 use serde_json::Value;
 
-use super::super::client::{Client, Request, of_answer};
+use super::super::client::{Client, NoAnswer, Request, of_answer};
 use super::super::failure::{Exit, Failure};
 use super::super::output::Out;
 use super::show;
 
 /// One line for each; with --json one object for each. It ends with --count, with the server, or with Ctrl-C.
 #[derive(Debug, Args)]
-pub(super) struct Events {
+pub(in super::super) struct Events {
     /// Only what follows the event with this number, from what the server still knows [default: from now on]
     #[arg(long, value_name = "N")]
     since: Option<u64>,
@@ -32,12 +32,12 @@ impl Events {
         Request::get("/events").query("targetId", self.target.clone())
     }
 
-    pub(super) fn follow(&self, client: &Client, request: &Request, out: &Out) -> Result<Exit, Failure> {
+    pub(super) fn follow(&self, client: &Client, request: &Request, out: &Out) -> Result<Exit, NoAnswer> {
         let stream = match client.follow(request, self.since)? {
             Ok(stream) => BufReader::new(stream),
             Err(answer) => {
                 let unknown = || Failure::unreachable("what answers there gives no events");
-                return Err(of_answer(&answer).unwrap_or_else(unknown));
+                return Err(NoAnswer::Failed(of_answer(&answer).unwrap_or_else(unknown)));
             }
         };
         let (mut reading, mut seen) = (Reading::default(), 0);
@@ -56,7 +56,8 @@ impl Events {
                 return Ok(Exit::Done);
             }
         }
-        Err(Failure::unreachable("the server ended the stream of events; `cdpilot browser status` shows whether it runs"))
+        let ended = "the server ended the stream of events; `cdpilot browser status` shows whether it runs";
+        Err(NoAnswer::Failed(Failure::unreachable(ended)))
     }
 }
 

@@ -10,7 +10,7 @@ use super::show;
 
 #[derive(Debug, Args)]
 #[command(override_usage = "cdpilot browser type [REF] <TEXT> [OPTIONS]")]
-pub(super) struct Type {
+pub(in super::super) struct Type {
     /// The ref of the field, and the text; the text alone goes into the focused field, or into that of --selector
     #[arg(value_name = "REF|TEXT", required = true, num_args = 1..=2, allow_negative_numbers = true)]
     given: Vec<String>,
@@ -33,7 +33,7 @@ pub(super) struct Type {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct InsertText {
+pub(in super::super) struct InsertText {
     /// The text
     #[arg(value_name = "TEXT", allow_negative_numbers = true)]
     text: String,
@@ -42,7 +42,7 @@ pub(super) struct InsertText {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Press {
+pub(in super::super) struct Press {
     /// A key or a chord: Enter, Control+a, Shift+ArrowDown
     #[arg(value_name = "KEY", allow_negative_numbers = true)]
     key: String,
@@ -58,7 +58,7 @@ pub(super) struct Press {
 #[derive(Debug, Args)]
 #[command(override_usage = "cdpilot browser select <REF> <VALUE>... [OPTIONS]\n       \
                             cdpilot browser select --selector <CSS> <VALUE>... [OPTIONS]")]
-pub(super) struct Select {
+pub(in super::super) struct Select {
     /// The ref of the field, and the values or labels of the options
     #[arg(value_name = "REF|VALUE", required = true, allow_negative_numbers = true)]
     given: Vec<String>,
@@ -75,7 +75,7 @@ pub(super) struct Select {
 #[command(after_help = "FIELDS is [{\"ref\": \"e1\", \"value\": \"Ada\"}, …]; instead of ref there may be selector, and a \
                         value is a text, true or false, a number, or a list of options.")]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["fields", "fields_file"]))]
-pub(super) struct Fill {
+pub(in super::super) struct Fill {
     /// The fields, as JSON; `-`: from standard input
     #[arg(long, value_name = "FIELDS")]
     fields: Option<String>,
@@ -90,7 +90,7 @@ pub(super) struct Fill {
 #[command(after_help = "ACTIONS is [{\"kind\": \"click\", \"ref\": \"e1\"}, …], with the fields of POST /act. It ends with the \
                         first that fails, and after one that takes the tab to another page.")]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["actions", "actions_file"]))]
-pub(super) struct Batch {
+pub(in super::super) struct Batch {
     /// The actions, as JSON; `-`: from standard input
     #[arg(long, value_name = "ACTIONS")]
     actions: Option<String>,
@@ -113,7 +113,7 @@ impl Type {
         };
         let request = self.by.of(self.acting.act("type").field("ref", at)).field("text", Some(text.clone()));
         let request = request.on("submit", self.submit).on("slowly", self.slowly).on("append", self.append);
-        Ok(Call::new(request, show::acted).timed())
+        Ok(Call::new(request, show::acted))
     }
 }
 
@@ -124,14 +124,14 @@ fn not_one(problem: String) -> Failure {
 
 impl InsertText {
     pub(super) fn call(&self) -> Call {
-        Call::new(self.acting.act("insertText").field("text", Some(self.text.clone())), show::acted).timed()
+        Call::new(self.acting.act("insertText").field("text", Some(self.text.clone())), show::acted)
     }
 }
 
 impl Press {
     pub(super) fn call(&self) -> Call {
         let request = self.at.of(self.acting.act("press")).field("key", Some(self.key.clone()));
-        Call::new(request.field("repeat", self.repeat), show::acted).timed()
+        Call::new(request.field("repeat", self.repeat), show::acted)
     }
 }
 
@@ -142,7 +142,7 @@ impl Select {
             None => split(self.given.clone(), &self.by, 1, "the values to choose")?,
         };
         let request = self.by.of(self.acting.act("select").field("ref", at)).field("values", Some(values));
-        Ok(Call::new(request, show::acted).timed())
+        Ok(Call::new(request, show::acted))
     }
 }
 
@@ -151,7 +151,7 @@ impl Fill {
         let text = given(self.fields.as_deref(), self.fields_file.as_deref())?;
         let mut fields = list(json(&text, "--fields")?, "--fields", "ref")?;
         fields.iter_mut().for_each(|field| refs(field, &["ref"]));
-        Ok(Call::new(self.acting.act("fill").field("fields", Some(fields)), show::acted).timed())
+        Ok(Call::new(self.acting.act("fill").field("fields", Some(fields)), show::acted))
     }
 }
 
@@ -165,7 +165,7 @@ impl Batch {
             fields.into_iter().flatten().for_each(|field| refs(field, &["ref"]));
         }
         let request = act("batch", &self.tab).field("actions", Some(actions));
-        Ok(Call::new(request.field("stopOnError", self.go_on.then_some(false)), show::batch).timed())
+        Ok(Call::new(request.field("stopOnError", self.go_on.then_some(false)), show::batch))
     }
 }
 

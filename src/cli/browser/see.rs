@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::super::client::Request;
-use super::super::failure::Failure;
-use super::call::{Call, Tab, act, frame, reference};
+use super::call::{Call, Tab, frame, reference};
 use super::show;
 
 #[derive(Debug, Args)]
-pub(super) struct Screenshot {
+pub(in super::super) struct Screenshot {
     /// The tab, as with --target
     #[arg(value_name = "TAB", conflicts_with = "target")]
     positional: Option<String>,
@@ -47,7 +46,7 @@ enum PictureType {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Snapshot {
+pub(in super::super) struct Snapshot {
     /// Lines for reading and acting, or all nodes of the accessibility tree
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<Format>,
@@ -106,7 +105,7 @@ enum Format {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Text {
+pub(in super::super) struct Text {
     /// Only that of the first element that matches this CSS selector
     #[arg(long, value_name = "CSS")]
     selector: Option<String>,
@@ -118,7 +117,7 @@ pub(super) struct Text {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Frames {
+pub(in super::super) struct Frames {
     /// All of them, however many and deep
     #[arg(long)]
     full: bool,
@@ -127,7 +126,7 @@ pub(super) struct Frames {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Console {
+pub(in super::super) struct Console {
     /// Only messages of this level
     #[arg(long, value_name = "LEVEL")]
     level: Option<String>,
@@ -142,16 +141,10 @@ pub(super) struct Console {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Errors {
-    #[command(flatten)]
-    tab: Tab,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Requests {
-    /// Only those with this text in their address
-    #[arg(long, value_name = "TEXT")]
-    filter: Option<String>,
+pub(in super::super) struct Errors {
+    /// The last so many
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
     /// Forget them afterwards
     #[arg(long)]
     clear: bool,
@@ -160,7 +153,22 @@ pub(super) struct Requests {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Pdf {
+pub(in super::super) struct Requests {
+    /// Only those with this text in their address
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// The last so many
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// Forget them afterwards
+    #[arg(long)]
+    clear: bool,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Pdf {
     /// Where to put the paper [default: media/ in the home of the server]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -169,16 +177,10 @@ pub(super) struct Pdf {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Highlight {
-    /// The ref of the element in a snapshot: 12, e12 or @e12
+pub(in super::super) struct Highlight {
+    /// The ref of the element in a snapshot: 12, e12 or @e12 [default: none; what is shown is taken away]
     #[arg(value_name = "REF", value_parser = reference)]
-    at: String,
-    /// The colour of the frame around it, #RRGGBB
-    #[arg(long, value_name = "COLOR", default_value = "#FF4500", value_parser = colour)]
-    color: String,
-    /// For so long
-    #[arg(long, value_name = "MS", default_value = "3000")]
-    duration: u32,
+    at: Option<String>,
     #[command(flatten)]
     tab: Tab,
 }
@@ -219,7 +221,7 @@ impl Text {
 impl Frames {
     pub(super) fn call(&self) -> Call {
         let request = Request::get("/frames").query("targetId", self.tab.target.clone()).flag("full", self.full);
-        Call::new(request, show::frames)
+        Call::new(request, show::frames).quick()
     }
 }
 
@@ -227,21 +229,22 @@ impl Console {
     pub(super) fn call(&self) -> Call {
         let request = Request::get("/console").query("level", self.level.clone());
         let request = request.query("targetId", self.tab.target.clone()).query("limit", self.limit);
-        Call::new(request.flag("clear", self.clear), show::console)
+        Call::new(request.flag("clear", self.clear), show::console).quick()
     }
 }
 
 impl Errors {
     pub(super) fn call(&self) -> Call {
-        Call::new(Request::get("/errors").query("targetId", self.tab.target.clone()), show::errors)
+        let request = Request::get("/errors").query("targetId", self.tab.target.clone());
+        Call::new(request.query("limit", self.limit).flag("clear", self.clear), show::errors).quick()
     }
 }
 
 impl Requests {
     pub(super) fn call(&self) -> Call {
         let request = Request::get("/requests").query("filter", self.filter.clone());
-        let request = request.query("targetId", self.tab.target.clone());
-        Call::new(request.flag("clear", self.clear), show::requests)
+        let request = request.query("targetId", self.tab.target.clone()).query("limit", self.limit);
+        Call::new(request.flag("clear", self.clear), show::requests).quick()
     }
 }
 
@@ -253,21 +256,10 @@ impl Pdf {
 }
 
 impl Highlight {
-    /// An animation: it changes nothing of the document and ends by itself.
-    pub(super) fn call(&self) -> Result<Call, Failure> {
-        let frame = format!("outline: '3px solid {}', outlineOffset: '2px'", self.color);
-        let script = format!(
-            "(el) => {{ const show = {{ {frame} }}; el.animate([show, show], {{ duration: {} }}); }}",
-            self.duration
-        );
-        let request = act("evaluate", &self.tab).field("fn", Some(script)).field("ref", Some(self.at.clone()));
-        Ok(Call::new(request, show::highlighted).timed())
+    pub(super) fn call(&self) -> Call {
+        let request = Request::post("/highlight").field("ref", self.at.clone());
+        Call::new(request.field("targetId", self.tab.target.clone()), show::highlighted)
     }
-}
-
-fn colour(text: &str) -> Result<String, String> {
-    let hex = text.strip_prefix('#').filter(|hex| hex.len() == 6 && hex.bytes().all(|b| b.is_ascii_hexdigit()));
-    hex.map(|hex| format!("#{hex}")).ok_or_else(|| "a colour is written #RRGGBB".to_owned())
 }
 
 /// The name of one of a few values, as it is typed.

@@ -11,7 +11,7 @@ use super::show;
 /// Answers the dialog that is open, or the next one, for two minutes.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("answer").required(true).args(["accept", "dismiss"]))]
-pub(super) struct Dialog {
+pub(in super::super) struct Dialog {
     /// Accept it
     #[arg(long)]
     accept: bool,
@@ -29,14 +29,14 @@ pub(super) struct Dialog {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Dialogs {
+pub(in super::super) struct Dialogs {
     /// Of this tab only: its id (t1), its label, its target id or the beginning of that
     #[arg(long, value_name = "TAB")]
     target: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Cookies {
+pub(in super::super) struct Cookies {
     #[command(subcommand)]
     what: Option<CookiesWhat>,
 }
@@ -97,7 +97,7 @@ enum CookiesWhat {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Storage {
+pub(in super::super) struct Storage {
     /// Which of the two that a site has
     #[arg(value_enum, value_name = "AREA")]
     area: Area,
@@ -149,7 +149,7 @@ enum StorageWhat {
     "device", "viewport", "scale", "mobile", "touch", "geo", "timezone", "locale", "media", "color_scheme",
     "reduced_motion", "offline", "header", "user_agent", "credentials", "reset",
 ]))]
-pub(super) struct Emulate {
+pub(in super::super) struct Emulate {
     /// A device, as in "iPhone 15"
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
@@ -219,7 +219,7 @@ impl std::fmt::Debug for Secret {
 
 /// The next download, or one that is under way.
 #[derive(Debug, Args)]
-pub(super) struct Download {
+pub(in super::super) struct Download {
     /// The name it gets in downloads/ of the home [default: what the site suggests]
     #[arg(value_name = "NAME")]
     name: Option<String>,
@@ -228,7 +228,7 @@ pub(super) struct Download {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Cdp {
+pub(in super::super) struct Cdp {
     /// The command, as in Browser.getVersion
     #[arg(value_name = "METHOD")]
     method: String,
@@ -246,13 +246,13 @@ impl Dialog {
     pub(super) fn call(&self) -> Call {
         let request = Request::post("/hooks/dialog").field("accept", Some(self.accept && !self.dismiss));
         let request = request.field("promptText", self.prompt.clone()).field("dialogId", self.id.clone());
-        Call::new(request.field("targetId", self.tab.target.clone()), show::answered).timed()
+        Call::new(request.field("targetId", self.tab.target.clone()), show::answered)
     }
 }
 
 impl Dialogs {
     pub(super) fn call(&self) -> Call {
-        Call::new(Request::get("/dialogs").query("targetId", self.target.clone()), show::dialogs).never_starts()
+        Call::new(Request::get("/dialogs").query("targetId", self.target.clone()), show::dialogs).quick().never_starts()
     }
 }
 
@@ -366,7 +366,7 @@ impl Emulate {
 impl Download {
     pub(super) fn call(&self) -> Call {
         let request = Request::post("/wait/download").field("path", self.name.clone());
-        Call::new(request.field("targetId", self.tab.target.clone()), show::download).timed()
+        Call::new(request.field("targetId", self.tab.target.clone()), show::download)
     }
 }
 
@@ -378,7 +378,7 @@ impl Cdp {
         }
         let request = Request::post("/cdp").field("method", Some(self.method.clone())).field("params", params);
         let request = request.field("targetId", self.tab.target.clone()).field("frameId", self.frame.clone());
-        Ok(Call::new(request, show::result).timed())
+        Ok(Call::new(request, show::result))
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::super::client::Request;
+use super::super::client::{Found, Request};
 use super::super::failure::Failure;
 use super::call::{Call, Tab, reference};
 use super::show;
@@ -18,7 +18,7 @@ use crate::config::Home;
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Debug, Args)]
-pub(super) struct Upload {
+pub(in super::super) struct Upload {
     /// The files
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
@@ -30,13 +30,18 @@ pub(super) struct Upload {
 }
 
 impl Upload {
-    pub(super) fn call(&self, home: &Home) -> Result<Call, Failure> {
+    pub(super) fn call(&self, found: &Found, home: Option<&Home>) -> Result<Call, Failure> {
+        if !found.is_near() {
+            let why = "the server is on another machine, which does not have the files of this one";
+            return Err(Failure::new("PATH_REFUSED", format!("{why}; run the command there")));
+        }
+        let home = home.ok_or(crate::config::Error::NoHome)?;
         home.prepare()?;
         sweep(&home.uploads());
         let checked: Vec<PathBuf> = self.files.iter().map(|file| allowed(file, home)).collect::<Result<_, _>>()?;
         let copies: Vec<String> = checked.iter().map(|file| copy(file, home)).collect::<Result<_, _>>()?;
         let request = Request::post("/hooks/file-chooser").field("paths", Some(copies)).field("ref", self.at.clone());
-        Ok(Call::new(request.field("targetId", self.tab.target.clone()), show::uploaded).timed())
+        Ok(Call::new(request.field("targetId", self.tab.target.clone()), show::uploaded))
     }
 }
 
@@ -51,7 +56,7 @@ fn allowed(file: &Path, home: &Home) -> Result<PathBuf, Failure> {
     if !meta.is_file() {
         return Err(refused(file, "it is no file; folders and devices cannot be uploaded"));
     }
-    let ours = fs::canonicalize(home.root())?;
+    let ours = fs::canonicalize(home.root()).map_err(|problem| refused(file, &problem.to_string()))?;
     let own = [home.uploads(), home.downloads(), home.media()];
     let open = own.iter().filter_map(|folder| fs::canonicalize(folder).ok()).any(|folder| real.starts_with(folder));
     if (real.starts_with(&ours) && !open) || is_secret(&meta, home) {

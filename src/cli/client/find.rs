@@ -107,6 +107,16 @@ pub(in super::super) fn find(flag: Option<&str>, home: Option<&Home>) -> Result<
     Found::new(&set, source)
 }
 
+/// Whether a text is the address of a server.
+pub(in super::super) fn is_server(text: &str) -> bool {
+    Found::new(text, Source::Flag).is_ok()
+}
+
+/// Whether an address is on this machine.
+pub(in super::super) fn is_loopback_url(text: &str) -> bool {
+    url::Url::parse(text).is_ok_and(|url| url.host_str().is_some_and(is_loopback))
+}
+
 /// Whether a host is this machine.
 pub(in super::super) fn is_loopback(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');

@@ -19,9 +19,9 @@ use ureq::{Agent, Body, Error, Timeout};
 
 use super::failure::Failure;
 use crate::config::{Home, Token};
-pub(super) use find::{Found, Source, find};
+pub(super) use find::{Found, Source, find, is_loopback, is_loopback_url, is_server};
 pub(super) use refused::{exit_of, of_answer};
-pub(super) use request::{Method, Request};
+pub(super) use request::Request;
 
 /// How long a server of this machine has to take a connection; others have longer.
 const NEAR: Duration = Duration::from_secs(2);
@@ -54,6 +54,12 @@ pub(super) enum NoAnswer {
     Refused(String),
     /// Something else.
     Failed(Failure),
+}
+
+impl From<Failure> for NoAnswer {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
 }
 
 impl From<NoAnswer> for Failure {
