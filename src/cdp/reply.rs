@@ -13,7 +13,7 @@ use super::connection::Inner;
 use super::error::{Error, TimeoutKind};
 use super::pending::{Body, Outcome, Slot};
 use super::rt::Command;
-use crate::sync::Deadline;
+use crate::sync::{Cancel, Deadline};
 
 /// The result of a raw call, as JSON text.
 #[derive(Debug, Clone)]
@@ -161,7 +161,14 @@ impl Call {
     }
 
     fn poll(&mut self, deadline: Deadline) -> Option<Result<RawReply, Error>> {
-        let outcome = self.inner.await_slot(&self.slot, self.sent, deadline)?;
+        let outcome = loop {
+            if let Some(outcome) = self.inner.await_slot(&self.slot, self.sent, Cancel::until(deadline)) {
+                break outcome;
+            }
+            if deadline.passed() {
+                return None;
+            }
+        };
         let method = self.method.clone();
         Some(outcome.map(|body| RawReply { body, method }))
     }

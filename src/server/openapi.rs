@@ -266,3 +266,51 @@ fn bounded(value: &mut Value) {
 
 /// The greatest time is in words of the description.
 const _: () = assert!(LONGEST.as_millis() == 120_000);
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+        match value {
+            Value::Object(map) => {
+                found.extend(map.get("$ref").and_then(Value::as_str));
+                map.values().for_each(|value| references(value, found));
+            }
+            Value::Array(all) => all.iter().for_each(|value| references(value, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_route_is_described_and_every_reference_leads_somewhere() {
+        let mut ids = HashSet::new();
+        for route in TABLE.iter() {
+            let operation = &DOCUMENT["paths"][templated(route).0][route.method.name().to_lowercase()];
+            assert!(ids.insert(operation["operationId"].as_str().unwrap()), "{}", route.path);
+            assert!(operation["responses"]["200"].is_object(), "{}", route.path);
+            assert_eq!(operation["requestBody"].is_object(), route.method == Method::Post, "{}", route.path);
+        }
+        let mut found = Vec::new();
+        references(&DOCUMENT, &mut found);
+        assert!(found.len() > 100);
+        for path in found {
+            assert!(DOCUMENT.pointer(path.trim_start_matches('#')).is_some(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_name_of_a_type_means_one_thing_in_requests_and_answers() {
+        let mut asked = SchemaSettings::draft2020_12().into_generator();
+        let mut told = SchemaSettings::draft2020_12().for_serialize().into_generator();
+        for route in TABLE.iter() {
+            let _ = ((route.input)(&mut asked), (route.output)(&mut told));
+        }
+        let told = told.take_definitions(true);
+        for (name, schema) in asked.take_definitions(true) {
+            assert!(told.get(&name).is_none_or(|other| *other == schema), "{name}");
+        }
+    }
+}

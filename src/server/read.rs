@@ -109,24 +109,6 @@ pub(super) fn shown(text: &str) -> String {
     text.chars().take(SHOWN).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-/// Decodes `%20` and the like; a `+` stays. `None` when that is no text.
-pub(super) fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        rest = tail;
-        if first != b'%' {
-            bytes.push(first);
-            continue;
-        }
-        let (digits, tail) = rest.split_at_checked(2)?;
-        rest = tail;
-        let digits = std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-    }
-    String::from_utf8(bytes).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use serde::Deserialize;
@@ -189,13 +171,5 @@ mod tests {
         assert!(error("{\n  \"a\": }").error.contains("line 2"));
         assert_eq!(error("[]").code, "BAD_REQUEST");
         assert!(body(b" \n").unwrap().is_empty());
-    }
-
-    #[test]
-    fn percent_signs_are_decoded() {
-        assert_eq!(percent_decoded("a%20b+c").as_deref(), Some("a b+c"));
-        assert_eq!(percent_decoded("%C3%A4").as_deref(), Some("\u{e4}"));
-        assert_eq!((percent_decoded("%zz"), percent_decoded("%2"), percent_decoded("%ff")), (None, None, None));
-        assert_eq!(percent_decoded("%+1"), None);
     }
 }

@@ -201,6 +201,17 @@ pub enum Error {
         "the page opened its file chooser from a script (showOpenFilePicker), which cannot be answered; use a file input of the page"
     )]
     ChooserWithoutInput,
+    /// The navigation policy does not let a page go there.
+    #[error("navigation to {url} is blocked: {reason}")]
+    NavigationBlocked {
+        /// Where, without user names, queries and fragments.
+        url: String,
+        /// Why, and what would allow it.
+        reason: String,
+    },
+    /// Who asked for it does not want it any more ([`Cancel`](crate::sync::Cancel)).
+    #[error("given up, since who asked for it is gone")]
+    Cancelled,
     /// The system refused a thread.
     #[error("cannot start the supervisor's thread: {problem}")]
     System {
@@ -227,6 +238,8 @@ impl Error {
             Self::NoContext { .. } | Self::PageBusy { .. } => "PAGE_BUSY",
             Self::TooManyArmed { .. } | Self::Wedged { .. } => "CONFLICT",
             Self::ChooserReplaced => "CONFLICT",
+            Self::NavigationBlocked { .. } => "NAVIGATION_BLOCKED",
+            Self::Cancelled => "CANCELLED",
             Self::NoChooser { .. } => "TIMEOUT",
             Self::ChooserWithoutInput => "NOT_ACTIONABLE",
             Self::ChooserOfOne { .. } | Self::NotAFrameCommand { .. } => "BAD_REQUEST",

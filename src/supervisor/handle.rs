@@ -13,7 +13,8 @@ use super::kept::{Kept, Room};
 use super::link::Link;
 use super::liveness::Liveness;
 use super::log::EventLog;
-use super::options::SupervisorOptions;
+use super::navigation::{Lookups, NavigationPolicy, Verdict};
+use super::options::{Pages, SupervisorOptions};
 use super::served::Picture;
 use super::snapshot::{ConsoleEntry, Phase, Snapshot};
 use super::state::{Request, Response, State};
@@ -47,6 +48,7 @@ pub struct Supervisor {
     pub(super) liveness: Liveness,
     pub(super) pictures: parking_lot::Mutex<VecDeque<(TargetId, Picture)>>,
     pub(super) rescue_after: Duration,
+    navigation: Option<NavigationPolicy>,
     close: Sender<()>,
     task: String,
     close_own_pages: bool,
@@ -95,6 +97,11 @@ impl Supervisor {
         let began = Instant::now();
         let (task, close_own_pages) = (options.task.clone(), options.close_own_pages);
         let rescue_after = options.rescue_after;
+        let navigation = options.navigation().cloned();
+        if let (Some(policy), Pages::New { url, .. }) = (&navigation, &options.pages) {
+            policy.check(url).map_err(|refused| refused.error(url))?;
+        }
+        let (lookups, found) = Lookups::new();
         let (requests, requests_out) = crossbeam_channel::bounded(REQUESTS);
         let (close, close_out) = crossbeam_channel::bounded(1);
         let (reply, started) = crossbeam_channel::bounded(1);
@@ -109,7 +116,8 @@ impl Supervisor {
             task: task.clone(),
             dialing: None,
             tried: 0,
-            inputs: Inputs::new(&connection, requests_out, close_out),
+            inputs: Inputs::new(&connection, requests_out, found, close_out),
+            lookups,
             state: State::new(options),
             published: Arc::clone(&published),
             log: Arc::clone(&log),
@@ -131,6 +139,7 @@ impl Supervisor {
             liveness: Liveness::default(),
             pictures: parking_lot::Mutex::default(),
             rescue_after,
+            navigation,
             close,
             task,
             close_own_pages,
@@ -211,16 +220,33 @@ impl Supervisor {
         self.link.browser.lock().as_ref().map(with)
     }
 
+    /// Whether a page may go to an address: what the navigation policy says of its form and host, and of the
+    /// addresses that its host's name has. A redirect there is another matter. Everything passes without a policy.
+    ///
+    /// # Errors
+    /// [`Error::NavigationBlocked`], [`Error::Timeout`], [`Error::NotActive`].
+    pub fn check_navigation(&self, url: &str, deadline: Deadline) -> Result<(), Error> {
+        let Some(policy) = &self.navigation else { return Ok(()) };
+        match policy.check(url).map_err(|refused| refused.error(url))? {
+            Verdict::Pass => Ok(()),
+            Verdict::Look(_) => {
+                let url = url.to_owned();
+                self.ask("looking up the host", deadline, |reply| Request::MayVisit { url, reply })
+            }
+        }
+    }
+
     /// Opens a page that belongs to the task. Returns when it is attached.
     ///
     /// # Errors
-    /// [`Error::Cdp`] when the browser refuses, [`Error::Timeout`], [`Error::NotActive`].
+    /// [`Error::NavigationBlocked`] when it may not go there; [`Error::Cdp`] when the browser refuses, [`Error::Timeout`], [`Error::NotActive`].
     pub fn open_page(
         &self,
         url: &str,
         context: Option<BrowserContextId>,
         deadline: Deadline,
     ) -> Result<TargetId, Error> {
+        self.check_navigation(url, deadline)?;
         self.connected(deadline)?;
         self.ask("opening the page", deadline, |reply| Request::Open { url: url.to_owned(), context, reply })
     }

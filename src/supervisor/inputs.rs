@@ -6,6 +6,7 @@
 
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError};
 
+use super::navigation::Found;
 use super::redial::Dialed;
 use super::state::{ASKED, CALL, CHOOSER, DOWNLOAD_BEGINS, DOWNLOAD_GOES_ON, NETWORK, Request};
 use crate::cdp::protocol::{page, runtime, target};
@@ -48,6 +49,8 @@ pub(super) struct Inputs {
     close: Receiver<()>,
     /// Of tries to connect again.
     pub(super) dialed: Receiver<Dialed>,
+    /// Of names that were looked up.
+    pub(super) found: Receiver<Found>,
     /// Taken out of their queues to be compared, and later than what was folded last.
     next_event: Option<Event>,
     next_answer: Option<Answer>,
@@ -91,6 +94,7 @@ pub(super) enum Woken {
     Network,
     Request,
     Dialed,
+    Found,
     Close,
     Time,
 }
@@ -106,12 +110,18 @@ pub(super) enum Next {
 }
 
 impl Inputs {
-    pub(super) fn new(connection: &Connection, requests: Receiver<Request>, close: Receiver<()>) -> Self {
+    pub(super) fn new(
+        connection: &Connection,
+        requests: Receiver<Request>,
+        found: Receiver<Found>,
+        close: Receiver<()>,
+    ) -> Self {
         Self {
             browser: Some(FromBrowser::of(connection)),
             requests,
             close,
             dialed: crossbeam_channel::never(),
+            found,
             next_event: None,
             next_answer: None,
         }
@@ -146,6 +156,7 @@ impl Inputs {
             sources.push((select.recv(browser.lifecycle.channel()), Woken::Told));
             sources.push((select.recv(&browser.answers), Woken::Told));
         }
+        sources.push((select.recv(&self.found), Woken::Found));
         sources.push((select.recv(&self.requests), Woken::Request));
         if let Some(browser) = &self.browser {
             sources.push((select.recv(browser.calls.channel()), Woken::Call));

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::cdp::protocol::target::TargetId;
-use crate::sync::Deadline;
+use crate::sync::{Cancel, Deadline};
 
 /// What an entry is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -23,6 +23,8 @@ pub enum Kind {
     Frame,
     /// A frame shows another document or address.
     Navigated,
+    /// A page or frame was kept from going somewhere by the [navigation policy](super::NavigationPolicy).
+    NavigationBlocked,
     /// A dialog opened.
     DialogOpened,
     /// A dialog closed.
@@ -110,13 +112,14 @@ impl EventLog {
         self.inner.lock().since(seq, max)
     }
 
-    /// Entries newer than `seq`, waiting until there is one. Empty at the deadline, or at once when
-    /// the log has ended.
+    /// Entries newer than `seq`, waiting until there is one. Empty at the deadline, when the calling
+    /// thread's [`Cancel`] is set, or at once when the log has ended.
     #[must_use]
     pub fn wait_since(&self, seq: u64, max: usize, deadline: Deadline) -> Tail {
         let mut inner = self.inner.lock();
         while inner.last <= seq && !inner.ended {
-            if self.grown.wait_until(&mut inner, deadline.instant()).timed_out() {
+            let timed_out = self.grown.wait_until(&mut inner, Cancel::until(deadline).instant()).timed_out();
+            if timed_out && deadline.passed() {
                 break;
             }
         }

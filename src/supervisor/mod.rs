@@ -8,6 +8,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `options`, `policy` | what a supervisor is asked to do, and with dialogs |
+//! | `navigation` | where pages may go (feature `server`) |
 //! | `redact` | covering secrets in texts of pages |
 //! | `state` | the fold: events in, effects out; no input or output of its own |
 //! | `inputs`, `worker` | what comes in, and the thread around the fold |
@@ -35,6 +36,8 @@ mod kept;
 mod link;
 mod liveness;
 mod log;
+#[cfg_attr(not(feature = "server"), allow(dead_code))]
+mod navigation;
 mod options;
 mod policy;
 mod redact;
@@ -59,6 +62,9 @@ pub use dialog_call::DialogAnswer;
 pub use error::Error;
 pub use handle::Supervisor;
 pub use log::{Entry, EventLog, Kind, Tail};
+pub use navigation::BlockedNavigation;
+#[cfg(feature = "server")]
+pub use navigation::{BadPattern, NavigationPolicy, Place, Refused, Verdict};
 pub use options::{Pages, Reconnect, SupervisorOptions};
 pub use policy::{ArmedAnswer, BridgeMode, DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
 pub use redact::Secrets;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::navigation::NavigationPolicy;
 use super::policy::{BridgeMode, DialogPolicy, DialogRule};
 use super::redact::Secrets;
 use crate::cdp::protocol::browser::BrowserContextId;
@@ -124,6 +125,9 @@ pub struct SupervisorOptions {
     /// [`watch_network`](super::Supervisor::watch_network). Default false: it costs four or five messages a
     /// request. The page room turns it on for its users.
     pub network: bool,
+    /// Where pages may go. Default none: nothing is held up and nothing is refused.
+    #[cfg(feature = "server")]
+    pub navigation: Option<NavigationPolicy>,
     /// Whether pages opened through this supervisor are closed when it stops. Default true.
     pub close_own_pages: bool,
 }
@@ -146,6 +150,8 @@ impl Default for SupervisorOptions {
             reconnect: Reconnect::default(),
             rescue_after: Duration::from_secs(1),
             network: false,
+            #[cfg(feature = "server")]
+            navigation: None,
             close_own_pages: true,
         }
     }
@@ -156,6 +162,16 @@ impl SupervisorOptions {
     #[must_use]
     pub fn task(name: impl Into<String>) -> Self {
         Self { task: name.into(), ..Self::default() }
+    }
+
+    #[cfg(feature = "server")]
+    pub(super) fn navigation(&self) -> Option<&NavigationPolicy> {
+        self.navigation.as_ref()
+    }
+
+    #[cfg(not(feature = "server"))]
+    pub(super) fn navigation(&self) -> Option<&NavigationPolicy> {
+        None
     }
 
     pub(super) fn watchdog(&self) -> Duration {

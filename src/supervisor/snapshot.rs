@@ -152,6 +152,9 @@ pub struct Page {
     /// The browser context it lives in.
     #[serde(skip)]
     pub context: Option<BrowserContextId>,
+    /// Where it was last kept from going.
+    #[serde(skip)]
+    pub blocked: Option<Arc<super::BlockedNavigation>>,
     #[serde(skip)]
     pub(crate) session: Arc<str>,
 }

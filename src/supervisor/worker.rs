@@ -11,6 +11,7 @@ use super::inputs::{Inputs, Next, Woken};
 use super::kept::Kept;
 use super::link::Link;
 use super::log::EventLog;
+use super::navigation::Lookups;
 use super::redial::{Dialed, Dialing};
 use super::snapshot::{ConsoleEntry, Snapshot};
 use super::state::{Effect, LoginAnswer, Now, Outgoing, Request, SessionKey, State};
@@ -26,6 +27,8 @@ const BATCH: usize = 256;
 /// Bytes of responses that a process keeps for us, all together and of one.
 const BODIES: i64 = 20 * 1024 * 1024;
 const BODY: i64 = 5 * 1024 * 1024;
+/// Every address.
+const EVERYTHING: &str = "*";
 /// Longest sleep when nothing is due.
 const IDLE: Duration = Duration::from_secs(60);
 
@@ -39,6 +42,7 @@ pub(super) struct Worker {
     /// Those that failed since it was active.
     pub(super) tried: u32,
     pub(super) inputs: Inputs,
+    pub(super) lookups: Lookups,
     pub(super) state: State,
     pub(super) published: Arc<Published<Snapshot>>,
     pub(super) log: Arc<EventLog>,
@@ -76,6 +80,7 @@ impl Worker {
                         self.state.on_request(request, now());
                     }
                 }
+                Woken::Found => self.found(),
                 Woken::Dialed => self.dialed(),
                 Woken::Close => self.state.end("stopped", now()),
                 Woken::Time => {}
@@ -171,6 +176,14 @@ impl Worker {
         }
     }
 
+    fn found(&mut self) {
+        let Ok(found) = self.inputs.found.try_recv() else { return };
+        let state = &self.state;
+        self.lookups.keep_waiting(|host| state.awaits_name(host));
+        self.lookups.took(&found);
+        self.state.found(found, now());
+    }
+
     fn fold_console(&mut self) {
         for _ in 0..BATCH {
             let Some(event) = self.inputs.next_console() else { return };
@@ -241,6 +254,7 @@ impl Worker {
                             self.state.on_answer(tag, Err(error), now());
                         }
                     }
+                    Effect::LookUp { host } => self.lookups.start(host),
                     Effect::Interrupt { session, dialog } => {
                         self.publish();
                         self.connection.interrupt(&[session], &[dialog.to_string()]);
@@ -310,10 +324,19 @@ impl Worker {
                 self.post(session, tag, &answer)
             }
             Outgoing::BypassCsp => self.post(session, tag, &page::SetBypassCsp::new(true)),
-            Outgoing::CatchCalls { pattern, logins } => {
-                let only = fetch::RequestPattern { url_pattern: Some(pattern.to_string()), ..Default::default() };
+            Outgoing::CatchCalls { bridge, documents, logins } => {
+                let of = |url: &str| fetch::RequestPattern { url_pattern: Some(url.to_owned()), ..Default::default() };
                 let mut enable = fetch::Enable::new();
-                enable.patterns = Some(vec![only]);
+                // With logins every address: Chromium 156 cancels those of requests that no pattern fits, untold.
+                enable.patterns = Some(if logins {
+                    vec![of(EVERYTHING)]
+                } else {
+                    let mut documents = documents.then(|| of(EVERYTHING));
+                    if let Some(documents) = &mut documents {
+                        documents.resource_type = Some(network::ResourceType::Document);
+                    }
+                    bridge.as_deref().map(of).into_iter().chain(documents).collect()
+                });
                 enable.handle_auth_requests = logins.then_some(true);
                 self.post(session, tag, &enable)
             }
@@ -365,12 +388,22 @@ impl Worker {
                 let reason = network::ErrorReason::AccessDenied;
                 self.post(session, tag, &fetch::FailRequest::new(fetch::RequestId::from(&*request), reason))
             }
+            Outgoing::RefuseDocument { request, main } => {
+                // A page stays where it is; a frame says that something is missing.
+                let reason = if main { network::ErrorReason::Aborted } else { network::ErrorReason::BlockedByClient };
+                self.post(session, tag, &fetch::FailRequest::new(fetch::RequestId::from(&*request), reason))
+            }
             Outgoing::CreatePage { url, context } => {
                 let mut create = target::CreateTarget::new(url);
                 create.browser_context_id = context;
                 self.post(session, tag, &create)
             }
-            Outgoing::Blank => self.post(session, tag, &page::Navigate::new("about:blank")),
+            Outgoing::Blank { frame } => {
+                let mut blank = page::Navigate::new("about:blank");
+                blank.frame_id = frame;
+                self.post(session, tag, &blank)
+            }
+            Outgoing::StopLoading => self.post(session, tag, &page::StopLoading::new()),
             Outgoing::EndScript => self.post(session, tag, &runtime::TerminateExecution::new()),
             Outgoing::ClosePage { target } => self.post(session, tag, &target::CloseTarget::new(target)),
         }

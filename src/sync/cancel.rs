@@ -1,12 +1,36 @@
-//! A wish to end that can be handed around.
+//! Giving up work whose asker is gone.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-/// Says that nobody waits for the outcome any more. Clones share one flag.
+use super::Deadline;
+
+/// How often a wait that may be cancelled looks whether it is.
+const LOOK: Duration = Duration::from_millis(100);
+
+thread_local! {
+    static CURRENT: RefCell<Option<Cancel>> = const { RefCell::new(None) };
+}
+
+/// A flag that ends the waits of whoever works for somebody who does not want the result any more.
+///
+/// It is handed down by no argument: [`run`](Self::run) makes it the calling thread's for a while. Every
+/// [`Deadline`] that is looked at meanwhile has passed once the flag is set, and every wait of this crate
+/// notices within 100 ms. Clones are the same flag.
+///
+/// ```
+/// use cdpilot::sync::{Cancel, Deadline};
+///
+/// let cancel = Cancel::new();
+/// cancel.set();
+/// assert!(cancel.run(|| Deadline::after_secs(60).passed()));
+/// assert!(!Deadline::after_secs(60).passed());
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Cancel {
-    set: Arc<AtomicBool>,
+    flag: Arc<AtomicBool>,
 }
 
 impl Cancel {
@@ -18,17 +42,85 @@ impl Cancel {
 
     /// Sets it, for good.
     pub fn set(&self) {
-        self.set.store(true, Ordering::Release);
+        self.flag.store(true, Ordering::Release);
     }
 
     /// Whether it is set.
     #[must_use]
     pub fn is_set(&self) -> bool {
-        self.set.load(Ordering::Acquire)
+        self.flag.load(Ordering::Acquire)
     }
 
-    /// Runs `work` under this flag.
+    /// Does something for whoever holds this flag: waits of the calling thread end when it is set. Within
+    /// another one it counts instead of that.
     pub fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _scope = Scope::enter(Some(self.clone()));
         work()
+    }
+
+    /// Does something to its end, whatever the calling thread's flag says: for putting things in order
+    /// after what was cancelled.
+    pub fn shielded<T>(work: impl FnOnce() -> T) -> T {
+        let _scope = Scope::enter(None);
+        work()
+    }
+
+    /// Whether what the calling thread does is wanted no more.
+    #[must_use]
+    pub fn is_current_set() -> bool {
+        // A thread at its very end has no flag any more.
+        CURRENT.try_with(|current| current.borrow().as_ref().is_some_and(Self::is_set)).unwrap_or(false)
+    }
+
+    /// The calling thread's flag, to hand it on to another thread.
+    #[must_use]
+    pub fn of_thread() -> Option<Self> {
+        CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
+    }
+
+    /// Until when the calling thread may wait before it looks at its flag.
+    pub(crate) fn until(deadline: Deadline) -> Deadline {
+        let has_flag = CURRENT.try_with(|current| current.borrow().is_some()).unwrap_or(false);
+        if has_flag { deadline.within(LOOK) } else { deadline }
+    }
+}
+
+/// Puts back what was there before, when the work panics too.
+struct Scope {
+    before: Option<Cancel>,
+}
+
+impl Scope {
+    fn enter(cancel: Option<Cancel>) -> Self {
+        Self { before: CURRENT.try_with(|current| current.replace(cancel)).ok().flatten() }
+    }
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        let before = self.before.take();
+        let _ = CURRENT.try_with(|current| current.replace(before));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_counts_for_its_scope_alone() {
+        let (outer, inner) = (Cancel::new(), Cancel::new());
+        outer.set();
+        assert!(!Cancel::is_current_set());
+        outer.run(|| {
+            assert!(Cancel::is_current_set());
+            assert!(Deadline::after_secs(60).passed());
+            assert!(Deadline::after_secs(60).left().is_zero());
+            inner.run(|| assert!(!Cancel::is_current_set()));
+            Cancel::shielded(|| assert!(!Deadline::after_secs(60).passed()));
+            assert!(Cancel::of_thread().is_some_and(|cancel| cancel.is_set()));
+        });
+        assert!(!Cancel::is_current_set());
+        assert!(Cancel::of_thread().is_none());
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use super::Cancel;
+
 /// The instant at which a wait gives up.
 ///
 /// A caller makes one `Deadline` and every nested step shares it, so that a chain of waits never
@@ -47,13 +49,16 @@ impl Deadline {
         self.at
     }
 
-    /// What is left, zero when it has passed.
+    /// What is left, zero when it has passed, or when the calling thread's [`Cancel`] is set.
     #[must_use]
     pub fn left(self) -> Duration {
+        if Cancel::is_current_set() {
+            return Duration::ZERO;
+        }
         self.at.saturating_duration_since(Instant::now())
     }
 
-    /// Whether it has passed.
+    /// Whether it has passed, or the calling thread's [`Cancel`] is set.
     #[must_use]
     pub fn passed(self) -> bool {
         self.left().is_zero()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::Deadline;
+use super::{Cancel, Deadline};
 
 /// A value together with the version it was published under.
 ///
@@ -61,11 +61,13 @@ impl<T> Published<T> {
         version
     }
 
-    /// Waits until a version newer than `seen` is there. `None` when the deadline passed first.
+    /// Waits until a version newer than `seen` is there. `None` when the deadline passed first, or the
+    /// calling thread's [`Cancel`] was set.
     pub fn wait_newer(&self, seen: u64, deadline: Deadline) -> Option<Versioned<T>> {
         let mut slot = self.slot.lock();
         while slot.version <= seen {
-            if self.changed.wait_until(&mut slot, deadline.instant()).timed_out() {
+            let timed_out = self.changed.wait_until(&mut slot, Cancel::until(deadline).instant()).timed_out();
+            if timed_out && deadline.passed() {
                 return (slot.version > seen).then(|| slot.clone());
             }
         }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use http::StatusCode;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
-use http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ pub struct Answer {
     /// The status.
     pub status: StatusCode,
     /// Headers beside the engine's own.
-    pub headers: HeaderMap,
+    pub headers: Vec<(HeaderName, HeaderValue)>,
     /// What follows the headers.
     pub body: Body,
 }
@@ -33,7 +33,7 @@ impl Answer {
     /// An answer of bytes of a media type.
     #[must_use]
     pub fn bytes(status: StatusCode, media_type: &'static str, bytes: Vec<u8>) -> Self {
-        let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(media_type))]);
+        let headers = vec![(CONTENT_TYPE, HeaderValue::from_static(media_type))];
         Self { status, headers, body: Body::Bytes(bytes) }
     }
 
@@ -78,14 +78,14 @@ impl Answer {
     /// A stream of events.
     #[must_use]
     pub fn events(source: impl EventSource + 'static) -> Self {
-        let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"))]);
+        let headers = vec![(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"))];
         Self { status: StatusCode::OK, headers, body: Body::Events(Box::new(source)) }
     }
 
     /// This answer with one more header.
     #[must_use]
     pub fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.append(name, value);
+        self.headers.push((name, value));
         self
     }
 }

@@ -10,18 +10,24 @@
 //! for operations that take too long). The connection is closed behind every refusal.
 
 mod answer;
+mod chunks;
+mod conn;
+mod encode;
+mod head;
+mod inbound;
+mod intake;
+mod lanes;
 mod limits;
 mod request;
-
-use std::io;
-use std::net::SocketAddr;
-use std::sync::Arc;
+mod server;
+mod shared;
+mod streams;
+mod wire;
 
 pub use answer::{Answer, Body, Event, EventSource, Next};
 pub use limits::Limits;
 pub use request::{Head, Request};
-
-use crate::sync::Deadline;
+pub use server::{HttpServer, Listener};
 
 /// What the engine serves. Everything may be called from several threads at once.
 pub trait Handler: Send + Sync {
@@ -46,58 +52,4 @@ pub enum Lane {
     Control,
     /// What waits for pages or browsers.
     Action,
-}
-
-/// A bound address that nobody is served on yet: what asks for its own port can be made in between.
-#[derive(Debug)]
-pub struct Listener {
-    inner: mio::net::TcpListener,
-    address: SocketAddr,
-}
-
-impl Listener {
-    /// Binds an address; port 0 is any free one.
-    ///
-    /// # Errors
-    /// When the system refuses (the port is taken, the address is not this machine's).
-    pub fn bind(address: SocketAddr) -> io::Result<Self> {
-        let inner = mio::net::TcpListener::bind(address)?;
-        let address = inner.local_addr()?;
-        Ok(Self { inner, address })
-    }
-
-    /// The address with its port.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-}
-
-/// A running server. Dropping it stops it with two seconds of patience.
-pub struct HttpServer {
-    address: SocketAddr,
-}
-
-impl HttpServer {
-    /// Serves on a bound address.
-    ///
-    /// # Errors
-    /// When the system gives no thread or no poller.
-    pub fn start(listener: Listener, limits: Limits, handler: Arc<dyn Handler>) -> io::Result<Self> {
-        let _ = (&listener.inner, limits, handler);
-        Ok(Self { address: listener.address })
-    }
-
-    /// The address it serves on.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// Stops: takes no new requests, gives those under way until the deadline, then cancels them, and waits for all
-    /// threads. Whether all ended; a handler that does not heed its [`Request::cancel`] is left behind after two more seconds.
-    pub fn stop(self, deadline: Deadline) -> bool {
-        let _ = deadline;
-        true
-    }
 }

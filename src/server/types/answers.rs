@@ -11,10 +11,6 @@ use crate::control::{Check, ProfileInfo, TabInfo};
 use crate::page::{Annotation, ConsoleMessage, Cookie, Download, LabelCounts, PageError, PictureType, Snapshot};
 use crate::supervisor::{ClosedDialog, Dialog, FrameTree, NetworkRequest};
 
-/// Nothing beside `ok`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::server) struct Done {}
-
 /// `GET /health`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct Health {

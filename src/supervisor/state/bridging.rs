@@ -31,7 +31,22 @@ impl rt::Event<'_> for Caught {
 pub(super) struct Caught {
     request_id: Arc<str>,
     frame_id: FrameId,
+    resource_type: Option<String>,
     request: CaughtRequest,
+}
+
+impl Caught {
+    pub(super) fn url(&self) -> &str {
+        &self.request.url
+    }
+
+    pub(super) fn frame(&self) -> &FrameId {
+        &self.frame_id
+    }
+
+    pub(super) fn request(&self) -> Arc<str> {
+        Arc::clone(&self.request_id)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -107,8 +122,8 @@ impl State {
     /// Sets it up in a session, before the scripts of its document run.
     pub(super) fn bridge_session(&mut self, session: &SessionKey) {
         let Some(bridge) = &self.bridging.bridge else { return };
-        let (pattern, source) = (bridge.pattern().into(), Script(Arc::clone(bridge.source())));
-        let catch = self.catching(session, pattern);
+        let source = Script(Arc::clone(bridge.source()));
+        let catch = self.catching(session);
         let Some(rec) = self.sessions.get_mut(session).filter(|rec| rec.kind.has_frames()) else { return };
         rec.bridge = BridgeLife::Installing;
         self.dirty.bridge = true;
@@ -138,7 +153,7 @@ impl State {
     /// A request was caught: a call, or what a page made up.
     pub(super) fn call_caught(&mut self, session: &SessionKey, caught: &Caught, now: Now) {
         let Some(bridge) = &mut self.bridging.bridge else {
-            self.let_pass(session, caught);
+            self.let_pass(session, caught, now);
             return;
         };
         let request = &caught.request;
@@ -146,7 +161,7 @@ impl State {
         let call = match bridge.read(&request.url, &request.method, body) {
             Ok(call) => call,
             Err(Refused::Foreign) => {
-                self.let_pass(session, caught);
+                self.let_pass(session, caught, now);
                 return;
             }
             Err(refused) => {
@@ -183,10 +198,13 @@ impl State {
         self.open_dialog(super::dialogs::Opening { target, kind, message, default, frame, url: &url, way }, now);
     }
 
-    /// A request that was caught for the sake of a login goes on. Any other is somebody else's, who catches
-    /// requests too.
-    fn let_pass(&mut self, session: &SessionKey, caught: &Caught) {
-        if self.page_of(session).is_some_and(|page| self.has_login(&page)) {
+    /// A document goes on if its page may go there; what else was caught for the sake of a login does so at
+    /// once. Any other request is somebody else's, who catches requests too.
+    fn let_pass(&mut self, session: &SessionKey, caught: &Caught, now: Now) {
+        let Some(page) = self.page_of(session) else { return };
+        if self.guards() && caught.resource_type.as_deref() == Some("Document") {
+            self.document_caught(session, caught, now);
+        } else if self.guards() || self.has_login(&page) {
             self.send(Some(session), 0, Outgoing::LetPass { request: Arc::clone(&caught.request_id) });
         }
     }
@@ -234,15 +252,16 @@ impl State {
     /// call the native functions then.
     pub(in crate::supervisor) fn calls_lost(&mut self, now: Now) {
         self.renew_logins();
-        let Some(bridge) = &self.bridging.bridge else { return };
-        let pattern: Arc<str> = bridge.pattern().into();
+        self.documents_lost();
+        if self.bridging.bridge.is_none() {
+            return;
+        }
         self.lose_dialogs(|dialog| dialog.bridged, now);
         let sessions = self.sessions.iter().filter(|(_, rec)| rec.bridge != BridgeLife::Off);
         let sessions: Vec<SessionKey> = sessions.map(|(key, _)| Arc::clone(key)).collect();
         for session in sessions {
             self.send(Some(&session), 0, Outgoing::ReleaseCalls);
-            let catch = self.catching(&session, Arc::clone(&pattern));
-            self.send(Some(&session), 0, catch);
+            self.set_fetch(&session);
         }
     }
 }

@@ -7,6 +7,7 @@ use super::super::bridge::Fulfil;
 use super::super::standing::{Login, Standing};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::dom::BackendNodeId;
+use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 
 /// An id of a session; the protocol's `SessionId` without its wrapper.
@@ -19,6 +20,8 @@ pub(in crate::supervisor) enum Effect {
     Send { session: Option<SessionKey>, tag: u64, command: Outgoing },
     /// End the waits of calls on this session: a dialog opened in its frame.
     Interrupt { session: SessionKey, dialog: Arc<str> },
+    /// Look a name up.
+    LookUp { host: Arc<str> },
 }
 
 /// A script that holds a secret: its `Debug` shows nothing.
@@ -83,8 +86,8 @@ pub(in crate::supervisor) enum Outgoing {
     AnswerDialog { accept: bool, text: Option<String> },
     /// `Page.setBypassCSP`.
     BypassCsp,
-    /// `Fetch.enable` for the bridge's address, and for servers that ask for a name and password.
-    CatchCalls { pattern: Arc<str>, logins: bool },
+    /// `Fetch.enable` for the bridge's address, for documents, and for servers that ask for a name and password.
+    CatchCalls { bridge: Option<Arc<str>>, documents: bool, logins: bool },
     /// `Fetch.disable`: what is caught goes on, into nothing.
     ReleaseCalls,
     /// `Page.addScriptToEvaluateOnNewDocument`, the present document included.
@@ -95,10 +98,14 @@ pub(in crate::supervisor) enum Outgoing {
     LetPass { request: Arc<str> },
     /// `Fetch.failRequest`.
     RefuseCall { request: Arc<str> },
+    /// `Fetch.failRequest` for a document.
+    RefuseDocument { request: Arc<str>, main: bool },
     /// `Target.createTarget`.
     CreatePage { url: String, context: Option<BrowserContextId> },
-    /// `Page.navigate` to `about:blank`.
-    Blank,
+    /// `Page.navigate` to `about:blank`, of the session's own frame or another one of it.
+    Blank { frame: Option<FrameId> },
+    /// `Page.stopLoading`.
+    StopLoading,
     /// `Runtime.terminateExecution`.
     EndScript,
     /// `Target.closeTarget`.

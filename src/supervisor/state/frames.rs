@@ -218,6 +218,10 @@ impl State {
         if cached {
             self.reseed(session);
         }
+        if let Some(index) = self.page_index(&page).filter(|_| frame.parent_id.is_none()) {
+            self.pages[index].was_there = false;
+        }
+        self.guard_frame(session, &frame.id, &frame.url, now);
         if frame.parent_id.is_none() && frame.url == "about:blank" {
             self.requests.blanked(&page);
         }
@@ -397,6 +401,9 @@ impl State {
         let mut queue = vec![tree];
         while let Some(node) = queue.pop() {
             self.take_frame(session, &node.frame, &page);
+            if !self.was_there(&page) {
+                self.guard_frame(session, &node.frame.id, &node.frame.url, now);
+            }
             seen.push(node.frame.id.clone());
             queue.extend(node.child_frames.iter().flatten().rev());
         }

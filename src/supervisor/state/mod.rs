@@ -10,6 +10,8 @@ mod dialogs;
 mod downloads;
 mod effect;
 mod frames;
+#[cfg_attr(not(feature = "server"), allow(dead_code))]
+mod guarding;
 mod network;
 mod network_events;
 mod pages;
@@ -82,6 +84,7 @@ pub(super) struct State {
     downloads: downloads::Downloads,
     choosers: choosers::Choosers,
     standing: standing::AllStanding,
+    guarding: guarding::Guarding,
     requests: requests::Requests,
     /// What to do with the answers that are under way.
     waiting: HashMap<u64, Waiting>,
@@ -131,6 +134,7 @@ impl State {
             downloads: downloads::Downloads::default(),
             choosers: choosers::Choosers::default(),
             standing: standing::AllStanding::default(),
+            guarding: guarding::Guarding::default(),
             requests: requests::Requests::default(),
             waiting: HashMap::new(),
             next_tag: 1,
@@ -212,7 +216,12 @@ impl State {
             (DOWNLOAD_BEGINS, None) => self.download_begins(event.decode()?, now),
             (DOWNLOAD_GOES_ON, None) => self.download_goes_on(&event.decode()?, now),
             (network_events::SENT, Some(session)) => self.request_sent(session, &event.decode()?, now),
-            (network_events::RESPONSE | network_events::SOCKET_OPEN, _) => self.response_received(&event.decode()?),
+            (network_events::RESPONSE, Some(session)) => {
+                let event = event.decode()?;
+                self.response_received(&event);
+                self.document_came(session, &event, now);
+            }
+            (network_events::SOCKET_OPEN, _) => self.response_received(&event.decode()?),
             (network_events::FINISHED, _) => self.request_finished(&event.decode()?),
             (network_events::FAILED, _) => self.request_failed(&event.decode()?),
             (network_events::SOCKET, Some(session)) => self.socket_created(session, &event.decode()?, now),
@@ -282,6 +291,7 @@ impl State {
         self.lose_dialogs(|_| true, now);
         self.note(Kind::Ended, None, now, &serde_json::json!({ "reason": reason }));
         self.forget_choosers(&super::Error::NotActive { reason: reason.to_owned() });
+        self.stop_guarding(reason);
         self.requests.fail_all(reason);
         self.waiting.clear();
     }

@@ -58,7 +58,21 @@ pub(super) struct Answered {
 pub(super) struct Response<'a> {
     #[serde(borrow)]
     pub(super) request_id: Text<'a>,
-    pub(super) response: Answered,
+    #[serde(borrow)]
+    pub(super) response: Head<'a>,
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Option<Text<'a>>,
+    pub(super) frame_id: Option<FrameId>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Head<'a> {
+    pub(super) status: f64,
+    #[serde(borrow)]
+    pub(super) url: Option<Text<'a>>,
+    #[serde(borrow, rename = "remoteIPAddress")]
+    pub(super) remote_ip_address: Option<Text<'a>>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::super::log::Kind;
+use super::super::navigation::BlockedNavigation;
 use super::super::options::Pages;
 use super::super::snapshot::{Page, PageState};
 use super::sessions::SessionKind;
@@ -25,6 +26,10 @@ pub(super) struct PageRec {
     pub(super) own: bool,
     /// A dialog that was open when the connection was lost.
     pub(super) lost_dialog: Option<Arc<str>>,
+    /// It shows what it did before we came.
+    pub(super) was_there: bool,
+    /// Where it was last kept from going.
+    pub(super) blocked: Option<Arc<BlockedNavigation>>,
     /// Closing has begun: dialogs are dismissed, whatever the policy.
     pub(super) closing: bool,
 }
@@ -40,6 +45,7 @@ impl PageRec {
             top_frame: self.top.clone(),
             own: self.own,
             context: self.context.clone(),
+            blocked: self.blocked.clone(),
             lost_dialog: self.lost_dialog.clone().filter(|_| self.state == PageState::Wedged),
             session: Arc::clone(&self.session),
         }
@@ -101,6 +107,8 @@ impl State {
             context: info.browser_context_id.clone(),
             own,
             lost_dialog: None,
+            was_there: !own && !self.requests.listed,
+            blocked: None,
             closing: false,
         });
         self.dirty.pages = true;
@@ -180,7 +188,7 @@ impl State {
         }
         if self.frames.count_on(target) > 1 && !crashed {
             let tag = self.expect(super::Waiting::Blanked { target: target.clone() });
-            self.send(Some(&session), tag, Outgoing::Blank);
+            self.send(Some(&session), tag, Outgoing::Blank { frame: None });
             self.requests.blanking(target, now);
         } else {
             self.close_now(target.clone(), now);

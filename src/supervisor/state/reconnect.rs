@@ -28,6 +28,7 @@ impl State {
         self.forget_open(|_| true);
         self.lose_downloads();
         self.unlocate();
+        self.unguard(|_| true);
         self.frames.detach_all();
         self.waiting.clear();
         self.effects.clear();
@@ -70,6 +71,7 @@ impl State {
     pub(super) fn page_back(&mut self, index: usize, session: &SessionKey, info: &TargetInfo) {
         let page = &mut self.pages[index];
         page.session = Arc::clone(session);
+        page.was_there &= *page.url == *info.url;
         page.url = info.url.as_str().into();
         page.title = info.title.as_str().into();
         page.state = match page.state {

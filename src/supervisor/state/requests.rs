@@ -38,6 +38,8 @@ pub(in crate::supervisor) enum Request {
     Policy { policy: DialogPolicy, rules: Vec<DialogRule>, reply: Response<()> },
     /// Open a page.
     Open { url: String, context: Option<BrowserContextId>, reply: Response<TargetId> },
+    /// Tell whether a page may go somewhere.
+    MayVisit { url: String, reply: Response<()> },
     /// Close a page.
     Close { target: TargetId, reply: Response<()> },
     /// Dismiss the calls of a page that is to be navigated.
@@ -80,6 +82,7 @@ impl Request {
             | Self::Close { .. }
             | Self::Leave { .. } => true,
             Self::DismissCalls { .. }
+            | Self::MayVisit { .. }
             | Self::Rescued { .. }
             | Self::CaughtUp { .. }
             | Self::Started { .. }
@@ -314,6 +317,7 @@ impl State {
                 }
             }
             Request::Open { url, context, reply } => self.create_page(url, context, Some(reply), now),
+            Request::MayVisit { url, reply } => self.may_visit(url, reply, now),
             Request::Close { target, reply } => {
                 if self.page_index(&target).is_none() {
                     let outcome = Err(Error::PageNotFound { target: target.to_string() });
@@ -531,6 +535,7 @@ impl State {
         self.check_attaches(now);
         self.check_dialogs(now);
         self.check_choosers(now);
+        self.check_lookups(now);
         self.settle(now);
     }
 
@@ -538,10 +543,8 @@ impl State {
     pub(in crate::supervisor) fn next_tick(&self, now: Now) -> Option<Instant> {
         let again = matches!(self.phase, Phase::Reconnecting(_));
         let back = self.requests.listed_at.filter(|_| again).map(|at| at + PATIENCE);
-        [self.next_attach_check(now), self.next_dialog_check(), self.next_chooser_check(), back]
-            .into_iter()
-            .flatten()
-            .min()
+        let soon = [self.next_attach_check(now), self.next_dialog_check(), self.next_chooser_check()];
+        soon.into_iter().chain([self.next_lookup_check(), back]).flatten().min()
     }
 }
 
@@ -549,6 +552,7 @@ fn refuse(request: Request, error: Error) {
     match request {
         Request::Rescued { .. } => {}
         Request::Started { reply }
+        | Request::MayVisit { reply, .. }
         | Request::CaughtUp { reply }
         | Request::Arm { reply, .. }
         | Request::Disarm { reply }

@@ -206,6 +206,7 @@ impl State {
         self.requests.unhold(session);
         let Some(rec) = self.sessions.remove(session) else { return };
         self.left_session(session);
+        self.unguard(|gone| gone == session);
         match rec.kind {
             SessionKind::Page => self.page_out(&rec.page, now),
             SessionKind::Iframe => self.frame_target_detached(session, &rec.target, now),

@@ -1,7 +1,7 @@
 //! What holds for a page as long as it lives, over whatever sessions it gets.
 //!
-//! `Fetch.enable` is one setting for a session, which the dialog bridge and the logins share: there is one
-//! place that says what it is to be. Logins need all requests caught, and each let go on.
+//! `Fetch.enable` is one setting for a session, which the dialog bridge, the navigation policy and the logins
+//! share: there is one place that says what it is to be. Logins need all requests caught, and each let go on.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -19,8 +19,6 @@ use crate::cdp::rt;
 
 /// <https://chromedevtools.github.io/devtools-protocol/tot/Fetch/#event-authRequired>
 pub(in crate::supervisor) const ASKED: &str = "Fetch.authRequired";
-/// Every address. Chromium 156 cancels the logins of requests that no pattern fits, untold.
-const EVERYTHING: &str = "*";
 /// Questions that are remembered, to tell one that is asked again.
 const QUESTIONS: usize = 256;
 
@@ -114,34 +112,34 @@ impl State {
     /// Sends a new session what holds for its page.
     pub(super) fn stand_in(&mut self, session: &SessionKey) {
         let Some(rec) = self.sessions.get(session) else { return };
-        let Some(of_page) = self.standing.pages.get(&rec.page) else { return };
-        let commands = of_page.commands.values().filter(|(sessions, _)| meant(*sessions, rec.kind));
+        let of_page = self.standing.pages.get(&rec.page);
+        let commands = of_page.iter().flat_map(|of_page| of_page.commands.values());
+        let commands = commands.filter(|(sessions, _)| meant(*sessions, rec.kind));
         let commands: Vec<Standing> = commands.map(|(_, command)| command.clone()).collect();
-        let asks = of_page.login.is_some();
+        let asks = of_page.is_some_and(|of_page| of_page.login.is_some());
         for command in commands {
             self.send(Some(session), 0, Outgoing::Standing(command));
         }
-        if asks {
-            self.set_fetch(session);
+        if (asks || self.guards()) && self.bridging.made().is_none() {
+            self.set_fetch(session); // the bridge has done so, where there is one
         }
     }
 
     /// Tells a session what requests to catch.
-    fn set_fetch(&mut self, session: &SessionKey) {
-        let Some(rec) = self.sessions.get(session).filter(|rec| rec.kind.has_frames()) else { return };
-        let logins = self.has_login(&rec.page);
-        let command = match self.bridging.pattern() {
-            _ if logins => Outgoing::CatchCalls { pattern: EVERYTHING.into(), logins },
-            Some(pattern) => Outgoing::CatchCalls { pattern, logins },
-            None => Outgoing::ReleaseCalls,
-        };
-        self.send(Some(session), 0, command);
+    pub(super) fn set_fetch(&mut self, session: &SessionKey) {
+        if self.sessions.get(session).is_some_and(|rec| rec.kind.has_frames()) {
+            let command = self.catching(session);
+            self.send(Some(session), 0, command);
+        }
     }
 
-    /// What a session is to catch while the bridge is on.
-    pub(super) fn catching(&self, session: &str, bridge: Arc<str>) -> Outgoing {
+    /// What a session is to catch.
+    pub(super) fn catching(&self, session: &str) -> Outgoing {
         let logins = self.page_of(session).is_some_and(|page| self.has_login(&page));
-        Outgoing::CatchCalls { pattern: if logins { EVERYTHING.into() } else { bridge }, logins }
+        match (self.bridging.pattern(), self.guards()) {
+            (None, false) if !logins => Outgoing::ReleaseCalls,
+            (bridge, documents) => Outgoing::CatchCalls { bridge, documents, logins },
+        }
     }
 
     pub(super) fn has_login(&self, page: &TargetId) -> bool {

@@ -1,0 +1,86 @@
+//! Looking up names beside the supervisor's thread, which waits for nobody.
+
+use std::collections::VecDeque;
+use std::net::{IpAddr, ToSocketAddrs as _};
+use std::sync::Arc;
+
+use crossbeam_channel::{Receiver, Sender};
+
+use crate::sync::{Thread, spawn};
+
+/// Names that are looked up at once. The system's resolver knows no deadline, so a name whose servers are
+/// silent holds its thread for as long as that one tries.
+const AT_ONCE: usize = 8;
+
+/// What a name leads to.
+#[derive(Debug)]
+pub(in crate::supervisor) struct Found {
+    pub(in crate::supervisor) host: Arc<str>,
+    /// None when there is no such name, or it cannot be found out: the browser will not get far either.
+    pub(in crate::supervisor) addresses: Vec<IpAddr>,
+}
+
+/// Look-ups under way.
+pub(in crate::supervisor) struct Lookups {
+    running: Vec<(Arc<str>, Thread)>,
+    queue: VecDeque<Arc<str>>,
+    found: Sender<Found>,
+}
+
+impl Lookups {
+    /// None yet, and where their outcomes will come.
+    pub(in crate::supervisor) fn new() -> (Self, Receiver<Found>) {
+        // A thread counts as running until its outcome was taken, so none ever waits for room.
+        let (found, outcomes) = crossbeam_channel::bounded(AT_ONCE);
+        (Self { running: Vec::new(), queue: VecDeque::new(), found }, outcomes)
+    }
+
+    /// Looks a name up, now or when another one is done.
+    pub(in crate::supervisor) fn start(&mut self, host: Arc<str>) {
+        // One that nobody waited for any longer may be under way still.
+        if !self.running.iter().any(|(known, _)| *known == host) && !self.queue.contains(&host) {
+            self.queue.push_back(host);
+            self.go_on();
+        }
+    }
+
+    fn go_on(&mut self) {
+        while self.running.len() < AT_ONCE
+            && let Some(host) = self.queue.pop_front()
+        {
+            let (name, found) = (Arc::clone(&host), self.found.clone());
+            let thread = spawn("nav-lookup", move || {
+                let addresses = (&*name, 0).to_socket_addrs().map(|all| all.map(|at| at.ip()).collect());
+                let _ = found.send(Found { host: name, addresses: addresses.unwrap_or_default() });
+            });
+            match thread {
+                Ok(thread) => self.running.push((host, thread)),
+                // Nobody hears of it: who waits for this name is refused at its deadline.
+                Err(problem) => tracing::warn!(%problem, "no thread to look a name up"),
+            }
+        }
+    }
+
+    /// An outcome was taken.
+    pub(in crate::supervisor) fn took(&mut self, found: &Found) {
+        if let Some(at) = self.running.iter().position(|(host, _)| *host == found.host) {
+            self.running.swap_remove(at).1.join();
+        }
+        self.go_on();
+    }
+
+    /// Names that nobody waits for any more are not begun.
+    pub(in crate::supervisor) fn keep_waiting(&mut self, wanted: impl Fn(&str) -> bool) {
+        self.queue.retain(|host| wanted(host));
+    }
+}
+
+impl Drop for Lookups {
+    fn drop(&mut self) {
+        for (_, thread) in self.running.drain(..) {
+            if !thread.is_finished() {
+                std::mem::forget(thread); // joining would wait for the resolver
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Where pages may go.
+//!
+//! [`NavigationPolicy`] is the pure part: addresses in, verdicts out. Names are looked up by `lookup`, and
+//! `state/guarding` sees to it that every document a page asks for is decided about before it is sent for.
+
+mod address;
+mod lookup;
+#[cfg(feature = "server")]
+mod pattern;
+#[cfg(feature = "server")]
+mod policy;
+
+use std::sync::Arc;
+
+pub(super) use lookup::{Found, Lookups};
+#[cfg(feature = "server")]
+pub use pattern::BadPattern;
+#[cfg(feature = "server")]
+pub use policy::NavigationPolicy;
+
+/// What a policy says of an address that it does not refuse.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// A page may go there.
+    Pass,
+    /// It depends on the addresses that its host's name has.
+    Look(Place),
+}
+
+/// A host whose addresses are to be looked up.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Place {
+    pub(super) scheme: Arc<str>,
+    pub(super) host: Arc<str>,
+    pub(super) port: u16,
+}
+
+impl Place {
+    /// The name to look up: lower case, without a dot at its end.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+}
+
+/// Why a page may not go somewhere.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct Refused {
+    /// What is wrong, and what would allow it.
+    pub reason: String,
+}
+
+impl Refused {
+    pub(super) fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into() }
+    }
+}
+
+/// A navigation that was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockedNavigation {
+    /// Grows with each one, over all pages.
+    pub number: u64,
+    /// Where it would have gone, without user names, queries and fragments.
+    pub url: Arc<str>,
+    /// Why not.
+    pub reason: Arc<str>,
+}
+
+/// Without the feature `server` there is no policy.
+#[cfg(not(feature = "server"))]
+#[derive(Debug, Clone)]
+pub enum NavigationPolicy {}
+
+#[cfg(not(feature = "server"))]
+impl NavigationPolicy {
+    pub(super) fn check(&self, _url: &str) -> Result<Verdict, Refused> {
+        match *self {}
+    }
+
+    pub(super) fn check_frame(&self, _url: &str, _main: bool) -> Result<(), Refused> {
+        match *self {}
+    }
+
+    pub(super) fn check_addresses(&self, _place: &Place, _addresses: &[std::net::IpAddr]) -> Result<(), Refused> {
+        match *self {}
+    }
+
+    pub(super) fn check_reached(&self, _url: &str, _address: &str) -> Result<(), Refused> {
+        match *self {}
+    }
+}
+
+/// An address as it is shown: what secrets may stand in is left out.
+#[cfg(feature = "server")]
+pub(super) fn shown(url: &str) -> String {
+    policy::shown(url)
+}
+
+#[cfg(not(feature = "server"))]
+pub(super) fn shown(_url: &str) -> String {
+    String::new()
+}

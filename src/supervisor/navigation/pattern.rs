@@ -1,0 +1,224 @@
+//! Patterns of a policy: a host or a glob of hosts, with an optional scheme and port.
+
+use std::net::IpAddr;
+
+use url::{Host, Url};
+
+use super::Place;
+use super::address::plain;
+
+/// A pattern that says nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{pattern}` is no pattern for navigation: {problem}; write a host like `example.com` or `*.example.com`, \
+     with a scheme before and a port behind if you like"
+)]
+pub struct BadPattern {
+    /// As it was written.
+    pub pattern: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Name {
+    /// With `*` for any number of characters, dots included.
+    Glob(String),
+    Exact(String),
+    Address(IpAddr),
+}
+
+/// One pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pattern {
+    text: String,
+    scheme: Option<String>,
+    name: Name,
+    port: Option<u16>,
+}
+
+impl Pattern {
+    pub(super) fn parse(pattern: &str) -> Result<Self, BadPattern> {
+        let bad = |problem: &str| BadPattern { pattern: pattern.to_owned(), problem: problem.to_owned() };
+        let text = pattern.trim();
+        let (scheme, rest) = match text.split_once("://") {
+            None => (None, text),
+            Some((scheme, rest)) => {
+                let scheme = scheme.to_ascii_lowercase();
+                if !matches!(&*scheme, "http" | "https") {
+                    return Err(bad("only http:// and https:// may stand before the host"));
+                }
+                (Some(scheme), rest)
+            }
+        };
+        let rest = rest.strip_suffix('/').unwrap_or(rest);
+        if rest.contains(['/', '?', '#', '@']) {
+            return Err(bad("it may name a host and a port, nothing else"));
+        }
+        let (host, port) = split_port(rest).ok_or_else(|| bad("its port is no number from 1 to 65535"))?;
+        let name = name(host).ok_or_else(|| bad("its host cannot be read"))?;
+        Ok(Self { text: text.to_owned(), scheme, name, port })
+    }
+
+    /// As it was written.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it names one host, by its name or address.
+    pub(super) fn is_exact(&self) -> bool {
+        !matches!(self.name, Name::Glob(_))
+    }
+
+    pub(super) fn fits(&self, place: &Place) -> bool {
+        let scheme = self.scheme.as_ref().is_none_or(|scheme| **scheme == *place.scheme);
+        scheme && self.port.is_none_or(|port| port == place.port) && self.fits_host(&place.host)
+    }
+
+    /// Whether it fits one of the addresses that a place turned out to have.
+    pub(super) fn fits_address(&self, place: &Place, ip: IpAddr) -> bool {
+        let at = Place { host: plain(ip).to_string().into(), ..place.clone() };
+        !matches!(self.name, Name::Exact(_)) && self.fits(&at)
+    }
+
+    fn fits_host(&self, host: &str) -> bool {
+        match &self.name {
+            Name::Exact(name) => name == host,
+            Name::Glob(glob) => matches(glob, host),
+            Name::Address(ip) => host.parse().is_ok_and(|host: IpAddr| plain(host) == *ip),
+        }
+    }
+}
+
+/// The host and the port. A bare address of IPv6 has no port.
+fn split_port(text: &str) -> Option<(&str, Option<u16>)> {
+    if text.parse::<std::net::Ipv6Addr>().is_ok() {
+        return Some((text, None));
+    }
+    match text.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => {
+            let port = port.parse().ok().filter(|port| *port != 0 && !host.is_empty())?;
+            Some((host, Some(port)))
+        }
+        _ => Some((text, None)),
+    }
+}
+
+/// Reads a host as browsers do, `*` included, which they take in names.
+fn name(host: &str) -> Option<Name> {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    if let Ok(ip) = bare.parse() {
+        return Some(Name::Address(plain(ip)));
+    }
+    // A glob over addresses, which would be read as a broken one.
+    if host.contains('*') && host.bytes().all(|byte| matches!(byte, b'*' | b'.' | b'0'..=b'9')) {
+        return Some(Name::Glob(host.to_owned()));
+    }
+    let url = Url::parse(&format!("http://{host}/")).ok()?;
+    let name = match url.host()? {
+        Host::Ipv4(ip) => return Some(Name::Address(ip.into())),
+        Host::Ipv6(ip) => return Some(Name::Address(plain(ip.into()))),
+        Host::Domain(name) => name.trim_end_matches('.').to_owned(),
+    };
+    match name.is_empty() {
+        true => None,
+        false if name.contains('*') => Some(Name::Glob(name)),
+        false => Some(Name::Exact(name)),
+    }
+}
+
+/// Whether a text fits a glob, in a time that grows with the product of their lengths at most.
+fn matches(glob: &str, text: &str) -> bool {
+    let (glob, text) = (glob.as_bytes(), text.as_bytes());
+    let (mut g, mut t) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        if glob.get(g) == Some(&b'*') {
+            star = Some((g, t));
+            g += 1;
+        } else if glob.get(g) == Some(&text[t]) {
+            g += 1;
+            t += 1;
+        } else if let Some((at, taken)) = star {
+            star = Some((at, taken + 1));
+            g = at + 1;
+            t = taken + 1;
+        } else {
+            return false;
+        }
+    }
+    glob[g..].iter().all(|byte| *byte == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fits(pattern: &str, scheme: &str, host: &str, port: u16) -> bool {
+        Pattern::parse(pattern).unwrap().fits(&Place { scheme: scheme.into(), host: host.into(), port })
+    }
+
+    #[test]
+    fn patterns_fit_hosts_schemes_and_ports() {
+        for (pattern, host) in [
+            ("example.com", "example.com"),
+            ("Example.COM.", "example.com"),
+            ("*.example.com", "www.example.com"),
+            ("*.example.com", "a.b.example.com"),
+            ("*", "anything.test"),
+            ("*", "10.0.0.1"),
+            ("10.*", "10.1.2.3"),
+            ("192.168.*.1", "192.168.7.1"),
+            ("0x7f.1", "127.0.0.1"),
+            ("127.0.0.1", "::ffff:127.0.0.1"),
+            ("::1", "::1"),
+            ("[::1]", "0:0:0:0:0:0:0:1"),
+            ("bücher.example", "xn--bcher-kva.example"),
+            ("*.bücher.example", "www.xn--bcher-kva.example"),
+            ("a*c*e.test", "abcde.test"),
+            ("https://example.com", "example.com"),
+            ("https://example.com:8443/", "example.com"),
+        ] {
+            assert!(fits(pattern, "https", host, 8443), "{pattern} {host}");
+        }
+        for (pattern, host) in [
+            ("example.com", "www.example.com"),
+            ("example.com", "example.com.evil.test"),
+            ("*.example.com", "example.com"),
+            ("*.example.com", "badexample.com"),
+            ("*.example.com", "www.example.com.evil.test"),
+            ("http://example.com", "example.com"),
+            ("example.com:443", "example.com"),
+            ("10.*", "110.1.2.3"),
+            ("a*c*e.test", "abcdf.test"),
+        ] {
+            assert!(!fits(pattern, "https", host, 8443), "{pattern} {host}");
+        }
+        assert!(fits("[::1]:80", "http", "::1", 80));
+        assert!(!fits("[::1]:80", "http", "::1", 81));
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_told() {
+        for pattern in [
+            "",
+            " ",
+            "ftp://example.com",
+            "example.com/path",
+            "user@example.com",
+            "example.com:0",
+            "example.com:x",
+            ":80",
+            "a b",
+        ] {
+            let problem = Pattern::parse(pattern).unwrap_err().to_string();
+            assert!(problem.contains("is no pattern"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn a_glob_of_many_stars_is_quick() {
+        let text = format!("{}b", "a".repeat(5000));
+        assert!(!matches(&format!("{}c", "*a".repeat(200)), &text));
+    }
+}

@@ -1,0 +1,249 @@
+//! What a policy says of an address. Nothing is looked up here.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use url::{Host, Url};
+
+use super::address::{Reach, plain, reach};
+use super::pattern::{BadPattern, Pattern};
+use super::{Place, Refused, Verdict};
+
+/// Longest address that is shown, in bytes.
+const SHOWN: usize = 2048;
+/// Names under which clouds tell programs their secrets.
+const METADATA_NAMES: [&str; 12] = [
+    "metadata",
+    "metadata.google.internal",
+    "metadata.goog",
+    "metadata.azure.internal",
+    "metadata.tencentyun.com",
+    "metadata.platformequinix.com",
+    "metadata.packet.net",
+    "api.metadata.cloud.ibm.com",
+    "instance-data",
+    "instance-data.ec2.internal",
+    "rancher-metadata",
+    "metadata.internal",
+];
+
+/// Where pages may go.
+///
+/// `http`, `https`, `about:blank`, `data` and `blob` pass, and `file` where it is switched on; no other scheme
+/// ever does. Addresses with a user name in them are refused, and so is whatever leads to a cloud's metadata.
+/// Patterns are hosts (`example.com`, `127.0.0.1`) or globs of hosts (`*.example.com`), with an optional scheme
+/// before and port behind (`https://*.example.com:8443`). One of `block` wins; where there is one in `allow`,
+/// only what fits one of those passes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NavigationPolicy {
+    allow: Vec<Pattern>,
+    block: Vec<Pattern>,
+    private_addresses: bool,
+    file_urls: bool,
+}
+
+impl Default for NavigationPolicy {
+    /// Every host, private ones included; no files.
+    fn default() -> Self {
+        Self { allow: Vec::new(), block: Vec::new(), private_addresses: true, file_urls: false }
+    }
+}
+
+impl NavigationPolicy {
+    /// Of these patterns. Without `private_addresses`, this machine and private networks may be visited by
+    /// hosts alone that stand in `allow` as they are, without `*`.
+    ///
+    /// # Errors
+    /// [`BadPattern`], the first one.
+    pub fn new(
+        allow: &[impl AsRef<str>],
+        block: &[impl AsRef<str>],
+        private_addresses: bool,
+        file_urls: bool,
+    ) -> Result<Self, BadPattern> {
+        let allow = allow.iter().map(|text| Pattern::parse(text.as_ref())).collect::<Result<_, _>>()?;
+        let block = block.iter().map(|text| Pattern::parse(text.as_ref())).collect::<Result<_, _>>()?;
+        Ok(Self { allow, block, private_addresses, file_urls })
+    }
+
+    /// Whether a page may go to an address, as far as that can be said without looking up names.
+    ///
+    /// # Errors
+    /// [`Refused`].
+    pub fn check(&self, url: &str) -> Result<Verdict, Refused> {
+        let url = Url::parse(url).map_err(|problem| Refused::new(format!("it is no address ({problem})")))?;
+        match url.scheme() {
+            "http" | "https" => self.check_web(&url),
+            "about" if url.path() == "blank" => Ok(Verdict::Pass),
+            "data" => Ok(Verdict::Pass),
+            "blob" => self.check_blob(&url),
+            "file" => self.check_file(&url).map(|()| Verdict::Pass),
+            scheme => Err(Refused::new(format!(
+                "`{scheme}:` addresses are never opened; http, https, about:blank, data and blob are"
+            ))),
+        }
+    }
+
+    /// Whether a frame may go on showing what it has come to. Its host was looked up before it was asked.
+    ///
+    /// # Errors
+    /// [`Refused`].
+    pub fn check_frame(&self, url: &str, main: bool) -> Result<(), Refused> {
+        // What the browser itself shows: its empty pages, errors, and parts of its own in frames.
+        let own = ["chrome-error:", "chrome://newtab/", "chrome://new-tab-page/", "chrome://new-tab-page-third-party/"];
+        let is_web = ["http:", "https:", "file:", "blob:"].iter().any(|scheme| url.starts_with(scheme));
+        if url.is_empty() || url == ":" || own.iter().any(|own| url.starts_with(own)) || (!main && !is_web) {
+            return Ok(());
+        }
+        self.check(url).map(|_| ())
+    }
+
+    /// Whether a page may go to a place that has these addresses.
+    ///
+    /// # Errors
+    /// [`Refused`].
+    pub fn check_addresses(&self, place: &Place, addresses: &[IpAddr]) -> Result<(), Refused> {
+        addresses.iter().try_for_each(|ip| self.check_address(place, *ip))
+    }
+
+    /// Whether a page may keep the document that came from an address. What cannot be read is let pass.
+    ///
+    /// # Errors
+    /// [`Refused`].
+    pub fn check_reached(&self, url: &str, address: &str) -> Result<(), Refused> {
+        let ip = address.trim_start_matches('[').trim_end_matches(']').parse();
+        match (ip, Url::parse(url).ok().as_ref().and_then(place_of)) {
+            (Ok(ip), Some((place, _))) => self.check_address(&place, ip),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_address(&self, place: &Place, ip: IpAddr) -> Result<(), Refused> {
+        let leads = if place.host.parse() == Ok(plain(ip)) {
+            format!("{ip} is")
+        } else {
+            format!("{} leads to {}, which is", place.host, plain(ip))
+        };
+        if let Some(pattern) = self.block.iter().find(|pattern| pattern.fits_address(place, ip)) {
+            return Err(blocked_by(pattern, &format!("{leads} an address that")));
+        }
+        match reach(ip) {
+            Reach::Public => Ok(()),
+            Reach::Metadata => {
+                Err(Refused::new(format!("{leads} a link-local or cloud-metadata address; those are never opened")))
+            }
+            Reach::Private => self.check_private(place, &leads),
+        }
+    }
+
+    fn check_private(&self, place: &Place, leads: &str) -> Result<(), Refused> {
+        let named = || self.allow.iter().any(|pattern| pattern.is_exact() && pattern.fits(place));
+        if self.private_addresses || named() {
+            return Ok(());
+        }
+        Err(Refused::new(format!(
+            "{leads} an address of this machine or of a private network; add `{}` to browser.navigation.allow \
+             or set browser.navigation.private_addresses to allow it",
+            place.host
+        )))
+    }
+
+    fn check_web(&self, url: &Url) -> Result<Verdict, Refused> {
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(Refused::new("there is a user name or password in it; give the address without"));
+        }
+        let (place, ip) = place_of(url).ok_or_else(|| Refused::new("it names no host"))?;
+        let host = &*place.host;
+        if METADATA_NAMES.contains(&host) {
+            let why = format!("{host} is a name for cloud metadata; it is never opened");
+            return Err(Refused::new(why));
+        }
+        if let Some(pattern) = self.block.iter().find(|pattern| pattern.fits(&place)) {
+            return Err(blocked_by(pattern, &format!("{host} is a host that")));
+        }
+        if let Some(ip) = ip.filter(|ip| reach(*ip) == Reach::Metadata) {
+            self.check_address(&place, ip)?;
+        }
+        if !self.allow.is_empty() && !self.allow.iter().any(|pattern| pattern.fits(&place)) {
+            return Err(Refused::new(format!(
+                "no entry of browser.navigation.allow is for {host}; add `{host}` there to allow it"
+            )));
+        }
+        match ip {
+            Some(ip) => self.check_address(&place, ip).map(|()| Verdict::Pass),
+            None if is_local(host) => {
+                self.check_address(&place, Ipv4Addr::LOCALHOST.into())?;
+                Ok(Verdict::Pass)
+            }
+            None => Ok(Verdict::Look(place)),
+        }
+    }
+
+    fn check_blob(&self, url: &Url) -> Result<Verdict, Refused> {
+        // What it holds was made by a page of that origin, which `null` is for documents without one.
+        if url.path().starts_with("null/") {
+            return Ok(Verdict::Pass);
+        }
+        match Url::parse(url.path()) {
+            Ok(of) if matches!(of.scheme(), "http" | "https") => self.check_web(&of).map(|_| Verdict::Pass),
+            Ok(of) if of.scheme() == "file" => self.check_file(&of).map(|()| Verdict::Pass),
+            _ => Err(Refused::new("a `blob:` address must be one of a page that may be opened")),
+        }
+    }
+
+    fn check_file(&self, url: &Url) -> Result<(), Refused> {
+        if url.host().is_some() {
+            return Err(Refused::new("it names a file of another machine; those are never opened"));
+        }
+        if self.file_urls {
+            return Ok(());
+        }
+        Err(Refused::new("`file:` addresses are not opened; set browser.navigation.file_urls to allow them"))
+    }
+}
+
+fn blocked_by(pattern: &Pattern, what: &str) -> Refused {
+    let pattern = pattern.text();
+    Refused::new(format!("{what} the entry `{pattern}` of browser.navigation.block is for; remove it to allow it"))
+}
+
+/// The place of a web address, and its host's address where it is one.
+fn place_of(url: &Url) -> Option<(Place, Option<IpAddr>)> {
+    let (host, ip) = match url.host()? {
+        Host::Domain(name) => (name.trim_end_matches('.').to_owned(), None),
+        Host::Ipv4(ip) => (ip.to_string(), Some(ip.into())),
+        Host::Ipv6(ip) => (plain(ip.into()).to_string(), Some(ip.into())),
+    };
+    let port = url.port_or_known_default()?;
+    (!host.is_empty()).then(|| (Place { scheme: url.scheme().into(), host: host.into(), port }, ip))
+}
+
+/// Names that browsers take for this machine without asking anybody:
+/// <https://www.rfc-editor.org/rfc/rfc6761#section-6.3>.
+fn is_local(host: &str) -> bool {
+    host == "localhost" || host.ends_with(".localhost")
+}
+
+/// An address without user, password, query and fragment; of one that is no place, its scheme alone.
+pub(super) fn shown(url: &str) -> String {
+    let Ok(url) = Url::parse(url) else { return "an unreadable address".to_owned() };
+    let mut text = match url.host_str() {
+        Some(host) => {
+            let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+            format!("{}://{host}{port}{}", url.scheme(), url.path())
+        }
+        None if matches!(url.scheme(), "file" | "about" | "chrome" | "blob") => {
+            format!("{}:{}{}", url.scheme(), if url.scheme() == "file" { "//" } else { "" }, url.path())
+        }
+        None => format!("{}:…", url.scheme()),
+    };
+    if text.len() > SHOWN {
+        let end = (0..=SHOWN).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,274 @@
+//! Where pages may go: each document that a page or frame asks for is held until that is known.
+//!
+//! Requests for documents are caught by `Fetch`, redirects one by one; a name that is not known yet is looked
+//! up beside this thread. What makes no request (files, what comes out of a cache, pages of the browser itself)
+//! is looked at when a frame shows it, and sent away.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::super::error::Error;
+use super::super::log::Kind;
+use super::super::navigation::{BlockedNavigation, Found, Place, Refused, Verdict, shown};
+use super::bridging::Caught;
+use super::effect::Effect;
+use super::network_events::Response as Came;
+use super::requests::Response;
+use super::told::Told;
+use super::{Now, Outgoing, SessionKey, State};
+use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::target::TargetId;
+
+/// How long a name that was looked up counts.
+const KNOWN: Duration = Duration::from_secs(30);
+/// Names that are remembered.
+const NAMES: usize = 512;
+/// How long a document waits for a name.
+const LOOKUP: Duration = Duration::from_secs(5);
+/// Documents and callers that wait for names at once.
+const WAITING: usize = 1024;
+
+/// Who wants to know.
+#[derive(Debug)]
+enum Asker {
+    /// A document that is held.
+    Document { session: SessionKey, request: Arc<str>, frame: FrameId },
+    /// A caller.
+    Caller(Response<()>),
+}
+
+#[derive(Debug)]
+struct Waits {
+    place: Place,
+    url: String,
+    until: Instant,
+    asker: Asker,
+}
+
+/// What is known of names, and who waits for more.
+#[derive(Debug, Default)]
+pub(super) struct Guarding {
+    known: HashMap<Arc<str>, (Vec<IpAddr>, Instant)>,
+    waiting: Vec<Waits>,
+    /// Navigations that were blocked so far.
+    blocked: u64,
+}
+
+impl Guarding {
+    fn known(&self, host: &str, now: Now) -> Option<&[IpAddr]> {
+        let (addresses, until) = self.known.get(host)?;
+        (*until > now.instant).then_some(addresses)
+    }
+
+    fn awaits(&self, host: &str) -> bool {
+        self.waiting.iter().any(|waits| *waits.place.host == *host)
+    }
+
+    fn take(&mut self, which: impl Fn(&Waits) -> bool) -> Vec<Waits> {
+        let (taken, kept) = std::mem::take(&mut self.waiting).into_iter().partition(which);
+        self.waiting = kept;
+        taken
+    }
+}
+
+impl State {
+    /// Whether documents are held until it is known whether they may be shown.
+    pub(super) fn guards(&self) -> bool {
+        self.options.navigation().is_some()
+    }
+
+    /// A document was asked for, and waits.
+    pub(super) fn document_caught(&mut self, session: &SessionKey, caught: &Caught, now: Now) {
+        let (url, frame) = (caught.url().to_owned(), caught.frame().clone());
+        let asker = Asker::Document { session: Arc::clone(session), request: caught.request(), frame };
+        self.decide(url, asker, now);
+    }
+
+    /// A caller wants to know whether a page may go somewhere.
+    pub(super) fn may_visit(&mut self, url: String, reply: Response<()>, now: Now) {
+        self.decide(url, Asker::Caller(reply), now);
+    }
+
+    fn decide(&mut self, url: String, asker: Asker, now: Now) {
+        let verdict = match self.options.navigation() {
+            Some(policy) => policy.check(&url),
+            None => Ok(Verdict::Pass),
+        };
+        match verdict {
+            Err(refused) => self.decided(&url, asker, Err(refused), now),
+            Ok(Verdict::Pass) => self.decided(&url, asker, Ok(()), now),
+            Ok(Verdict::Look(place)) => self.look_up(place, url, asker, now),
+        }
+    }
+
+    fn look_up(&mut self, place: Place, url: String, asker: Asker, now: Now) {
+        if let Some(addresses) = self.guarding.known(&place.host, now) {
+            let outcome = self.options.navigation().map_or(Ok(()), |policy| policy.check_addresses(&place, addresses));
+            self.decided(&url, asker, outcome, now);
+            return;
+        }
+        if self.guarding.waiting.len() >= WAITING {
+            let refused = Refused::new("too many other addresses are being looked up; try again in a moment");
+            self.decided(&url, asker, Err(refused), now);
+            return;
+        }
+        if !self.guarding.awaits(&place.host) {
+            self.effects.push(Effect::LookUp { host: Arc::clone(&place.host) });
+        }
+        self.guarding.waiting.push(Waits { place, url, until: now.instant + LOOKUP, asker });
+    }
+
+    /// A name was looked up.
+    pub(in crate::supervisor) fn found(&mut self, found: Found, now: Now) {
+        let known = &mut self.guarding.known;
+        if known.len() >= NAMES {
+            known.retain(|_, (_, until)| *until > now.instant);
+        }
+        if known.len() >= NAMES {
+            known.clear();
+        }
+        for waits in self.guarding.take(|waits| waits.place.host == found.host) {
+            let policy = self.options.navigation();
+            let outcome = policy.map_or(Ok(()), |policy| policy.check_addresses(&waits.place, &found.addresses));
+            self.decided(&waits.url, waits.asker, outcome, now);
+        }
+        // That there is no such name may be over in a moment.
+        if !found.addresses.is_empty() {
+            self.guarding.known.insert(found.host, (found.addresses, now.instant + KNOWN));
+        }
+    }
+
+    /// Whether anybody waits for a name.
+    pub(in crate::supervisor) fn awaits_name(&self, host: &str) -> bool {
+        self.guarding.awaits(host)
+    }
+
+    fn decided(&mut self, url: &str, asker: Asker, outcome: Result<(), Refused>, now: Now) {
+        match (asker, outcome) {
+            (Asker::Caller(reply), outcome) => {
+                let outcome = outcome.map_err(|refused| refused.error(url));
+                self.requests.tell(Told::Done(reply, outcome));
+            }
+            (Asker::Document { session, request, .. }, Ok(())) => {
+                self.send(Some(&session), 0, Outgoing::LetPass { request });
+            }
+            (Asker::Document { session, request, frame }, Err(refused)) => {
+                let main = self.is_top(&session, &frame);
+                self.send(Some(&session), 0, Outgoing::RefuseDocument { request, main });
+                self.blocked(&session, &frame, url, &refused, now);
+            }
+        }
+    }
+
+    /// Whether a frame is the top one of its page, also of one that is not known yet: a page's top frame has
+    /// the id of its target.
+    fn is_top(&self, session: &SessionKey, frame: &FrameId) -> bool {
+        let page = self.page_of(session).and_then(|page| self.page_index(&page)).map(|index| &self.pages[index]);
+        page.is_some_and(|page| page.top.as_ref() == Some(frame) || page.target.as_str() == frame.as_str())
+    }
+
+    /// Tells of a navigation that was blocked.
+    fn blocked(&mut self, session: &SessionKey, frame: &FrameId, url: &str, refused: &Refused, now: Now) {
+        let Some(page) = self.page_of(session) else { return };
+        self.guarding.blocked += 1;
+        let main = self.is_top(session, frame);
+        let url = shown(url);
+        let data = serde_json::json!({ "url": url, "reason": refused.reason, "frame_id": frame, "main": main });
+        self.note(Kind::NavigationBlocked, Some(&page), now, &data);
+        if !main {
+            return;
+        }
+        let number = self.guarding.blocked;
+        if let Some(page) = self.page_mut(&page) {
+            let (url, reason) = (url.into(), refused.reason.as_str().into());
+            page.blocked = Some(Arc::new(BlockedNavigation { number, url, reason }));
+        }
+    }
+
+    /// A frame shows an address: one that it may not show is left for a blank one.
+    pub(super) fn guard_frame(&mut self, session: &SessionKey, frame: &FrameId, url: &str, now: Now) {
+        let main = self.is_top(session, frame);
+        let refused = self.options.navigation().map(|policy| policy.check_frame(url, main));
+        if let Some(Err(refused)) = refused {
+            self.send_away(session, frame, url, &refused, now);
+        }
+    }
+
+    fn send_away(&mut self, session: &SessionKey, frame: &FrameId, url: &str, refused: &Refused, now: Now) {
+        let of_session = self.sessions.get(session).and_then(super::sessions::SessionRec::frame);
+        let frame_in = (of_session.as_ref() != Some(frame)).then(|| frame.clone());
+        self.send(Some(session), 0, Outgoing::Blank { frame: frame_in });
+        self.blocked(session, frame, url, refused, now);
+    }
+
+    /// The server of a document answered: it is known now who that is.
+    pub(super) fn document_came(&mut self, session: &SessionKey, came: &Came<'_>, now: Now) {
+        let (Some("Document"), Some(frame)) = (came.kind.as_deref(), &came.frame_id) else { return };
+        let (Some(url), Some(address)) = (&came.response.url, &came.response.remote_ip_address) else { return };
+        let refused = self.options.navigation().map(|policy| policy.check_reached(url, address));
+        if let Some(Err(refused)) = refused {
+            self.send_away(session, frame, url, &refused, now);
+        }
+    }
+
+    /// A session is gone, and what it held.
+    pub(super) fn unguard(&mut self, gone: impl Fn(&str) -> bool) {
+        let held = |waits: &Waits| matches!(&waits.asker, Asker::Document { session, .. } if gone(session));
+        drop(self.guarding.take(held));
+    }
+
+    /// Nobody will be told any more.
+    pub(super) fn stop_guarding(&mut self, reason: &str) {
+        for waits in self.guarding.take(|_| true) {
+            if let Asker::Caller(reply) = waits.asker {
+                let ended = Error::NotActive { reason: reason.to_owned() };
+                self.requests.tell(Told::Done(reply, Err(ended)));
+            }
+        }
+    }
+
+    /// Gives up names that take too long. Who owns a name could be slow to tell us alone, so nobody gets there.
+    pub(super) fn check_lookups(&mut self, now: Now) {
+        for waits in self.guarding.take(|waits| waits.until <= now.instant) {
+            let host = &waits.place.host;
+            let seconds = LOOKUP.as_secs();
+            let refused = Refused::new(format!(
+                "the name {host} could not be looked up within {seconds} s, so it is not known where it leads; try again"
+            ));
+            self.decided(&waits.url, waits.asker, Err(refused), now);
+        }
+    }
+
+    pub(super) fn next_lookup_check(&self) -> Option<Instant> {
+        self.guarding.waiting.iter().map(|waits| waits.until).min()
+    }
+
+    /// Caught requests were lost, and with them what is held: nobody gets where it was not decided about.
+    pub(super) fn documents_lost(&mut self) {
+        if !self.guards() {
+            return;
+        }
+        self.unguard(|_| true);
+        let pages = self.sessions.iter().filter(|(_, rec)| rec.kind.has_frames());
+        let sessions: Vec<SessionKey> = pages.map(|(key, _)| Arc::clone(key)).collect();
+        for session in sessions {
+            self.send(Some(&session), 0, Outgoing::StopLoading);
+            self.send(Some(&session), 0, Outgoing::ReleaseCalls);
+            self.set_fetch(&session);
+        }
+    }
+
+    /// Whether a page shows what it did before we came.
+    pub(super) fn was_there(&self, page: &TargetId) -> bool {
+        self.page_index(page).is_some_and(|index| self.pages[index].was_there)
+    }
+}
+
+impl Refused {
+    /// As it is told to a caller.
+    pub(in crate::supervisor) fn error(self, url: &str) -> Error {
+        Error::NavigationBlocked { url: shown(url), reason: self.reason }
+    }
+}
