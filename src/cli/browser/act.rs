@@ -123,7 +123,7 @@ enum Direction {
 /// All conditions that are given must hold.
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("condition").required(true).multiple(true)
-    .args(["millis", "text", "text_gone", "selector", "page_url", "load", "script", "at"]))]
+    .args(["millis", "time", "text", "text_gone", "selector", "page_url", "load", "script", "at"]))]
 pub(in super::super) struct Wait {
     /// So many milliseconds
     #[arg(value_name = "MS")]
