@@ -1,24 +1,32 @@
 //! A profile and the life of its browser.
+//!
+//! A start or a stop is one caller's turn; others wait for it by their deadlines, and no lock is held meanwhile.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use serde_json::Value;
+use crossbeam_channel::Receiver;
+use parking_lot::{Condvar, Mutex};
 
+use super::book::Book;
+use super::breaker::Breaker;
+use super::launch::{self, Facts, Failure};
 use super::settings::Settings;
 use super::shared::Shared;
-use super::{
-    DialogOutcome, DialogReply, Error, Navigate, Navigated, NewTab, ProfileInfo, RawCall, Status, TabHandle, TabInfo,
-};
+use super::{Error, Status};
 use crate::page;
-use crate::supervisor::{ClosedDialog, Dialog, EventLog};
-use crate::sync::Deadline;
+use crate::supervisor::{EventLog, Phase, Snapshot, Supervisor, TargetId};
+use crate::sync::{Deadline, Thread};
 
 /// One profile of a home, and its browser when it runs.
 #[derive(Debug)]
 pub struct Profile {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     settings: Settings,
     events: Arc<EventLog>,
+    life: Mutex<Life>,
+    changed: Condvar,
+    pub(super) book: Mutex<Book>,
 }
 
 /// A browser that runs.
@@ -26,42 +34,93 @@ pub struct Profile {
 pub struct Running {
     /// Its tabs; the supervisor is behind them.
     pub tabs: page::Tabs,
+    pub(super) facts: Facts,
+    /// The page that it opened with, as long as nobody used it.
+    pub(super) initial: Mutex<Option<TargetId>>,
+    /// Closes when all of its events are copied and nothing of it is left.
+    pub(super) pumped: Receiver<()>,
+    pub(super) pump: Mutex<Option<Thread>>,
 }
 
-fn later<T>() -> Result<T, Error> {
-    Err(Error::Conflict { problem: "this is not there yet".to_owned() })
+#[derive(Debug, Default)]
+struct Life {
+    stage: Stage,
+    breaker: Breaker,
+    /// It is being deleted: nothing starts any more.
+    retired: bool,
+}
+
+#[derive(Debug, Default)]
+enum Stage {
+    #[default]
+    Down,
+    /// Somebody is at it: `started` or `stopped`.
+    Busy(&'static str),
+    Up(Arc<Running>),
+}
+
+impl Running {
+    /// Its supervisor.
+    #[must_use]
+    pub fn supervisor(&self) -> &Arc<Supervisor> {
+        self.tabs.supervisor()
+    }
+
+    /// Everything that is known of it.
+    pub(super) fn snapshot(&self) -> Arc<Snapshot> {
+        self.supervisor().snapshot()
+    }
+
+    /// Why it has ended, if it has.
+    pub(super) fn ended(&self) -> Option<String> {
+        match &self.snapshot().phase {
+            Phase::Ended(reason) => Some(reason.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Ends it, and waits until nothing of it is left.
+    fn stop(&self, deadline: Deadline) {
+        self.supervisor().stop(deadline);
+        let _ = self.pumped.recv_deadline(deadline.instant());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Its thread ends with it.
+        self.supervisor().stop(Deadline::after_secs(5));
+        drop(self.pump.lock().take());
+    }
+}
+
+/// One caller's turn to start or stop. Given up without an outcome, nothing runs.
+struct Turn<'a> {
+    profile: &'a Profile,
+    outcome: Stage,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.profile.life.lock().stage = std::mem::take(&mut self.outcome);
+        self.profile.changed.notify_all();
+    }
 }
 
 impl Profile {
     pub(super) fn new(shared: Arc<Shared>, settings: Settings) -> Self {
-        Self { shared, settings, events: Arc::default() }
+        Self {
+            shared,
+            settings,
+            events: Arc::default(),
+            life: Mutex::default(),
+            changed: Condvar::new(),
+            book: Mutex::default(),
+        }
     }
 
     pub(super) fn settings(&self) -> &Settings {
         &self.settings
-    }
-
-    pub(super) fn is_up(&self) -> bool {
-        false
-    }
-
-    pub(super) fn retire(&self, deadline: Deadline) -> Result<(), Error> {
-        self.stop(deadline).map(drop)
-    }
-
-    pub(super) fn end_events(&self) {}
-
-    pub(super) fn info(&self) -> ProfileInfo {
-        let settings = &self.settings;
-        ProfileInfo {
-            name: settings.name.clone(),
-            running: false,
-            cdp_port: settings.cdp_port,
-            user_data_dir: settings.user_data_dir.display().to_string(),
-            color: settings.color.clone(),
-            is_default: settings.is_default,
-            is_remote: settings.is_remote(self.shared.config.browser.attach_only),
-        }
     }
 
     /// Its name.
@@ -70,47 +129,19 @@ impl Profile {
         &self.settings.name
     }
 
-    /// How things stand. Waits for nothing.
+    /// What happens in its browser: one log as long as this lives, whatever becomes of the browser. A tab that ends with
+    /// its browser is told as closed.
     #[must_use]
-    pub fn status(&self) -> Status {
-        Status {
-            enabled: self.shared.config.browser.enabled,
-            running: false,
-            profile: self.settings.name.clone(),
-            pid: None,
-            cdp_port: None,
-            cdp_url: None,
-            browser: None,
-            executable_path: None,
-            user_data_dir: Some(self.settings.user_data_dir.display().to_string()),
-            headless: true,
-            color: self.settings.color.clone(),
-            attach_only: self.shared.config.browser.attach_only,
-            transport: "auto".to_owned(),
-            no_sandbox: false,
-            tabs: 0,
-            pending_dialogs: 0,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            notes: Vec::new(),
+    pub fn events(&self) -> &Arc<EventLog> {
+        &self.events
+    }
+
+    /// The browser that was started last and not stopped; it may have ended by itself.
+    pub(super) fn last_started(&self) -> Option<Arc<Running>> {
+        match &self.life.lock().stage {
+            Stage::Up(running) => Some(Arc::clone(running)),
+            _ => None,
         }
-    }
-
-    /// Starts the browser, or attaches to it. One that runs is left as it is.
-    ///
-    /// # Errors
-    /// [`Error::Disabled`], [`Error::Resting`], [`Error::Browser`], [`Error::Conflict`].
-    pub fn start(&self, headless: Option<bool>, deadline: Deadline) -> Result<Status, Error> {
-        let _ = (headless, deadline);
-        later()
-    }
-
-    /// Stops the browser; of one that somebody else started only the connection ends.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] when it is being started or stopped at the moment and that takes too long.
-    pub fn stop(&self, deadline: Deadline) -> Result<Status, Error> {
-        let _ = deadline;
-        Ok(self.status())
     }
 
     /// The browser.
@@ -118,105 +149,136 @@ impl Profile {
     /// # Errors
     /// [`Error::NotRunning`].
     pub fn running(&self) -> Result<Arc<Running>, Error> {
-        Err(Error::NotRunning { profile: self.settings.name.clone() })
+        let running = self.last_started().filter(|running| running.ended().is_none());
+        running.ok_or_else(|| Error::NotRunning { profile: self.settings.name.clone() })
     }
 
-    /// The open tabs, in the order they came. None when the browser does not run. Waits for nothing.
-    #[must_use]
-    pub fn tabs(&self) -> Vec<TabInfo> {
-        Vec::new()
-    }
-
-    /// Opens a tab. Starts the browser when it does not run.
+    /// Starts the browser, or attaches to it. One that runs is left as it is, however it was started.
     ///
     /// # Errors
-    /// [`Error::TabLimit`], [`Error::NavigationBlocked`], [`Error::BadRequest`] for a label that is none, those of
-    /// [`start`](Self::start), [`Error::Page`].
-    pub fn open_tab(&self, new: NewTab, deadline: Deadline) -> Result<TabInfo, Error> {
-        let _ = (new, deadline);
-        later()
+    /// [`Error::Disabled`]; [`Error::Resting`] after several failures; [`Error::Browser`] when it does not start;
+    /// [`Error::Conflict`] when the settings do not allow it, or another start or stop takes too long.
+    pub fn start(&self, headless: Option<bool>, deadline: Deadline) -> Result<Status, Error> {
+        self.ensure(headless, deadline)?;
+        Ok(self.status())
     }
 
-    /// A tab by its target id, tab id, label, or the beginning of its target id; the one used last without. It is the
-    /// one used last from now on.
+    /// The browser, started when it does not run.
+    pub(super) fn ensure(&self, headless: Option<bool>, deadline: Deadline) -> Result<Arc<Running>, Error> {
+        if !self.shared.config.browser.enabled {
+            return Err(Error::Disabled);
+        }
+        let (mut turn, old) = loop {
+            let mut life = self.life.lock();
+            if self.shared.is_closing() || life.retired {
+                let why = if life.retired { "the profile is being deleted" } else { "the server is ending" };
+                return Err(Error::Conflict { problem: format!("{why}, its browser is not started any more") });
+            }
+            let up = match &life.stage {
+                Stage::Busy(what) => {
+                    self.wait(what, life, deadline)?;
+                    continue;
+                }
+                Stage::Up(running) => Some(Arc::clone(running)),
+                Stage::Down => None,
+            };
+            match up {
+                Some(running) if running.ended().is_none() => return Ok(running),
+                up => {
+                    life.breaker.check(Instant::now())?;
+                    life.stage = Stage::Busy("started");
+                    break (Turn { profile: self, outcome: Stage::Down }, up);
+                }
+            }
+        };
+        if let Some(old) = old {
+            tracing::info!(profile = self.name(), reason = old.ended(), "the browser has ended and is started anew");
+            old.stop(deadline);
+        }
+        let outcome = launch::bring_up(&self.shared, &self.settings, headless, &self.events, deadline);
+        let running = match outcome {
+            Ok(running) => Arc::new(running),
+            Err(failure) => {
+                self.shared.ports.take_back(self.name());
+                return Err(match failure {
+                    Failure::Launch(error) => {
+                        self.life.lock().breaker.failed(error.to_string(), Instant::now());
+                        error
+                    }
+                    Failure::Other(error) => error,
+                });
+            }
+        };
+        let mut life = self.life.lock();
+        if self.shared.is_closing() || life.retired {
+            drop(life);
+            running.stop(deadline);
+            return Err(Error::Conflict { problem: "the browser was stopped while it was started".to_owned() });
+        }
+        life.breaker.reset();
+        drop(life);
+        self.book.lock().begin();
+        turn.outcome = Stage::Up(Arc::clone(&running));
+        drop(turn);
+        Ok(running)
+    }
+
+    /// Stops the browser; of one that somebody else started only the connection ends. What is known of failures to
+    /// start is forgotten.
     ///
     /// # Errors
-    /// [`Error::NotRunning`], [`Error::NoTab`], [`Error::NoTabOpen`], [`Error::TabGone`], [`Error::Ambiguous`].
-    pub fn tab(&self, wanted: Option<&str>) -> Result<TabHandle, Error> {
-        let _ = wanted;
-        self.running()?;
-        later()
+    /// [`Error::Conflict`] when it is being started or stopped at the moment and that takes too long.
+    pub fn stop(&self, deadline: Deadline) -> Result<Status, Error> {
+        loop {
+            let mut life = self.life.lock();
+            let running = match &life.stage {
+                Stage::Busy(what) => {
+                    self.wait(what, life, deadline)?;
+                    continue;
+                }
+                Stage::Up(running) => Some(Arc::clone(running)),
+                Stage::Down => None,
+            };
+            life.breaker.reset();
+            let Some(running) = running else { break };
+            life.stage = Stage::Busy("stopped");
+            drop(life);
+            let turn = Turn { profile: self, outcome: Stage::Down };
+            running.stop(deadline);
+            self.shared.ports.take_back(self.name());
+            self.book.lock().forget();
+            drop(turn);
+            break;
+        }
+        Ok(self.status())
     }
 
-    /// Brings a tab to the front.
-    ///
-    /// # Errors
-    /// Those of [`tab`](Self::tab), [`Error::Page`].
-    pub fn focus(&self, wanted: &str, deadline: Deadline) -> Result<TabInfo, Error> {
-        let _ = (wanted, deadline);
-        later()
+    /// Stops it for good.
+    pub(super) fn retire(&self, deadline: Deadline) -> Result<(), Error> {
+        self.life.lock().retired = true;
+        self.stop(deadline).map(drop).inspect_err(|_| self.life.lock().retired = false)
     }
 
-    /// Gives a tab a label. Another tab that has it loses it.
-    ///
-    /// # Errors
-    /// [`Error::BadRequest`], those of [`tab`](Self::tab).
-    pub fn label(&self, wanted: &str, label: &str) -> Result<TabInfo, Error> {
-        let _ = (wanted, label);
-        later()
+    /// Whether there may be something to stop.
+    pub(super) fn is_up(&self) -> bool {
+        !matches!(self.life.lock().stage, Stage::Down)
     }
 
-    /// Closes a tab; dialogs that it shows are dismissed first.
-    ///
-    /// # Errors
-    /// Those of [`tab`](Self::tab), [`Error::Page`].
-    pub fn close_tab(&self, wanted: &str, deadline: Deadline) -> Result<TabInfo, Error> {
-        let _ = (wanted, deadline);
-        later()
+    /// Nothing will happen any more; who follows the events is told.
+    pub(super) fn end_events(&self) {
+        self.events.end();
     }
 
-    /// Sends a tab to an address. Starts the browser when it does not run.
-    ///
-    /// # Errors
-    /// Those of [`start`](Self::start) and [`tab`](Self::tab), [`Error::NavigationBlocked`], [`Error::Page`].
-    pub fn navigate(&self, to: Navigate, deadline: Deadline) -> Result<Navigated, Error> {
-        let _ = (to, deadline);
-        later()
-    }
-
-    /// Sends a raw CDP command. Secrets in its result are covered.
-    ///
-    /// # Errors
-    /// [`Error::RawCdpDisabled`], [`Error::EvaluateDisabled`], [`Error::NavigationBlocked`], [`Error::BadRequest`],
-    /// those of [`tab`](Self::tab), [`Error::Page`].
-    pub fn raw(&self, call: RawCall, deadline: Deadline) -> Result<Value, Error> {
-        let _ = (call, deadline);
-        later()
-    }
-
-    /// The dialogs that wait and the last ones that closed, of a tab or of all. None when the browser does not run.
-    ///
-    /// # Errors
-    /// Those of [`tab`](Self::tab).
-    pub fn dialogs(&self, wanted: Option<&str>) -> Result<(Vec<Dialog>, Vec<ClosedDialog>), Error> {
-        let _ = wanted;
-        Ok((Vec::new(), Vec::new()))
-    }
-
-    /// Answers the dialog that is pending, or the next one.
-    ///
-    /// # Errors
-    /// [`supervisor::Error::DialogNotFound`](crate::supervisor::Error::DialogNotFound) and
-    /// [`SeveralDialogs`](crate::supervisor::Error::SeveralDialogs) within [`Error::Page`]; those of
-    /// [`tab`](Self::tab).
-    pub fn answer_dialog(&self, reply: DialogReply, deadline: Deadline) -> Result<DialogOutcome, Error> {
-        let _ = (reply, deadline);
-        later()
-    }
-
-    /// What happens in its browser: one log as long as this lives, whatever becomes of the browser.
-    #[must_use]
-    pub fn events(&self) -> &Arc<EventLog> {
-        &self.events
+    /// Waits until somebody else's turn is over.
+    fn wait(
+        &self,
+        what: &'static str,
+        mut life: parking_lot::MutexGuard<'_, Life>,
+        deadline: Deadline,
+    ) -> Result<(), Error> {
+        if !self.changed.wait_until(&mut life, deadline.instant()).timed_out() {
+            return Ok(());
+        }
+        Err(Error::Conflict { problem: format!("the browser of profile {} is being {what}; try again", self.name()) })
     }
 }

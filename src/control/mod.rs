@@ -23,17 +23,32 @@
 //! | `sweep` | idle tabs and old files |
 //! | `doctor`, `checks`, `fix` | whether it all works on this machine |
 
+mod book;
+mod breaker;
+mod covered;
+mod decorate;
+mod dialogs;
 mod error;
+mod events;
 mod files;
+mod launch;
 mod life;
 mod names;
+mod navigate;
+mod open;
+mod ports;
 mod profiles;
+mod raw;
 mod settings;
 mod shared;
+mod status;
 mod store;
+mod sweep;
+mod tabs;
 mod types;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use error::Error;
 pub use files::{FileKind, Files};
@@ -47,12 +62,14 @@ use crate::config::{Config, Home};
 use crate::sync::Deadline;
 use profiles::Profiles;
 use shared::Shared;
+use sweep::Sweeper;
 
 /// The browsers of a home. Dropping it stops them.
 #[derive(Debug)]
 pub struct Control {
     shared: Arc<Shared>,
-    profiles: Profiles,
+    profiles: Arc<Profiles>,
+    _sweeper: Sweeper,
 }
 
 impl Control {
@@ -64,8 +81,9 @@ impl Control {
     pub fn open(home: Home, config: Config, overrides: Overrides) -> Result<Self, Error> {
         home.prepare()?;
         let shared = Arc::new(Shared::new(home, config, overrides)?);
-        let profiles = Profiles::open(&shared)?;
-        Ok(Self { shared, profiles })
+        let profiles = Arc::new(Profiles::open(&shared)?);
+        let sweeper = Sweeper::start(Arc::clone(&shared), &profiles)?;
+        Ok(Self { shared, profiles, _sweeper: sweeper })
     }
 
     /// The home.
@@ -136,6 +154,13 @@ impl Control {
     #[must_use]
     pub fn fix(&self) -> Vec<Fixed> {
         Vec::new()
+    }
+
+    /// Tidies up as it is done of itself every minute, as if `ahead` had passed since now: closes tabs that were opened on
+    /// request and not used for `browser.tabs.idle_minutes`, removes pictures older than 24 hours. Returns how many of
+    /// each.
+    pub fn sweep(&self, ahead: Duration, deadline: Deadline) -> (usize, usize) {
+        (self.profiles.sweep(ahead, deadline), self.shared.files.sweep(ahead))
     }
 
     /// Stops all browsers; none starts any more.

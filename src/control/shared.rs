@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::ports::Ports;
 use super::{Error, Files, Overrides};
-use crate::config::{Config, Home, Token};
-use crate::supervisor::Secrets;
+use crate::config::{self, Config, Home, Token};
+use crate::supervisor::{NavigationPolicy, Secrets};
 
 /// What all profiles of a home have in common.
 #[derive(Debug)]
@@ -13,6 +14,9 @@ pub(super) struct Shared {
     pub(super) config: Config,
     pub(super) overrides: Overrides,
     pub(super) files: Files,
+    pub(super) ports: Ports,
+    /// Where pages may go.
+    pub(super) navigation: NavigationPolicy,
     /// What must not be shown: the token, addresses of browsers.
     pub(super) secrets: Secrets,
     /// Nothing is started any more.
@@ -25,8 +29,16 @@ impl Shared {
         let urls = [overrides.cdp_url.clone(), config.browser.cdp_url.clone()].into_iter().flatten();
         let urls = urls.chain(config.browser.profiles.values().filter_map(|profile| profile.cdp_url.clone()));
         let secrets = Secrets::new(token.into_iter().chain(urls));
+        let rules = &config.browser.navigation;
+        let navigation = NavigationPolicy::new(&rules.allow, &rules.block, rules.private_addresses, rules.file_urls);
+        let navigation = navigation.map_err(|bad| config::Error::Wrong {
+            path: home.config(),
+            at: "browser.navigation".to_owned(),
+            problem: bad.to_string(),
+        })?;
+        let ports = Ports::new(&config);
         let files = Files::new(&home, &config.browser.upload_roots);
-        Ok(Self { home, config, overrides, files, secrets, closing: AtomicBool::new(false) })
+        Ok(Self { home, config, overrides, files, ports, navigation, secrets, closing: AtomicBool::new(false) })
     }
 
     pub(super) fn close(&self) {
