@@ -59,7 +59,8 @@ fn document() -> Value {
             },
         },
     });
-    bounded(&mut document);
+    exact(&mut document);
+    keep_used(&mut document);
     document
 }
 
@@ -89,7 +90,8 @@ fn operation(route: &Route, names: &[&str], asked: &mut SchemaGenerator, told: &
     if route.path == "/events" {
         let schema = json!({ "type": "string", "pattern": "^[0-9]{1,15}$" });
         let description = "The `id` of the last event that was seen.";
-        parameters.push(json!({ "name": "Last-Event-ID", "in": "header", "schema": schema, "description": description }));
+        parameters
+            .push(json!({ "name": "Last-Event-ID", "in": "header", "schema": schema, "description": description }));
     }
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();
@@ -241,8 +243,9 @@ fn may_be(route: &Route, status: u16) -> bool {
     }
 }
 
-/// Numbers have the bounds that their formats say in words.
-fn bounded(value: &mut Value) {
+/// Makes schemas say what the reading does: numbers have the bounds of their formats, and an action has the fields of
+/// its kind and no others.
+fn exact(value: &mut Value) {
     match value {
         Value::Object(map) => {
             let most = match map.get("format").and_then(Value::as_str) {
@@ -257,9 +260,56 @@ fn bounded(value: &mut Value) {
             {
                 map.insert("maximum".to_owned(), most.into());
             }
-            map.values_mut().for_each(bounded);
+            kinds(map);
+            map.values_mut().for_each(exact);
         }
-        Value::Array(all) => all.iter_mut().for_each(bounded),
+        Value::Array(all) => all.iter_mut().for_each(exact),
+        _ => {}
+    }
+}
+
+/// Moves the fields that all kinds have into each kind.
+fn kinds(map: &mut Map<String, Value>) {
+    let is_of_kinds = map
+        .get("oneOf")
+        .and_then(Value::as_array)
+        .is_some_and(|all| all.iter().all(|one| one.pointer("/properties/kind").is_some()));
+    if !is_of_kinds {
+        return;
+    }
+    let Some(Value::Object(shared)) = map.remove("properties") else { return };
+    map.remove("type");
+    let Some(Value::Array(all)) = map.get_mut("oneOf") else { return };
+    for one in all {
+        one["additionalProperties"] = false.into();
+        if let Some(own) = one.get_mut("properties").and_then(Value::as_object_mut) {
+            own.extend(shared.clone());
+        }
+    }
+}
+
+/// Leaves out what nothing refers to.
+fn keep_used(document: &mut Value) {
+    loop {
+        let mut used = Vec::new();
+        references(document, &mut used);
+        let used: Vec<String> = used.iter().filter_map(|path| path.rsplit('/').next()).map(str::to_owned).collect();
+        let Some(schemas) = document.pointer_mut(WHERE).and_then(Value::as_object_mut) else { return };
+        let before = schemas.len();
+        schemas.retain(|name, _| used.contains(name));
+        if schemas.len() == before {
+            return;
+        }
+    }
+}
+
+fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::Object(map) => {
+            found.extend(map.get("$ref").and_then(Value::as_str));
+            map.values().for_each(|value| references(value, found));
+        }
+        Value::Array(all) => all.iter().for_each(|value| references(value, found)),
         _ => {}
     }
 }
@@ -272,17 +322,6 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-
-    fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
-        match value {
-            Value::Object(map) => {
-                found.extend(map.get("$ref").and_then(Value::as_str));
-                map.values().for_each(|value| references(value, found));
-            }
-            Value::Array(all) => all.iter().for_each(|value| references(value, found)),
-            _ => {}
-        }
-    }
 
     #[test]
     fn every_route_is_described_and_every_reference_leads_somewhere() {

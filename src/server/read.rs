@@ -68,7 +68,9 @@ pub(super) fn body(bytes: &[u8]) -> Result<Map<String, Value>, Failure> {
     }
     match serde_json::from_slice(bytes) {
         Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(Failure::bad("the body is not a JSON object; send one, such as {\"url\": \"https://example.com\"}")),
+        Ok(_) => {
+            Err(Failure::bad("the body is not a JSON object; send one, such as {\"url\": \"https://example.com\"}"))
+        }
         Err(problem) => Err(Failure::bad(format!("the body is no JSON: {problem}"))),
     }
 }
@@ -100,8 +102,7 @@ pub(super) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'
     let known: Vec<&str> = known.collect();
     let meant = nearest(name, known.iter().copied()).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
     let list = if known.is_empty() { "there are none here".to_owned() } else { format!("known: {}", known.join(", ")) };
-    Failure::new("UNKNOWN_FIELD", format!("unknown {what} {}{meant} ({list})", shown(name)))
-        .with("field", &shown(name))
+    Failure::new("UNKNOWN_FIELD", format!("unknown {what} {}{meant} ({list})", shown(name))).with("field", &shown(name))
 }
 
 /// The beginning of what was sent, to be repeated.

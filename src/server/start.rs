@@ -6,10 +6,10 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::Front;
 use super::gate::Gate;
 use super::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
 use super::routes::{Found, answer, find};
-use super::Front;
 use crate::config::{self, Claim, Claimed, Config, Home, Running, Token};
 use crate::control::{self, Control, Overrides};
 use crate::sync::Deadline;
@@ -59,7 +59,9 @@ pub enum Error {
         bind: String,
     },
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {problem}; choose another port with --port or server.port, 0 for any free one")]
+    #[error(
+        "cannot listen on {address}: {problem}; choose another port with --port or server.port, 0 for any free one"
+    )]
     Bind {
         /// The address.
         address: SocketAddr,

@@ -37,16 +37,7 @@ struct Aimed {
 
 impl<'a> Call<'a> {
     pub(super) fn new(front: &'a Front, request: &'a Request, in_path: Vec<String>, deadline: Deadline) -> Self {
-        Self {
-            front,
-            request,
-            in_path,
-            profile: None,
-            target: None,
-            wish: None,
-            deadline,
-            aimed: RefCell::new(None),
-        }
+        Self { front, request, in_path, profile: None, target: None, wish: None, deadline, aimed: RefCell::new(None) }
     }
 
     pub(super) fn profile(&self) -> Result<Arc<Profile>, Failure> {

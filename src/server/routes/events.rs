@@ -149,7 +149,10 @@ mod tests {
     fn events_are_flat_and_named_as_elsewhere() {
         let dialog = json!({ "id": "d-1", "type": "alert", "message": "m", "default_prompt": "" });
         let opened = told(Kind::DialogOpened, &dialog);
-        assert_eq!((&opened["type"], &opened["message"], &opened["dialog"]), (&json!("dialog_opened"), &json!("m"), &dialog));
+        assert_eq!(
+            (&opened["type"], &opened["message"], &opened["dialog"]),
+            (&json!("dialog_opened"), &json!("m"), &dialog)
+        );
         let said = told(Kind::Console, &json!({ "level": "log", "line": 0, "column": 3, "frame_id": "F" }));
         assert_eq!((&said["line"], &said["column"], &said["frameId"]), (&json!(1), &json!(4), &json!("F")));
         let came = told(Kind::Download, &json!({ "suggested_filename": "a", "state": "in_progress" }));

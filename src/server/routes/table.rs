@@ -26,9 +26,15 @@ fn of_the_server() -> Vec<Route> {
             .quick()
             .global(),
         Route::of(Post, "/ui/ticket", "A ticket that opens the web UI once", own::ticket).quick().global(),
-        Route::other::<_, Whole>(Get, "/events", "What happens, as Server-Sent Events", "text/event-stream", events::stream)
-            .quick()
-            .tab(),
+        Route::other::<_, Whole>(
+            Get,
+            "/events",
+            "What happens, as Server-Sent Events",
+            "text/event-stream",
+            events::stream,
+        )
+        .quick()
+        .tab(),
     ]
 }
 
