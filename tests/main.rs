@@ -112,6 +112,8 @@ mod protocol;
 #[cfg(feature = "server")]
 mod server_events;
 #[cfg(feature = "server")]
+mod server_load;
+#[cfg(feature = "server")]
 mod server_openapi;
 #[cfg(feature = "server")]
 mod server_reading;
