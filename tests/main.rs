@@ -110,6 +110,8 @@ mod page_wait;
 mod project;
 mod protocol;
 #[cfg(feature = "server")]
+mod server_docs;
+#[cfg(feature = "server")]
 mod server_events;
 #[cfg(feature = "server")]
 mod server_load;
