@@ -2,6 +2,8 @@
 
 pub(crate) mod bridged;
 pub(crate) mod chrome;
+#[cfg(feature = "server")]
+pub(crate) mod controlled;
 pub(crate) mod driver;
 pub(crate) mod fake_cdp;
 mod fake_cdp_link;
