@@ -123,7 +123,7 @@ fn pages_of_the_browser_itself_are_no_tabs_and_a_used_page_is_not_taken_for_anot
     assert_ne!(opened.target_id, first.target_id);
     assert_eq!(profile.tabs().len(), 2);
     let supervisor = profile.running().unwrap().supervisor().clone();
-    let params = serde_json::json!({ "url": "chrome://version/" });
+    let params = serde_json::json!({ "url": "chrome://newtab/" });
     let made = supervisor.browser_raw("Target.createTarget", &params, soon()).unwrap();
     let hidden = TargetId::from(made["targetId"].as_str().unwrap());
     seen(&profile, "the page", |now| now.page(hidden.as_str()).is_some_and(|page| page.url.starts_with("chrome:")));
