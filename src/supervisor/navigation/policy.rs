@@ -231,7 +231,7 @@ pub(super) fn shown(url: &str) -> String {
             let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
             format!("{}://{host}{port}{}", url.scheme(), url.path())
         }
-        None if matches!(url.scheme(), "file" | "about" | "chrome" | "blob") => {
+        None if matches!(url.scheme(), "file" | "about" | "chrome") => {
             format!("{}:{}{}", url.scheme(), if url.scheme() == "file" { "//" } else { "" }, url.path())
         }
         None => format!("{}:…", url.scheme()),
