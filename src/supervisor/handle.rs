@@ -13,7 +13,7 @@ use super::kept::{Kept, Room};
 use super::link::Link;
 use super::liveness::Liveness;
 use super::log::EventLog;
-use super::navigation::{Lookups, NavigationPolicy, Verdict};
+use super::navigation::{Lookups, NavigationPolicy, Verdict, names};
 use super::options::{Pages, SupervisorOptions};
 use super::served::Picture;
 use super::snapshot::{ConsoleEntry, Phase, Snapshot};
@@ -101,7 +101,7 @@ impl Supervisor {
         if let (Some(policy), Pages::New { url, .. }) = (&navigation, &options.pages) {
             policy.check(url).map_err(|refused| refused.error(url))?;
         }
-        let (lookups, found) = Lookups::new();
+        let (lookups, found) = Lookups::new(names(navigation.as_ref()));
         let (requests, requests_out) = crossbeam_channel::bounded(REQUESTS);
         let (close, close_out) = crossbeam_channel::bounded(1);
         let (reply, started) = crossbeam_channel::bounded(1);
