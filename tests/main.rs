@@ -127,6 +127,8 @@ mod supervisor_answers;
 mod supervisor_blocked;
 mod supervisor_bridge;
 mod supervisor_calls;
+#[cfg(feature = "page")]
+mod supervisor_cancel;
 mod supervisor_chaos;
 mod supervisor_closing;
 mod supervisor_crash;
@@ -136,6 +138,8 @@ mod supervisor_fake_dialogs;
 mod supervisor_frames;
 mod supervisor_ledger;
 mod supervisor_moves;
+#[cfg(feature = "server")]
+mod supervisor_navigation;
 mod supervisor_popups;
 mod supervisor_reconnect;
 mod supervisor_registry;
