@@ -209,7 +209,7 @@ pub struct Navigate {
 }
 
 /// What came of a navigation.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Navigated {
     /// The tab.
