@@ -52,6 +52,8 @@ mod cli_supervise_page;
 #[cfg(feature = "server")]
 mod control_dialogs;
 #[cfg(feature = "server")]
+mod control_doctor;
+#[cfg(feature = "server")]
 mod control_files;
 #[cfg(feature = "server")]
 mod control_life;
