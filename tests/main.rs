@@ -109,6 +109,22 @@ mod page_typing;
 mod page_wait;
 mod project;
 mod protocol;
+#[cfg(feature = "server")]
+mod server_docs;
+#[cfg(feature = "server")]
+mod server_events;
+#[cfg(feature = "server")]
+mod server_load;
+#[cfg(feature = "server")]
+mod server_openapi;
+#[cfg(feature = "server")]
+mod server_reading;
+#[cfg(feature = "server")]
+mod server_routes;
+#[cfg(feature = "server")]
+mod server_start;
+#[cfg(feature = "server")]
+mod server_stuck;
 mod supervisor_answers;
 mod supervisor_blocked;
 mod supervisor_bridge;

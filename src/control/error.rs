@@ -122,7 +122,10 @@ fn meant(nearest: Option<&str>) -> String {
 
 impl From<supervisor::Error> for Error {
     fn from(error: supervisor::Error) -> Self {
-        Self::Page(error.into())
+        match error {
+            supervisor::Error::NavigationBlocked { url, reason } => Self::NavigationBlocked { url, reason },
+            error => Self::Page(error.into()),
+        }
     }
 }
 

@@ -25,7 +25,7 @@ use crate::sync::Deadline;
 /// What it may take to find the context of a script that is started.
 const STARTING: Duration = Duration::from_secs(2);
 /// How often a navigation looks for dialogs.
-const LOOK: Duration = Duration::from_millis(20);
+pub(super) const LOOK: Duration = Duration::from_millis(20);
 
 impl Supervisor {
     /// Evaluates a script in a frame and waits for its value; promises are awaited.
@@ -218,12 +218,12 @@ impl Supervisor {
     }
 
     /// The number of the last navigation that a page was kept from, 0 when there was none.
-    fn last_blocked(&self, route: &Route) -> u64 {
+    pub(super) fn last_blocked(&self, route: &Route) -> u64 {
         number_of(&self.snapshot(), route)
     }
 
     /// Fails when the page was kept from going somewhere since.
-    fn blocked_since(&self, route: &Route, before: u64) -> Result<(), Error> {
+    pub(super) fn blocked_since(&self, route: &Route, before: u64) -> Result<(), Error> {
         let now = self.snapshot();
         let blocked = now.page(route.target.as_str()).and_then(|page| page.blocked.as_ref());
         match blocked.filter(|blocked| blocked.number > before) {
@@ -234,7 +234,7 @@ impl Supervisor {
         }
     }
 
-    fn dismiss_calls(&self, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
+    pub(super) fn dismiss_calls(&self, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
         if self.snapshot().dialogs_of(target.as_str()).all(|dialog| !dialog.bridged) {
             return Ok(());
         }
@@ -430,6 +430,6 @@ fn no_such_context(error: &Error) -> bool {
     matches!(error, Error::Cdp(cdp::Error::Protocol { message, .. }) if message.contains("Cannot find context"))
 }
 
-fn blocked<C: Command>(dialog: &str) -> Error {
+pub(super) fn blocked<C: Command>(dialog: &str) -> Error {
     Error::Cdp(cdp::Error::BlockedByDialog { method: C::METHOD.into(), dialogs: vec![dialog.to_owned()] })
 }

@@ -246,9 +246,28 @@ impl Supervisor {
         context: Option<BrowserContextId>,
         deadline: Deadline,
     ) -> Result<TargetId, Error> {
+        self.open(url, context, false, deadline)
+    }
+
+    /// Opens a page behind the others, as [`open_page`](Self::open_page) does one in front.
+    ///
+    /// # Errors
+    /// Those of [`open_page`](Self::open_page).
+    pub fn open_behind(&self, url: &str, deadline: Deadline) -> Result<TargetId, Error> {
+        self.open(url, None, true, deadline)
+    }
+
+    fn open(
+        &self,
+        url: &str,
+        context: Option<BrowserContextId>,
+        behind: bool,
+        deadline: Deadline,
+    ) -> Result<TargetId, Error> {
         self.check_navigation(url, deadline)?;
         self.connected(deadline)?;
-        self.ask("opening the page", deadline, |reply| Request::Open { url: url.to_owned(), context, reply })
+        let url = url.to_owned();
+        self.ask("opening the page", deadline, |reply| Request::Open { url, context, behind, reply })
     }
 
     /// Closes a page of the task. Open dialogs are dismissed first: Chromium crashes as a whole when

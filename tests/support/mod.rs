@@ -1,5 +1,7 @@
 //! What tests share.
 
+#[cfg(feature = "server")]
+pub(crate) mod api;
 pub(crate) mod bridged;
 pub(crate) mod chrome;
 pub(crate) mod driver;
@@ -23,6 +25,8 @@ pub(crate) mod proxy;
 pub(crate) mod renderers;
 #[cfg(feature = "page")]
 pub(crate) mod resting;
+#[cfg(feature = "server")]
+pub(crate) mod schema;
 pub(crate) mod site;
 #[cfg(feature = "page")]
 pub(crate) mod staged;

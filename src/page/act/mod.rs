@@ -43,10 +43,12 @@ use crate::sync::{Cancel, Deadline};
 
 /// What came of an action.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Outcome {
     /// The tab.
+    #[cfg_attr(feature = "server", schemars(with = "Option<String>"))]
     pub target_id: Option<TargetId>,
     /// Its address afterwards.
     pub url: String,
@@ -58,6 +60,7 @@ pub struct Outcome {
     pub navigated: bool,
     /// Tabs that it opened.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "server", schemars(with = "Vec<String>"))]
     pub new_tabs: Vec<TargetId>,
     /// Downloads that it started, where they are caught, as they stood when it was over: their end is not
     /// waited for.

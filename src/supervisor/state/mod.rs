@@ -152,7 +152,7 @@ impl State {
         let tag = self.expect(Waiting::Started);
         self.send(None, tag, Outgoing::AttachPages);
         if let Pages::New { url, context } = self.options.pages.clone() {
-            self.create_page(url, context, None, now);
+            self.create_page(url, context, false, None);
         }
     }
 

@@ -11,7 +11,7 @@ use super::super::chooser::ChosenFiles;
 use super::super::error::Error;
 use super::super::log::Kind;
 use super::super::options::Pages;
-use super::super::policy::{ArmedAnswer, DialogPolicy, DialogRule};
+use super::super::policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule};
 use super::super::snapshot::{ClosedDialog, PageState, Phase};
 use super::super::standing::{Login, Sessions, Standing};
 use super::told::Told;
@@ -30,14 +30,14 @@ pub(in crate::supervisor) enum Request {
     Started { reply: Response<()> },
     /// Answer a dialog.
     Respond { id: Option<String>, accept: bool, text: Option<String>, reply: Response<ClosedDialog> },
-    /// Answer dialogs to come.
-    Arm { armed: ArmedAnswer, reply: Response<()> },
-    /// Drop what is armed.
-    Disarm { reply: Response<()> },
+    /// Answer dialogs to come; in the place of what is armed for the same ones.
+    Arm { armed: ArmedAnswer, anew: bool, reply: Response<()> },
+    /// Drop what is armed, or what is armed for these dialogs.
+    Disarm { when: Option<DialogMatch>, reply: Response<()> },
     /// Change what happens to dialogs.
     Policy { policy: DialogPolicy, rules: Vec<DialogRule>, reply: Response<()> },
     /// Open a page.
-    Open { url: String, context: Option<BrowserContextId>, reply: Response<TargetId> },
+    Open { url: String, context: Option<BrowserContextId>, behind: bool, reply: Response<TargetId> },
     /// Tell whether a page may go somewhere.
     MayVisit { url: String, reply: Response<()> },
     /// Close a page.
@@ -299,12 +299,15 @@ impl State {
         }
         match request {
             Request::Started { reply } => self.requests.started.push(reply),
-            Request::Arm { armed, reply } => {
+            Request::Arm { armed, anew, reply } => {
+                if anew {
+                    self.disarm(Some(&armed.when));
+                }
                 let outcome = self.arm(armed, now);
                 self.requests.told.push(Told::Done(reply, outcome));
             }
-            Request::Disarm { reply } => {
-                self.disarm();
+            Request::Disarm { when, reply } => {
+                self.disarm(when.as_ref());
                 self.requests.told.push(Told::Done(reply, Ok(())));
             }
             Request::Policy { policy, rules, reply } => {
@@ -320,7 +323,7 @@ impl State {
                     self.requests.responded(number, Err(error));
                 }
             }
-            Request::Open { url, context, reply } => self.create_page(url, context, Some(reply), now),
+            Request::Open { url, context, behind, reply } => self.create_page(url, context, behind, Some(reply)),
             Request::MayVisit { url, reply } => self.may_visit(url, reply, now),
             Request::Close { target, reply } => {
                 if self.page_index(&target).is_none() {
@@ -377,8 +380,8 @@ impl State {
         &mut self,
         url: String,
         context: Option<BrowserContextId>,
+        behind: bool,
         reply: Option<Response<TargetId>>,
-        _now: Now,
     ) {
         self.requests.next += 1;
         let request = self.requests.next;
@@ -387,7 +390,7 @@ impl State {
         let url = if then.is_some() { BLANK.to_owned() } else { url };
         self.requests.opening.insert(request, Opening { reply, target: None, then });
         let tag = self.expect(Waiting::Created { request });
-        self.send(None, tag, Outgoing::CreatePage { url, context });
+        self.send(None, tag, Outgoing::CreatePage { url, context, behind });
     }
 
     pub(super) fn page_created(&mut self, request: u64, created: Result<CreateTargetReturns, cdp::Error>, now: Now) {
@@ -570,7 +573,7 @@ fn refuse(request: Request, error: Error) {
         | Request::MayVisit { reply, .. }
         | Request::CaughtUp { reply }
         | Request::Arm { reply, .. }
-        | Request::Disarm { reply }
+        | Request::Disarm { reply, .. }
         | Request::Network { reply, .. }
         | Request::Standing { reply, .. }
         | Request::Login { reply, .. }

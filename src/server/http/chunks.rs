@@ -1,0 +1,119 @@
+//! Bodies in chunks (RFC 9112, section 7.1), read as they come.
+
+/// Bytes of a size line with its extensions, at most.
+const MAX_LINE: usize = 256;
+/// Bytes of all trailers at most. They are read and dropped.
+const MAX_TRAILERS: usize = 4096;
+
+/// Where in a chunked body the reading stands.
+#[derive(Debug)]
+pub(super) struct Chunks {
+    at: At,
+    /// Whether the last byte was a carriage return, which only a line feed may follow.
+    returned: bool,
+    /// Bytes of the line so far, and of all trailers.
+    line: usize,
+    trailers: usize,
+}
+
+#[derive(Debug)]
+enum At {
+    Size { value: u64, digits: usize },
+    Extension { value: u64 },
+    Data { left: usize },
+    Behind,
+    Trailers,
+}
+
+/// What is wrong with a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wrong {
+    /// Its form.
+    Malformed,
+    /// Its size.
+    TooLarge,
+}
+
+/// What was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Took {
+    /// Bytes of the input that are done with.
+    pub(super) bytes: usize,
+    /// Whether the body ended with them.
+    pub(super) ended: bool,
+}
+
+impl Chunks {
+    pub(super) fn new() -> Self {
+        Self { at: At::Size { value: 0, digits: 0 }, returned: false, line: 0, trailers: 0 }
+    }
+
+    /// Reads on. What the chunks hold is added to `body`, which never gets longer than `most`.
+    pub(super) fn read(&mut self, input: &[u8], body: &mut Vec<u8>, most: usize) -> Result<Took, Wrong> {
+        let mut at = 0;
+        while let Some(&byte) = input.get(at) {
+            if let At::Data { left } = &mut self.at {
+                let take = (*left).min(input.len() - at);
+                body.extend_from_slice(&input[at..at + take]);
+                *left -= take;
+                at += take;
+                if *left == 0 {
+                    self.at = At::Behind;
+                }
+                continue;
+            }
+            at += 1;
+            if self.byte(byte, body.len(), most)? {
+                return Ok(Took { bytes: at, ended: true });
+            }
+        }
+        Ok(Took { bytes: at, ended: false })
+    }
+
+    /// One byte outside of data. Whether the body ended with it.
+    fn byte(&mut self, byte: u8, have: usize, most: usize) -> Result<bool, Wrong> {
+        if self.returned {
+            self.returned = false;
+            return if byte == b'\n' { self.line_end(have, most) } else { Err(Wrong::Malformed) };
+        }
+        match (byte, &mut self.at) {
+            (b'\r', At::Size { digits: 0, .. }) | (b'\n', _) => return Err(Wrong::Malformed),
+            (b'\r', _) => {
+                self.returned = true;
+                return Ok(false);
+            }
+            (_, At::Size { value, digits }) => match (char::from(byte).to_digit(16), byte) {
+                (Some(digit), _) if *digits < 15 => {
+                    *value = *value * 16 + u64::from(digit);
+                    *digits += 1;
+                }
+                (Some(_), _) => return Err(Wrong::TooLarge),
+                (None, b';' | b' ' | b'\t') if *digits > 0 => self.at = At::Extension { value: *value },
+                (None, _) => return Err(Wrong::Malformed),
+            },
+            (_, At::Behind | At::Data { .. }) => return Err(Wrong::Malformed),
+            (_, At::Extension { .. } | At::Trailers) if byte == 0 => return Err(Wrong::Malformed),
+            (_, At::Extension { .. }) => {}
+            (_, At::Trailers) => self.trailers += 1,
+        }
+        self.line += 1;
+        let too_long = self.trailers > MAX_TRAILERS || self.line > MAX_LINE && !matches!(self.at, At::Trailers);
+        if too_long { Err(Wrong::Malformed) } else { Ok(false) }
+    }
+
+    fn line_end(&mut self, have: usize, most: usize) -> Result<bool, Wrong> {
+        let line = std::mem::take(&mut self.line);
+        match self.at {
+            At::Size { value, .. } | At::Extension { value } => {
+                let size = usize::try_from(value).map_err(|_| Wrong::TooLarge)?;
+                if size > most.saturating_sub(have) {
+                    return Err(Wrong::TooLarge);
+                }
+                self.at = if size == 0 { At::Trailers } else { At::Data { left: size } };
+            }
+            At::Behind | At::Data { .. } => self.at = At::Size { value: 0, digits: 0 },
+            At::Trailers => return Ok(line == 0),
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,293 @@
+//! One connection, as `http-in` sees it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use http::StatusCode;
+
+use super::answer::Answer;
+use super::encode::{self, Manner};
+use super::intake::{Asked, Budget, Intake, Step};
+use super::limits::Limits;
+use super::request::Head;
+use super::wire::Wire;
+use crate::sync::Cancel;
+
+/// How long, and for how many bytes, a client that is refused may go on sending: until it has seen the answer.
+const DRAIN_TIME: Duration = Duration::from_secs(2);
+const DRAIN_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes read in one turn, so that one client does not hold up the others.
+const TURN: usize = 256 * 1024;
+/// Bytes read at once.
+const PIECE: usize = 16 * 1024;
+
+const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+
+/// A connection.
+pub(super) struct Conn {
+    pub(super) wire: Arc<Wire>,
+    intake: Intake,
+    state: State,
+    /// When the state began, or something last went forward in it.
+    since: Instant,
+    /// The client sends nothing more.
+    ended: bool,
+    /// What is to be sent, and how much of it was.
+    out: Vec<u8>,
+    at: usize,
+}
+
+enum State {
+    /// Requests are read.
+    Reading,
+    /// Somebody answers a request.
+    Busy(Cancel),
+    /// An answer goes out; then the next request is read, or the connection ends.
+    Sending { keep: bool },
+    /// Everything is said; what the client still sends is read and dropped.
+    Draining { left: usize },
+}
+
+/// What a connection needs next.
+pub(super) enum Turn {
+    /// The system tells when there is more to do.
+    Wait,
+    /// There is more to do at once.
+    Again,
+    /// It is over.
+    Close,
+    /// A request is to be done.
+    Job { asked: Box<Asked>, cancel: Cancel, before: Vec<u8> },
+}
+
+impl Conn {
+    pub(super) fn new(wire: Wire, peer: SocketAddr, limits: &Limits, budget: &Arc<Budget>) -> Self {
+        Self {
+            wire: Arc::new(wire),
+            intake: Intake::new(peer, limits, budget),
+            state: State::Reading,
+            since: Instant::now(),
+            ended: false,
+            out: Vec::new(),
+            at: 0,
+        }
+    }
+
+    /// Goes on as far as bytes reach.
+    pub(super) fn go_on(&mut self, admit: &mut dyn FnMut(&Head) -> Result<(), Answer>) -> Turn {
+        let mut left = TURN;
+        loop {
+            let turn = match self.state {
+                State::Reading => self.read_request(admit, &mut left),
+                State::Busy(_) => self.watch(&mut left),
+                State::Sending { keep } => self.send(keep),
+                State::Draining { .. } => self.drain(&mut left),
+            };
+            if let Some(turn) = turn {
+                return turn;
+            }
+        }
+    }
+
+    fn read_request(&mut self, admit: &mut dyn FnMut(&Head) -> Result<(), Answer>, left: &mut usize) -> Option<Turn> {
+        match self.intake.step(admit) {
+            Step::More if self.ended => Some(Turn::Close),
+            Step::More => self.fill(left),
+            Step::Continue => {
+                self.out.extend_from_slice(CONTINUE);
+                match self.wire.write_from(&self.out, &mut self.at) {
+                    Ok(true) => (self.out, self.at) = (Vec::new(), 0),
+                    Ok(false) => {} // goes out before the answer
+                    Err(_) => return Some(Turn::Close),
+                }
+                None
+            }
+            Step::Refused(answer) => {
+                self.refuse(&answer);
+                None
+            }
+            Step::Ready(asked) => {
+                let cancel = Cancel::new();
+                self.enter(State::Busy(cancel.clone()));
+                let before = std::mem::take(&mut self.out).split_off(std::mem::take(&mut self.at));
+                Some(Turn::Job { asked, cancel, before })
+            }
+        }
+    }
+
+    /// Reads a piece into the intake. `None`: something came.
+    fn fill(&mut self, left: &mut usize) -> Option<Turn> {
+        if *left == 0 {
+            return Some(Turn::Again);
+        }
+        let mut piece = [0; PIECE];
+        let size = self.intake.room().min(PIECE);
+        match self.wire.read(&mut piece[..size]) {
+            Ok(None) => Some(Turn::Wait),
+            Ok(Some(0)) if size > 0 => {
+                self.ended = true;
+                None
+            }
+            Ok(Some(count)) => {
+                self.intake.feed(&piece[..count]);
+                *left = left.saturating_sub(count.max(1));
+                None
+            }
+            Err(_) => Some(Turn::Close),
+        }
+    }
+
+    /// While somebody answers: keeps what comes, and sees the client hang up.
+    fn watch(&mut self, left: &mut usize) -> Option<Turn> {
+        let State::Busy(cancel) = &self.state else { return Some(Turn::Wait) };
+        let cancel = cancel.clone();
+        if self.ended || self.intake.room() == 0 {
+            return Some(Turn::Wait);
+        }
+        match self.fill(left) {
+            Some(Turn::Close) => {
+                self.ended = true;
+                cancel.set();
+                self.wire.tell_writable();
+                Some(Turn::Wait)
+            }
+            None if self.ended => {
+                cancel.set();
+                Some(Turn::Wait)
+            }
+            turn => turn,
+        }
+    }
+
+    /// The system says that the client closed the connection, in `both` ways or its own.
+    pub(super) fn hung_up(&mut self, both: bool) {
+        // Usually the end is read, behind what the client sent. One that was there when the request was is no sign
+        // of a client that gave up: some close their way when they have asked.
+        if both || self.intake.room() == 0 {
+            self.cancel();
+        }
+    }
+
+    fn send(&mut self, keep: bool) -> Option<Turn> {
+        let before = self.at;
+        let wrote = self.wire.write_from(&self.out, &mut self.at);
+        if self.at > before {
+            self.since = Instant::now();
+        }
+        match wrote {
+            Ok(false) => return Some(Turn::Wait),
+            Err(_) => return Some(Turn::Close),
+            Ok(true) => (self.out, self.at) = (Vec::new(), 0),
+        }
+        if keep {
+            self.enter(State::Reading);
+            return None;
+        }
+        if self.wire.finish().is_err() || self.ended {
+            return Some(Turn::Close);
+        }
+        self.enter(State::Draining { left: DRAIN_BYTES });
+        None
+    }
+
+    fn drain(&mut self, turn: &mut usize) -> Option<Turn> {
+        let State::Draining { left } = &mut self.state else { return Some(Turn::Wait) };
+        let mut piece = [0; PIECE];
+        match self.wire.read(&mut piece) {
+            Ok(None) => Some(Turn::Wait),
+            Ok(Some(0)) | Err(_) => Some(Turn::Close),
+            Ok(Some(count)) => {
+                *left = left.saturating_sub(count);
+                *turn = turn.saturating_sub(count);
+                match (*left, *turn) {
+                    (0, _) => Some(Turn::Close),
+                    (_, 0) => Some(Turn::Again),
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    fn enter(&mut self, state: State) {
+        self.state = state;
+        self.since = Instant::now();
+    }
+
+    /// Answers instead of a worker, and ends the connection behind it.
+    pub(super) fn refuse(&mut self, answer: &Answer) {
+        self.out.drain(..self.at);
+        self.at = 0;
+        self.out.extend(encode::answer(answer, Manner { keep: false, head_only: false }));
+        self.enter(State::Sending { keep: false });
+    }
+
+    /// Comes back from who answered, with what the client has not taken yet.
+    pub(super) fn come_back(&mut self, bytes: Vec<u8>, at: usize, keep: bool) {
+        (self.out, self.at) = (bytes, at);
+        self.enter(State::Sending { keep });
+    }
+
+    /// Bytes of an answer that are not sent.
+    pub(super) fn unsent(&self) -> usize {
+        self.out.len() - self.at
+    }
+
+    /// Whether somebody answers a request of it.
+    pub(super) fn is_busy(&self) -> bool {
+        matches!(self.state, State::Busy(_))
+    }
+
+    /// Whether an answer of it is going out.
+    pub(super) fn is_sending(&self) -> bool {
+        matches!(self.state, State::Sending { .. })
+    }
+
+    /// Cancels the request that is being answered.
+    pub(super) fn cancel(&self) {
+        if let State::Busy(cancel) = &self.state {
+            cancel.set();
+        }
+    }
+
+    /// Since when nothing has been asked, if it can be closed without a loss.
+    pub(super) fn idle_since(&self) -> Option<Instant> {
+        let idle = match self.state {
+            State::Reading => self.intake.begun().is_none(),
+            State::Draining { .. } => true,
+            State::Busy(_) | State::Sending { .. } => false,
+        };
+        idle.then_some(self.since)
+    }
+
+    /// Whether the client has asked something that was not read yet.
+    pub(super) fn asks_unheard(&self) -> bool {
+        matches!(self.state, State::Reading) && self.wire.has_input()
+    }
+
+    /// When it has been waited for long enough.
+    pub(super) fn expires(&self, limits: &Limits) -> Option<Instant> {
+        match self.state {
+            State::Reading => Some(match self.intake.begun() {
+                Some(begun) => begun + limits.reading,
+                None => self.since + limits.idle,
+            }),
+            State::Busy(_) => None,
+            State::Sending { .. } => Some(self.since + limits.writing),
+            State::Draining { .. } => Some(self.since + DRAIN_TIME),
+        }
+    }
+
+    /// It has been waited for long enough. Whether there is something left to say.
+    pub(super) fn expire(&mut self) -> bool {
+        let late = matches!(self.state, State::Reading) && self.intake.begun().is_some();
+        if late {
+            self.refuse(&Answer::failure(
+                StatusCode::REQUEST_TIMEOUT,
+                "TIMEOUT",
+                "the request did not arrive in time; send its head, and then its body, within 10 seconds",
+            ));
+        }
+        late
+    }
+}

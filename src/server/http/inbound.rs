@@ -1,0 +1,356 @@
+//! The thread of all connections, `http-in`.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Receiver;
+use mio::event::Source as _;
+use mio::net::{TcpListener, TcpStream};
+use mio::{Events, Interest, Poll, Token};
+use parking_lot::Mutex;
+
+use super::Lane;
+use super::answer::Answer;
+use super::conn::{Conn, Turn};
+use super::intake::Budget;
+use super::lanes::{self, Crew, Job};
+use super::request::Head;
+use super::shared::{Outcome, Phase, Return, Shared};
+use super::streams::Streams;
+use super::wire::Wire;
+use crate::sync::Thread;
+
+pub(super) const LISTENER: Token = Token(0);
+pub(super) const WAKER: Token = Token(1);
+/// The first connection's.
+const FIRST: usize = 2;
+/// Connections above the limit that are told so, at most; beyond that they are closed unheard.
+pub(super) const REFUSED: usize = 64;
+/// Connections taken in one turn.
+const ACCEPTS: usize = 128;
+/// How long accepting rests when the system has no descriptor left.
+const REST: Duration = Duration::from_millis(100);
+
+/// What `http-in` owns.
+pub(super) struct Inbound {
+    poll: Poll,
+    listener: Option<TcpListener>,
+    /// There may be connections to take.
+    knocked: bool,
+    /// Not before.
+    resting: Option<Instant>,
+    conns: HashMap<Token, Conn>,
+    next: usize,
+    /// Connections with more to do at once.
+    again: Vec<Token>,
+    /// No connection expires before.
+    sweep: Option<Instant>,
+    /// Bytes of answers that wait for their clients.
+    unsent: usize,
+    budget: Arc<Budget>,
+    crews: Option<[Crew; 2]>,
+    workers: Arc<Mutex<Vec<Thread>>>,
+    returns: Receiver<Return>,
+    shared: Arc<Shared>,
+}
+
+impl Inbound {
+    pub(super) fn new(
+        poll: Poll,
+        listener: TcpListener,
+        returns: Receiver<Return>,
+        shared: &Arc<Shared>,
+        streams: &Arc<Streams>,
+        workers: &Arc<Mutex<Vec<Thread>>>,
+    ) -> Self {
+        let limits = &shared.limits;
+        let crews = [
+            Crew::new("http-ctl", limits.control_threads, shared, streams),
+            Crew::new("http-act", limits.action_threads, shared, streams),
+        ];
+        Self {
+            poll,
+            listener: Some(listener),
+            knocked: false,
+            resting: None,
+            conns: HashMap::new(),
+            next: FIRST,
+            again: Vec::new(),
+            sweep: None,
+            unsent: 0,
+            budget: Budget::new(limits.bodies_bytes),
+            crews: Some(crews),
+            workers: Arc::clone(workers),
+            returns,
+            shared: Arc::clone(shared),
+        }
+    }
+
+    /// Serves until the server leaves.
+    pub(super) fn run(mut self) {
+        let mut events = Events::with_capacity(256);
+        loop {
+            match self.poll.poll(&mut events, self.patience()) {
+                Ok(()) => {}
+                Err(problem) if problem.kind() == io::ErrorKind::Interrupted => continue,
+                Err(problem) => {
+                    tracing::error!(%problem, "connections cannot be waited for; the server ends");
+                    break;
+                }
+            }
+            for event in &events {
+                match event.token() {
+                    LISTENER => self.knocked = true,
+                    WAKER => {}
+                    token => {
+                        let both = event.is_write_closed() || event.is_error();
+                        self.told(token, event.is_read_closed() || both, both, event.is_writable());
+                    }
+                }
+            }
+            for token in std::mem::take(&mut self.again) {
+                self.go_on(token);
+            }
+            while let Ok(Return { token, outcome }) = self.returns.try_recv() {
+                self.come_back(token, outcome);
+            }
+            if self.shared.phase() != Phase::Serving && self.end() {
+                break;
+            }
+            self.accept();
+            self.expire();
+        }
+        let tokens: Vec<Token> = self.conns.keys().copied().collect();
+        tokens.into_iter().for_each(|token| self.close(token));
+    }
+
+    /// How long there is nothing to do by itself.
+    fn patience(&self) -> Option<Duration> {
+        if !self.again.is_empty() || self.knocked && self.resting.is_none() {
+            return Some(Duration::ZERO);
+        }
+        let resting = self.resting.filter(|_| self.knocked);
+        let next = [self.sweep, resting].into_iter().flatten().min()?;
+        // Rounded up: a poller that counts in milliseconds would come too early, again and again.
+        Some(next.saturating_duration_since(Instant::now()) + Duration::from_millis(1))
+    }
+
+    // ---- connections ------------------------------------------------------
+
+    fn accept(&mut self) {
+        if self.resting.is_some_and(|until| until > Instant::now()) {
+            return;
+        }
+        self.resting = None;
+        for _ in 0..ACCEPTS {
+            let Some(listener) = self.listener.as_ref().filter(|_| self.knocked) else { return };
+            match listener.accept() {
+                Ok((socket, peer)) => self.admit(socket, peer),
+                Err(problem) => match problem.kind() {
+                    io::ErrorKind::WouldBlock => self.knocked = false,
+                    io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset => {}
+                    _ => {
+                        // No descriptor or memory left. A connection that nobody uses gives its own back.
+                        tracing::warn!(%problem, "a connection could not be taken");
+                        if !self.make_room() {
+                            self.resting = Some(Instant::now() + REST);
+                        }
+                        return;
+                    }
+                },
+            }
+        }
+    }
+
+    fn admit(&mut self, socket: TcpStream, peer: SocketAddr) {
+        let full = self.conns.len() >= self.shared.limits.connections && !self.make_room();
+        if full && self.conns.len() >= self.shared.limits.connections + REFUSED {
+            return;
+        }
+        let _ = socket.set_nodelay(true);
+        let mut wire = Wire::new(socket);
+        let token = self.free_token();
+        if let Err(problem) = wire.register(self.poll.registry(), token, Interest::READABLE | Interest::WRITABLE) {
+            tracing::warn!(%problem, "a connection could not be watched");
+            return;
+        }
+        let mut conn = Conn::new(wire, peer, &self.shared.limits, &self.budget);
+        if full {
+            conn.refuse(&Answer::busy("the server has as many connections as it serves; try again"));
+            self.unsent += conn.unsent();
+        }
+        self.conns.insert(token, conn);
+        self.shared.connections.store(self.conns.len(), Ordering::Relaxed);
+        self.go_on(token);
+    }
+
+    fn free_token(&mut self) -> Token {
+        loop {
+            let token = Token(self.next);
+            self.next = self.next.checked_add(1).filter(|next| *next < usize::MAX).unwrap_or(FIRST);
+            if !self.conns.contains_key(&token) {
+                return token;
+            }
+        }
+    }
+
+    /// Closes the connection that was idle longest, if there is one.
+    fn make_room(&mut self) -> bool {
+        for _ in 0..8 {
+            let idle = self.conns.iter().filter_map(|(token, conn)| Some((conn.idle_since()?, *token)));
+            let Some((_, token)) = idle.min() else { return false };
+            if !self.conns.get(&token).is_some_and(|conn| conn.asks_unheard()) {
+                self.close(token);
+                return true;
+            }
+            self.go_on(token); // it just began to ask
+        }
+        false
+    }
+
+    fn told(&mut self, token: Token, closed: bool, both: bool, writable: bool) {
+        if let Some(conn) = self.conns.get_mut(&token).filter(|conn| conn.is_busy()) {
+            if closed {
+                conn.hung_up(both);
+            }
+            if closed || writable {
+                conn.wire.tell_writable();
+            }
+        }
+        self.go_on(token);
+    }
+
+    /// Does what can be done for a connection.
+    fn go_on(&mut self, token: Token) {
+        loop {
+            let Some(conn) = self.conns.get_mut(&token) else { return };
+            let unsent = conn.unsent();
+            let handler = &*self.shared.handler;
+            let turn = conn.go_on(&mut |head| asked(|| handler.admit(head)).unwrap_or_else(|| Err(lanes::failed())));
+            self.unsent = (self.unsent + conn.unsent()).saturating_sub(unsent);
+            match turn {
+                Turn::Wait => break,
+                Turn::Again => {
+                    self.again.push(token);
+                    break;
+                }
+                Turn::Close => return self.close(token),
+                Turn::Job { asked, cancel, before } => {
+                    let wire = Arc::clone(&conn.wire);
+                    self.dispatch(Job { token, wire, asked, cancel, before });
+                }
+            }
+        }
+        let expires = self.conns.get(&token).and_then(|conn| conn.expires(&self.shared.limits));
+        self.sweep = [self.sweep, expires].into_iter().flatten().min();
+    }
+
+    fn dispatch(&mut self, job: Job) {
+        let token = job.token;
+        let refused = match (self.lane(&job.asked.head), &mut self.crews) {
+            (None, _) => Some(lanes::failed()),
+            (_, None) => Some(Answer::busy("the server is stopping")),
+            (Some(lane), Some([control, action])) => {
+                let crew = if lane == Lane::Control { control } else { action };
+                match crew.take(job) {
+                    Ok(started) => {
+                        self.workers.lock().extend(started);
+                        None
+                    }
+                    Err(_) => Some(Answer::busy("as many requests wait as may; try again")),
+                }
+            }
+        };
+        if let (Some(answer), Some(conn)) = (refused, self.conns.get_mut(&token)) {
+            conn.refuse(&answer);
+            self.unsent += conn.unsent();
+        }
+    }
+
+    fn lane(&self, head: &Head) -> Option<Lane> {
+        asked(|| self.shared.handler.lane(head))
+    }
+
+    fn come_back(&mut self, token: Token, outcome: Outcome) {
+        let Some(conn) = self.conns.get_mut(&token) else { return };
+        let Outcome::Answered { bytes, at, keep } = outcome else { return self.close(token) };
+        let left = bytes.len() - at;
+        if left > 0 && self.unsent > self.shared.limits.unsent_bytes {
+            tracing::warn!("clients take their answers too slowly; a connection is closed");
+            return self.close(token);
+        }
+        conn.come_back(bytes, at, keep && self.listener.is_some());
+        self.unsent += left;
+        self.go_on(token);
+    }
+
+    fn close(&mut self, token: Token) {
+        let Some(conn) = self.conns.remove(&token) else { return };
+        self.unsent = self.unsent.saturating_sub(conn.unsent());
+        conn.wire.abandon();
+        conn.cancel();
+        self.shared.connections.store(self.conns.len(), Ordering::Relaxed);
+        self.resting = None; // there is a descriptor again
+    }
+
+    /// Ends what took too long.
+    fn expire(&mut self) {
+        let now = Instant::now();
+        if self.sweep.is_none_or(|sweep| sweep > now) {
+            return;
+        }
+        let limits = &self.shared.limits;
+        let expires = |conn: &Conn| conn.expires(limits);
+        let late: Vec<Token> = self
+            .conns
+            .iter()
+            .filter(|(_, conn)| expires(conn).is_some_and(|at| at <= now))
+            .map(|(token, _)| *token)
+            .collect();
+        for token in late {
+            match self.conns.get_mut(&token).map(Conn::expire) {
+                Some(true) => {
+                    self.unsent += self.conns.get(&token).map_or(0, Conn::unsent);
+                    self.go_on(token);
+                }
+                _ => self.close(token),
+            }
+        }
+        let limits = &self.shared.limits;
+        self.sweep = self.conns.values().filter_map(|conn| conn.expires(limits)).min();
+    }
+
+    // ---- the end ----------------------------------------------------------
+
+    /// One turn on the way to the end. Whether it is reached.
+    fn end(&mut self) -> bool {
+        let phase = self.shared.phase();
+        if let Some(mut listener) = self.listener.take() {
+            let _ = self.poll.registry().deregister(&mut listener);
+            self.crews = None; // the workers end when their queue is empty
+        }
+        let cancelling = phase >= Phase::Cancelling;
+        let over = |conn: &Conn| !conn.is_busy() && (cancelling || !conn.is_sending());
+        let over: Vec<Token> = self.conns.iter().filter(|(_, conn)| over(conn)).map(|(token, _)| *token).collect();
+        over.into_iter().for_each(|token| self.close(token));
+        if cancelling {
+            self.conns.values().for_each(Conn::cancel);
+        }
+        self.conns.is_empty() || phase == Phase::Leaving
+    }
+}
+
+/// What a handler says on this thread; `None` when it panicked.
+fn asked<T>(ask: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(ask)).ok()
+}
+
+/// A queue that has a place for every connection.
+pub(super) fn places(connections: usize) -> usize {
+    connections + REFUSED + 1
+}

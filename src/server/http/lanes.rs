@@ -1,0 +1,146 @@
+//! The threads that do requests.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use http::{Method, StatusCode};
+use mio::Token;
+
+use super::answer::{Answer, Body};
+use super::encode::{self, Manner};
+use super::intake::Asked;
+use super::request::Request;
+use super::shared::{Outcome, Phase, Shared};
+use super::streams::{Stream, Streams};
+use super::wire::Wire;
+use crate::sync::{Cancel, Thread, spawn};
+
+/// A request on its way to a worker.
+pub(super) struct Job {
+    pub(super) token: Token,
+    pub(super) wire: Arc<Wire>,
+    pub(super) asked: Box<Asked>,
+    pub(super) cancel: Cancel,
+    /// What has to go out before the answer.
+    pub(super) before: Vec<u8>,
+}
+
+/// Threads with one bounded queue. `http-in` owns it; dropping it lets the threads end once the queue is empty.
+pub(super) struct Crew {
+    name: &'static str,
+    most: usize,
+    queue: Sender<Job>,
+    jobs: Receiver<Job>,
+    /// Requests that were taken on and are not done.
+    open: Arc<AtomicUsize>,
+    threads: usize,
+    shared: Arc<Shared>,
+    streams: Arc<Streams>,
+}
+
+impl Crew {
+    pub(super) fn new(name: &'static str, most: usize, shared: &Arc<Shared>, streams: &Arc<Streams>) -> Self {
+        let (queue, jobs) = bounded(shared.limits.queue.max(1));
+        let (shared, streams) = (Arc::clone(shared), Arc::clone(streams));
+        Self { name, most: most.max(1), queue, jobs, open: Arc::default(), threads: 0, shared, streams }
+    }
+
+    /// Takes a request on. Gives it back when the queue is full or there is no thread to be had.
+    pub(super) fn take(&mut self, job: Job) -> Result<Option<Thread>, Job> {
+        let open = self.open.fetch_add(1, Ordering::AcqRel) + 1;
+        let mut started = None;
+        if open > self.threads && self.threads < self.most {
+            match self.start() {
+                Ok(thread) => started = Some(thread),
+                Err(problem) => tracing::warn!(%problem, lane = self.name, "no further thread"),
+            }
+        }
+        let refused =
+            if self.threads == 0 { Some(job) } else { self.queue.try_send(job).err().map(TrySendError::into_inner) };
+        match refused {
+            None => Ok(started),
+            Some(job) => {
+                self.open.fetch_sub(1, Ordering::AcqRel);
+                Err(job)
+            }
+        }
+    }
+
+    fn start(&mut self) -> std::io::Result<Thread> {
+        let (jobs, shared, streams) = (self.jobs.clone(), Arc::clone(&self.shared), Arc::clone(&self.streams));
+        let open = Arc::clone(&self.open);
+        let counted = shared.count_thread();
+        let thread = spawn(format!("{}-{}", self.name, self.threads), move || {
+            let _counted = counted;
+            for job in jobs {
+                work(job, &shared, &streams);
+                open.fetch_sub(1, Ordering::AcqRel);
+            }
+        })?;
+        self.threads += 1;
+        Ok(thread)
+    }
+}
+
+fn work(job: Job, shared: &Arc<Shared>, streams: &Arc<Streams>) {
+    let Job { token, wire, asked, cancel, before } = job;
+    let Asked { head, body, held } = *asked;
+    let head_only = head.method == Method::HEAD;
+    let mut keep = head.keep_alive;
+    let answer = if cancel.is_set() {
+        gone()
+    } else {
+        let request = Request { head, body, cancel: cancel.clone() };
+        caught(|| cancel.run(|| shared.handler.handle(request)))
+    };
+    drop(held);
+    if let Body::Events(_) = &answer.body {
+        keep = false; // its end is the connection's
+        if !head_only {
+            let start = encode::answer(&answer, Manner { keep, head_only });
+            let Body::Events(source) = answer.body else { return };
+            let stream = Stream { token, wire: Arc::clone(&wire), cancel, source, start: [before, start].concat() };
+            match streams.start(stream, shared) {
+                Ok(()) => return,
+                Err(refused) => return write(refused, Vec::new(), Manner { keep, head_only }, token, &wire, shared),
+            }
+        }
+    }
+    write(answer, before, Manner { keep, head_only }, token, &wire, shared);
+}
+
+/// Writes what the system takes at once and leaves the rest to `http-in`.
+fn write(answer: Answer, before: Vec<u8>, manner: Manner, token: Token, wire: &Wire, shared: &Shared) {
+    let keep = manner.keep && shared.phase() == Phase::Serving;
+    let answer = encode::answer(&answer, Manner { keep, ..manner });
+    let bytes = if before.is_empty() { answer } else { [before, answer].concat() };
+    let mut at = 0;
+    let outcome = match wire.write_from(&bytes, &mut at) {
+        Ok(true) => Outcome::Answered { bytes: Vec::new(), at: 0, keep },
+        Ok(false) => Outcome::Answered { bytes, at, keep },
+        Err(_) => Outcome::Broken,
+    };
+    shared.give_back(token, outcome);
+}
+
+/// What a handler says, or that it panicked. The panic hook has told where.
+pub(super) fn caught(handle: impl FnOnce() -> Answer) -> Answer {
+    catch_unwind(AssertUnwindSafe(handle)).unwrap_or_else(|_| failed())
+}
+
+/// The answer instead of a handler's that panicked.
+pub(super) fn failed() -> Answer {
+    Answer::failure(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "INTERNAL",
+        "the server failed at this request; its log says where. Other requests are served on",
+    )
+}
+
+/// Nobody reads it: the client hung up before its turn came.
+fn gone() -> Answer {
+    let status = StatusCode::from_u16(499).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
+    Answer::failure(status, "CANCELLED", "the client hung up, or the server stopped, before the request's turn came")
+}

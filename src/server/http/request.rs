@@ -1,0 +1,103 @@
+//! What a client asks.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::ops::Deref;
+use std::time::Instant;
+
+use http::{HeaderMap, Method};
+
+use crate::sync::Cancel;
+
+/// What stands before the body of a request, read and decoded.
+///
+/// `Debug` shows the method and the path, nothing that may be secret.
+#[derive(Clone)]
+pub struct Head {
+    /// The method.
+    pub method: Method,
+    /// The path as it was sent, percent-encoded, without the query. Begins with `/`, or is `*`.
+    pub path: String,
+    /// The parts of the path between slashes, percent-decoded; `/` has none. An encoded slash does not separate.
+    pub segments: Vec<String>,
+    /// The query's pairs in order, decoded as forms are; a bare name has an empty value.
+    pub query: Vec<(String, String)>,
+    /// The headers. Values are bytes; [`Head::header`] gives text.
+    pub headers: HeaderMap,
+    /// The host and port of a request target that names them (`GET http://host:port/path`).
+    pub authority: Option<String>,
+    /// Who asks.
+    pub peer: SocketAddr,
+    /// When its first byte was seen. Time limits of an operation count from here, waiting for its turn included.
+    pub arrived: Instant,
+    /// Whether the connection may be used again.
+    pub(super) keep_alive: bool,
+    /// What follows.
+    pub(super) framing: Framing,
+    /// Whether the client waits for `100 Continue` before it sends the body.
+    pub(super) expects_continue: bool,
+}
+
+/// How the end of a body is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Framing {
+    /// No body, or one of this many bytes.
+    Length(u64),
+    /// In chunks.
+    Chunked,
+}
+
+impl Head {
+    /// The text of a header that was sent once. `None` when it is not there, several times there, or no text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut all = self.headers.get_all(name).iter();
+        let first = all.next()?;
+        if all.next().is_some() {
+            return None;
+        }
+        first.to_str().ok()
+    }
+
+    /// The first value of a query parameter.
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether a body follows.
+    pub(super) fn has_body(&self) -> bool {
+        self.framing != Framing::Length(0)
+    }
+}
+
+impl fmt::Debug for Head {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Head({} {})", self.method, self.path)
+    }
+}
+
+/// A whole request. The fields of its [`Head`] are reached directly.
+pub struct Request {
+    /// What stands before the body.
+    pub head: Head,
+    /// The body; empty when there was none. Otherwise the client said that it is `application/json`.
+    pub body: Vec<u8>,
+    /// Set when the client hangs up, and when the server stops and its patience is over. The handler already
+    /// runs inside [`Cancel::run`].
+    pub cancel: Cancel,
+}
+
+impl Deref for Request {
+    type Target = Head;
+
+    fn deref(&self) -> &Head {
+        &self.head
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Request({} {}, {} bytes)", self.method, self.path, self.body.len())
+    }
+}

@@ -1,0 +1,139 @@
+//! The life of a server.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crossbeam_channel::bounded;
+use mio::{Interest, Poll, Waker};
+use parking_lot::Mutex;
+
+use super::Handler;
+use super::inbound::{self, Inbound};
+use super::limits::Limits;
+use super::shared::{Phase, Shared};
+use super::streams::Streams;
+use crate::sync::{Deadline, Thread, spawn};
+
+/// How long a server that is dropped gives what is under way.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a handler may take to see that it is cancelled.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A bound address that nobody is served on yet: what asks for its own port can be made in between.
+#[derive(Debug)]
+pub struct Listener {
+    inner: mio::net::TcpListener,
+    address: SocketAddr,
+}
+
+impl Listener {
+    /// Binds an address; port 0 is any free one.
+    ///
+    /// # Errors
+    /// When the system refuses (the port is taken, the address is not this machine's).
+    pub fn bind(address: SocketAddr) -> io::Result<Self> {
+        let inner = mio::net::TcpListener::bind(address)?;
+        let address = inner.local_addr()?;
+        Ok(Self { inner, address })
+    }
+
+    /// The address with its port.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+/// A running server. Dropping it stops it with two seconds of patience.
+pub struct HttpServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    streams: Arc<Streams>,
+    workers: Arc<Mutex<Vec<Thread>>>,
+    inbound: Option<Thread>,
+}
+
+impl HttpServer {
+    /// Serves on a bound address.
+    ///
+    /// # Errors
+    /// When the system gives no thread or no poller.
+    pub fn start(listener: Listener, limits: Limits, handler: Arc<dyn Handler>) -> io::Result<Self> {
+        let Listener { mut inner, address } = listener;
+        let poll = Poll::new()?;
+        poll.registry().register(&mut inner, inbound::LISTENER, Interest::READABLE)?;
+        let waker = Waker::new(poll.registry(), inbound::WAKER)?;
+        let (send, returns) = bounded(inbound::places(limits.connections));
+        let shared = Arc::new(Shared::new(handler, limits, send, waker));
+        let (streams, workers) = (Arc::<Streams>::default(), Arc::<Mutex<Vec<Thread>>>::default());
+        let inbound = Inbound::new(poll, inner, returns, &shared, &streams, &workers);
+        let counted = shared.count_thread();
+        let inbound = spawn("http-in", move || {
+            let _counted = counted;
+            inbound.run();
+        })?;
+        let inbound = Some(inbound);
+        Ok(Self { address, shared, streams, workers, inbound })
+    }
+
+    /// The address it serves on.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// How many connections there are.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::Relaxed)
+    }
+
+    /// Stops: takes no new requests, gives those under way until the deadline, then cancels them, and waits for
+    /// all threads. Event streams end at once. Whether all ended; a handler that does not heed its
+    /// [`Request::cancel`](super::Request::cancel) is left behind after two more seconds.
+    ///
+    /// Must not be called from a handler: it would wait for itself.
+    pub fn stop(mut self, deadline: Deadline) -> bool {
+        self.end(deadline)
+    }
+
+    fn end(&mut self, deadline: Deadline) -> bool {
+        let Some(inbound) = self.inbound.take() else { return true };
+        self.shared.advance(Phase::Stopping);
+        let mut ended = self.shared.wait_ended(deadline);
+        if !ended {
+            self.shared.advance(Phase::Cancelling);
+            ended = self.shared.wait_ended(Deadline::after(GRACE));
+        }
+        self.shared.advance(Phase::Leaving);
+        inbound.join();
+        let threads = std::mem::take(&mut *self.workers.lock()).into_iter().chain(self.streams.threads());
+        for thread in threads {
+            if ended {
+                thread.join();
+            } else if !thread.is_finished() {
+                std::mem::forget(thread); // dropping it would wait for it
+            }
+        }
+        if !ended {
+            tracing::error!("a request does not end although it was cancelled; it is left behind");
+        }
+        ended
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        self.end(Deadline::after(PATIENCE));
+    }
+}
+
+impl fmt::Debug for HttpServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HttpServer({})", self.address)
+    }
+}

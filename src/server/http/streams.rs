@@ -1,0 +1,128 @@
+//! Event streams, a thread for each.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mio::Token;
+use parking_lot::Mutex;
+
+use super::answer::{Answer, EventSource, Next};
+use super::encode;
+use super::shared::{Outcome, Phase, Shared};
+use super::wire::Wire;
+use crate::sync::{Cancel, Deadline, Thread, spawn};
+
+/// How long a source is waited for before the stream looks after its client.
+const SLICE: Duration = Duration::from_millis(250);
+
+/// A stream that is to be sent.
+pub(super) struct Stream {
+    pub(super) token: Token,
+    pub(super) wire: Arc<Wire>,
+    pub(super) cancel: Cancel,
+    pub(super) source: Box<dyn EventSource>,
+    /// The head of the answer.
+    pub(super) start: Vec<u8>,
+}
+
+/// The streams of a server.
+#[derive(Debug, Default)]
+pub(super) struct Streams {
+    slots: Mutex<Vec<Option<Thread>>>,
+}
+
+impl Streams {
+    /// Sends a stream on a thread of its own. The answer instead of it when there are too many.
+    pub(super) fn start(&self, stream: Stream, shared: &Arc<Shared>) -> Result<(), Answer> {
+        let most = shared.limits.streams;
+        let busy = || Answer::busy(format_args!("{most} event streams are open, and more are not served; close one"));
+        let mut slots = self.slots.lock();
+        let free = slots.iter().position(|slot| slot.as_ref().is_none_or(Thread::is_finished));
+        let at = free.unwrap_or(slots.len());
+        if at >= most || shared.phase() > Phase::Serving {
+            return Err(busy());
+        }
+        let counted = shared.count_thread();
+        let known = Arc::clone(shared);
+        let thread = spawn(format!("http-sse-{at}"), move || {
+            let _counted = counted;
+            run(stream, &known);
+        });
+        let Ok(thread) = thread else { return Err(busy()) };
+        if at == slots.len() {
+            slots.push(None);
+        }
+        slots[at] = Some(thread);
+        Ok(())
+    }
+
+    /// The threads, to be waited for.
+    pub(super) fn threads(&self) -> Vec<Thread> {
+        self.slots.lock().drain(..).flatten().collect()
+    }
+}
+
+fn run(stream: Stream, shared: &Shared) {
+    let Stream { token, wire, cancel, mut source, start } = stream;
+    let line = Line { wire: &wire, cancel: &cancel, shared };
+    let sent = catch_unwind(AssertUnwindSafe(|| cancel.run(|| send(&line, &start, &mut *source))));
+    // Whatever the source holds is let go before the connection is.
+    let dropped = catch_unwind(AssertUnwindSafe(|| drop(source)));
+    let outcome = match (sent, dropped) {
+        (Ok(Ok(())), Ok(())) => Outcome::Answered { bytes: Vec::new(), at: 0, keep: false },
+        _ => Outcome::Broken,
+    };
+    shared.give_back(token, outcome);
+}
+
+fn send(line: &Line<'_>, start: &[u8], source: &mut dyn EventSource) -> io::Result<()> {
+    line.write(start)?;
+    let every = line.shared.limits.comment_every;
+    let mut comment = Deadline::after(every);
+    while line.is_wanted() {
+        match source.next(Deadline::after(SLICE).min(comment)) {
+            Next::Event(event) => line.write(&encode::event(&event))?,
+            Next::Nothing if comment.passed() => line.write(encode::COMMENT)?,
+            Next::Nothing => continue,
+            Next::End => break,
+        }
+        comment = Deadline::after(every);
+    }
+    Ok(())
+}
+
+/// The way to the client of a stream.
+struct Line<'a> {
+    wire: &'a Wire,
+    cancel: &'a Cancel,
+    shared: &'a Shared,
+}
+
+impl Line<'_> {
+    /// Whether the client is there and the server serves.
+    fn is_wanted(&self) -> bool {
+        !self.cancel.is_set() && !self.wire.is_abandoned() && self.shared.phase() == Phase::Serving
+    }
+
+    /// Writes all of it, as long as the client takes some of it from time to time.
+    fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut at = 0;
+        let mut patience = Deadline::after(self.shared.limits.writing);
+        loop {
+            self.wire.forget_writable();
+            let before = at;
+            if self.wire.write_from(bytes, &mut at)? {
+                return Ok(());
+            }
+            if at > before {
+                patience = Deadline::after(self.shared.limits.writing);
+            }
+            if patience.passed() || !self.is_wanted() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            self.wire.wait_writable(patience.within(SLICE))?;
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! A socket that one thread reads and another may write.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::Shutdown;
+
+use mio::net::TcpStream;
+use parking_lot::{Condvar, Mutex};
+
+use crate::sync::Deadline;
+
+/// A non-blocking socket. `http-in` waits for it and reads it; the side that answers writes it.
+#[derive(Debug)]
+pub(super) struct Wire {
+    socket: TcpStream,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The system may take bytes again.
+    writable: bool,
+    /// Nobody waits for it any more.
+    dead: bool,
+}
+
+impl Wire {
+    pub(super) fn new(socket: TcpStream) -> Self {
+        Self { socket, state: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// Reads what is there. `None` when there is nothing, `Some(0)` at the end.
+    pub(super) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        retry(|| (&self.socket).read(buffer))
+    }
+
+    /// Writes what the system takes. `None` when it takes nothing.
+    pub(super) fn write(&self, bytes: &[u8]) -> io::Result<Option<usize>> {
+        match retry(|| (&self.socket).write(bytes))? {
+            Some(0) if !bytes.is_empty() => Err(io::ErrorKind::WriteZero.into()),
+            wrote => Ok(wrote),
+        }
+    }
+
+    /// Writes from `at` on as much as the system takes now. Whether that was all.
+    pub(super) fn write_from(&self, bytes: &[u8], at: &mut usize) -> io::Result<bool> {
+        while let Some(rest) = bytes.get(*at..).filter(|rest| !rest.is_empty()) {
+            match self.write(rest)? {
+                Some(wrote) => *at += wrote,
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Before a write: what is told from here on counts.
+    pub(super) fn forget_writable(&self) {
+        self.state.lock().writable = false;
+    }
+
+    /// Waits until the system may take bytes again or the deadline passes. An error when the socket is given up.
+    pub(super) fn wait_writable(&self, deadline: Deadline) -> io::Result<()> {
+        let mut state = self.state.lock();
+        while !state.writable && !state.dead {
+            if self.changed.wait_until(&mut state, deadline.instant()).timed_out() {
+                break;
+            }
+        }
+        if state.dead { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+    }
+
+    /// The system may take bytes again.
+    pub(super) fn tell_writable(&self) {
+        self.state.lock().writable = true;
+        self.changed.notify_all();
+    }
+
+    /// Gives the socket up: who waits to write is told.
+    pub(super) fn abandon(&self) {
+        self.state.lock().dead = true;
+        self.changed.notify_all();
+    }
+
+    /// Whether it was given up.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.state.lock().dead
+    }
+
+    /// Nothing more is written: the client sees the end behind what it has yet to read.
+    pub(super) fn finish(&self) -> io::Result<()> {
+        self.socket.shutdown(Shutdown::Write)
+    }
+
+    /// Whether there is something to read, or the end.
+    pub(super) fn has_input(&self) -> bool {
+        !matches!(self.socket.peek(&mut [0]), Err(problem) if problem.kind() == io::ErrorKind::WouldBlock)
+    }
+}
+
+impl mio::event::Source for Wire {
+    fn register(&mut self, registry: &mio::Registry, token: mio::Token, interests: mio::Interest) -> io::Result<()> {
+        self.socket.register(registry, token, interests)
+    }
+
+    fn reregister(&mut self, registry: &mio::Registry, token: mio::Token, interests: mio::Interest) -> io::Result<()> {
+        self.socket.reregister(registry, token, interests)
+    }
+
+    fn deregister(&mut self, registry: &mio::Registry) -> io::Result<()> {
+        self.socket.deregister(registry)
+    }
+}
+
+/// Runs a call again while signals interrupt it; `None` when it would wait.
+fn retry(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<Option<usize>> {
+    loop {
+        match call() {
+            Ok(count) => return Ok(Some(count)),
+            Err(problem) if problem.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            Err(problem) if problem.kind() == io::ErrorKind::Interrupted => {}
+            Err(problem) => return Err(problem),
+        }
+    }
+}
