@@ -49,6 +49,22 @@ mod cli_run;
 mod cli_supervise;
 #[cfg(feature = "cli")]
 mod cli_supervise_page;
+#[cfg(feature = "server")]
+mod control_dialogs;
+#[cfg(feature = "server")]
+mod control_doctor;
+#[cfg(feature = "server")]
+mod control_files;
+#[cfg(feature = "server")]
+mod control_life;
+#[cfg(feature = "server")]
+mod control_navigate;
+#[cfg(feature = "server")]
+mod control_profiles;
+#[cfg(feature = "server")]
+mod control_raw;
+#[cfg(feature = "server")]
+mod control_tabs;
 #[cfg(feature = "cli")]
 mod fuzz_seeds;
 #[cfg(unix)]

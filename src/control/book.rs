@@ -232,8 +232,8 @@ mod tests {
             top_frame: None,
             own: false,
             lost_dialog: None,
-            context: None,
             blocked: None,
+            context: None,
             session: "".into(),
         }
     }
