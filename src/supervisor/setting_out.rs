@@ -47,6 +47,7 @@ impl Supervisor {
                     return match returned.error_text {
                         None => Ok(()),
                         Some(message) => {
+                            // What kept it from going there is in the snapshot by then.
                             let _ = self.caught_up(deadline);
                             self.blocked_since(&route, blocked_before)?;
                             let method = Navigate::METHOD.into();
