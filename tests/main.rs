@@ -109,6 +109,14 @@ mod page_typing;
 mod page_wait;
 mod project;
 mod protocol;
+#[cfg(feature = "server")]
+mod server_gate;
+#[cfg(feature = "server")]
+mod server_http;
+#[cfg(feature = "server")]
+mod server_http_bounds;
+#[cfg(feature = "server")]
+mod server_http_life;
 mod supervisor_answers;
 mod supervisor_blocked;
 mod supervisor_bridge;

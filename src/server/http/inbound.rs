@@ -313,12 +313,13 @@ impl Inbound {
             .map(|(token, _)| *token)
             .collect();
         for token in late {
-            match self.conns.get_mut(&token).map(Conn::expire) {
-                Some(true) => {
-                    self.unsent += self.conns.get(&token).map_or(0, Conn::unsent);
-                    self.go_on(token);
-                }
-                _ => self.close(token),
+            let Some(conn) = self.conns.get_mut(&token) else { continue };
+            let unsent = conn.unsent();
+            if conn.expire() {
+                self.unsent = (self.unsent + conn.unsent()).saturating_sub(unsent);
+                self.go_on(token);
+            } else {
+                self.close(token);
             }
         }
         let limits = &self.shared.limits;
