@@ -312,6 +312,9 @@ fn the_gate_stands_before_the_body() {
     let got = client.send(post("no", "")).answer();
     assert_eq!((got.status, got.code().as_str(), got.closes()), (401, "UNAUTHORIZED", true));
     client.send("{}").end().assert_over();
+    let mut client = Raw::to(&server);
+    assert_eq!(client.send("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n").head().status, 401);
+    client.end().assert_over();
     // No `100 Continue` for who is not let in, nor for what is refused anyway.
     assert_eq!(once(&server, post("no", "Expect: 100-continue\r\n")).status, 401);
     let large = post("yes", "Expect: 100-continue\r\n").replace("Length: 2", "Length: 2000000");

@@ -216,7 +216,8 @@ impl Conn {
     pub(super) fn refuse(&mut self, answer: &Answer) {
         self.out.drain(..self.at);
         self.at = 0;
-        self.out.extend(encode::answer(answer, Manner { keep: false, head_only: false }));
+        let head_only = self.intake.is_head_only();
+        self.out.extend(encode::answer(answer, Manner { keep: false, head_only }));
         self.enter(State::Sending { keep: false });
     }
 
