@@ -292,8 +292,10 @@ impl Inbound {
     fn close(&mut self, token: Token) {
         let Some(conn) = self.conns.remove(&token) else { return };
         self.unsent = self.unsent.saturating_sub(conn.unsent());
-        conn.wire.abandon();
-        conn.cancel();
+        if conn.is_busy() {
+            conn.cancel();
+            conn.wire.abandon();
+        }
         self.shared.connections.store(self.conns.len(), Ordering::Relaxed);
         self.resting = None; // there is a descriptor again
     }
