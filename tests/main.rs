@@ -49,6 +49,22 @@ mod cli_run;
 mod cli_supervise;
 #[cfg(feature = "cli")]
 mod cli_supervise_page;
+#[cfg(feature = "server")]
+mod control_dialogs;
+#[cfg(feature = "server")]
+mod control_doctor;
+#[cfg(feature = "server")]
+mod control_files;
+#[cfg(feature = "server")]
+mod control_life;
+#[cfg(feature = "server")]
+mod control_navigate;
+#[cfg(feature = "server")]
+mod control_profiles;
+#[cfg(feature = "server")]
+mod control_raw;
+#[cfg(feature = "server")]
+mod control_tabs;
 #[cfg(feature = "cli")]
 mod fuzz_seeds;
 #[cfg(unix)]
@@ -110,17 +126,37 @@ mod page_wait;
 mod project;
 mod protocol;
 #[cfg(feature = "server")]
+mod server_docs;
+#[cfg(feature = "server")]
+mod server_events;
+#[cfg(feature = "server")]
 mod server_gate;
 #[cfg(feature = "server")]
 mod server_http;
 #[cfg(feature = "server")]
+mod server_http_any;
+#[cfg(feature = "server")]
 mod server_http_bounds;
 #[cfg(feature = "server")]
 mod server_http_life;
+#[cfg(feature = "server")]
+mod server_load;
+#[cfg(feature = "server")]
+mod server_openapi;
+#[cfg(feature = "server")]
+mod server_reading;
+#[cfg(feature = "server")]
+mod server_routes;
+#[cfg(feature = "server")]
+mod server_start;
+#[cfg(feature = "server")]
+mod server_stuck;
 mod supervisor_answers;
 mod supervisor_blocked;
 mod supervisor_bridge;
 mod supervisor_calls;
+#[cfg(feature = "page")]
+mod supervisor_cancel;
 mod supervisor_chaos;
 mod supervisor_closing;
 mod supervisor_crash;
@@ -130,6 +166,8 @@ mod supervisor_fake_dialogs;
 mod supervisor_frames;
 mod supervisor_ledger;
 mod supervisor_moves;
+#[cfg(feature = "server")]
+mod supervisor_navigation;
 mod supervisor_popups;
 mod supervisor_reconnect;
 mod supervisor_registry;

@@ -61,6 +61,7 @@ pub use endpoint::{Endpoint, Scheme, redact};
 pub use error::{Error, Holder};
 pub use flags::{Facts, flags};
 pub use options::{Decision, LaunchOptions, Surroundings, Switch, TransportKind, container_sign};
+pub use profile::{clear_stale_lock, holder_of};
 pub use reap::{Leftover, Reaped, reap};
 pub use redial::Redial;
 pub use resolve::{Resolve, default_profiles, resolve};

@@ -170,6 +170,23 @@ impl Profile {
     }
 }
 
+/// Who works in a profile folder at the moment, by Chromium's lock in it; of a lock that was left behind by a browser
+/// of this machine that is gone, nobody.
+#[must_use]
+pub fn holder_of(folder: &Path) -> Option<Holder> {
+    lock::live_holder(folder)
+}
+
+/// Removes Chromium's lock from a profile folder when the browser that it names is one of this machine and gone.
+/// Whether there was one.
+pub fn clear_stale_lock(folder: &Path) -> bool {
+    let stale = lock::live_holder(folder).is_none() && lock::holder(folder).is_some();
+    if stale {
+        lock::clear_stale(folder);
+    }
+    stale
+}
+
 /// Ends the browser of a profile's last owner, should that owner have been killed and the browser
 /// hang. One that is ending gets the time to write its state.
 #[cfg(unix)]

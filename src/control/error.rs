@@ -122,7 +122,10 @@ fn meant(nearest: Option<&str>) -> String {
 
 impl From<supervisor::Error> for Error {
     fn from(error: supervisor::Error) -> Self {
-        Self::Page(error.into())
+        match error {
+            supervisor::Error::NavigationBlocked { url, reason } => Self::NavigationBlocked { url, reason },
+            error => Self::Page(error.into()),
+        }
     }
 }
 
@@ -155,6 +158,9 @@ impl Error {
     #[must_use]
     pub fn details(&self) -> Option<Value> {
         match self {
+            Self::Page(page::Error::Supervisor(supervisor::Error::NavigationBlocked { url, reason })) => {
+                Some(json!({ "url": url, "reason": reason }))
+            }
             Self::Page(error) => error.details(),
             Self::NavigationBlocked { url, reason } => Some(json!({ "url": url, "reason": reason })),
             Self::TabLimit { max, oldest } => Some(json!({ "max": max, "oldestIdle": oldest })),

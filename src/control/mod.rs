@@ -1,12 +1,178 @@
 //! The browsers of a home: profiles, their life, their tabs, where they may go, and the files around them.
 //!
-//! What the front doors share: they parse and print, this room decides. A [`Profile`](crate::config::Profile) that runs
-//! has one supervisor, and everything goes through that.
+//! What the front doors share: they parse and print, this room decides. A [`Profile`] that runs has one
+//! supervisor, and everything goes through that. All methods may be called from any thread; what waits has a
+//! deadline.
 //!
 //! | file | what it holds |
 //! |---|---|
+//! | `types` | what is asked and answered |
 //! | `error` | what can go wrong, with the codes of answers |
+//! | `shared` | what all profiles of a home have in common |
+//! | `names`, `settings`, `store` | names of profiles, what holds for one, those made on request |
+//! | `profiles` | making, listing, resetting and removing them |
+//! | `life`, `breaker` | starting and stopping a profile's browser, and pausing when it does not start |
+//! | `launch`, `decorate`, `ports` | what a browser is started with, its name and colour, its port |
+//! | `status` | what is told of a profile |
+//! | `book`, `tabs`, `open` | tab ids and labels, finding, opening, closing tabs |
+//! | `navigate` | navigations |
+//! | `raw`, `covered` | raw CDP commands; secrets in their results |
+//! | `dialogs` | dialogs, and answers to those to come |
+//! | `events` | one event log a profile, over restarts |
+//! | `files` | pictures, downloads, uploads, traces |
+//! | `sweep` | idle tabs and old files |
+//! | `doctor`, `checks` | whether it all works on this machine |
 
+mod book;
+mod breaker;
+mod checks;
+mod covered;
+mod decorate;
+mod dialogs;
+mod doctor;
 mod error;
+mod events;
+mod files;
+mod launch;
+mod life;
+mod names;
+mod navigate;
+mod open;
+mod ports;
+mod profiles;
+mod raw;
+mod settings;
+mod shared;
+mod status;
+mod store;
+mod sweep;
+mod tabs;
+mod types;
+
+use std::sync::Arc;
+use std::time::Duration;
 
 pub use error::Error;
+pub use files::{FileKind, Files};
+pub use life::{Profile, Running};
+pub use types::{
+    Check, CheckStatus, DialogOutcome, DialogReply, Fixed, Navigate, Navigated, NewProfile, NewTab, Overrides,
+    ProfileInfo, RawCall, Status, TabHandle, TabInfo, WaitUntil,
+};
+
+use crate::config::{Config, Home};
+use crate::sync::Deadline;
+use profiles::Profiles;
+use shared::Shared;
+use sweep::Sweeper;
+
+/// The browsers of a home. Dropping it stops them.
+#[derive(Debug)]
+pub struct Control {
+    shared: Arc<Shared>,
+    profiles: Arc<Profiles>,
+    _sweeper: Sweeper,
+}
+
+impl Control {
+    /// The browsers of a home. Nothing is started yet.
+    ///
+    /// # Errors
+    /// [`Error::Config`] when folders cannot be made or names in the settings are wrong, [`Error::NoProfile`]
+    /// when the default profile was named and there is none of that name.
+    pub fn open(home: Home, config: Config, overrides: Overrides) -> Result<Self, Error> {
+        home.prepare()?;
+        let shared = Arc::new(Shared::new(home, config, overrides)?);
+        let profiles = Arc::new(Profiles::open(&shared)?);
+        let sweeper = Sweeper::start(Arc::clone(&shared), &profiles)?;
+        Ok(Self { shared, profiles, _sweeper: sweeper })
+    }
+
+    /// The home.
+    #[must_use]
+    pub fn home(&self) -> &Home {
+        &self.shared.home
+    }
+
+    /// Its settings.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.shared.config
+    }
+
+    /// The files around the browsers.
+    #[must_use]
+    pub fn files(&self) -> &Files {
+        &self.shared.files
+    }
+
+    /// A profile by its name, the default one without.
+    ///
+    /// # Errors
+    /// [`Error::NoProfile`].
+    pub fn profile(&self, name: Option<&str>) -> Result<Arc<Profile>, Error> {
+        self.profiles.get(name)
+    }
+
+    /// All profiles, the default one first.
+    #[must_use]
+    pub fn profiles(&self) -> Vec<ProfileInfo> {
+        self.profiles.infos()
+    }
+
+    /// Makes a profile; it is kept in the home's `profiles.json`.
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`] when name, colour, port or address are wrong, [`Error::Conflict`] when there is one of
+    /// that name, [`Error::Config`] when it cannot be written down.
+    pub fn create_profile(&self, new: NewProfile) -> Result<ProfileInfo, Error> {
+        self.profiles.create(new)
+    }
+
+    /// Stops a profile's browser and removes the profile with its data.
+    ///
+    /// # Errors
+    /// [`Error::NoProfile`]; [`Error::Conflict`] for the default profile and those of `config.yaml`, and when its data
+    /// cannot be removed.
+    pub fn delete_profile(&self, name: &str, deadline: Deadline) -> Result<ProfileInfo, Error> {
+        self.profiles.delete(name, deadline)
+    }
+
+    /// Stops a profile's browser and removes its data: the next start is its first.
+    ///
+    /// # Errors
+    /// [`Error::NoProfile`]; [`Error::Conflict`] when its data is not ours to remove, or cannot be removed.
+    pub fn reset_profile(&self, name: &str, deadline: Deadline) -> Result<ProfileInfo, Error> {
+        self.profiles.reset(name, deadline)
+    }
+
+    /// Looks whether it all works on this machine: home, token, disk, browser, profile, port, display, sandbox, server,
+    /// version. Starts no browser; takes as long as a browser needs to tell its version, five seconds at most.
+    #[must_use]
+    pub fn doctor(&self) -> Vec<Check> {
+        doctor::doctor(&self.shared, &self.profiles)
+    }
+
+    /// Puts right what can be put right without a risk: permissions of files, locks of browsers that are gone.
+    pub fn fix(&self) -> Vec<Fixed> {
+        doctor::fix(&self.shared, &self.profiles)
+    }
+
+    /// Tidies up as it is done of itself every minute, as if `ahead` had passed since now: closes tabs that were opened on
+    /// request and not used for `browser.tabs.idle_minutes`, removes pictures older than 24 hours. Returns how many of
+    /// each.
+    pub fn sweep(&self, ahead: Duration, deadline: Deadline) -> (usize, usize) {
+        (self.profiles.sweep(ahead, deadline), self.shared.files.sweep(ahead))
+    }
+
+    /// Stops all browsers; none starts any more.
+    pub fn stop(&self, deadline: Deadline) {
+        self.profiles.stop(deadline);
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        self.stop(Deadline::after_secs(5));
+    }
+}

@@ -4,8 +4,34 @@
 //! |---|---|
 //! | `http` | connections, requests, answers; knows nothing of browsers |
 //! | `gate` | who may ask: host, origin, token, tickets |
+//! | `start` | a server of a home, from its claim to its end |
+//! | `routes` | what may be asked |
+//! | `types` | what requests are read into and answers are made of |
+//! | `read` | queries and bodies |
+//! | `failure`, `status` | what failures are told as |
+//! | `openapi` | the description, made of the table of routes and of the types |
 
+mod failure;
 mod gate;
 pub mod http;
+mod openapi;
+mod read;
+mod routes;
+mod start;
+mod status;
+mod types;
+
+use std::sync::Arc;
 
 pub use gate::{Gate, Tickets};
+pub use start::{Error, Server, ServerOptions};
+
+use crate::control::Control;
+
+/// What all requests work with.
+struct Front {
+    control: Arc<Control>,
+    tickets: Arc<Tickets>,
+    /// Where the server is: `http://127.0.0.1:18791`.
+    url: String,
+}

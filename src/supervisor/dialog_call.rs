@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::error::Error;
 use super::handle::Supervisor;
-use super::policy::{ArmedAnswer, DialogPolicy, DialogRule};
+use super::policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule};
 use super::snapshot::ClosedDialog;
 use super::state::Request;
 use crate::sync::Deadline;
@@ -63,7 +63,15 @@ impl Supervisor {
     /// [`Error::TooManyArmed`], [`Error::NotActive`], [`Error::Timeout`].
     pub fn arm_when(&self, armed: ArmedAnswer) -> Result<(), Error> {
         // Waited for: a dialog that opens from now on finds the answer armed.
-        self.ask("arming the answer", Deadline::after(SETTING), |reply| Request::Arm { armed, reply })
+        self.ask("arming the answer", Deadline::after(SETTING), |reply| Request::Arm { armed, anew: false, reply })
+    }
+
+    /// Arms an answer in the place of those that are armed for the same dialogs.
+    ///
+    /// # Errors
+    /// As [`arm_when`](Self::arm_when).
+    pub fn arm_anew(&self, armed: ArmedAnswer) -> Result<(), Error> {
+        self.ask("arming the answer", Deadline::after(SETTING), |reply| Request::Arm { armed, anew: true, reply })
     }
 
     /// Drops all armed answers.
@@ -71,7 +79,15 @@ impl Supervisor {
     /// # Errors
     /// [`Error::NotActive`], [`Error::Timeout`].
     pub fn disarm(&self) -> Result<(), Error> {
-        self.ask("disarming", Deadline::after(SETTING), |reply| Request::Disarm { reply })
+        self.ask("disarming", Deadline::after(SETTING), |reply| Request::Disarm { when: None, reply })
+    }
+
+    /// Drops the answers that are armed for these dialogs.
+    ///
+    /// # Errors
+    /// [`Error::NotActive`], [`Error::Timeout`].
+    pub fn disarm_when(&self, when: DialogMatch) -> Result<(), Error> {
+        self.ask("disarming", Deadline::after(SETTING), |reply| Request::Disarm { when: Some(when), reply })
     }
 
     /// Sets what happens to dialogs from now on. Those that are open stay as they are.

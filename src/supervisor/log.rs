@@ -132,7 +132,8 @@ impl EventLog {
         self.inner.lock().ended
     }
 
-    pub(super) fn append(&self, new: impl IntoIterator<Item = (Kind, f64, Option<TargetId>, Arc<RawValue>)>) {
+    /// Adds entries; their numbers are given here.
+    pub(crate) fn append(&self, new: impl IntoIterator<Item = (Kind, f64, Option<TargetId>, Arc<RawValue>)>) {
         let mut inner = self.inner.lock();
         for (kind, ts, target_id, data) in new {
             inner.last += 1;
@@ -148,7 +149,8 @@ impl EventLog {
         self.grown.notify_all();
     }
 
-    pub(super) fn end(&self) {
+    /// Nothing will be added any more.
+    pub(crate) fn end(&self) {
         self.inner.lock().ended = true;
         self.grown.notify_all();
     }

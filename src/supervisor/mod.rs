@@ -15,7 +15,7 @@
 //! | `link`, `redial` | the connection of the moment, and making a lost one again |
 //! | `snapshot`, `tree` | what is published |
 //! | `log` | the numbered event log |
-//! | `handle`, `frame_call`, `aimed`, `dialog_call`, `served` | the public calls |
+//! | `handle`, `frame_call`, `aimed`, `setting_out`, `browser_call`, `dialog_call`, `served` | the public calls |
 //! | `route`, `guard`, `liveness`, `value` | where a call goes, how it waits, what it comes to |
 //! | `standing` | what holds for a page as long as it lives |
 //! | `chooser` | files for choosers |
@@ -25,6 +25,7 @@
 
 mod aimed;
 pub mod bridge;
+mod browser_call;
 mod chooser;
 mod dialog_call;
 mod error;
@@ -36,7 +37,7 @@ mod kept;
 mod link;
 mod liveness;
 mod log;
-#[cfg_attr(not(feature = "server"), allow(dead_code))]
+#[cfg_attr(not(feature = "server"), allow(dead_code, unreachable_pub))]
 mod navigation;
 mod options;
 mod policy;
@@ -45,6 +46,7 @@ mod redial;
 mod registry;
 mod route;
 mod served;
+mod setting_out;
 mod snapshot;
 mod standing;
 mod state;
@@ -54,7 +56,8 @@ mod value;
 mod worker;
 
 pub use crate::cdp::protocol::network::Cookie;
-pub use crate::cdp::protocol::page::NavigationEntry;
+pub use crate::cdp::protocol::page::{FrameId, NavigationEntry};
+pub use crate::cdp::protocol::target::TargetId;
 pub use aimed::Outcomes;
 pub use chooser::{ArmedChooser, ChosenFiles};
 pub use dialog_call::DialogAnswer;

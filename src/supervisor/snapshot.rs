@@ -307,6 +307,7 @@ pub enum BridgeLife {
 
 /// The type of a dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum DialogType {
@@ -335,6 +336,7 @@ impl DialogType {
 
 /// A dialog that waits for an answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 pub struct Dialog {
     /// `d-1`, `d-2`, …; never used twice by a supervisor.
     pub id: Arc<str>,
@@ -349,8 +351,10 @@ pub struct Dialog {
     pub opened_at: f64,
     /// The frame that opened it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "server", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
     /// The page it is shown on.
+    #[cfg_attr(feature = "server", schemars(with = "String"))]
     pub target_id: TargetId,
     /// The origin of that frame.
     pub origin: Arc<str>,
@@ -361,6 +365,7 @@ pub struct Dialog {
 
 /// A dialog that closed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 pub struct ClosedDialog {
     /// What it was.
     #[serde(flatten)]
@@ -375,6 +380,7 @@ pub struct ClosedDialog {
 
 /// Who closed a dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ClosedBy {
@@ -422,6 +428,7 @@ pub struct ConsoleEntry {
 
 /// How serious a console message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ConsoleLevel {

@@ -21,6 +21,7 @@ use crate::sync::Deadline;
 
 /// A request, as far as it has come. Times and addresses are what Chromium told; no headers are kept.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct NetworkRequest {
@@ -50,9 +51,11 @@ pub struct NetworkRequest {
     pub duration_ms: Option<f64>,
     /// The page.
     #[serde(skip)]
+    #[cfg_attr(feature = "server", schemars(with = "String"))]
     pub target_id: TargetId,
     /// The frame; `None` for a worker's.
     #[serde(skip)]
+    #[cfg_attr(feature = "server", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
     /// Its number among all requests of the supervisor.
     #[serde(skip)]

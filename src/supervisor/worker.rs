@@ -393,9 +393,10 @@ impl Worker {
                 let reason = if main { network::ErrorReason::Aborted } else { network::ErrorReason::BlockedByClient };
                 self.post(session, tag, &fetch::FailRequest::new(fetch::RequestId::from(&*request), reason))
             }
-            Outgoing::CreatePage { url, context } => {
+            Outgoing::CreatePage { url, context, behind } => {
                 let mut create = target::CreateTarget::new(url);
                 create.browser_context_id = context;
+                create.background = behind.then_some(true);
                 self.post(session, tag, &create)
             }
             Outgoing::Blank { frame } => {
@@ -403,6 +404,7 @@ impl Worker {
                 blank.frame_id = frame;
                 self.post(session, tag, &blank)
             }
+            Outgoing::Navigate { url } => self.post(session, tag, &page::Navigate::new(url)),
             Outgoing::StopLoading => self.post(session, tag, &page::StopLoading::new()),
             Outgoing::EndScript => self.post(session, tag, &runtime::TerminateExecution::new()),
             Outgoing::ClosePage { target } => self.post(session, tag, &target::CloseTarget::new(target)),

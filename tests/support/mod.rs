@@ -1,7 +1,11 @@
 //! What tests share.
 
+#[cfg(feature = "server")]
+pub(crate) mod api;
 pub(crate) mod bridged;
 pub(crate) mod chrome;
+#[cfg(feature = "server")]
+pub(crate) mod controlled;
 pub(crate) mod driver;
 pub(crate) mod fake_cdp;
 mod fake_cdp_link;
@@ -25,6 +29,8 @@ pub(crate) mod raw;
 pub(crate) mod renderers;
 #[cfg(feature = "page")]
 pub(crate) mod resting;
+#[cfg(feature = "server")]
+pub(crate) mod schema;
 pub(crate) mod site;
 #[cfg(feature = "page")]
 pub(crate) mod staged;

@@ -38,15 +38,17 @@ pub use request::{
 
 use super::{Download, Error, Tab};
 use crate::cdp::protocol::target::TargetId;
-use crate::supervisor::Dialog;
-use crate::sync::Deadline;
+use crate::supervisor::{self, Dialog};
+use crate::sync::{Cancel, Deadline};
 
 /// What came of an action.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Outcome {
     /// The tab.
+    #[cfg_attr(feature = "server", schemars(with = "Option<String>"))]
     pub target_id: Option<TargetId>,
     /// Its address afterwards.
     pub url: String,
@@ -58,6 +60,7 @@ pub struct Outcome {
     pub navigated: bool,
     /// Tabs that it opened.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "server", schemars(with = "Vec<String>"))]
     pub new_tabs: Vec<TargetId>,
     /// Downloads that it started, where they are caught, as they stood when it was over: their end is not
     /// waited for.
@@ -111,7 +114,11 @@ impl Tab {
     /// [`Error::StaleRef`], [`Error::RefChanged`], [`Error::NotActionable`], [`Error::NoMatch`],
     /// [`Error::BadRequest`], [`Error::Timeout`] and those of the supervisor.
     pub fn act(&self, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
-        self.settled(act, deadline)
+        let outcome = self.settled(act, deadline);
+        if Cancel::is_current_set() {
+            return Err(supervisor::Error::Cancelled.into()); // whatever it came to by then
+        }
+        outcome
     }
 
     /// Does it without looking at what comes of it.

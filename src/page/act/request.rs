@@ -8,6 +8,7 @@ use crate::sync::Deadline;
 
 /// An action on a tab.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Act {
     /// What is done.
@@ -72,6 +73,7 @@ impl Kind {
 
 /// How events get into the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Input {
     /// Through the browser, as a person's.
@@ -82,6 +84,7 @@ pub enum Input {
 
 /// An element: by ref, or by a CSS selector.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Locator {
     /// A ref of a snapshot.
@@ -97,6 +100,7 @@ pub struct Locator {
 
 /// What is done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Kind {
@@ -276,6 +280,7 @@ pub enum Kind {
 
 /// A mouse button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Button {
     /// The usual one.
@@ -289,6 +294,7 @@ pub enum Button {
 
 /// A key that is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 pub enum Modifier {
     /// Alt, Option.
     Alt,
@@ -304,6 +310,7 @@ pub enum Modifier {
 
 /// A point of the viewport, CSS pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Point {
     /// From the left.
@@ -314,6 +321,7 @@ pub struct Point {
 
 /// A single mouse event.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MouseEvent {
     /// What happens.
@@ -333,6 +341,7 @@ pub struct MouseEvent {
 
 /// What a single mouse event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MouseKind {
     /// It moves.
@@ -347,6 +356,8 @@ pub enum MouseKind {
 
 /// A field and what goes into it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "server", schemars(extend("additionalProperties" = false)))]
 #[serde(rename_all = "camelCase")]
 pub struct Field {
     /// Which.
@@ -358,6 +369,7 @@ pub struct Field {
 
 /// What goes into a field.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum FieldValue {
     /// For a checkbox, radio button or switch.
@@ -372,6 +384,7 @@ pub enum FieldValue {
 
 /// Where a scroll goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// Up.
@@ -386,6 +399,7 @@ pub enum Direction {
 
 /// Conditions; all that are given must hold.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WaitFor {
     /// So long, milliseconds.
@@ -414,6 +428,7 @@ pub struct WaitFor {
 
 /// A state that an element can be waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum State {

@@ -18,6 +18,7 @@ const FAR: f64 = 1e11;
 
 /// Where else a cookie is sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 pub enum SameSite {
     /// Nowhere.
     #[serde(alias = "strict")]
@@ -32,6 +33,7 @@ pub enum SameSite {
 
 /// A cookie. `Debug` does not show its value.
 #[derive(Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Cookie {
     /// Its name.
@@ -83,6 +85,7 @@ impl From<network::Cookie> for Cookie {
 
 /// A cookie to set. `Debug` does not show its value.
 #[derive(Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewCookie {
     /// Its name.

@@ -11,6 +11,7 @@ const CHARS: usize = 40_000;
 
 /// The text of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 pub struct PageText {
     /// It, as the page wrote it: untrusted.
     pub text: String,

@@ -38,6 +38,7 @@ use crate::sync::Deadline;
 
 /// How a snapshot is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// Indented lines with refs, for models and people.
@@ -98,6 +99,7 @@ impl Default for SnapshotOptions {
 
 /// What a ref in a snapshot stands for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RefInfo {
     /// Its role.
@@ -107,11 +109,13 @@ pub struct RefInfo {
     pub name: String,
     /// Its frame; left out for the top frame.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "server", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
 }
 
 /// How large a snapshot is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 pub struct Stats {
     /// Characters of its text.
     pub chars: usize,
@@ -125,11 +129,13 @@ pub struct Stats {
 
 /// What a tab shows.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Snapshot {
     /// How it is written.
     pub format: Format,
     /// The tab.
+    #[cfg_attr(feature = "server", schemars(with = "String"))]
     pub target_id: TargetId,
     /// Its address.
     pub url: String,
@@ -169,9 +175,11 @@ pub struct Snapshot {
 
 /// A frame that is not in a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Unread {
     /// The frame.
+    #[cfg_attr(feature = "server", schemars(with = "String"))]
     pub frame_id: FrameId,
     /// Why.
     pub problem: String,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::super::dialog_call::DialogAnswer;
 use super::super::error::Error;
 use super::super::log::Kind;
-use super::super::policy::{ArmedAnswer, DialogPolicy};
+use super::super::policy::{ArmedAnswer, DialogMatch, DialogPolicy};
 use super::super::snapshot::{ClosedBy, ClosedDialog, Dialog, DialogType};
 use super::bridging::Way;
 use super::{Effect, Now, Outgoing, SessionKey, State, Waiting};
@@ -317,8 +317,9 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn disarm(&mut self) {
-        self.dialogs.armed.clear();
+    /// Drops what is armed for these dialogs, or everything.
+    pub(super) fn disarm(&mut self, when: Option<&DialogMatch>) {
+        self.dialogs.armed.retain(|a| when.is_some_and(|when| a.armed.when != *when));
     }
 
     /// Dismisses the calls of a page that is to be navigated: Chromium closes native dialogs then, but

@@ -101,9 +101,11 @@ pub(in crate::supervisor) enum Outgoing {
     /// `Fetch.failRequest` for a document.
     RefuseDocument { request: Arc<str>, main: bool },
     /// `Target.createTarget`.
-    CreatePage { url: String, context: Option<BrowserContextId> },
+    CreatePage { url: String, context: Option<BrowserContextId>, behind: bool },
     /// `Page.navigate` to `about:blank`, of the session's own frame or another one of it.
     Blank { frame: Option<FrameId> },
+    /// `Page.navigate`.
+    Navigate { url: String },
     /// `Page.stopLoading`.
     StopLoading,
     /// `Runtime.terminateExecution`.

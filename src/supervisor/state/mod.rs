@@ -10,7 +10,7 @@ mod dialogs;
 mod downloads;
 mod effect;
 mod frames;
-#[cfg_attr(not(feature = "server"), allow(dead_code))]
+#[cfg_attr(not(feature = "server"), allow(dead_code, unreachable_pub))]
 mod guarding;
 mod network;
 mod network_events;
@@ -152,7 +152,7 @@ impl State {
         let tag = self.expect(Waiting::Started);
         self.send(None, tag, Outgoing::AttachPages);
         if let Pages::New { url, context } = self.options.pages.clone() {
-            self.create_page(url, context, None, now);
+            self.create_page(url, context, false, None);
         }
     }
 

@@ -11,7 +11,7 @@ use super::super::chooser::ChosenFiles;
 use super::super::error::Error;
 use super::super::log::Kind;
 use super::super::options::Pages;
-use super::super::policy::{ArmedAnswer, DialogPolicy, DialogRule};
+use super::super::policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule};
 use super::super::snapshot::{ClosedDialog, PageState, Phase};
 use super::super::standing::{Login, Sessions, Standing};
 use super::told::Told;
@@ -30,14 +30,14 @@ pub(in crate::supervisor) enum Request {
     Started { reply: Response<()> },
     /// Answer a dialog.
     Respond { id: Option<String>, accept: bool, text: Option<String>, reply: Response<ClosedDialog> },
-    /// Answer dialogs to come.
-    Arm { armed: ArmedAnswer, reply: Response<()> },
-    /// Drop what is armed.
-    Disarm { reply: Response<()> },
+    /// Answer dialogs to come; in the place of what is armed for the same ones.
+    Arm { armed: ArmedAnswer, anew: bool, reply: Response<()> },
+    /// Drop what is armed, or what is armed for these dialogs.
+    Disarm { when: Option<DialogMatch>, reply: Response<()> },
     /// Change what happens to dialogs.
     Policy { policy: DialogPolicy, rules: Vec<DialogRule>, reply: Response<()> },
     /// Open a page.
-    Open { url: String, context: Option<BrowserContextId>, reply: Response<TargetId> },
+    Open { url: String, context: Option<BrowserContextId>, behind: bool, reply: Response<TargetId> },
     /// Tell whether a page may go somewhere.
     MayVisit { url: String, reply: Response<()> },
     /// Close a page.
@@ -99,6 +99,8 @@ impl Request {
     }
 }
 
+/// What a new page shows.
+const BLANK: &str = "about:blank";
 /// An unknown page is held for so long while one of our own is being opened.
 const HOLD_LIMIT: Duration = Duration::from_secs(5);
 /// Pages that are not attached again so long after a reconnect are gone on without.
@@ -119,6 +121,8 @@ struct Held {
 struct Opening {
     reply: Option<Response<TargetId>>,
     target: Option<TargetId>,
+    /// Where it goes once it is attached.
+    then: Option<String>,
 }
 
 #[derive(Debug)]
@@ -295,12 +299,15 @@ impl State {
         }
         match request {
             Request::Started { reply } => self.requests.started.push(reply),
-            Request::Arm { armed, reply } => {
+            Request::Arm { armed, anew, reply } => {
+                if anew {
+                    self.disarm(Some(&armed.when));
+                }
                 let outcome = self.arm(armed, now);
                 self.requests.told.push(Told::Done(reply, outcome));
             }
-            Request::Disarm { reply } => {
-                self.disarm();
+            Request::Disarm { when, reply } => {
+                self.disarm(when.as_ref());
                 self.requests.told.push(Told::Done(reply, Ok(())));
             }
             Request::Policy { policy, rules, reply } => {
@@ -316,7 +323,7 @@ impl State {
                     self.requests.responded(number, Err(error));
                 }
             }
-            Request::Open { url, context, reply } => self.create_page(url, context, Some(reply), now),
+            Request::Open { url, context, behind, reply } => self.create_page(url, context, behind, Some(reply)),
             Request::MayVisit { url, reply } => self.may_visit(url, reply, now),
             Request::Close { target, reply } => {
                 if self.page_index(&target).is_none() {
@@ -373,14 +380,17 @@ impl State {
         &mut self,
         url: String,
         context: Option<BrowserContextId>,
+        behind: bool,
         reply: Option<Response<TargetId>>,
-        _now: Now,
     ) {
         self.requests.next += 1;
         let request = self.requests.next;
-        self.requests.opening.insert(request, Opening { reply, target: None });
+        // Chromium 156 sends for what a new page is to show before anybody can hold that request.
+        let then = (self.guards() && url != BLANK).then(|| url.clone());
+        let url = if then.is_some() { BLANK.to_owned() } else { url };
+        self.requests.opening.insert(request, Opening { reply, target: None, then });
         let tag = self.expect(Waiting::Created { request });
-        self.send(None, tag, Outgoing::CreatePage { url, context });
+        self.send(None, tag, Outgoing::CreatePage { url, context, behind });
     }
 
     pub(super) fn page_created(&mut self, request: u64, created: Result<CreateTargetReturns, cdp::Error>, now: Now) {
@@ -453,8 +463,10 @@ impl State {
         self.settle_start(now);
         let pages = &self.pages;
         let there = |target: &TargetId| pages.iter().any(|p| p.target == *target && p.state != PageState::Attaching);
+        let mut go_on = Vec::new();
         self.requests.opening.retain(|_, opening| match &opening.target {
             Some(target) if there(target) => {
+                go_on.extend(opening.then.take().map(|url| (target.clone(), url)));
                 if let Some(reply) = opening.reply.take() {
                     self.requests.told.push(Told::Page(reply, Ok(target.clone())));
                 }
@@ -462,6 +474,12 @@ impl State {
             }
             _ => true,
         });
+        for (target, url) in go_on {
+            if let Some(index) = self.page_index(&target) {
+                let session = Arc::clone(&self.pages[index].session);
+                self.send(Some(&session), 0, Outgoing::Navigate { url });
+            }
+        }
         for target in self.requests.stubborn(now) {
             self.end_scripts(&target);
         }
@@ -555,7 +573,7 @@ fn refuse(request: Request, error: Error) {
         | Request::MayVisit { reply, .. }
         | Request::CaughtUp { reply }
         | Request::Arm { reply, .. }
-        | Request::Disarm { reply }
+        | Request::Disarm { reply, .. }
         | Request::Network { reply, .. }
         | Request::Standing { reply, .. }
         | Request::Login { reply, .. }

@@ -1,0 +1,73 @@
+//! Dialogs, and answers to those to come.
+
+use super::{DialogOutcome, DialogReply, Error, Profile};
+use crate::supervisor::{self, ArmedAnswer, ClosedDialog, Dialog, DialogAnswer, DialogMatch, Snapshot, TargetId};
+use crate::sync::Deadline;
+
+impl Profile {
+    /// The dialogs that wait and the last ones that closed, of a tab or of all. None when the browser does not run.
+    /// Waits for nothing.
+    ///
+    /// # Errors
+    /// Those of [`tab`](Self::tab).
+    pub fn dialogs(&self, wanted: Option<&str>) -> Result<(Vec<Dialog>, Vec<ClosedDialog>), Error> {
+        let Ok(running) = self.running() else { return Ok((Vec::new(), Vec::new())) };
+        let target = wanted.map(|wanted| self.find(&running, Some(wanted), false)).transpose()?;
+        let now = running.snapshot();
+        let here = |page: &TargetId| target.as_ref().is_none_or(|target| target == page);
+        let pending = now.dialogs.iter().filter(|dialog| here(&dialog.target_id)).cloned().collect();
+        let recent = now.recent.iter().filter(|closed| here(&closed.dialog.target_id)).cloned().collect();
+        Ok((pending, recent))
+    }
+
+    /// Answers the dialog that is pending, or when there is none the next one, of a tab or of any. An answer for later
+    /// takes the place of the one before it, and waits two minutes at most.
+    ///
+    /// # Errors
+    /// [`DialogNotFound`](supervisor::Error::DialogNotFound) for a dialog that is not pending and
+    /// [`SeveralDialogs`](supervisor::Error::SeveralDialogs), within [`Error::Page`]; those of [`tab`](Self::tab).
+    pub fn answer_dialog(&self, reply: DialogReply, deadline: Deadline) -> Result<DialogOutcome, Error> {
+        let running = self.running()?;
+        let target = reply.target.as_deref().map(|wanted| self.find(&running, Some(wanted), false)).transpose()?;
+        let supervisor = running.supervisor();
+        let answer = match reply.accept {
+            true => DialogAnswer::Accept(reply.prompt_text),
+            false => DialogAnswer::Dismiss,
+        };
+        let now = supervisor.snapshot();
+        if let Some(id) = reply.dialog_id.as_deref().or(the_one(&now, target.as_ref())?) {
+            // With a tab named, a dialog of another one is not meant.
+            if !pending(&now, target.as_ref()).any(|dialog| &*dialog.id == id) {
+                let known = pending(&now, target.as_ref()).map(|dialog| dialog.id.to_string()).collect();
+                return Err(supervisor::Error::DialogNotFound { id: id.chars().take(40).collect(), known }.into());
+            }
+            return Ok(DialogOutcome::Answered(supervisor.respond(Some(id), answer, deadline)?));
+        }
+        let time = reply.timeout.unwrap_or(ArmedAnswer::LIMIT).min(ArmedAnswer::LIMIT);
+        let when = target.iter().fold(DialogMatch::any(), |when, target| when.on_page(target.clone()));
+        supervisor.arm_anew(ArmedAnswer::new(answer.clone()).when(when.clone()).within(time))?;
+        // One that opened in between was too early for it.
+        let now = supervisor.snapshot();
+        let Some(id) = the_one(&now, target.as_ref())? else { return Ok(DialogOutcome::Armed(time)) };
+        supervisor.disarm_when(when)?;
+        Ok(DialogOutcome::Answered(supervisor.respond(Some(id), answer, deadline)?))
+    }
+}
+
+/// The dialogs that wait on a page, or on any.
+fn pending<'a>(now: &'a Snapshot, target: Option<&'a TargetId>) -> impl Iterator<Item = &'a Dialog> {
+    now.dialogs.iter().filter(move |dialog| target.is_none_or(|target| *target == dialog.target_id))
+}
+
+/// The dialog that is meant where none is named.
+fn the_one<'a>(now: &'a Snapshot, target: Option<&'a TargetId>) -> Result<Option<&'a str>, Error> {
+    let ids: Vec<&str> = pending(now, target).map(|dialog| &*dialog.id).collect();
+    match ids.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(Some(one)),
+        several => {
+            let candidates = several.iter().map(|id| (*id).to_owned()).collect();
+            Err(supervisor::Error::SeveralDialogs { candidates }.into())
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The files around the browsers of a home: pictures, downloads, uploads, traces, each kind below its own folder.
+
+mod upload;
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::Error;
+use crate::config::{self, Home};
+
+/// How long pictures are kept.
+const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A kind of file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    /// Screenshots and PDFs.
+    Media,
+    /// What may be uploaded.
+    Upload,
+    /// What was downloaded.
+    Download,
+    /// Traces.
+    Trace,
+}
+
+/// The files around the browsers of a home.
+#[derive(Debug, Clone)]
+pub struct Files {
+    home: Home,
+    roots: Vec<PathBuf>,
+}
+
+impl Files {
+    pub(super) fn new(home: &Home, upload_roots: &[PathBuf]) -> Self {
+        let roots = upload_roots.iter().map(|root| home.root().join(root));
+        let roots = std::iter::once(home.uploads()).chain(roots).collect();
+        Self { home: home.clone(), roots }
+    }
+
+    /// The folder of a kind.
+    #[must_use]
+    pub fn folder(&self, kind: FileKind) -> PathBuf {
+        match kind {
+            FileKind::Media => self.home.media(),
+            FileKind::Upload => self.home.uploads(),
+            FileKind::Download => self.home.downloads(),
+            FileKind::Trace => self.home.traces(),
+        }
+    }
+
+    /// The folders that may be uploaded from: `uploads/` and those of the settings.
+    #[must_use]
+    pub fn upload_roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    /// Writes a file under a new name, whole or not at all, for its owner alone. `ending` without a dot, as `png`.
+    ///
+    /// # Errors
+    /// [`Error::PathRefused`] for an ending that is more than letters and digits, [`Error::Config`] when it cannot be
+    /// written.
+    pub fn save(&self, kind: FileKind, ending: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
+        if !(1..=8).contains(&ending.len()) || !ending.bytes().all(|b| b.is_ascii_alphanumeric()) {
+            let why = "an ending is one to eight letters and digits".to_owned();
+            return Err(Error::PathRefused { name: ending.to_owned(), why });
+        }
+        let folder = self.folder(kind);
+        let failed = |problem: &std::io::Error| {
+            Error::Config(config::Error::File {
+                doing: "write into",
+                path: folder.clone(),
+                problem: problem.to_string(),
+            })
+        };
+        let mut file =
+            tempfile::Builder::new().prefix(".").suffix(".part").tempfile_in(&folder).map_err(|e| failed(&e))?;
+        file.write_all(bytes).map_err(|e| failed(&e))?;
+        let millis = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        loop {
+            let path = folder.join(format!("{millis}-{:08x}.{ending}", fastrand::u32(..)));
+            match file.persist_noclobber(&path) {
+                Ok(_) => return Ok(path),
+                Err(again) if again.error.kind() == std::io::ErrorKind::AlreadyExists => file = again.file,
+                Err(problem) => return Err(failed(&problem.error)),
+            }
+        }
+    }
+
+    /// Removes pictures older than 24 hours, as if so much time had passed since now. Returns how many.
+    pub(super) fn sweep(&self, ahead: Duration) -> usize {
+        let now = SystemTime::now() + ahead;
+        let entries = fs::read_dir(self.home.media()).into_iter().flatten().flatten();
+        let old = |path: &Path| {
+            let facts = fs::symlink_metadata(path).ok().filter(|facts| facts.is_file())?;
+            now.duration_since(facts.modified().ok()?).ok().filter(|age| *age > KEPT)
+        };
+        entries.map(|entry| entry.path()).filter(|path| old(path).is_some() && fs::remove_file(path).is_ok()).count()
+    }
+}

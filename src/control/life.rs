@@ -1,0 +1,289 @@
+//! A profile and the life of its browser.
+//!
+//! A start or a stop is one caller's turn; others wait for it by their deadlines, and no lock is held meanwhile.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crossbeam_channel::Receiver;
+use parking_lot::{Condvar, Mutex};
+
+use super::book::Book;
+use super::breaker::Breaker;
+use super::launch::{self, Facts, Failure};
+use super::settings::Settings;
+use super::shared::Shared;
+use super::{Error, Status};
+use crate::page;
+use crate::supervisor::{EventLog, Phase, Snapshot, Supervisor, TargetId};
+use crate::sync::{Deadline, Thread};
+
+/// One profile of a home, and its browser when it runs.
+#[derive(Debug)]
+pub struct Profile {
+    pub(super) shared: Arc<Shared>,
+    settings: Settings,
+    events: Arc<EventLog>,
+    life: Mutex<Life>,
+    changed: Condvar,
+    pub(super) book: Mutex<Book>,
+}
+
+/// A browser that runs.
+#[derive(Debug)]
+pub struct Running {
+    /// Its tabs; the supervisor is behind them.
+    pub tabs: page::Tabs,
+    pub(super) facts: Facts,
+    /// The page that it opened with, as long as nobody used it.
+    pub(super) initial: Mutex<Option<TargetId>>,
+    /// Closes when all of its events are copied and nothing of it is left.
+    pub(super) pumped: Receiver<()>,
+    pub(super) pump: Mutex<Option<Thread>>,
+}
+
+#[derive(Debug, Default)]
+struct Life {
+    stage: Stage,
+    breaker: Breaker,
+    /// It is being reset or deleted: nothing starts.
+    retired: bool,
+}
+
+#[derive(Debug, Default)]
+enum Stage {
+    #[default]
+    Down,
+    /// Somebody is at it: `started` or `stopped`.
+    Busy(&'static str),
+    Up(Arc<Running>),
+}
+
+impl Running {
+    /// Its supervisor.
+    #[must_use]
+    pub fn supervisor(&self) -> &Arc<Supervisor> {
+        self.tabs.supervisor()
+    }
+
+    /// Everything that is known of it.
+    pub(super) fn snapshot(&self) -> Arc<Snapshot> {
+        self.supervisor().snapshot()
+    }
+
+    /// Why it has ended, if it has.
+    pub(super) fn ended(&self) -> Option<String> {
+        match &self.snapshot().phase {
+            Phase::Ended(reason) => Some(reason.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Ends it, and waits until nothing of it is left.
+    fn stop(&self, deadline: Deadline) {
+        self.supervisor().stop(deadline);
+        let _ = self.pumped.recv_deadline(deadline.instant());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Its thread ends with it.
+        self.supervisor().stop(Deadline::after_secs(5));
+        drop(self.pump.lock().take());
+    }
+}
+
+/// One caller's turn to start or stop. Given up without an outcome, nothing runs.
+struct Turn<'a> {
+    profile: &'a Profile,
+    outcome: Stage,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.profile.life.lock().stage = std::mem::take(&mut self.outcome);
+        self.profile.changed.notify_all();
+    }
+}
+
+impl Profile {
+    pub(super) fn new(shared: Arc<Shared>, settings: Settings) -> Self {
+        Self {
+            shared,
+            settings,
+            events: Arc::default(),
+            life: Mutex::default(),
+            changed: Condvar::new(),
+            book: Mutex::default(),
+        }
+    }
+
+    pub(super) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.settings.name
+    }
+
+    /// What happens in its browser: one log as long as this lives, whatever becomes of the browser. A tab that ends with
+    /// its browser is told as closed.
+    #[must_use]
+    pub fn events(&self) -> &Arc<EventLog> {
+        &self.events
+    }
+
+    /// The browser that was started last and not stopped; it may have ended by itself.
+    pub(super) fn last_started(&self) -> Option<Arc<Running>> {
+        match &self.life.lock().stage {
+            Stage::Up(running) => Some(Arc::clone(running)),
+            _ => None,
+        }
+    }
+
+    /// The browser.
+    ///
+    /// # Errors
+    /// [`Error::NotRunning`].
+    pub fn running(&self) -> Result<Arc<Running>, Error> {
+        let running = self.last_started().filter(|running| running.ended().is_none());
+        running.ok_or_else(|| Error::NotRunning { profile: self.settings.name.clone() })
+    }
+
+    /// Starts the browser, or attaches to it. One that runs is left as it is, however it was started.
+    ///
+    /// # Errors
+    /// [`Error::Disabled`]; [`Error::Resting`] after several failures; [`Error::Browser`] when it does not start;
+    /// [`Error::Conflict`] when the settings do not allow it, or another start or stop takes too long.
+    pub fn start(&self, headless: Option<bool>, deadline: Deadline) -> Result<Status, Error> {
+        self.ensure(headless, deadline)?;
+        Ok(self.status())
+    }
+
+    /// The browser, started when it does not run.
+    pub(super) fn ensure(&self, headless: Option<bool>, deadline: Deadline) -> Result<Arc<Running>, Error> {
+        if !self.shared.config.browser.enabled {
+            return Err(Error::Disabled);
+        }
+        let (mut turn, old) = loop {
+            let mut life = self.life.lock();
+            if self.shared.is_closing() || life.retired {
+                let why = if life.retired { "the profile is being reset or deleted" } else { "the server is ending" };
+                return Err(Error::Conflict { problem: format!("{why}, its browser is not started any more") });
+            }
+            let up = match &life.stage {
+                Stage::Busy(what) => {
+                    self.wait(what, life, deadline)?;
+                    continue;
+                }
+                Stage::Up(running) => Some(Arc::clone(running)),
+                Stage::Down => None,
+            };
+            match up {
+                Some(running) if running.ended().is_none() => return Ok(running),
+                up => {
+                    life.breaker.check(Instant::now())?;
+                    life.stage = Stage::Busy("started");
+                    break (Turn { profile: self, outcome: Stage::Down }, up);
+                }
+            }
+        };
+        if let Some(old) = old {
+            tracing::info!(profile = self.name(), reason = old.ended(), "the browser has ended and is started anew");
+            old.stop(deadline);
+        }
+        let outcome = launch::bring_up(&self.shared, &self.settings, headless, &self.events, deadline);
+        let running = match outcome {
+            Ok(running) => Arc::new(running),
+            Err(failure) => {
+                self.shared.ports.take_back(self.name());
+                return Err(match failure {
+                    Failure::Launch(error) => {
+                        self.life.lock().breaker.failed(error.to_string(), Instant::now());
+                        error
+                    }
+                    Failure::Other(error) => error,
+                });
+            }
+        };
+        let mut life = self.life.lock();
+        if self.shared.is_closing() || life.retired {
+            drop(life);
+            running.stop(deadline);
+            return Err(Error::Conflict { problem: "the browser was stopped while it was started".to_owned() });
+        }
+        life.breaker.reset();
+        drop(life);
+        self.book.lock().begin();
+        turn.outcome = Stage::Up(Arc::clone(&running));
+        drop(turn);
+        Ok(running)
+    }
+
+    /// Stops the browser; of one that somebody else started only the connection ends. What is known of failures to
+    /// start is forgotten.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when it is being started or stopped at the moment and that takes too long.
+    pub fn stop(&self, deadline: Deadline) -> Result<Status, Error> {
+        loop {
+            let mut life = self.life.lock();
+            let running = match &life.stage {
+                Stage::Busy(what) => {
+                    self.wait(what, life, deadline)?;
+                    continue;
+                }
+                Stage::Up(running) => Some(Arc::clone(running)),
+                Stage::Down => None,
+            };
+            life.breaker.reset();
+            let Some(running) = running else { break };
+            life.stage = Stage::Busy("stopped");
+            drop(life);
+            let turn = Turn { profile: self, outcome: Stage::Down };
+            running.stop(deadline);
+            self.shared.ports.take_back(self.name());
+            self.book.lock().forget();
+            drop(turn);
+            break;
+        }
+        Ok(self.status())
+    }
+
+    /// Stops it; it is not started any more.
+    pub(super) fn retire(&self, deadline: Deadline) -> Result<(), Error> {
+        self.life.lock().retired = true;
+        self.stop(deadline).map(drop).inspect_err(|_| self.resume())
+    }
+
+    /// It may be started again.
+    pub(super) fn resume(&self) {
+        self.life.lock().retired = false;
+    }
+
+    /// Whether there may be something to stop.
+    pub(super) fn is_up(&self) -> bool {
+        !matches!(self.life.lock().stage, Stage::Down)
+    }
+
+    /// Nothing will happen any more; who follows the events is told.
+    pub(super) fn end_events(&self) {
+        self.events.end();
+    }
+
+    /// Waits until somebody else's turn is over.
+    fn wait(
+        &self,
+        what: &'static str,
+        mut life: parking_lot::MutexGuard<'_, Life>,
+        deadline: Deadline,
+    ) -> Result<(), Error> {
+        if !self.changed.wait_until(&mut life, deadline.instant()).timed_out() {
+            return Ok(());
+        }
+        Err(Error::Conflict { problem: format!("the browser of profile {} is being {what}; try again", self.name()) })
+    }
+}

@@ -1,0 +1,173 @@
+//! Sending tabs to addresses.
+
+use std::time::Duration;
+
+use super::{Error, Navigate, Navigated, Profile, Running, WaitUntil};
+use crate::page::{Act, Kind, WaitFor};
+use crate::supervisor::{self, Dialog, DialogType, FrameRef, TargetId};
+use crate::sync::Deadline;
+
+/// What asking for the title at the end may take.
+const TITLE: Duration = Duration::from_millis(500);
+/// How long `waitUntil: none` waits for a sign that the request is under way.
+const UNDER_WAY: Duration = Duration::from_secs(2);
+
+/// What came of sending a page somewhere.
+#[derive(Debug, Default)]
+pub(super) struct Went {
+    /// Whether it shows the document that it showed before.
+    stayed: bool,
+    blocked: bool,
+    rescued: bool,
+    status: Option<u16>,
+}
+
+impl Profile {
+    /// Sends a tab to an address. Starts the browser when it does not run; opens a tab when there is none. A dialog that
+    /// opens meanwhile is a success that says so: `beforeunload` with `navigated: false`.
+    ///
+    /// # Errors
+    /// Those of [`start`](Self::start) and [`tab`](Self::tab), [`Error::NavigationBlocked`], [`Error::BadRequest`] for
+    /// what is no address, [`Error::Page`].
+    pub fn navigate(&self, to: Navigate, deadline: Deadline) -> Result<Navigated, Error> {
+        let url = self.address(&to.url)?;
+        let running = self.ensure(None, deadline)?;
+        self.may_go(&running, &url, deadline)?;
+        let target = match self.find(&running, to.target.as_deref(), true) {
+            Err(Error::NoTabOpen) => self.page_for(&running, false, deadline)?.0,
+            found => found?,
+        };
+        let handle = self.handle(&running, &target)?;
+        let went = self.go(&running, &target, &url, to.wait_until, deadline)?;
+        let told = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), deadline.within(TITLE));
+        let now = running.snapshot();
+        let page = now.page(target.as_str());
+        // The browser tells the address that is on its way, when there is one; here it is the one that is shown.
+        let url = page.map_or(handle.info.url, |page| page.url.to_string());
+        let title = match (told, page) {
+            (Ok(told), _) => told.title,
+            (Err(_), Some(page)) => page.title.to_string(),
+            (Err(_), None) => handle.info.title,
+        };
+        Ok(Navigated {
+            target_id: handle.info.target_id,
+            url,
+            title,
+            status: went.status,
+            navigated: went.stayed.then_some(false),
+            blocked_by_dialog: went.blocked,
+            pending_dialogs: now.dialogs_of(target.as_str()).cloned().collect(),
+            rescued: went.rescued,
+        })
+    }
+
+    /// An address as the browser takes it.
+    pub(super) fn address(&self, text: &str) -> Result<String, Error> {
+        let text = text.trim();
+        let problem = match url::Url::parse(text) {
+            Ok(_) => return Ok(text.to_owned()),
+            Err(url::ParseError::RelativeUrlWithoutBase) => "it has no scheme; give https://… or http://…".to_owned(),
+            Err(error) => format!("{error}; give https://… or http://…"),
+        };
+        // The text itself may hold a password.
+        Err(Error::BadRequest { problem: format!("url is no address: {problem}") })
+    }
+
+    /// Whether a page may go there.
+    pub(super) fn may_go(&self, running: &Running, url: &str, deadline: Deadline) -> Result<(), Error> {
+        Ok(running.supervisor().check_navigation(url, deadline)?)
+    }
+
+    /// Sends a page to an address and waits as is wished.
+    pub(super) fn go(
+        &self,
+        running: &Running,
+        target: &TargetId,
+        url: &str,
+        until: WaitUntil,
+        deadline: Deadline,
+    ) -> Result<Went, Error> {
+        let supervisor = running.supervisor();
+        let page = FrameRef::TopOf(target.clone());
+        let before = Before::of(running, target);
+        if until == WaitUntil::None {
+            supervisor.start_navigation(&page, url, deadline.within(UNDER_WAY))?;
+            let blocked = before.new_dialog(running).is_some();
+            return Ok(Went { blocked, stayed: blocked && !before.has_left(running), ..Went::default() });
+        }
+        let mut went = match supervisor.navigate(&page, url, deadline) {
+            Ok(done) => Went { rescued: done.rescued, stayed: done.is_download == Some(true), ..Went::default() },
+            Err(error) if error.is_blocked_by_dialog() => {
+                let asks = before.new_dialog(running).is_none_or(|dialog| dialog.kind == DialogType::BeforeUnload);
+                let stayed = asks || !before.has_left(running);
+                return Ok(Went { blocked: true, stayed, status: before.status(running, deadline), ..Went::default() });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if !went.stayed {
+            let state = if until == WaitUntil::Load { "load" } else { "domcontentloaded" };
+            let wait = WaitFor { load_state: Some(state.to_owned()), ..WaitFor::default() };
+            match running.tabs.tab(target)?.act(&Act::new(Kind::Wait(wait)), deadline) {
+                Ok(outcome) => {
+                    went.rescued |= outcome.rescued;
+                    went.blocked = outcome.blocked_by_dialog;
+                }
+                Err(error) if error.is_blocked_by_dialog() => went.blocked = true,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        went.status = before.status(running, deadline);
+        Ok(went)
+    }
+}
+
+/// How things stood before a navigation.
+struct Before {
+    target: TargetId,
+    /// The newest request.
+    request: u64,
+    dialogs: Vec<std::sync::Arc<str>>,
+    document: std::sync::Arc<str>,
+}
+
+impl Before {
+    fn of(running: &Running, target: &TargetId) -> Self {
+        let now = running.snapshot();
+        Self {
+            target: target.clone(),
+            request: running.supervisor().traffic().last,
+            dialogs: now.dialogs.iter().map(|dialog| dialog.id.clone()).collect(),
+            document: document(&now, target),
+        }
+    }
+
+    /// A dialog that the page shows since.
+    fn new_dialog(&self, running: &Running) -> Option<Dialog> {
+        let now = running.snapshot();
+        now.dialogs_of(self.target.as_str()).find(|dialog| !self.dialogs.contains(&dialog.id)).cloned()
+    }
+
+    /// Whether the page shows another document.
+    fn has_left(&self, running: &Running) -> bool {
+        document(&running.snapshot(), &self.target) != self.document
+    }
+
+    /// The HTTP status of the document that came since.
+    fn status(&self, running: &Running, deadline: Deadline) -> Option<u16> {
+        let now = running.supervisor().caught_up(deadline.within(TITLE)).unwrap_or_else(|_| running.snapshot());
+        let top = now.page(self.target.as_str())?.top_frame.clone()?;
+        let requests = running.supervisor().network_requests(&self.target);
+        let document = requests.iter().rev().find(|request| {
+            request.number > self.request
+                && &*request.resource_type == "document"
+                && request.frame_id.as_ref() == Some(&top)
+                && !request.redirected
+        });
+        document.and_then(|request| request.status)
+    }
+}
+
+fn document(now: &supervisor::Snapshot, target: &TargetId) -> std::sync::Arc<str> {
+    let top = now.page(target.as_str()).and_then(|page| page.top_frame.as_ref());
+    top.and_then(|top| now.document_of(top)).unwrap_or_default()
+}

@@ -1,0 +1,91 @@
+//! Opening tabs.
+
+use std::time::Duration;
+
+use super::navigate::Went;
+use super::{Error, NewTab, Profile, Running, TabInfo, WaitUntil, names};
+use crate::supervisor::TargetId;
+use crate::sync::Deadline;
+
+/// How long a new tab is waited for to load. It is told as it is then.
+const LOADING: Duration = Duration::from_secs(10);
+/// What closing a tab again may take, even when the caller's time is up.
+const CLOSING: Duration = Duration::from_secs(2);
+
+/// One tab that is counted while it is being opened.
+struct Opening<'a>(&'a Profile);
+
+impl Drop for Opening<'_> {
+    fn drop(&mut self) {
+        self.0.book.lock().opened();
+    }
+}
+
+impl Profile {
+    /// Opens a tab, and waits until it is loaded, ten seconds at most. Starts the browser when it does not run. The
+    /// empty page that a browser opens with is taken as long as nobody used it. Unless it is opened in the background,
+    /// it comes to the front, and is the tab used last from now on.
+    ///
+    /// # Errors
+    /// [`Error::TabLimit`], [`Error::NavigationBlocked`], [`Error::BadRequest`] for an address or label that is none,
+    /// those of [`start`](Self::start), [`Error::Page`] when the address cannot be reached; then no tab is left.
+    pub fn open_tab(&self, new: NewTab, deadline: Deadline) -> Result<TabInfo, Error> {
+        if let Some(label) = &new.label {
+            names::label(label)?;
+        }
+        let url = self.address(&new.url)?;
+        let running = self.ensure(None, deadline)?;
+        self.may_go(&running, &url, deadline)?;
+        let (target, is_new) = self.page_for(&running, new.background, deadline)?;
+        if url != "about:blank" {
+            let went = self.go(&running, &target, &url, WaitUntil::Load, deadline.within(LOADING));
+            match went {
+                Ok(Went { .. }) => {}
+                // It goes on loading.
+                Err(error) if error.code() == "TIMEOUT" => {}
+                Err(error) => {
+                    if is_new {
+                        let _ = running.supervisor().close_page(&target, Deadline::after(CLOSING));
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        if !new.background {
+            running.supervisor().bring_to_front(&target, deadline)?;
+        }
+        let now = running.snapshot();
+        let mut book = self.book.lock();
+        book.list(&now.pages);
+        book.asked(&target);
+        book.used(&target, !new.background);
+        if let Some(label) = &new.label {
+            book.label(&target, label);
+        }
+        drop(book);
+        self.told(&running, &target)
+    }
+
+    /// An empty page, and whether it was opened for this.
+    pub(super) fn page_for(
+        &self,
+        running: &Running,
+        background: bool,
+        deadline: Deadline,
+    ) -> Result<(TargetId, bool), Error> {
+        let now = running.snapshot();
+        let initial = running.initial.lock().take();
+        let is_empty = |target: &TargetId| now.page(target.as_str()).is_some_and(|page| &*page.url == "about:blank");
+        if let Some(target) = initial.filter(is_empty) {
+            return Ok((target, false));
+        }
+        self.book.lock().open_one(self.shared.config.browser.tabs.max, &now.pages)?;
+        let _counted = Opening(self);
+        let supervisor = running.supervisor();
+        let target = match background {
+            true => supervisor.open_behind("about:blank", deadline)?,
+            false => supervisor.open_page("about:blank", None, deadline)?,
+        };
+        Ok((target, true))
+    }
+}

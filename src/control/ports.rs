@@ -1,0 +1,82 @@
+//! Which port a profile's browser listens on.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, TcpListener};
+
+use parking_lot::Mutex;
+
+use super::settings::Settings;
+use crate::config::{Config, RESERVED_PORT};
+
+/// Ports that are tried above the first.
+const TRIED: u16 = 200;
+
+/// The ports of a home's browsers. Each port is given to one profile at a time.
+#[derive(Debug, Default)]
+pub(super) struct Ports {
+    given: Mutex<BTreeMap<String, u16>>,
+    /// Ports that are never given of themselves.
+    kept: Vec<(Option<String>, u16)>,
+}
+
+/// A port for a start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Port {
+    pub(super) number: u16,
+    /// What was wished for, when that is another one.
+    pub(super) instead_of: Option<u16>,
+}
+
+impl Ports {
+    pub(super) fn new(config: &Config) -> Self {
+        let profiles =
+            config.browser.profiles.iter().filter_map(|(name, own)| Some((Some(name.clone()), own.cdp_port?)));
+        let default = (Some(config.browser.default_profile.clone()), config.browser.cdp_port);
+        let own_url = url::Url::parse(&config.browser.control_url).ok().and_then(|url| url.port());
+        let server = [Some(config.server.port), own_url, Some(RESERVED_PORT)].into_iter().flatten();
+        let kept = profiles.chain([default]).chain(server.map(|port| (None, port))).collect();
+        Self { given: Mutex::default(), kept }
+    }
+
+    /// Gives a profile a port that nobody listens on: the one it is set to, else the next free one above; 0 where any
+    /// will do. `refused` were tried before. `None` when there is none.
+    pub(super) fn give(&self, settings: &Settings, base: u16, refused: &[u16]) -> Option<Port> {
+        let wished = settings.cdp_port;
+        if wished == Some(0) || (wished.is_none() && base == 0) {
+            return Some(Port { number: 0, instead_of: None });
+        }
+        let first = wished.unwrap_or(base.saturating_add(1));
+        let last = if settings.port_is_asked { first } else { first.saturating_add(TRIED) };
+        let number = (first..=last).find(|port| {
+            let kept = self.kept.iter().any(|(name, kept)| kept == port && name.as_ref() != Some(&settings.name));
+            !refused.contains(port) && (Some(*port) == wished || !kept) && self.reserve(settings, *port)
+        })?;
+        Some(Port { number, instead_of: wished.filter(|wished| *wished != number) })
+    }
+
+    /// Notes a port for a profile, unless another one has it or somebody listens there.
+    fn reserve(&self, settings: &Settings, port: u16) -> bool {
+        {
+            let mut given = self.given.lock();
+            if given.iter().any(|(name, taken)| *name != settings.name && *taken == port) {
+                return false;
+            }
+            given.insert(settings.name.clone(), port);
+        }
+        let free = is_free(port);
+        if !free {
+            self.take_back(&settings.name);
+        }
+        free
+    }
+
+    /// The profile's browser is gone.
+    pub(super) fn take_back(&self, name: &str) {
+        self.given.lock().remove(name);
+    }
+}
+
+/// Whether nobody listens on a port of this machine.
+pub(super) fn is_free(port: u16) -> bool {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
+}

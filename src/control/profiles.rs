@@ -1,0 +1,199 @@
+//! The profiles of a home: made, listed, reset and removed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::settings::{Origin, Settings, check_folder, wrong_name};
+use super::shared::Shared;
+use super::store::{self, Stored};
+use super::{Error, NewProfile, Profile, ProfileInfo, names};
+use crate::browser::Endpoint;
+use crate::config::{self, RESERVED_PORT};
+use crate::sync::{Deadline, pause};
+
+/// All profiles.
+#[derive(Debug)]
+pub(super) struct Profiles {
+    shared: Arc<Shared>,
+    default: String,
+    known: Mutex<BTreeMap<String, Arc<Profile>>>,
+    /// Held while `profiles.json` is read, changed and written.
+    writing: Mutex<()>,
+}
+
+impl Profiles {
+    pub(super) fn open(shared: &Arc<Shared>) -> Result<Self, Error> {
+        let browser = &shared.config.browser;
+        if !names::is_profile(&browser.default_profile) {
+            return Err(wrong_name(&shared.home, "browser.default_profile", &browser.default_profile));
+        }
+        if let Some(name) = browser.profiles.keys().find(|name| !names::is_profile(name)) {
+            return Err(wrong_name(&shared.home, "browser.profiles", name));
+        }
+        let stored = store::read(&shared.home)?;
+        let mut known = BTreeMap::new();
+        for (name, profile) in stored.iter().filter(|(name, _)| names::is_profile(name)) {
+            known.insert(name.clone(), make(shared, name, Origin::Stored, Some(profile)));
+        }
+        let built_in = (browser.default_profile.as_str(), Origin::BuiltIn);
+        let configured = browser.profiles.keys().map(|name| (name.as_str(), Origin::Config));
+        for (name, origin) in std::iter::once(built_in).chain(configured) {
+            known.insert(name.to_owned(), make(shared, name, origin, None));
+        }
+        let default = shared.overrides.profile.clone().unwrap_or_else(|| browser.default_profile.clone());
+        let profiles = Self {
+            shared: Arc::clone(shared),
+            default: default.clone(),
+            known: Mutex::new(known),
+            writing: Mutex::new(()),
+        };
+        profiles.get(Some(&default))?;
+        Ok(profiles)
+    }
+
+    pub(super) fn get(&self, name: Option<&str>) -> Result<Arc<Profile>, Error> {
+        let name = name.unwrap_or(&self.default);
+        let known = self.known.lock();
+        if let Some(profile) = known.get(name) {
+            return Ok(Arc::clone(profile));
+        }
+        let nearest = config::nearest(name, known.keys().map(String::as_str)).map(str::to_owned);
+        let known: Vec<&str> = known.keys().map(String::as_str).collect();
+        Err(Error::NoProfile { name: name.chars().take(80).collect(), nearest, known: known.join(", ") })
+    }
+
+    pub(super) fn all(&self) -> Vec<Arc<Profile>> {
+        self.known.lock().values().cloned().collect()
+    }
+
+    pub(super) fn infos(&self) -> Vec<ProfileInfo> {
+        let mut infos: Vec<ProfileInfo> = self.all().iter().map(|profile| profile.info()).collect();
+        infos.sort_by_key(|info| !info.is_default);
+        infos
+    }
+
+    pub(super) fn create(&self, new: NewProfile) -> Result<ProfileInfo, Error> {
+        names::profile(&new.name)?;
+        if let Some(color) = &new.color {
+            names::color(color)?;
+        }
+        if new.cdp_port == Some(RESERVED_PORT) {
+            let problem = format!("port {RESERVED_PORT} is left to people who debug by hand; take another one");
+            return Err(Error::BadRequest { problem });
+        }
+        if let Some(url) = &new.cdp_url {
+            check_url(url)?;
+        }
+        let NewProfile { name, color, cdp_port, cdp_url, headless } = new;
+        let stored = Stored { color, cdp_port, cdp_url, headless };
+        let _turn = self.writing.lock();
+        let profile = {
+            let mut known = self.known.lock();
+            if known.contains_key(&name) {
+                let problem = format!("there is a profile {name} already; take another name, or delete that one first");
+                return Err(Error::Conflict { problem });
+            }
+            let profile = make(&self.shared, &name, Origin::Stored, Some(&stored));
+            known.insert(name.clone(), Arc::clone(&profile));
+            profile
+        };
+        let mut all = store::read(&self.shared.home).unwrap_or_default();
+        all.insert(name.clone(), stored);
+        if let Err(error) = store::write(&self.shared.home, &all) {
+            self.known.lock().remove(&name);
+            return Err(error);
+        }
+        Ok(profile.info())
+    }
+
+    pub(super) fn delete(&self, name: &str, deadline: Deadline) -> Result<ProfileInfo, Error> {
+        let profile = self.get(Some(name))?;
+        let refuse = |problem: String| Err(Error::Conflict { problem });
+        if name == self.default || name == self.shared.config.browser.default_profile {
+            return refuse(format!("{name} is the default profile, which there always is; reset it instead"));
+        }
+        if profile.settings().origin == Origin::Config {
+            return refuse(format!("profile {name} stands in config.yaml; take it out there"));
+        }
+        profile.retire(deadline)?;
+        if profile.settings().owns_data {
+            remove(&profile.settings().user_data_dir, deadline).inspect_err(|_| profile.resume())?;
+        }
+        let _turn = self.writing.lock();
+        let mut all = store::read(&self.shared.home)?;
+        all.remove(name);
+        store::write(&self.shared.home, &all)?;
+        self.known.lock().remove(name);
+        profile.end_events();
+        Ok(profile.info())
+    }
+
+    pub(super) fn reset(&self, name: &str, deadline: Deadline) -> Result<ProfileInfo, Error> {
+        let profile = self.get(Some(name))?;
+        let settings = profile.settings();
+        let problem = if settings.is_remote(self.shared.config.browser.attach_only) {
+            format!("profile {name} is a browser that somebody else started; its data is not ours to remove")
+        } else if !settings.owns_data {
+            let folder = settings.user_data_dir.display();
+            format!("the data of profile {name} lies in {folder}, outside of the home; remove it by hand")
+        } else {
+            // Nothing starts in a folder that is being removed.
+            profile.retire(deadline)?;
+            let removed = remove(&settings.user_data_dir, deadline);
+            profile.resume();
+            return removed.map(|()| profile.info());
+        };
+        Err(Error::Conflict { problem })
+    }
+
+    /// Stops all browsers, at the same time.
+    pub(super) fn stop(&self, deadline: Deadline) {
+        self.shared.close();
+        let threads: Vec<_> = self
+            .all()
+            .into_iter()
+            .filter(|profile| profile.is_up())
+            .filter_map(|profile| {
+                let again = Arc::clone(&profile);
+                let stopping = crate::sync::spawn(format!("ctl-stop-{}", profile.name()), move || {
+                    drop(again.stop(deadline));
+                });
+                // Without another thread it is done here.
+                stopping.map_err(|_| drop(profile.stop(deadline))).ok()
+            })
+            .collect();
+        drop(threads);
+        self.all().iter().for_each(|profile| profile.end_events());
+    }
+}
+
+fn make(shared: &Arc<Shared>, name: &str, origin: Origin, stored: Option<&Stored>) -> Arc<Profile> {
+    let settings = Settings::new(name, origin, &shared.home, &shared.config, &shared.overrides, stored);
+    Arc::new(Profile::new(Arc::clone(shared), settings))
+}
+
+/// Whether an address can be one of a browser. Its text is in no error.
+fn check_url(url: &str) -> Result<(), Error> {
+    let plain = url.strip_prefix("webdriver+").unwrap_or(url);
+    Endpoint::parse(plain).map(|_| ()).map_err(|error| Error::BadRequest { problem: format!("cdpUrl: {error}") })
+}
+
+/// Removes a profile's folder. Threads of a browser that has just ended may write for a moment yet.
+fn remove(folder: &Path, deadline: Deadline) -> Result<(), Error> {
+    check_folder(folder)?;
+    loop {
+        match std::fs::remove_dir_all(folder) {
+            Ok(()) => return Ok(()),
+            Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(problem) if deadline.passed() => {
+                let problem = format!("{} cannot be removed: {problem}; delete it by hand", folder.display());
+                return Err(Error::Conflict { problem });
+            }
+            Err(_) => pause(Duration::from_millis(20)),
+        }
+    }
+}

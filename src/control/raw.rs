@@ -1,0 +1,173 @@
+//! Raw CDP commands, within the same bounds as everything else.
+
+use serde_json::{Value, json};
+
+use super::covered::cover;
+use super::{Error, Profile, RawCall, Running};
+use crate::supervisor::{FrameId, FrameRef, TargetId};
+use crate::sync::Deadline;
+
+/// Commands that would end the browser, or take pages or their events out of our hands, and what to do instead.
+const REFUSED: [(&str, &str); 16] = [
+    ("Browser.close", "stop the browser with POST /stop"),
+    ("Browser.crash", "stop the browser with POST /stop"),
+    ("Browser.crashGpuProcess", "it would take the browser along"),
+    ("Browser.setDownloadBehavior", "downloads are caught already, see POST /wait/download"),
+    ("Page.setDownloadBehavior", "downloads are caught already, see POST /wait/download"),
+    ("Input.setInterceptDrags", "drags are made with POST /act"),
+    ("Page.disable", "dialogs would no longer be seen"),
+    ("Page.setInterceptFileChooserDialog", "file choosers are caught already, see POST /hooks/file-chooser"),
+    ("Runtime.disable", "frames would no longer be followed"),
+    ("Network.disable", "requests would no longer be followed"),
+    ("Target.attachToTarget", "name the tab with targetId, or the frame with frameId"),
+    ("Target.attachToBrowserTarget", "commands of Browser and Target go to the browser when no tab is named"),
+    ("Target.detachFromTarget", "the tab would no longer be followed"),
+    ("Target.exposeDevToolsProtocol", "the page would have the browser in its hands"),
+    ("Target.sendMessageToTarget", "name the tab with targetId, or the frame with frameId"),
+    ("Target.setAutoAttach", "tabs are attached already"),
+];
+/// Commands that go where their `url` says.
+const GOING: [&str; 3] = ["Page.navigate", "Target.createTarget", "Network.loadNetworkResource"];
+/// Commands that run scripts of the caller.
+const SCRIPTS: [&str; 10] = [
+    "Runtime.evaluate",
+    "Runtime.callFunctionOn",
+    "Runtime.compileScript",
+    "Runtime.runScript",
+    "Debugger.evaluateOnCallFrame",
+    "Debugger.setScriptSource",
+    "Page.addScriptToEvaluateOnNewDocument",
+    "Page.addScriptToEvaluateOnLoad",
+    "Page.setDocumentContent",
+    "Page.reload",
+];
+
+impl Profile {
+    /// Sends a raw CDP command: to a frame, a tab, or for commands of `Browser` and `Target` without either to the
+    /// browser itself. `Target.closeTarget` and `Page.close` dismiss dialogs first. Secrets in the result are covered.
+    ///
+    /// # Errors
+    /// [`Error::RawCdpDisabled`], [`Error::EvaluateDisabled`], [`Error::NavigationBlocked`], [`Error::PathRefused`],
+    /// [`Error::BadRequest`], those of [`tab`](Self::tab), [`Error::Page`].
+    pub fn raw(&self, mut call: RawCall, deadline: Deadline) -> Result<Value, Error> {
+        self.may_call(&call)?;
+        self.only_uploads(&mut call)?;
+        let running = self.running()?;
+        let supervisor = running.supervisor();
+        let url = call.params.get("url").and_then(Value::as_str);
+        if GOING.contains(&&*call.method)
+            && let Some(url) = url.filter(|url| !url.is_empty())
+        {
+            self.may_go(&running, url, deadline)?;
+        }
+        let frame = call.frame.as_deref().filter(|frame| !frame.is_empty());
+        let of_browser = call.method.starts_with("Browser.") || call.method.starts_with("Target.");
+        if of_browser && frame.is_none() && call.target.is_none() {
+            let result = match &*call.method {
+                "Target.closeTarget" => {
+                    let target = call.params.get("targetId").and_then(Value::as_str).unwrap_or_default();
+                    self.close(&running, &TargetId::from(target), deadline)?;
+                    json!({ "success": true })
+                }
+                "Target.createTarget" => self.counted(&running, &call, deadline)?,
+                method => supervisor.browser_raw(method, &call.params, deadline)?,
+            };
+            return Ok(cover(&self.shared.secrets, result));
+        }
+        let page = match (frame, &call.target) {
+            (Some(frame), None) => FrameRef::Id(FrameId::from(frame)),
+            (frame, target) => {
+                let target = self.find(&running, target.as_deref(), false)?;
+                self.handle(&running, &target)?;
+                match frame {
+                    None => FrameRef::TopOf(target),
+                    Some(frame) => self.frame_of(&running, &target, frame)?,
+                }
+            }
+        };
+        if let ("Page.close" | "Target.closeTarget", FrameRef::TopOf(target)) = (&*call.method, &page) {
+            self.close(&running, target, deadline)?;
+            return Ok(json!({}));
+        }
+        let answer = supervisor.call_raw(&page, &call.method, &call.params, deadline)?;
+        let result = answer.result.value().map_err(crate::supervisor::Error::from)?;
+        Ok(cover(&self.shared.secrets, result))
+    }
+
+    /// Whether such a command may be sent at all.
+    fn may_call(&self, call: &RawCall) -> Result<(), Error> {
+        let bad = |problem: String| Err(Error::BadRequest { problem });
+        let browser = &self.shared.config.browser;
+        if !browser.raw_cdp_enabled {
+            return Err(Error::RawCdpDisabled);
+        }
+        let word = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric());
+        if !call.method.split_once('.').is_some_and(|(domain, name)| word(domain) && word(name)) {
+            return bad(format!("method {:?} is no CDP command; give Domain.name, as Page.getFrameTree", call.method));
+        }
+        if !call.params.is_null() && !call.params.is_object() {
+            return bad("params is an object".to_owned());
+        }
+        if let Some((_, instead)) = REFUSED.iter().find(|(method, _)| *method == call.method) {
+            return bad(format!("{} is not passed on: {instead}", call.method));
+        }
+        if call.method.starts_with("Fetch.") {
+            return bad(format!(
+                "{} is not passed on: requests are caught for the navigation policy and for dialogs",
+                call.method
+            ));
+        }
+        // `Page.reload` runs a script only when it is given one.
+        let runs = call.method != "Page.reload" || call.params.get("scriptToEvaluateOnLoad").is_some();
+        if !browser.evaluate_enabled && runs && SCRIPTS.contains(&&*call.method) {
+            return Err(Error::EvaluateDisabled);
+        }
+        Ok(())
+    }
+
+    /// Files that a page is given are those that may be uploaded, and no others.
+    fn only_uploads(&self, call: &mut RawCall) -> Result<(), Error> {
+        let files = match &*call.method {
+            "DOM.setFileInputFiles" => call.params.get_mut("files"),
+            "Input.dispatchDragEvent" => call.params.get_mut("data").and_then(|data| data.get_mut("files")),
+            _ => None,
+        };
+        for file in files.and_then(Value::as_array_mut).into_iter().flatten() {
+            let path = file.as_str().unwrap_or_default().to_owned();
+            let found = self.shared.files.check_upload(std::path::Path::new(&path))?;
+            *file = found.to_string_lossy().into_owned().into();
+        }
+        Ok(())
+    }
+
+    /// `Target.createTarget`, within the limit of tabs.
+    fn counted(&self, running: &Running, call: &RawCall, deadline: Deadline) -> Result<Value, Error> {
+        let now = running.snapshot();
+        self.book.lock().open_one(self.shared.config.browser.tabs.max, &now.pages)?;
+        let created = running.supervisor().browser_raw(&call.method, &call.params, deadline);
+        if let Ok(created) = &created
+            && let Some(id) = created.get("targetId").and_then(Value::as_str)
+        {
+            // Told of before the answer or just after it.
+            running.supervisor().wait_until(deadline.within(SEEN), |now| now.page(id).is_some());
+        }
+        let now = running.snapshot();
+        let mut book = self.book.lock();
+        book.opened();
+        book.list(&now.pages);
+        Ok(created?)
+    }
+
+    /// A frame of a tab.
+    fn frame_of(&self, running: &Running, target: &TargetId, frame: &str) -> Result<FrameRef, Error> {
+        let now = running.snapshot();
+        if now.frame(frame).is_some_and(|found| found.target_id == *target) {
+            return Ok(FrameRef::Id(FrameId::from(frame)));
+        }
+        let known = now.frames_of(target.as_str()).take(10).map(|f| f.frame_id.to_string()).collect();
+        Err(crate::supervisor::Error::FrameNotFound { frame: frame.to_owned(), known }.into())
+    }
+}
+
+/// How long a page that was created may take to be seen.
+const SEEN: std::time::Duration = std::time::Duration::from_secs(2);

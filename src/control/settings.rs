@@ -1,0 +1,140 @@
+//! What holds for one profile: its own settings, those for all, and what comes before both.
+
+use std::path::{Path, PathBuf};
+
+use super::store::Stored;
+use super::{Error, Overrides};
+use crate::browser::{self, Surroundings, Switch};
+use crate::config::{self, AutoSwitch, Config, Home, Transport};
+
+/// Where a profile comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The one that there always is.
+    BuiltIn,
+    /// `config.yaml`.
+    Config,
+    /// Made on request.
+    Stored,
+}
+
+/// The settings of one profile.
+#[derive(Clone, PartialEq)]
+pub(super) struct Settings {
+    pub(super) name: String,
+    pub(super) origin: Origin,
+    pub(super) is_default: bool,
+    pub(super) color: String,
+    /// The port it is set to; `None`: the next free one.
+    pub(super) cdp_port: Option<u16>,
+    /// Whether that port, and no other one, is wanted.
+    pub(super) port_is_asked: bool,
+    /// A secret: whoever knows it has the browser.
+    pub(super) cdp_url: Option<String>,
+    pub(super) headless: Switch,
+    pub(super) no_sandbox: Switch,
+    pub(super) executable: Option<PathBuf>,
+    pub(super) user_data_dir: PathBuf,
+    /// Whether that folder is the one below the home, which is ours to remove.
+    pub(super) owns_data: bool,
+    pub(super) transport: Transport,
+}
+
+impl Settings {
+    pub(super) fn new(
+        name: &str,
+        origin: Origin,
+        home: &Home,
+        config: &Config,
+        overrides: &Overrides,
+        stored: Option<&Stored>,
+    ) -> Self {
+        let all = &config.browser;
+        let is_default = name == overrides.profile.as_deref().unwrap_or(&all.default_profile);
+        let own = all.profiles.get(name).cloned().unwrap_or_default();
+        let own = stored.map_or(own, Stored::settings);
+        let folder = own.user_data_dir.clone().map(|dir| home.root().join(dir));
+        let cdp_port = match (is_default, overrides.cdp_port) {
+            (true, Some(port)) => Some(port),
+            (true, None) => Some(own.cdp_port.unwrap_or(all.cdp_port)),
+            (false, _) => own.cdp_port,
+        };
+        let own_url = own.cdp_url.or_else(|| all.cdp_url.clone().filter(|_| is_default));
+        Self {
+            name: name.to_owned(),
+            origin,
+            is_default,
+            color: own.color.unwrap_or_else(|| all.color.clone()),
+            cdp_port,
+            port_is_asked: is_default && overrides.cdp_port.is_some_and(|port| port != 0),
+            cdp_url: overrides.cdp_url.clone().filter(|_| is_default).or(own_url),
+            headless: headless(overrides.headless, own.headless.unwrap_or(all.headless)),
+            no_sandbox: switch(all.no_sandbox),
+            executable: overrides.executable.clone().or(own.executable_path).or_else(|| all.executable_path.clone()),
+            owns_data: folder.is_none(),
+            user_data_dir: folder.unwrap_or_else(|| home.profiles().join(name)),
+            transport: all.transport,
+        }
+    }
+
+    /// Whether it is a browser that somebody else started.
+    pub(super) fn is_remote(&self, attach_only: bool) -> bool {
+        attach_only || self.cdp_url.is_some()
+    }
+}
+
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Settings")
+            .field("name", &self.name)
+            .field("cdp_port", &self.cdp_port)
+            .field("user_data_dir", &self.user_data_dir)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Flags, then the environment, then the settings.
+fn headless(asked: Option<bool>, set: AutoSwitch) -> Switch {
+    match asked {
+        Some(true) => Switch::On,
+        Some(false) => Switch::Off,
+        // The browser room looks at the environment itself where it has to decide.
+        None if Surroundings::read().headless_env.is_some() => Switch::Auto,
+        None => switch(set),
+    }
+}
+
+fn switch(set: AutoSwitch) -> Switch {
+    match set {
+        AutoSwitch::Auto => Switch::Auto,
+        AutoSwitch::On => Switch::On,
+        AutoSwitch::Off => Switch::Off,
+    }
+}
+
+/// Refuses a folder that a person's own browser works in, or that holds one or lies in one.
+pub(super) fn check_folder(folder: &Path) -> Result<(), Error> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let wanted = real(folder);
+    let people = browser::default_profiles();
+    let taken = people.iter().find(|own| {
+        let own = real(own);
+        wanted.starts_with(&own) || own.starts_with(&wanted)
+    });
+    match taken {
+        None => Ok(()),
+        Some(own) => Err(Error::Conflict {
+            problem: format!(
+                "user_data_dir {} is refused: {} is the profile of a browser that you use yourself; leave user_data_dir out, or name a folder of its own",
+                folder.display(),
+                own.display()
+            ),
+        }),
+    }
+}
+
+/// A name in `config.yaml` that cannot be one.
+pub(super) fn wrong_name(home: &Home, at: &str, name: &str) -> Error {
+    let problem = format!("{name:?} is no name for a profile; lower-case letters, digits and hyphens are, at most 40");
+    Error::Config(config::Error::Wrong { path: home.config(), at: at.to_owned(), problem })
+}

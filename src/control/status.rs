@@ -1,0 +1,84 @@
+//! What is told of a profile. Nothing here waits, and no process is looked at.
+
+use super::{Profile, ProfileInfo, Status, book};
+use crate::browser::{Surroundings, find};
+use crate::config::Transport;
+
+impl Profile {
+    /// How things stand. Waits for nothing.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        let (settings, browser) = (self.settings(), &self.shared.config.browser);
+        let last = self.last_started();
+        let ended = last.as_ref().and_then(|running| running.ended());
+        let running = last.filter(|_| ended.is_none());
+        let remote = settings.is_remote(browser.attach_only);
+        let mut status = Status {
+            enabled: browser.enabled,
+            running: running.is_some(),
+            profile: settings.name.clone(),
+            pid: None,
+            cdp_port: None,
+            cdp_url: None,
+            browser: None,
+            executable_path: None,
+            user_data_dir: (!remote).then(|| settings.user_data_dir.display().to_string()),
+            headless: false,
+            color: settings.color.clone(),
+            attach_only: browser.attach_only,
+            transport: if remote { "remote" } else { word(settings.transport) }.to_owned(),
+            no_sandbox: false,
+            tabs: 0,
+            pending_dialogs: 0,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            notes: ended.map(|reason| format!("the last browser ended: {reason}")).into_iter().collect(),
+        };
+        if let Some(running) = running {
+            let (facts, now) = (running.facts.clone(), running.snapshot());
+            status.pid = facts.pid;
+            status.cdp_port = facts.cdp_port;
+            status.cdp_url = facts.cdp_url;
+            status.browser = Some(facts.product);
+            status.executable_path = facts.executable;
+            status.user_data_dir = facts.user_data_dir;
+            status.headless = facts.headless.unwrap_or(false);
+            status.no_sandbox = facts.no_sandbox.unwrap_or(false);
+            facts.transport.clone_into(&mut status.transport);
+            status.tabs = now.pages.iter().filter(|page| book::is_shown(page)).count();
+            status.pending_dialogs = now.dialogs.len();
+            status.notes.extend(facts.notes);
+        } else if !remote {
+            let around = Surroundings::read();
+            let no_sandbox = around.no_sandbox(settings.no_sandbox, &browser.extra_args);
+            status.headless = around.headless(settings.headless, &browser.extra_args).on;
+            status.no_sandbox = no_sandbox.on;
+            let found = find::find(settings.executable.as_deref());
+            status.executable_path = found.ok().map(|found| found.path.display().to_string());
+        }
+        status
+    }
+
+    /// The contract's `profile` element.
+    pub(super) fn info(&self) -> ProfileInfo {
+        let settings = self.settings();
+        let running = self.running().ok();
+        let set = settings.cdp_port.filter(|port| *port != 0 && settings.transport != Transport::Pipe);
+        ProfileInfo {
+            name: settings.name.clone(),
+            running: running.is_some(),
+            cdp_port: running.map_or(set, |running| running.facts.cdp_port),
+            user_data_dir: settings.user_data_dir.display().to_string(),
+            color: settings.color.clone(),
+            is_default: settings.is_default,
+            is_remote: settings.is_remote(self.shared.config.browser.attach_only),
+        }
+    }
+}
+
+fn word(transport: Transport) -> &'static str {
+    match transport {
+        Transport::Auto => "auto",
+        Transport::Port => "port",
+        Transport::Pipe => "pipe",
+    }
+}

@@ -1,0 +1,80 @@
+//! `profiles.json`: the profiles that were made on request. `config.yaml` is the person's own.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::Error;
+use crate::config::{self, AutoSwitch, Home};
+
+/// A profile that was made on request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Stored {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) color: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cdp_port: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cdp_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) headless: Option<bool>,
+}
+
+impl Stored {
+    /// As they would stand in `config.yaml`.
+    pub(super) fn settings(&self) -> config::Profile {
+        config::Profile {
+            cdp_port: self.cdp_port,
+            cdp_url: self.cdp_url.clone(),
+            color: self.color.clone(),
+            headless: self.headless.map(|on| if on { AutoSwitch::On } else { AutoSwitch::Off }),
+            ..config::Profile::default()
+        }
+    }
+}
+
+/// All of them, by name.
+pub(super) type All = BTreeMap<String, Stored>;
+
+fn path(home: &Home) -> PathBuf {
+    home.root().join("profiles.json")
+}
+
+/// Those of a home.
+pub(super) fn read(home: &Home) -> Result<All, Error> {
+    let path = path(home);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => return Ok(All::new()),
+        Err(problem) => return Err(file("read", &path, &problem)),
+    };
+    serde_json::from_str(&text).map_err(|problem| {
+        let problem = format!("{problem}; correct it, or delete the file: the profiles' data stays");
+        Error::Config(config::Error::Wrong { path, at: "its JSON".to_owned(), problem })
+    })
+}
+
+/// Writes them down, all or nothing, for the owner alone: addresses in them may be secret.
+pub(super) fn write(home: &Home, all: &All) -> Result<(), Error> {
+    let path = path(home);
+    let text = serde_json::to_vec_pretty(all).map_err(|problem| file("write", &path, &problem.into()))?;
+    replace(&path, &text).map_err(|problem| file("write", &path, &problem))
+}
+
+/// Puts a file in the place of another one, whole or not at all, for its owner alone.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+fn file(doing: &'static str, path: &Path, problem: &std::io::Error) -> Error {
+    Error::Config(config::Error::File { doing, path: path.to_owned(), problem: problem.to_string() })
+}

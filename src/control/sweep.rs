@@ -1,0 +1,58 @@
+//! Tidying up: tabs that nobody used for long, pictures that are old.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use crossbeam_channel::{RecvTimeoutError, Sender};
+
+use super::Error;
+use super::profiles::Profiles;
+use super::shared::Shared;
+use crate::supervisor;
+use crate::sync::{Deadline, Thread, spawn};
+
+/// How often idle tabs are looked for.
+const TABS: Duration = Duration::from_secs(60);
+/// Each so many looks, pictures are looked through as well: hourly.
+const FILES_EVERY: u32 = 60;
+/// What closing tabs may take at a time.
+const CLOSING: Duration = Duration::from_secs(30);
+
+/// The thread that tidies up. Dropping it ends the thread.
+#[derive(Debug)]
+pub(super) struct Sweeper {
+    // Field order: closing the channel ends the thread, which is joined then.
+    _stop: Sender<()>,
+    _thread: Thread,
+}
+
+impl Sweeper {
+    /// Pictures are looked through at once.
+    pub(super) fn start(shared: Arc<Shared>, profiles: &Arc<Profiles>) -> Result<Self, Error> {
+        let profiles: Weak<Profiles> = Arc::downgrade(profiles);
+        let (stop, stopped) = crossbeam_channel::bounded::<()>(0);
+        let thread = spawn("ctl-sweep", move || {
+            let mut turn = 0_u32;
+            loop {
+                if turn.is_multiple_of(FILES_EVERY) {
+                    shared.files.sweep(Duration::ZERO);
+                }
+                turn = turn.wrapping_add(1);
+                if stopped.recv_timeout(TABS) != Err(RecvTimeoutError::Timeout) {
+                    break;
+                }
+                let Some(profiles) = profiles.upgrade() else { break };
+                profiles.sweep(Duration::ZERO, Deadline::after(CLOSING));
+            }
+        });
+        let thread = thread.map_err(|problem| supervisor::Error::System { problem: problem.to_string() })?;
+        Ok(Self { _stop: stop, _thread: thread })
+    }
+}
+
+impl Profiles {
+    /// Closes idle tabs, as if `ahead` had passed since now. Returns how many.
+    pub(super) fn sweep(&self, ahead: Duration, deadline: Deadline) -> usize {
+        self.all().iter().map(|profile| profile.sweep(ahead, deadline)).sum()
+    }
+}

@@ -1,0 +1,355 @@
+//! `openapi.json`, made of the table of routes and of the types that requests are read into.
+
+use std::sync::LazyLock;
+
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use super::read::Reads;
+use super::routes::{LONGEST, Method, Route, TABLE};
+use super::status::STATUSES;
+use super::types::Failed;
+
+/// The whole document.
+pub(super) static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
+
+const WHERE: &str = "/components/schemas";
+
+fn document() -> Value {
+    let settings = || SchemaSettings::draft2020_12().with(|settings| settings.definitions_path = WHERE.into());
+    let mut asked = settings().into_generator();
+    let mut told = settings().for_serialize().into_generator();
+    let mut paths = Map::new();
+    for route in TABLE.iter() {
+        let (path, names) = templated(route);
+        let path = paths.entry(path).or_insert_with(|| json!({}));
+        path[route.method.name().to_lowercase()] = operation(route, &names, &mut asked, &mut told);
+    }
+    let failed = told.subschema_for::<Failed>().to_value();
+    let mut schemas: Map<String, Value> = asked.take_definitions(true);
+    for (name, schema) in told.take_definitions(true) {
+        schemas.entry(name).or_insert(schema);
+    }
+    let mut responses = Map::new();
+    for (status, codes) in STATUSES.iter().filter(|(status, _)| *status != 499) {
+        let response = json!({
+            "description": codes.join(", "),
+            "content": { "application/json": { "schema": failed } },
+        });
+        responses.insert(format!("Failed{status}"), response);
+    }
+    let mut document = json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "cdpilot",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Control of browsers: tabs, snapshots, actions, dialogs. Success is {\"ok\": true, …}, \
+                            failure {\"ok\": false, error, code, details?}.",
+            "license": { "name": "MIT", "identifier": "MIT" },
+        },
+        "servers": [{ "url": "/" }],
+        "security": [{ "token": [] }],
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "responses": responses,
+            "securitySchemes": {
+                "token": { "type": "http", "scheme": "bearer", "description": "The file `token` in the home." },
+            },
+        },
+    });
+    exact(&mut document);
+    keep_used(&mut document);
+    document
+}
+
+/// The path as OpenAPI writes it, and the names in it.
+fn templated(route: &Route) -> (String, Vec<&'static str>) {
+    let part = |part: &str| part.strip_prefix(':').map_or_else(|| part.to_owned(), |name| format!("{{{name}}}"));
+    (route.path.split('/').map(part).collect::<Vec<_>>().join("/"), route.in_path().collect())
+}
+
+fn operation(route: &Route, names: &[&str], asked: &mut SchemaGenerator, told: &mut SchemaGenerator) -> Value {
+    let mut parameters: Vec<Value> = names
+        .iter()
+        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } }))
+        .collect();
+    let input = whole((route.input)(asked).to_value(), asked);
+    let answer = (route.output)(told).to_value();
+    let mut operation = json!({ "summary": route.summary, "operationId": id(route) });
+    if route.method == Method::Post {
+        if route.of_profile {
+            parameters.push(parameter("profile", Reads::Text));
+        }
+        operation["requestBody"] = body(route, input);
+    } else {
+        parameters.extend(route.common().map(|(name, reads)| parameter(name, reads)));
+        parameters.extend(in_query(&input));
+    }
+    if route.path == "/events" {
+        let schema = json!({ "type": "string", "pattern": "^[0-9]{1,15}$" });
+        let description = "The `id` of the last event that was seen.";
+        parameters
+            .push(json!({ "name": "Last-Event-ID", "in": "header", "schema": schema, "description": description }));
+    }
+    if !parameters.is_empty() {
+        operation["parameters"] = parameters.into();
+    }
+    if route.open {
+        operation["security"] = json!([]);
+    }
+    operation["responses"] = responses(route, &answer);
+    operation
+}
+
+/// `getTabs`, `postTabsOpen`, `deleteTabsByTargetId`.
+fn id(route: &Route) -> String {
+    let mut id = route.method.name().to_lowercase();
+    for word in route.path.split(['/', '-', '.']).filter(|word| !word.is_empty()) {
+        let (by, word) = word.strip_prefix(':').map_or(("", word), |name| ("By", name));
+        let mut letters = word.chars();
+        id.push_str(by);
+        id.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        id.push_str(letters.as_str());
+    }
+    if route.path == "/" { id + "Status" } else { id }
+}
+
+/// A schema itself, where it is a reference.
+fn whole(schema: Value, generator: &SchemaGenerator) -> Value {
+    let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
+    name.and_then(|name| generator.definitions().get(name)).cloned().unwrap_or(schema)
+}
+
+fn parameter(name: &str, reads: Reads) -> Value {
+    let description = match name {
+        "profile" => "Which profile; the default one when it is left out.",
+        "targetId" => {
+            "Which tab: target id, tab id (`t1`), label, or a unique prefix of the target id. The last used one when it is left out."
+        }
+        "timeoutMs" => "How long it may take, milliseconds. Above 120,000 it is 120,000.",
+        _ => "",
+    };
+    json!({ "name": name, "in": "query", "schema": common(name, reads), "description": description })
+}
+
+fn common(name: &str, reads: Reads) -> Value {
+    match (name, reads) {
+        ("timeoutMs", _) => json!({ "type": "integer", "minimum": 1, "format": "uint64" }),
+        (_, Reads::Flag) => json!({ "type": "boolean" }),
+        (_, Reads::Whole) => json!({ "type": "integer", "minimum": 0 }),
+        (_, Reads::Number) => json!({ "type": "number" }),
+        (_, Reads::Text) => json!({ "type": "string" }),
+    }
+}
+
+/// The properties of a schema as parameters of a query.
+fn in_query(schema: &Value) -> Vec<Value> {
+    let required: Vec<&str> =
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let parameter = |(name, schema): (&String, &Value)| {
+        let mut schema = not_null(schema.clone());
+        let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+        let mut parameter = json!({ "name": name, "in": "query", "schema": schema });
+        parameter["required"] = required.contains(&name.as_str()).into();
+        if let Some(description) = description {
+            parameter["description"] = description;
+        }
+        parameter
+    };
+    properties.into_iter().flatten().map(parameter).collect()
+}
+
+/// In a query nothing is `null`.
+fn not_null(mut schema: Value) -> Value {
+    let Some(map) = schema.as_object_mut() else { return schema };
+    if map.get("default").is_some_and(Value::is_null) {
+        map.remove("default");
+    }
+    if let Some(Value::Array(types)) = map.get_mut("type") {
+        types.retain(|kind| kind != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            map.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(any)) = map.get_mut("anyOf") {
+        any.retain(|schema| schema.get("type").is_none_or(|kind| kind != "null"));
+        if let [only] = any.as_slice() {
+            let only = only.clone();
+            map.remove("anyOf");
+            if let Value::Object(only) = only {
+                map.extend(only);
+            }
+        }
+    }
+    schema
+}
+
+fn body(route: &Route, mut schema: Value) -> Value {
+    if schema.get("properties").is_none() {
+        schema["properties"] = json!({});
+    }
+    for (name, reads) in route.common() {
+        let mut own = common(name, reads);
+        own["description"] = parameter(name, reads)["description"].take();
+        if let Some(kind) = own.get("type").cloned() {
+            own["type"] = json!([kind, "null"]);
+        }
+        schema["properties"][name] = own;
+    }
+    let required = schema.get("required").and_then(Value::as_array).is_some_and(|names| !names.is_empty());
+    json!({ "required": required, "content": { "application/json": { "schema": schema } } })
+}
+
+fn responses(route: &Route, answer: &Value) -> Value {
+    let schema = match route.media {
+        "application/json" if route.path == "/openapi.json" => json!({ "type": "object" }),
+        "application/json" => {
+            let rescued = "A running script of the page was ended meanwhile; its document is kept.";
+            json!({ "allOf": [
+                answer,
+                {
+                    "type": "object",
+                    "properties": { "ok": { "const": true }, "rescued": { "type": "boolean", "description": rescued } },
+                    "required": ["ok"],
+                },
+            ] })
+        }
+        _ => json!({ "type": "string" }),
+    };
+    let mut content = json!({ route.media: { "schema": schema } });
+    if route.path == "/" {
+        content["text/html"] = json!({ "schema": { "type": "string" } });
+    }
+    let mut responses = json!({ "200": { "description": "It is done.", "content": content } });
+    for (status, _) in STATUSES.iter().filter(|(status, _)| may_be(route, *status)) {
+        responses[status.to_string()] = json!({ "$ref": format!("#/components/responses/Failed{status}") });
+    }
+    responses
+}
+
+/// Whether a route may be answered with a status.
+fn may_be(route: &Route, status: u16) -> bool {
+    match status {
+        499 => false,
+        401 => !route.open,
+        413 | 415 => route.method == Method::Post,
+        422 => matches!(route.path, "/act" | "/cdp"),
+        502 | 504 => route.of_profile || route.path.starts_with("/profiles"),
+        _ => true,
+    }
+}
+
+/// Makes schemas say what the reading does: numbers have the bounds of their formats, and an action has the fields of
+/// its kind and no others.
+fn exact(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            let most = match map.get("format").and_then(Value::as_str) {
+                Some("uint8") => Some(u64::from(u8::MAX)),
+                Some("uint16") => Some(u64::from(u16::MAX)),
+                Some("uint32") => Some(u64::from(u32::MAX)),
+                Some("uint64" | "uint") => Some(u64::MAX),
+                _ => None,
+            };
+            if let Some(most) = most
+                && !map.contains_key("maximum")
+            {
+                map.insert("maximum".to_owned(), most.into());
+            }
+            kinds(map);
+            map.values_mut().for_each(exact);
+        }
+        Value::Array(all) => all.iter_mut().for_each(exact),
+        _ => {}
+    }
+}
+
+/// Moves the fields that all kinds have into each kind.
+fn kinds(map: &mut Map<String, Value>) {
+    let is_of_kinds = map
+        .get("oneOf")
+        .and_then(Value::as_array)
+        .is_some_and(|all| all.iter().all(|one| one.pointer("/properties/kind").is_some()));
+    if !is_of_kinds {
+        return;
+    }
+    let Some(Value::Object(shared)) = map.remove("properties") else { return };
+    map.remove("type");
+    let Some(Value::Array(all)) = map.get_mut("oneOf") else { return };
+    for one in all {
+        one["additionalProperties"] = false.into();
+        if let Some(own) = one.get_mut("properties").and_then(Value::as_object_mut) {
+            own.extend(shared.clone());
+        }
+    }
+}
+
+/// Leaves out what nothing refers to.
+fn keep_used(document: &mut Value) {
+    loop {
+        let mut used = Vec::new();
+        references(document, &mut used);
+        let used: Vec<String> = used.iter().filter_map(|path| path.rsplit('/').next()).map(str::to_owned).collect();
+        let Some(schemas) = document.pointer_mut(WHERE).and_then(Value::as_object_mut) else { return };
+        let before = schemas.len();
+        schemas.retain(|name, _| used.contains(name));
+        if schemas.len() == before {
+            return;
+        }
+    }
+}
+
+fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::Object(map) => {
+            found.extend(map.get("$ref").and_then(Value::as_str));
+            map.values().for_each(|value| references(value, found));
+        }
+        Value::Array(all) => all.iter().for_each(|value| references(value, found)),
+        _ => {}
+    }
+}
+
+/// The greatest time is in words of the description.
+const _: () = assert!(LONGEST.as_millis() == 120_000);
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_route_is_described_and_every_reference_leads_somewhere() {
+        let mut ids = HashSet::new();
+        for route in TABLE.iter() {
+            let operation = &DOCUMENT["paths"][templated(route).0][route.method.name().to_lowercase()];
+            assert!(ids.insert(operation["operationId"].as_str().unwrap()), "{}", route.path);
+            assert!(operation["responses"]["200"].is_object(), "{}", route.path);
+            assert_eq!(operation["requestBody"].is_object(), route.method == Method::Post, "{}", route.path);
+        }
+        let mut found = Vec::new();
+        references(&DOCUMENT, &mut found);
+        assert!(found.len() > 100);
+        for path in found {
+            assert!(DOCUMENT.pointer(path.trim_start_matches('#')).is_some(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_name_of_a_type_means_one_thing_in_requests_and_answers() {
+        let mut asked = SchemaSettings::draft2020_12().into_generator();
+        let mut told = SchemaSettings::draft2020_12().for_serialize().into_generator();
+        for route in TABLE.iter() {
+            let _ = ((route.input)(&mut asked), (route.output)(&mut told));
+        }
+        let told = told.take_definitions(true);
+        for (name, schema) in asked.take_definitions(true) {
+            assert!(told.get(&name).is_none_or(|other| *other == schema), "{name}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Reading requests: query parameters and bodies, with everything that is not known refused by name.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::failure::Failure;
+use crate::config::nearest;
+
+/// Characters of a name or value that are repeated to whoever sent it.
+const SHOWN: usize = 60;
+
+/// How a parameter of a query is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reads {
+    Text,
+    Flag,
+    Whole,
+    Number,
+}
+
+/// The parameters that a schema has, and how each is read.
+pub(super) fn parameters(schema: &Value) -> Vec<(String, Reads)> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let reads = |schema: &Value| {
+        let text = schema.get("type").map(ToString::to_string).unwrap_or_default();
+        match () {
+            () if text.contains("boolean") => Reads::Flag,
+            () if text.contains("integer") => Reads::Whole,
+            () if text.contains("number") => Reads::Number,
+            () => Reads::Text,
+        }
+    };
+    properties.into_iter().flatten().map(|(name, schema)| (name.clone(), reads(schema))).collect()
+}
+
+/// The parameters of a query as a JSON object.
+pub(super) fn query(pairs: &[(String, String)], known: &[(String, Reads)]) -> Result<Map<String, Value>, Failure> {
+    let mut map = Map::new();
+    for (name, value) in pairs {
+        let Some((_, reads)) = known.iter().find(|(known, _)| known == name) else {
+            return Err(unknown("query parameter", name, known.iter().map(|(name, _)| name.as_str())));
+        };
+        let wrong = |wanted: &str| Failure::bad(format!("{name}={}: give {wanted}", shown(value)));
+        let value = match reads {
+            Reads::Text => Value::from(value.as_str()),
+            Reads::Flag => match value.as_str() {
+                "true" | "1" | "" => true.into(),
+                "false" | "0" => false.into(),
+                _ => return Err(wrong("true or false, 1 or 0, or the name alone")),
+            },
+            Reads::Whole => value.parse::<u64>().map_err(|_| wrong("a whole number, 0 or above"))?.into(),
+            Reads::Number => {
+                let number: Option<f64> = value.parse().ok();
+                number.and_then(serde_json::Number::from_f64).ok_or_else(|| wrong("a number"))?.into()
+            }
+        };
+        if map.insert(name.clone(), value).is_some() {
+            return Err(Failure::bad(format!("query parameter {name} is given twice; give it once")));
+        }
+    }
+    Ok(map)
+}
+
+/// The body of a request as a JSON object; nothing is `{}`.
+pub(super) fn body(bytes: &[u8]) -> Result<Map<String, Value>, Failure> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Map::new());
+    }
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => {
+            Err(Failure::bad("the body is not a JSON object; send one, such as {\"url\": \"https://example.com\"}"))
+        }
+        Err(problem) => Err(Failure::bad(format!("the body is no JSON: {problem}"))),
+    }
+}
+
+/// Fields as what a route takes. What is wrong is named with its place.
+pub(super) fn fields<T: DeserializeOwned>(map: Map<String, Value>) -> Result<T, Failure> {
+    serde_path_to_error::deserialize(Value::Object(map)).map_err(|problem| {
+        let path = problem.path().to_string();
+        let problem = problem.into_inner().to_string();
+        if let Some(rest) = problem.strip_prefix("unknown field ") {
+            let mut names = rest.split('`').skip(1).step_by(2);
+            let name = names.next().unwrap_or_default().to_owned();
+            let known: Vec<&str> = names.collect();
+            let place = path.rsplit_once('.').map(|(above, _)| above).filter(|above| !above.is_empty());
+            let full = place.map_or_else(|| name.clone(), |place| format!("{place}.{name}"));
+            let mut failure = unknown("field", &name, known.into_iter());
+            if full != name {
+                failure.error = format!("{full}: {}", failure.error);
+            }
+            return failure;
+        }
+        let place = if path == "." { String::new() } else { format!("{path}: ") };
+        Failure::bad(format!("{place}{problem}"))
+    })
+}
+
+/// What does not exist, with what there is.
+pub(super) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
+    let known: Vec<&str> = known.collect();
+    let meant = nearest(name, known.iter().copied()).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    let list = if known.is_empty() { "there are none here".to_owned() } else { format!("known: {}", known.join(", ")) };
+    Failure::new("UNKNOWN_FIELD", format!("unknown {what} {}{meant} ({list})", shown(name))).with("field", &shown(name))
+}
+
+/// The beginning of what was sent, to be repeated.
+pub(super) fn shown(text: &str) -> String {
+    text.chars().take(SHOWN).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    fn known() -> Vec<(String, Reads)> {
+        [("flag", Reads::Flag), ("limit", Reads::Whole), ("name", Reads::Text), ("x", Reads::Number)]
+            .map(|(name, reads)| (name.to_owned(), reads))
+            .to_vec()
+    }
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Map<String, Value>, Failure> {
+        let pairs: Vec<(String, String)> = pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+        query(&pairs, &known())
+    }
+
+    #[test]
+    fn booleans_are_true_1_or_the_name_alone() {
+        for (text, flag) in [("true", true), ("1", true), ("", true), ("false", false), ("0", false)] {
+            assert_eq!(read(&[("flag", text)]).unwrap()["flag"], flag, "{text}");
+        }
+        assert_eq!(read(&[("flag", "yes")]).unwrap_err().code, "BAD_REQUEST");
+    }
+
+    #[test]
+    fn what_is_unknown_is_named_with_what_is_near() {
+        let failure = read(&[("limti", "1")]).unwrap_err();
+        assert_eq!(failure.code, "UNKNOWN_FIELD");
+        assert!(failure.error.contains("limti") && failure.error.contains("did you mean limit?"), "{}", failure.error);
+        assert_eq!(read(&[("limit", "-1")]).unwrap_err().code, "BAD_REQUEST");
+        assert_eq!(read(&[("x", "NaN")]).unwrap_err().code, "BAD_REQUEST");
+        assert_eq!(read(&[("limit", "1"), ("limit", "1")]).unwrap_err().code, "BAD_REQUEST");
+        assert_eq!(read(&[("limit", "7"), ("x", "1.5")]).unwrap()["limit"], 7);
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "camelCase")]
+    struct Outer {
+        #[allow(dead_code)] // only read from JSON
+        inner_one: Inner,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Inner {
+        #[allow(dead_code)] // only read from JSON
+        width: u32,
+    }
+
+    #[test]
+    fn bodies_are_refused_with_the_place() {
+        let error = |text: &str| body(text.as_bytes()).and_then(fields::<Outer>).unwrap_err();
+        let unknown = error(r#"{"innerOne": {"width": 1, "heigth": 2}}"#);
+        assert_eq!(unknown.code, "UNKNOWN_FIELD");
+        assert!(unknown.error.contains("innerOne.heigth"), "{}", unknown.error);
+        let kind = error(r#"{"innerOne": {"width": "a"}}"#);
+        assert_eq!(kind.code, "BAD_REQUEST");
+        assert!(kind.error.contains("innerOne.width"), "{}", kind.error);
+        assert!(error("{\n  \"a\": }").error.contains("line 2"));
+        assert_eq!(error("[]").code, "BAD_REQUEST");
+        assert!(body(b" \n").unwrap().is_empty());
+    }
+}

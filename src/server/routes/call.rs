@@ -1,0 +1,83 @@
+//! One request on its way: whose browser, which tab, until when.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::super::Front;
+use super::super::failure::Failure;
+use super::super::http::Request;
+use crate::control::{Profile, TabHandle};
+use crate::page::Tab;
+use crate::supervisor::{Dialog, Kind};
+use crate::sync::Deadline;
+
+/// A request whose common parts have been read.
+pub(in crate::server) struct Call<'a> {
+    pub(in crate::server) front: &'a Front,
+    pub(in crate::server) request: &'a Request,
+    /// What stands in the path, in order, decoded.
+    pub(super) in_path: Vec<String>,
+    /// Which profile; the default one when none is named.
+    pub(super) profile: Option<String>,
+    /// Which tab; the last used one when none is named.
+    pub(super) target: Option<String>,
+    /// How long was asked for, already cut.
+    pub(super) wish: Option<Duration>,
+    pub(super) deadline: Deadline,
+    aimed: RefCell<Option<Aimed>>,
+}
+
+/// The tab that a request turned out to be about.
+struct Aimed {
+    tab: Arc<Tab>,
+    /// The newest entry of the log before it.
+    log: u64,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn new(front: &'a Front, request: &'a Request, in_path: Vec<String>, deadline: Deadline) -> Self {
+        Self { front, request, in_path, profile: None, target: None, wish: None, deadline, aimed: RefCell::new(None) }
+    }
+
+    pub(super) fn profile(&self) -> Result<Arc<Profile>, Failure> {
+        Ok(self.front.control.profile(self.profile.as_deref())?)
+    }
+
+    /// The tab that it is about.
+    pub(super) fn tab(&self) -> Result<TabHandle, Failure> {
+        let handle = self.profile()?.tab(self.target.as_deref())?;
+        let log = handle.tab.supervisor().log().last();
+        *self.aimed.borrow_mut() = Some(Aimed { tab: Arc::clone(&handle.tab), log });
+        Ok(handle)
+    }
+
+    /// What stands at a place of the path.
+    pub(super) fn at(&self, place: usize) -> &str {
+        self.in_path.get(place).map_or("", String::as_str)
+    }
+
+    /// A deadline of its own, when the wish counts from now.
+    pub(super) fn within(&self, usual: Duration, most: Duration) -> Duration {
+        self.wish.unwrap_or(usual).min(most)
+    }
+
+    /// Dialogs that wait: on the tab it is about, else on all.
+    pub(super) fn dialogs(&self) -> Vec<Dialog> {
+        if let Some(aimed) = &*self.aimed.borrow() {
+            let now = aimed.tab.supervisor().snapshot();
+            return now.dialogs_of(aimed.tab.target().as_str()).cloned().collect();
+        }
+        let all = self.profile().and_then(|profile| Ok(profile.dialogs(self.target.as_deref())?));
+        all.map(|(pending, _)| pending).unwrap_or_default()
+    }
+
+    /// Whether a script of its page was ended meanwhile.
+    pub(super) fn was_rescued(&self) -> bool {
+        let aimed = self.aimed.borrow();
+        let Some(aimed) = &*aimed else { return false };
+        let tail = aimed.tab.supervisor().log().since(aimed.log, 1000);
+        let target = aimed.tab.target();
+        tail.entries.iter().any(|entry| entry.kind == Kind::Rescued && entry.target_id.as_ref() == Some(target))
+    }
+}

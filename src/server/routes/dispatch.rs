@@ -1,0 +1,186 @@
+//! From a request to its route, and to its answer.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use http::header::{ALLOW, CACHE_CONTROL, HeaderValue};
+use serde_json::{Map, Value};
+
+use super::super::Front;
+use super::super::failure::Failure;
+use super::super::http::{Answer, Head, Request};
+use super::super::read::{self, Reads};
+use super::{Call, LONGEST, Method, Reply, Route, TABLE};
+use crate::config::nearest;
+use crate::sync::Deadline;
+
+/// What a request is for.
+pub(in crate::server) enum Found {
+    /// This route, with what stands in its path.
+    Route(&'static Route, Vec<String>),
+    /// The path has routes, none with this method; their methods.
+    Methods(Vec<&'static str>),
+    /// No route; the path that looks most like it.
+    Nothing(Option<&'static str>),
+}
+
+/// Finds the route of a request.
+pub(in crate::server) fn find(head: &Head) -> Found {
+    let here: Vec<(&'static Route, Vec<String>)> =
+        TABLE.iter().filter_map(|route| Some((route, in_path(route.path, head)?))).collect();
+    // A fixed path goes before one with a name in it.
+    let fixed = here.iter().any(|(_, names)| names.is_empty());
+    let here: Vec<_> = here.into_iter().filter(|(_, names)| !fixed || names.is_empty()).collect();
+    let wanted = match head.method.as_str() {
+        "HEAD" => "GET",
+        method => method,
+    };
+    if here.is_empty() {
+        return Found::Nothing(nearest(&head.path, TABLE.iter().map(|route| route.path)));
+    }
+    let methods = here.iter().map(|(route, _)| route.method.name()).collect();
+    match here.into_iter().find(|(route, _)| route.method.name() == wanted) {
+        Some((route, names)) => Found::Route(route, names),
+        None => Found::Methods(methods),
+    }
+}
+
+/// What stands at the names of a path, when a request's path is one like it.
+fn in_path(path: &str, head: &Head) -> Option<Vec<String>> {
+    if path == "/" {
+        return head.segments.iter().all(String::is_empty).then(Vec::new);
+    }
+    let parts: Vec<&str> = path.split('/').skip(1).collect();
+    if parts.len() != head.segments.len() {
+        return None;
+    }
+    let mut names = Vec::new();
+    for (part, segment) in parts.into_iter().zip(&head.segments) {
+        match part.strip_prefix(':') {
+            Some(_) if segment.is_empty() => return None,
+            Some(_) => names.push(segment.clone()),
+            None if part == segment => {}
+            None => return None,
+        }
+    }
+    Some(names)
+}
+
+/// Answers a request.
+pub(in crate::server) fn answer(front: &Front, request: &Request) -> Answer {
+    let (route, names) = match find(request) {
+        Found::Route(route, names) => (route, names),
+        Found::Methods(methods) => {
+            let allowed = methods.join(", ");
+            let error = format!("{} is not for {}; it takes {allowed}", read::shown(&request.path), request.method);
+            let answer = written(&Failure::new("METHOD_NOT_ALLOWED", error));
+            let mut allowed = methods;
+            if allowed.contains(&"GET") {
+                allowed.push("HEAD");
+            }
+            return match HeaderValue::from_str(&allowed.join(", ")) {
+                Ok(allowed) => answer.with(ALLOW, allowed),
+                Err(_) => answer,
+            };
+        }
+        Found::Nothing(near) => {
+            let meant = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            let error = format!("there is no {}{meant} GET /openapi.json lists all routes", read::shown(&request.path));
+            return written(&Failure::new("NOT_FOUND", error));
+        }
+    };
+    let deadline = Deadline::at(request.arrived + route.time);
+    let mut call = Call::new(front, request, names, deadline);
+    match read_and_run(route, &mut call) {
+        Ok(Reply::Other(answer)) => answer,
+        Ok(Reply::Fields(fields)) => {
+            let mut map = Map::new();
+            map.insert("ok".to_owned(), true.into());
+            map.extend(fields);
+            if !map.contains_key("rescued") && call.was_rescued() {
+                map.insert("rescued".to_owned(), true.into());
+            }
+            Answer::json(StatusCode::OK, &map).with(CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        }
+        Err(failure) => {
+            let mut failure = failure;
+            if failure.is_blocked_by_dialog() {
+                failure = failure.with("pending_dialogs", &call.dialogs());
+            }
+            if call.was_rescued() {
+                failure = failure.with("rescued", &true);
+            }
+            written(&failure)
+        }
+    }
+}
+
+fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, Failure> {
+    let request = call.request;
+    let mut fields = if route.method == Method::Post {
+        let mut known = Vec::new();
+        if route.of_profile {
+            known.push(("profile".to_owned(), Reads::Text));
+        }
+        let asked = read::query(&request.query, &known)?;
+        let mut fields = read::body(&request.body)?;
+        if let Some(profile) = asked.get("profile") {
+            match fields.insert("profile".to_owned(), profile.clone()) {
+                Some(other) if other != *profile && !other.is_null() => {
+                    return Err(Failure::bad("profile is given twice and differently; give it once"));
+                }
+                _ => {}
+            }
+        }
+        fields
+    } else {
+        if !request.body.is_empty() {
+            return Err(Failure::bad(format!("{} takes no body; put what it takes into the query", request.method)));
+        }
+        let mut known = route.reads.clone();
+        known.extend(route.common().map(|(name, reads)| (name.to_owned(), reads)));
+        read::query(&request.query, &known)?
+    };
+    if route.of_profile {
+        call.profile = text(&mut fields, "profile")?;
+    }
+    if route.of_tab {
+        call.target = text(&mut fields, "targetId")?;
+    }
+    if route.takes_time
+        && let Some(time) = fields.remove("timeoutMs").filter(|time| !time.is_null())
+    {
+        let millis = time.as_u64().filter(|millis| *millis > 0);
+        let millis = millis.ok_or_else(|| Failure::bad("timeoutMs is not a whole number of milliseconds above 0"))?;
+        let wish = Duration::from_millis(millis).min(LONGEST);
+        call.wish = Some(wish);
+        call.deadline = Deadline::at(request.arrived + wish);
+    }
+    (route.run)(call, fields)
+}
+
+impl Route {
+    /// Parameters that it shares with others.
+    pub(in crate::server) fn common(&self) -> impl Iterator<Item = (&'static str, Reads)> {
+        let all = [
+            ("profile", Reads::Text, self.of_profile),
+            ("targetId", Reads::Text, self.of_tab),
+            ("timeoutMs", Reads::Whole, self.takes_time),
+        ];
+        all.into_iter().filter(|(.., takes)| *takes).map(|(name, reads, _)| (name, reads))
+    }
+}
+
+fn text(fields: &mut Map<String, Value>, name: &str) -> Result<Option<String>, Failure> {
+    match fields.remove(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(Failure::bad(format!("{name} is not a text"))),
+    }
+}
+
+/// A failure as an answer.
+pub(in crate::server) fn written(failure: &Failure) -> Answer {
+    let status = StatusCode::from_u16(failure.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    Answer::json(status, &failure.body()).with(CACHE_CONTROL, HeaderValue::from_static("no-store"))
+}

@@ -1,0 +1,136 @@
+//! Seeing: snapshots, pictures, text, console, requests, dialogs, frames.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
+
+use super::super::failure::Failure;
+use super::super::types::{
+    BodyQuery, Console, ConsoleQuery, Dialogs, Errors, ErrorsQuery, Frames, FramesQuery, Highlight, Labelled, Nothing,
+    OnTab, Paper, Requests, RequestsQuery, Seen, Shot, SnapshotQuery, TakeScreenshot, TextQuery,
+};
+use super::Call;
+use crate::control::FileKind;
+use crate::page::{PageText, PdfOptions, PictureType, ResponseBody, ScreenshotOptions, Tab};
+use crate::supervisor::ConsoleLevel;
+
+/// The colour of a highlight: red, green, blue.
+const ORANGE: [u8; 3] = [255, 69, 0];
+/// Bytes of a body at most.
+const BODY: usize = 1024 * 1024;
+
+pub(super) fn snapshot(call: &Call<'_>, query: SnapshotQuery) -> Result<Seen, Failure> {
+    let tab = call.tab()?.tab;
+    let labels = query.labels;
+    let seen = tab.snapshot(&query.options(), call.deadline)?;
+    if !labels || seen.blocked_by_dialog {
+        return Ok(Seen { seen, labelled: None });
+    }
+    let options = ScreenshotOptions { labels: true, ..ScreenshotOptions::default() };
+    let picture = match tab.screenshot(&options, call.deadline) {
+        Ok(picture) => picture,
+        // It opened in between: the snapshot is good.
+        Err(error) if error.is_blocked_by_dialog() => return Ok(Seen { seen, labelled: None }),
+        Err(error) => return Err(error.into()),
+    };
+    let path = call.front.control.files().save(FileKind::Media, picture.kind.ending(), &picture.bytes)?;
+    let annotations = picture.annotations.unwrap_or_default();
+    Ok(Seen { seen, labelled: Some(Labelled { path, width: picture.width, height: picture.height, annotations }) })
+}
+
+pub(super) fn screenshot(call: &Call<'_>, take: TakeScreenshot) -> Result<Shot, Failure> {
+    let tab = call.tab()?.tab;
+    let inline = take.inline;
+    let picture = tab.screenshot(&take.options(), call.deadline).map_err(|error| {
+        let blocked = error.is_blocked_by_dialog();
+        let failure = Failure::from(error);
+        if blocked { failure.with("lastScreenshot", &last_picture(call, &tab, inline)) } else { failure }
+    })?;
+    let (path, data) = if inline {
+        (None, Some(STANDARD.encode(&picture.bytes)))
+    } else {
+        let files = call.front.control.files();
+        (Some(files.save(FileKind::Media, picture.kind.ending(), &picture.bytes)?), None)
+    };
+    Ok(Shot {
+        path,
+        data,
+        kind: picture.kind,
+        width: picture.width,
+        height: picture.height,
+        target_id: picture.target_id.to_string(),
+        url: picture.url,
+        scale: picture.scale,
+        annotations: picture.annotations,
+        labels: picture.labels,
+        notes: picture.notes,
+    })
+}
+
+/// The last picture of a tab, as it was asked for; `null` when there is none.
+fn last_picture(call: &Call<'_>, tab: &Tab, inline: bool) -> serde_json::Value {
+    let Some(kept) = tab.supervisor().last_picture(tab.target()) else { return serde_json::Value::Null };
+    let mut told = json!({ "takenAt": kept.taken_at, "url": kept.url, "type": PictureType::Png });
+    if inline {
+        told["data"] = STANDARD.encode(&kept.png).into();
+    } else {
+        match call.front.control.files().save(FileKind::Media, "png", &kept.png) {
+            Ok(path) => told["path"] = json!(path),
+            Err(_) => return serde_json::Value::Null,
+        }
+    }
+    told
+}
+
+pub(super) fn pdf(call: &Call<'_>, options: PdfOptions) -> Result<Paper, Failure> {
+    let handle = call.tab()?;
+    let bytes = handle.tab.pdf(&options, call.deadline)?;
+    let path = call.front.control.files().save(FileKind::Media, "pdf", &bytes)?;
+    Ok(Paper { path, bytes: bytes.len(), target_id: handle.info.target_id, url: handle.info.url })
+}
+
+pub(super) fn text(call: &Call<'_>, query: TextQuery) -> Result<PageText, Failure> {
+    Ok(call.tab()?.tab.text(query.selector.as_deref(), query.max_chars, call.deadline)?)
+}
+
+pub(super) fn console(call: &Call<'_>, query: ConsoleQuery) -> Result<Console, Failure> {
+    let level = query.level.map(ConsoleLevel::from);
+    Ok(Console { messages: call.tab()?.tab.console(level, query.limit, query.clear) })
+}
+
+pub(super) fn errors(call: &Call<'_>, query: ErrorsQuery) -> Result<Errors, Failure> {
+    Ok(Errors { errors: call.tab()?.tab.errors(query.limit, query.clear) })
+}
+
+pub(super) fn requests(call: &Call<'_>, query: RequestsQuery) -> Result<Requests, Failure> {
+    let all = call.tab()?.tab.requests(query.filter.as_deref(), query.clear);
+    let skip = query.limit.map_or(0, |limit| all.len().saturating_sub(limit));
+    Ok(Requests { requests: all.iter().skip(skip).map(|request| (**request).clone()).collect() })
+}
+
+pub(super) fn body(call: &Call<'_>, query: BodyQuery) -> Result<ResponseBody, Failure> {
+    let most = query.max_bytes.unwrap_or(BODY).min(BODY);
+    Ok(call.tab()?.tab.response_body(call.at(0), Some(most), call.deadline)?)
+}
+
+pub(super) fn dialogs(call: &Call<'_>, _: Nothing) -> Result<Dialogs, Failure> {
+    let (pending_dialogs, recent_dialogs) = call.profile()?.dialogs(call.target.as_deref())?;
+    Ok(Dialogs { pending_dialogs, recent_dialogs })
+}
+
+pub(super) fn frames(call: &Call<'_>, query: FramesQuery) -> Result<Frames, Failure> {
+    let tab = call.tab()?.tab;
+    let now = tab.supervisor().snapshot();
+    let target_id = tab.target().to_string();
+    let frame_tree = if query.full { now.full_frame_tree(&target_id) } else { now.frame_tree(&target_id) };
+    Ok(Frames { frame_tree, target_id })
+}
+
+pub(super) fn highlight(call: &Call<'_>, wanted: Highlight) -> Result<OnTab, Failure> {
+    let tab = call.tab()?.tab;
+    match &wanted.reference {
+        Some(reference) => tab.highlight(reference, ORANGE, call.deadline)?,
+        None => tab.clear_highlight(call.deadline)?,
+    }
+    Ok(OnTab { target_id: tab.target().to_string() })
+}

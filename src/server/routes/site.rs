@@ -1,0 +1,64 @@
+//! What a site keeps, and what it is made to believe.
+
+use super::super::failure::Failure;
+use super::super::types::{
+    AddCookies, Added, Cookies, CookiesQuery, DeleteCookies, Deleted, Items, OnTab, SetStorage, StorageQuery,
+};
+use super::Call;
+use crate::page::{Emulation, Storage};
+
+pub(super) fn cookies(call: &Call<'_>, query: CookiesQuery) -> Result<Cookies, Failure> {
+    let urls: Vec<&str> = query.url.as_deref().into_iter().collect();
+    Ok(Cookies { cookies: call.tab()?.tab.cookies(&urls, call.deadline)? })
+}
+
+pub(super) fn add_cookies(call: &Call<'_>, add: AddCookies) -> Result<Added, Failure> {
+    Ok(Added { added: call.tab()?.tab.set_cookies(&add.cookies, call.deadline)? })
+}
+
+pub(super) fn delete_cookies(call: &Call<'_>, which: DeleteCookies) -> Result<Deleted, Failure> {
+    let tab = call.tab()?.tab;
+    Ok(Deleted { deleted: tab.delete_cookies(which.name.as_deref(), which.domain.as_deref(), call.deadline)? })
+}
+
+pub(super) fn emulate(call: &Call<'_>, change: Emulation) -> Result<OnTab, Failure> {
+    let tab = call.tab()?.tab;
+    tab.emulate(&change, call.deadline)?;
+    Ok(OnTab { target_id: tab.target().to_string() })
+}
+
+fn items(call: &Call<'_>, area: Storage, query: &StorageQuery) -> Result<Items, Failure> {
+    Ok(Items { items: call.tab()?.tab.storage(area, query.key.as_deref(), call.deadline)? })
+}
+
+fn set(call: &Call<'_>, area: Storage, set: &SetStorage) -> Result<Items, Failure> {
+    Ok(Items { items: call.tab()?.tab.set_storage(area, &set.items, call.deadline)? })
+}
+
+fn delete(call: &Call<'_>, area: Storage, query: &StorageQuery) -> Result<Items, Failure> {
+    Ok(Items { items: call.tab()?.tab.delete_storage(area, query.key.as_deref(), call.deadline)? })
+}
+
+pub(super) fn local(call: &Call<'_>, query: StorageQuery) -> Result<Items, Failure> {
+    items(call, Storage::Local, &query)
+}
+
+pub(super) fn set_local(call: &Call<'_>, items: SetStorage) -> Result<Items, Failure> {
+    set(call, Storage::Local, &items)
+}
+
+pub(super) fn delete_local(call: &Call<'_>, query: StorageQuery) -> Result<Items, Failure> {
+    delete(call, Storage::Local, &query)
+}
+
+pub(super) fn session(call: &Call<'_>, query: StorageQuery) -> Result<Items, Failure> {
+    items(call, Storage::Session, &query)
+}
+
+pub(super) fn set_session(call: &Call<'_>, items: SetStorage) -> Result<Items, Failure> {
+    set(call, Storage::Session, &items)
+}
+
+pub(super) fn delete_session(call: &Call<'_>, query: StorageQuery) -> Result<Items, Failure> {
+    delete(call, Storage::Session, &query)
+}

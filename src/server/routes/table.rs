@@ -1,0 +1,111 @@
+//! All routes.
+
+use std::sync::LazyLock;
+
+use super::Method::{Delete, Get, Post};
+use super::Route;
+use super::{act, browser, events, own, see, site, tabs};
+use crate::control::Status;
+use crate::server::types::{Nothing, Whole};
+
+/// All routes, in the order they are described in.
+pub(in crate::server) static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {
+    let mut all = of_the_server();
+    all.extend(of_browsers());
+    all.extend(of_pages());
+    all.extend(of_actions());
+    all.extend(of_sites());
+    all
+});
+
+fn of_the_server() -> Vec<Route> {
+    vec![
+        Route::of(Get, "/health", "Whether the server answers", own::health).quick().global().open(),
+        Route::of(Get, "/doctor", "What could be wrong with this machine and home", own::doctor).quick().global(),
+        Route::other::<Nothing, Whole>(Get, "/openapi.json", "This description", "application/json", own::openapi)
+            .quick()
+            .global(),
+        Route::of(Post, "/ui/ticket", "A ticket that opens the web UI once", own::ticket).quick().global(),
+        Route::other::<_, Whole>(
+            Get,
+            "/events",
+            "What happens, as Server-Sent Events",
+            "text/event-stream",
+            events::stream,
+        )
+        .quick()
+        .tab(),
+    ]
+}
+
+fn of_browsers() -> Vec<Route> {
+    vec![
+        Route::other::<Nothing, Status>(
+            Get,
+            "/",
+            "How the browser is; with `Accept: text/html` the web UI",
+            "application/json",
+            browser::root,
+        )
+        .quick(),
+        Route::of(Post, "/start", "Starts the browser, if it does not run", browser::start).secs(30),
+        Route::of(Post, "/stop", "Stops the browser", browser::stop).quick(),
+        Route::of(Get, "/profiles", "All profiles", browser::profiles).quick().global(),
+        Route::of(Post, "/profiles", "Adds a profile", browser::create_profile).global(),
+        Route::of(Delete, "/profiles/:name", "Removes a profile and what it holds", browser::delete_profile).global(),
+        Route::of(Post, "/profiles/:name/reset", "Empties a profile", browser::reset_profile).global(),
+        Route::of(Get, "/tabs", "The open tabs", tabs::list).quick(),
+        Route::of(Post, "/tabs/open", "Opens a tab; starts the browser", tabs::open).secs(30),
+        Route::of(Post, "/tabs/focus", "Makes a tab the one that is used when none is named", tabs::focus),
+        Route::of(Post, "/tabs/label", "Gives a tab a name", tabs::label),
+        Route::of(Delete, "/tabs/:targetId", "Closes a tab", tabs::close),
+        Route::of(Post, "/navigate", "Goes to an address; starts the browser", tabs::navigate).tab().secs(30),
+    ]
+}
+
+fn of_pages() -> Vec<Route> {
+    vec![
+        Route::of(Get, "/snapshot", "What a tab shows, with refs", see::snapshot).tab(),
+        Route::of(Post, "/screenshot", "A picture", see::screenshot).tab(),
+        Route::of(Post, "/pdf", "The page on paper", see::pdf).tab().secs(30),
+        Route::of(Get, "/text", "The text that a reader would read", see::text).tab(),
+        Route::of(Get, "/console", "Console messages", see::console).quick().tab(),
+        Route::of(Get, "/errors", "Exceptions that nobody caught", see::errors).quick().tab(),
+        Route::of(Get, "/requests", "Network requests", see::requests).quick().tab(),
+        Route::of(Get, "/requests/:id/body", "What a request brought", see::body).tab(),
+        Route::of(Get, "/dialogs", "Dialogs that wait, and the last ones that closed", see::dialogs).quick().tab(),
+        Route::of(Get, "/frames", "The frames", see::frames).quick().tab(),
+        Route::of(Post, "/highlight", "Shows an element to a person", see::highlight).tab().secs(8),
+    ]
+}
+
+fn of_actions() -> Vec<Route> {
+    vec![
+        Route::of(Post, "/act", "Acts on a tab", act::act).tab().untimed(),
+        Route::of(Post, "/cdp", "A raw CDP command", act::raw).tab().secs(30),
+        Route::of(Post, "/hooks/dialog", "Answers a dialog: the one that waits, or the next", act::dialog)
+            .quick()
+            .tab()
+            .secs(120)
+            .timed(),
+        Route::of(Post, "/hooks/file-chooser", "Files for the next file chooser, or for an input", act::chooser)
+            .tab()
+            .secs(120),
+        Route::of(Post, "/wait/download", "Waits until a download has ended", act::download).tab().secs(120),
+    ]
+}
+
+fn of_sites() -> Vec<Route> {
+    vec![
+        Route::of(Get, "/cookies", "Cookies", site::cookies).tab().secs(8),
+        Route::of(Post, "/cookies", "Sets cookies", site::add_cookies).tab().secs(8),
+        Route::of(Delete, "/cookies", "Deletes cookies", site::delete_cookies).tab().secs(8),
+        Route::of(Get, "/storage/local", "Items of localStorage", site::local).tab().secs(8),
+        Route::of(Post, "/storage/local", "Sets items of localStorage", site::set_local).tab().secs(8),
+        Route::of(Delete, "/storage/local", "Deletes items of localStorage", site::delete_local).tab().secs(8),
+        Route::of(Get, "/storage/session", "Items of sessionStorage", site::session).tab().secs(8),
+        Route::of(Post, "/storage/session", "Sets items of sessionStorage", site::set_session).tab().secs(8),
+        Route::of(Delete, "/storage/session", "Deletes items of sessionStorage", site::delete_session).tab().secs(8),
+        Route::of(Post, "/emulate", "What the tab is made to believe", site::emulate).tab().secs(8),
+    ]
+}

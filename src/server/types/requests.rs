@@ -1,0 +1,380 @@
+//! Bodies and queries. What several routes take (`profile`, `targetId`, `timeoutMs`) is read before these.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::control::WaitUntil;
+use crate::page::{Act, Format, NewCookie, PictureType, ScreenshotOptions, SnapshotOptions};
+use crate::supervisor::ConsoleLevel;
+
+/// Nothing.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::server) struct Nothing {}
+
+/// `POST /start`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::server) struct Start {
+    /// Without a window; by default as the settings say.
+    pub(in crate::server) headless: Option<bool>,
+}
+
+/// `POST /tabs/open`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::server) struct OpenTab {
+    /// Where to.
+    pub(in crate::server) url: String,
+    /// A name to call the tab by: 1 to 64 letters, digits, `_ . : -`.
+    pub(in crate::server) label: Option<String>,
+    /// Without becoming the tab that is used when none is named.
+    #[serde(default)]
+    pub(in crate::server) background: bool,
+}
+
+/// `POST /tabs/focus`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::server) struct FocusTab {
+    /// Target id, tab id (`t1`), label, or a unique prefix of the target id.
+    pub(in crate::server) target_id: String,
+}
+
+/// `POST /tabs/label`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::server) struct LabelTab {
+    /// Target id, tab id (`t1`), label, or a unique prefix of the target id.
+    pub(in crate::server) target_id: String,
+    /// 1 to 64 letters, digits, `_ . : -`.
+    pub(in crate::server) label: String,
+}
+
+/// `POST /navigate`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::server) struct NavigateTo {
+    /// Where to.
+    pub(in crate::server) url: String,
+    /// Until when it is waited for.
+    #[serde(default)]
+    pub(in crate::server) wait_until: WaitUntil,
+}
+
+/// `GET /snapshot`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct SnapshotQuery {
+    /// How it is written.
+    format: Format,
+    /// Nodes at most, `aria` only. Default 500.
+    limit: Option<usize>,
+    /// Characters at most, `ai` only; 0 for no limit. Default 40,000.
+    max_chars: Option<usize>,
+    /// Only what can be acted on.
+    interactive: bool,
+    /// Without unnamed containers.
+    compact: bool,
+    /// So many levels below the root.
+    depth: Option<u32>,
+    /// Only what is in the first element that matches this CSS selector.
+    selector: Option<String>,
+    /// Only this frame and those in it: a frame id, or the ref of its `<iframe>`.
+    frame: Option<String>,
+    /// With a labelled picture beside it.
+    pub(in crate::server) labels: bool,
+    /// With the addresses of links.
+    urls: bool,
+    /// Only what changed since the last snapshot of the tab.
+    diff: bool,
+    /// Of eight or more like siblings show five.
+    fold: bool,
+    /// The ref of a folded run that is to be shown whole.
+    expand: Option<String>,
+}
+
+impl SnapshotQuery {
+    pub(in crate::server) fn options(self) -> SnapshotOptions {
+        let usual = SnapshotOptions::default();
+        SnapshotOptions {
+            format: self.format,
+            limit: self.limit.unwrap_or(usual.limit),
+            max_chars: self.max_chars.unwrap_or(usual.max_chars),
+            interactive: self.interactive,
+            compact: self.compact,
+            depth: self.depth,
+            selector: self.selector,
+            frame: self.frame,
+            urls: self.urls,
+            diff: self.diff,
+            fold: self.fold,
+            expand: self.expand,
+        }
+    }
+}
+
+/// `POST /screenshot`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct TakeScreenshot {
+    /// The whole page, not the viewport only.
+    full_page: bool,
+    /// Only the element of this ref.
+    #[serde(rename = "ref")]
+    reference: Option<String>,
+    /// Only the first element that matches this CSS selector.
+    element: Option<String>,
+    /// The frame that `element` is looked for in, by its id or the ref of its element. Default: the main frame.
+    frame: Option<String>,
+    /// PNG or JPEG.
+    #[serde(rename = "type")]
+    kind: PictureType,
+    /// Quality of a JPEG, 1 to 100. Default 80.
+    #[schemars(range(min = 1, max = 100))]
+    quality: Option<u8>,
+    /// With boxes around what can be acted on and the numbers of their refs beside them.
+    labels: bool,
+    /// Made smaller, in proportion, to be at most so many pixels wide.
+    #[schemars(range(min = 1))]
+    max_width: Option<u32>,
+    /// Made smaller, in proportion, to be at most so many pixels high.
+    #[schemars(range(min = 1))]
+    max_height: Option<u32>,
+    /// The picture itself in the answer, not a file.
+    pub(in crate::server) inline: bool,
+}
+
+impl TakeScreenshot {
+    pub(in crate::server) fn options(self) -> ScreenshotOptions {
+        ScreenshotOptions {
+            full_page: self.full_page,
+            reference: self.reference,
+            element: self.element,
+            frame: self.frame,
+            kind: self.kind,
+            quality: self.quality,
+            labels: self.labels,
+            max_width: self.max_width,
+            max_height: self.max_height,
+            ..ScreenshotOptions::default()
+        }
+    }
+}
+
+/// How serious a console message is, in the words that browsers and tools use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::server) enum Level {
+    /// Everything.
+    Log,
+    /// The same as `log`.
+    Debug,
+    /// The same as `log`.
+    Info,
+    /// Warnings and worse.
+    Warning,
+    /// The same as `warning`.
+    Warn,
+    /// Errors and uncaught exceptions.
+    Error,
+    /// Uncaught exceptions.
+    Exception,
+}
+
+impl From<Level> for ConsoleLevel {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Log | Level::Debug | Level::Info => Self::Log,
+            Level::Warning | Level::Warn => Self::Warning,
+            Level::Error => Self::Error,
+            Level::Exception => Self::Exception,
+        }
+    }
+}
+
+/// `GET /console`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct ConsoleQuery {
+    /// Messages that are at least so serious.
+    pub(in crate::server) level: Option<Level>,
+    /// The last so many.
+    pub(in crate::server) limit: Option<usize>,
+    /// Later calls begin behind what is there now.
+    pub(in crate::server) clear: bool,
+}
+
+/// `GET /errors`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct ErrorsQuery {
+    /// The last so many.
+    pub(in crate::server) limit: Option<usize>,
+    /// Later calls begin behind what is there now.
+    pub(in crate::server) clear: bool,
+}
+
+/// `GET /requests`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct RequestsQuery {
+    /// A part of the address, or with `*` in it a pattern for all of it.
+    pub(in crate::server) filter: Option<String>,
+    /// The last so many.
+    pub(in crate::server) limit: Option<usize>,
+    /// Forgets everything that was there.
+    pub(in crate::server) clear: bool,
+}
+
+/// `GET /requests/:id/body`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct BodyQuery {
+    /// Bytes at most. Default and most 1 MiB.
+    pub(in crate::server) max_bytes: Option<usize>,
+}
+
+/// `GET /text`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct TextQuery {
+    /// Only the first element that matches this CSS selector.
+    pub(in crate::server) selector: Option<String>,
+    /// Characters at most; 0 for no limit. Default 40,000.
+    pub(in crate::server) max_chars: Option<usize>,
+}
+
+/// `GET /frames`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct FramesQuery {
+    /// All of them, without the usual limits.
+    pub(in crate::server) full: bool,
+}
+
+/// `POST /cdp`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::server) struct RawCommand {
+    /// `Domain.command`.
+    pub(in crate::server) method: String,
+    /// Its parameters.
+    pub(in crate::server) params: Option<Map<String, Value>>,
+    /// The frame it is for.
+    pub(in crate::server) frame_id: Option<String>,
+}
+
+/// `POST /hooks/file-chooser`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::server) struct ArmChooser {
+    /// Files below `uploads/`, by name or whole path, or in a folder of `upload_roots`.
+    #[schemars(length(min = 1, max = 100))]
+    pub(in crate::server) paths: Vec<String>,
+    /// The file input that gets them at once.
+    #[serde(rename = "ref")]
+    pub(in crate::server) reference: Option<String>,
+}
+
+/// `POST /hooks/dialog`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::server) struct AnswerDialog {
+    /// OK or Cancel.
+    pub(in crate::server) accept: bool,
+    /// What a prompt gets.
+    pub(in crate::server) prompt_text: Option<String>,
+    /// The dialog, when several are open.
+    pub(in crate::server) dialog_id: Option<String>,
+}
+
+/// `POST /wait/download`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct WaitDownload {
+    /// The name it gets below `downloads/`.
+    pub(in crate::server) path: Option<String>,
+}
+
+/// `GET /cookies`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct CookiesQuery {
+    /// Those that would be sent to this address.
+    pub(in crate::server) url: Option<String>,
+}
+
+/// `POST /cookies`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::server) struct AddCookies {
+    /// Each with `url` or `domain`.
+    #[schemars(length(max = 1000))]
+    pub(in crate::server) cookies: Vec<NewCookie>,
+}
+
+/// `DELETE /cookies`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct DeleteCookies {
+    /// Those of this name.
+    pub(in crate::server) name: Option<String>,
+    /// Those of this host.
+    pub(in crate::server) domain: Option<String>,
+}
+
+/// `GET` and `DELETE /storage/…`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct StorageQuery {
+    /// This item only.
+    pub(in crate::server) key: Option<String>,
+}
+
+/// `POST /storage/…`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::server) struct SetStorage {
+    /// Items to set.
+    pub(in crate::server) items: BTreeMap<String, String>,
+}
+
+/// `POST /highlight`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct Highlight {
+    /// The element; without one the highlight goes.
+    #[serde(rename = "ref")]
+    pub(in crate::server) reference: Option<String>,
+}
+
+/// `GET /events`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct EventsQuery {
+    /// Begin behind this number; 0 for everything that is kept. Default: what happens from now on.
+    pub(in crate::server) since: Option<u64>,
+}
+
+/// `POST /act`: read by the page layer, which names what is wrong with an action.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(in crate::server) struct Action(pub(in crate::server) Value);
+
+impl JsonSchema for Action {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Act::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Act::json_schema(generator)
+    }
+}

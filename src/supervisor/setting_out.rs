@@ -1,0 +1,68 @@
+//! Navigations that nobody waits for.
+
+use std::borrow::Cow;
+
+use super::error::Error;
+use super::frame_call::{LOOK, blocked};
+use super::guard::Watch;
+use super::handle::Supervisor;
+use super::route::FrameRef;
+use super::snapshot::{DialogType, Snapshot};
+use crate::cdp::protocol::page::{Navigate, NavigateReturns};
+use crate::cdp::rt::Command as _;
+use crate::cdp::{self, CallOptions};
+use crate::sync::Deadline;
+
+impl Supervisor {
+    /// Sends a page on its way. Returns as soon as it is, or shows a dialog that asks whether it may be, or the
+    /// deadline has passed without a sign; whether it arrives is not waited for.
+    ///
+    /// # Errors
+    /// As [`navigate`](Self::navigate), where the browser says so at once.
+    pub fn start_navigation(&self, page: &FrameRef, url: &str, deadline: Deadline) -> Result<(), Error> {
+        let route = self.route(page, deadline)?;
+        if let (Some(_), Some(frame)) = (route.context, &route.frame) {
+            return Err(self.not_a_frame_command(Navigate::METHOD, frame));
+        }
+        self.check_navigation(url, deadline)?;
+        let blocked_before = self.last_blocked(&route);
+        Watch::new(self, &route, Navigate::METHOD.into(), deadline).free_first(deadline)?;
+        let target = route.target.as_str();
+        let before = self.snapshot();
+        if let Some(asks) = before.dialogs_of(target).find(|dialog| dialog.kind == DialogType::BeforeUnload) {
+            return Err(blocked::<Navigate>(&asks.id));
+        }
+        self.dismiss_calls(&route.target, deadline)?;
+        let options = CallOptions { session: Some(&route.session), deadline, interruptible: false };
+        let mut reply = route.connection.send_with(Cow::Borrowed(Navigate::METHOD), &Navigate::new(url), options)?;
+        let top = |s: &Snapshot| {
+            let id = s.page(target).and_then(|page| page.top_frame.as_ref());
+            id.and_then(|id| s.frame(id.as_str())).map(|frame| (frame.navigating, frame.loader.clone()))
+        };
+        let (was_on_its_way, shown) = top(&before).unzip();
+        loop {
+            match reply.poll_raw(deadline.within(LOOK)) {
+                Ok(outcome) => {
+                    let returned: NavigateReturns = outcome?.decode()?;
+                    return match returned.error_text {
+                        None => Ok(()),
+                        Some(message) => {
+                            let _ = self.caught_up(deadline);
+                            self.blocked_since(&route, blocked_before)?;
+                            let method = Navigate::METHOD.into();
+                            Err(cdp::Error::Protocol { method, code: -32000, message, data: None }.into())
+                        }
+                    };
+                }
+                Err(back) => reply = back,
+            }
+            let now = self.snapshot();
+            let (on_its_way, shows) = top(&now).unzip();
+            let asks = now.dialogs_of(target).any(|dialog| dialog.kind == DialogType::BeforeUnload);
+            let set_out = on_its_way == Some(true) && was_on_its_way != Some(true);
+            if asks || set_out || shows != shown || deadline.passed() {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The description of the routes, against the routes.
+
+use serde_json::{Value, json};
+
+use crate::support::api::Served;
+
+#[test]
+fn every_route_of_the_contract_is_described() {
+    let served = Served::start();
+    let described = served.api.described();
+    assert_eq!(described["openapi"], "3.1.0");
+    let contract = "GET / GET /health GET /doctor POST /start POST /stop GET /profiles POST /profiles DELETE /profiles/{name} \
+        POST /profiles/{name}/reset GET /tabs POST /tabs/open POST /tabs/focus POST /tabs/label DELETE /tabs/{targetId} \
+        POST /navigate GET /snapshot POST /screenshot POST /pdf GET /console GET /errors GET /requests GET /text \
+        GET /dialogs GET /frames POST /cdp POST /act POST /hooks/file-chooser POST /hooks/dialog POST /wait/download \
+        GET /cookies POST /cookies DELETE /cookies GET /storage/local POST /storage/local DELETE /storage/local \
+        GET /storage/session POST /storage/session DELETE /storage/session POST /emulate GET /events GET /openapi.json";
+    let words: Vec<&str> = contract.split_whitespace().collect();
+    for pair in words.chunks(2) {
+        let (method, path) = (pair[0].to_lowercase(), pair[1]);
+        assert!(described["paths"][path][&method].is_object(), "{method} {path}");
+    }
+    let names = |path: &str| -> Vec<&str> {
+        let all = described["paths"][path]["get"]["parameters"].as_array().unwrap();
+        all.iter().map(|parameter| parameter["name"].as_str().unwrap()).collect()
+    };
+    for wanted in
+        "format targetId limit maxChars interactive compact depth selector frame labels urls diff fold expand \
+        profile"
+            .split_whitespace()
+    {
+        assert!(names("/snapshot").contains(&wanted), "{wanted}");
+    }
+}
+
+#[test]
+fn described_routes_are_there_and_others_are_not() {
+    let served = Served::start();
+    for (path, operations) in served.api.described()["paths"].as_object().unwrap() {
+        let path = path.replace("{name}", "nobody").replace("{targetId}", "nobody").replace("{id}", "r1");
+        for method in ["GET", "POST", "DELETE", "PATCH"] {
+            let known = operations.get(method.to_lowercase()).is_some();
+            // Refused for what is unknown in it, before anything is done.
+            let told = match method {
+                "GET" | "DELETE" => served.api.call(method, &format!("{path}?nobody=1"), None),
+                _ => served.api.call(method, &path, Some(r#"{"nobody": 1}"#)),
+            };
+            let code = told.json()["code"].as_str().unwrap_or_default().to_owned();
+            let wanted: &[&str] = if known { &["UNKNOWN_FIELD", "BAD_REQUEST"] } else { &["METHOD_NOT_ALLOWED"] };
+            assert!(wanted.contains(&code.as_str()), "{method} {path}: {code}");
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_action_has_its_fields_in_the_description() {
+    let served = Served::start();
+    let schema =
+        &served.api.described()["paths"]["/act"]["post"]["requestBody"]["content"]["application/json"]["schema"];
+    let kinds: Vec<&str> = schema["oneOf"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["properties"]["kind"]["const"].as_str())
+        .collect();
+    for kind in
+        "click hover scrollIntoView clickCoords mouse type insertText press drag select check uncheck fill scroll \
+        wait resize close evaluate batch"
+            .split_whitespace()
+    {
+        assert!(kinds.contains(&kind), "{kind}");
+    }
+    let fits = |value: Value| crate::support::schema::fits(served.api.described(), schema, &value);
+    assert_eq!(
+        fits(json!({ "kind": "click", "ref": "e1", "targetId": "t1", "timeoutMs": 5, "profile": null })),
+        Ok(())
+    );
+    assert_eq!(fits(json!({ "kind": "batch", "actions": [{ "kind": "wait", "text": "x" }] })), Ok(()));
+    assert_eq!(fits(json!({ "kind": "fill", "fields": [{ "ref": "e1", "value": true }] })), Ok(()));
+    assert!(fits(json!({ "kind": "click", "text": "x" })).is_err());
+    assert!(fits(json!({ "kind": "batch", "actions": [{ "kind": "press" }] })).is_err());
+}

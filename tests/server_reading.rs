@@ -1,0 +1,151 @@
+//! What the control server refuses before any browser is asked, with the codes of the contract.
+
+use serde_json::json;
+
+use crate::support::api::Served;
+
+#[test]
+fn what_is_unknown_is_refused_by_name() {
+    let served = Served::start();
+    let api = &served.api;
+    let told = api.get("/snapshot?formt=ai").fails(400, "UNKNOWN_FIELD");
+    let error = told["error"].as_str().unwrap();
+    assert!(error.contains("formt") && error.contains("did you mean format?"), "{error}");
+    let told = api.post("/tabs/open", &json!({ "url": "about:blank", "lable": "x" })).fails(400, "UNKNOWN_FIELD");
+    assert!(told["error"].as_str().unwrap().contains("lable"), "{told}");
+    let nested = json!({ "viewport": { "width": 1, "height": 1, "widht": 2 } });
+    let told = api.post("/emulate", &nested).fails(400, "UNKNOWN_FIELD");
+    assert!(told["error"].as_str().unwrap().contains("viewport.widht"), "{told}");
+    api.post("/start?headless=true", &json!({})).fails(400, "UNKNOWN_FIELD");
+    api.get("/health?x=1").fails(400, "UNKNOWN_FIELD");
+    api.get("/profiles?profile=cdpilot").fails(400, "UNKNOWN_FIELD");
+    let told = api.act(&json!({ "kind": "clik" })).fails(400, "UNKNOWN_KIND");
+    assert!(told["error"].as_str().unwrap().contains("click"), "{told}");
+    api.act(&json!({ "kind": "click", "reff": "e1" })).fails(400, "UNKNOWN_FIELD");
+    let told = api.get("/tabs?profile=cdpilto").fails(404, "PROFILE_NOT_FOUND");
+    assert!(told["error"].as_str().unwrap().contains("cdpilot"), "{told}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_its_place() {
+    let served = Served::start();
+    let api = &served.api;
+    let told = api.call("POST", "/navigate", Some("{\n  \"url\": \n}")).fails(400, "BAD_REQUEST");
+    assert!(told["error"].as_str().unwrap().contains("line 3"), "{told}");
+    api.call("POST", "/navigate", Some("[]")).fails(400, "BAD_REQUEST");
+    let told = api.post("/navigate", &json!({})).fails(400, "BAD_REQUEST");
+    assert!(told["error"].as_str().unwrap().contains("url"), "{told}");
+    let wrong = json!({ "cookies": [{ "name": "a", "value": "b", "url": "x" }, { "name": 1 }] });
+    let told = api.post("/cookies", &wrong).fails(400, "BAD_REQUEST");
+    assert!(told["error"].as_str().unwrap().contains("cookies[1].name"), "{told}");
+    api.post("/navigate", &json!({ "url": "about:blank", "waitUntil": "idle" })).fails(400, "BAD_REQUEST");
+    api.post("/navigate", &json!({ "url": "about:blank", "timeoutMs": "1" })).fails(400, "BAD_REQUEST");
+    api.post("/navigate", &json!({ "url": "about:blank", "targetId": 1 })).fails(400, "BAD_REQUEST");
+    api.get("/snapshot?limit=-1").fails(400, "BAD_REQUEST");
+    api.get("/snapshot?interactive=yes").fails(400, "BAD_REQUEST");
+    api.get("/snapshot?limit=1&limit=2").fails(400, "BAD_REQUEST");
+    api.get("/console?level=loud").fails(400, "BAD_REQUEST");
+    let both = api.post("/tabs/open?profile=a", &json!({ "url": "about:blank", "profile": "b" }));
+    both.fails(400, "BAD_REQUEST");
+}
+
+#[test]
+fn what_is_not_there_is_told_with_what_is() {
+    let served = Served::start();
+    let api = &served.api;
+    let told = api.get("/snapshto").fails(404, "NOT_FOUND");
+    assert!(told["error"].as_str().unwrap().contains("/snapshot"), "{told}");
+    for nothing in ["/tabs/", "/tabs/a/b", "//", "/requests//body", "/Tabs", "/tabs%2Fopen"] {
+        api.get(nothing).fails(404, "NOT_FOUND");
+    }
+    let allowed = |told: &crate::support::api::Told| {
+        let line =
+            told.head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("allow: ").map(str::to_owned));
+        line.unwrap_or_default()
+    };
+    let told = api.call("POST", "/snapshot", Some("{}"));
+    assert_eq!(allowed(&told), "get, head");
+    told.fails(405, "METHOD_NOT_ALLOWED");
+    let told = api.call("PUT", "/cookies", Some("{}"));
+    assert_eq!(allowed(&told), "get, post, delete, head");
+    told.fails(405, "METHOD_NOT_ALLOWED");
+    // A fixed path is not taken for a tab of that name.
+    let told = api.delete("/tabs/open");
+    assert_eq!(allowed(&told), "post");
+    told.fails(405, "METHOD_NOT_ALLOWED");
+    api.get("/tabs/open").fails(405, "METHOD_NOT_ALLOWED");
+}
+
+#[test]
+fn booleans_of_a_query_are_true_1_or_the_name_alone() {
+    let served = Served::start();
+    for query in
+        ["interactive", "interactive=", "interactive=1", "interactive=true", "interactive=false", "interactive=0"]
+    {
+        // Read, and refused later: no browser runs.
+        served.api.get(&format!("/snapshot?{query}")).fails(503, "BROWSER_NOT_RUNNING");
+    }
+}
+
+#[test]
+fn without_a_browser_only_what_needs_none_is_answered() {
+    let served = Served::start();
+    let api = &served.api;
+    assert_eq!(api.get("/health").ok(), json!({ "ok": true, "status": "ok" }));
+    let status = api.get("/").ok();
+    assert_eq!((&status["running"], &status["tabs"], &status["pendingDialogs"]), (&json!(false), &json!(0), &json!(0)));
+    assert_eq!((&status["pid"], &status["version"]), (&json!(null), &json!(env!("CARGO_PKG_VERSION"))));
+    assert_eq!(api.get("/tabs").ok(), json!({ "ok": true, "running": false, "tabs": [] }));
+    assert_eq!(api.get("/dialogs").ok(), json!({ "ok": true, "pending_dialogs": [], "recent_dialogs": [] }));
+    assert_eq!(api.post("/stop", &json!({})).ok()["running"], false);
+    for path in [
+        "/snapshot",
+        "/text",
+        "/console",
+        "/errors",
+        "/requests",
+        "/requests/r1/body",
+        "/frames",
+        "/cookies",
+        "/storage/local",
+    ] {
+        api.get(path).fails(503, "BROWSER_NOT_RUNNING");
+    }
+    for (path, body) in [
+        ("/screenshot", json!({})),
+        ("/pdf", json!({})),
+        ("/act", json!({ "kind": "press", "key": "a" })),
+        ("/cdp", json!({ "method": "Page.reload" })),
+        ("/tabs/focus", json!({ "targetId": "t1" })),
+        ("/tabs/label", json!({ "targetId": "t1", "label": "x" })),
+        ("/hooks/dialog", json!({ "accept": true })),
+        ("/wait/download", json!({})),
+        ("/emulate", json!({})),
+        ("/highlight", json!({})),
+    ] {
+        api.post(path, &body).fails(503, "BROWSER_NOT_RUNNING");
+    }
+    api.delete("/tabs/t1").fails(503, "BROWSER_NOT_RUNNING");
+}
+
+#[test]
+fn a_home_without_a_browser_says_so() {
+    let served = Served::with(|config, _| {
+        config.browser.enabled = false;
+        config.browser.evaluate_enabled = false;
+    });
+    let api = &served.api;
+    assert_eq!(api.get("/").ok()["enabled"], false);
+    api.post("/start", &json!({})).fails(503, "BROWSER_DISABLED");
+    let told = api.post("/tabs/open", &json!({ "url": "about:blank" })).fails(503, "BROWSER_DISABLED");
+    assert!(told["error"].as_str().unwrap().contains("Browser disabled in settings"), "{told}");
+    let scripts = [
+        json!({ "kind": "evaluate", "fn": "1" }),
+        json!({ "kind": "wait", "fn": "1" }),
+        json!({ "kind": "batch", "actions": [{ "kind": "batch", "actions": [{ "kind": "wait", "fn": "1" }] }] }),
+    ];
+    for script in scripts {
+        api.act(&script).fails(403, "EVALUATE_DISABLED");
+    }
+    api.act(&json!({ "kind": "wait", "timeMs": 1 })).fails(503, "BROWSER_NOT_RUNNING");
+}

@@ -1,0 +1,271 @@
+//! A control server of a home of its own, and a client of it.
+//!
+//! Every answer of success is checked against `openapi.json`.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use cdpilot::config::{Config, Home};
+use cdpilot::control::Overrides;
+use cdpilot::server::{Server, ServerOptions};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::chrome::soon;
+use super::schema;
+use super::site::Site;
+use super::{browser_path, chrome};
+
+/// A server with a home and a site of its own.
+pub(crate) struct Served {
+    pub(crate) site: Site,
+    pub(crate) api: Api,
+    pub(crate) home: Home,
+    server: Option<Server>,
+    _folder: TempDir,
+}
+
+impl Served {
+    /// Without a browser that runs; one is started when it is needed, if there is one here.
+    pub(crate) fn start() -> Self {
+        Self::with(|_, _| {})
+    }
+
+    /// The same where a browser is needed: `None` when there is none on this machine and none is required.
+    pub(crate) fn browsing() -> Option<Self> {
+        chrome::options(cdpilot::browser::TransportKind::Pipe)?;
+        Some(Self::start())
+    }
+
+    pub(crate) fn with(change: impl FnOnce(&mut Config, &mut ServerOptions)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path().join("home"));
+        let mut config = Config::default();
+        config.browser.cdp_port = 0;
+        let mut options = ServerOptions::new(home.clone(), Config::default());
+        options.port = Some(0);
+        options.overrides = Overrides { headless: Some(true), executable: browser_path(), ..Overrides::default() };
+        change(&mut config, &mut options);
+        options.config = config;
+        let server = Server::start(options).unwrap();
+        let api = Api { address: server.addr(), token: server.token().reveal().to_owned() };
+        Self { site: Site::start(), api, home, server: Some(server), _folder: folder }
+    }
+
+    pub(crate) fn server(&self) -> &Server {
+        self.server.as_ref().unwrap()
+    }
+
+    /// Opens a tab with a page of the site, loaded. Its target id.
+    pub(crate) fn open(&self, path: &str) -> String {
+        let tab = self.api.post("/tabs/open", &json!({ "url": self.site.url("a", path) })).ok();
+        tab["targetId"].as_str().unwrap().to_owned()
+    }
+
+    /// Puts a page on the site and opens it.
+    pub(crate) fn show(&self, html: &str) -> String {
+        self.site.page("/", html);
+        self.open("/")
+    }
+
+    /// Starts a script in the last used tab that is not waited for.
+    pub(crate) fn run(&self, script: &str) {
+        let script = format!("void setTimeout(() => {{ {script} }})");
+        self.api.act(&json!({ "kind": "evaluate", "fn": script })).ok();
+    }
+
+    /// Opens an alert in the last used tab, and waits for it. Its id.
+    pub(crate) fn dialog(&self, script: &str) -> String {
+        self.run(script);
+        let seen = self.api.until("a dialog", "/dialogs", |told| told["pending_dialogs"][0].is_object());
+        seen["pending_dialogs"][0]["id"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        if let Some(server) = self.server.take() {
+            server.stop(soon());
+        }
+    }
+}
+
+/// A client.
+#[derive(Debug, Clone)]
+pub(crate) struct Api {
+    pub(crate) address: SocketAddr,
+    pub(crate) token: String,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) text: String,
+    asked: String,
+}
+
+impl Api {
+    pub(crate) fn get(&self, path: &str) -> Told {
+        self.call("GET", path, None)
+    }
+
+    pub(crate) fn delete(&self, path: &str) -> Told {
+        self.call("DELETE", path, None)
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Told {
+        self.call("POST", path, Some(&body.to_string()))
+    }
+
+    pub(crate) fn act(&self, body: &Value) -> Told {
+        self.post("/act", body)
+    }
+
+    /// What a script is worth in the last used tab.
+    pub(crate) fn eval(&self, script: &str) -> Value {
+        self.act(&json!({ "kind": "evaluate", "fn": script })).ok()["result"].take()
+    }
+
+    pub(crate) fn call(&self, method: &str, path: &str, body: Option<&str>) -> Told {
+        let told = self.ask(method, path, body, "Accept: application/json\r\n");
+        if told.status == 200 && path != "/openapi.json" {
+            self.check(method, path, &told);
+        }
+        told
+    }
+
+    /// One request on a connection of its own, with further header lines.
+    pub(crate) fn ask(&self, method: &str, path: &str, body: Option<&str>, headers: &str) -> Told {
+        let mut socket = self.send(method, path, body, headers);
+        let mut bytes = Vec::new();
+        socket.read_to_end(&mut bytes).unwrap_or_else(|problem| panic!("{method} {path}: {problem}"));
+        let text = String::from_utf8(bytes).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{method} {path}: {text:?}"));
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Told { status, head: head.to_owned(), text: body.to_owned(), asked: format!("{method} {path}") }
+    }
+
+    fn send(&self, method: &str, path: &str, body: Option<&str>, headers: &str) -> TcpStream {
+        let mut socket = TcpStream::connect(self.address).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(150))).unwrap();
+        let of_body = body.map(|body| format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()));
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n{}{headers}\r\n",
+            self.address,
+            self.token,
+            of_body.unwrap_or_default()
+        );
+        socket.write_all((head + body.unwrap_or_default()).as_bytes()).unwrap();
+        socket
+    }
+
+    /// Follows events.
+    pub(crate) fn events(&self, path: &str, headers: &str) -> Events {
+        let headers = format!("Accept: text/event-stream\r\n{headers}");
+        let mut lines = BufReader::new(self.send("GET", path, None, &headers));
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        assert!(line.contains(" 200 "), "{line}");
+        while line != "\r\n" {
+            line.clear();
+            lines.read_line(&mut line).unwrap();
+        }
+        Events { lines }
+    }
+
+    /// Asks until the answer is as wanted.
+    pub(crate) fn until(&self, what: &str, path: &str, accept: impl Fn(&Value) -> bool) -> Value {
+        let deadline = soon();
+        loop {
+            let told = self.get(path).ok();
+            if accept(&told) {
+                return told;
+            }
+            assert!(!deadline.passed(), "waited in vain for {what}, now: {told:#}");
+            cdpilot::sync::pause(Duration::from_millis(20));
+        }
+    }
+
+    /// The description of all routes.
+    pub(crate) fn described(&self) -> &'static Value {
+        static DESCRIBED: OnceLock<Value> = OnceLock::new();
+        DESCRIBED.get_or_init(|| self.get("/openapi.json").json())
+    }
+
+    fn check(&self, method: &str, path: &str, told: &Told) {
+        let described = self.described();
+        let path = path.split('?').next().unwrap();
+        let fits = |template: &str| {
+            let (template, path): (Vec<&str>, Vec<&str>) = (template.split('/').collect(), path.split('/').collect());
+            let same = |(part, name): (&&str, &&str)| part == name || part.starts_with('{');
+            template.len() == path.len() && template.iter().zip(&path).all(same)
+        };
+        let paths = described["paths"].as_object().unwrap();
+        let found = paths.get_key_value(path).or_else(|| paths.iter().find(|(template, _)| fits(template)));
+        let (_, operations) = found.unwrap_or_else(|| panic!("{path} is not described"));
+        let content = &operations[method.to_lowercase()]["responses"]["200"]["content"]["application/json"];
+        if let Err(problem) = schema::fits(described, &content["schema"], &told.json()) {
+            panic!("{method} {path}: {problem} in {}", told.text);
+        }
+    }
+}
+
+impl Told {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|problem| panic!("{}: {problem}: {}", self.asked, self.text))
+    }
+
+    /// The answer of a success.
+    pub(crate) fn ok(self) -> Value {
+        let told = self.json();
+        assert!(self.status == 200 && told["ok"] == true, "{}: {} {told:#}", self.asked, self.status);
+        told
+    }
+
+    /// The answer of a failure: its status, its code and its shape.
+    pub(crate) fn fails(self, status: u16, code: &str) -> Value {
+        let told = self.json();
+        assert_eq!((self.status, told["code"].as_str()), (status, Some(code)), "{}: {told:#}", self.asked);
+        assert_eq!(told["ok"], false);
+        assert!(told["error"].as_str().is_some_and(|error| error.len() > 10), "{told}");
+        told
+    }
+}
+
+/// A stream of events.
+pub(crate) struct Events {
+    lines: BufReader<TcpStream>,
+}
+
+impl Events {
+    /// The next event: its name, its id and what it says.
+    pub(crate) fn next(&mut self) -> (String, u64, Value) {
+        let (mut name, mut id, mut data) = (String::new(), 0, Value::Null);
+        loop {
+            let mut line = String::new();
+            assert!(self.lines.read_line(&mut line).unwrap() > 0, "the stream has ended");
+            let line = line.trim_end();
+            match line.split_once(": ") {
+                Some(("event", value)) => name = value.to_owned(),
+                Some(("id", value)) => id = value.parse().unwrap(),
+                Some(("data", value)) => data = serde_json::from_str(value).unwrap(),
+                _ if line.is_empty() && !data.is_null() => return (name, id, data),
+                _ => {} // comments, lengths of chunks
+            }
+        }
+    }
+
+    /// The next event of a name.
+    pub(crate) fn next_of(&mut self, wanted: &str) -> (u64, Value) {
+        loop {
+            let (name, id, data) = self.next();
+            if name == wanted {
+                return (id, data);
+            }
+        }
+    }
+}
