@@ -31,8 +31,10 @@ pub(super) struct Conn {
     state: State,
     /// When the state began, or something last went forward in it.
     since: Instant,
-    /// The client sends nothing more.
-    ended: bool,
+    /// Since when the client is known to send nothing more: all that it sent was read.
+    ended: Option<Instant>,
+    /// Since when the system says so, with what was sent perhaps yet to be read.
+    closed: Option<Instant>,
     /// What is to be sent, and how much of it was.
     out: Vec<u8>,
     at: usize,
@@ -68,7 +70,8 @@ impl Conn {
             intake: Intake::new(peer, limits, budget),
             state: State::Reading,
             since: Instant::now(),
-            ended: false,
+            ended: None,
+            closed: None,
             out: Vec::new(),
             at: 0,
         }
@@ -92,7 +95,7 @@ impl Conn {
 
     fn read_request(&mut self, admit: &mut dyn FnMut(&Head) -> Result<(), Answer>, left: &mut usize) -> Option<Turn> {
         match self.intake.step(admit) {
-            Step::More if self.ended => Some(Turn::Close),
+            Step::More if self.ended.is_some() => Some(Turn::Close),
             Step::More => self.fill(left),
             Step::Continue => {
                 self.out.extend_from_slice(CONTINUE);
@@ -126,7 +129,7 @@ impl Conn {
         match self.wire.read(&mut piece[..size]) {
             Ok(None) => Some(Turn::Wait),
             Ok(Some(0)) if size > 0 => {
-                self.ended = true;
+                self.ended = Some(Instant::now());
                 None
             }
             Ok(Some(count)) => {
@@ -140,20 +143,14 @@ impl Conn {
 
     /// While somebody answers: keeps what comes, and sees the client hang up.
     fn watch(&mut self, left: &mut usize) -> Option<Turn> {
-        let State::Busy(cancel) = &self.state else { return Some(Turn::Wait) };
-        let cancel = cancel.clone();
-        if self.ended || self.intake.room() == 0 {
+        if self.ended.is_some() || self.intake.room() == 0 {
             return Some(Turn::Wait);
         }
         match self.fill(left) {
             Some(Turn::Close) => {
-                self.ended = true;
-                cancel.set();
+                self.ended = Some(Instant::now());
+                self.cancel();
                 self.wire.tell_writable();
-                Some(Turn::Wait)
-            }
-            None if self.ended => {
-                cancel.set();
                 Some(Turn::Wait)
             }
             turn => turn,
@@ -162,9 +159,8 @@ impl Conn {
 
     /// The system says that the client closed the connection, in `both` ways or its own.
     pub(super) fn hung_up(&mut self, both: bool) {
-        // Usually the end is read, behind what the client sent. One that was there when the request was is no sign
-        // of a client that gave up: some close their way when they have asked.
-        if both || self.intake.room() == 0 {
+        self.closed.get_or_insert_with(Instant::now);
+        if both {
             self.cancel();
         }
     }
@@ -184,7 +180,7 @@ impl Conn {
             self.enter(State::Reading);
             return None;
         }
-        if self.wire.finish().is_err() || self.ended {
+        if self.wire.finish().is_err() || self.ended.is_some() {
             return Some(Turn::Close);
         }
         self.enter(State::Draining { left: DRAIN_BYTES });
@@ -218,7 +214,8 @@ impl Conn {
     pub(super) fn refuse(&mut self, answer: &Answer) {
         self.out.drain(..self.at);
         self.at = 0;
-        self.out.extend(encode::answer(answer, Manner { keep: false, head_only: false }));
+        let head_only = self.intake.is_head_only();
+        self.out.extend(encode::answer(answer, Manner { keep: false, head_only }));
         self.enter(State::Sending { keep: false });
     }
 
@@ -272,22 +269,24 @@ impl Conn {
                 Some(begun) => begun + limits.reading,
                 None => self.since + limits.idle,
             }),
-            State::Busy(_) => None,
+            State::Busy(ref cancel) if cancel.is_set() => None,
+            State::Busy(_) => self.ended.or(self.closed).map(|closed| closed.max(self.since) + limits.hang_up),
             State::Sending { .. } => Some(self.since + limits.writing),
             State::Draining { .. } => Some(self.since + DRAIN_TIME),
         }
     }
 
-    /// It has been waited for long enough. Whether there is something left to say.
+    /// It has been waited for long enough. Whether the connection goes on, be it to say so.
     pub(super) fn expire(&mut self) -> bool {
-        let late = matches!(self.state, State::Reading) && self.intake.begun().is_some();
-        if late {
-            self.refuse(&Answer::failure(
+        match self.state {
+            State::Busy(_) => self.cancel(),
+            State::Reading if self.intake.begun().is_some() => self.refuse(&Answer::failure(
                 StatusCode::REQUEST_TIMEOUT,
                 "TIMEOUT",
                 "the request did not arrive in time; send its head, and then its body, within 10 seconds",
-            ));
+            )),
+            _ => return false,
         }
-        late
+        true
     }
 }
