@@ -126,7 +126,11 @@ mod page_wait;
 mod project;
 mod protocol;
 #[cfg(feature = "server")]
+mod server_docs;
+#[cfg(feature = "server")]
 mod server_events;
+#[cfg(feature = "server")]
+mod server_load;
 #[cfg(feature = "server")]
 mod server_openapi;
 #[cfg(feature = "server")]
