@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 60
 # Flags of benches/peers/run.mjs.
 PEERS ?=
 
-.PHONY: help browser driver demo test bench bench-page peers fuzz lint doc fmt full-protocol never-block soak
+.PHONY: help browser driver demo test bench bench-page bench-peers peers fuzz lint doc fmt full-protocol never-block soak
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -25,7 +25,7 @@ demo: browser ## dialogs and frames in a real browser, shown step by step
 	$(CARGO) run -- demo
 
 test: driver ## all tests, with a real browser and chromedriver
-	$(CARGO) test --workspace
+	@CARGO="$(CARGO)" scripts/test.sh
 
 bench: browser ## round trips, floods and parallel calls, beside a raw loop
 	$(CARGO) bench --bench cdp
@@ -36,6 +36,10 @@ bench-page: browser ## snapshots and clicks, beside bare calls and, where Node i
 
 peers: browser ## what other tools do while a page does not answer, measured; needs Node, see docs/peers-never-block.md
 	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && nice node run.mjs $(PEERS)
+
+bench-peers: browser ## how fast other tools answer, beside ours, in one run; needs Node, writes docs/speed.md
+	$(CARGO) build --release
+	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && node speed.mjs
 
 fuzz: ## FUZZ_SECONDS=60 of each fuzz target; needs rustup's nightly, a C++ compiler, cargo-fuzz
 	@$(CARGO) +nightly fuzz --version >/dev/null || { \
@@ -54,9 +58,8 @@ soak: browser ## 10,000 dialogs by each policy, 200 cuts of the connection
 
 lint: ## formatting, clippy and documentation, warnings are errors
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features tls -- -D warnings
 	$(CARGO) clippy --all-targets --no-default-features -- -D warnings
-	$(CARGO) clippy --all-targets --features tls -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --quiet
 
 doc: ## the library's documentation

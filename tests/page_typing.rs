@@ -294,7 +294,8 @@ fn a_dialog_in_the_middle_of_a_text_ends_the_typing() {
     let typed = told.result.unwrap();
     assert_eq!(typed["of"], 203);
     let [sent, more] = ["typed", "mayFollow"].map(|name| typed[name].as_u64().unwrap());
-    assert!(sent == 2 && (1..20).contains(&more), "{typed}");
+    // The `!` is the third. Chromium may tell of the dialog before it has answered the keys in front of it.
+    assert!(sent <= 2 && sent + more > 2 && more < 20, "{typed}");
     let error = staged.try_act(json!({ "kind": "type", "selector": "#i", "text": "more" })).unwrap_err();
     assert_eq!(error.code(), "BLOCKED_BY_DIALOG");
     staged.supervisor().respond(None, ACCEPT, soon()).unwrap();

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use cdpilot::browser::TransportKind;
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::cdp::protocol::target::TargetId;
-use cdpilot::supervisor::{ClosedBy, Error, FrameRef, Kind, PageState, Pages, Phase, Supervisor, SupervisorOptions};
+use cdpilot::supervisor::{
+    ClosedBy, Error, FrameRef, Kind, PageState, Pages, Phase, Reconnect, Supervisor, SupervisorOptions,
+};
 use cdpilot::sync::Deadline;
 use serde_json::json;
 
@@ -149,7 +151,9 @@ fn a_browser_that_dies_ends_everything_at_once() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let url = browser.endpoint().unwrap().url();
     let pid = rustix::process::Pid::from_raw(browser.pid().unwrap().cast_signed()).unwrap();
-    let task = Task::attach(&url, SupervisorOptions::task("widow")).unwrap();
+    let reconnect = Reconnect::default().tries(3);
+    let options = SupervisorOptions { reconnect, ..SupervisorOptions::task("widow") };
+    let task = Task::attach(&url, options).unwrap();
     let second = task.open_page("about:blank", None, soon()).unwrap();
     task.start_script(&FrameRef::TopOf(task.target()), "confirm('still there?')").unwrap();
     task.dialog();

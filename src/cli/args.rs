@@ -6,20 +6,26 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::bench::Part;
+use super::browser;
 use crate::browser::{Switch, TransportKind};
 use crate::supervisor::{BridgeMode, DialogPolicy};
 
 const ENVIRONMENT: &str = "\
 Environment (a flag comes before it):
-  CDPILOT_BROWSER     the browser's executable
-  CDPILOT_CDP_URL     the browser that `supervise` attaches to
-  CDPILOT_HEADLESS    true or false: run browsers without a window; by default exactly when there is no display
-  CDPILOT_HOME        folder of settings and profiles, ~/.cdpilot by default
-  CDPILOT_LOG         what is logged to stderr, as in `info` or `cdpilot=debug`
-  CDPILOT_TIMEOUT_MS  as --timeout
+  CDPILOT_BROWSER       the browser's executable
+  CDPILOT_CDP_URL       the browser to attach to, instead of starting one
+  CDPILOT_HEADLESS      true or false: run browsers without a window; by default exactly when there is no display
+  CDPILOT_HOME          folder of settings and profiles, ~/.cdpilot by default
+  CDPILOT_LOG           what is logged to stderr, as in `info` or `cdpilot=debug`
+  CDPILOT_NO_AUTOSTART  1: as --no-autostart
+  CDPILOT_PROFILE       as --profile
+  CDPILOT_TIMEOUT_MS    as --timeout
+  CDPILOT_TOKEN         the token of the server, else that of the home
+  CDPILOT_URL           as --url
 
 Exit status:
-  0 done, 1 the operation failed, 2 wrong usage, 3 no browser reachable, 4 a dialog stands in the way";
+  0 done, 1 the operation failed, 2 wrong usage, 3 no server or browser reachable, or the wrong token,
+  4 a dialog stands in the way";
 
 /// Watches and drives a browser over the Chrome DevTools Protocol.
 #[derive(Debug, Parser)]
@@ -46,14 +52,31 @@ pub(super) struct Global {
     /// How long one operation may take, in milliseconds
     #[arg(long, global = true, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) timeout: Option<u64>,
+    /// The profile: a browser with data of its own [default: CDPILOT_PROFILE, else as the settings say]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(super) profile: Option<String>,
+    /// The control server, http://host:port [default: CDPILOT_URL, else the one that serves the home, else
+    /// browser.control_url]
+    #[arg(long, global = true, value_name = "URL")]
+    pub(super) url: Option<String>,
+    /// Start no server in the background when none runs
+    #[arg(long, global = true)]
+    pub(super) no_autostart: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Show on local pages, in a browser of its own, what the supervisor does
     Demo(Demo),
+    /// Drive a browser: tabs, snapshots, actions and more
+    #[command(subcommand, arg_required_else_help = true)]
+    Browser(browser::Command),
+    /// Serve the home in the foreground: the control server that the browser commands talk to
+    Serve(Serve),
+    /// Print an address that opens the web UI once
+    Ui,
     /// Check whether browsers work on this machine
-    Doctor,
+    Doctor(Doctor),
     /// Get a browser with the system's package manager
     Install(Install),
     /// Watch a browser: events as JSON lines on stdout, commands on stdin
@@ -65,6 +88,42 @@ pub(super) enum Command {
         /// The shell
         shell: Shell,
     },
+    /// Print the manual page, or write one for each command
+    Man {
+        /// The folder to write to
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
+}
+
+/// One server serves a home. SIGINT and SIGTERM end it, and its browsers with it.
+#[derive(Debug, Args)]
+pub(super) struct Serve {
+    /// The port to listen on; 0: any free one [default: server.port, 18791]
+    #[arg(long, value_name = "PORT")]
+    pub(super) port: Option<u16>,
+    /// The address of this machine to listen on [default: server.bind, 127.0.0.1]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(super) bind: Option<String>,
+    /// The debugging port of the default profile's browser; 0: any free one [default: browser.cdp_port, 18792]
+    #[arg(long, value_name = "PORT")]
+    pub(super) cdp_port: Option<u16>,
+    /// Run browsers without a window [default: CDPILOT_HEADLESS, else as the settings say]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    pub(super) headless: Option<bool>,
+    /// End the server that serves the home, and its browsers
+    #[arg(long, conflicts_with_all = ["port", "bind", "cdp_port", "headless"])]
+    pub(super) stop: bool,
+    /// Away from the terminal, as a command starts it
+    #[arg(long, hide = true)]
+    pub(super) background: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Doctor {
+    /// Put right what can be put right without a risk
+    #[arg(long)]
+    pub(super) fix: bool,
 }
 
 #[derive(Debug, Args)]

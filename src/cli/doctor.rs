@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::args::Doctor;
 use super::failure::Exit;
 use super::output::Out;
 use super::settings::{Settings, env, home};
@@ -61,7 +62,7 @@ impl Check {
     }
 }
 
-pub(super) fn run(settings: &Settings, out: &Out) -> Exit {
+pub(super) fn run(_args: &Doctor, settings: &Settings, out: &Out) -> Exit {
     let mut checks = Vec::new();
     let mut add = |check: Check| {
         print(&check, out);

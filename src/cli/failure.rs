@@ -1,10 +1,11 @@
 //! What a failed command tells: a sentence, a code, an exit status.
 
+use std::borrow::Cow;
 use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::{browser, page, supervisor};
+use crate::{browser, config, page, supervisor};
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub(super) enum Exit {
     Failed = 1,
     /// Wrong usage.
     Usage = 2,
-    /// No browser reachable.
+    /// No browser or server reachable, or the wrong token.
     NoBrowser = 3,
     /// A dialog stands in the way.
     Dialog = 4,
@@ -33,7 +34,7 @@ pub(super) struct Failure {
     /// What happened and what to do.
     pub(super) error: String,
     /// `SCREAMING_SNAKE`.
-    pub(super) code: &'static str,
+    pub(super) code: Cow<'static, str>,
     /// More, by the code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) details: Option<serde_json::Value>,
@@ -42,19 +43,24 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    pub(super) fn new(code: &'static str, error: impl Into<String>) -> Self {
-        Self { error: error.into(), code, details: None, exit: Exit::Failed }
+    pub(super) fn new(code: impl Into<Cow<'static, str>>, error: impl Into<String>) -> Self {
+        Self { error: error.into(), code: code.into(), details: None, exit: Exit::Failed }
     }
 
     pub(super) fn usage(error: impl Into<String>) -> Self {
-        Self { error: error.into(), code: "BAD_REQUEST", details: None, exit: Exit::Usage }
+        Self::new("BAD_REQUEST", error).with(Exit::Usage)
+    }
+
+    /// There is no server that could be asked.
+    pub(super) fn unreachable(error: impl Into<String>) -> Self {
+        Self::new("BROWSER_NOT_RUNNING", error).with(Exit::NoBrowser)
     }
 
     pub(super) fn internal(error: impl Into<String>) -> Self {
         Self::new("INTERNAL", error)
     }
 
-    fn with(self, exit: Exit) -> Self {
+    pub(super) fn with(self, exit: Exit) -> Self {
         Self { exit, ..self }
     }
 }
@@ -87,5 +93,11 @@ impl From<page::Error> for Failure {
             return inner.into();
         }
         Self { details: error.details(), ..Self::new(error.code(), error.to_string()) }
+    }
+}
+
+impl From<config::Error> for Failure {
+    fn from(error: config::Error) -> Self {
+        Self::new("INTERNAL", error.to_string())
     }
 }

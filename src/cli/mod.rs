@@ -5,20 +5,32 @@
 //! | `args` | what can be typed |
 //! | `settings` | flags and environment variables put together |
 //! | `output`, `failure` | text or one JSON object; exit codes |
-//! | `demo`, `doctor`, `install`, `supervise`, `bench`, `completions` | the commands |
+//! | `browser` | the commands that go to the control server |
+//! | `connect`, `client`, `autostart` | finding that server, asking it, starting it |
+//! | `serve`, `signals` | being that server |
+//! | `demo`, `doctor`, `install`, `supervise`, `bench`, `ui`, `completions`, `man` | the other commands |
 //!
 //! Nothing in here knows how a browser works.
 
 mod args;
+mod autostart;
 mod bench;
+mod browser;
+mod client;
 mod completions;
+mod connect;
 mod demo;
 mod doctor;
 mod failure;
 mod install;
+mod man;
 mod output;
+mod serve;
 mod settings;
+#[cfg(unix)]
+mod signals;
 mod supervise;
+mod ui;
 
 #[doc(hidden)]
 pub mod fuzzing {
@@ -43,19 +55,26 @@ use settings::Settings;
 /// Runs the program on the arguments of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(browser::disambiguate(std::env::args_os())) {
         Ok(cli) => cli,
         Err(problem) => return not_parsed(&problem),
     };
     let out = Out::new(cli.global.json, cli.global.quiet);
-    settings::start_log(&cli.global);
+    // What only asks a server is over in milliseconds, and has nothing to log of its own.
+    if !matches!(cli.command, Command::Browser(_)) || settings::wants_log(&cli.global) {
+        settings::start_log(&cli.global);
+    }
     let outcome = Settings::new(&cli.global).and_then(|settings| match cli.command {
         Command::Demo(args) => demo::run(&args, &settings, &out),
-        Command::Doctor => Ok(doctor::run(&settings, &out)),
+        Command::Browser(command) => browser::run(&command, &cli.global, &settings, &out),
+        Command::Serve(args) => serve::run(&args, &cli.global, &out),
+        Command::Ui => ui::run(&cli.global, &settings, &out),
+        Command::Doctor(args) => Ok(doctor::run(&args, &settings, &out)),
         Command::Install(args) => install::run(&args, &out),
         Command::Supervise(args) => supervise::run(&args, &settings, &out),
         Command::Bench(args) => bench::run(&args, &settings, &out),
         Command::Completions { shell } => completions::run(shell, &out),
+        Command::Man { folder } => man::run(folder.as_deref(), &out),
     });
     match outcome {
         Ok(exit) => exit.into(),

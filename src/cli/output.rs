@@ -1,10 +1,14 @@
 //! Text for people, or one JSON object for programs. A reader that went away is no error.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
 
+use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use serde::Serialize;
 
 use super::failure::Failure;
+use crate::sync::{Thread, spawn};
 
 /// Where output goes and how it looks.
 #[derive(Debug)]
@@ -87,6 +91,13 @@ impl Out {
         }
     }
 
+    /// The one JSON object as it came from elsewhere.
+    pub(super) fn raw(&self, text: &str) {
+        if self.json {
+            let _ = writeln!(io::stdout().lock(), "{}", text.trim());
+        }
+    }
+
     /// A line for people beside the result, on stderr.
     pub(super) fn aside(&self, line: &str) {
         if !self.quiet {
@@ -117,4 +128,55 @@ impl Out {
             let _ = writeln!(io::stderr().lock(), "{} {}", look.red("error:"), failure.error);
         }
     }
+}
+
+/// How long a person waits without a word.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// Tells a person at a terminal that something takes its time. Ends when it is dropped.
+pub(super) struct Waiting {
+    thread: Option<(Sender<()>, Thread)>,
+}
+
+impl Waiting {
+    pub(super) fn start(out: &Out) -> Self {
+        let watched = !out.quiet && Look::of(io::stderr().is_terminal()) == Look::Rich;
+        let start = || {
+            let (end, ended) = bounded(0);
+            let thread = spawn("cli-waiting", move || {
+                let (began, mut wait) = (Instant::now(), SILENCE);
+                while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+                    wait = Duration::from_secs(1);
+                    let line = format!("\r\x1b[2Kwaiting, {} s", began.elapsed().as_secs());
+                    let _ = io::stderr().lock().write_all(line.as_bytes());
+                }
+                if began.elapsed() > SILENCE {
+                    let _ = io::stderr().lock().write_all(b"\r\x1b[2K");
+                }
+            });
+            thread.ok().map(|thread| (end, thread))
+        };
+        Self { thread: if watched { start() } else { None } }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some((end, thread)) = self.thread.take() {
+            drop(end);
+            thread.join();
+        }
+    }
+}
+
+/// Text of a page, a server or a file as it may stand on a terminal: without control characters, which would
+/// command it, and without marks that turn the direction of what follows.
+pub(super) fn clean(text: &str) -> Cow<'_, str> {
+    let bad = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if text.contains(bad) { Cow::Owned(text.chars().filter(|c| !bad(*c)).collect()) } else { Cow::Borrowed(text) }
+}
+
+/// The same on one line.
+pub(super) fn one_line(text: &str) -> String {
+    clean(text).split(['\n', '\t']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }

@@ -35,6 +35,11 @@ impl Settings {
         self.timeout.unwrap_or(usual)
     }
 
+    /// What was asked for, in milliseconds.
+    pub(super) fn millis(&self) -> Option<u64> {
+        self.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX))
+    }
+
     /// The same as a deadline that begins now.
     pub(super) fn deadline(&self, usual: Duration) -> Deadline {
         Deadline::after(self.timeout(usual))
@@ -82,6 +87,11 @@ pub(super) fn headers(given: &[String]) -> Result<Vec<(String, String)>, Failure
 /// The home folder: `CDPILOT_HOME`, else `.cdpilot` below the person's own. It need not exist.
 pub(super) fn home() -> Option<PathBuf> {
     env("CDPILOT_HOME").map(PathBuf::from).or_else(|| std::env::home_dir().map(|home| home.join(".cdpilot")))
+}
+
+/// Whether anything was said about the log.
+pub(super) fn wants_log(global: &Global) -> bool {
+    global.verbose > 0 || env("CDPILOT_LOG").is_some()
 }
 
 /// Sends the log to stderr, as `CDPILOT_LOG` says, else as `-v` and `-q` say.

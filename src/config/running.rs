@@ -3,10 +3,15 @@
 use std::fs::{self, File, TryLockError};
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Error, Home};
+use crate::sync::{Deadline, pause};
+
+/// How long those who only look for a server are waited for.
+const LOOKING: Duration = Duration::from_millis(500);
 
 /// `run/server.json`: the server that serves a home.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -66,11 +71,26 @@ impl Claim {
     /// [`Error::File`].
     pub fn of(home: &Home) -> Result<Claimed, Error> {
         let lock = open_lock(home)?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Claimed::Ours(Self { _lock: lock, written: path(home) })),
-            Err(TryLockError::WouldBlock) => Ok(Claimed::Taken(read(home))),
-            Err(TryLockError::Error(problem)) => Err(Error::file("lock", lock_path(home), &problem)),
+        let failed = |problem: &std::io::Error| Error::file("lock", lock_path(home), problem);
+        let until = Deadline::after(LOOKING);
+        loop {
+            match lock.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::Error(problem)) => return Err(failed(&problem)),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            // Who only looks holds it for a moment, and lets others look too; who serves does not.
+            match lock.try_lock_shared() {
+                Ok(()) if !until.passed() => lock.unlock().map_err(|problem| failed(&problem))?,
+                Ok(()) | Err(TryLockError::WouldBlock) => return Ok(Claimed::Taken(read(home))),
+                Err(TryLockError::Error(problem)) => return Err(failed(&problem)),
+            }
+            pause(Duration::from_millis(1));
         }
+        let written = path(home);
+        // What a server before has left is not about us.
+        let _ = fs::remove_file(&written);
+        Ok(Claimed::Ours(Self { _lock: lock, written }))
     }
 
     /// Tells everybody where the server is.
@@ -110,4 +130,56 @@ fn open_lock(home: &Home) -> Result<File, Error> {
 
 fn read(home: &Home) -> Option<Running> {
     serde_json::from_slice(&fs::read(path(home)).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+    use crate::sync::spawn;
+
+    fn home() -> (tempfile::TempDir, Home) {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        home.prepare().unwrap();
+        (folder, home)
+    }
+
+    fn running(pid: u32) -> Running {
+        Running { pid, port: 1, url: "http://127.0.0.1:1".into(), started_at: 1.0, version: "1".into() }
+    }
+
+    #[test]
+    fn looking_for_a_server_keeps_none_from_starting() {
+        let (_folder, home) = home();
+        let end = Arc::new(AtomicBool::new(false));
+        let look = |_| {
+            let (home, end) = (home.clone(), Arc::clone(&end));
+            let look = move || while !end.load(Ordering::Relaxed) {
+                Running::of(&home).unwrap();
+            };
+            spawn("looks", look).unwrap()
+        };
+        let looking: Vec<_> = (0..3).map(look).collect();
+        let ours = (0..50).filter(|_| matches!(Claim::of(&home).unwrap(), Claimed::Ours(_))).count();
+        end.store(true, Ordering::Relaxed);
+        drop(looking);
+        assert_eq!(ours, 50);
+    }
+
+    #[test]
+    fn what_a_dead_server_left_is_not_told_of_its_successor() {
+        let (_folder, home) = home();
+        fs::write(path(&home), serde_json::to_string(&running(7)).unwrap()).unwrap();
+        assert_eq!(Running::of(&home).unwrap(), None);
+        let Claimed::Ours(claim) = Claim::of(&home).unwrap() else { panic!("nobody serves") };
+        assert_eq!(Running::of(&home).unwrap(), None);
+        assert!(matches!(Claim::of(&home).unwrap(), Claimed::Taken(None)));
+        claim.announce(&running(8)).unwrap();
+        assert_eq!(Running::of(&home).unwrap(), Some(running(8)));
+        drop(claim);
+        assert_eq!(Running::of(&home).unwrap(), None);
+    }
 }

@@ -4,6 +4,8 @@
 pub(crate) mod api;
 pub(crate) mod bridged;
 pub(crate) mod chrome;
+#[cfg(feature = "server")]
+pub(crate) mod controlled;
 pub(crate) mod driver;
 pub(crate) mod fake_cdp;
 mod fake_cdp_link;

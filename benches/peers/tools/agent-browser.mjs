@@ -42,6 +42,13 @@ class AgentBrowser {
 
   async prepare() {}
 
+  /** What the speed bench asks for: plain text, as a person or a model reads it. */
+  speed = {
+    trivial: () => this.#plain('get', 'url'),
+    snapshot: () => this.#plain('snapshot', '-i'),
+    click: (snapshot) => this.#plain('click', `@${/button "press me" \[ref=(e\d+)/.exec(snapshot)?.[1]}`),
+  };
+
   operations = {
     evaluate: () => this.#run('eval', '1+1'),
     loop: () => this.#run('eval', 'while (true) {}'),
@@ -66,19 +73,31 @@ class AgentBrowser {
     if (reply.error) throw new Error(reply.text);
   }
 
-  #run(...args) {
+  async #plain(...args) {
+    const reply = await this.#spawn(args);
+    if (reply.failure !== null) throw new Error(reply.text);
+    return reply.text;
+  }
+
+  async #run(...args) {
+    const { failure, stdout, text } = await this.#spawn([...args, '--json']);
+    let succeeded = failure === null;
+    try {
+      succeeded = JSON.parse(stdout).success;
+    } catch {
+      // not JSON: the exit status decides
+    }
+    return { error: !succeeded, text, image: false };
+  }
+
+  #spawn(args) {
     const { environment, folder, browser } = this.#setting;
     const env = { ...environment, AGENT_BROWSER_EXECUTABLE_PATH: browser, AGENT_BROWSER_SESSION: 'peers' };
     if (process.getuid() === 0) env.AGENT_BROWSER_ARGS = '--no-sandbox';
     return new Promise((resolve) => {
-      execFile(this.#program, [...args, '--json'], { env, cwd: folder }, (failure, stdout, stderr) => {
-        let succeeded = failure === null;
-        try {
-          succeeded = JSON.parse(stdout).success;
-        } catch {
-          // not JSON: the exit status decides
-        }
-        resolve({ error: !succeeded, text: `${stdout}${stderr}`, image: false });
+      const how = { env, cwd: folder, maxBuffer: 1 << 26 };
+      execFile(this.#program, args, how, (failure, stdout, stderr) => {
+        resolve({ failure, stdout, text: `${stdout}${stderr}` });
       }).stdin.end();
     });
   }

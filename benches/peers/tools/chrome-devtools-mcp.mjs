@@ -42,6 +42,13 @@ class ChromeDevtoolsMcp {
     this.#button = this.#buttonIn(await this.#call('take_snapshot'));
   }
 
+  /** What the speed bench asks for. There is no smaller question than for the tabs. */
+  speed = {
+    trivial: () => this.#demand(this.#client.call('list_pages')),
+    snapshot: () => this.#demand(this.#call('take_snapshot')),
+    click: (snapshot) => this.#demand(this.#call('click', { uid: /uid=(\S+) button "press me"/.exec(snapshot)?.[1] })),
+  };
+
   operations = {
     evaluate: () => this.#call('evaluate_script', { function: '() => 1 + 1' }),
     loop: () => this.#call('evaluate_script', { function: '() => { while (true) {} }' }),
@@ -64,6 +71,12 @@ class ChromeDevtoolsMcp {
 
   #buttonIn(reply) {
     return /uid=(\S+) button "Press me"/.exec(reply.text)?.[1];
+  }
+
+  async #demand(asked) {
+    const reply = await asked;
+    if (reply.error) throw new Error(reply.text);
+    return reply.text;
   }
 
   #call(name, args = {}) {

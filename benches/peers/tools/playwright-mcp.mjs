@@ -36,6 +36,14 @@ class PlaywrightMcp {
 
   async prepare() {}
 
+  /** What the speed bench asks for. There is no smaller question than for the tabs. */
+  speed = {
+    trivial: () => this.#demand('browser_tabs', { action: 'list' }),
+    snapshot: () => this.#demand('browser_snapshot'),
+    click: (snapshot) =>
+      this.#demand('browser_click', { target: /button "press me".*?\[ref=(\w+)\]/.exec(snapshot)?.[1] }),
+  };
+
   operations = {
     evaluate: () => this.#client.call('browser_evaluate', { function: '() => 1 + 1' }),
     loop: () => this.#client.call('browser_evaluate', { function: '() => { while (true) {} }' }),
@@ -49,4 +57,10 @@ class PlaywrightMcp {
     dialog: () => this.#client.call('browser_handle_dialog', { accept: true }),
     close: () => this.#client.call('browser_close'),
   };
+
+  async #demand(name, args) {
+    const reply = await this.#client.call(name, args);
+    if (reply.error) throw new Error(reply.text);
+    return reply.text;
+  }
 }

@@ -75,12 +75,21 @@ calls.scroller = ({ id, along, pixels }) => {
 
 const movedBy = ({ scroller, from, along }) => placeOf(scroller)[along] - from[along];
 
+// On a slow machine the wheel's scrolling begins late, and stops between frames that are drawn late.
+const STILL_FRAMES = 5;
+
+/** As long as scrolling that goes on shows itself again. */
+async function still() {
+  await rest(120);
+  for (let drawn = 0; drawn < STILL_FRAMES; drawn++) await frame();
+}
+
 /** Waits until the scrolling that was set off has ended. */
 async function scrollEnd(state) {
   const began = performance.now();
   while (!state.ended && performance.now() - began < 3000) {
     const before = movedBy(state);
-    await Promise.race([new Promise((done) => (state.wake = done)), rest(120)]);
+    await Promise.race([new Promise((done) => (state.wake = done)), still()]);
     // A turn of the wheel that moves nothing has no end either.
     if (!state.ended && movedBy(state) === before && performance.now() - began > 100) break;
   }

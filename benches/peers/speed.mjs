@@ -1,0 +1,156 @@
+// Measures how fast browser tools answer, side by side: all in one run, their turns mixed.
+//
+//   node speed.mjs [--rounds N] [--calls N] [--only TOOL,…]
+//
+// Prints a table and writes it to docs/speed.md: medians, and each as a ratio to cdpilot over HTTP (the command
+// line for agent-browser, which is one process a command too).
+
+import fs from 'node:fs';
+import http from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { MARK, endAll } from './processes.mjs';
+import { agentBrowser } from './tools/agent-browser.mjs';
+import { cdpilotCommand, cdpilotRest } from './tools/cdpilot.mjs';
+import { chromeDevtoolsMcp } from './tools/chrome-devtools-mcp.mjs';
+import { playwrightMcp } from './tools/playwright-mcp.mjs';
+
+const { values: flags } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    calls: { type: 'string', default: '20' },
+    only: { type: 'string' },
+  },
+});
+const rounds = Number(flags.rounds);
+const calls = Number(flags.calls);
+const browser = process.env.CDPILOT_BROWSER ?? '/usr/bin/chromium';
+const ALL = [cdpilotRest, cdpilotCommand, agentBrowser, playwrightMcp, chromeDevtoolsMcp];
+const TOOLS = ALL.filter(({ name }) => flags.only === undefined || flags.only.split(',').includes(name));
+
+const BUTTON = `<button onclick="clicked = 1 + (window.clicked || 0); fetch('/clicked')">press me</button>`;
+const many = (count, make) => Array.from({ length: count }, (_, n) => make(n)).join('');
+const row = (n) => `<tr><td><input type=checkbox aria-label="row ${n}"></td><td>Person ${n}</td>
+  <td>person${n}@example.test</td><td><a href="#${n}">open ${n}</a></td><td><button>delete ${n}</button></td></tr>`;
+const link = (n) => `<td><a href="#${n}">link ${Math.floor(n / 10)} ${n % 10}</a></td>`;
+const PAGES = {
+  '/form': `<title>form</title><h1>Sign in</h1><form><label>Mail <input type=email required></label>
+    <label>Word <input type=password></label><label><input type=checkbox> Remember me</label>
+    <select><option>one<option>two</select></form>${BUTTON}<a href="#">Help</a>`,
+  '/rows': `<title>rows</title>${BUTTON}<table><tr><th>x<th>name<th>mail<th>open<th>delete</tr>${many(300, row)}</table>`,
+  '/links': `<title>links</title>${BUTTON}<table>${many(200, (n) => `<tr>${many(10, (m) => link(n * 10 + m))}</tr>`)}</table>`,
+};
+
+let clicks = 0;
+const site = http.createServer((request, response) => {
+  if (request.url === '/clicked') clicks += 1;
+  const body = PAGES[request.url.split('?')[0]];
+  response.writeHead(body ? 200 : 204, { 'Content-Type': 'text/html; charset=utf-8' }).end(body && `<!doctype html>${body}`);
+});
+
+const median = (numbers) => {
+  const sorted = [...numbers].sort((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)];
+};
+
+async function timed(doing) {
+  const began = performance.now();
+  const told = await doing();
+  return { ms: performance.now() - began, told };
+}
+
+function environmentOf(tool, mark, folder) {
+  const settings = /^(XDG_.*|CDPILOT_.*|AGENT_BROWSER_.*|PLAYWRIGHT_.*|CHROME_DEVTOOLS_.*)$/; // of whoever runs this
+  const inherited = Object.entries(process.env).filter(([name]) => !settings.test(name));
+  const own = { [MARK]: mark, HOME: folder, TMPDIR: folder, XDG_RUNTIME_DIR: folder };
+  return { ...Object.fromEntries(inherited), ...tool.environment, ...own };
+}
+
+/** One round with one tool: its samples in milliseconds, and the characters of its snapshots. */
+async function round(tool, base, number) {
+  const mark = `${process.pid}-${number}-`;
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'speed-'));
+  const samples = {};
+  const chars = {};
+  const add = (name, ms) => (samples[name] ??= []).push(ms);
+  try {
+    const environment = environmentOf(tool, mark, folder);
+    const begun = await timed(async () => {
+      const driver = await tool.start({ environment, folder, browser });
+      const opened = await driver.open(`${base}/form`);
+      if (opened.error) throw new Error(opened.text);
+      return driver;
+    });
+    add('cold open', begun.ms);
+    const { open, speed } = { open: begun.told.open.bind(begun.told), speed: begun.told.speed };
+    for (let n = 0; n < calls; n += 1) add('trivial', (await timed(speed.trivial)).ms);
+    for (const [name, address] of [['small snapshot', '/form'], ['300 rows', '/rows'], ['2,000 links', '/links']]) {
+      await open(`${base}${address}`);
+      await speed.snapshot();
+      for (let n = 0; n < Math.max(3, calls / 4); n += 1) {
+        const { ms, told } = await timed(speed.snapshot);
+        add(name, ms);
+        chars[name] = told.length;
+      }
+    }
+    await open(`${base}/form`);
+    const shown = await speed.snapshot();
+    const before = clicks;
+    for (let n = 0; n < calls; n += 1) add('click by ref', (await timed(() => speed.click(shown))).ms);
+    for (let wait = 0; clicks - before < calls && wait < 100; wait += 1) await new Promise((next) => setTimeout(next, 20));
+    if (clicks - before < calls) throw new Error(`${calls - (clicks - before)} clicks did not arrive`);
+  } finally {
+    await endAll(mark, folder);
+    fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+  return { samples, chars };
+}
+
+const WHAT = ['cold open', 'trivial', 'small snapshot', '300 rows', '2,000 links', 'click by ref'];
+const all = new Map(TOOLS.map((tool) => [tool, { samples: {}, chars: {} }]));
+
+await new Promise((ready) => site.listen(0, '127.0.0.1', ready));
+const base = `http://127.0.0.1:${site.address().port}`;
+let number = 0;
+for (let n = 0; n < rounds; n += 1) {
+  for (const tool of TOOLS) {
+    number += 1;
+    const { samples, chars } = await round(tool, base, number);
+    const sum = all.get(tool);
+    for (const [name, list] of Object.entries(samples)) (sum.samples[name] ??= []).push(...list);
+    Object.assign(sum.chars, chars);
+    console.log(`round ${n + 1}, ${tool.name}: ${WHAT.map((name) => `${name} ${median(samples[name]).toFixed(1)}`).join(', ')} ms`);
+  }
+}
+site.close();
+
+const reference = (tool) => all.get(tool === agentBrowser ? cdpilotCommand : cdpilotRest);
+const cell = (tool, name) => {
+  const ms = median(all.get(tool).samples[name]);
+  const ours = reference(tool) && median(reference(tool).samples[name]);
+  const chars = all.get(tool).chars[name];
+  const ratio = ours && !tool.name.startsWith('cdpilot') ? `, **${(ms / ours).toFixed(1)}×**` : '';
+  return `${ms.toFixed(1)}${chars ? ` (${chars.toLocaleString('en')} chars)` : ''}${ratio}`;
+};
+const lines = [
+  `| tool | ${WHAT.join(' | ')} |`,
+  `|---|${WHAT.map(() => '---').join('|')}|`,
+  ...TOOLS.map((tool) => `| ${tool.name} ${tool.version} | ${WHAT.map((name) => cell(tool, name)).join(' | ')} |`),
+];
+const text = `# Speed
+
+How long browser tools take to answer, in milliseconds, medians of ${rounds} rounds in which they took turns, on one machine
+(${os.cpus().length} processors, load ${os.loadavg()[0].toFixed(1)} at the end). \`make bench-peers\` measures and writes this page.
+
+Each tool starts its own headless browser (\`${path.basename(browser)}\`) and uses its defaults. *cold open*: from nothing to an opened page.
+*trivial*: the smallest question there is (tabs or address). Snapshots are what the tool shows a model by default, with their
+length; agent-browser's is its list of interactive elements (\`-i\`), cdpilot's over HTTP folds long runs of like rows, as its model
+tools do. *click by ref*: until the tool has answered; every click is checked to have arrived. Bold: how many times
+cdpilot's time that is (the command line for agent-browser, HTTP for the MCP servers).
+
+${lines.join('\n')}
+`;
+console.log(`\n${lines.join('\n')}`);
+if (TOOLS.length === ALL.length) fs.writeFileSync(new URL('../../docs/speed.md', import.meta.url), text);

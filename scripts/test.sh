@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Runs all tests. What fails beside the others is run once more by itself, since browsers miss deadlines on a machine
+# whose processors are busy elsewhere. Both outcomes are shown; what fails twice fails the run, and so does a failure of
+# more than a few tests, a crash, or anything that does not compile.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+most=8
+cargo=${CARGO:-cargo}
+# Tests wait for browsers most of the time.
+export RUST_TEST_THREADS=${RUST_TEST_THREADS:-4}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if "$cargo" test --workspace --no-fail-fast 2>&1 | tee "$log"; then
+    exit 0
+fi
+
+mapfile -t failed < <(sed -n 's/^test \([a-z0-9_:]*\) \.\.\. FAILED$/\1/p' "$log" | sort -u)
+ended=$(grep -c '^test result: FAILED' "$log" || true)
+told=$(sed -n 's/^test result: FAILED.* \([0-9]*\) failed;.*/\1/p' "$log" | paste -sd+ - | sed 's/^$/0/')
+if [ "${#failed[@]}" -eq 0 ] || [ "${#failed[@]}" -gt "$most" ] || [ "$ended" -eq 0 ] || [ "$((told))" -ne "${#failed[@]}" ]; then
+    exit 1
+fi
+echo
+echo "failed beside the others, now once more by themselves: ${failed[*]}"
+RUST_TEST_THREADS=1 "$cargo" test --workspace --lib --bins --tests --no-fail-fast -- --exact "${failed[@]}"

@@ -1,0 +1,341 @@
+//! Pointer, scrolling, waiting, scripts.
+
+use std::io::Read as _;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use super::super::client::Request;
+use super::super::failure::Failure;
+use super::call::{Acting, At, Call, Maybe, Selector, Tab, act, frame, reference};
+use super::show;
+
+/// The longest script or list that is read from standard input or a file, bytes: what a request may have.
+const LONGEST: u64 = 1 << 20;
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Click {
+    #[command(flatten)]
+    at: At,
+    #[command(flatten)]
+    how: Clicking,
+    /// Hold these keys, separated by commas: Alt, Control, ControlOrMeta, Meta, Shift
+    #[arg(long, value_name = "KEYS", value_delimiter = ',', value_parser = modifier)]
+    modifiers: Vec<String>,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct ClickCoords {
+    /// CSS pixels from the left of the viewport
+    #[arg(allow_negative_numbers = true)]
+    x: f64,
+    /// CSS pixels from its top
+    #[arg(allow_negative_numbers = true)]
+    y: f64,
+    #[command(flatten)]
+    how: Clicking,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+#[derive(Debug, Args)]
+struct Clicking {
+    /// Twice in a row
+    #[arg(long)]
+    double: bool,
+    /// The mouse button
+    #[arg(long, value_enum, value_name = "BUTTON")]
+    button: Option<Button>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Button {
+    Left,
+    Right,
+    Middle,
+}
+
+/// An action on an element, with nothing to say beside it.
+#[derive(Debug, Args)]
+pub(in super::super) struct Plain {
+    #[command(flatten)]
+    at: At,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Drag {
+    /// Where it begins: a ref, or a point as x,y
+    #[arg(value_name = "FROM", value_parser = place, required_unless_present = "from_selector", allow_negative_numbers = true)]
+    from: Option<Place>,
+    /// Where it ends: a ref, or a point as x,y
+    #[arg(value_name = "TO", value_parser = place, required_unless_present = "to_selector", allow_negative_numbers = true)]
+    to: Option<Place>,
+    /// Begin at the first element that matches this CSS selector
+    #[arg(long, value_name = "CSS", conflicts_with = "from", requires = "to_selector")]
+    from_selector: Option<String>,
+    /// End at the first element that matches this CSS selector
+    #[arg(long, value_name = "CSS", conflicts_with = "to")]
+    to_selector: Option<String>,
+    /// The frame that selectors are for: its id, or the ref of the iframe [default: the main frame]
+    #[arg(long, value_name = "FRAME", value_parser = frame)]
+    frame: Option<String>,
+    /// Moves on the way
+    #[arg(long, value_name = "N")]
+    steps: Option<u32>,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+/// An end of a drag.
+#[derive(Debug, Clone)]
+enum Place {
+    Ref(String),
+    Point(f64, f64),
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Scroll {
+    /// Where to
+    #[arg(value_enum, value_name = "DIRECTION", default_value = "down")]
+    direction: Direction,
+    /// How far, CSS pixels [default: most of a view]
+    #[arg(value_name = "PIXELS")]
+    pixels: Option<f64>,
+    /// What is in this element, not the page
+    #[command(flatten)]
+    at: Maybe,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Direction {
+    Up,
+    Down,
+    Left,
+    Right,
+}
+
+/// All conditions that are given must hold.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("condition").required(true).multiple(true)
+    .args(["millis", "time", "text", "text_gone", "selector", "page_url", "load", "script", "at"]))]
+pub(in super::super) struct Wait {
+    /// So many milliseconds
+    #[arg(value_name = "MS")]
+    millis: Option<u64>,
+    /// The same as an option
+    #[arg(long, value_name = "MS", conflicts_with = "millis", alias = "time-ms")]
+    time: Option<u64>,
+    /// This text is visible
+    #[arg(long, value_name = "TEXT")]
+    text: Option<String>,
+    /// This text is not visible any more
+    #[arg(long, value_name = "TEXT")]
+    text_gone: Option<String>,
+    /// Something visible matches this CSS selector
+    #[arg(long, value_name = "CSS")]
+    selector: Option<String>,
+    /// The address of the tab matches, with `*` and `?` as in file names. `--url` after `wait` is the same, unless its
+    /// value is http://host:port and nothing more
+    #[arg(long, value_name = "GLOB")]
+    page_url: Option<String>,
+    /// The page has come so far
+    #[arg(long, value_enum, value_name = "STATE", alias = "load-state")]
+    load: Option<Load>,
+    /// This script gives something true
+    #[arg(long = "fn", value_name = "SCRIPT")]
+    script: Option<String>,
+    /// The element of this ref is in the state that --state says [default: visible]
+    #[arg(id = "at", long = "ref", value_name = "REF", value_parser = reference)]
+    at: Option<String>,
+    /// A state of that element
+    #[arg(long, value_enum, value_name = "STATE", requires = "at")]
+    state: Option<State>,
+    /// The frame that --selector and --fn are for: its id, or the ref of the iframe
+    #[arg(long, value_name = "FRAME", value_parser = frame)]
+    frame: Option<String>,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+#[value(rename_all = "lower")]
+enum Load {
+    Load,
+    DomContentLoaded,
+    NetworkIdle,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum State {
+    Visible,
+    Hidden,
+    Enabled,
+    Disabled,
+    Checked,
+    Unchecked,
+    Gone,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Evaluate {
+    /// An expression, a function, or the body of one; `-`: from standard input
+    #[arg(value_name = "SCRIPT", required_unless_present = "script", allow_negative_numbers = true)]
+    positional: Option<String>,
+    /// The same as an option
+    #[arg(long = "fn", value_name = "SCRIPT", conflicts_with = "positional", allow_hyphen_values = true)]
+    script: Option<String>,
+    /// The element that a function is called with
+    #[arg(long = "ref", value_name = "REF", value_parser = reference)]
+    at: Option<String>,
+    /// The frame it runs in: its id, or the ref of the iframe [default: that of the element, else the main frame]
+    #[arg(long, value_name = "FRAME", value_parser = frame)]
+    frame: Option<String>,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+impl Clicking {
+    fn of(&self, request: Request) -> Request {
+        request.on("double", self.double).field("button", self.button.and_then(name))
+    }
+}
+
+impl Click {
+    pub(super) fn call(&self) -> Call {
+        let request = self.how.of(self.at.of(self.acting.act("click")));
+        let modifiers = (!self.modifiers.is_empty()).then(|| self.modifiers.clone());
+        Call::new(request.field("modifiers", modifiers), show::acted)
+    }
+}
+
+impl ClickCoords {
+    pub(super) fn call(&self) -> Call {
+        let request = self.acting.act("clickCoords").field("x", Some(self.x)).field("y", Some(self.y));
+        Call::new(self.how.of(request), show::acted)
+    }
+}
+
+impl Plain {
+    pub(super) fn call(&self, kind: &str) -> Call {
+        Call::new(self.at.of(self.acting.act(kind)), show::acted)
+    }
+}
+
+impl Drag {
+    pub(super) fn call(&self) -> Call {
+        let request = self.acting.act("drag").field("startSelector", self.from_selector.clone());
+        let request = request.field("endSelector", self.to_selector.clone()).field("frameId", self.frame.clone());
+        let request = request.field("steps", self.steps);
+        let request = Place::of(self.from.as_ref(), request, "startRef", "start");
+        Call::new(Place::of(self.to.as_ref(), request, "endRef", "end"), show::acted)
+    }
+}
+
+impl Place {
+    fn of(place: Option<&Self>, request: Request, by_ref: &str, by_point: &str) -> Request {
+        match place {
+            None => request,
+            Some(Self::Ref(at)) => request.field(by_ref, Some(at.clone())),
+            Some(Self::Point(x, y)) => request.field(by_point, Some(json!({ "x": x, "y": y }))),
+        }
+    }
+}
+
+impl Scroll {
+    pub(super) fn call(&self) -> Call {
+        let request = self.at.of(self.acting.act("scroll")).field("direction", name(self.direction));
+        Call::new(request.field("pixels", self.pixels), show::acted)
+    }
+}
+
+impl Wait {
+    pub(super) fn call(&self) -> Call {
+        let request = act("wait", &self.tab).field("timeMs", self.millis.or(self.time)).field("text", self.text.clone());
+        let request = request.field("textGone", self.text_gone.clone()).field("selector", self.selector.clone());
+        let request = request.field("url", self.page_url.clone()).field("loadState", self.load.and_then(name));
+        let request = request.field("fn", self.script.clone()).field("ref", self.at.clone());
+        let state = self.state.or(self.at.is_some().then_some(State::Visible));
+        let request = request.field("state", state.and_then(name)).field("frameId", self.frame.clone());
+        Call::new(request, show::acted)
+    }
+}
+
+impl Evaluate {
+    pub(super) fn call(&self) -> Result<Call, Failure> {
+        let script = match self.positional.as_deref().or(self.script.as_deref()) {
+            Some("-") => input("-")?,
+            Some(script) => script.to_owned(),
+            None => String::new(),
+        };
+        let request = act("evaluate", &self.tab).field("fn", Some(script)).field("ref", self.at.clone());
+        Ok(Call::new(request.field("frameId", self.frame.clone()), show::evaluated))
+    }
+}
+
+/// Reads a file, or standard input when it is `-`; at most what a request may have.
+pub(super) fn input(path: &str) -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = if path == "-" {
+        std::io::stdin().lock().take(LONGEST + 1).read_to_string(&mut text)
+    } else {
+        std::fs::File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text))
+    };
+    let shown = if path == "-" { "standard input" } else { path };
+    match read {
+        Ok(_) if text.len() as u64 > LONGEST => Err(Failure::usage(format!("{shown} is longer than 1 MiB"))),
+        Ok(_) => Ok(text),
+        Err(problem) => Err(Failure::usage(format!("{shown} cannot be read: {problem}"))),
+    }
+}
+
+/// What a flattened element says as a whole, for a list that begins with a ref.
+pub(super) fn split(
+    mut given: Vec<String>,
+    by: &Selector,
+    least: usize,
+    what: &str,
+) -> Result<(Option<String>, Vec<String>), Failure> {
+    if by.selector.is_some() {
+        return if given.len() >= least { Ok((None, given)) } else { Err(Failure::usage(format!("{what} is missing"))) };
+    }
+    if given.len() <= least {
+        return Err(Failure::usage(format!("give a ref and {what}, or --selector and {what}")));
+    }
+    let at = reference(&given.remove(0)).map_err(Failure::usage)?;
+    Ok((Some(at), given))
+}
+
+fn modifier(text: &str) -> Result<String, String> {
+    const KNOWN: [(&str, &[&str]); 5] = [
+        ("Alt", &["option"]),
+        ("Control", &["ctrl"]),
+        ("ControlOrMeta", &["mod"]),
+        ("Meta", &["cmd", "command"]),
+        ("Shift", &[]),
+    ];
+    let is = |other: &str| other.eq_ignore_ascii_case(text);
+    let found = KNOWN.iter().find(|(name, others)| is(name) || others.iter().any(|other| is(other)));
+    found.map(|(name, _)| (*name).to_owned()).ok_or_else(|| "one of Alt, Control, ControlOrMeta, Meta, Shift".to_owned())
+}
+
+fn place(text: &str) -> Result<Place, String> {
+    if let Some((x, y)) = text.split_once(',') {
+        let read = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        return match (read(x), read(y)) {
+            (Some(x), Some(y)) => Ok(Place::Point(x, y)),
+            _ => Err("a point is written x,y".to_owned()),
+        };
+    }
+    reference(text).map(Place::Ref)
+}
+
+/// The name of one of a few values, as it is typed.
+fn name(value: impl ValueEnum) -> Option<Value> {
+    value.to_possible_value().map(|value| value.get_name().into())
+}

@@ -1,0 +1,220 @@
+//! The browser itself, its tabs, where they go.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::super::client::Request;
+use super::super::failure::Failure;
+use super::address::complete;
+use super::call::{Acting, Call, Tab, act};
+use super::show;
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Start {
+    /// Without a window [default: as the settings say]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    headless: Option<bool>,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Open {
+    /// Where to; `https://` is put before a host that has no scheme, `http://` before this machine
+    #[arg(value_name = "URL", value_parser = complete)]
+    url: String,
+    /// A name for the tab, to use instead of its id
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
+    /// Leave the tab in front where it is
+    #[arg(long)]
+    background: bool,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct One {
+    /// The tab: its id (t1), its label, its target id or the beginning of that
+    #[arg(value_name = "TAB")]
+    tab: String,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Close {
+    /// The tab: its id (t1), its label, its target id or the beginning of that [default: the last used]
+    #[arg(value_name = "TAB")]
+    tab: Option<String>,
+    /// The same as an option
+    #[arg(long, value_name = "TAB", conflicts_with = "tab")]
+    target: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Label {
+    /// The tab: its id (t1), its label, its target id or the beginning of that
+    #[arg(value_name = "TAB")]
+    tab: String,
+    /// The name
+    #[arg(value_name = "NAME")]
+    label: String,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Navigate {
+    /// Where to; completed as with `open`
+    #[arg(value_name = "URL", value_parser = complete)]
+    url: String,
+    /// What is waited for
+    #[arg(long, value_enum, value_name = "WHEN", alias = "wait-until")]
+    until: Option<Until>,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+#[value(rename_all = "lower")]
+enum Until {
+    /// Everything is loaded
+    Load,
+    /// The document is parsed
+    DomContentLoaded,
+    /// Nothing: the request is under way
+    None,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Resize {
+    /// CSS pixels
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    width: u32,
+    /// CSS pixels
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    height: u32,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Profiles {
+    #[command(subcommand)]
+    what: Option<ProfilesWhat>,
+}
+
+#[derive(Debug, Subcommand)]
+enum ProfilesWhat {
+    /// List them
+    List,
+    /// Make one
+    Create {
+        /// Its name
+        name: String,
+        /// The colour that marks its windows, #RRGGBB
+        #[arg(long, value_name = "COLOR")]
+        color: Option<String>,
+        /// Attach to this browser instead of starting one
+        #[arg(long, value_name = "URL")]
+        cdp_url: Option<String>,
+        /// The debugging port of its browser
+        #[arg(long, value_name = "PORT")]
+        cdp_port: Option<u16>,
+        /// Without a window [default: as the settings say]
+        #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+        headless: Option<bool>,
+    },
+    /// Delete one, with everything in it
+    Delete {
+        /// Its name
+        name: String,
+    },
+    /// Empty one: it is as new then
+    Reset {
+        /// Its name
+        name: String,
+    },
+}
+
+pub(super) fn status() -> Call {
+    Call::new(Request::get("/"), show::status).quick().never_starts()
+}
+
+pub(super) fn stop() -> Call {
+    Call::new(Request::post("/stop"), show::stopped).quick().never_starts()
+}
+
+pub(super) fn tabs() -> Call {
+    Call::new(Request::get("/tabs"), show::tabs).quick().never_starts()
+}
+
+impl Start {
+    pub(super) fn call(&self) -> Call {
+        Call::new(Request::post("/start").field("headless", self.headless), show::status)
+    }
+}
+
+impl Open {
+    pub(super) fn call(&self) -> Call {
+        let request = Request::post("/tabs/open").field("url", Some(self.url.clone()));
+        let request = request.field("label", self.label.clone()).on("background", self.background);
+        Call::new(request, show::opened)
+    }
+}
+
+impl One {
+    pub(super) fn focus(&self) -> Call {
+        Call::new(Request::post("/tabs/focus").field("targetId", Some(self.tab.clone())), show::focused)
+    }
+}
+
+impl Close {
+    pub(super) fn call(&self) -> Call {
+        match self.tab.as_ref().or(self.target.as_ref()) {
+            Some(tab) => Call::new(Request::delete("/tabs").segment(tab), show::closed),
+            None => Call::new(act("close", &Tab { target: None }), show::closed),
+        }
+    }
+}
+
+impl Label {
+    pub(super) fn call(&self) -> Call {
+        let request = Request::post("/tabs/label").field("targetId", Some(self.tab.clone()));
+        Call::new(request.field("label", Some(self.label.clone())), show::labelled)
+    }
+}
+
+impl Navigate {
+    pub(super) fn call(&self) -> Call {
+        let until = self.until.and_then(|until| until.to_possible_value().map(|value| value.get_name().to_owned()));
+        let request = Request::post("/navigate").field("url", Some(self.url.clone())).field("waitUntil", until);
+        Call::new(request.field("targetId", self.tab.target.clone()), show::navigated)
+    }
+}
+
+impl Resize {
+    pub(super) fn call(&self) -> Call {
+        let request = self.acting.act("resize").field("width", Some(self.width)).field("height", Some(self.height));
+        Call::new(request, show::acted)
+    }
+}
+
+impl Profiles {
+    pub(super) fn call(&self) -> Result<Call, Failure> {
+        let named = |name: &str| {
+            let bad = name.is_empty() || name.contains(['/', '\\']);
+            if bad { Err(Failure::usage("a profile's name is neither empty nor a path")) } else { Ok(()) }
+        };
+        Ok(match &self.what {
+            None | Some(ProfilesWhat::List) => Call::new(Request::get("/profiles"), show::profiles).quick().global(),
+            Some(ProfilesWhat::Create { name, color, cdp_url, cdp_port, headless }) => {
+                let request = Request::post("/profiles").field("name", Some(name.clone()));
+                let request = request.field("color", color.clone()).field("cdpUrl", cdp_url.clone());
+                let request = request.field("cdpPort", *cdp_port).field("headless", *headless);
+                Call::new(request, show::profile).global()
+            }
+            Some(ProfilesWhat::Delete { name }) => {
+                named(name)?;
+                Call::new(Request::delete("/profiles").segment(name), show::profile).global()
+            }
+            Some(ProfilesWhat::Reset { name }) => {
+                named(name)?;
+                let path = Request::post("/profiles").segment(name).segment("reset");
+                Call::new(path, show::profile).global()
+            }
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! `cdpilot browser events`: what happens, as it happens.
+
+use std::io::{BufRead, BufReader};
+
+use clap::Args;
+use serde_json::Value;
+
+use super::super::client::{Client, NoAnswer, Request, of_answer};
+use super::super::failure::{Exit, Failure};
+use super::super::output::Out;
+use super::show;
+
+/// One line for each; with --json one object for each. It ends with --count, with the server, or with Ctrl-C.
+#[derive(Debug, Args)]
+pub(in super::super) struct Events {
+    /// Only what follows the event with this number, from what the server still knows [default: from now on]
+    #[arg(long, value_name = "N")]
+    since: Option<u64>,
+    /// End after so many
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    count: Option<u64>,
+    /// Only events of this kind; may be given more than once
+    #[arg(long = "type", value_name = "TYPE")]
+    kinds: Vec<String>,
+    /// Only of this tab: its id (t1), its label, its target id or the beginning of that
+    #[arg(long, value_name = "TAB")]
+    target: Option<String>,
+}
+
+impl Events {
+    pub(super) fn request(&self) -> Request {
+        Request::get("/events").query("targetId", self.target.clone())
+    }
+
+    pub(super) fn follow(&self, client: &Client, request: &Request, out: &Out) -> Result<Exit, NoAnswer> {
+        let stream = match client.follow(request, self.since)? {
+            Ok(stream) => BufReader::new(stream),
+            Err(answer) => {
+                let unknown = || Failure::unreachable("what answers there gives no events");
+                return Err(NoAnswer::Failed(of_answer(&answer).unwrap_or_else(unknown)));
+            }
+        };
+        let (mut reading, mut seen) = (Reading::default(), 0);
+        for line in stream.split(b'\n') {
+            let Ok(line) = line else { break };
+            let Some((name, value)) = reading.line(&String::from_utf8_lossy(&line)) else { continue };
+            if !self.kinds.is_empty() && !self.kinds.contains(&name) {
+                continue;
+            }
+            out.object(&value);
+            if !out.json {
+                show::event(&name, &value, out);
+            }
+            seen += 1;
+            if self.count == Some(seen) {
+                return Ok(Exit::Done);
+            }
+        }
+        let ended = "the server ended the stream of events; `cdpilot browser status` shows whether it runs";
+        Err(NoAnswer::Failed(Failure::unreachable(ended)))
+    }
+}
+
+/// The fields of the event that is being read.
+#[derive(Debug, Default)]
+struct Reading {
+    name: String,
+    data: String,
+}
+
+impl Reading {
+    /// Takes a line; an empty one ends an event.
+    fn line(&mut self, line: &str) -> Option<(String, Value)> {
+        let line = line.trim_end_matches('\r');
+        if line.is_empty() {
+            let Self { name, data } = std::mem::take(self);
+            let value: Value = serde_json::from_str(&data).ok()?;
+            let name = if name.is_empty() { value["type"].as_str().unwrap_or("message").to_owned() } else { name };
+            return Some((name, value));
+        }
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "event" => value.clone_into(&mut self.name),
+            "data" => {
+                if !self.data.is_empty() {
+                    self.data.push('\n');
+                }
+                self.data.push_str(value);
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_read_from_their_lines() {
+        let mut reading = Reading::default();
+        let text = ": a remark\n\nevent: console\r\nid: 4\ndata: {\"seq\":4,\ndata: \"type\":\"console\"}\n\ndata: {\"type\":\"x\"}\n\n";
+        let all: Vec<_> = text.split('\n').filter_map(|line| reading.line(line)).collect();
+        assert_eq!(all.len(), 2);
+        assert_eq!((all[0].0.as_str(), &all[0].1["seq"]), ("console", &Value::from(4)));
+        assert_eq!(all[1].0, "x");
+    }
+}

@@ -1,0 +1,203 @@
+//! Keys and forms.
+
+use clap::Args;
+use serde_json::{Map, Value};
+
+use super::super::failure::Failure;
+use super::act::{input, split};
+use super::call::{Acting, Call, Maybe, Selector, Tab, act, json, reference};
+use super::show;
+
+#[derive(Debug, Args)]
+#[command(override_usage = "cdpilot browser type [REF] <TEXT> [OPTIONS]")]
+pub(in super::super) struct Type {
+    /// The ref of the field, and the text; the text alone goes into the focused field, or into that of --selector
+    #[arg(value_name = "REF|TEXT", required = true, num_args = 1..=2, allow_negative_numbers = true)]
+    given: Vec<String>,
+    #[command(flatten)]
+    by: Selector,
+    /// Press Enter afterwards
+    #[arg(long)]
+    submit: bool,
+    /// With 75 ms between characters
+    #[arg(long)]
+    slowly: bool,
+    /// Behind what is in the field, not in its place
+    #[arg(long)]
+    append: bool,
+    /// The ref, as an option
+    #[arg(id = "at", long = "ref", value_name = "REF", value_parser = reference)]
+    at: Option<String>,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct InsertText {
+    /// The text
+    #[arg(value_name = "TEXT", allow_negative_numbers = true)]
+    text: String,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Press {
+    /// A key or a chord: Enter, Control+a, Shift+ArrowDown
+    #[arg(value_name = "KEY", allow_negative_numbers = true)]
+    key: String,
+    /// So many times
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: Option<u32>,
+    #[command(flatten)]
+    at: Maybe,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+#[derive(Debug, Args)]
+#[command(override_usage = "cdpilot browser select <REF> <VALUE>... [OPTIONS]\n       \
+                            cdpilot browser select --selector <CSS> <VALUE>... [OPTIONS]")]
+pub(in super::super) struct Select {
+    /// The ref of the field, and the values or labels of the options
+    #[arg(value_name = "REF|VALUE", required = true, allow_negative_numbers = true)]
+    given: Vec<String>,
+    #[command(flatten)]
+    by: Selector,
+    /// The ref, as an option
+    #[arg(id = "at", long = "ref", value_name = "REF", value_parser = reference)]
+    at: Option<String>,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "FIELDS is [{\"ref\": \"e1\", \"value\": \"Ada\"}, …]; instead of ref there may be selector, and a \
+                        value is a text, true or false, a number, or a list of options.")]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["fields", "fields_file"]))]
+pub(in super::super) struct Fill {
+    /// The fields, as JSON; `-`: from standard input
+    #[arg(long, value_name = "FIELDS")]
+    fields: Option<String>,
+    /// A file with them; `-`: standard input
+    #[arg(long, value_name = "FILE")]
+    fields_file: Option<String>,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "ACTIONS is [{\"kind\": \"click\", \"ref\": \"e1\"}, …], with the fields of POST /act. It ends with the \
+                        first that fails, and after one that takes the tab to another page.")]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["actions", "actions_file"]))]
+pub(in super::super) struct Batch {
+    /// The actions, as JSON; `-`: from standard input
+    #[arg(long, value_name = "ACTIONS")]
+    actions: Option<String>,
+    /// A file with them; `-`: standard input
+    #[arg(long, value_name = "FILE")]
+    actions_file: Option<String>,
+    /// Go on after one that fails
+    #[arg(long = "continue")]
+    go_on: bool,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+impl Type {
+    pub(super) fn call(&self) -> Result<Call, Failure> {
+        let (at, text) = match (&self.at, self.given.as_slice()) {
+            (at, [text]) => (at.clone(), text),
+            (None, [at, text]) if self.by.selector.is_none() => (Some(reference(at).map_err(not_one)?), text),
+            _ => return Err(Failure::usage("the field is named twice; give one of a ref, --ref and --selector")),
+        };
+        let request = self.by.of(self.acting.act("type").field("ref", at)).field("text", Some(text.clone()));
+        let request = request.on("submit", self.submit).on("slowly", self.slowly).on("append", self.append);
+        Ok(Call::new(request, show::acted))
+    }
+}
+
+/// Of two words the first is the ref.
+fn not_one(problem: String) -> Failure {
+    Failure::usage(format!("{problem}; a text with spaces is put in quotes"))
+}
+
+impl InsertText {
+    pub(super) fn call(&self) -> Call {
+        Call::new(self.acting.act("insertText").field("text", Some(self.text.clone())), show::acted)
+    }
+}
+
+impl Press {
+    pub(super) fn call(&self) -> Call {
+        let request = self.at.of(self.acting.act("press")).field("key", Some(self.key.clone()));
+        Call::new(request.field("repeat", self.repeat), show::acted)
+    }
+}
+
+impl Select {
+    pub(super) fn call(&self) -> Result<Call, Failure> {
+        let (at, values) = match &self.at {
+            Some(at) => (Some(at.clone()), self.given.clone()),
+            None => split(self.given.clone(), &self.by, 1, "the values to choose")?,
+        };
+        let request = self.by.of(self.acting.act("select").field("ref", at)).field("values", Some(values));
+        Ok(Call::new(request, show::acted))
+    }
+}
+
+impl Fill {
+    pub(super) fn call(&self) -> Result<Call, Failure> {
+        let text = given(self.fields.as_deref(), self.fields_file.as_deref())?;
+        let mut fields = list(json(&text, "--fields")?, "--fields", "ref")?;
+        fields.iter_mut().for_each(|field| refs(field, &["ref"]));
+        Ok(Call::new(self.acting.act("fill").field("fields", Some(fields)), show::acted))
+    }
+}
+
+impl Batch {
+    pub(super) fn call(&self) -> Result<Call, Failure> {
+        let text = given(self.actions.as_deref(), self.actions_file.as_deref())?;
+        let mut actions = list(json(&text, "--actions")?, "--actions", "kind")?;
+        for action in &mut actions {
+            refs(action, &["ref", "startRef", "endRef"]);
+            let fields = action.get_mut("fields").and_then(Value::as_array_mut);
+            fields.into_iter().flatten().for_each(|field| refs(field, &["ref"]));
+        }
+        let request = act("batch", &self.tab).field("actions", Some(actions));
+        Ok(Call::new(request.field("stopOnError", self.go_on.then_some(false)), show::batch))
+    }
+}
+
+fn given(text: Option<&str>, file: Option<&str>) -> Result<String, Failure> {
+    match (text, file) {
+        (Some("-"), _) => input("-"),
+        (Some(text), _) => Ok(text.to_owned()),
+        (None, file) => input(file.unwrap_or("-")),
+    }
+}
+
+/// A list, or one of its elements alone.
+fn list(value: Value, what: &str, has: &str) -> Result<Vec<Value>, Failure> {
+    match value {
+        Value::Array(list) if list.is_empty() => Err(Failure::usage(format!("{what} is an empty list"))),
+        Value::Array(list) if list.iter().all(Value::is_object) => Ok(list),
+        Value::Object(one) => Ok(vec![Value::Object(one)]),
+        _ => Err(Failure::usage(format!("{what} is a list of objects, as in [{{\"{has}\": …}}]"))),
+    }
+}
+
+/// Refs may be written in each form here, and as numbers.
+fn refs(value: &mut Value, names: &[&str]) {
+    let Some(map): Option<&mut Map<String, Value>> = value.as_object_mut() else { return };
+    for name in names {
+        let text = match map.get(*name) {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Number(number)) => number.to_string(),
+            _ => continue,
+        };
+        if let Ok(at) = reference(&text) {
+            map.insert((*name).to_owned(), at.into());
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! `cdpilot browser …`: one request to the control server for each command.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `call` | what a command asks, and what it has in common with others |
+//! | `basics`, `see`, `act`, `forms`, `state`, `upload`, `events` | the commands: what can be typed, and what is asked then |
+//! | `address` | addresses as people type them |
+//! | `save` | files that answers bring |
+//! | `show` | answers as people read them |
+
+mod act;
+mod address;
+mod basics;
+mod call;
+mod events;
+mod forms;
+mod save;
+mod see;
+mod show;
+mod state;
+mod upload;
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use clap::Subcommand;
+use serde_json::Value;
+
+use super::args::Global;
+use super::client::{self, Found, Request};
+use super::connect::{Link, ask, reach};
+use super::failure::{Exit, Failure};
+use super::output::{Out, one_line};
+use super::settings::Settings;
+use crate::config::Home;
+use call::Call;
+
+/// How long an answer is waited for beyond what the server may take itself.
+const SLACK: Duration = Duration::from_secs(10);
+/// The most that the server takes for a request.
+const LONGEST: Duration = Duration::from_secs(120);
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// How the browser is
+    Status,
+    /// Start the browser
+    Start(basics::Start),
+    /// Stop the browser
+    Stop,
+    /// List the tabs
+    Tabs,
+    /// Open a tab; starts the browser
+    Open(basics::Open),
+    /// Make a tab the one that is used when none is named
+    Focus(basics::One),
+    /// Close a tab
+    Close(basics::Close),
+    /// Name a tab
+    Label(basics::Label),
+    /// Go to an address; starts the browser
+    Navigate(basics::Navigate),
+    /// Set the size of the viewport
+    Resize(basics::Resize),
+    /// What the page shows, as lines with a ref for everything that can be acted on
+    Snapshot(see::Snapshot),
+    /// Take a picture
+    Screenshot(see::Screenshot),
+    /// Print the page to a PDF
+    Pdf(see::Pdf),
+    /// The text of the page
+    Text(see::Text),
+    /// The frames of the page
+    Frames(see::Frames),
+    /// What the page wrote to its console
+    Console(see::Console),
+    /// Exceptions that nobody caught
+    Errors(see::Errors),
+    /// What the page asked the network for
+    Requests(see::Requests),
+    /// Show a person an element
+    Highlight(see::Highlight),
+    /// Click an element
+    Click(act::Click),
+    /// Click at a point of the viewport
+    ClickCoords(act::ClickCoords),
+    /// Type into a field
+    Type(forms::Type),
+    /// Put text into the focused field, without key events
+    InsertText(forms::InsertText),
+    /// Press a key
+    Press(forms::Press),
+    /// Move the mouse over an element
+    Hover(act::Plain),
+    /// Drag from one place to another
+    Drag(act::Drag),
+    /// Choose options
+    Select(forms::Select),
+    /// Tick a checkbox, radio button or switch
+    Check(act::Plain),
+    /// Untick one
+    Uncheck(act::Plain),
+    /// Fill in several fields
+    Fill(forms::Fill),
+    /// Give files to the next file chooser, or to a file field
+    Upload(upload::Upload),
+    /// Scroll the page or an element
+    Scroll(act::Scroll),
+    /// Bring an element into view
+    #[command(alias = "scrollintoview")]
+    ScrollIntoView(act::Plain),
+    /// Wait for something
+    Wait(act::Wait),
+    /// Run a script in the page
+    #[command(alias = "eval")]
+    Evaluate(act::Evaluate),
+    /// Several actions in a row
+    Batch(forms::Batch),
+    /// Answer a dialog: the one that is open, or the next
+    Dialog(state::Dialog),
+    /// Dialogs that are open, and those that were
+    Dialogs(state::Dialogs),
+    /// Cookies
+    Cookies(state::Cookies),
+    /// What sites have stored
+    Storage(state::Storage),
+    /// What the tab is made to believe: device, place, time zone, network and more
+    Emulate(state::Emulate),
+    /// Wait for a download
+    Download(state::Download),
+    /// Send a raw command of the Chrome DevTools Protocol
+    Cdp(state::Cdp),
+    /// Profiles: browsers with data of their own
+    Profiles(basics::Profiles),
+    /// What happens, as it happens
+    Events(events::Events),
+}
+
+pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
+    let link = Link::new(global)?;
+    if let Command::Events(events) = command {
+        let found = link.find()?;
+        let request = link.with_profile(events.request());
+        return reach(&link, found, true, |client| events.follow(client, &request, out));
+    }
+    let found = link.find()?;
+    let call = call(command, &found, link.home.as_ref())?;
+    let millis = settings.millis();
+    let mut request = if call.of_profile { link.with_profile(call.request) } else { call.request };
+    if let (true, Some(millis)) = (call.timed, millis) {
+        request = timed(request, millis);
+    }
+    let patience = millis.map_or(LONGEST, Duration::from_millis).min(LONGEST) + SLACK;
+    let answer = ask(&link, found, call.starts, &request, patience, out)?;
+    if let Some(mut failure) = client::of_answer(&answer) {
+        if out.json {
+            out.raw(&answer.text);
+            return Ok(failure.exit);
+        }
+        failure.error.push_str(&hint(&failure));
+        return Err(failure);
+    }
+    let (mut value, mut text) = (answer.value, answer.text);
+    if let Some(path) = &call.file {
+        save::file(&mut value, path)?;
+        text = value.to_string();
+    }
+    if out.json { out.raw(&text) } else { (call.show)(&value, out) }
+    Ok(outcome(&value))
+}
+
+fn timed(request: Request, millis: u64) -> Request {
+    if request.body.is_some() { request.field("timeoutMs", Some(millis)) } else { request.query("timeoutMs", Some(millis)) }
+}
+
+fn call(command: &Command, found: &Found, home: Option<&Home>) -> Result<Call, Failure> {
+    Ok(match command {
+        Command::Status => basics::status(),
+        Command::Start(start) => start.call(),
+        Command::Stop => basics::stop(),
+        Command::Tabs => basics::tabs(),
+        Command::Open(open) => open.call(),
+        Command::Focus(one) => one.focus(),
+        Command::Close(close) => close.call(),
+        Command::Label(label) => label.call(),
+        Command::Navigate(navigate) => navigate.call(),
+        Command::Resize(resize) => resize.call(),
+        Command::Snapshot(snapshot) => snapshot.call(),
+        Command::Screenshot(screenshot) => screenshot.call(),
+        Command::Pdf(pdf) => pdf.call(),
+        Command::Text(text) => text.call(),
+        Command::Frames(frames) => frames.call(),
+        Command::Console(console) => console.call(),
+        Command::Errors(errors) => errors.call(),
+        Command::Requests(requests) => requests.call(),
+        Command::Highlight(highlight) => highlight.call(),
+        Command::Click(click) => click.call(),
+        Command::ClickCoords(click) => click.call(),
+        Command::Type(typing) => typing.call()?,
+        Command::InsertText(text) => text.call(),
+        Command::Press(press) => press.call(),
+        Command::Hover(plain) => plain.call("hover"),
+        Command::Drag(drag) => drag.call(),
+        Command::Select(select) => select.call()?,
+        Command::Check(plain) => plain.call("check"),
+        Command::Uncheck(plain) => plain.call("uncheck"),
+        Command::Fill(fill) => fill.call()?,
+        Command::Upload(upload) => upload.call(found, home)?,
+        Command::Scroll(scroll) => scroll.call(),
+        Command::ScrollIntoView(plain) => plain.call("scrollIntoView"),
+        Command::Wait(wait) => wait.call(),
+        Command::Evaluate(evaluate) => evaluate.call()?,
+        Command::Batch(batch) => batch.call()?,
+        Command::Dialog(dialog) => dialog.call(),
+        Command::Dialogs(dialogs) => dialogs.call(),
+        Command::Cookies(cookies) => cookies.call()?,
+        Command::Storage(storage) => storage.call()?,
+        Command::Emulate(emulate) => emulate.call(),
+        Command::Download(download) => download.call(),
+        Command::Cdp(cdp) => cdp.call()?,
+        Command::Profiles(profiles) => profiles.call()?,
+        Command::Events(events) => Call::new(events.request(), show::result),
+    })
+}
+
+/// The exit status of an answer that is a success as a whole.
+fn outcome(value: &Value) -> Exit {
+    // A batch answers with what became of each.
+    let results = ["results", "result"].iter().find_map(|name| match &value[*name] {
+        Value::Object(inner) => inner.get("results").and_then(Value::as_array),
+        other => other.as_array(),
+    });
+    let failed = value["failed"].as_u64().is_some_and(|failed| failed > 0) || value["failed"].is_object();
+    if !failed {
+        return Exit::Done;
+    }
+    let first = results.into_iter().flatten().find(|result| result["ok"] == false);
+    first.and_then(|result| result["code"].as_str()).map_or(Exit::Failed, client::exit_of)
+}
+
+/// What stands in the way, and what to do about it.
+fn hint(failure: &Failure) -> String {
+    let details = failure.details.as_ref();
+    let dialogs = details.and_then(|details| details["pending_dialogs"].as_array());
+    let mut hint = String::new();
+    for dialog in dialogs.into_iter().flatten() {
+        let word = |name: &str| dialog[name].as_str().map(one_line).unwrap_or_default();
+        hint.push_str(&format!("\n  dialog {} {}: {}", word("id"), word("type"), word("message")));
+    }
+    if failure.exit == Exit::Dialog {
+        hint.push_str("\n  answer it with `cdpilot browser dialog --accept` or `--dismiss`");
+    }
+    hint
+}
+
+/// `wait --url GLOB` is about the page, `--url` elsewhere about the server: what is no address of a server is taken
+/// for the page's.
+pub(super) fn disambiguate(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut args: Vec<OsString> = args.collect();
+    let is = |arg: &OsString, word: &str| arg == word;
+    let Some(browser) = args.iter().position(|arg| is(arg, "browser")) else { return args };
+    let Some(wait) = args.iter().skip(browser).position(|arg| is(arg, "wait")).map(|at| at + browser) else { return args };
+    let page = |url: &str| !url.contains("://") || !client::is_server(url);
+    for at in wait + 1..args.len() {
+        if is(&args[at], "--") {
+            break;
+        }
+        let next = args.get(at + 1).and_then(|next| next.to_str());
+        if is(&args[at], "--url") && next.is_some_and(page) {
+            args[at] = "--page-url".into();
+        } else if let Some(url) = args[at].to_str().and_then(|arg| arg.strip_prefix("--url=")).filter(|url| page(url)) {
+            args[at] = format!("--page-url={url}").into();
+        }
+    }
+    args
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_url_of_a_wait_is_that_of_the_page_unless_it_is_a_server() {
+        let read = |args: &str| {
+            let args = disambiguate(args.split(' ').map(OsString::from));
+            args.iter().map(|arg| arg.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(read("browser wait --url **/done"), "browser wait --page-url **/done");
+        assert_eq!(read("browser wait --url=http://a/x*"), "browser wait --page-url=http://a/x*");
+        assert_eq!(read("browser wait --url http://127.0.0.1:1"), "browser wait --url http://127.0.0.1:1");
+        assert_eq!(read("--url a browser wait --url b"), "--url a browser wait --page-url b");
+        assert_eq!(read("browser tabs --url b"), "browser tabs --url b");
+        assert_eq!(read("wait --url b"), "wait --url b");
+    }
+}

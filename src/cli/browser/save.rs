@@ -1,0 +1,34 @@
+//! Files that answers bring, put where they were asked for.
+
+use std::fs;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use super::super::failure::Failure;
+use super::show::aria_lines;
+
+/// Puts what the answer holds, or the file that it names, at a path; the answer names that then.
+pub(super) fn file(value: &mut Value, path: &Path) -> Result<(), Failure> {
+    let failed = |problem: &dyn std::fmt::Display| {
+        Failure::new("INTERNAL", format!("{} cannot be written: {problem}", path.display()))
+    };
+    let Some(map) = value.as_object_mut() else { return Ok(()) };
+    if let Some(Value::String(data)) = map.remove("data") {
+        let bytes = STANDARD.decode(data).map_err(|problem| failed(&problem))?;
+        fs::write(path, bytes).map_err(|problem| failed(&problem))?;
+    } else if let Some(Value::String(text)) = map.get("snapshot") {
+        fs::write(path, format!("{text}\n")).map_err(|problem| failed(&problem))?;
+    } else if map.contains_key("nodes") {
+        fs::write(path, aria_lines(value)).map_err(|problem| failed(&problem))?;
+        return Ok(());
+    } else if let Some(Value::String(made)) = map.get("path") {
+        fs::copy(made, path).map_err(|problem| failed(&problem))?;
+    } else {
+        return Err(failed(&"the server sent no file"));
+    }
+    map.insert("path".to_owned(), std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string().into());
+    Ok(())
+}

@@ -1,0 +1,268 @@
+//! What a tab shows and says.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::super::client::Request;
+use super::call::{Call, Tab, frame, reference};
+use super::show;
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Screenshot {
+    /// The tab, as with --target
+    #[arg(value_name = "TAB", conflicts_with = "target")]
+    positional: Option<String>,
+    /// The whole page, not the viewport only
+    #[arg(long, conflicts_with_all = ["at", "element"])]
+    full_page: bool,
+    /// Only the element of this ref
+    #[arg(id = "at", long = "ref", value_name = "REF", value_parser = reference)]
+    at: Option<String>,
+    /// Only the first element that matches this CSS selector
+    #[arg(long, value_name = "CSS", alias = "selector", conflicts_with = "at")]
+    element: Option<String>,
+    /// PNG or JPEG
+    #[arg(long = "type", value_enum, value_name = "TYPE")]
+    kind: Option<PictureType>,
+    /// Quality of a JPEG, 1 to 100
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=100))]
+    quality: Option<u8>,
+    /// With numbered boxes around what can be acted on
+    #[arg(long)]
+    labels: bool,
+    /// Where to put the picture [default: media/ in the home of the server]
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PictureType {
+    Png,
+    #[value(alias = "jpg")]
+    Jpeg,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Snapshot {
+    /// Lines for reading and acting, or all nodes of the accessibility tree
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// Nodes at most, for `aria`
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// Characters at most; 0: no limit
+    #[arg(long, value_name = "N")]
+    max_chars: Option<u32>,
+    /// Only what can be acted on
+    #[arg(long)]
+    interactive: bool,
+    /// Without what says nothing
+    #[arg(long)]
+    compact: bool,
+    /// Both of these
+    #[arg(long)]
+    efficient: bool,
+    /// Levels below the root
+    #[arg(long, value_name = "N")]
+    depth: Option<u32>,
+    /// Only what is below the first element that matches this CSS selector
+    #[arg(long, value_name = "CSS")]
+    selector: Option<String>,
+    /// Only this frame: its id, or the ref of the iframe
+    #[arg(long, value_name = "FRAME", value_parser = frame)]
+    frame: Option<String>,
+    /// With a picture in which the refs are drawn
+    #[arg(long)]
+    labels: bool,
+    /// With the addresses of links
+    #[arg(long)]
+    urls: bool,
+    /// Only what changed since the last snapshot of the tab
+    #[arg(long)]
+    diff: bool,
+    /// Of long runs of like siblings only the first
+    #[arg(long)]
+    fold: bool,
+    /// Show what is folded at this ref
+    #[arg(long, value_name = "REF", value_parser = reference)]
+    expand: Option<String>,
+    /// Write the text to a file
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// Lines: role, name, ref, state
+    Ai,
+    /// Nodes
+    Aria,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Text {
+    /// Only that of the first element that matches this CSS selector
+    #[arg(long, value_name = "CSS")]
+    selector: Option<String>,
+    /// Characters at most
+    #[arg(long, value_name = "N")]
+    max_chars: Option<u32>,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Frames {
+    /// All of them, however many and deep
+    #[arg(long)]
+    full: bool,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Console {
+    /// Only messages of this level
+    #[arg(long, value_name = "LEVEL")]
+    level: Option<String>,
+    /// The last so many
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// Forget them afterwards
+    #[arg(long)]
+    clear: bool,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Errors {
+    /// The last so many
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// Forget them afterwards
+    #[arg(long)]
+    clear: bool,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Requests {
+    /// Only those with this text in their address
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// The last so many
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// Forget them afterwards
+    #[arg(long)]
+    clear: bool,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Pdf {
+    /// Where to put the paper [default: media/ in the home of the server]
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Highlight {
+    /// The ref of the element in a snapshot: 12, e12 or @e12 [default: none; what is shown is taken away]
+    #[arg(value_name = "REF", value_parser = reference)]
+    at: Option<String>,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+impl Screenshot {
+    pub(super) fn call(&self) -> Call {
+        let tab = self.positional.clone().or_else(|| self.tab.target.clone());
+        let request = Request::post("/screenshot").field("targetId", tab).on("fullPage", self.full_page);
+        let request = request.field("ref", self.at.clone()).field("element", self.element.clone());
+        let request = request.field("type", self.kind.and_then(name)).field("quality", self.quality);
+        // The file may be on another machine: then the picture comes in the answer.
+        let request = request.on("labels", self.labels).on("inline", self.out.is_some());
+        Call::new(request, show::picture).file(self.out.clone())
+    }
+}
+
+impl Snapshot {
+    pub(super) fn call(&self) -> Call {
+        let request = Request::get("/snapshot").query("format", self.format.and_then(name));
+        let request = request.query("targetId", self.tab.target.clone()).query("limit", self.limit);
+        let request = request.query("maxChars", self.max_chars).flag("interactive", self.interactive || self.efficient);
+        let request = request.flag("compact", self.compact || self.efficient).query("depth", self.depth);
+        let request = request.query("selector", self.selector.clone()).query("frame", self.frame.clone());
+        let request = request.flag("labels", self.labels).flag("urls", self.urls).flag("diff", self.diff);
+        let request = request.flag("fold", self.fold).query("expand", self.expand.clone());
+        Call::new(request, show::snapshot).file(self.out.clone())
+    }
+}
+
+impl Text {
+    pub(super) fn call(&self) -> Call {
+        let request = Request::get("/text").query("targetId", self.tab.target.clone());
+        let request = request.query("selector", self.selector.clone()).query("maxChars", self.max_chars);
+        Call::new(request, show::text)
+    }
+}
+
+impl Frames {
+    pub(super) fn call(&self) -> Call {
+        let request = Request::get("/frames").query("targetId", self.tab.target.clone()).flag("full", self.full);
+        Call::new(request, show::frames).quick()
+    }
+}
+
+impl Console {
+    pub(super) fn call(&self) -> Call {
+        let request = Request::get("/console").query("level", self.level.clone());
+        let request = request.query("targetId", self.tab.target.clone()).query("limit", self.limit);
+        Call::new(request.flag("clear", self.clear), show::console).quick()
+    }
+}
+
+impl Errors {
+    pub(super) fn call(&self) -> Call {
+        let request = Request::get("/errors").query("targetId", self.tab.target.clone());
+        Call::new(request.query("limit", self.limit).flag("clear", self.clear), show::errors).quick()
+    }
+}
+
+impl Requests {
+    pub(super) fn call(&self) -> Call {
+        let request = Request::get("/requests").query("filter", self.filter.clone());
+        let request = request.query("targetId", self.tab.target.clone()).query("limit", self.limit);
+        Call::new(request.flag("clear", self.clear), show::requests).quick()
+    }
+}
+
+impl Pdf {
+    pub(super) fn call(&self) -> Call {
+        let request = Request::post("/pdf").field("targetId", self.tab.target.clone());
+        Call::new(request, show::path).file(self.out.clone())
+    }
+}
+
+impl Highlight {
+    pub(super) fn call(&self) -> Call {
+        let request = Request::post("/highlight").field("ref", self.at.clone());
+        Call::new(request.field("targetId", self.tab.target.clone()), show::highlighted)
+    }
+}
+
+/// The name of one of a few values, as it is typed.
+fn name(value: impl ValueEnum) -> Option<String> {
+    value.to_possible_value().map(|value| value.get_name().to_owned())
+}

@@ -1,0 +1,111 @@
+//! The browser, its tabs, its profiles.
+
+use serde_json::Value;
+
+use super::super::super::output::Out;
+use super::{is, list, note, pairs, pending, short, table, word};
+
+pub(in super::super) fn status(value: &Value, out: &Out) {
+    let running = is(value, "running");
+    let enabled = value["enabled"].as_bool() != Some(false);
+    let state = match (running, enabled) {
+        (true, _) => out.look.green("running"),
+        (false, true) => out.look.yellow("not running"),
+        (false, false) => out.look.yellow("disabled in settings"),
+    };
+    let window = if is(value, "headless") { "none (headless)" } else { "shown" };
+    let when = |text: String| if running { text } else { String::new() };
+    let browser = [word(value, "browser"), word(value, "executablePath")];
+    let [product, path] = browser;
+    let browser = if product.is_empty() || path.is_empty() { product + &path } else { format!("{product}, {path}") };
+    pairs(
+        &[
+            ("browser", state),
+            ("profile", word(value, "profile")),
+            ("tabs", when(word(value, "tabs"))),
+            ("dialogs", when(word(value, "pendingDialogs")).trim_start_matches('0').to_owned()),
+            ("process", when(word(value, "pid"))),
+            ("program", browser),
+            ("window", when(window.to_owned())),
+            ("cdp port", when(word(value, "cdpPort"))),
+            ("cdp url", when(word(value, "cdpUrl"))),
+            ("transport", when(word(value, "transport"))),
+            ("data", word(value, "userDataDir")),
+            ("server", word(value, "version")),
+        ],
+        out,
+    );
+    if !running && enabled {
+        out.aside("`cdpilot browser start` starts it, `cdpilot browser open URL` too");
+    } else if value["pendingDialogs"].as_u64().is_some_and(|count| count > 0) {
+        out.aside("a dialog is open: `cdpilot browser dialogs` shows it");
+    }
+}
+
+pub(in super::super) fn stopped(value: &Value, out: &Out) {
+    let profile = word(value, "profile");
+    let of = if profile.is_empty() { String::new() } else { format!(" of profile {profile}") };
+    let state = if is(value, "running") { "still runs" } else { "is stopped" };
+    note(&format!("the browser{of} {state}"), out);
+}
+
+pub(in super::super) fn tabs(value: &Value, out: &Out) {
+    let tabs = list(value, "tabs");
+    if tabs.is_empty() {
+        let what = if is(value, "running") { "no tab is open" } else { "the browser is not running" };
+        note(&format!("{what}; `cdpilot browser open URL` opens one"), out);
+        return;
+    }
+    let row = |tab: &Value| {
+        let mark = if is(tab, "active") { "*" } else { "" };
+        let kind = Some(word(tab, "type")).filter(|kind| kind != "page").unwrap_or_default();
+        let (target, title) = (short(&word(tab, "targetId"), 9), short(&word(tab, "title"), 40));
+        vec![mark.to_owned(), word(tab, "tabId"), word(tab, "label"), target, kind, title, word(tab, "url")]
+    };
+    let rows: Vec<Vec<String>> = tabs.iter().map(row).collect();
+    table(&["", "tab", "label", "target", "type", "title", "url"], &rows, out);
+}
+
+/// A tab on one line.
+fn tab(value: &Value) -> String {
+    let name = [word(value, "tabId"), word(value, "targetId")].into_iter().find(|name| !name.is_empty());
+    let label = Some(word(value, "label")).filter(|label| !label.is_empty()).map(|label| format!(" ({label})"));
+    let parts = [word(value, "title"), word(value, "url")];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    format!("{}{} {}", name.unwrap_or_default(), label.unwrap_or_default(), parts.join(" - ")).trim().to_owned()
+}
+
+pub(in super::super) fn opened(value: &Value, out: &Out) {
+    out.line(&tab(value));
+    pending(value, out);
+}
+
+pub(in super::super) fn focused(value: &Value, out: &Out) {
+    note(&format!("in front: {}", tab(value)), out);
+}
+
+pub(in super::super) fn closed(value: &Value, out: &Out) {
+    note(&format!("closed {}", tab(value)), out);
+    pending(value, out);
+}
+
+pub(in super::super) fn labelled(value: &Value, out: &Out) {
+    note(&tab(value), out);
+}
+
+pub(in super::super) fn profiles(value: &Value, out: &Out) {
+    let row = |profile: &Value| {
+        let state = if is(profile, "running") { "running" } else { "" };
+        let mark = if is(profile, "isDefault") { "*" } else { "" };
+        let place = if is(profile, "isRemote") { "remote".to_owned() } else { word(profile, "userDataDir") };
+        let (port, color) = (word(profile, "cdpPort"), word(profile, "color"));
+        vec![mark.to_owned(), word(profile, "name"), state.to_owned(), port, color, place]
+    };
+    let rows: Vec<Vec<String>> = list(value, "profiles").iter().map(row).collect();
+    table(&["", "profile", "state", "cdp port", "color", "data"], &rows, out);
+}
+
+pub(in super::super) fn profile(value: &Value, out: &Out) {
+    let told = if value["profile"].is_object() { &value["profile"] } else { value };
+    note(&format!("profile {}", word(told, "name")), out);
+}

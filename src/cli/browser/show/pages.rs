@@ -1,0 +1,168 @@
+//! What pages show and say.
+
+use serde_json::Value;
+
+use super::super::super::output::Out;
+use super::{is, list, note, one_line, pending, short, table, whole, word};
+
+/// The text alone on stdout; the rest, if there is something to be known, beside it.
+pub(in super::super) fn snapshot(value: &Value, out: &Out) {
+    match value["snapshot"].as_str() {
+        Some(text) => whole(text, out),
+        None => whole(&aria_lines(value), out),
+    }
+    let picture = word(value, "path");
+    if !picture.is_empty() {
+        out.aside(&format!("picture: {picture}"));
+    }
+    if is(value, "rescued") {
+        out.aside("a script of the page was ended: it did not let go");
+    }
+    beside(value, out);
+}
+
+/// Dialogs, where stdout is for something else.
+fn beside(value: &Value, out: &Out) {
+    let open = list(value, "pending_dialogs");
+    open.iter().for_each(|dialog| out.aside(&super::dialogs::line(dialog)));
+    if !open.is_empty() || is(value, "blockedByDialog") {
+        out.aside("answer with `cdpilot browser dialog --accept` or `--dismiss`; the page waits for it");
+    }
+}
+
+/// The nodes as lines.
+pub(in super::super) fn aria_lines(value: &Value) -> String {
+    let mut lines = String::new();
+    for node in list(value, "nodes") {
+        let depth = usize::try_from(node["depth"].as_u64().unwrap_or_default()).unwrap_or_default();
+        lines.push_str(&"  ".repeat(depth.min(100)));
+        lines.push_str(&format!("- {}", word(node, "role")));
+        let put = |lines: &mut String, before: &str, name: &str, behind: &str| {
+            let text = word(node, name);
+            if !text.is_empty() {
+                lines.push_str(&format!("{before}{text}{behind}"));
+            }
+        };
+        put(&mut lines, " \"", "name", "\"");
+        put(&mut lines, " [ref=", "ref", "]");
+        put(&mut lines, ": ", "value", "");
+        put(&mut lines, " (", "description", ")");
+        lines.push('\n');
+    }
+    lines
+}
+
+pub(in super::super) fn text(value: &Value, out: &Out) {
+    whole(value["text"].as_str().unwrap_or_default(), out);
+    if is(value, "truncated") {
+        out.aside("there is more; --max-chars shows it");
+    }
+    beside(value, out);
+}
+
+pub(in super::super) fn picture(value: &Value, out: &Out) {
+    let size = format!("{} x {}", word(value, "width"), word(value, "height"));
+    let size = if value["width"].is_null() { String::new() } else { format!("  {}", out.look.dim(&size)) };
+    out.line(&format!("{}{}", word(value, "path"), if out.quiet { "" } else { &size }));
+    for label in list(value, "annotations") {
+        note(&format!("{:>4}  {} {}", word(label, "number"), word(label, "role"), word(label, "name")), out);
+    }
+    list(value, "notes").iter().filter_map(Value::as_str).for_each(|text| out.aside(&one_line(text)));
+    beside(value, out);
+}
+
+pub(in super::super) fn path(value: &Value, out: &Out) {
+    out.line(&word(value, "path"));
+    beside(value, out);
+}
+
+pub(in super::super) fn uploaded(value: &Value, out: &Out) {
+    let done = ["used", "filled", "uploaded"].iter().any(|name| is(value, name));
+    note(if done { "done" } else { "the next file chooser gets the files; do now what opens it" }, out);
+    pending(value, out);
+}
+
+pub(in super::super) fn frames(value: &Value, out: &Out) {
+    let tree = &value["frame_tree"];
+    frame(&tree["top"], 0, out);
+    // Children of the top frame may stand beside it.
+    list(tree, "children").iter().for_each(|child| frame(child, 1, out));
+    if is(tree, "truncated") {
+        out.aside("there are more; --full lists them");
+    }
+}
+
+fn frame(frame_told: &Value, depth: usize, out: &Out) {
+    if !frame_told.is_object() || depth > 50 {
+        return;
+    }
+    let id = [word(frame_told, "frame_id"), word(frame_told, "frameId")].into_iter().find(|id| !id.is_empty());
+    let apart = is(frame_told, "is_oopif") || is(frame_told, "isOopif");
+    let apart = if apart { " (process of its own)" } else { "" };
+    let url = word(frame_told, "url");
+    out.line(&format!("{}{}  {url}{apart}", "  ".repeat(depth), id.unwrap_or_default()));
+    list(frame_told, "children").iter().for_each(|child| frame(child, depth + 1, out));
+}
+
+pub(in super::super) fn console(value: &Value, out: &Out) {
+    let messages = list(value, "messages");
+    if messages.is_empty() {
+        note("no messages", out);
+    }
+    for message in messages {
+        let level = word(message, "level");
+        let painted = match level.as_str() {
+            "error" => out.look.red(&format!("{level:<7}")),
+            "warning" | "warn" => out.look.yellow(&format!("{level:<7}")),
+            _ => out.look.dim(&format!("{level:<7}")),
+        };
+        out.line(&format!("{painted} {}{}", word(message, "text"), out.look.dim(&place(message))));
+    }
+}
+
+pub(in super::super) fn errors(value: &Value, out: &Out) {
+    let errors = list(value, "errors");
+    if errors.is_empty() {
+        note("no errors", out);
+    }
+    for error in errors {
+        out.line(&format!("{}{}", out.look.red(&word(error, "message")), out.look.dim(&place(error))));
+        let stack = error["stack"].as_str().unwrap_or_default();
+        stack.lines().skip(1).take(5).for_each(|line| note(&format!("    {}", one_line(line)), out));
+    }
+}
+
+/// ` (address:line)`.
+fn place(value: &Value) -> String {
+    let (url, line) = (word(value, "url"), word(value, "line"));
+    match (url.is_empty(), line.is_empty()) {
+        (true, _) => String::new(),
+        (false, true) => format!(" ({})", short(&url, 80)),
+        (false, false) => format!(" ({}:{line})", short(&url, 80)),
+    }
+}
+
+pub(in super::super) fn requests(value: &Value, out: &Out) {
+    let requests = list(value, "requests");
+    if requests.is_empty() {
+        return note("no requests", out);
+    }
+    let row = |request: &Value| {
+        let outcome = [word(request, "failure"), word(request, "status")].into_iter().find(|text| !text.is_empty());
+        let took = request["durationMs"].as_f64().map(|millis| format!("{millis:.0} ms")).unwrap_or_default();
+        let outcome = outcome.unwrap_or_else(|| "…".to_owned());
+        vec![outcome, word(request, "method"), word(request, "resourceType"), took, word(request, "url")]
+    };
+    let rows: Vec<Vec<String>> = requests.iter().map(row).collect();
+    table(&["status", "method", "type", "took", "url"], &rows, out);
+}
+
+/// An event of the stream on one line.
+pub(in super::super) fn event(name: &str, value: &Value, out: &Out) {
+    let mut rest = value.clone();
+    if let Some(map) = rest.as_object_mut() {
+        ["seq", "ts", "type"].iter().for_each(|name| drop(map.remove(*name)));
+    }
+    let seq = word(value, "seq");
+    out.line(&format!("{} {} {}", out.look.dim(&format!("{seq:>6}")), out.look.bold(name), one_line(&rest.to_string())));
+}

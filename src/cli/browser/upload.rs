@@ -1,0 +1,116 @@
+//! `cdpilot browser upload`: files of the person into a page. The server takes files from `uploads/` of its home,
+//! so they are copied there first. Files of the home itself, the token above all, are no files to give away.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+
+use super::super::client::{Found, Request};
+use super::super::failure::Failure;
+use super::call::{Call, Tab, reference};
+use super::show;
+use crate::config::Home;
+
+/// Copies are kept so long: what a page does with a file may take a while.
+const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Upload {
+    /// The files
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// The file field that gets them at once, instead of the next file chooser: its ref in a snapshot
+    #[arg(long = "ref", value_name = "REF", value_parser = reference)]
+    at: Option<String>,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+impl Upload {
+    pub(super) fn call(&self, found: &Found, home: Option<&Home>) -> Result<Call, Failure> {
+        if !found.is_near() {
+            let why = "the server is on another machine, which does not have the files of this one";
+            return Err(Failure::new("PATH_REFUSED", format!("{why}; run the command there")));
+        }
+        let home = home.ok_or(crate::config::Error::NoHome)?;
+        home.prepare()?;
+        sweep(&home.uploads());
+        let checked: Vec<PathBuf> = self.files.iter().map(|file| allowed(file, home)).collect::<Result<_, _>>()?;
+        let copies: Vec<String> = checked.iter().map(|file| copy(file, home)).collect::<Result<_, _>>()?;
+        let request = Request::post("/hooks/file-chooser").field("paths", Some(copies)).field("ref", self.at.clone());
+        Ok(Call::new(request.field("targetId", self.tab.target.clone()), show::uploaded))
+    }
+}
+
+fn refused(file: &Path, why: &str) -> Failure {
+    Failure::new("PATH_REFUSED", format!("{} is refused: {why}", file.display()))
+}
+
+/// The file itself, links resolved, when it may be given away.
+fn allowed(file: &Path, home: &Home) -> Result<PathBuf, Failure> {
+    let real = fs::canonicalize(file).map_err(|problem| refused(file, &format!("{problem}; give a file that is there")))?;
+    let meta = fs::metadata(&real).map_err(|problem| refused(file, &problem.to_string()))?;
+    if !meta.is_file() {
+        return Err(refused(file, "it is no file; folders and devices cannot be uploaded"));
+    }
+    let ours = fs::canonicalize(home.root()).map_err(|problem| refused(file, &problem.to_string()))?;
+    let own = [home.uploads(), home.downloads(), home.media()];
+    let open = own.iter().filter_map(|folder| fs::canonicalize(folder).ok()).any(|folder| real.starts_with(folder));
+    if (real.starts_with(&ours) && !open) || is_secret(&meta, home) {
+        return Err(refused(file, "it belongs to cdpilot itself (settings, token, profiles), which no page gets"));
+    }
+    Ok(real)
+}
+
+/// Whether it is one of the home's own files under another name.
+#[cfg(unix)]
+fn is_secret(meta: &fs::Metadata, home: &Home) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let own = [home.token(), home.config(), home.database(), home.root().join("llm.json")];
+    let same = |other: fs::Metadata| (other.dev(), other.ino()) == (meta.dev(), meta.ino());
+    own.iter().filter_map(|path| fs::metadata(path).ok()).any(same)
+}
+
+#[cfg(not(unix))]
+fn is_secret(_meta: &fs::Metadata, _home: &Home) -> bool {
+    false
+}
+
+/// Copies it into a folder of its own, so that its name stays.
+fn copy(file: &Path, home: &Home) -> Result<String, Failure> {
+    let failed = |problem: io::Error| Failure::new("INTERNAL", format!("{} cannot be copied: {problem}", file.display()));
+    let folder = tempfile::Builder::new().prefix("cli-").tempdir_in(home.uploads()).map_err(failed)?;
+    let name = file.file_name().ok_or_else(|| refused(file, "it has no name"))?;
+    let copied = folder.path().join(name);
+    let mut from = File::open(file).map_err(|problem| refused(file, &format!("it cannot be read: {problem}")))?;
+    let mut to = private(&copied).map_err(failed)?;
+    io::copy(&mut from, &mut to).map_err(failed)?;
+    let kept = folder.keep().join(name);
+    kept.into_os_string().into_string().map_err(|_| refused(file, "its name is no UTF-8"))
+}
+
+fn private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options.open(path)
+}
+
+/// Removes copies that were made long ago.
+fn sweep(uploads: &Path) {
+    let ours = |entry: &fs::DirEntry| entry.file_name().to_str().is_some_and(|name| name.starts_with("cli-"));
+    let old = |entry: &fs::DirEntry| {
+        let changed = entry.metadata().ok().filter(fs::Metadata::is_dir).and_then(|meta| meta.modified().ok());
+        changed.and_then(|changed| changed.elapsed().ok()).is_some_and(|age| age > KEPT)
+    };
+    for entry in fs::read_dir(uploads).into_iter().flatten().flatten().filter(|entry| ours(entry) && old(entry)) {
+        let _ = fs::remove_dir_all(entry.path());
+    }
+}

@@ -1,0 +1,154 @@
+//! Where the server is: `--url`, `CDPILOT_URL`, who serves the home, `browser.control_url`.
+
+use std::net::IpAddr;
+
+use super::super::failure::Failure;
+use super::super::settings::env;
+use crate::config::{Browser, Config, Home, Running};
+
+/// An address, and who said so.
+#[derive(Debug, Clone, PartialEq)]
+pub(in super::super) struct Found {
+    url: String,
+    near: bool,
+    pub(in super::super) source: Source,
+}
+
+/// Who said where the server is.
+#[derive(Debug, Clone, PartialEq)]
+pub(in super::super) enum Source {
+    /// `--url`.
+    Flag,
+    /// `CDPILOT_URL`.
+    Environment,
+    /// `run/server.json`.
+    Running(Running),
+    /// `browser.control_url`, set by the person.
+    Settings,
+    /// `browser.control_url`, as it is by default: there is no word of a server.
+    Default,
+}
+
+impl Source {
+    /// Behind the address, in a sentence.
+    pub(super) fn told(&self) -> &'static str {
+        match self {
+            Self::Flag | Self::Running(_) | Self::Default => "",
+            Self::Environment => " (from CDPILOT_URL)",
+            Self::Settings => " (browser.control_url in config.yaml)",
+        }
+    }
+}
+
+impl Found {
+    /// Reads an address: `http://host:port`, or `host:port`.
+    fn new(text: &str, source: Source) -> Result<Self, Failure> {
+        let bad = |why: &str| {
+            let what = match source {
+                Source::Environment => "CDPILOT_URL",
+                Source::Flag => "--url",
+                _ => "browser.control_url",
+            };
+            // Not the text itself: there may be a password in it.
+            Failure::usage(format!("{what} {why}; give the address of a cdpilot server, http://host:port"))
+        };
+        let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+        let url = url::Url::parse(&whole).map_err(|_| bad("is no address"))?;
+        if url.scheme() == "https" {
+            return Err(bad("is https, which this program does not speak; put an SSH tunnel before the server instead"));
+        }
+        let host = url.host_str().filter(|_| url.scheme() == "http").ok_or_else(|| bad("is no http address"))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(bad("has a user name in it; the server wants a token, in CDPILOT_TOKEN"));
+        }
+        if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
+            return Err(bad("has something behind the port"));
+        }
+        let port = url.port_or_known_default().unwrap_or(80);
+        Ok(Self { near: is_loopback(host), url: format!("http://{host}:{port}"), source })
+    }
+
+    /// Without a slash at its end.
+    pub(super) fn base(&self) -> &str {
+        &self.url
+    }
+
+    /// Whether it is this machine.
+    pub(in super::super) fn is_near(&self) -> bool {
+        self.near
+    }
+
+    pub(in super::super) fn running(running: Running) -> Result<Self, Failure> {
+        Self::new(&running.url.clone(), Source::Running(running))
+    }
+
+    /// Whether a server may be started when nobody is there: only for a home of this machine, and only when
+    /// nobody named another place.
+    pub(in super::super) fn may_start(&self) -> bool {
+        self.near && matches!(self.source, Source::Running(_) | Source::Settings | Source::Default)
+    }
+}
+
+/// Finds the server of a command. Settings are read only when nothing before them says where it is.
+pub(in super::super) fn find(flag: Option<&str>, home: Option<&Home>) -> Result<Found, Failure> {
+    if let Some(url) = flag {
+        return Found::new(url, Source::Flag);
+    }
+    if let Some(url) = env("CDPILOT_URL") {
+        return Found::new(&url, Source::Environment);
+    }
+    let Some(home) = home else { return Err(crate::config::Error::NoHome.into()) };
+    if let Some(running) = Running::of(home)? {
+        return Found::running(running);
+    }
+    let usual = Browser::default().control_url;
+    let set = Config::of(home)?.browser.control_url;
+    let source = if set == usual { Source::Default } else { Source::Settings };
+    Found::new(&set, source)
+}
+
+/// Whether a text is the address of a server.
+pub(in super::super) fn is_server(text: &str) -> bool {
+    Found::new(text, Source::Flag).is_ok()
+}
+
+/// Whether an address is on this machine.
+pub(in super::super) fn is_loopback_url(text: &str) -> bool {
+    url::Url::parse(text).is_ok_and(|url| url.host_str().is_some_and(is_loopback))
+}
+
+/// Whether a host is this machine.
+pub(in super::super) fn is_loopback(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read() {
+        let base = |text: &str| Found::new(text, Source::Flag).map(|found| (found.url, found.near)).unwrap();
+        assert_eq!(base("http://127.0.0.1:18791"), ("http://127.0.0.1:18791".into(), true));
+        assert_eq!(base("http://localhost:1/"), ("http://localhost:1".into(), true));
+        assert_eq!(base("localhost:7"), ("http://localhost:7".into(), true));
+        assert_eq!(base("http://[::1]:5"), ("http://[::1]:5".into(), true));
+        assert_eq!(base("http://box.example"), ("http://box.example:80".into(), false));
+        assert_eq!(base("http://10.0.0.7:9"), ("http://10.0.0.7:9".into(), false));
+        for bad in ["", "ftp://h:1", "https://h:1", "http://u:secret@h:1", "http://h:1/x", "http://h:1/?a", "h:x"] {
+            let told = Found::new(bad, Source::Flag).unwrap_err().error;
+            assert!(told.contains("http://host:port") && !told.contains("secret"), "{bad}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_server_is_started_for_a_home_of_this_machine_only() {
+        let may = |text: &str, source: Source| Found::new(text, source).unwrap().may_start();
+        assert!(may("http://127.0.0.1:1", Source::Default));
+        assert!(may("http://127.0.0.1:1", Source::Settings));
+        assert!(!may("http://box.example:1", Source::Settings));
+        assert!(!may("http://127.0.0.1:1", Source::Flag));
+        assert!(!may("http://127.0.0.1:1", Source::Environment));
+    }
+}

@@ -1,0 +1,190 @@
+//! The control server, as a command speaks to it: one connection, one round trip for a command.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `find` | where the server is |
+//! | `request` | what is asked |
+//! | `refused` | what a failed request comes to: sentence, code, exit status |
+
+mod find;
+mod refused;
+mod request;
+
+use std::io;
+use std::time::Duration;
+
+use serde_json::Value;
+use ureq::config::RedirectAuthHeaders;
+use ureq::{Agent, Body, Error, Timeout};
+
+use super::failure::Failure;
+use crate::config::{Home, Token};
+pub(super) use find::{Found, Source, find, is_loopback, is_loopback_url, is_server};
+pub(super) use refused::{exit_of, of_answer};
+pub(super) use request::Request;
+
+/// How long a server of this machine has to take a connection; others have longer.
+const NEAR: Duration = Duration::from_secs(2);
+const FAR: Duration = Duration::from_secs(10);
+/// The largest answer that is read, bytes: pictures come in them.
+const LARGEST: u64 = 512 << 20;
+
+/// A server that can be asked.
+#[derive(Debug)]
+pub(super) struct Client {
+    agent: Agent,
+    base: String,
+    shown: String,
+    token: Option<Token>,
+}
+
+/// What a server answered.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    /// The object as it came.
+    pub(super) text: String,
+    pub(super) value: Value,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum NoAnswer {
+    /// Nobody takes connections there.
+    Refused(String),
+    /// Something else.
+    Failed(Failure),
+}
+
+impl From<Failure> for NoAnswer {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<NoAnswer> for Failure {
+    fn from(none: NoAnswer) -> Self {
+        match none {
+            NoAnswer::Refused(sentence) => Self::unreachable(sentence),
+            NoAnswer::Failed(failure) => failure,
+        }
+    }
+}
+
+impl Client {
+    /// A client of the server at an address; nothing is sent yet.
+    ///
+    /// # Errors
+    /// The token of the home cannot be used.
+    pub(super) fn new(found: &Found, home: Option<&Home>) -> Result<Self, Failure> {
+        let token = match (super::settings::env("CDPILOT_TOKEN"), home) {
+            (Some(text), _) => Some(Token::given(text)),
+            (None, Some(home)) => Token::read(home)?,
+            (None, None) => None,
+        };
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .redirect_auth_headers(RedirectAuthHeaders::Never)
+            .timeout_connect(Some(if found.is_near() { NEAR } else { FAR }))
+            .user_agent(concat!("cdpilot/", env!("CARGO_PKG_VERSION")));
+        // A proxy is for other machines.
+        let config = if found.is_near() { config.proxy(None) } else { config };
+        let shown = format!("{}{}", found.base(), found.source.told());
+        Ok(Self { agent: config.build().new_agent(), base: found.base().to_owned(), shown, token })
+    }
+
+    /// Asks, and reads the whole answer.
+    pub(super) fn send(&self, request: &Request, patience: Duration) -> Result<Answer, NoAnswer> {
+        let mut response = self.ask(request, Some(patience), None)?;
+        let status = response.status().as_u16();
+        let text = response.body_mut().with_config().limit(LARGEST).read_to_string();
+        let text = text.map_err(|problem| self.no_answer(&problem, patience))?;
+        let value: Value = serde_json::from_str(&text).unwrap_or_default();
+        if !value.get("ok").is_some_and(Value::is_boolean) {
+            let what = format!("what answers at {} is no cdpilot server (HTTP status {status})", self.shown);
+            let hint = "give the address of one with --url or CDPILOT_URL";
+            return Err(NoAnswer::Failed(Failure::unreachable(format!("{what}; {hint}"))));
+        }
+        Ok(Answer { status, text, value })
+    }
+
+    /// Asks for a stream of events that come after a number.
+    pub(super) fn follow(
+        &self,
+        request: &Request,
+        since: Option<u64>,
+    ) -> Result<Result<ureq::BodyReader<'static>, Answer>, NoAnswer> {
+        let mut response = self.ask(request, None, Some(since))?;
+        let status = response.status().as_u16();
+        if status == 200 {
+            return Ok(Ok(response.into_body().into_reader()));
+        }
+        let text = response.body_mut().with_config().limit(LARGEST).read_to_string();
+        let text = text.map_err(|problem| self.no_answer(&problem, FAR))?;
+        let value = serde_json::from_str(&text).unwrap_or_default();
+        Ok(Err(Answer { status, text, value }))
+    }
+
+    fn ask(
+        &self,
+        request: &Request,
+        patience: Option<Duration>,
+        events: Option<Option<u64>>,
+    ) -> Result<http::Response<Body>, NoAnswer> {
+        let mut asked = http::Request::builder().method(request.method.name()).uri(request.address(&self.base));
+        if let Some(token) = &self.token {
+            asked = asked.header("authorization", format!("Bearer {}", token.reveal()));
+        }
+        asked = asked.header("accept", if events.is_some() { "text/event-stream" } else { "application/json" });
+        if let Some(Some(since)) = events {
+            asked = asked.header("last-event-id", since.to_string());
+        }
+        let body = request.body.as_ref().map(Value::to_string);
+        if body.is_some() {
+            asked = asked.header("content-type", "application/json");
+        }
+        let asked = asked.body(body.unwrap_or_default()).map_err(|_| {
+            // A header's value may be the token: not told.
+            NoAnswer::Failed(Failure::usage("the address or the token of the server has characters that cannot be sent"))
+        })?;
+        let limit = patience.unwrap_or(FAR);
+        let asked = self.agent.configure_request(asked).timeout_global(patience).build();
+        // Without a body there is none on the wire either.
+        let asked = match request.body {
+            Some(_) => self.agent.run(asked),
+            None => self.agent.run(asked.map(|_| ())),
+        };
+        asked.map_err(|problem| self.no_answer(&problem, limit))
+    }
+
+    fn no_answer(&self, problem: &Error, patience: Duration) -> NoAnswer {
+        let shown = &self.shown;
+        let refused = |why: &str| NoAnswer::Refused(format!("no server can be reached at {shown}: {why}"));
+        match problem {
+            Error::Timeout(Timeout::Connect | Timeout::Resolve) => refused("it takes no connection"),
+            Error::Timeout(_) => NoAnswer::Failed(Failure::new(
+                "TIMEOUT",
+                format!("the server at {shown} did not answer within {} ms; --timeout allows more", patience.as_millis()),
+            )),
+            Error::Io(problem) if went_away(problem.kind()) => NoAnswer::Failed(Failure::unreachable(format!(
+                "the server at {shown} ended before it answered; `cdpilot browser status` shows whether it runs again"
+            ))),
+            Error::Io(problem) => refused(&problem.to_string()),
+            Error::HostNotFound => refused("there is no such host"),
+            Error::ConnectionFailed => refused("it takes no connection"),
+            Error::Protocol(_) => NoAnswer::Failed(Failure::unreachable(format!(
+                "what answers at {shown} does not speak HTTP as a cdpilot server does; give the address of one with --url"
+            ))),
+            Error::BadUri(_) | Error::Http(_) => {
+                NoAnswer::Failed(Failure::usage(format!("{shown} is no address of a server; give http://host:port")))
+            }
+            other => NoAnswer::Failed(Failure::unreachable(format!("no answer from the server at {shown}: {other}"))),
+        }
+    }
+}
+
+fn went_away(kind: io::ErrorKind) -> bool {
+    use io::ErrorKind as K;
+    matches!(kind, K::ConnectionReset | K::ConnectionAborted | K::BrokenPipe | K::UnexpectedEof)
+}

@@ -1,0 +1,129 @@
+//! What is asked of the server.
+
+use serde_json::{Map, Value};
+
+/// A method of HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Method {
+    Get,
+    Post,
+    Delete,
+}
+
+impl Method {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// A request to one of the routes.
+#[derive(Debug, Clone, PartialEq)]
+pub(in super::super) struct Request {
+    pub(in super::super) method: Method,
+    /// Its segments are encoded already.
+    path: String,
+    query: Vec<(&'static str, String)>,
+    pub(in super::super) body: Option<Value>,
+}
+
+impl Request {
+    fn new(method: Method, path: &str) -> Self {
+        Self { method, path: path.to_owned(), query: Vec::new(), body: None }
+    }
+
+    pub(in super::super) fn get(path: &str) -> Self {
+        Self::new(Method::Get, path)
+    }
+
+    pub(in super::super) fn delete(path: &str) -> Self {
+        Self::new(Method::Delete, path)
+    }
+
+    /// With an object as body, empty as yet.
+    pub(in super::super) fn post(path: &str) -> Self {
+        Self { body: Some(Value::Object(Map::new())), ..Self::new(Method::Post, path) }
+    }
+
+    /// Another segment of the path, whatever is in it.
+    pub(in super::super) fn segment(mut self, text: &str) -> Self {
+        self.path.push('/');
+        self.path.push_str(&encode(text));
+        self
+    }
+
+    /// A field of the query, if there is a value.
+    pub(in super::super) fn query(mut self, name: &'static str, value: Option<impl ToString>) -> Self {
+        self.query.extend(value.map(|value| (name, value.to_string())));
+        self
+    }
+
+    /// A switch in the query, when it is on.
+    pub(in super::super) fn flag(self, name: &'static str, on: bool) -> Self {
+        self.query(name, on.then_some("true"))
+    }
+
+    /// A field of the body, if there is a value.
+    pub(in super::super) fn field(mut self, name: &str, value: Option<impl Into<Value>>) -> Self {
+        if let (Some(Value::Object(body)), Some(value)) = (&mut self.body, value) {
+            body.insert(name.to_owned(), value.into());
+        }
+        self
+    }
+
+    /// A switch in the body, when it is on.
+    pub(in super::super) fn on(self, name: &str, on: bool) -> Self {
+        self.field(name, on.then_some(true))
+    }
+
+    pub(super) fn address(&self, base: &str) -> String {
+        let mut address = format!("{base}{}", self.path);
+        for (index, (name, value)) in self.query.iter().enumerate() {
+            address.push(if index == 0 { '?' } else { '&' });
+            address.push_str(name);
+            address.push('=');
+            address.push_str(&encode(value));
+        }
+        address
+    }
+}
+
+/// Everything but letters, digits and `-._~` as `%XX`.
+fn encode(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => encoded.push(char::from(byte)),
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    // Such segments would be taken for a way through folders.
+    match encoded.as_str() {
+        "." => "%2E".to_owned(),
+        ".." => "%2E%2E".to_owned(),
+        _ => encoded,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_hold_whatever_is_in_them() {
+        let request = Request::delete("/tabs").segment("a/b ü?").query("profile", Some("x&y=z")).flag("full", true);
+        let request = request.flag("off", false).query("none", None::<&str>);
+        assert_eq!(request.address("http://h:1"), "http://h:1/tabs/a%2Fb%20%C3%BC%3F?profile=x%26y%3Dz&full=true");
+        assert_eq!(Request::delete("/tabs").segment("..").address(""), "/tabs/%2E%2E");
+    }
+
+    #[test]
+    fn bodies_hold_what_is_there() {
+        let request = Request::post("/x").field("a", Some(1)).field("b", None::<String>).on("c", true).on("d", false);
+        assert_eq!(request.body, Some(serde_json::json!({"a": 1, "c": true})));
+        assert_eq!(Request::get("/x").field("a", Some(1)).body, None);
+    }
+}

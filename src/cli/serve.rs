@@ -1,0 +1,152 @@
+//! `cdpilot serve`: the control server of a home, in the foreground until a signal comes.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::args::{Global, Serve};
+use super::client::is_loopback_url;
+use super::failure::{Exit, Failure};
+use super::output::Out;
+use crate::config::{Config, Home, RESERVED_PORT, Running};
+use crate::control::Overrides;
+use crate::server::{Error, Server, ServerOptions};
+use crate::sync::Deadline;
+
+/// What the end may take; five seconds are promised.
+const STOP_TIME: Duration = Duration::from_millis(4_500);
+
+pub(super) fn run(args: &Serve, global: &Global, out: &Out) -> Result<Exit, Failure> {
+    let home = Home::find()?;
+    if args.stop {
+        return stop(&home, out);
+    }
+    #[cfg(unix)]
+    let signals = super::signals::Signals::register()
+        .map_err(|problem| Failure::internal(format!("signals cannot be heard: {problem}")))?;
+    if args.background {
+        leave_terminal();
+    }
+    let server = Server::start(options(args, global, home)?)?;
+    announce(&server, args, out);
+    #[cfg(unix)]
+    signals.wait();
+    #[cfg(not(unix))]
+    loop {
+        crate::sync::pause(Duration::from_secs(3600));
+    }
+    #[cfg(unix)]
+    {
+        // Whatever does not end in time ends with us.
+        let _late = super::signals::exit_after(STOP_TIME + Duration::from_millis(300));
+        server.stop(Deadline::after(STOP_TIME));
+        Ok(Exit::Done)
+    }
+}
+
+fn options(args: &Serve, global: &Global, home: Home) -> Result<ServerOptions, Failure> {
+    let config = Config::of(&home)?;
+    if !is_loopback_url(&config.browser.control_url) {
+        let what = "browser.control_url in config.yaml is on another machine, so this one only connects there";
+        let hint = "take the setting out to serve here";
+        return Err(Failure::unreachable(format!("{what}; {hint}")));
+    }
+    for (name, port) in [("--port", args.port), ("--cdp-port", args.cdp_port)] {
+        if port == Some(RESERVED_PORT) {
+            let why = "is left to people who debug by hand; take another one";
+            return Err(Failure::usage(format!("{name} {RESERVED_PORT} {why}")));
+        }
+    }
+    let flags = Overrides {
+        headless: args.headless,
+        cdp_port: args.cdp_port,
+        profile: global.profile.clone(),
+        ..Overrides::default()
+    };
+    let mut options = ServerOptions::new(home, config);
+    options.overrides = flags.or(Overrides::env());
+    options.bind = args.bind.clone();
+    options.port = args.port;
+    Ok(options)
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let text = error.to_string();
+        match error {
+            Error::Taken { .. } => Self::new("CONFLICT", text),
+            Error::NotLoopback { .. } => Self::usage(text),
+            Error::Config(inner) => inner.into(),
+            Error::Control(inner) => Self::new(inner.code(), text),
+            _ => Self::new("INTERNAL", text),
+        }
+    }
+}
+
+fn announce(server: &Server, args: &Serve, out: &Out) {
+    #[derive(Serialize)]
+    struct Serving<'a> {
+        ok: bool,
+        url: &'a str,
+        port: u16,
+        pid: u32,
+        version: &'a str,
+    }
+    let (url, port) = (server.url(), server.addr().port());
+    out.object(&Serving { ok: true, url, port, pid: std::process::id(), version: env!("CARGO_PKG_VERSION") });
+    out.line(url);
+    if !args.background {
+        out.aside("serving; `cdpilot ui` opens the web UI, Ctrl-C ends it");
+    }
+}
+
+/// Into a session of its own: neither Ctrl-C nor the end of the terminal are for it.
+fn leave_terminal() {
+    #[cfg(unix)]
+    if let Err(problem) = rustix::process::setsid() {
+        tracing::warn!("the server stays in the session of the command that started it: {problem}");
+    }
+}
+
+/// Ends the server that serves the home, as SIGTERM does.
+fn stop(home: &Home, out: &Out) -> Result<Exit, Failure> {
+    #[derive(Serialize)]
+    struct Stopped {
+        ok: bool,
+        stopped: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pid: Option<u32>,
+    }
+    let told = |stopped: bool, pid: Option<u32>| {
+        out.line(if stopped { "the server is stopped" } else { "no server runs for this home" });
+        out.object(&Stopped { ok: true, stopped, pid });
+    };
+    let Some(running) = Running::of(home)? else {
+        told(false, None);
+        return Ok(Exit::Done);
+    };
+    end(running.pid)?;
+    let until = Deadline::after_secs(8);
+    while Running::of(home)?.is_some_and(|now| now.pid == running.pid) {
+        if until.passed() {
+            let why = format!("process {} still serves the home; `kill -KILL {0}` ends it for sure", running.pid);
+            return Err(Failure::new("TIMEOUT", why));
+        }
+        crate::sync::pause(Duration::from_millis(20));
+    }
+    told(true, Some(running.pid));
+    Ok(Exit::Done)
+}
+
+/// Who holds the lock of the home is asked; it is ours and it lives.
+fn end(pid: u32) -> Result<(), Failure> {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal, kill_process};
+        let id = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        let id = id.ok_or_else(|| Failure::internal(format!("{pid} is no process")))?;
+        kill_process(id, Signal::TERM).map_err(|problem| Failure::internal(format!("process {pid}: {problem}")))
+    }
+    #[cfg(not(unix))]
+    Err(Failure::internal(format!("end process {pid} with the task manager")))
+}

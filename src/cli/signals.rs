@@ -1,0 +1,54 @@
+//! SIGINT, SIGTERM and SIGHUP: the first ends the program in order, a second one at once.
+
+use std::io::{self, Read as _};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::{flag, low_level};
+
+use crate::sync::spawn;
+
+/// Exit status of a second signal, for who cannot wait. Browsers end with us all the same.
+const IMPATIENT: i32 = 130;
+
+/// Signals that are heard from now on.
+pub(super) struct Signals {
+    bell: UnixStream,
+}
+
+impl Signals {
+    pub(super) fn register() -> io::Result<Self> {
+        let (bell, other) = UnixStream::pair()?;
+        let came = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            flag::register_conditional_shutdown(signal, IMPATIENT, Arc::clone(&came))?;
+            flag::register(signal, Arc::clone(&came))?;
+            low_level::pipe::register(signal, other.try_clone()?)?;
+        }
+        Ok(Self { bell })
+    }
+
+    /// Waits for the first; one that came before counts.
+    pub(super) fn wait(&self) {
+        let mut byte = [0];
+        while (&self.bell).read(&mut byte).is_err_and(|problem| problem.kind() == io::ErrorKind::Interrupted) {}
+    }
+}
+
+/// Ends the program in order after so long, unless what it gives is dropped before.
+pub(super) fn exit_after(time: Duration) -> Sender<()> {
+    let (keep, dropped) = bounded(0);
+    let late = spawn("cli-late", move || {
+        if dropped.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
+            tracing::warn!("not everything ended in time");
+            std::process::exit(0);
+        }
+    });
+    // Nobody waits for it: it ends with the program at the latest.
+    std::mem::forget(late);
+    keep
+}

@@ -1,0 +1,24 @@
+//! `cdpilot ui`: an address that opens the web UI once.
+
+use std::time::Duration;
+
+use super::args::Global;
+use super::client::{Request, of_answer};
+use super::connect::{Link, ask};
+use super::failure::{Exit, Failure};
+use super::output::{Out, clean};
+use super::settings::Settings;
+
+pub(super) fn run(global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
+    let link = Link::new(global)?;
+    let found = link.find()?;
+    let patience = settings.timeout(Duration::from_secs(10));
+    let answer = ask(&link, found, true, &Request::post("/ui/ticket"), patience, out)?;
+    if let Some(failure) = of_answer(&answer) {
+        return Err(failure);
+    }
+    out.raw(&answer.text);
+    out.line(&clean(answer.value["url"].as_str().unwrap_or_default()));
+    out.aside("good once, within a minute");
+    Ok(Exit::Done)
+}
