@@ -125,6 +125,13 @@ mod project;
 mod protocol;
 #[cfg(feature = "server")]
 mod server_events;
+mod server_gate;
+#[cfg(feature = "server")]
+mod server_http;
+#[cfg(feature = "server")]
+mod server_http_bounds;
+#[cfg(feature = "server")]
+mod server_http_life;
 #[cfg(feature = "server")]
 mod server_openapi;
 #[cfg(feature = "server")]

@@ -1,13 +1,13 @@
 //! Whatever a page does, every route answers in time.
 
+use std::io::Read as _;
 use std::time::{Duration, Instant};
 
-use cdpilot::sync::{Deadline, spawn};
 use serde_json::{Value, json};
 
 use crate::support::api::{Served, Told};
 use crate::support::busy_machine;
-use crate::support::chrome::soon;
+use crate::support::site::{Answer, Held};
 
 /// What each operation is given.
 const GIVEN: u64 = 2_000;
@@ -94,7 +94,7 @@ fn under_a_dialog_every_route_answers() {
 
 #[test]
 fn a_page_that_never_ends_its_script_holds_nobody_up() {
-    let Some(served) = Served::with_a_stubborn_page() else { return };
+    let Some(served) = Served::browsing() else { return };
     let _alone = busy_machine();
     let target = served.show("<button>x</button>");
     for (method, path, body) in samples(&target) {
@@ -120,26 +120,20 @@ fn what_was_rescued_says_so() {
 
 #[test]
 fn with_all_hands_full_the_control_routes_answer() {
-    let Some(served) = Served::with_few_hands() else { return };
+    let Some(served) = Served::browsing_with(|_, options| {
+        (options.limits.action_threads, options.limits.queue) = (2, 1);
+    }) else {
+        return;
+    };
+    let held = Held::default();
+    served.site.put("/held", Answer::html("x").held_by(&held));
     served.show("<p>x</p>");
-    let waits: Vec<_> = (0..2)
-        .map(|number| {
-            let api = served.api.clone();
-            let wait = json!({ "kind": "wait", "text": "never", "timeoutMs": 120_000 });
-            let ask = move || drop(api.ask("POST", "/act", Some(&wait.to_string()), ""));
-            spawn(format!("wait-{number}"), ask).unwrap()
-        })
-        .collect();
     let api = &served.api;
-    // Both hands are full when a third action gets no answer.
-    let full = Deadline::after(Duration::from_secs(30));
-    loop {
-        let script = json!({ "kind": "evaluate", "fn": "1" });
-        if api.post("/act", &script).status == 503 {
-            break;
-        }
-        assert!(!full.passed(), "the hands are never full");
-    }
+    let act = json!({ "kind": "evaluate", "fn": "fetch('/held')", "timeoutMs": 120_000 }).to_string();
+    let mut waiting: Vec<_> = (0..2).map(|_| api.send("POST", "/act", Some(&act), "")).collect();
+    served.site.wait_asked("a.localhost/held", 2);
+    // One more may wait for its turn.
+    waiting.push(api.send("POST", "/act", Some(&act), ""));
     for path in ["/", "/health", "/tabs", "/dialogs", "/frames", "/console", "/errors", "/requests", "/profiles", "/openapi.json"] {
         assert_eq!(api.get(path).status, 200, "{path}");
     }
@@ -147,10 +141,11 @@ fn with_all_hands_full_the_control_routes_answer() {
     api.post("/hooks/dialog", &json!({ "accept": true })).ok();
     let mut events = api.events("/events?since=0", "");
     assert!(events.next().1 > 0);
-    let began = Instant::now();
+    // All of it ends with the browser.
     api.post("/stop", &json!({})).ok();
-    for wait in waits {
-        wait.join();
+    for mut socket in waiting {
+        let mut told = String::new();
+        socket.read_to_string(&mut told).unwrap();
+        assert!(told.contains("\"ok\":false"), "{told}");
     }
-    assert!(began.elapsed() < soon().left(), "the waits ended with their browser");
 }

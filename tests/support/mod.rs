@@ -23,6 +23,8 @@ pub(crate) mod pixels;
 #[cfg(feature = "page")]
 pub(crate) mod pointed;
 pub(crate) mod proxy;
+#[cfg(feature = "server")]
+pub(crate) mod raw;
 #[cfg(unix)]
 pub(crate) mod renderers;
 #[cfg(feature = "page")]
