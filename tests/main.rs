@@ -125,6 +125,7 @@ mod project;
 mod protocol;
 #[cfg(feature = "server")]
 mod server_events;
+#[cfg(feature = "server")]
 mod server_gate;
 #[cfg(feature = "server")]
 mod server_http;
