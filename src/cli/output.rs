@@ -172,7 +172,9 @@ impl Drop for Waiting {
 /// Text of a page, a server or a file as it may stand on a terminal: without control characters, which would
 /// command it, and without marks that turn the direction of what follows.
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
-    let bad = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let bad = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\t')) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
     if text.contains(bad) { Cow::Owned(text.chars().filter(|c| !bad(*c)).collect()) } else { Cow::Borrowed(text) }
 }
 

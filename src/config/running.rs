@@ -157,8 +157,10 @@ mod tests {
         let end = Arc::new(AtomicBool::new(false));
         let look = |_| {
             let (home, end) = (home.clone(), Arc::clone(&end));
-            let look = move || while !end.load(Ordering::Relaxed) {
-                Running::of(&home).unwrap();
+            let look = move || {
+                while !end.load(Ordering::Relaxed) {
+                    Running::of(&home).unwrap();
+                }
             };
             spawn("looks", look).unwrap()
         };

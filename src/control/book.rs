@@ -233,6 +233,7 @@ mod tests {
             own: false,
             lost_dialog: None,
             context: None,
+            blocked: None,
             session: "".into(),
         }
     }

@@ -256,7 +256,8 @@ impl Scroll {
 
 impl Wait {
     pub(super) fn call(&self) -> Call {
-        let request = act("wait", &self.tab).field("timeMs", self.millis.or(self.time)).field("text", self.text.clone());
+        let request =
+            act("wait", &self.tab).field("timeMs", self.millis.or(self.time)).field("text", self.text.clone());
         let request = request.field("textGone", self.text_gone.clone()).field("selector", self.selector.clone());
         let request = request.field("url", self.page_url.clone()).field("loadState", self.load.and_then(name));
         let request = request.field("fn", self.script.clone()).field("ref", self.at.clone());
@@ -302,7 +303,11 @@ pub(super) fn split(
     what: &str,
 ) -> Result<(Option<String>, Vec<String>), Failure> {
     if by.selector.is_some() {
-        return if given.len() >= least { Ok((None, given)) } else { Err(Failure::usage(format!("{what} is missing"))) };
+        return if given.len() >= least {
+            Ok((None, given))
+        } else {
+            Err(Failure::usage(format!("{what} is missing")))
+        };
     }
     if given.len() <= least {
         return Err(Failure::usage(format!("give a ref and {what}, or --selector and {what}")));
@@ -321,7 +326,9 @@ fn modifier(text: &str) -> Result<String, String> {
     ];
     let is = |other: &str| other.eq_ignore_ascii_case(text);
     let found = KNOWN.iter().find(|(name, others)| is(name) || others.iter().any(|other| is(other)));
-    found.map(|(name, _)| (*name).to_owned()).ok_or_else(|| "one of Alt, Control, ControlOrMeta, Meta, Shift".to_owned())
+    found
+        .map(|(name, _)| (*name).to_owned())
+        .ok_or_else(|| "one of Alt, Control, ControlOrMeta, Meta, Shift".to_owned())
 }
 
 fn place(text: &str) -> Result<Place, String> {

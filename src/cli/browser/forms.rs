@@ -72,8 +72,10 @@ pub(in super::super) struct Select {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "FIELDS is [{\"ref\": \"e1\", \"value\": \"Ada\"}, …]; instead of ref there may be selector, and a \
-                        value is a text, true or false, a number, or a list of options.")]
+#[command(
+    after_help = "FIELDS is [{\"ref\": \"e1\", \"value\": \"Ada\"}, …]; instead of ref there may be selector, and a \
+                        value is a text, true or false, a number, or a list of options."
+)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["fields", "fields_file"]))]
 pub(in super::super) struct Fill {
     /// The fields, as JSON; `-`: from standard input
@@ -87,8 +89,10 @@ pub(in super::super) struct Fill {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "ACTIONS is [{\"kind\": \"click\", \"ref\": \"e1\"}, …], with the fields of POST /act. It ends with the \
-                        first that fails, and after one that takes the tab to another page.")]
+#[command(
+    after_help = "ACTIONS is [{\"kind\": \"click\", \"ref\": \"e1\"}, …], with the fields of POST /act. It ends with the \
+                        first that fails, and after one that takes the tab to another page."
+)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["actions", "actions_file"]))]
 pub(in super::super) struct Batch {
     /// The actions, as JSON; `-`: from standard input

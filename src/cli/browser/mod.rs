@@ -165,12 +165,20 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
         save::file(&mut value, path)?;
         text = value.to_string();
     }
-    if out.json { out.raw(&text) } else { (call.show)(&value, out) }
+    if out.json {
+        out.raw(&text)
+    } else {
+        (call.show)(&value, out)
+    }
     Ok(outcome(&value))
 }
 
 fn timed(request: Request, millis: u64) -> Request {
-    if request.body.is_some() { request.field("timeoutMs", Some(millis)) } else { request.query("timeoutMs", Some(millis)) }
+    if request.body.is_some() {
+        request.field("timeoutMs", Some(millis))
+    } else {
+        request.query("timeoutMs", Some(millis))
+    }
 }
 
 fn call(command: &Command, found: &Found, home: Option<&Home>) -> Result<Call, Failure> {
@@ -259,7 +267,9 @@ pub(super) fn disambiguate(args: impl Iterator<Item = OsString>) -> Vec<OsString
     let mut args: Vec<OsString> = args.collect();
     let is = |arg: &OsString, word: &str| arg == word;
     let Some(browser) = args.iter().position(|arg| is(arg, "browser")) else { return args };
-    let Some(wait) = args.iter().skip(browser).position(|arg| is(arg, "wait")).map(|at| at + browser) else { return args };
+    let Some(wait) = args.iter().skip(browser).position(|arg| is(arg, "wait")).map(|at| at + browser) else {
+        return args;
+    };
     let page = |url: &str| !url.contains("://") || !client::is_server(url);
     for at in wait + 1..args.len() {
         if is(&args[at], "--") {

@@ -29,6 +29,9 @@ pub(super) fn file(value: &mut Value, path: &Path) -> Result<(), Failure> {
     } else {
         return Err(failed(&"the server sent no file"));
     }
-    map.insert("path".to_owned(), std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string().into());
+    map.insert(
+        "path".to_owned(),
+        std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string().into(),
+    );
     Ok(())
 }

@@ -203,7 +203,16 @@ pub(in super::super) struct Emulate {
 }
 
 const RESETS: [&str; 11] = [
-    "all", "viewport", "device", "geolocation", "timezone", "locale", "media", "offline", "headers", "userAgent",
+    "all",
+    "viewport",
+    "device",
+    "geolocation",
+    "timezone",
+    "locale",
+    "media",
+    "offline",
+    "headers",
+    "userAgent",
     "credentials",
 ];
 
@@ -272,7 +281,18 @@ impl Cookies {
                 one @ Value::Object(_) => set(Value::Array(vec![one])),
                 _ => return Err(Failure::usage("cookies are a list of objects, as in [{\"name\": …}]")),
             },
-            Some(CookiesWhat::Set { name, value, domain, address, path, expires, http_only, secure, same_site, several: None }) => {
+            Some(CookiesWhat::Set {
+                name,
+                value,
+                domain,
+                address,
+                path,
+                expires,
+                http_only,
+                secure,
+                same_site,
+                several: None,
+            }) => {
                 let mut cookie = Map::new();
                 let mut put = |field: &str, value: Option<Value>| {
                     cookie.extend(value.map(|value| (field.to_owned(), value)));
@@ -298,7 +318,10 @@ fn set(cookies: Value) -> Call {
 
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map(|first| first.to_ascii_uppercase().to_string() + &letters.as_str().to_ascii_lowercase()).unwrap_or_default()
+    letters
+        .next()
+        .map(|first| first.to_ascii_uppercase().to_string() + &letters.as_str().to_ascii_lowercase())
+        .unwrap_or_default()
 }
 
 impl Storage {
@@ -307,22 +330,25 @@ impl Storage {
             Area::Local => "/storage/local",
             Area::Session => "/storage/session",
         };
-        let (tab, request) = (self.target.clone(), match &self.what {
-            None => Request::get(path),
-            Some(StorageWhat::Get { key }) => Request::get(path).query("key", key.clone()),
-            Some(StorageWhat::Clear { key }) => Request::delete(path).query("key", key.clone()),
-            Some(StorageWhat::Set { key, value, items }) => {
-                let items = match (items, key, value) {
-                    (Some(items), ..) => json(items, "--items")?,
-                    (None, Some(key), Some(value)) => value!({ key: value }),
-                    _ => Value::Null,
-                };
-                if !items.is_object() {
-                    return Err(Failure::usage("items are an object, as in {\"key\": \"value\"}"));
+        let (tab, request) = (
+            self.target.clone(),
+            match &self.what {
+                None => Request::get(path),
+                Some(StorageWhat::Get { key }) => Request::get(path).query("key", key.clone()),
+                Some(StorageWhat::Clear { key }) => Request::delete(path).query("key", key.clone()),
+                Some(StorageWhat::Set { key, value, items }) => {
+                    let items = match (items, key, value) {
+                        (Some(items), ..) => json(items, "--items")?,
+                        (None, Some(key), Some(value)) => value!({ key: value }),
+                        _ => Value::Null,
+                    };
+                    if !items.is_object() {
+                        return Err(Failure::usage("items are an object, as in {\"key\": \"value\"}"));
+                    }
+                    Request::post(path).field("items", Some(items)).field("targetId", self.target.clone())
                 }
-                Request::post(path).field("items", Some(items)).field("targetId", self.target.clone())
-            }
-        });
+            },
+        );
         let request = if request.body.is_some() { request } else { request.query("targetId", tab) };
         Ok(Call::new(request, show::items))
     }
@@ -345,7 +371,8 @@ impl Emulate {
             }
             viewport
         });
-        let media = [("type", &self.media), ("colorScheme", &self.color_scheme), ("reducedMotion", &self.reduced_motion)];
+        let media =
+            [("type", &self.media), ("colorScheme", &self.color_scheme), ("reducedMotion", &self.reduced_motion)];
         let media: Map<String, Value> = media
             .into_iter()
             .filter_map(|(name, value)| value.clone().map(|value| (name.to_owned(), value.into())))

@@ -51,7 +51,8 @@ fn refused(file: &Path, why: &str) -> Failure {
 
 /// The file itself, links resolved, when it may be given away.
 fn allowed(file: &Path, home: &Home) -> Result<PathBuf, Failure> {
-    let real = fs::canonicalize(file).map_err(|problem| refused(file, &format!("{problem}; give a file that is there")))?;
+    let real =
+        fs::canonicalize(file).map_err(|problem| refused(file, &format!("{problem}; give a file that is there")))?;
     let meta = fs::metadata(&real).map_err(|problem| refused(file, &problem.to_string()))?;
     if !meta.is_file() {
         return Err(refused(file, "it is no file; folders and devices cannot be uploaded"));
@@ -81,7 +82,8 @@ fn is_secret(_meta: &fs::Metadata, _home: &Home) -> bool {
 
 /// Copies it into a folder of its own, so that its name stays.
 fn copy(file: &Path, home: &Home) -> Result<String, Failure> {
-    let failed = |problem: io::Error| Failure::new("INTERNAL", format!("{} cannot be copied: {problem}", file.display()));
+    let failed =
+        |problem: io::Error| Failure::new("INTERNAL", format!("{} cannot be copied: {problem}", file.display()));
     let folder = tempfile::Builder::new().prefix("cli-").tempdir_in(home.uploads()).map_err(failed)?;
     let name = file.file_name().ok_or_else(|| refused(file, "it has no name"))?;
     let copied = folder.path().join(name);

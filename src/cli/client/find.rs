@@ -55,7 +55,9 @@ impl Found {
         let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
         let url = url::Url::parse(&whole).map_err(|_| bad("is no address"))?;
         if url.scheme() == "https" {
-            return Err(bad("is https, which this program does not speak; put an SSH tunnel before the server instead"));
+            return Err(bad(
+                "is https, which this program does not speak; put an SSH tunnel before the server instead",
+            ));
         }
         let host = url.host_str().filter(|_| url.scheme() == "http").ok_or_else(|| bad("is no http address"))?;
         if !url.username().is_empty() || url.password().is_some() {

@@ -146,7 +146,9 @@ impl Client {
         }
         let asked = asked.body(body.unwrap_or_default()).map_err(|_| {
             // A header's value may be the token: not told.
-            NoAnswer::Failed(Failure::usage("the address or the token of the server has characters that cannot be sent"))
+            NoAnswer::Failed(Failure::usage(
+                "the address or the token of the server has characters that cannot be sent",
+            ))
         })?;
         let limit = patience.unwrap_or(FAR);
         let asked = self.agent.configure_request(asked).timeout_global(patience).build();
@@ -165,7 +167,10 @@ impl Client {
             Error::Timeout(Timeout::Connect | Timeout::Resolve) => refused("it takes no connection"),
             Error::Timeout(_) => NoAnswer::Failed(Failure::new(
                 "TIMEOUT",
-                format!("the server at {shown} did not answer within {} ms; --timeout allows more", patience.as_millis()),
+                format!(
+                    "the server at {shown} did not answer within {} ms; --timeout allows more",
+                    patience.as_millis()
+                ),
             )),
             Error::Io(problem) if went_away(problem.kind()) => NoAnswer::Failed(Failure::unreachable(format!(
                 "the server at {shown} ended before it answered; `cdpilot browser status` shows whether it runs again"

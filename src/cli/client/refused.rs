@@ -22,7 +22,8 @@ pub(in super::super) fn of_answer(answer: &Answer) -> Option<Failure> {
     if answer.value.get("ok").and_then(Value::as_bool) == Some(true) && answer.status < 400 {
         return None;
     }
-    let code = text("code").unwrap_or_else(|| if answer.status == 401 { "UNAUTHORIZED" } else { "INTERNAL" }.to_owned());
+    let code =
+        text("code").unwrap_or_else(|| if answer.status == 401 { "UNAUTHORIZED" } else { "INTERNAL" }.to_owned());
     let error = text("error").unwrap_or_else(|| format!("the server answered with HTTP status {}", answer.status));
     let exit = exit_of(&code);
     let details = answer.value.get("details").filter(|details| !details.is_null()).cloned();

@@ -164,5 +164,10 @@ pub(in super::super) fn event(name: &str, value: &Value, out: &Out) {
         ["seq", "ts", "type"].iter().for_each(|name| drop(map.remove(*name)));
     }
     let seq = word(value, "seq");
-    out.line(&format!("{} {} {}", out.look.dim(&format!("{seq:>6}")), out.look.bold(name), one_line(&rest.to_string())));
+    out.line(&format!(
+        "{} {} {}",
+        out.look.dim(&format!("{seq:>6}")),
+        out.look.bold(name),
+        one_line(&rest.to_string())
+    ));
 }

@@ -47,7 +47,8 @@ pub(in super::super) fn items(value: &Value, out: &Out) {
     if let (true, Some(Value::String(only))) = (items.len() == 1 && out.quiet, items.values().next()) {
         return whole(only, out);
     }
-    let rows: Vec<Vec<String>> = items.keys().map(|key| vec![super::one_line(key), word(&value["items"], key)]).collect();
+    let rows: Vec<Vec<String>> =
+        items.keys().map(|key| vec![super::one_line(key), word(&value["items"], key)]).collect();
     table(&["key", "value"], &rows, out);
 }
 
