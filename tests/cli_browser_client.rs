@@ -232,7 +232,7 @@ fn wrong_usage_is_told_before_anything_is_asked() {
 #[test]
 fn answers_are_one_object_or_text_without_what_commands_a_terminal() {
     let evil = "a\u{1b}]0;x\u{7}b\u{202e}c\u{9b}2J";
-    let answer = |asked: &Asked| {
+    let answer = move |asked: &Asked| {
         let tab = json!({ "targetId": "ABCDEF0123456789", "tabId": "t1", "label": "main", "title": evil, "url": "http://a/",
             "type": "page", "active": true });
         let told = match asked.url.split('?').next().unwrap() {
