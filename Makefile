@@ -58,9 +58,8 @@ soak: browser ## 10,000 dialogs by each policy, 200 cuts of the connection
 
 lint: ## formatting, clippy and documentation, warnings are errors
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features tls -- -D warnings
 	$(CARGO) clippy --all-targets --no-default-features -- -D warnings
-	$(CARGO) clippy --all-targets --features tls -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --quiet
 
 doc: ## the library's documentation

@@ -13,10 +13,11 @@ const MOST: u64 = 100_000;
 type Check = fn(&[u8]);
 
 /// Every target and its check.
-const TARGETS: [(&str, Check); 4] = [
+const TARGETS: [(&str, Check); 5] = [
     ("bridge_request", checks::bridge_request),
     ("envelope", checks::envelope),
     ("frame_decoder", checks::frame_decoder),
+    ("http_request", checks::http_request),
     ("stdin_commands", checks::stdin_commands),
 ];
 

@@ -55,6 +55,20 @@ mod cli_run;
 mod cli_supervise;
 #[cfg(feature = "cli")]
 mod cli_supervise_page;
+#[cfg(feature = "server")]
+mod control_dialogs;
+#[cfg(feature = "server")]
+mod control_files;
+#[cfg(feature = "server")]
+mod control_life;
+#[cfg(feature = "server")]
+mod control_navigate;
+#[cfg(feature = "server")]
+mod control_profiles;
+#[cfg(feature = "server")]
+mod control_raw;
+#[cfg(feature = "server")]
+mod control_tabs;
 #[cfg(feature = "cli")]
 mod fuzz_seeds;
 #[cfg(unix)]
@@ -117,6 +131,13 @@ mod project;
 mod protocol;
 #[cfg(feature = "server")]
 mod server_events;
+mod server_gate;
+#[cfg(feature = "server")]
+mod server_http;
+#[cfg(feature = "server")]
+mod server_http_bounds;
+#[cfg(feature = "server")]
+mod server_http_life;
 #[cfg(feature = "server")]
 mod server_openapi;
 #[cfg(feature = "server")]
@@ -131,6 +152,8 @@ mod supervisor_answers;
 mod supervisor_blocked;
 mod supervisor_bridge;
 mod supervisor_calls;
+#[cfg(feature = "page")]
+mod supervisor_cancel;
 mod supervisor_chaos;
 mod supervisor_closing;
 mod supervisor_crash;
@@ -140,6 +163,8 @@ mod supervisor_fake_dialogs;
 mod supervisor_frames;
 mod supervisor_ledger;
 mod supervisor_moves;
+#[cfg(feature = "server")]
+mod supervisor_navigation;
 mod supervisor_popups;
 mod supervisor_reconnect;
 mod supervisor_registry;

@@ -1,1 +1,151 @@
-//! x
+//! Whatever a page does, every route answers in time.
+
+use std::io::Read as _;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::api::{Served, Told};
+use crate::support::busy_machine;
+use crate::support::site::{Answer, Held};
+
+/// What each operation is given.
+const GIVEN: u64 = 2_000;
+/// What a loaded machine may add.
+const SLACK: Duration = Duration::from_secs(15);
+
+/// Every route that has to do with a page or waits, with something to ask of it.
+fn samples(target: &str) -> Vec<(&'static str, String, Option<Value>)> {
+    let get = |path: &str| ("GET", path.to_owned(), None);
+    let post = |path: &str, body: Value| ("POST", path.to_owned(), Some(body));
+    let timed = |path: &str| ("GET", format!("{path}{}timeoutMs={GIVEN}", if path.contains('?') { '&' } else { '?' }), None);
+    let act = |mut body: Value| {
+        body["timeoutMs"] = GIVEN.into();
+        ("POST", "/act".to_owned(), Some(body))
+    };
+    vec![
+        get("/"),
+        get("/health"),
+        get("/doctor"),
+        get("/openapi.json"),
+        get("/profiles"),
+        get("/tabs"),
+        get("/dialogs"),
+        get("/frames?full"),
+        get("/console"),
+        get("/errors"),
+        get("/requests"),
+        post("/start", json!({ "timeoutMs": GIVEN })),
+        post("/tabs/label", json!({ "targetId": target, "label": "stuck" })),
+        post("/tabs/focus", json!({ "targetId": target, "timeoutMs": GIVEN })),
+        post("/ui/ticket", json!({})),
+        timed("/snapshot"),
+        timed("/snapshot?format=aria&labels"),
+        timed("/text"),
+        timed("/requests/r1/body"),
+        timed("/cookies"),
+        timed("/storage/local"),
+        timed("/storage/session?key=a"),
+        post("/screenshot", json!({ "timeoutMs": GIVEN })),
+        post("/screenshot", json!({ "timeoutMs": GIVEN, "labels": true, "fullPage": true })),
+        post("/pdf", json!({ "timeoutMs": GIVEN })),
+        post("/highlight", json!({ "timeoutMs": GIVEN })),
+        post("/cookies", json!({ "cookies": [], "timeoutMs": GIVEN })),
+        post("/storage/local", json!({ "items": {}, "timeoutMs": GIVEN })),
+        post("/emulate", json!({ "media": { "type": "print" }, "timeoutMs": GIVEN })),
+        post("/cdp", json!({ "method": "Runtime.evaluate", "params": { "expression": "1" }, "timeoutMs": GIVEN })),
+        post("/wait/download", json!({ "timeoutMs": GIVEN })),
+        act(json!({ "kind": "click", "selector": "button" })),
+        act(json!({ "kind": "type", "text": "x" })),
+        act(json!({ "kind": "evaluate", "fn": "1" })),
+        act(json!({ "kind": "wait", "text": "x" })),
+        act(json!({ "kind": "scroll", "direction": "down" })),
+        act(json!({ "kind": "resize", "width": 400, "height": 300 })),
+        act(json!({ "kind": "batch", "actions": [{ "kind": "press", "key": "a" }] })),
+    ]
+}
+
+fn ask(served: &Served, method: &str, path: &str, body: Option<&Value>) -> Told {
+    served.api.call(method, path, body.map(ToString::to_string).as_deref())
+}
+
+#[test]
+fn under_a_dialog_every_route_answers() {
+    let Some(served) = Served::browsing() else { return };
+    let _alone = busy_machine();
+    let target = served.show("<button>x</button>");
+    served.api.post("/screenshot", &json!({})).ok();
+    let dialog = served.dialog("alert('in the way')");
+    for (method, path, body) in samples(&target) {
+        let began = Instant::now();
+        let told = ask(&served, method, &path, body.as_ref());
+        let (took, value) = (began.elapsed(), told.json());
+        assert!(took < Duration::from_secs(1) + SLACK, "{method} {path} took {took:?}");
+        let ok = value["ok"] == true || path == "/openapi.json";
+        let blocked = value["code"] == "BLOCKED_BY_DIALOG" && value["details"]["pending_dialogs"][0]["id"] == dialog;
+        let nothing_came = matches!(value["code"].as_str(), Some("NOT_FOUND" | "TIMEOUT")) && !path.contains("act");
+        assert!(ok || blocked || nothing_came, "{method} {path} {body:?}: {value}");
+    }
+    let now = served.api.get("/dialogs").ok();
+    assert_eq!(now["pending_dialogs"][0]["id"], dialog, "nothing has answered it");
+    // Closed first, so that the tab can be.
+    served.api.delete(&format!("/tabs/{target}")).ok();
+}
+
+#[test]
+fn a_page_that_never_ends_its_script_holds_nobody_up() {
+    let Some(served) = Served::browsing() else { return };
+    let _alone = busy_machine();
+    let target = served.show("<button>x</button>");
+    for (method, path, body) in samples(&target) {
+        served.run("for (;;);");
+        let began = Instant::now();
+        let told = ask(&served, method, &path, body.as_ref());
+        let (took, value) = (began.elapsed(), told.json());
+        assert!(took < Duration::from_millis(GIVEN) + SLACK, "{method} {path} took {took:?}");
+        let is_ours = told.status < 500 || told.status == 504;
+        assert!(is_ours && (value["ok"].is_boolean() || path == "/openapi.json"), "{method} {path}: {value}");
+    }
+}
+
+#[test]
+fn what_was_rescued_says_so() {
+    let Some(served) = Served::browsing() else { return };
+    served.show("<p>still here</p>");
+    served.run("for (;;);");
+    let told = served.api.get("/text").ok();
+    assert_eq!((told["text"].as_str().map(str::trim), &told["rescued"]), (Some("still here"), &json!(true)));
+    assert_eq!(served.api.get("/text").ok().get("rescued"), None);
+}
+
+#[test]
+fn with_all_hands_full_the_control_routes_answer() {
+    let Some(served) = Served::browsing_with(|_, options| {
+        (options.limits.action_threads, options.limits.queue) = (2, 1);
+    }) else {
+        return;
+    };
+    let held = Held::default();
+    served.site.put("/held", Answer::html("x").held_by(&held));
+    served.show("<p>x</p>");
+    let api = &served.api;
+    let act = json!({ "kind": "evaluate", "fn": "fetch('/held')", "timeoutMs": 120_000 }).to_string();
+    let mut waiting: Vec<_> = (0..2).map(|_| api.send("POST", "/act", Some(&act), "")).collect();
+    served.site.wait_asked("a.localhost/held", 2);
+    // One more may wait for its turn.
+    waiting.push(api.send("POST", "/act", Some(&act), ""));
+    for path in ["/", "/health", "/tabs", "/dialogs", "/frames", "/console", "/errors", "/requests", "/profiles", "/openapi.json"] {
+        assert_eq!(api.get(path).status, 200, "{path}");
+    }
+    api.act(&json!({ "kind": "close" })).fails(503, "BUSY");
+    api.post("/hooks/dialog", &json!({ "accept": true })).ok();
+    let mut events = api.events("/events?since=0", "");
+    assert!(events.next().1 > 0);
+    // All of it ends with the browser.
+    api.post("/stop", &json!({})).ok();
+    for mut socket in waiting {
+        let mut told = String::new();
+        socket.read_to_string(&mut told).unwrap();
+        assert!(told.contains("\"ok\":false"), "{told}");
+    }
+}

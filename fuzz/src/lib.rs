@@ -3,6 +3,7 @@
 
 use cdpilot::cdp::fuzzing::{self, Came};
 use cdpilot::cli::fuzzing::{Read, stdin_lines};
+use cdpilot::server::http::fuzzing::{Asked, BODY_BYTES, requests};
 use serde_json::Value;
 
 /// Cuts a stream into pieces: the first byte says how many cuts there are, the bytes behind it where.
@@ -83,4 +84,20 @@ pub fn stdin_commands(data: &[u8]) {
 /// A request to the dialog bridge that was not made with its key is never taken for a call.
 pub fn bridge_request(data: &[u8]) {
     assert!(!cdpilot::supervisor::bridge::fuzzing::bridge_request(data), "a forged call was taken");
+}
+
+/// A connection gives the same requests in any pieces; none is larger than is allowed, and nothing follows what was
+/// refused.
+pub fn http_request(data: &[u8]) {
+    let Some((whole, pieces)) = pieces(data) else { return };
+    let at_once = requests(&[whole]);
+    assert_eq!(requests(&pieces), at_once, "pieces {:?}", pieces.iter().map(|p| p.len()).collect::<Vec<_>>());
+    let each: Vec<&[u8]> = whole.chunks(1).collect();
+    assert_eq!(requests(&each), at_once, "byte by byte");
+    for (n, asked) in at_once.iter().enumerate() {
+        match asked {
+            Asked::Request { path, body, .. } => assert!(!path.is_empty() && body.len() <= BODY_BYTES),
+            Asked::Refused(status) => assert!((400..=503).contains(status) && n + 1 == at_once.len()),
+        }
+    }
 }

@@ -57,7 +57,8 @@ pub(super) struct Global {
     pub(super) profile: Option<String>,
     /// The control server, http://host:port [default: CDPILOT_URL, else the one that serves the home, else
     /// browser.control_url]
-    #[arg(long, global = true, value_name = "URL")]
+    // An id of its own: commands have addresses too.
+    #[arg(id = "server_url", long = "url", global = true, value_name = "URL")]
     pub(super) url: Option<String>,
     /// Start no server in the background when none runs
     #[arg(long, global = true)]

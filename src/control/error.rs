@@ -158,6 +158,9 @@ impl Error {
     #[must_use]
     pub fn details(&self) -> Option<Value> {
         match self {
+            Self::Page(page::Error::Supervisor(supervisor::Error::NavigationBlocked { url, reason })) => {
+                Some(json!({ "url": url, "reason": reason }))
+            }
             Self::Page(error) => error.details(),
             Self::NavigationBlocked { url, reason } => Some(json!({ "url": url, "reason": reason })),
             Self::TabLimit { max, oldest } => Some(json!({ "max": max, "oldestIdle": oldest })),

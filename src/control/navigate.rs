@@ -42,10 +42,12 @@ impl Profile {
         let told = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), deadline.within(TITLE));
         let now = running.snapshot();
         let page = now.page(target.as_str());
-        let (url, title) = match (told, page) {
-            (Ok(told), _) => (told.url, told.title),
-            (Err(_), Some(page)) => (page.url.to_string(), page.title.to_string()),
-            (Err(_), None) => (handle.info.url, handle.info.title),
+        // The browser tells the address that is on its way, when there is one; here it is the one that is shown.
+        let url = page.map_or(handle.info.url, |page| page.url.to_string());
+        let title = match (told, page) {
+            (Ok(told), _) => told.title,
+            (Err(_), Some(page)) => page.title.to_string(),
+            (Err(_), None) => handle.info.title,
         };
         Ok(Navigated {
             target_id: handle.info.target_id,

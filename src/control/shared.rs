@@ -8,7 +8,6 @@ use crate::config::{self, Config, Home, Token};
 use crate::supervisor::{NavigationPolicy, Secrets};
 
 /// What all profiles of a home have in common.
-#[derive(Debug)]
 pub(super) struct Shared {
     pub(super) home: Home,
     pub(super) config: Config,
@@ -47,5 +46,12 @@ impl Shared {
 
     pub(super) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::SeqCst)
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    /// The home alone: settings hold addresses that are secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("home", &self.home.root()).finish_non_exhaustive()
     }
 }

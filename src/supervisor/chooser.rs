@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::Receiver;
+use crossbeam_channel::{Receiver, RecvTimeoutError};
 use serde::Serialize;
 
 use super::error::Error;
@@ -12,7 +12,7 @@ use super::handle::Supervisor;
 use super::state::Request;
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
-use crate::sync::Deadline;
+use crate::sync::{Cancel, Deadline};
 
 /// What a chooser was answered with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -42,13 +42,16 @@ impl ArmedChooser {
     /// [`Error::NotActive`].
     pub fn wait(&self, deadline: Deadline) -> Result<ChosenFiles, Error> {
         let began = Instant::now();
-        match self.answer.recv_deadline(deadline.instant()) {
-            Ok(outcome) => outcome,
-            Err(crossbeam_channel::RecvTimeoutError::Timeout) => {
-                Err(Error::Timeout { what: "choosing files", after: began.elapsed() })
-            }
-            Err(crossbeam_channel::RecvTimeoutError::Disconnected) => {
-                Err(Error::NotActive { reason: "the supervisor has ended".to_owned() })
+        loop {
+            match self.answer.recv_deadline(Cancel::until(deadline).instant()) {
+                Ok(outcome) => return outcome,
+                Err(RecvTimeoutError::Timeout) if deadline.passed() => {
+                    return Err(Error::Timeout { what: "choosing files", after: began.elapsed() }.or_cancelled());
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Error::NotActive { reason: "the supervisor has ended".to_owned() });
+                }
             }
         }
     }

@@ -254,6 +254,11 @@ impl Error {
         }
     }
 
+    /// What is told where nobody wants the result any more: whatever a wait came to, that is why.
+    pub(super) fn or_cancelled(self) -> Self {
+        if crate::sync::Cancel::is_current_set() { Self::Cancelled } else { self }
+    }
+
     /// An open dialog stands in the way of something.
     #[cfg(feature = "page")]
     pub(crate) fn blocked_by_dialog(what: &'static str, dialog: &str) -> Self {

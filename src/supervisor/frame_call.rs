@@ -151,7 +151,8 @@ impl Supervisor {
     /// wait. A script that keeps the old document from leaving is ended.
     ///
     /// # Errors
-    /// [`Error::Cdp`] with the browser's text when the address cannot be reached, with `BlockedByDialog`
+    /// [`Error::NavigationBlocked`] when the page may not go there, or is redirected to where it may not: it then
+    /// stays where it is; [`Error::Cdp`] with the browser's text when the address cannot be reached, with `BlockedByDialog`
     /// when a dialog opened; [`Error::Timeout`] when the document did not come, and those of
     /// [`evaluate`](Self::evaluate).
     pub fn navigate(&self, page: &FrameRef, url: &str, deadline: Deadline) -> Result<Done<NavigateReturns>, Error> {
@@ -160,7 +161,9 @@ impl Supervisor {
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
             return Err(self.not_a_frame_command(Navigate::METHOD, frame));
         }
+        self.check_navigation(url, deadline)?;
         let before = self.loader(&route);
+        let blocked = self.last_blocked(&route);
         let mut watch = Watch::new(self, &route, Navigate::METHOD.into(), deadline);
         watch.free_first(deadline)?;
         let returned: NavigateReturns = self.leave(&route, &mut watch, &Navigate::new(url), deadline)?;
@@ -168,6 +171,9 @@ impl Supervisor {
             return Ok(watch.answered(returned));
         }
         if let Some(text) = &returned.error_text {
+            // What kept it from going there is in the snapshot by then.
+            let _ = self.caught_up(deadline);
+            self.blocked_since(&route, blocked)?;
             return Err(Error::Cdp(cdp::Error::Protocol {
                 method: Navigate::METHOD.into(),
                 code: -32000,
@@ -180,7 +186,8 @@ impl Supervisor {
         let frame = returned.frame_id.as_str();
         // Another one than before will do: the page may have gone on by itself already.
         let shown = |s: &Snapshot| s.frame(frame).is_none_or(|f| *f.loader == *loader.as_str() || f.loader != before);
-        self.until_shown(&mut watch, began, deadline, shown)?;
+        self.until_shown(&mut watch, began, deadline, |s| shown(s) || number_of(s, &route) > blocked)?;
+        self.blocked_since(&route, blocked)?;
         Ok(watch.answered(returned))
     }
 
@@ -196,6 +203,7 @@ impl Supervisor {
             return Err(self.not_a_frame_command(Reload::METHOD, frame));
         }
         let before = self.loader(&route);
+        let blocked = self.last_blocked(&route);
         let mut watch = Watch::new(self, &route, Reload::METHOD.into(), deadline);
         watch.free_first(deadline)?;
         self.leave(&route, &mut watch, &Reload::new(), deadline)?;
@@ -204,8 +212,26 @@ impl Supervisor {
             let top = s.page(target).and_then(|page| page.top_frame.as_ref());
             top.and_then(|top| s.frame(top.as_str())).is_some_and(|f| f.loader != before)
         };
-        self.until_shown(&mut watch, began, deadline, shown)?;
+        self.until_shown(&mut watch, began, deadline, |s| shown(s) || number_of(s, &route) > blocked)?;
+        self.blocked_since(&route, blocked)?;
         Ok(watch.answered(()))
+    }
+
+    /// The number of the last navigation that a page was kept from, 0 when there was none.
+    pub(super) fn last_blocked(&self, route: &Route) -> u64 {
+        number_of(&self.snapshot(), route)
+    }
+
+    /// Fails when the page was kept from going somewhere since.
+    pub(super) fn blocked_since(&self, route: &Route, before: u64) -> Result<(), Error> {
+        let now = self.snapshot();
+        let blocked = now.page(route.target.as_str()).and_then(|page| page.blocked.as_ref());
+        match blocked.filter(|blocked| blocked.number > before) {
+            Some(blocked) => {
+                Err(Error::NavigationBlocked { url: blocked.url.to_string(), reason: blocked.reason.to_string() })
+            }
+            None => Ok(()),
+        }
     }
 
     pub(super) fn dismiss_calls(&self, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
@@ -287,7 +313,7 @@ impl Supervisor {
                 return Err(self.not_active());
             }
             if deadline.passed() {
-                return Err(Error::Timeout { what: "navigating", after: began.elapsed() });
+                return Err(Error::Timeout { what: "navigating", after: began.elapsed() }.or_cancelled());
             }
             if now.dialogs.is_empty() {
                 watch.look(deadline)?;
@@ -391,6 +417,12 @@ fn asked_since(before: &Snapshot, now: &Snapshot, target: &str) -> Option<Arc<st
     let waited = |closed: &&ClosedDialog| !matches!(closed.closed_by, ClosedBy::AutoPolicy | ClosedBy::Armed);
     let all = now.dialogs.iter().chain(now.recent.iter().filter(waited).map(|closed| &closed.dialog));
     all.filter(|dialog| asks(dialog)).find(|dialog| !old(&dialog.id)).map(|dialog| Arc::clone(&dialog.id))
+}
+
+/// The number of the last navigation that the page of a route was kept from.
+fn number_of(now: &Snapshot, route: &Route) -> u64 {
+    let page = now.page(route.target.as_str());
+    page.and_then(|page| page.blocked.as_ref()).map_or(0, |blocked| blocked.number)
 }
 
 /// Whether Chromium does not know the execution context that was named.

@@ -1,7 +1,7 @@
 //! How a call waits: for its answer, or for whatever keeps the answer from coming.
 //!
 //! A call ends with its answer, with the end of its session or connection, with a dialog that holds
-//! its page, or at its deadline. While it waits, its page is probed with a script that costs nothing.
+//! its page, at its deadline, or when nobody wants it any more ([`Cancel`]). While it waits, its page is probed with a script that costs nothing.
 //! A page that leaves the probe unanswered for the supervisor's `rescue_after` is stuck in a script: that
 //! script is ended (`Runtime.terminateExecution`, which Chromium answers also then) and the document
 //! stays. A script that a caller of ours runs is left alone until its own deadline.
@@ -22,7 +22,7 @@ use super::value::Done;
 use crate::cdp::protocol::runtime::{CallFunctionOn, Evaluate, TerminateExecution};
 use crate::cdp::rt::Command;
 use crate::cdp::{self, CallOptions, RawReply, Reply, answered_by_browser};
-use crate::sync::Deadline;
+use crate::sync::{Cancel, Deadline};
 
 /// A call on a page whose dialog another process shows usually goes through; when it has not by now,
 /// it is blocked after all.
@@ -277,9 +277,15 @@ impl<'a> Watch<'a> {
         Done { result, rescued: self.rescued || self.rescues > 0 }
     }
 
-    /// The deadline passed. A script that still runs is ended.
+    /// The deadline passed, or nobody waits any more. A script that still runs is ended.
     pub(super) fn too_late(&self, reply: Reply<RawReply>, deadline: Deadline) -> Error {
         let after = self.began.elapsed();
+        if Cancel::is_current_set() {
+            if self.is_script && self.own_runs && !self.probes.is_empty() {
+                Cancel::shielded(|| self.end_script(&self.route.session));
+            }
+            return Error::Cancelled;
+        }
         if !self.probes.is_empty() && self.supervisor.snapshot().is_navigating(&self.route.session) {
             return Error::Navigating { page: self.route.target.to_string(), after };
         }
@@ -347,7 +353,8 @@ impl Supervisor {
         if !minds_dialogs {
             let options = CallOptions { session: Some(&route.session), deadline, interruptible: false };
             let reply = route.connection.send_with(method, params, options)?;
-            return Ok(Done { result: reply.wait_raw(deadline)?, rescued: false });
+            let result = reply.wait_raw(deadline).map_err(|error| Error::from(error).or_cancelled())?;
+            return Ok(Done { result, rescued: false });
         }
         let mut call = self.begin_guarded(route, method, params, deadline)?;
         loop {
@@ -393,6 +400,9 @@ impl Supervisor {
         params: &impl Serialize,
         deadline: Deadline,
     ) -> Result<Guarded<'a>, Error> {
+        if Cancel::is_current_set() {
+            return Err(Error::Cancelled);
+        }
         self.check_page(route, &method, deadline)?;
         let watch = Watch::new(self, route, method.clone(), deadline);
         let options = CallOptions { session: Some(&route.session), deadline, interruptible: true };

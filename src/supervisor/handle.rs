@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, SendTimeoutError, Sender};
 
 use super::error::Error;
 use super::inputs::Inputs;
@@ -13,7 +13,7 @@ use super::kept::{Kept, Room};
 use super::link::Link;
 use super::liveness::Liveness;
 use super::log::EventLog;
-use super::navigation::{Lookups, NavigationPolicy, Verdict};
+use super::navigation::{Lookups, NavigationPolicy, Verdict, names};
 use super::options::{Pages, SupervisorOptions};
 use super::served::Picture;
 use super::snapshot::{ConsoleEntry, Phase, Snapshot};
@@ -24,7 +24,7 @@ use crate::browser::{Browser, LaunchOptions};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::{ConnectOptions, Connection};
-use crate::sync::{Deadline, Published, Thread, spawn};
+use crate::sync::{Cancel, Deadline, Published, Thread, spawn};
 
 /// Console messages and exceptions that are kept of a page; the longest text is 4 KiB.
 const KEPT_CONSOLE: Room = Room { entries: 500, bytes: 2 * 1024 * 1024 };
@@ -101,7 +101,7 @@ impl Supervisor {
         if let (Some(policy), Pages::New { url, .. }) = (&navigation, &options.pages) {
             policy.check(url).map_err(|refused| refused.error(url))?;
         }
-        let (lookups, found) = Lookups::new();
+        let (lookups, found) = Lookups::new(names(navigation.as_ref()));
         let (requests, requests_out) = crossbeam_channel::bounded(REQUESTS);
         let (close, close_out) = crossbeam_channel::bounded(1);
         let (reply, started) = crossbeam_channel::bounded(1);
@@ -169,8 +169,8 @@ impl Supervisor {
         self.published.latest().version
     }
 
-    /// Waits until `accept` holds for the snapshot, the present one first. `None` at the deadline,
-    /// or when the supervisor has ended and nothing will change any more.
+    /// Waits until `accept` holds for the snapshot, the present one first. `None` at the deadline, when the
+    /// calling thread's [`Cancel`] is set, or when the supervisor has ended and nothing will change any more.
     pub fn wait_until(&self, deadline: Deadline, mut accept: impl FnMut(&Snapshot) -> bool) -> Option<Arc<Snapshot>> {
         let mut ended = false;
         let found = self.published.wait_until(deadline, |snapshot| {
@@ -282,8 +282,12 @@ impl Supervisor {
 
     /// Ends it in order: open dialogs are dismissed, pages it opened are closed, the thread ends, and
     /// the browser is closed if we started it. Within the deadline, whatever the browser does.
-    /// Dropping it does the same within five seconds.
+    /// Dropping it does the same within five seconds. A [`Cancel`] of the calling thread does not hinder it.
     pub fn stop(&self, deadline: Deadline) {
+        Cancel::shielded(|| self.stop_by(deadline));
+    }
+
+    fn stop_by(&self, deadline: Deadline) {
         if self.thread.lock().is_none() {
             return;
         }
@@ -315,11 +319,15 @@ impl Supervisor {
     ) -> Result<T, Error> {
         let began = Instant::now();
         let (reply, answer): (Response<T>, Receiver<_>) = crossbeam_channel::bounded(1);
-        let late = || Error::Timeout { what, after: began.elapsed() };
-        self.requests.send_deadline(request(reply), deadline.instant()).map_err(|error| match error {
-            crossbeam_channel::SendTimeoutError::Timeout(_) => late(),
-            crossbeam_channel::SendTimeoutError::Disconnected(_) => self.not_active(),
-        })?;
+        let late = || Error::Timeout { what, after: began.elapsed() }.or_cancelled();
+        let mut request = request(reply);
+        while let Err(refused) = self.requests.send_deadline(request, Cancel::until(deadline).instant()) {
+            match refused {
+                SendTimeoutError::Disconnected(_) => return Err(self.not_active()),
+                SendTimeoutError::Timeout(_) if deadline.passed() => return Err(late()),
+                SendTimeoutError::Timeout(back) => request = back,
+            }
+        }
         loop {
             // Looked at before the wait: what was answered by then is in the channel.
             let ended = self.log.has_ended();
@@ -345,7 +353,7 @@ impl Supervisor {
         }
         match self.wait_until(deadline, |s| !matches!(s.phase, Phase::Reconnecting(_) | Phase::Ended(_))) {
             Some(now) => Ok(now),
-            None => Err(self.not_active()),
+            None => Err(self.not_active().or_cancelled()),
         }
     }
 

@@ -37,7 +37,7 @@ mod kept;
 mod link;
 mod liveness;
 mod log;
-#[cfg_attr(not(feature = "server"), allow(dead_code))]
+#[cfg_attr(not(feature = "server"), allow(dead_code, unreachable_pub))]
 mod navigation;
 mod options;
 mod policy;

@@ -53,6 +53,10 @@ pub(super) struct Route {
 impl Supervisor {
     /// Where calls to a frame go, by now: waits for a connection that is being made again.
     pub(super) fn route(&self, frame: &FrameRef, deadline: Deadline) -> Result<Route, Error> {
+        self.find_route(frame, deadline).map_err(Error::or_cancelled)
+    }
+
+    fn find_route(&self, frame: &FrameRef, deadline: Deadline) -> Result<Route, Error> {
         loop {
             let snapshot = self.connected(deadline)?;
             if let Phase::Ended(_) = snapshot.phase {
@@ -94,7 +98,7 @@ impl Supervisor {
             s.frame(id.as_str()).is_none_or(|frame| frame.context.is_some())
         });
         let context = found.and_then(|s| s.frame(id.as_str()).and_then(|frame| frame.context));
-        context.map(Some).ok_or_else(|| Error::NoContext { frame: id.to_string() })
+        context.map(Some).ok_or_else(|| Error::NoContext { frame: id.to_string() }.or_cancelled())
     }
 
     pub(super) fn not_a_frame_command(&self, method: &str, frame: &FrameId) -> Error {

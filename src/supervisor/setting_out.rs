@@ -24,6 +24,8 @@ impl Supervisor {
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
             return Err(self.not_a_frame_command(Navigate::METHOD, frame));
         }
+        self.check_navigation(url, deadline)?;
+        let blocked_before = self.last_blocked(&route);
         Watch::new(self, &route, Navigate::METHOD.into(), deadline).free_first(deadline)?;
         let target = route.target.as_str();
         let before = self.snapshot();
@@ -45,6 +47,8 @@ impl Supervisor {
                     return match returned.error_text {
                         None => Ok(()),
                         Some(message) => {
+                            let _ = self.caught_up(deadline);
+                            self.blocked_since(&route, blocked_before)?;
                             let method = Navigate::METHOD.into();
                             Err(cdp::Error::Protocol { method, code: -32000, message, data: None }.into())
                         }

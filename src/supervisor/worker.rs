@@ -404,6 +404,7 @@ impl Worker {
                 blank.frame_id = frame;
                 self.post(session, tag, &blank)
             }
+            Outgoing::Navigate { url } => self.post(session, tag, &page::Navigate::new(url)),
             Outgoing::StopLoading => self.post(session, tag, &page::StopLoading::new()),
             Outgoing::EndScript => self.post(session, tag, &runtime::TerminateExecution::new()),
             Outgoing::ClosePage { target } => self.post(session, tag, &target::CloseTarget::new(target)),

@@ -35,8 +35,12 @@ impl Served {
 
     /// The same where a browser is needed: `None` when there is none on this machine and none is required.
     pub(crate) fn browsing() -> Option<Self> {
+        Self::browsing_with(|_, _| {})
+    }
+
+    pub(crate) fn browsing_with(change: impl FnOnce(&mut Config, &mut ServerOptions)) -> Option<Self> {
         chrome::options(cdpilot::browser::TransportKind::Pipe)?;
-        Some(Self::start())
+        Some(Self::with(change))
     }
 
     pub(crate) fn with(change: impl FnOnce(&mut Config, &mut ServerOptions)) -> Self {
@@ -149,7 +153,8 @@ impl Api {
         Told { status, head: head.to_owned(), text: body.to_owned(), asked: format!("{method} {path}") }
     }
 
-    fn send(&self, method: &str, path: &str, body: Option<&str>, headers: &str) -> TcpStream {
+    /// Sends a request and leaves the answer to be read.
+    pub(crate) fn send(&self, method: &str, path: &str, body: Option<&str>, headers: &str) -> TcpStream {
         let mut socket = TcpStream::connect(self.address).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(150))).unwrap();
         let of_body = body.map(|body| format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()));

@@ -4,6 +4,8 @@
 pub(crate) mod api;
 pub(crate) mod bridged;
 pub(crate) mod chrome;
+#[cfg(feature = "server")]
+pub(crate) mod controlled;
 pub(crate) mod driver;
 pub(crate) mod fake_cdp;
 mod fake_cdp_link;
@@ -21,6 +23,8 @@ pub(crate) mod pixels;
 #[cfg(feature = "page")]
 pub(crate) mod pointed;
 pub(crate) mod proxy;
+#[cfg(feature = "server")]
+pub(crate) mod raw;
 #[cfg(unix)]
 pub(crate) mod renderers;
 #[cfg(feature = "page")]

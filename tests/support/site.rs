@@ -86,7 +86,7 @@ impl Held {
         self.inner.1.notify_all();
     }
 
-    fn wait(&self) {
+    pub(crate) fn wait(&self) {
         let mut open = self.inner.0.lock();
         while !*open {
             self.inner.1.wait(&mut open);
@@ -164,6 +164,13 @@ impl Site {
     pub(crate) fn lock(&self, path: &str, secret: &str) {
         let code = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, secret);
         self.shared.state.lock().locked.insert(path.to_owned(), code);
+    }
+
+    /// What has been asked for of a host, `b.localhost` or the like, whatever path.
+    #[cfg(feature = "server")]
+    pub(crate) fn asked_of(&self, host: &str) -> Vec<String> {
+        let state = self.shared.state.lock();
+        state.asked.iter().filter(|asked| asked.split('/').next() == Some(host)).cloned().collect()
     }
 
     /// Waits until `a.localhost/path` or the like has been asked for so many times.

@@ -19,8 +19,8 @@ use super::ready::{Needs, Ready};
 use super::{Act, Button, Did, Input, Kind, Locator, Point};
 use crate::cdp::protocol::input::{DispatchDragEvent, DispatchDragEventType, DragData};
 use crate::cdp::protocol::page::FrameId;
-use crate::supervisor::FrameRef;
-use crate::sync::Deadline;
+use crate::supervisor::{self, FrameRef};
+use crate::sync::{Cancel, Deadline};
 
 /// Moves on the way when nothing is said.
 const STEPS: u32 = 10;
@@ -129,6 +129,11 @@ impl Tab {
         if sent == Sent::Unanswered && !self.came_after_all(from, deadline)? {
             return self.synthetic_drag(from, to_spot, steps, deadline);
         }
+        // Also when nobody wants the drag any more: no button stays down.
+        let let_go = |point| {
+            let up = vec![released(point, Button::Left, 1, 0)];
+            Cancel::shielded(|| self.send_mouse(up, deadline.within(UNANSWERED)))
+        };
         let mut sent = self.send_mouse(vec![pressed(from.point, Button::Left, 1, 0)], deadline)?;
         // What the press brought into the way, or out of view.
         let there = self.spot(to, act.force, Needs::DROP, deadline);
@@ -137,7 +142,7 @@ impl Tab {
             Err(Error::NotActionable { .. }) => to_spot.point,
             Err(error) if error.is_blocked_by_dialog() => return Ok(Did::default()),
             Err(error) => {
-                self.send_mouse(vec![released(from.point, Button::Left, 1, 0)], deadline)?;
+                let_go(from.point)?;
                 return Err(error);
             }
         };
@@ -152,7 +157,13 @@ impl Tab {
         let mut rescued = false;
         for event in events {
             // One by one: a drag that began changes what the next one does.
-            sent = self.send_mouse(vec![event], deadline)?;
+            sent = match self.send_mouse(vec![event], deadline) {
+                Err(error @ Error::Supervisor(supervisor::Error::Cancelled)) => {
+                    let_go(target)?;
+                    return Err(error);
+                }
+                sent => sent?,
+            };
             rescued |= sent == Sent::Handled { rescued: true };
             if !matches!(sent, Sent::Handled { .. }) {
                 break;

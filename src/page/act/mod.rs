@@ -38,8 +38,8 @@ pub use request::{
 
 use super::{Download, Error, Tab};
 use crate::cdp::protocol::target::TargetId;
-use crate::supervisor::Dialog;
-use crate::sync::Deadline;
+use crate::supervisor::{self, Dialog};
+use crate::sync::{Cancel, Deadline};
 
 /// What came of an action.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -114,7 +114,11 @@ impl Tab {
     /// [`Error::StaleRef`], [`Error::RefChanged`], [`Error::NotActionable`], [`Error::NoMatch`],
     /// [`Error::BadRequest`], [`Error::Timeout`] and those of the supervisor.
     pub fn act(&self, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
-        self.settled(act, deadline)
+        let outcome = self.settled(act, deadline);
+        if Cancel::is_current_set() {
+            return Err(supervisor::Error::Cancelled.into()); // whatever it came to by then
+        }
+        outcome
     }
 
     /// Does it without looking at what comes of it.

@@ -400,6 +400,7 @@ pub enum Direction {
 /// Conditions; all that are given must hold.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "server", schemars(inline))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WaitFor {
     /// So long, milliseconds.

@@ -112,7 +112,10 @@ impl Chunks {
                 self.at = if size == 0 { At::Trailers } else { At::Data { left: size } };
             }
             At::Behind | At::Data { .. } => self.at = At::Size { value: 0, digits: 0 },
-            At::Trailers => return Ok(line == 0),
+            At::Trailers => {
+                self.trailers += 2;
+                return Ok(line == 0);
+            }
         }
         Ok(false)
     }

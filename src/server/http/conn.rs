@@ -17,6 +17,9 @@ use crate::sync::Cancel;
 /// How long, and for how many bytes, a client that is refused may go on sending: until it has seen the answer.
 const DRAIN_TIME: Duration = Duration::from_secs(2);
 const DRAIN_BYTES: usize = 8 * 1024 * 1024;
+/// How long a client that closed its way is answered before it counts as gone: some close it when they have asked
+/// everything, and nothing else tells them from those that hung up.
+const HANG_UP: Duration = Duration::from_millis(250);
 /// Bytes read in one turn, so that one client does not hold up the others.
 const TURN: usize = 256 * 1024;
 /// Bytes read at once.
@@ -31,8 +34,8 @@ pub(super) struct Conn {
     state: State,
     /// When the state began, or something last went forward in it.
     since: Instant,
-    /// The client sends nothing more.
-    ended: bool,
+    /// Since when the client sends nothing more.
+    ended: Option<Instant>,
     /// What is to be sent, and how much of it was.
     out: Vec<u8>,
     at: usize,
@@ -68,7 +71,7 @@ impl Conn {
             intake: Intake::new(peer, limits, budget),
             state: State::Reading,
             since: Instant::now(),
-            ended: false,
+            ended: None,
             out: Vec::new(),
             at: 0,
         }
@@ -92,7 +95,7 @@ impl Conn {
 
     fn read_request(&mut self, admit: &mut dyn FnMut(&Head) -> Result<(), Answer>, left: &mut usize) -> Option<Turn> {
         match self.intake.step(admit) {
-            Step::More if self.ended => Some(Turn::Close),
+            Step::More if self.ended.is_some() => Some(Turn::Close),
             Step::More => self.fill(left),
             Step::Continue => {
                 self.out.extend_from_slice(CONTINUE);
@@ -126,7 +129,7 @@ impl Conn {
         match self.wire.read(&mut piece[..size]) {
             Ok(None) => Some(Turn::Wait),
             Ok(Some(0)) if size > 0 => {
-                self.ended = true;
+                self.ended = Some(Instant::now());
                 None
             }
             Ok(Some(count)) => {
@@ -140,20 +143,14 @@ impl Conn {
 
     /// While somebody answers: keeps what comes, and sees the client hang up.
     fn watch(&mut self, left: &mut usize) -> Option<Turn> {
-        let State::Busy(cancel) = &self.state else { return Some(Turn::Wait) };
-        let cancel = cancel.clone();
-        if self.ended || self.intake.room() == 0 {
+        if self.ended.is_some() || self.intake.room() == 0 {
             return Some(Turn::Wait);
         }
         match self.fill(left) {
             Some(Turn::Close) => {
-                self.ended = true;
-                cancel.set();
+                self.ended = Some(Instant::now());
+                self.cancel();
                 self.wire.tell_writable();
-                Some(Turn::Wait)
-            }
-            None if self.ended => {
-                cancel.set();
                 Some(Turn::Wait)
             }
             turn => turn,
@@ -162,10 +159,11 @@ impl Conn {
 
     /// The system says that the client closed the connection, in `both` ways or its own.
     pub(super) fn hung_up(&mut self, both: bool) {
-        // Usually the end is read, behind what the client sent. One that was there when the request was is no sign
-        // of a client that gave up: some close their way when they have asked.
-        if both || self.intake.room() == 0 {
+        if both {
             self.cancel();
+        } else if self.intake.room() == 0 {
+            // Otherwise the end is read, behind what the client sent.
+            self.ended.get_or_insert_with(Instant::now);
         }
     }
 
@@ -184,7 +182,7 @@ impl Conn {
             self.enter(State::Reading);
             return None;
         }
-        if self.wire.finish().is_err() || self.ended {
+        if self.wire.finish().is_err() || self.ended.is_some() {
             return Some(Turn::Close);
         }
         self.enter(State::Draining { left: DRAIN_BYTES });
@@ -218,7 +216,8 @@ impl Conn {
     pub(super) fn refuse(&mut self, answer: &Answer) {
         self.out.drain(..self.at);
         self.at = 0;
-        self.out.extend(encode::answer(answer, Manner { keep: false, head_only: false }));
+        let head_only = self.intake.is_head_only();
+        self.out.extend(encode::answer(answer, Manner { keep: false, head_only }));
         self.enter(State::Sending { keep: false });
     }
 
@@ -272,22 +271,24 @@ impl Conn {
                 Some(begun) => begun + limits.reading,
                 None => self.since + limits.idle,
             }),
-            State::Busy(_) => None,
+            State::Busy(ref cancel) if cancel.is_set() => None,
+            State::Busy(_) => self.ended.map(|ended| ended.max(self.since) + HANG_UP),
             State::Sending { .. } => Some(self.since + limits.writing),
             State::Draining { .. } => Some(self.since + DRAIN_TIME),
         }
     }
 
-    /// It has been waited for long enough. Whether there is something left to say.
+    /// It has been waited for long enough. Whether the connection goes on, be it to say so.
     pub(super) fn expire(&mut self) -> bool {
-        let late = matches!(self.state, State::Reading) && self.intake.begun().is_some();
-        if late {
-            self.refuse(&Answer::failure(
+        match self.state {
+            State::Busy(_) => self.cancel(),
+            State::Reading if self.intake.begun().is_some() => self.refuse(&Answer::failure(
                 StatusCode::REQUEST_TIMEOUT,
                 "TIMEOUT",
                 "the request did not arrive in time; send its head, and then its body, within 10 seconds",
-            ));
+            )),
+            _ => return false,
         }
-        late
+        true
     }
 }

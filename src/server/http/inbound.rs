@@ -292,8 +292,10 @@ impl Inbound {
     fn close(&mut self, token: Token) {
         let Some(conn) = self.conns.remove(&token) else { return };
         self.unsent = self.unsent.saturating_sub(conn.unsent());
-        conn.wire.abandon();
-        conn.cancel();
+        if conn.is_busy() {
+            conn.cancel();
+            conn.wire.abandon();
+        }
         self.shared.connections.store(self.conns.len(), Ordering::Relaxed);
         self.resting = None; // there is a descriptor again
     }
@@ -313,12 +315,13 @@ impl Inbound {
             .map(|(token, _)| *token)
             .collect();
         for token in late {
-            match self.conns.get_mut(&token).map(Conn::expire) {
-                Some(true) => {
-                    self.unsent += self.conns.get(&token).map_or(0, Conn::unsent);
-                    self.go_on(token);
-                }
-                _ => self.close(token),
+            let Some(conn) = self.conns.get_mut(&token) else { continue };
+            let unsent = conn.unsent();
+            if conn.expire() {
+                self.unsent = (self.unsent + conn.unsent()).saturating_sub(unsent);
+                self.go_on(token);
+            } else {
+                self.close(token);
             }
         }
         let limits = &self.shared.limits;

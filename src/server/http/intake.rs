@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use http::StatusCode;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::{Method, StatusCode};
 use memchr::memchr_iter;
 
 use super::answer::Answer;
@@ -93,6 +93,8 @@ pub(super) struct Intake {
     /// Bytes of the buffer in which no head ends.
     scanned: usize,
     blank: u8,
+    /// The last head was of HEAD: its answer, a refusal too, has no body.
+    head_only: bool,
     /// When the request at hand, or its body, began.
     begun: Option<Instant>,
     body: Option<Box<Reading>>,
@@ -118,6 +120,7 @@ impl Intake {
             buffer: Vec::new(),
             scanned: 0,
             blank: 0,
+            head_only: false,
             begun: None,
             body: None,
             peer,
@@ -142,6 +145,11 @@ impl Intake {
         self.begun
     }
 
+    /// Whether the answer to the request at hand is to have no body.
+    pub(super) fn is_head_only(&self) -> bool {
+        self.head_only
+    }
+
     /// Goes on as far as the bytes reach. `admit` decides on a head before its body is looked at.
     pub(super) fn step(&mut self, admit: &mut dyn FnMut(&Head) -> Result<(), Answer>) -> Step {
         if self.body.is_none() {
@@ -164,6 +172,7 @@ impl Intake {
     }
 
     fn next_head(&mut self) -> Result<Option<Head>, &'static str> {
+        self.head_only = false;
         while self.buffer.starts_with(b"\r\n") {
             self.buffer.drain(..2);
             self.scanned = 0;
@@ -193,6 +202,7 @@ impl Intake {
                 let head = head::parse(&self.buffer[..=at], self.peer, arrived);
                 self.buffer.drain(..=at);
                 (self.scanned, self.blank) = (0, 0);
+                self.head_only = head.as_ref().is_ok_and(|head| head.method == Method::HEAD);
                 return head.map(Some);
             }
         }

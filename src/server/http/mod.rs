@@ -13,6 +13,7 @@ mod answer;
 mod chunks;
 mod conn;
 mod encode;
+pub mod fuzzing;
 mod head;
 mod inbound;
 mod intake;

@@ -75,8 +75,9 @@ impl Wire {
         self.changed.notify_all();
     }
 
-    /// Gives the socket up: who waits to write is told.
+    /// Gives the socket up while somebody else holds it: who waits to write is told, and the client sees the end.
     pub(super) fn abandon(&self) {
+        let _ = self.socket.shutdown(Shutdown::Both);
         self.state.lock().dead = true;
         self.changed.notify_all();
     }

@@ -48,7 +48,7 @@ pub(in crate::server) fn find(head: &Head) -> Found {
 /// What stands at the names of a path, when a request's path is one like it.
 fn in_path(path: &str, head: &Head) -> Option<Vec<String>> {
     if path == "/" {
-        return head.segments.iter().all(String::is_empty).then(Vec::new);
+        return head.segments.is_empty().then(Vec::new);
     }
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     if parts.len() != head.segments.len() {

@@ -12,6 +12,14 @@ use crate::sync::{Thread, spawn};
 /// silent holds its thread for as long as that one tries.
 const AT_ONCE: usize = 8;
 
+/// What looks names up: blocks as long as it takes, and gives nothing for a name that is not there.
+pub(in crate::supervisor) type Names = fn(&str) -> Vec<IpAddr>;
+
+/// The system's resolver.
+pub(super) fn system(host: &str) -> Vec<IpAddr> {
+    (host, 0).to_socket_addrs().map(|all| all.map(|at| at.ip()).collect()).unwrap_or_default()
+}
+
 /// What a name leads to.
 #[derive(Debug)]
 pub(in crate::supervisor) struct Found {
@@ -25,14 +33,15 @@ pub(in crate::supervisor) struct Lookups {
     running: Vec<(Arc<str>, Thread)>,
     queue: VecDeque<Arc<str>>,
     found: Sender<Found>,
+    names: Names,
 }
 
 impl Lookups {
     /// None yet, and where their outcomes will come.
-    pub(in crate::supervisor) fn new() -> (Self, Receiver<Found>) {
+    pub(in crate::supervisor) fn new(names: Names) -> (Self, Receiver<Found>) {
         // A thread counts as running until its outcome was taken, so none ever waits for room.
         let (found, outcomes) = crossbeam_channel::bounded(AT_ONCE);
-        (Self { running: Vec::new(), queue: VecDeque::new(), found }, outcomes)
+        (Self { running: Vec::new(), queue: VecDeque::new(), found, names }, outcomes)
     }
 
     /// Looks a name up, now or when another one is done.
@@ -48,10 +57,10 @@ impl Lookups {
         while self.running.len() < AT_ONCE
             && let Some(host) = self.queue.pop_front()
         {
-            let (name, found) = (Arc::clone(&host), self.found.clone());
+            let (name, found, names) = (Arc::clone(&host), self.found.clone(), self.names);
             let thread = spawn("nav-lookup", move || {
-                let addresses = (&*name, 0).to_socket_addrs().map(|all| all.map(|at| at.ip()).collect());
-                let _ = found.send(Found { host: name, addresses: addresses.unwrap_or_default() });
+                let addresses = names(&name);
+                let _ = found.send(Found { host: name, addresses });
             });
             match thread {
                 Ok(thread) => self.running.push((host, thread)),

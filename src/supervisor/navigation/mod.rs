@@ -12,7 +12,7 @@ mod policy;
 
 use std::sync::Arc;
 
-pub(super) use lookup::{Found, Lookups};
+pub(super) use lookup::{Found, Lookups, Names};
 #[cfg(feature = "server")]
 pub use pattern::BadPattern;
 #[cfg(feature = "server")]
@@ -90,6 +90,17 @@ impl NavigationPolicy {
     pub(super) fn check_reached(&self, _url: &str, _address: &str) -> Result<(), Refused> {
         match *self {}
     }
+}
+
+/// What looks names up for a policy.
+#[cfg(feature = "server")]
+pub(super) fn names(policy: Option<&NavigationPolicy>) -> Names {
+    policy.map_or(lookup::system, NavigationPolicy::names)
+}
+
+#[cfg(not(feature = "server"))]
+pub(super) fn names(_policy: Option<&NavigationPolicy>) -> Names {
+    lookup::system
 }
 
 /// An address as it is shown: what secrets may stand in is left out.

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use url::{Host, Url};
 
 use super::address::{Reach, plain, reach};
+use super::lookup::{Names, system};
 use super::pattern::{BadPattern, Pattern};
 use super::{Place, Refused, Verdict};
 
@@ -33,18 +34,19 @@ const METADATA_NAMES: [&str; 12] = [
 /// Patterns are hosts (`example.com`, `127.0.0.1`) or globs of hosts (`*.example.com`), with an optional scheme
 /// before and port behind (`https://*.example.com:8443`). One of `block` wins; where there is one in `allow`,
 /// only what fits one of those passes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct NavigationPolicy {
     allow: Vec<Pattern>,
     block: Vec<Pattern>,
     private_addresses: bool,
     file_urls: bool,
+    names: Names,
 }
 
 impl Default for NavigationPolicy {
     /// Every host, private ones included; no files.
     fn default() -> Self {
-        Self { allow: Vec::new(), block: Vec::new(), private_addresses: true, file_urls: false }
+        Self { allow: Vec::new(), block: Vec::new(), private_addresses: true, file_urls: false, names: system }
     }
 }
 
@@ -62,7 +64,19 @@ impl NavigationPolicy {
     ) -> Result<Self, BadPattern> {
         let allow = allow.iter().map(|text| Pattern::parse(text.as_ref())).collect::<Result<_, _>>()?;
         let block = block.iter().map(|text| Pattern::parse(text.as_ref())).collect::<Result<_, _>>()?;
-        Ok(Self { allow, block, private_addresses, file_urls })
+        Ok(Self { allow, block, private_addresses, file_urls, names: system })
+    }
+
+    /// With another way to look names up than the system's. For tests; no stable interface.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_names(mut self, names: fn(&str) -> Vec<IpAddr>) -> Self {
+        self.names = names;
+        self
+    }
+
+    pub(super) fn names(&self) -> Names {
+        self.names
     }
 
     /// Whether a page may go to an address, as far as that can be said without looking up names.
@@ -231,7 +245,7 @@ pub(super) fn shown(url: &str) -> String {
             let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
             format!("{}://{host}{port}{}", url.scheme(), url.path())
         }
-        None if matches!(url.scheme(), "file" | "about" | "chrome" | "blob") => {
+        None if matches!(url.scheme(), "file" | "about" | "chrome") => {
             format!("{}:{}{}", url.scheme(), if url.scheme() == "file" { "//" } else { "" }, url.path())
         }
         None => format!("{}:…", url.scheme()),

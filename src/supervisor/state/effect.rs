@@ -104,6 +104,8 @@ pub(in crate::supervisor) enum Outgoing {
     CreatePage { url: String, context: Option<BrowserContextId>, behind: bool },
     /// `Page.navigate` to `about:blank`, of the session's own frame or another one of it.
     Blank { frame: Option<FrameId> },
+    /// `Page.navigate`.
+    Navigate { url: String },
     /// `Page.stopLoading`.
     StopLoading,
     /// `Runtime.terminateExecution`.

@@ -10,7 +10,7 @@ mod dialogs;
 mod downloads;
 mod effect;
 mod frames;
-#[cfg_attr(not(feature = "server"), allow(dead_code))]
+#[cfg_attr(not(feature = "server"), allow(dead_code, unreachable_pub))]
 mod guarding;
 mod network;
 mod network_events;

@@ -99,6 +99,8 @@ impl Request {
     }
 }
 
+/// What a new page shows.
+const BLANK: &str = "about:blank";
 /// An unknown page is held for so long while one of our own is being opened.
 const HOLD_LIMIT: Duration = Duration::from_secs(5);
 /// Pages that are not attached again so long after a reconnect are gone on without.
@@ -119,6 +121,8 @@ struct Held {
 struct Opening {
     reply: Option<Response<TargetId>>,
     target: Option<TargetId>,
+    /// Where it goes once it is attached.
+    then: Option<String>,
 }
 
 #[derive(Debug)]
@@ -381,7 +385,10 @@ impl State {
     ) {
         self.requests.next += 1;
         let request = self.requests.next;
-        self.requests.opening.insert(request, Opening { reply, target: None });
+        // Chromium 156 sends for what a new page is to show before anybody can hold that request.
+        let then = (self.guards() && url != BLANK).then(|| url.clone());
+        let url = if then.is_some() { BLANK.to_owned() } else { url };
+        self.requests.opening.insert(request, Opening { reply, target: None, then });
         let tag = self.expect(Waiting::Created { request });
         self.send(None, tag, Outgoing::CreatePage { url, context, behind });
     }
@@ -456,8 +463,10 @@ impl State {
         self.settle_start(now);
         let pages = &self.pages;
         let there = |target: &TargetId| pages.iter().any(|p| p.target == *target && p.state != PageState::Attaching);
+        let mut go_on = Vec::new();
         self.requests.opening.retain(|_, opening| match &opening.target {
             Some(target) if there(target) => {
+                go_on.extend(opening.then.take().map(|url| (target.clone(), url)));
                 if let Some(reply) = opening.reply.take() {
                     self.requests.told.push(Told::Page(reply, Ok(target.clone())));
                 }
@@ -465,6 +474,12 @@ impl State {
             }
             _ => true,
         });
+        for (target, url) in go_on {
+            if let Some(index) = self.page_index(&target) {
+                let session = Arc::clone(&self.pages[index].session);
+                self.send(Some(&session), 0, Outgoing::Navigate { url });
+            }
+        }
         for target in self.requests.stubborn(now) {
             self.end_scripts(&target);
         }

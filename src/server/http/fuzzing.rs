@@ -1,0 +1,77 @@
+//! A door for property tests and fuzzers; no stable interface.
+
+use http::StatusCode;
+
+use super::answer::Answer;
+use super::intake::{Budget, Intake, Step};
+use super::limits::Limits;
+
+/// Bytes of a body at most, small so that short inputs get there.
+pub const BODY_BYTES: usize = 80;
+/// Bytes of a head at most.
+pub const HEAD_BYTES: usize = 300;
+
+/// What a connection asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// A whole request.
+    Request {
+        /// The method.
+        method: String,
+        /// The path.
+        path: String,
+        /// The query's pairs.
+        query: Vec<(String, String)>,
+        /// The headers, in order of first appearance.
+        headers: Vec<(String, Vec<u8>)>,
+        /// The body.
+        body: Vec<u8>,
+    },
+    /// Something that was refused with this status. Nothing is read behind it.
+    Refused(u16),
+}
+
+/// What a connection asks that sends these pieces. A head with `x-refused` is not admitted.
+#[must_use]
+pub fn requests(pieces: &[&[u8]]) -> Vec<Asked> {
+    let limits = Limits { head_bytes: HEAD_BYTES, body_bytes: BODY_BYTES, ..Limits::default() };
+    let budget = Budget::new(usize::MAX);
+    let mut intake = Intake::new(([127, 0, 0, 1], 1).into(), &limits, &budget);
+    let mut asked = Vec::new();
+    for piece in pieces {
+        let mut rest = *piece;
+        while !rest.is_empty() && intake.room() > 0 {
+            let (now, later) = rest.split_at(intake.room().min(rest.len()));
+            intake.feed(now);
+            rest = later;
+            loop {
+                let step = intake.step(&mut |head| match head.headers.contains_key("x-refused") {
+                    true => Err(Answer::failure(StatusCode::FORBIDDEN, "FORBIDDEN_HOST", "refused")),
+                    false => Ok(()),
+                });
+                match step {
+                    Step::More => break,
+                    Step::Continue => {} // whether it is told depends on what has come already
+                    Step::Ready(request) => {
+                        let head = request.head;
+                        let headers = head.headers.iter();
+                        asked.push(Asked::Request {
+                            method: head.method.to_string(),
+                            path: head.path,
+                            query: head.query,
+                            headers: headers
+                                .map(|(name, value)| (name.to_string(), value.as_bytes().to_vec()))
+                                .collect(),
+                            body: request.body,
+                        });
+                    }
+                    Step::Refused(answer) => {
+                        asked.push(Asked::Refused(answer.status.as_u16()));
+                        return asked;
+                    }
+                }
+            }
+        }
+    }
+    asked
+}

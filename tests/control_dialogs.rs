@@ -1,0 +1,75 @@
+//! Answers to dialogs, pending and to come.
+
+use std::time::Duration;
+
+use cdpilot::control::{DialogOutcome, DialogReply};
+use cdpilot::supervisor::ClosedBy;
+
+use crate::support::chrome::soon;
+use crate::support::controlled::{Homely, run, seen, worth};
+
+#[test]
+fn a_pending_dialog_is_answered_or_else_the_next_one() {
+    let Some(home) = Homely::new("") else { return };
+    home.site.page("/", "<title>page</title>");
+    home.site.page("/two", "<title>two</title>");
+    let profile = home.main();
+    let one = home.open("/").tab_id;
+    let url = home.site.url("b", "/two");
+    let two = profile.open_tab(cdpilot::control::NewTab { url, ..Default::default() }, soon()).unwrap().tab_id;
+    let reply = |accept: bool| DialogReply { accept, ..DialogReply::default() };
+    let answer = |reply: DialogReply| profile.answer_dialog(reply, soon());
+    let open = |tab: &str, script: &str| {
+        let before = profile.dialogs(None).unwrap().0.len();
+        run(&profile, tab, script);
+        let now = seen(&profile, "a dialog", |now| now.dialogs.len() > before);
+        now.dialogs.last().unwrap().id.to_string()
+    };
+
+    // None is pending: the answer waits, two minutes at most, and the one after it takes its place.
+    let long = DialogReply { timeout: Some(Duration::from_secs(900)), ..reply(false) };
+    assert_eq!(answer(long).unwrap(), DialogOutcome::Armed(Duration::from_secs(120)));
+    let short =
+        DialogReply { timeout: Some(Duration::from_secs(60)), prompt_text: Some("Ada".to_owned()), ..reply(true) };
+    assert_eq!(answer(short).unwrap(), DialogOutcome::Armed(Duration::from_secs(60)));
+    let missing = answer(DialogReply { dialog_id: Some("d-99".to_owned()), ..reply(true) }).unwrap_err();
+    assert_eq!(missing.code(), "DIALOG_NOT_FOUND", "{missing}");
+    assert_eq!(worth(&profile, Some(&one), "prompt('name?')"), "Ada");
+    let (pending, recent) = profile.dialogs(Some(&one)).unwrap();
+    assert!(pending.is_empty() && recent[0].closed_by == ClosedBy::Armed && recent.len() == 1, "{recent:?}");
+
+    // It was for one only. What is pending is answered at once.
+    let id = open(&one, "window.sure = confirm('sure?')");
+    let missing = answer(DialogReply { dialog_id: Some("d-99".to_owned()), ..reply(true) }).unwrap_err();
+    assert!(missing.code() == "DIALOG_NOT_FOUND" && missing.to_string().contains(&id), "{missing}");
+    let elsewhere = DialogReply { target: Some(two.clone()), dialog_id: Some(id.clone()), ..reply(true) };
+    assert_eq!(answer(elsewhere).unwrap_err().code(), "DIALOG_NOT_FOUND", "it is on another tab");
+
+    // Several: they are named, and a tab or an id chooses.
+    let second = open(&two, "window.sure = confirm('really?')");
+    let several = answer(reply(true)).unwrap_err();
+    assert!(
+        several.code() == "SEVERAL_DIALOGS" && several.to_string().contains(&format!("{id}, {second}")),
+        "{several}"
+    );
+    let DialogOutcome::Answered(closed) = answer(DialogReply { target: Some(two.clone()), ..reply(false) }).unwrap()
+    else {
+        panic!("it was pending")
+    };
+    assert_eq!((&*closed.dialog.id, closed.accepted, closed.closed_by), (&*second, false, ClosedBy::Agent));
+    assert!(matches!(answer(reply(true)).unwrap(), DialogOutcome::Answered(closed) if closed.accepted));
+    assert_eq!(worth(&profile, Some(&one), "window.sure"), true);
+    assert_eq!(worth(&profile, Some(&two), "window.sure"), false);
+
+    // Armed for a tab, it is for no other one.
+    assert!(matches!(
+        answer(DialogReply { target: Some(two.clone()), ..reply(true) }).unwrap(),
+        DialogOutcome::Armed(_)
+    ));
+    let other = open(&one, "alert('mine')");
+    assert_eq!(worth(&profile, Some(&two), "confirm('theirs')"), true);
+    answer(DialogReply { dialog_id: Some(other), ..reply(true) }).unwrap();
+    assert_eq!(profile.status().pending_dialogs, 0);
+    profile.stop(soon()).unwrap();
+    assert_eq!(answer(reply(true)).unwrap_err().code(), "BROWSER_NOT_RUNNING");
+}

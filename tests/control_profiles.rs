@@ -1,0 +1,162 @@
+//! Profiles of a home: where they come from, what they may be called, and what is refused before a browser starts.
+
+use std::path::Path;
+
+use cdpilot::config::{Config, Home};
+use cdpilot::control::{Control, NewProfile, NewTab, Overrides};
+use cdpilot::sync::Deadline;
+
+use crate::support::chrome::soon;
+use crate::support::controlled::Homely;
+
+fn named(name: &str) -> NewProfile {
+    NewProfile { name: name.to_owned(), ..NewProfile::default() }
+}
+
+fn bare(browser: &str) -> Homely {
+    Homely::without_browser(browser, Overrides::default())
+}
+
+#[test]
+fn profiles_come_from_the_settings_and_from_requests_and_stay() {
+    let settings = "cdp_port: 28792, profiles: {work: {cdp_port: 28801, color: '#00AA00'}, far: {cdp_url: 'ws://10.0.0.1:1/devtools/browser/secret'}}";
+    let home = bare(settings);
+    let made = home
+        .create_profile(NewProfile { color: Some("#0000FF".to_owned()), cdp_port: Some(0), ..named("made-1") })
+        .unwrap();
+    assert_eq!((made.color.as_str(), made.running, made.is_remote), ("#0000FF", false, false));
+    assert!(Path::new(&made.user_data_dir).ends_with("profiles/made-1"), "{}", made.user_data_dir);
+    let shown = |home: &Homely| -> Vec<_> {
+        home.profiles().into_iter().map(|p| (p.name, p.cdp_port, p.is_default, p.is_remote)).collect()
+    };
+    let expected = [
+        ("cdpilot".to_owned(), Some(28792), true, false),
+        ("far".to_owned(), None, false, true),
+        ("made-1".to_owned(), None, false, false),
+        ("work".to_owned(), Some(28801), false, false),
+    ];
+    assert_eq!(shown(&home), expected);
+    assert!(!format!("{:?}{:?}", home.profiles(), home.control).contains("secret"));
+
+    let home = home.again(settings, Overrides { profile: Some("work".to_owned()), ..Overrides::default() });
+    assert_eq!(home.main().name(), "work");
+    assert_eq!(home.main().status().color, "#00AA00");
+    assert!(home.profile(Some("made-1")).is_ok());
+    for (name, why) in [("work", "default"), ("cdpilot", "default"), ("far", "config.yaml")] {
+        let refused = home.delete_profile(name, soon()).unwrap_err();
+        assert!(refused.code() == "CONFLICT" && refused.to_string().contains(why), "{refused}");
+    }
+    std::fs::create_dir_all(home.path().join("profiles/made-1/Default")).unwrap();
+    home.reset_profile("made-1", soon()).unwrap();
+    assert!(!home.path().join("profiles/made-1").exists());
+    assert_eq!(home.reset_profile("far", soon()).unwrap_err().code(), "CONFLICT");
+    home.delete_profile("made-1", soon()).unwrap();
+    let home = home.again(settings, Overrides::default());
+    let gone = home.profile(Some("made-1")).unwrap_err();
+    assert!(gone.code() == "PROFILE_NOT_FOUND" && gone.to_string().contains("cdpilot, far, work"), "{gone}");
+    let near = home.profile(Some("wrok")).unwrap_err().to_string();
+    assert!(near.contains("did you mean work?"), "{near}");
+}
+
+#[test]
+fn what_cannot_be_a_profile_is_refused() {
+    let home = bare("profiles: {work: {}}");
+    for name in ["", "Work", "a b", "../x", "ä", &"x".repeat(41)] {
+        assert_eq!(home.create_profile(named(name)).unwrap_err().code(), "BAD_REQUEST", "{name}");
+    }
+    assert_eq!(home.create_profile(named("work")).unwrap_err().code(), "CONFLICT");
+    let wrong = [
+        NewProfile { color: Some("red".to_owned()), ..named("a") },
+        NewProfile { cdp_port: Some(9222), ..named("a") },
+        NewProfile { cdp_url: Some("ftp://user:geheim@x".to_owned()), ..named("a") },
+    ];
+    for new in wrong {
+        let error = home.create_profile(new).unwrap_err();
+        assert!(error.code() == "BAD_REQUEST" && !error.to_string().contains("geheim"), "{error}");
+    }
+    assert!(!home.path().join("profiles.json").exists());
+
+    let open = |text: &str, overrides: Overrides| {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config::parse(text, Path::new("config.yaml")).unwrap();
+        Control::open(Home::at(folder.path()), config, overrides).unwrap_err()
+    };
+    let wrong = open("browser: {profiles: {Work: {}}}", Overrides::default());
+    assert!(wrong.to_string().contains("Work"), "{wrong}");
+    let wrong = open("browser: {default_profile: ''}", Overrides::default());
+    assert!(wrong.to_string().contains("default_profile"), "{wrong}");
+    let missing = open("", Overrides { profile: Some("nobody".to_owned()), ..Overrides::default() });
+    assert_eq!(missing.code(), "PROFILE_NOT_FOUND");
+    let rule = open("browser: {navigation: {allow: ['http://']}}", Overrides::default());
+    assert!(rule.to_string().contains("browser.navigation"), "{rule}");
+}
+
+#[test]
+fn what_is_switched_off_starts_nothing() {
+    let home = bare("enabled: false");
+    let profile = home.main();
+    assert_eq!(profile.start(None, soon()).unwrap_err().code(), "BROWSER_DISABLED");
+    let new = NewTab { url: "http://127.0.0.1/".to_owned(), ..NewTab::default() };
+    let disabled = profile.open_tab(new, soon()).unwrap_err();
+    assert!(disabled.to_string().starts_with("Browser disabled in settings"), "{disabled}");
+    let status = profile.status();
+    assert!(!status.enabled && !status.running && status.pid.is_none() && profile.tabs().is_empty());
+    assert_eq!(profile.tab(None).unwrap_err().code(), "BROWSER_NOT_RUNNING");
+    assert_eq!(profile.dialogs(None).unwrap(), (vec![], vec![]));
+    profile.stop(soon()).unwrap();
+
+    // Nobody listens on port 1.
+    let home = bare("attach_only: true, cdp_port: 1");
+    let status = home.main().status();
+    assert!(status.attach_only && status.transport == "remote" && status.user_data_dir.is_none());
+    let nobody = home.main().start(None, soon()).unwrap_err();
+    assert!(nobody.to_string().contains("no browser reachable"), "{nobody}");
+    assert!(!home.path().join("profiles/cdpilot").exists());
+    assert_eq!(bare("attach_only: true").main().start(None, soon()).unwrap_err().code(), "CONFLICT");
+
+    let home = bare("control_url: 'http://10.1.2.3:18791'");
+    let elsewhere = home.main().start(None, soon()).unwrap_err();
+    assert!(elsewhere.to_string().contains("another machine"), "{elsewhere}");
+}
+
+#[test]
+fn a_persons_own_browser_profile_is_never_used() {
+    let own = cdpilot::browser::default_profiles().into_iter().next().expect("there are such folders");
+    for folder in [own.clone(), own.join("Default"), own.join("../").join(own.file_name().unwrap())] {
+        let home = bare(&format!("profiles: {{mine: {{user_data_dir: '{}'}}}}", folder.display()));
+        let refused = home.profile(Some("mine")).unwrap().start(None, soon()).unwrap_err();
+        assert!(refused.code() == "CONFLICT" && refused.to_string().contains("you use yourself"), "{refused}");
+        assert!(home.reset_profile("mine", soon()).is_err());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_browser_that_does_not_start_is_left_alone_for_a_while() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let (program, starts) = (folder.path().join("chrome"), folder.path().join("starts"));
+    std::fs::write(&program, format!("#!/bin/sh\necho >> '{}'\necho out of luck >&2\nexit 7\n", starts.display()))
+        .unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let overrides = Overrides { executable: Some(program), headless: Some(true), ..Overrides::default() };
+    let home = Homely::without_browser("", overrides);
+    let profile = home.main();
+    let count = || std::fs::read_to_string(&starts).unwrap().len();
+    let start = || profile.start(None, soon()).unwrap_err();
+    for n in 1..=3 {
+        let failed = start();
+        assert!(failed.code() == "BROWSER_ERROR" && failed.to_string().contains("out of luck"), "{failed}");
+        assert_eq!(count(), n);
+    }
+    let resting = start();
+    assert!(resting.code() == "BROWSER_ERROR" && resting.to_string().contains("failed to start 3 times"), "{resting}");
+    assert!(resting.to_string().contains("out of luck"), "{resting}");
+    let new = NewTab { url: "http://127.0.0.1/".to_owned(), ..NewTab::default() };
+    assert!(profile.open_tab(new, soon()).is_err());
+    assert_eq!(count(), 3, "nothing was started while it rests");
+    assert!(!profile.status().running);
+    profile.stop(Deadline::after_secs(20)).unwrap();
+    assert!(start().to_string().contains("out of luck"));
+    assert_eq!(count(), 4);
+}

@@ -1,0 +1,146 @@
+//! Tabs of a profile by name.
+
+use std::time::Duration;
+
+use cdpilot::control::{NewTab, TabInfo};
+use cdpilot::supervisor::{Kind, TargetId};
+
+use crate::support::chrome::soon;
+use crate::support::controlled::{Homely, event, run, seen, worth};
+
+fn labelled(home: &Homely, label: &str, background: bool) -> TabInfo {
+    let new = NewTab { url: home.site.url("a", "/"), label: Some(label.to_owned()), background };
+    home.main().open_tab(new, soon()).unwrap()
+}
+
+fn ids(tabs: &[TabInfo]) -> Vec<&str> {
+    tabs.iter().map(|tab| tab.tab_id.as_str()).collect()
+}
+
+#[test]
+fn tabs_are_named_found_limited_and_closed() {
+    let Some(home) = Homely::new("tabs: {max: 3, idle_minutes: 60}") else { return };
+    home.site.page("/", "<title>page</title><a id=a href='/pop' target=_blank>x</a>");
+    home.site.page("/pop", "<title>pop</title>");
+    let profile = home.main();
+
+    // Opening starts the browser, and takes the page that it opens with.
+    let first = labelled(&home, "main", false);
+    assert_eq!((first.tab_id.as_str(), first.title.as_str(), first.kind.as_str()), ("t1", "page", "page"));
+    assert_eq!((first.label.as_deref(), first.active, profile.tabs().len()), (Some("main"), true, 1));
+    let behind = labelled(&home, "behind", true);
+    assert_eq!((behind.tab_id.as_str(), behind.active), ("t2", false));
+    assert_eq!(profile.tab(None).unwrap().info.tab_id, "t1", "what is opened in the background is not the one meant");
+
+    // By every name.
+    for name in [&first.target_id, "t1", "main", &first.target_id.to_ascii_lowercase(), &first.target_id[..12]] {
+        assert_eq!(profile.tab(Some(name)).unwrap().info.target_id, first.target_id, "{name}");
+    }
+    let none = profile.tab(Some("mian")).unwrap_err();
+    assert!(none.code() == "TAB_NOT_FOUND" && none.to_string().contains("did you mean main?"), "{none}");
+
+    // A label moves to the tab that got it last.
+    let moved = profile.label("t2", "main").unwrap();
+    assert_eq!((moved.label.as_deref(), moved.active), (Some("main"), false));
+    assert_eq!(profile.tab(Some("main")).unwrap().info.tab_id, "t2");
+    assert!(profile.tabs()[0].label.is_none());
+    for bad in ["t7", "a b", ""] {
+        assert_eq!(profile.label("t1", bad).unwrap_err().code(), "BAD_REQUEST", "{bad}");
+    }
+
+    // At the limit: the one that was idle longest is named. A popup counts, and is not kept from opening.
+    let asked = profile.focus("t1", soon()).unwrap();
+    assert!(asked.active);
+    let before = profile.events().last();
+    run(&profile, "t1", "document.getElementById('a').click()");
+    seen(&profile, "the popup", |now| now.pages.iter().any(|page| &*page.title == "pop"));
+    let tabs = profile.tabs();
+    assert_eq!(ids(&tabs), ["t1", "t2", "t3"]);
+    event(&profile, before, Kind::TabOpened, &tabs[2].target_id);
+    let url = home.site.url("a", "/");
+    let full = profile.open_tab(NewTab { url: url.clone(), ..NewTab::default() }, soon()).unwrap_err();
+    assert!(full.code() == "TAB_LIMIT" && full.to_string().contains("idle longest: main"), "{full}");
+    assert_eq!(full.details().unwrap()["oldestIdle"], "main");
+    let params = serde_json::json!({ "url": url });
+    let raw = cdpilot::control::RawCall { method: "Target.createTarget".to_owned(), params, ..Default::default() };
+    assert_eq!(profile.raw(raw, soon()).unwrap_err().code(), "TAB_LIMIT");
+
+    // Closed: not meant any more, and no other one is taken for it.
+    profile.tab(Some("t3")).unwrap();
+    let closed = profile.close_tab("t3", soon()).unwrap();
+    assert_eq!(closed.target_id, tabs[2].target_id);
+    assert_eq!(ids(&profile.tabs()), ["t1", "t2"]);
+    assert!(profile.tabs().iter().all(|tab| !tab.active));
+    assert_eq!(profile.tab(None).unwrap_err().code(), "TAB_GONE");
+    assert_eq!(profile.tab(Some("t3")).unwrap_err().code(), "TAB_NOT_FOUND");
+    profile.tab(Some("t2")).unwrap();
+
+    // A beginning that fits several tabs.
+    let mut begin = String::new();
+    for _ in 0..40 {
+        let tabs = profile.tabs();
+        let (a, b) = (&tabs[0].target_id, &tabs[1].target_id);
+        if a[..1] == b[..1] {
+            begin = a[..1].to_owned();
+            break;
+        }
+        profile.close_tab(&tabs[1].tab_id, soon()).unwrap();
+        labelled(&home, "again", false);
+    }
+    let ambiguous = profile.tab(Some(&begin)).unwrap_err();
+    assert!(ambiguous.code() == "AMBIGUOUS_TARGET" && ambiguous.to_string().contains("again"), "{ambiguous}");
+
+    // Under a dialog of a frame, closing is as safe as otherwise.
+    home.site.page("/frames", "<iframe src='@b/alert'></iframe>");
+    home.site.page("/alert", "<script>setTimeout(() => alert('boo'))</script>");
+    let new = NewTab { url: home.site.url("a", "/frames"), ..NewTab::default() };
+    let blocked = profile.open_tab(new, soon()).unwrap();
+    seen(&profile, "the dialog", |now| !now.dialogs.is_empty());
+    assert_eq!(profile.status().pending_dialogs, 1);
+    profile.close_tab(&blocked.tab_id, soon()).unwrap();
+    assert!(profile.status().running);
+
+    // Idle ones are closed, but for those that nobody asked for; the last page of a browser has a successor.
+    let pid = profile.status().pid;
+    assert_eq!(home.sweep(Duration::from_secs(59 * 60), soon()).0, 0);
+    assert_eq!(home.sweep(Duration::from_secs(61 * 60), soon()).0, 2);
+    let left = profile.tabs();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!((left[0].url.as_str(), profile.status().pid), ("about:blank", pid));
+    let reused = home.open("/");
+    assert_eq!((reused.target_id.as_str(), profile.tabs().len()), (left[0].target_id.as_str(), 1));
+}
+
+#[test]
+fn pages_of_the_browser_itself_are_no_tabs_and_a_used_page_is_not_taken_for_another() {
+    let Some(home) = Homely::new("") else { return };
+    home.site.page("/", "<title>page</title>");
+    let profile = home.started();
+    // Somebody looks at the empty page, so it is theirs.
+    assert_eq!(worth(&profile, None, "document.title = 'mine'"), "mine");
+    let first = profile.tabs()[0].clone();
+    let opened = home.open("/");
+    assert_ne!(opened.target_id, first.target_id);
+    assert_eq!(profile.tabs().len(), 2);
+    let supervisor = profile.running().unwrap().supervisor().clone();
+    let params = serde_json::json!({ "url": "chrome://newtab/" });
+    let made = supervisor.browser_raw("Target.createTarget", &params, soon()).unwrap();
+    let hidden = TargetId::from(made["targetId"].as_str().unwrap());
+    seen(&profile, "the page", |now| now.page(hidden.as_str()).is_some_and(|page| page.url.starts_with("chrome:")));
+    assert_eq!(profile.tabs().len(), 2);
+    assert_eq!(profile.status().tabs, 2);
+    assert_eq!(profile.tab(Some(hidden.as_str())).unwrap_err().code(), "TAB_NOT_FOUND");
+    // An address that cannot be reached leaves no tab behind.
+    let url = "http://127.0.0.1:1/".to_owned();
+    let failed = profile.open_tab(NewTab { url, ..NewTab::default() }, soon()).unwrap_err();
+    assert!(failed.code() == "BROWSER_ERROR" && failed.to_string().contains("ERR_"), "{failed}");
+    for bad in ["example", "", "//x"] {
+        let error = profile.open_tab(NewTab { url: bad.to_owned(), ..NewTab::default() }, soon()).unwrap_err();
+        assert_eq!(error.code(), "BAD_REQUEST", "{bad}");
+    }
+    assert_eq!(profile.tabs().len(), 2);
+    // After a stop on request nothing was used yet.
+    profile.stop(soon()).unwrap();
+    profile.start(None, soon()).unwrap();
+    assert_eq!(profile.tab(None).unwrap().info.url, "about:blank");
+}

@@ -1,0 +1,345 @@
+//! Who may ask: over sockets, with the gate of the control server.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+
+use cdpilot::config::Token;
+use cdpilot::server::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
+use cdpilot::server::{Gate, Tickets};
+use http::StatusCode;
+use proptest::prelude::*;
+
+use crate::support::raw::{Got, Raw};
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+struct Desk(Gate);
+
+impl Handler for Desk {
+    fn admit(&self, head: &Head) -> Result<(), Answer> {
+        self.0.check(head)
+    }
+
+    fn lane(&self, _: &Head) -> Lane {
+        Lane::Control
+    }
+
+    fn handle(&self, _: Request) -> Answer {
+        Answer::bytes(StatusCode::OK, "text/plain", b"in".to_vec())
+    }
+}
+
+struct Guarded {
+    server: HttpServer,
+    tickets: Arc<Tickets>,
+    port: u16,
+}
+
+fn guarded() -> Guarded {
+    let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let allowed = ["Pilot.Example.com".to_owned(), "other.example:8443".to_owned(), "bad:port".to_owned()];
+    let gate = Gate::new(Token::given(TOKEN), listener.address(), &allowed);
+    let tickets = Arc::clone(gate.tickets());
+    let port = listener.address().port();
+    Guarded { server: HttpServer::start(listener, Limits::default(), Arc::new(Desk(gate))).unwrap(), tickets, port }
+}
+
+impl Guarded {
+    /// Sends a head in which `PORT` stands for ours.
+    #[track_caller]
+    fn ask(&self, first: &str, headers: &[&str]) -> Got {
+        let head = format!("{first} HTTP/1.1\r\n{}\r\n\r\n", headers.join("\r\n"));
+        Raw::to(&self.server).send(head.replace("PORT", &self.port.to_string())).answer()
+    }
+
+    /// The status and, of a failure, the code.
+    #[track_caller]
+    fn told(&self, first: &str, headers: &[&str]) -> (u16, String) {
+        let got = self.ask(first, headers);
+        assert!(!got.text().contains(TOKEN), "{}", got.text());
+        (got.status, if got.status >= 400 { got.code() } else { String::new() })
+    }
+
+    /// With a good host and token.
+    #[track_caller]
+    fn with(&self, more: &str) -> (u16, String) {
+        let token = format!("Authorization: Bearer {TOKEN}");
+        self.told("GET /tabs", &["Host: 127.0.0.1:PORT", &token, more])
+    }
+
+    /// The cookie that a ticket is exchanged for.
+    #[track_caller]
+    fn session(&self) -> String {
+        let ticket = self.tickets.issue().unwrap();
+        let got = self.ask(&format!("GET /?ticket={ticket}"), &["Host: 127.0.0.1:PORT", "Sec-Fetch-Site: none"]);
+        assert_eq!((got.status, got.header("location")), (303, Some("/")));
+        got.header("set-cookie").unwrap().to_owned()
+    }
+}
+
+fn refused(status: u16, code: &str) -> (u16, String) {
+    (status, code.to_owned())
+}
+
+fn in_() -> (u16, String) {
+    (200, String::new())
+}
+
+#[test]
+fn the_token_opens_every_route_and_nothing_else_does() {
+    let guarded = guarded();
+    let host = "Host: 127.0.0.1:PORT";
+    let short = &TOKEN[..63];
+    for good in [format!("Authorization: Bearer {TOKEN}"), format!("authorization: bearer  {TOKEN}")] {
+        assert_eq!(guarded.told("GET /tabs", &[host, &good]), in_(), "{good}");
+    }
+    for bad in [
+        "X: none".to_owned(),
+        "Authorization: ".to_owned(),
+        "Authorization: Bearer".to_owned(),
+        "Authorization: Bearer ".to_owned(),
+        format!("Authorization: {TOKEN}"),
+        format!("Authorization: Basic {TOKEN}"),
+        format!("Authorization: Bearer {short}"),
+        format!("Authorization: Bearer {short}0"),
+        format!("Authorization: Bearer {TOKEN}0"),
+        format!("Authorization: Bearer {TOKEN}\r\nAuthorization: Bearer {TOKEN}"),
+        format!("X-Token: {TOKEN}"),
+        format!("Cookie: cdpilot_session={TOKEN}"),
+        format!("Cookie: token={TOKEN}"),
+    ] {
+        for route in [
+            "GET /tabs",
+            "GET /",
+            "POST /act",
+            "DELETE /tabs/t1",
+            "OPTIONS /tabs",
+            "GET /nothing",
+            "GET /health/",
+            "POST /health",
+            "GET //health",
+        ] {
+            assert_eq!(guarded.told(route, &[host, &bad]), refused(401, "UNAUTHORIZED"), "{route} {bad}");
+        }
+    }
+    let got = guarded.ask("GET /tabs", &[host]);
+    assert_eq!((got.header("www-authenticate"), got.closes()), (Some("Bearer"), true));
+    // Never in the address.
+    for query in ["token", "access_token", "ticket", "key"] {
+        assert_eq!(guarded.told(&format!("GET /?{query}={TOKEN}"), &[host]), refused(401, "UNAUTHORIZED"), "{query}");
+    }
+    // Health needs none.
+    assert_eq!(guarded.told("GET /health", &[host]), in_());
+    assert_eq!(guarded.told("GET /health?x=1", &[host]), in_());
+}
+
+#[test]
+fn the_host_must_be_ours() {
+    let guarded = guarded();
+    let token = format!("Authorization: Bearer {TOKEN}");
+    for good in [
+        "127.0.0.1:PORT",
+        "localhost:PORT",
+        "LocalHost:PORT",
+        "[::1]:PORT",
+        "pilot.example.com",
+        "PILOT.example.com:PORT".to_lowercase().replace("port", "PORT").as_str(),
+        "other.example:8443",
+    ] {
+        assert_eq!(guarded.told("GET /tabs", &[&format!("Host: {good}"), &token]), in_(), "{good}");
+    }
+    for bad in [
+        "",
+        "127.0.0.1",
+        "127.0.0.1:",
+        "127.0.0.1:1",
+        "127.0.0.1:PORT0",
+        "127.0.0.1:+PORT",
+        "127.0.0.1:PORT:PORT",
+        "127.0.0.2:PORT",
+        "127.1:PORT",
+        "2130706433:PORT",
+        "localhost",
+        "localhost.:PORT",
+        "localhost:80",
+        "[::1]",
+        "::1:PORT",
+        "[::1]x:PORT",
+        "[::ffff:127.0.0.1]:PORT",
+        "0.0.0.0:PORT",
+        "evil.example:PORT",
+        "127.0.0.1.evil.example:PORT",
+        "evil.example@127.0.0.1:PORT",
+        "127.0.0.1:PORT,evil.example",
+        "127.0.0.1:PORT/",
+        "pilot.example.com:1",
+        "other.example",
+        "other.example:PORT",
+        "x.pilot.example.com",
+        "pilot.example.com.",
+    ] {
+        let host = format!("Host: {bad}");
+        for route in ["GET /tabs", "GET /health", "POST /act", "GET /?ticket=x"] {
+            assert_eq!(guarded.told(route, &[&host, &token]), refused(403, "FORBIDDEN_HOST"), "{route} {bad:?}");
+        }
+    }
+    // A target that names the host counts beside the header.
+    assert_eq!(guarded.told("GET http://localhost:PORT/tabs", &["Host: 127.0.0.1:PORT", &token]), in_());
+    assert_eq!(
+        guarded.told("GET http://evil.example/tabs", &["Host: 127.0.0.1:PORT", &token]),
+        refused(403, "FORBIDDEN_HOST")
+    );
+    assert_eq!(
+        guarded.told("GET http://127.0.0.1:PORT/tabs", &["Host: evil.example", &token]),
+        refused(403, "FORBIDDEN_HOST")
+    );
+    // None at all.
+    let mut old = Raw::to(&guarded.server);
+    assert_eq!(old.send(format!("GET /health HTTP/1.0\r\n{token}\r\n\r\n")).answer().code(), "FORBIDDEN_HOST");
+    assert_eq!(guarded.told("GET /health", &[&token]), refused(400, "BAD_REQUEST"));
+}
+
+#[test]
+fn pages_of_others_may_not_ask() {
+    let guarded = guarded();
+    for good in [
+        "Origin: http://127.0.0.1:PORT",
+        "Origin: http://LOCALHOST:PORT",
+        "Origin: http://[::1]:PORT",
+        "Origin: https://pilot.example.com",
+        "Origin: http://pilot.example.com",
+        "Sec-Fetch-Site: same-origin",
+        "Sec-Fetch-Site: none",
+    ] {
+        let good = if good.contains("LOCAL") { good.replace("LOCALHOST", "LocalHost") } else { good.to_owned() };
+        assert_eq!(guarded.with(&good), in_(), "{good}");
+    }
+    for bad in [
+        "Origin: null",
+        "Origin: ",
+        "Origin: http://evil.example",
+        "Origin: http://127.0.0.1",
+        "Origin: http://127.0.0.1:1",
+        "Origin: https://127.0.0.1:PORT",
+        "Origin: file://",
+        "Origin: 127.0.0.1:PORT",
+        "Origin: http://127.0.0.1:PORT/",
+        "Origin: http://127.0.0.1:PORT http://evil.example",
+        "Origin: chrome-extension://127.0.0.1:PORT",
+        "Origin: http://127.0.0.1:PORT\r\nOrigin: http://evil.example",
+        "Sec-Fetch-Site: cross-site",
+        "Sec-Fetch-Site: same-site",
+        "Sec-Fetch-Site: ",
+        "Sec-Fetch-Site: none\r\nSec-Fetch-Site: cross-site",
+        "Origin: http://127.0.0.1:PORT\r\nSec-Fetch-Site: same-site",
+    ] {
+        assert_eq!(guarded.with(bad), refused(403, "FORBIDDEN_ORIGIN"), "{bad}");
+        assert_eq!(
+            guarded.told("GET /health", &["Host: 127.0.0.1:PORT", bad]),
+            refused(403, "FORBIDDEN_ORIGIN"),
+            "{bad}"
+        );
+    }
+    // A preflight is answered like any other request, without a word of CORS.
+    let preflight = ["Host: 127.0.0.1:PORT", "Origin: http://evil.example", "Access-Control-Request-Method: POST"];
+    let got = guarded.ask("OPTIONS /act", &preflight);
+    assert_eq!((got.status, got.code().as_str()), (403, "FORBIDDEN_ORIGIN"));
+    assert!(!got.headers.iter().any(|(name, _)| name.starts_with("access-control")));
+}
+
+#[test]
+fn a_ticket_becomes_a_session_once() {
+    let guarded = guarded();
+    let host = "Host: 127.0.0.1:PORT";
+    let ticket = guarded.tickets.issue().unwrap();
+    assert!(ticket.len() == 64 && ticket.bytes().all(|b| b.is_ascii_hexdigit()), "{ticket}");
+    // On `GET /` only.
+    for route in ["GET /tabs", "POST /", "HEAD /x", "GET /health/"] {
+        let route = format!("{route}?ticket={ticket}");
+        if !route.starts_with("HEAD") {
+            assert_eq!(guarded.told(&route, &[host]), refused(401, "UNAUTHORIZED"), "{route}");
+        }
+    }
+    // Not for a page of others, and not burnt by it.
+    let first = format!("GET /?ticket={ticket}");
+    assert_eq!(guarded.told(&first, &[host, "Sec-Fetch-Site: cross-site"]), refused(403, "FORBIDDEN_ORIGIN"));
+    let got = guarded.ask(&first, &[host, "Accept: text/html", "Sec-Fetch-Site: none"]);
+    assert_eq!(
+        (got.status, got.header("location"), got.header("referrer-policy")),
+        (303, Some("/"), Some("no-referrer"))
+    );
+    let set = got.header("set-cookie").unwrap();
+    let (pair, attributes) = set.split_once("; ").unwrap();
+    assert_eq!(attributes, "HttpOnly; SameSite=Strict; Path=/");
+    let value = pair.strip_prefix("cdpilot_session=").unwrap();
+    assert!(value.len() == 64 && value != ticket);
+    assert_eq!(guarded.told(&first, &[host]), refused(401, "UNAUTHORIZED"), "twice");
+    // Who is in already is only sent on when the page is loaded again.
+    let again = guarded.ask(&first, &[host, &format!("Cookie: {pair}")]);
+    assert_eq!((again.status, again.header("location"), again.header("set-cookie")), (303, Some("/"), None));
+    // Of many tickets only so many are kept, the newest.
+    let many: Vec<String> = (0..65).map(|_| guarded.tickets.issue().unwrap()).collect();
+    assert_eq!(guarded.told(&format!("GET /?ticket={}", many[0]), &[host]), refused(401, "UNAUTHORIZED"));
+    assert_eq!(guarded.told(&format!("GET /?ticket={}", many[64]), &[host]).0, 303);
+}
+
+#[test]
+fn a_session_is_for_our_own_pages() {
+    let guarded = guarded();
+    let host = "Host: 127.0.0.1:PORT";
+    let set = guarded.session();
+    let cookie = format!("Cookie: a=b; {}; c=d", set.split(';').next().unwrap());
+    assert_eq!(guarded.told("GET /tabs", &[host, &cookie]), in_());
+    assert_eq!(guarded.told("GET /tabs", &[host, &cookie, "Sec-Fetch-Site: same-origin"]), in_());
+    assert_eq!(
+        guarded.told("GET /tabs", &[host, &cookie, "Sec-Fetch-Site: same-site"]),
+        refused(403, "FORBIDDEN_ORIGIN")
+    );
+    for method in ["POST", "DELETE", "PUT", "PATCH", "WHATEVER"] {
+        let route = format!("{method} /act");
+        // The browser says where it comes from; what does not may be anything.
+        assert_eq!(guarded.told(&route, &[host, &cookie]), refused(403, "FORBIDDEN_ORIGIN"), "{method}");
+        assert_eq!(
+            guarded.told(&route, &[host, &cookie, "Sec-Fetch-Site: none"]),
+            refused(403, "FORBIDDEN_ORIGIN"),
+            "{method}"
+        );
+        assert_eq!(guarded.told(&route, &[host, &cookie, "Sec-Fetch-Site: same-origin"]), in_(), "{method}");
+        assert_eq!(guarded.told(&route, &[host, &cookie, "Origin: http://localhost:PORT"]), in_(), "{method}");
+    }
+    // A wrong token is not made good by a cookie.
+    assert_eq!(guarded.told("GET /tabs", &[host, &cookie, "Authorization: Bearer x"]), refused(401, "UNAUTHORIZED"));
+    let wrong = format!("Cookie: cdpilot_session={}", "0".repeat(64));
+    assert_eq!(guarded.told("GET /tabs", &[host, &wrong]), refused(401, "UNAUTHORIZED"));
+    // Another server's tickets and sessions are its own.
+    let other = self::guarded();
+    assert_eq!(other.told("GET /tabs", &[host, &cookie]), refused(401, "UNAUTHORIZED"));
+}
+
+#[test]
+fn nothing_secret_is_shown() {
+    let gate = Gate::new(Token::given(TOKEN), SocketAddr::from(([127, 0, 0, 1], 1)), &[]);
+    let ticket = gate.tickets().issue().unwrap();
+    let shown = format!("{gate:?}");
+    assert!(!shown.contains(TOKEN) && !shown.contains(&ticket), "{shown}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn no_other_host_or_origin_gets_in(name in "[a-z0-9.:@\\[\\]-]{0,20}", port in proptest::option::of(any::<u16>()), origin in any::<bool>()) {
+        static GUARDED: OnceLock<Guarded> = OnceLock::new();
+        let guarded = GUARDED.get_or_init(guarded);
+        let host = name + &port.map(|port| format!(":{port}")).unwrap_or_default();
+        let ours = ["127.0.0.1", "localhost", "[::1]", "pilot.example.com"].map(|name| format!("{name}:{}", guarded.port));
+        prop_assume!(!ours.contains(&host) && host != "pilot.example.com" && host != "other.example:8443");
+        let token = format!("Authorization: Bearer {TOKEN}");
+        let (status, _) = if origin {
+            guarded.told("GET /tabs", &["Host: 127.0.0.1:PORT", &format!("Origin: http://{host}"), &token])
+        } else {
+            guarded.told("GET /tabs", &[&format!("Host: {host}"), &token])
+        };
+        prop_assert_eq!(status, 403);
+    }
+}

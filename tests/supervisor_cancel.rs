@@ -1,0 +1,97 @@
+//! Waits that nobody wants any more.
+
+use std::time::{Duration, Instant};
+
+use cdpilot::page::{Act, Error as PageError};
+use cdpilot::supervisor::{Error, FrameRef};
+use cdpilot::sync::{Cancel, Deadline};
+use parking_lot::Mutex;
+use serde_json::json;
+
+use crate::support::chrome::soon;
+use crate::support::paged::Paged;
+
+/// How soon a wait is to end, with room for a machine that is busy.
+const SOON: Duration = Duration::from_secs(20);
+
+/// Starts something that waits for a minute, cancels it once it is under way, and gives what came of it.
+fn cancelled<T: Send>(paged: &Paged, under_way: &str, work: impl FnOnce() -> T + Send) -> T {
+    let cancel = Cancel::new();
+    let outcome = Mutex::new(None);
+    let mut asked = Instant::now();
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| *outcome.lock() = Some(cancel.run(work)));
+        // The page says when it has come so far.
+        if !under_way.is_empty() {
+            let script = format!(
+                "new Promise(done => {{ (function look() {{ ({under_way}) ? done(1) : setTimeout(look, 5) }})() }})"
+            );
+            paged.eval(&script);
+        }
+        asked = Instant::now();
+        cancel.set();
+        worker.join().unwrap();
+    });
+    assert!(asked.elapsed() < SOON, "it ended {:?} after it was cancelled", asked.elapsed());
+    outcome.into_inner().unwrap()
+}
+
+#[test]
+fn waits_end_when_nobody_wants_them_any_more() {
+    let Some(paged) = Paged::showing("cancel", "<title>cancel</title><button>press</button>") else { return };
+    let long = || Deadline::after_secs(60);
+    let top = paged.top();
+    let calls = || paged.supervisor().connection().counters().in_flight;
+    let before = calls();
+
+    let script = "window.begun = 1; new Promise(() => {})";
+    let outcome = cancelled(&paged, "window.begun === 1", || paged.supervisor().evaluate(&top, script, long()));
+    assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
+    assert_eq!(calls(), before, "nothing is left of the call");
+
+    for wanted in [
+        json!({"kind": "wait", "text": "never there"}),
+        json!({"kind": "wait", "selector": "#never"}),
+        json!({"kind": "wait", "url": "**/never"}),
+        json!({"kind": "wait", "fn": "window.begun = 2, false"}),
+        json!({"kind": "wait", "timeMs": 60000}),
+        json!({"kind": "click", "selector": "#never"}),
+        json!({"kind": "evaluate", "fn": "new Promise(() => {})"}),
+    ] {
+        let act = Act::parse(wanted.clone()).unwrap();
+        let under_way =
+            if wanted.get("fn").is_some_and(|fun| fun != "new Promise(() => {})") { "window.begun === 2" } else { "1" };
+        let outcome = cancelled(&paged, under_way, || paged.tab.act(&act, long()));
+        assert!(matches!(outcome, Err(PageError::Supervisor(Error::Cancelled))), "{wanted}: {outcome:?}");
+    }
+    // Nothing the browser will ever tell.
+    let outcome = cancelled(&paged, "", || paged.supervisor().wait_until(long(), |_| false));
+    assert!(outcome.is_none());
+    let last = paged.supervisor().log().last();
+    let outcome = cancelled(&paged, "", || paged.supervisor().log().wait_since(last + 1000, 1, long()));
+    assert!(outcome.entries.is_empty());
+    assert_eq!(calls(), before);
+    // The page is as it was, and so is whoever waits without being cancelled.
+    assert_eq!(paged.eval("document.title"), "cancel");
+    paged.supervisor().caught_up(soon()).unwrap();
+}
+
+#[test]
+fn a_navigation_that_nobody_waits_for_is_given_up() {
+    let Some(paged) = Paged::showing("cancel-nav", "start") else { return };
+    let held = crate::support::site::Held::default();
+    paged.site.put("/slow", crate::support::site::Answer::html("slow").held_by(&held));
+    let cancel = Cancel::new();
+    let (top, url) = (paged.top(), paged.site.url("a", "/slow"));
+    let outcome = std::thread::scope(|scope| {
+        let going = scope.spawn(|| cancel.run(|| paged.supervisor().navigate(&top, &url, Deadline::after_secs(60))));
+        paged.site.wait_asked("a.localhost/slow", 1);
+        cancel.set();
+        going.join().unwrap()
+    });
+    assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
+    assert!(matches!(cancel.run(|| paged.supervisor().evaluate(&FrameRef::Top, "1", soon())), Err(Error::Cancelled)));
+    held.let_go();
+    let now = paged.supervisor().wait_until(soon(), |now| now.pages[0].url.ends_with("/slow"));
+    assert!(now.is_some(), "the browser goes there all the same");
+}

@@ -1,0 +1,340 @@
+//! Where pages may go, held against a browser: what is refused is not asked for.
+
+use std::net::IpAddr;
+
+use cdpilot::browser::{Browser, TransportKind};
+use cdpilot::cdp::protocol::page::Navigate;
+use cdpilot::supervisor::{
+    BridgeMode, Error, FrameRef, Kind, Login, NavigationPolicy, Page, PageState, SupervisorOptions,
+};
+use serde_json::{Value, json};
+
+use crate::support::chrome::{ACCEPT, Task, options, soon, top_of};
+use crate::support::site::{Answer, Held, Site};
+
+/// `b.localhost` is where nobody may go.
+fn without_b(name: &str) -> SupervisorOptions {
+    let policy = NavigationPolicy::new(&[] as &[&str], &["b.localhost"], true, false).unwrap();
+    SupervisorOptions { navigation: Some(policy), ..SupervisorOptions::task(name) }
+}
+
+fn start(options: SupervisorOptions) -> Option<Task> {
+    let task = Task::shared_with(options)?;
+    task.site.page("/", "start");
+    task.site.page("/good", "good");
+    task.site.put("/to-b", redirect(&task.site.url("b", "/secret")));
+    task.site.put("/twice", redirect("/to-b"));
+    task.site.page("/secret", "secret");
+    task.go(&task.site.url("a", "/"));
+    Some(task)
+}
+
+fn redirect(to: &str) -> Answer {
+    Answer::html("").status("302 Found").header("Location", to)
+}
+
+/// The reason of a refusal.
+fn reason<T: std::fmt::Debug>(outcome: Result<T, Error>) -> String {
+    match outcome {
+        Err(error @ Error::NavigationBlocked { .. }) => {
+            assert_eq!(error.code(), "NAVIGATION_BLOCKED");
+            error.to_string()
+        }
+        other => panic!("not blocked: {other:?}"),
+    }
+}
+
+/// Waits until the log tells of so many navigations to an address that were blocked.
+fn blocked(task: &Task, url: &str, times: usize) -> Value {
+    let deadline = soon();
+    loop {
+        let last = task.log().last();
+        let told = task.log().since(0, usize::MAX).entries.into_iter().filter(|e| e.kind == Kind::NavigationBlocked);
+        let told: Vec<Value> = told.map(|entry| serde_json::from_str(entry.data.get()).unwrap()).collect();
+        let here: Vec<&Value> = told.iter().filter(|told| told["url"].as_str().unwrap().ends_with(url)).collect();
+        if let Some(found) = here.get(times - 1) {
+            return (*found).clone();
+        }
+        assert!(!deadline.passed(), "{url} was not blocked {times} times: {told:#?}");
+        let _ = task.log().wait_since(last, 1, deadline);
+    }
+}
+
+/// The pages beside the first.
+fn others(task: &Task) -> Vec<Page> {
+    let first = task.target();
+    task.snapshot().pages.iter().filter(|page| page.target_id != first).cloned().collect()
+}
+
+fn close_others(task: &Task) {
+    for page in others(task) {
+        let _ = task.close_page(&page.target_id, soon());
+    }
+}
+
+#[test]
+fn a_page_stays_where_it_is_when_it_may_not_go_on() {
+    let Some(task) = start(without_b("nav-stay")) else { return };
+    let (a, b) = (|path: &str| task.site.url("a", path), |path: &str| task.site.url("b", path));
+    let at = |url: &str| assert_eq!(task.eval("location.href"), json!(url));
+
+    let told = reason(task.navigate(&FrameRef::Top, &b("/secret?token=1"), soon()));
+    assert!(told.contains("b.localhost") && told.contains("browser.navigation.block"), "{told}");
+    assert!(!told.contains("token"), "{told}");
+    assert_eq!(reason(task.check_navigation(&b("/secret?token=1"), soon())), told);
+    assert!(task.check_navigation(&a("/good"), soon()).is_ok());
+    reason(task.open_page(&b("/"), None, soon()));
+    at(&a("/"));
+
+    // Redirects, one and two of them.
+    for path in ["/to-b", "/twice"] {
+        let told = reason(task.navigate(&FrameRef::Top, &a(path), soon()));
+        assert!(told.contains("/secret"), "{told}");
+        at(&a("/"));
+    }
+    // By itself: a script, a link, a form, a refresh.
+    for (times, script) in [
+        "location = LINK",
+        "document.body.innerHTML = `<a href='${LINK}'>go</a>`; document.querySelector('a').click()",
+        "document.body.innerHTML = `<form method=post action='${LINK}'>`; document.querySelector('form').submit()",
+        "document.head.innerHTML = `<meta http-equiv=refresh content='0;url=${LINK}'>`",
+    ]
+    .iter()
+    .enumerate()
+    {
+        task.eval(&format!("{{ const LINK = '{}'; {script} }}; 1", b("/by-itself")));
+        let told = blocked(&task, "/by-itself", times + 1);
+        assert_eq!((&told["main"], &told["frame_id"]), (&json!(true), &json!(task.top())));
+        at(&a("/"));
+    }
+    // A reload that leads elsewhere by now.
+    task.go(&a("/good"));
+    task.site.put("/good", redirect(&b("/moved")));
+    reason(task.reload(&FrameRef::Top, soon()));
+    at(&a("/good"));
+    // And it goes on where it may.
+    task.site.page("/good", "better");
+    task.go(&a("/good"));
+    assert_eq!(task.eval("document.body.textContent"), json!("better"));
+    assert_eq!(task.site.asked_of("b.localhost"), [""; 0]);
+}
+
+#[test]
+fn frames_and_popups_are_held_to_it_from_their_first_request() {
+    let Some(task) = start(without_b("nav-frames")) else { return };
+    let site = &task.site;
+    site.page("/framed", "<iframe name=bad src='@b/inner'></iframe><iframe name=led src='/to-b'></iframe><iframe name=other src='@c/nested'></iframe>");
+    site.page("/nested", "nested<iframe name=deep src='@b/deep'></iframe>");
+    task.go(&site.url("a", "/framed"));
+    for url in ["/inner", "/secret", "/deep"] {
+        let told = blocked(&task, url, 1);
+        assert_eq!(told["main"], json!(false), "{told}");
+    }
+    let nested = task.frame("/nested");
+    assert!(nested.is_oopif);
+    task.eval_in(
+        &nested.frame_id,
+        "document.querySelector('iframe').src = '@b/again'.replace('@b/', 'http://b.localhost:1/'); 1",
+    );
+    blocked(&task, "/again", 1);
+    // It is the frame that is kept, not its page.
+    assert!(task.snapshot().pages[0].blocked.is_none());
+
+    for (name, script) in [
+        ("plain", "open(LINK)"),
+        ("unrelated", "open(LINK, '', 'noopener')"),
+        ("led", "open(LED)"),
+        (
+            "link",
+            "document.body.innerHTML = `<a target=_blank href='${LINK}'>go</a>`; document.querySelector('a').click()",
+        ),
+        ("later", "const it = open('about:blank'); it.location = LINK"),
+    ] {
+        let (link, led) = (site.url("b", &format!("/popup-{name}")), site.url("a", &format!("/led-{name}")));
+        site.put(&format!("/led-{name}"), redirect(&link));
+        task.eval(&format!("{{ const LINK = '{link}', LED = '{led}'; {script} }}; 1"));
+        blocked(&task, &format!("/popup-{name}"), 1);
+        let blank = |page: &Page| page.state == PageState::Ready && matches!(&*page.url, "about:blank" | "");
+        let now = task.until(name, |now| now.pages.iter().skip(1).any(|page| blank(page) && page.blocked.is_some()));
+        let popup = now.pages[1].clone();
+        assert_eq!(
+            task.evaluate(&FrameRef::TopOf(popup.target_id), "location.href", soon()).unwrap().value,
+            json!("about:blank")
+        );
+        close_others(&task);
+        task.until("no popup", |now| now.pages.len() == 1);
+    }
+    // One that we open ourselves, led away.
+    let opened = task.open_page(&site.url("a", "/twice"), None, soon()).unwrap();
+    let now = task.until("its refusal", |now| now.page(opened.as_str()).is_some_and(|page| page.blocked.is_some()));
+    assert!(now.page(opened.as_str()).unwrap().blocked.as_ref().unwrap().url.ends_with("/secret"));
+    // And some that may go where they want.
+    for _ in 0..5 {
+        let opened = task.open_page(&site.url("c", "/good"), None, soon()).unwrap();
+        let top = FrameRef::TopOf(opened.clone());
+        task.until("the page", |now| now.page(opened.as_str()).is_some_and(|page| page.url.ends_with("/good")));
+        task.loaded(&top);
+        assert_eq!(task.evaluate(&top, "document.body.textContent", soon()).unwrap().value, json!("good"));
+    }
+    assert_eq!(site.asked_of("b.localhost"), [""; 0]);
+}
+
+#[test]
+fn what_makes_no_request_is_sent_away() {
+    let Some(task) = start(without_b("nav-schemes")) else { return };
+    let home = task.site.url("a", "/");
+    let file = tempfile::NamedTempFile::with_suffix(".html").unwrap();
+    std::fs::write(file.path(), "<title>a file</title>").unwrap();
+    let file = format!("file://{}", file.path().display());
+    for url in [&*file, "chrome://version/", "javascript:document.title='run'", "view-source:about:blank"] {
+        reason(task.navigate(&FrameRef::Top, url, soon()));
+        reason(task.open_page(url, None, soon()));
+    }
+    assert_eq!(task.eval("location.href + document.title"), json!(home));
+    // Past the check, as somebody else's client would: it is not shown, or not for long.
+    for url in [&*file, "chrome://version/"] {
+        let _ = task.call(&FrameRef::Top, &Navigate::new(url), soon());
+        blocked(&task, url, 1);
+        task.until("another page", |now| top_of(now).is_some_and(|top| [&*home, "about:blank"].contains(&&*top.url)));
+        let shows = task.eval("location.href + document.title");
+        assert!([&*home, "about:blank"].contains(&shows.as_str().unwrap()), "{shows}");
+        task.go(&home);
+    }
+    // What pages make up themselves passes.
+    task.navigate(&FrameRef::Top, "data:text/html,<title>made up</title>", soon()).unwrap();
+    task.loaded(&FrameRef::Top);
+    assert_eq!(task.eval("document.title"), json!("made up"));
+    task.go(&home);
+    let made = task.eval("URL.createObjectURL(new Blob(['<title>blob</title>'], {type: 'text/html'}))");
+    task.navigate(&FrameRef::Top, made.as_str().unwrap(), soon()).unwrap();
+    task.loaded(&FrameRef::Top);
+    assert_eq!(task.eval("document.title"), json!("blob"));
+    let script = "const f = document.createElement('iframe'); f.srcdoc = 'inside'; document.body.append(f);
+        new Promise(done => f.onload = () => done(f.contentDocument.body.textContent))";
+    assert_eq!(task.eval(script), json!("inside"));
+}
+
+/// What names of the tests lead to, for us; the browser is told that all of them are this machine.
+fn names(host: &str) -> Vec<IpAddr> {
+    let address = match host {
+        "metadata.test" => "169.254.169.254",
+        "inner.test" | "named.test" => "10.0.0.1",
+        "slow.test" => {
+            slow().wait();
+            "8.8.8.8"
+        }
+        "gone.test" => return Vec::new(),
+        _ => "8.8.8.8",
+    };
+    vec![address.parse().unwrap()]
+}
+
+/// Holds the look-up of `slow.test`.
+fn slow() -> &'static Held {
+    static SLOW: std::sync::LazyLock<Held> = std::sync::LazyLock::new(Held::default);
+    &SLOW
+}
+
+/// A browser for which every name below `.test` is this machine.
+fn named(options_of: SupervisorOptions) -> Option<Task> {
+    let mut launch = options(TransportKind::Pipe)?;
+    launch.extra_args.push("--host-resolver-rules=MAP *.test 127.0.0.1".to_owned());
+    let supervisor = cdpilot::supervisor::Supervisor::start(Browser::launch(&launch).unwrap(), options_of).unwrap();
+    Some(Task::over(supervisor))
+}
+
+fn at(site: &Site, host: &str, path: &str) -> String {
+    site.url("1", path).replace("127.0.0.1", host)
+}
+
+#[test]
+fn names_are_looked_up_before_a_page_goes_there() {
+    let policy = NavigationPolicy::new(&["*.test", "named.test"], &[] as &[&str], false, false).unwrap();
+    let policy = policy.with_names(names);
+    let options = SupervisorOptions { navigation: Some(policy), ..SupervisorOptions::task("nav-names") };
+    let Some(task) = named(options) else { return };
+    let site = &task.site;
+    site.page("/", "page");
+    for (host, part) in [("metadata.test", "169.254.169.254"), ("inner.test", "10.0.0.1")] {
+        let told = reason(task.navigate(&FrameRef::Top, &at(site, host, "/"), soon()));
+        assert!(told.contains(part), "{told}");
+    }
+    for host in ["open.test", "named.test", "gone.test"] {
+        task.go(&at(site, host, "/"));
+    }
+    site.put("/away", redirect(&at(site, "inner.test", "/secret")));
+    reason(task.navigate(&FrameRef::Top, &at(site, "open.test", "/away"), soon()));
+    // A name whose servers take their time holds up nobody but who goes there.
+    let slow_page = at(site, "slow.test", "/");
+    task.eval(&format!(
+        "const f = document.createElement('iframe'); f.src = '{slow_page}'; document.body.append(f); 1"
+    ));
+    let other = task.open_page(&at(site, "more.test", "/"), None, soon()).unwrap();
+    task.until("the other page", |now| now.page(other.as_str()).is_some_and(|page| page.url.contains("more.test")));
+    assert_eq!(task.eval("1 + 1"), json!(2));
+    assert_eq!(site.asked_of("slow.test"), [""; 0]);
+    slow().let_go();
+    // Refused by now if this machine stood still for seconds, else it is on its way.
+    let told = task.check_navigation(&slow_page, soon());
+    assert!(told.is_ok(), "{told:?}");
+    for host in ["metadata.test", "inner.test"] {
+        assert_eq!(site.asked_of(host), [""; 0]);
+    }
+}
+
+#[test]
+fn a_page_that_came_from_elsewhere_than_its_name_said_is_sent_away() {
+    let policy = NavigationPolicy::new(&["named.test"], &[] as &[&str], false, false).unwrap();
+    let everywhere = NavigationPolicy::new(&[] as &[&str], &[] as &[&str], false, false).unwrap();
+    drop(policy);
+    let options = SupervisorOptions {
+        navigation: Some(everywhere.with_names(names)),
+        network: true,
+        ..SupervisorOptions::task("nav-rebound")
+    };
+    let Some(task) = named(options) else { return };
+    task.site.page("/", "<title>rebound</title>");
+    let _ = task.navigate(&FrameRef::Top, &at(&task.site, "rebound.test", "/"), soon());
+    let told = blocked(&task, "/", 1);
+    assert!(told["reason"].as_str().unwrap().contains("rebound.test leads to 127.0.0.1"), "{told}");
+    task.until("a blank page", |now| top_of(now).is_some_and(|top| matches!(&*top.url, "about:blank" | "")));
+    assert_eq!(task.eval("location.href + document.title"), json!("about:blank"));
+}
+
+#[test]
+fn it_goes_together_with_the_bridge_and_with_logins() {
+    let options = SupervisorOptions { bridge: BridgeMode::Always, ..without_b("nav-bridge") };
+    let Some(task) = start(options) else { return };
+    let target = task.target();
+    for login in [None, Some(Login::new("ann", "sesame")), None] {
+        let with_login = login.is_some();
+        task.set_login(&target, login, soon()).unwrap();
+        task.go(&task.site.url("a", "/good"));
+        reason(task.navigate(&FrameRef::Top, &task.site.url("a", "/twice"), soon()));
+        task.run_in(&task.top(), "window.said = confirm('sure?')");
+        assert!(task.dialog_saying("sure?").bridged);
+        task.answer(ACCEPT);
+        assert_eq!(task.eval("said"), json!(true));
+        if with_login {
+            task.site.page("/locked", "open");
+            task.site.lock("/locked", "ann:sesame");
+            task.go(&task.site.url("a", "/locked"));
+            assert_eq!(task.eval("document.body.textContent"), json!("open"));
+            // Everything is caught now, and goes on.
+            task.site.page("/plain", "plain");
+            assert_eq!(task.eval("fetch('/plain').then(it => it.text())"), json!("plain"));
+        }
+        task.go(&task.site.url("c", "/good"));
+    }
+    assert_eq!(task.site.asked_of("b.localhost"), [""; 0]);
+}
+
+#[test]
+fn a_start_somewhere_refused_is_refused() {
+    let Some(_) = options(TransportKind::Pipe) else { return };
+    let url = crate::support::chrome::shared().unwrap();
+    let pages = cdpilot::supervisor::Pages::New { url: "http://b.localhost/".to_owned(), context: None };
+    let options = SupervisorOptions { pages, ..without_b("nav-start") };
+    let started = cdpilot::supervisor::Supervisor::attach(url, &cdpilot::cdp::ConnectOptions::default(), options);
+    reason(started);
+}
