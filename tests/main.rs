@@ -139,6 +139,8 @@ mod server_http_bounds;
 #[cfg(feature = "server")]
 mod server_http_life;
 #[cfg(feature = "server")]
+mod server_load;
+#[cfg(feature = "server")]
 mod server_openapi;
 #[cfg(feature = "server")]
 mod server_reading;
