@@ -43,10 +43,14 @@ mod cli_attach;
 mod cli_bench;
 #[cfg(feature = "cli")]
 mod cli_browser_client;
+#[cfg(all(feature = "cli", unix))]
+mod cli_browser_real;
 #[cfg(feature = "cli")]
 mod cli_browser_requests;
 #[cfg(feature = "cli")]
 mod cli_commands;
+#[cfg(feature = "cli")]
+mod cli_docs;
 #[cfg(feature = "cli")]
 mod cli_fake_server;
 #[cfg(feature = "cli")]

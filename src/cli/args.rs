@@ -94,6 +94,9 @@ pub(super) enum Command {
         /// The folder to write to
         #[arg(value_name = "DIR")]
         folder: Option<PathBuf>,
+        /// All commands as one Markdown text
+        #[arg(long, hide = true, conflicts_with = "folder")]
+        markdown: bool,
     },
 }
 
