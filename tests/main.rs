@@ -62,6 +62,8 @@ mod cli_supervise_page;
 #[cfg(feature = "server")]
 mod control_dialogs;
 #[cfg(feature = "server")]
+mod control_doctor;
+#[cfg(feature = "server")]
 mod control_files;
 #[cfg(feature = "server")]
 mod control_life;
@@ -133,6 +135,8 @@ mod page_typing;
 mod page_wait;
 mod project;
 mod protocol;
+#[cfg(feature = "server")]
+mod server_docs;
 #[cfg(feature = "server")]
 mod server_events;
 mod server_gate;
