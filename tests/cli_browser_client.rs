@@ -281,6 +281,26 @@ fn a_batch_with_a_failed_action_is_a_failure() {
 }
 
 #[test]
+fn long_lists_may_come_from_files() {
+    let server = FakeServer::always(200, ok());
+    let program = server.program();
+    let file = program.temp.path().join("list.json");
+    fs::write(&file, r#"[{"kind": "press", "key": "a"}]"#).unwrap();
+    let path = file.to_str().unwrap();
+    assert_eq!(program.run(&["browser", "batch", "--actions-file", path]).code, Some(0));
+    fs::write(&file, r#"[{"ref": "@e4", "value": "x"}]"#).unwrap();
+    assert_eq!(program.run(&["browser", "fill", "--fields-file", path]).code, Some(0));
+    let asked = server.asked();
+    assert_eq!(asked[0].body["actions"], json!([{ "kind": "press", "key": "a" }]));
+    assert_eq!(asked[1].body["fields"], json!([{ "ref": "e4", "value": "x" }]));
+    // Standard input is empty here.
+    assert_eq!(program.run(&["browser", "fill", "--fields", "-"]).code, Some(2));
+    fs::write(&file, "x".repeat((1 << 20) + 1)).unwrap();
+    let ran = program.run(&["browser", "fill", "--fields-file", path]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("1 MiB"), "{ran:?}");
+}
+
+#[test]
 fn files_of_answers_are_put_where_they_are_wanted() {
     let made = tempfile::NamedTempFile::new().unwrap();
     fs::write(made.path(), "PDF").unwrap();

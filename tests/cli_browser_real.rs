@@ -145,6 +145,25 @@ fn the_quick_reference_works_line_by_line() {
     assert!(at.does("console --level error").contains("an error of the page"));
     at.does(&format!("navigate {}", site.url("a", "/next")));
     at.does("wait --text Done");
+    // What is beside the quick reference.
+    assert_eq!(at.does("text").trim(), "Done");
+    assert!(at.does("frames").contains("/next"));
+    assert!(at.does("requests").contains("/next"));
+    at.does("storage local set k v");
+    assert!(at.does("storage local get k").contains('v'));
+    at.does(&format!("cookies set name value --for {url}"));
+    assert!(at.does("cookies").contains("name"));
+    at.does("emulate --viewport 390x844");
+    assert_eq!(at.does("evaluate innerWidth").trim(), "390");
+    assert!(at.does("cdp Browser.getVersion").contains("product"));
+    assert!(at.does("profiles").contains("cdpilot"));
+    let late = at.asks(&["wait", "--text", "never", "--timeout", "300"]);
+    assert_eq!((late.0, &late.1["code"]), (Some(1), &json!("TIMEOUT")), "{late:?}");
+    let batch =
+        at.asks(&["batch", "--actions", r#"[{"kind": "press", "key": "a"}, {"kind": "click", "ref": "99999"}]"#]);
+    assert_eq!((batch.0, &batch.1["failed"]), (Some(1), &json!(1)), "{batch:?}");
+    let events = at.run(&["browser", "events", "--since", "0", "--count", "3", "--json"]);
+    assert_eq!((events.code, events.stdout.lines().count()), (Some(0), 3), "{events:?}");
     // A dialog that a click opens is told; what cannot be done then is code 4; and it is answered.
     at.does(&format!("navigate {url}"));
     let snapshot = at.does("snapshot");

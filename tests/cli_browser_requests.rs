@@ -107,6 +107,7 @@ fn the_quick_reference_is_understood_line_by_line() {
 fn the_browser_and_its_tabs() {
     check(vec![
         ("start --headless", "POST", "/start", json!({"headless": true})),
+        ("start --headless false", "POST", "/start", json!({"headless": false})),
         ("start --headless=false --profile work", "POST", "/start?profile=work", json!({"headless": false})),
         (
             "open example.com --label main --background",

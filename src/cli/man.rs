@@ -53,7 +53,11 @@ fn as_markdown() -> String {
     for command in shown(&all) {
         section(&mut text, command, "cdpilot", 2);
     }
-    text
+    // Where a part is left out, two empty lines meet.
+    while text.contains("\n\n\n") {
+        text = text.replace("\n\n\n", "\n\n");
+    }
+    text.trim_end().to_owned() + "\n"
 }
 
 fn shown(command: &Command) -> impl Iterator<Item = &Command> {

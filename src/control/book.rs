@@ -234,7 +234,6 @@ mod tests {
             lost_dialog: None,
             blocked: None,
             context: None,
-            blocked: None,
             session: "".into(),
         }
     }
