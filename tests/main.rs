@@ -42,7 +42,17 @@ mod cli_attach;
 #[cfg(feature = "cli")]
 mod cli_bench;
 #[cfg(feature = "cli")]
+mod cli_browser_client;
+#[cfg(all(feature = "cli", unix))]
+mod cli_browser_real;
+#[cfg(feature = "cli")]
+mod cli_browser_requests;
+#[cfg(feature = "cli")]
 mod cli_commands;
+#[cfg(feature = "cli")]
+mod cli_docs;
+#[cfg(feature = "cli")]
+mod cli_fake_server;
 #[cfg(feature = "cli")]
 mod cli_run;
 #[cfg(feature = "cli")]

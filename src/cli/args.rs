@@ -67,11 +67,9 @@ pub(super) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Show on local pages, in a browser of its own, what the supervisor does
-    Demo(Demo),
     /// Drive a browser: tabs, snapshots, actions and more
     #[command(subcommand, arg_required_else_help = true)]
-    Browser(browser::Command),
+    Browser(Box<browser::Command>),
     /// Serve the home in the foreground: the control server that the browser commands talk to
     Serve(Serve),
     /// Print an address that opens the web UI once
@@ -80,6 +78,8 @@ pub(super) enum Command {
     Doctor(Doctor),
     /// Get a browser with the system's package manager
     Install(Install),
+    /// Show on local pages, in a browser of its own, what the supervisor does
+    Demo(Demo),
     /// Watch a browser: events as JSON lines on stdout, commands on stdin
     Supervise(Supervise),
     /// Measure this machine: calls, events, dialogs, tabs, contexts, browsers
@@ -94,6 +94,9 @@ pub(super) enum Command {
         /// The folder to write to
         #[arg(value_name = "DIR")]
         folder: Option<PathBuf>,
+        /// All commands as one Markdown text
+        #[arg(long, hide = true, conflicts_with = "folder")]
+        markdown: bool,
     },
 }
 
@@ -110,7 +113,7 @@ pub(super) struct Serve {
     #[arg(long, value_name = "PORT")]
     pub(super) cdp_port: Option<u16>,
     /// Run browsers without a window [default: CDPILOT_HEADLESS, else as the settings say]
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub(super) headless: Option<bool>,
     /// End the server that serves the home, and its browsers
     #[arg(long, conflicts_with_all = ["port", "bind", "cdp_port", "headless"])]

@@ -117,6 +117,9 @@ fn nobody(found: &Found, starts: bool, refused: &str) -> Failure {
         (_, true) => "start one with `cdpilot serve`, or leave --no-autostart and CDPILOT_NO_AUTOSTART out",
         (_, false) => "so no browser of cdpilot runs; `cdpilot browser start` starts both",
     };
-    let what = if refused.is_empty() { "no server runs for this home".to_owned() } else { refused.to_owned() };
+    let what = match found.source {
+        Source::Default => format!("no server runs for this home, and nobody answers at {}", found.base()),
+        _ => refused.to_owned(),
+    };
     Failure::unreachable(format!("{what}; {hint}")).with(Exit::NoBrowser)
 }

@@ -1,4 +1,4 @@
-//! `cdpilot doctor`: whether browsers work on this machine, and what to do where they do not.
+//! `cdpilot doctor`: whether browsers work on this machine and in the home, and what to do where they do not.
 
 use std::fs;
 use std::io;
@@ -13,6 +13,8 @@ use super::failure::Exit;
 use super::output::Out;
 use super::settings::{Settings, env, home};
 use crate::browser::{AttachOptions, Browser, Error, LaunchOptions, Surroundings, Switch, find, reap};
+use crate::config::{Config, Home, Running};
+use crate::control::{self, CheckStatus, Control, Fixed, Overrides};
 
 /// The port that the control server is meant for.
 const CONTROL_PORT: u16 = 18791;
@@ -62,8 +64,22 @@ impl Check {
     }
 }
 
-pub(super) fn run(_args: &Doctor, settings: &Settings, out: &Out) -> Exit {
-    let mut checks = Vec::new();
+impl From<control::Check> for Check {
+    fn from(check: control::Check) -> Self {
+        let control::Check { id, status, summary, fix_hint } = check;
+        let status = match status {
+            CheckStatus::Pass => Status::Pass,
+            CheckStatus::Warn => Status::Warn,
+            CheckStatus::Fail => Status::Fail,
+        };
+        Self { id, status, summary, fix_hint }
+    }
+}
+
+pub(super) fn run(args: &Doctor, settings: &Settings, out: &Out) -> Exit {
+    let mut checks: Vec<Check> = Vec::new();
+    // One that is not there yet is looked at, not made.
+    let home = Home::find().ok().filter(|home| home.root().is_dir());
     let mut add = |check: Check| {
         print(&check, out);
         checks.push(check);
@@ -87,8 +103,41 @@ pub(super) fn run(_args: &Doctor, settings: &Settings, out: &Out) -> Exit {
     if cfg!(target_os = "linux") {
         add(shared_memory());
     }
-    add(control_port());
-    finish(checks, out)
+    add(control_port(home.as_ref()));
+    let (of_home, fixed) = home.map(|home| of_home(home, args.fix)).unwrap_or_default();
+    for check in of_home {
+        // What was looked at already is not told twice.
+        if !checks.iter().any(|known| known.id == check.id) {
+            print(&check, out);
+            checks.push(check);
+        }
+    }
+    for done in &fixed {
+        out.line(&format!("{} {:<14} {}", out.look.green("fixed"), done.id, done.summary));
+    }
+    finish(checks, fixed, out)
+}
+
+/// What the control server has to say of a home: its settings, its files, its profiles.
+fn of_home(home: Home, fix: bool) -> (Vec<Check>, Vec<Fixed>) {
+    let path = home.config();
+    let config = match Config::of(&home) {
+        Ok(config) => config,
+        Err(problem) => return (vec![Check::fail("config", problem.to_string(), "correct the file")], Vec::new()),
+    };
+    let read = if path.is_file() { format!("{} is read", path.display()) } else { "all by default".to_owned() };
+    let mut checks = vec![Check::pass("config", read)];
+    match Control::open(home, config, Overrides::env()) {
+        Ok(control) => {
+            let fixed = if fix { control.fix() } else { Vec::new() };
+            checks.extend(control.doctor().into_iter().map(Check::from));
+            (checks, fixed)
+        }
+        Err(problem) => {
+            checks.push(Check::fail("profiles", problem.to_string(), "correct the settings of the home"));
+            (checks, Vec::new())
+        }
+    }
 }
 
 fn launch(executable: &Path, settings: &Settings) -> Check {
@@ -224,7 +273,11 @@ fn shared_memory() -> Check {
     }
 }
 
-fn control_port() -> Check {
+fn control_port(home: Option<&Home>) -> Check {
+    let serving = home.and_then(|home| Running::of(home).ok().flatten());
+    if let Some(running) = serving {
+        return Check::pass("port", format!("the server of this home is at {} (process {})", running.url, running.pid));
+    }
     match TcpListener::bind((Ipv4Addr::LOCALHOST, CONTROL_PORT)) {
         Ok(_) => Check::pass("port", format!("{CONTROL_PORT} is free")),
         Err(problem) => Check::warn(
@@ -273,7 +326,7 @@ fn print(check: &Check, out: &Out) {
     }
 }
 
-fn finish(checks: Vec<Check>, out: &Out) -> Exit {
+fn finish(checks: Vec<Check>, fixed: Vec<Fixed>, out: &Out) -> Exit {
     #[derive(Serialize)]
     struct Report {
         ok: bool,
@@ -282,6 +335,8 @@ fn finish(checks: Vec<Check>, out: &Out) -> Exit {
         #[serde(skip_serializing_if = "Option::is_none")]
         code: Option<&'static str>,
         checks: Vec<Check>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        fixed: Vec<Fixed>,
     }
     let failed: Vec<&str> = checks.iter().filter(|c| c.status == Status::Fail).map(|c| c.id).collect();
     let warned = checks.iter().filter(|c| c.status == Status::Warn).count();
@@ -295,6 +350,6 @@ fn finish(checks: Vec<Check>, out: &Out) -> Exit {
         None if warned == 0 => out.line("\nall is well"),
         None => out.line(&format!("\nall is well, {warned} to know about")),
     }
-    out.object(&Report { ok: error.is_none(), error, code, checks });
+    out.object(&Report { ok: error.is_none(), error, code, checks, fixed });
     exit
 }

@@ -74,7 +74,7 @@ pub fn main() -> ExitCode {
         Command::Supervise(args) => supervise::run(&args, &settings, &out),
         Command::Bench(args) => bench::run(&args, &settings, &out),
         Command::Completions { shell } => completions::run(shell, &out),
-        Command::Man { folder } => man::run(folder.as_deref(), &out),
+        Command::Man { folder, markdown } => man::run(folder.as_deref(), markdown, &out),
     });
     match outcome {
         Ok(exit) => exit.into(),

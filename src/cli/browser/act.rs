@@ -164,11 +164,13 @@ pub(in super::super) struct Wait {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-#[value(rename_all = "lower")]
 enum Load {
-    Load,
-    DomContentLoaded,
-    NetworkIdle,
+    #[value(name = "load")]
+    Whole,
+    #[value(name = "domcontentloaded")]
+    Parsed,
+    #[value(name = "networkidle")]
+    Quiet,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -11,7 +11,7 @@ use super::show;
 #[derive(Debug, Args)]
 pub(in super::super) struct Start {
     /// Without a window [default: as the settings say]
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     headless: Option<bool>,
 }
 
@@ -204,16 +204,16 @@ impl Profiles {
                 let request = Request::post("/profiles").field("name", Some(name.clone()));
                 let request = request.field("color", color.clone()).field("cdpUrl", cdp_url.clone());
                 let request = request.field("cdpPort", *cdp_port).field("headless", *headless);
-                Call::new(request, show::profile).global()
+                Call::new(request, show::made).global()
             }
             Some(ProfilesWhat::Delete { name }) => {
                 named(name)?;
-                Call::new(Request::delete("/profiles").segment(name), show::profile).global()
+                Call::new(Request::delete("/profiles").segment(name), show::deleted_profile).global()
             }
             Some(ProfilesWhat::Reset { name }) => {
                 named(name)?;
                 let path = Request::post("/profiles").segment(name).segment("reset");
-                Call::new(path, show::profile).global()
+                Call::new(path, show::reset).global()
             }
         })
     }

@@ -106,7 +106,7 @@ pub(super) struct Selector {
     #[arg(long, value_name = "CSS", conflicts_with = "at")]
     pub(super) selector: Option<String>,
     /// The frame that the selector is for: its id, or the ref of the iframe [default: the main frame]
-    #[arg(long, value_name = "FRAME", value_parser = frame, requires = "selector")]
+    #[arg(long, value_name = "FRAME", value_parser = frame, requires = "selector", conflicts_with = "at")]
     pub(super) frame: Option<String>,
 }
 

@@ -127,6 +127,7 @@ pub(super) enum Command {
     /// What the tab is made to believe: device, place, time zone, network and more
     Emulate(state::Emulate),
     /// Wait for a download
+    #[command(aliases = ["wait-download", "waitfordownload"])]
     Download(state::Download),
     /// Send a raw command of the Chrome DevTools Protocol
     Cdp(state::Cdp),

@@ -157,7 +157,7 @@ pub(in super::super) struct Emulate {
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size)]
     viewport: Option<(u32, u32)>,
     /// Pixels of the screen for one CSS pixel
-    #[arg(long, value_name = "FACTOR", requires = "viewport")]
+    #[arg(long, value_name = "FACTOR", requires = "viewport", alias = "device-scale-factor")]
     scale: Option<f64>,
     /// As a mobile browser lays it out
     #[arg(long, requires = "viewport")]
@@ -166,7 +166,13 @@ pub(in super::super) struct Emulate {
     #[arg(long, requires = "viewport")]
     touch: bool,
     /// Where it is, degrees, and how exactly that is known, metres
-    #[arg(long, value_name = "LATITUDE,LONGITUDE[,ACCURACY]", value_parser = geolocation, allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "LATITUDE,LONGITUDE[,ACCURACY]",
+        value_parser = geolocation,
+        allow_hyphen_values = true,
+        alias = "geolocation"
+    )]
     geo: Option<Value>,
     /// As in Europe/Berlin
     #[arg(long, value_name = "ZONE")]
@@ -184,7 +190,7 @@ pub(in super::super) struct Emulate {
     #[arg(long, value_name = "WISH")]
     reduced_motion: Option<String>,
     /// Without a network
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     offline: Option<bool>,
     /// Send this header with every request; may be given more than once
     #[arg(long, value_name = "NAME: VALUE", value_parser = header)]

@@ -71,7 +71,7 @@ impl Found {
     }
 
     /// Without a slash at its end.
-    pub(super) fn base(&self) -> &str {
+    pub(in super::super) fn base(&self) -> &str {
         &self.url
     }
 

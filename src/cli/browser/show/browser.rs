@@ -105,7 +105,19 @@ pub(in super::super) fn profiles(value: &Value, out: &Out) {
     table(&["", "profile", "state", "cdp port", "color", "data"], &rows, out);
 }
 
-pub(in super::super) fn profile(value: &Value, out: &Out) {
+fn of_profile(what: &str, value: &Value, out: &Out) {
     let told = if value["profile"].is_object() { &value["profile"] } else { value };
-    note(&format!("profile {}", word(told, "name")), out);
+    note(&format!("{what} profile {}", word(told, "name")), out);
+}
+
+pub(in super::super) fn made(value: &Value, out: &Out) {
+    of_profile("made", value, out);
+}
+
+pub(in super::super) fn deleted_profile(value: &Value, out: &Out) {
+    of_profile("deleted", value, out);
+}
+
+pub(in super::super) fn reset(value: &Value, out: &Out) {
+    of_profile("emptied", value, out);
 }

@@ -11,7 +11,9 @@ use serde_json::Value;
 use super::super::output::{Out, clean, one_line};
 
 pub(super) use acts::{acted, batch, download, evaluated, highlighted, navigated, result};
-pub(super) use browser::{closed, focused, labelled, opened, profile, profiles, status, stopped, tabs};
+pub(super) use browser::{
+    closed, deleted_profile, focused, labelled, made, opened, profiles, reset, status, stopped, tabs,
+};
 pub(super) use dialogs::{answered, dialogs, pending};
 pub(super) use pages::{aria_lines, console, errors, event, frames, path, picture, requests, snapshot, text, uploaded};
 pub(super) use stored::{added, cookies, deleted, emulated, items};

@@ -1,0 +1,292 @@
+//! The commands, the server that they start, and a browser.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cdpilot::config::{Home, Running};
+use cdpilot::sync::{Deadline, pause, spawn};
+use serde_json::{Value, json};
+
+use crate::cli_run::{Program, Ran, has_browser, kill, processes_with};
+use crate::support::site::Site;
+
+/// A home whose server takes any free port.
+struct AtHome {
+    program: Program,
+    home: Home,
+}
+
+impl AtHome {
+    fn new(more: &str) -> Self {
+        let program = Program::new();
+        let folder = program.temp.path().join("home");
+        fs::create_dir(&folder).unwrap();
+        fs::write(
+            folder.join("config.yaml"),
+            format!("server: {{port: 0}}\nbrowser: {{cdp_port: 0, headless: true{more}}}\n"),
+        )
+        .unwrap();
+        let home = Home::at(&folder);
+        Self { program: program.env("CDPILOT_HOME", folder.to_str().unwrap()), home }
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        self.program.run(args)
+    }
+
+    /// A command that works.
+    fn does(&self, line: &str) -> String {
+        let args: Vec<&str> = line.split(' ').collect();
+        let ran = self.run(&[&["browser"], &args[..]].concat());
+        assert_eq!(ran.code, Some(0), "{line} {ran:?}");
+        ran.stdout
+    }
+
+    /// What a command answers with `--json`, and its exit status.
+    fn asks(&self, args: &[&str]) -> (Option<i32>, Value) {
+        let ran = self.run(&[&["browser"], args, &["--json"]].concat());
+        (ran.code, ran.json())
+    }
+
+    fn running(&self) -> Option<Running> {
+        Running::of(&self.home).unwrap()
+    }
+}
+
+impl Drop for AtHome {
+    fn drop(&mut self) {
+        let Ok(Some(running)) = Running::of(&self.home) else { return };
+        kill(running.pid, "-TERM");
+        let until = Deadline::after_secs(10);
+        while !until.passed() && !processes_with(self.home.root()).is_empty() {
+            pause(Duration::from_millis(20));
+        }
+        kill(running.pid, "-KILL");
+    }
+}
+
+/// The ref in the line of a snapshot that has a text.
+fn reference(snapshot: &str, text: &str) -> String {
+    let line = snapshot.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("{text} in {snapshot}"));
+    line.split("[ref=").nth(1).unwrap().split(']').next().unwrap().to_owned()
+}
+
+const PAGE: &str = "<title>Desk</title><h1 id=h>Hello</h1>\
+    <button id=b onclick=\"h.textContent='Clicked'\" ondblclick=\"h.textContent='Twice'\">Press</button>\
+    <input id=i aria-label=Name><form onsubmit=\"event.preventDefault(); h.textContent='Sent '+q.value\"><input id=q aria-label=Find></form>\
+    <select id=s aria-label=Choice multiple><option>OptionA<option>OptionB<option>OptionC</select>\
+    <div id=from draggable=true aria-label=From role=button>From</div><div id=to aria-label=To role=button>To</div>\
+    <input type=file id=f aria-label=File onchange=\"h.textContent='File '+f.files[0].name\">\
+    <button onclick=\"setTimeout(() => h.textContent = confirm('Sure?') ? 'Yes' : 'No')\">Ask</button>\
+    <script>console.error('an error of the page')</script>";
+
+#[test]
+fn the_quick_reference_works_line_by_line() {
+    if !has_browser() {
+        return;
+    }
+    let site = Site::start();
+    let at = AtHome::new("");
+    site.page("/desk", PAGE);
+    site.page("/next", "<title>Next</title><p>Done");
+    let url = site.url("a", "/desk");
+    // Basics. Nothing runs yet: the first command that needs a browser starts a server.
+    assert_eq!(at.run(&["browser", "status"]).code, Some(3));
+    let started = at.does("start");
+    assert!(started.contains("running"), "{started}");
+    let server = at.running().expect("a server was started");
+    assert!(at.does("status").contains("running"));
+    let opened = at.asks(&["open", &url]);
+    assert_eq!((opened.0, &opened.1["ok"]), (Some(0), &json!(true)), "{opened:?}");
+    let target = opened.1["targetId"].as_str().unwrap().to_owned();
+    assert!(at.does("tabs").contains("Desk"));
+    at.does(&format!("focus {}", &target[..8]));
+    // Inspection.
+    for line in ["screenshot", "screenshot --full-page", "pdf"] {
+        let told = at.does(line);
+        let path = Path::new(told.split("  ").next().unwrap().trim());
+        assert!(path.starts_with(at.home.media()) && fs::metadata(path).unwrap().len() > 100, "{line}: {told}");
+    }
+    let snapshot = at.does("snapshot --format ai");
+    let of = |text: &str| reference(&snapshot, text);
+    assert!(at.does("snapshot --format aria --limit 200").contains("button \"Press\""));
+    at.does(&format!("screenshot --ref {}", of("\"Press\"").trim_start_matches('e')));
+    // Actions, with refs in each form.
+    at.does("resize 1280 720");
+    let title = || at.does("evaluate h.textContent").trim().to_owned();
+    at.does(&format!("click {}", of("\"Press\"")));
+    assert_eq!(title(), "Clicked");
+    at.does(&format!("click {} --double", of("\"Press\"").trim_start_matches('e')));
+    assert_eq!(title(), "Twice");
+    at.does(&format!("type @{} hello --submit", of("\"Find\"")));
+    assert_eq!(title(), "Sent hello");
+    at.does("press Enter");
+    at.does(&format!("hover {}", of("\"From\"")));
+    at.does(&format!("drag {} {}", of("\"From\""), of("\"To\"")));
+    at.does(&format!("select {} OptionA OptionB", of("\"Choice\"")));
+    assert_eq!(at.does("evaluate s.selectedOptions.length").trim(), "2");
+    let fields = json!([{ "ref": of("\"Name\"").trim_start_matches('e'), "value": "Ada" }]).to_string();
+    let filled = at.run(&["browser", "fill", "--fields", &fields]);
+    assert_eq!(filled.code, Some(0), "{filled:?}");
+    assert_eq!(at.does("evaluate i.value").trim(), "Ada");
+    assert_eq!(at.does(&format!("evaluate --fn (el)=>el.textContent --ref {}", of("\"Press\""))).trim(), "Press");
+    // Arming calls: before the click that opens what they are for.
+    let file = at.program.temp.path().join("file.pdf");
+    fs::write(&file, "%PDF").unwrap();
+    at.does(&format!("upload {}", file.display()));
+    at.does(&format!("click {}", of("\"File\"")));
+    at.does("wait --text file.pdf --timeout 20000");
+    assert_eq!(title(), "File file.pdf");
+    at.does("dialog --accept");
+    at.does(&format!("click {}", of("\"Ask\"")));
+    at.does("wait --text Yes --timeout 20000");
+    assert_eq!(title(), "Yes");
+    assert!(at.does("console --level error").contains("an error of the page"));
+    at.does(&format!("navigate {}", site.url("a", "/next")));
+    at.does("wait --text Done");
+    // What is beside the quick reference.
+    assert_eq!(at.does("text").trim(), "Done");
+    assert!(at.does("frames").contains("/next"));
+    assert!(at.does("requests").contains("/next"));
+    at.does("storage local set k v");
+    assert!(at.does("storage local get k").contains('v'));
+    at.does(&format!("cookies set name value --for {url}"));
+    assert!(at.does("cookies").contains("name"));
+    at.does("emulate --viewport 390x844");
+    assert_eq!(at.does("evaluate innerWidth").trim(), "390");
+    assert!(at.does("cdp Browser.getVersion").contains("product"));
+    assert!(at.does("profiles").contains("cdpilot"));
+    let late = at.asks(&["wait", "--text", "never", "--timeout", "300"]);
+    assert_eq!((late.0, &late.1["code"]), (Some(1), &json!("TIMEOUT")), "{late:?}");
+    let batch =
+        at.asks(&["batch", "--actions", r#"[{"kind": "press", "key": "a"}, {"kind": "click", "ref": "99999"}]"#]);
+    assert_eq!((batch.0, &batch.1["failed"]), (Some(1), &json!(1)), "{batch:?}");
+    let events = at.run(&["browser", "events", "--since", "0", "--count", "3", "--json"]);
+    assert_eq!((events.code, events.stdout.lines().count()), (Some(0), 3), "{events:?}");
+    // A dialog that a click opens is told; what cannot be done then is code 4; and it is answered.
+    at.does(&format!("navigate {url}"));
+    let snapshot = at.does("snapshot");
+    let clicked = at.does(&format!("click {}", reference(&snapshot, "\"Ask\"")));
+    let wait = Deadline::after_secs(20);
+    while at.asks(&["dialogs"]).1["pending_dialogs"] == json!([]) {
+        assert!(!wait.passed(), "{clicked}");
+    }
+    let blocked = at.asks(&["click", &reference(&snapshot, "\"Press\"")]);
+    assert_eq!((blocked.0, &blocked.1["code"]), (Some(4), &json!("BLOCKED_BY_DIALOG")), "{blocked:?}");
+    assert_eq!(at.asks(&["status"]).1["pendingDialogs"], 1);
+    at.does("dialog --dismiss");
+    at.does("wait --text No");
+    // A wrong ref and a wrong tab.
+    let gone = at.asks(&["click", "99999"]);
+    assert_eq!((gone.0, &gone.1["code"]), (Some(1), &json!("STALE_REF")), "{gone:?}");
+    let none = at.asks(&["focus", "nowhere"]);
+    assert_eq!((none.0, &none.1["code"]), (Some(1), &json!("TAB_NOT_FOUND")), "{none:?}");
+    // The token and the profiles are no files for pages.
+    let token = at.home.token();
+    let refused = at.asks(&["upload", token.to_str().unwrap()]);
+    assert_eq!((refused.0, &refused.1["code"]), (Some(1), &json!("PATH_REFUSED")), "{refused:?}");
+    at.does(&format!("close {}", &target[..8]));
+    assert_eq!(at.asks(&["snapshot"]).0, Some(1));
+    at.does("stop");
+    assert_eq!(at.asks(&["snapshot"]).0, Some(3));
+    assert_eq!(at.running().unwrap().pid, server.pid, "one server for all of it");
+    let stranger = Program::new().env("CDPILOT_TOKEN", &"ab".repeat(32)).env("CDPILOT_URL", &server.url);
+    assert_eq!(stranger.run(&["browser", "tabs"]).code, Some(3));
+    // And its end.
+    let ended = at.run(&["serve", "--stop", "--json"]);
+    assert_eq!((ended.code, &ended.json()["stopped"]), (Some(0), &json!(true)), "{ended:?}");
+    assert_eq!(at.running(), None);
+    assert_eq!(at.run(&["serve", "--stop", "--json"]).json()["stopped"], false);
+}
+
+#[test]
+fn commands_that_race_start_one_server() {
+    let at = AtHome::new("");
+    let home = at.home.root().to_owned();
+    let race = |number: usize| {
+        let home: PathBuf = home.clone();
+        spawn(format!("race-{number}"), move || {
+            let program = Program::new().env("CDPILOT_HOME", home.to_str().unwrap());
+            let ran = program.run(&["browser", "profiles", "--json"]);
+            assert_eq!((ran.code, &ran.json()["ok"]), (Some(0), &json!(true)), "{ran:?}");
+        })
+    };
+    let racing: Vec<_> = (0..6).map(|number| race(number).unwrap()).collect();
+    drop(racing);
+    let running = at.running().expect("a server runs");
+    let servers: Vec<String> = processes_of("serve --background")
+        .into_iter()
+        .filter(|pid| environment(pid).contains(home.to_str().unwrap()))
+        .collect();
+    assert_eq!(servers, [running.pid.to_string()]);
+    let log = home.join("run/server.log");
+    #[cfg(unix)]
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&log).unwrap().permissions()) & 0o777, 0o600);
+    assert!(log.is_file());
+    // A second one by hand is refused, and says where the first is.
+    let second = at.run(&["serve", "--json"]);
+    assert_eq!((second.code, &second.json()["code"]), (Some(1), &json!("CONFLICT")), "{second:?}");
+    assert!(second.json()["error"].as_str().unwrap().contains(&running.url), "{second:?}");
+    // Killed, it leaves word that is not believed: the next command starts another.
+    kill(running.pid, "-KILL");
+    let after = at.run(&["browser", "profiles"]);
+    assert_eq!(after.code, Some(0), "{after:?}");
+    assert_ne!(at.running().unwrap().pid, running.pid);
+    let doctor = at.run(&["doctor", "--json"]).json();
+    let port = doctor["checks"].as_array().unwrap().iter().find(|check| check["id"] == "port").unwrap().clone();
+    assert!(port["summary"].as_str().unwrap().contains(&at.running().unwrap().url), "{port}");
+}
+
+#[test]
+fn signals_end_a_server_in_order() {
+    for signal in ["-INT", "-TERM"] {
+        let at = AtHome::new("");
+        let ran = at.program.run_and(&["serve", "--headless", "--json"], |id| {
+            let until = Deadline::after_secs(20);
+            while at.running().is_none_or(|running| running.pid != id) {
+                assert!(!until.passed(), "it does not serve");
+                pause(Duration::from_millis(10));
+            }
+            if has_browser() {
+                at.does("start");
+                assert!(!processes_with(&at.home.profiles()).is_empty(), "its browser runs");
+            }
+            kill(id, signal);
+        });
+        assert_eq!(ran.code, Some(0), "{signal} {ran:?}");
+        assert_eq!(ran.json()["ok"], true, "{ran:?}");
+        assert_eq!(at.running(), None);
+        assert_eq!(processes_with(&at.home.profiles()), Vec::<String>::new(), "{signal}");
+    }
+}
+
+#[test]
+fn a_server_that_cannot_start_says_why() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let at = AtHome::new("");
+    let ran = at.run(&["serve", "--port", &port]);
+    assert!(ran.code == Some(1) && ran.stderr.contains(&port), "{ran:?}");
+    for (args, code) in [(["--bind", "0.0.0.0"], 2), (["--port", "9222"], 2), (["--cdp-port", "9222"], 2)] {
+        assert_eq!(at.run(&["serve", args[0], args[1]]).code, Some(code), "{args:?}");
+    }
+    fs::write(at.home.config(), format!("server: {{port: {port}}}")).unwrap();
+    let ran = at.run(&["browser", "profiles"]);
+    assert!(ran.code == Some(3) && ran.stderr.contains(&port) && ran.stderr.contains("server.log"), "{ran:?}");
+    fs::write(at.home.config(), "browser: {headles: true}").unwrap();
+    let ran = at.run(&["browser", "profiles"]);
+    assert!(ran.code != Some(0) && ran.stderr.contains("did you mean headless"), "{ran:?}");
+}
+
+/// Ids of processes whose command line has a text.
+fn processes_of(text: &str) -> Vec<String> {
+    let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let line = |entry: &fs::DirEntry| fs::read(entry.path().join("cmdline")).unwrap_or_default();
+    let has = |entry: &fs::DirEntry| String::from_utf8_lossy(&line(entry)).replace('\0', " ").contains(text);
+    all.filter(has).map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+fn environment(pid: &str) -> String {
+    String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/environ")).unwrap_or_default()).into_owned()
+}

@@ -1,0 +1,42 @@
+//! `docs/cli.md` says what the program says of itself.
+
+use std::fs;
+use std::path::Path;
+
+use crate::cli_run::Program;
+
+#[test]
+fn the_commands_are_described_as_they_are() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cli.md");
+    let ran = Program::new().run(&["man", "--markdown"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, &ran.stdout).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    let mut differing = ran.stdout.lines().zip(written.lines()).filter(|(told, written)| told != written);
+    let first =
+        differing.next().map(|(told, written)| format!("\n  is: {written}\n  should be: {told}")).unwrap_or_default();
+    assert!(
+        ran.stdout == written,
+        "docs/cli.md is out of date; `UPDATE_DOCS=1 cargo test cli_docs` writes it anew{first}"
+    );
+    for command in ["browser snapshot", "browser events", "serve", "ui", "doctor", "supervise"] {
+        assert!(written.contains(&format!("`cdpilot {command}`")), "{command}");
+    }
+}
+
+#[test]
+fn manual_pages_are_made() {
+    let program = Program::new();
+    let page = program.run(&["man"]);
+    assert!(page.code == Some(0) && page.stdout.contains(".TH cdpilot"), "{page:?}");
+    let folder = program.temp.path().join("man");
+    let ran = program.run(&["man", folder.to_str().unwrap(), "--json"]);
+    assert_eq!((ran.code, ran.json()["ok"].as_bool()), (Some(0), Some(true)), "{ran:?}");
+    let pages: Vec<String> =
+        fs::read_dir(&folder).unwrap().flatten().map(|page| page.file_name().into_string().unwrap()).collect();
+    for page in ["cdpilot.1", "cdpilot-browser-click.1", "cdpilot-serve.1"] {
+        assert!(pages.iter().any(|made| made == page), "{page} in {pages:?}");
+    }
+}
