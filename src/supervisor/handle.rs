@@ -236,7 +236,8 @@ impl Supervisor {
         }
     }
 
-    /// Opens a page that belongs to the task. Returns when it is attached.
+    /// Opens a page that belongs to the task. Returns when it is attached. Under a navigation policy it shows
+    /// `about:blank` first and is on its way then: what the browser asks for before that cannot be held.
     ///
     /// # Errors
     /// [`Error::NavigationBlocked`] when it may not go there; [`Error::Cdp`] when the browser refuses, [`Error::Timeout`], [`Error::NotActive`].

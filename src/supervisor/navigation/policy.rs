@@ -52,7 +52,8 @@ impl Default for NavigationPolicy {
 
 impl NavigationPolicy {
     /// Of these patterns. Without `private_addresses`, this machine and private networks may be visited by
-    /// hosts alone that stand in `allow` as they are, without `*`.
+    /// hosts alone that stand in `allow` as they are, without `*`. A browser that goes through a proxy tells the
+    /// proxy's address of every page: where requests are watched, a proxy in a private network needs the switch on.
     ///
     /// # Errors
     /// [`BadPattern`], the first one.
