@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 60
 # Flags of benches/peers/run.mjs.
 PEERS ?=
 
-.PHONY: help browser driver demo test bench bench-page bench-peers peers fuzz lint doc fmt full-protocol never-block soak soak-server
+.PHONY: help browser driver demo test bench bench-page bench-peers peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -52,6 +52,9 @@ fuzz: ## FUZZ_SECONDS=60 of each fuzz target; needs rustup's nightly, a C++ comp
 
 never-block: browser ## every operation in every state that blocks others; writes docs/never-block.md
 	scripts/never-block.sh
+
+schemathesis: browser ## the control server against its own openapi.json; needs Python 3
+	scripts/schemathesis.sh $(SCHEMATHESIS_FLAGS)
 
 soak: browser ## 10,000 dialogs by each policy, 200 cuts of the connection
 	CDPILOT_TEST_DIALOGS=10000 CDPILOT_TEST_CUTS=200 $(CARGO) test --release --test main -- supervisor_scale supervisor_chaos --nocapture --test-threads=1

@@ -33,6 +33,19 @@ fn pictures_are_written_whole_and_kept_for_a_day() {
     assert_eq!(home.sweep(Duration::from_secs(25 * 3600), soon()), (0, 1));
     assert!(!path.exists() && trace.exists());
     assert_eq!(fs::read_dir(home.path().join("media")).unwrap().count(), 0);
+
+    // What was left from before goes when the server starts.
+    let old = files.save(FileKind::Media, "pdf", b"old").unwrap();
+    let new = files.save(FileKind::Media, "pdf", b"new").unwrap();
+    let age = Duration::from_secs(25 * 3600);
+    fs::File::options().write(true).open(&old).unwrap().set_modified(std::time::SystemTime::now() - age).unwrap();
+    let home = home.again("", Overrides::default());
+    let deadline = soon();
+    while old.exists() && !deadline.passed() {
+        cdpilot::sync::pause(Duration::from_millis(10));
+    }
+    assert!(!old.exists() && new.exists());
+    drop(home);
 }
 
 #[cfg(unix)]

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::support::browser_path;
 use crate::support::chrome::soon;
-use crate::support::controlled::{Homely, event, overrides, worth};
+use crate::support::controlled::{Homely, event, overrides, seen, worth};
 
 fn json(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))).unwrap()
@@ -83,7 +83,7 @@ fn a_browser_starts_tells_of_itself_keeps_its_look_and_stops() {
     assert!(!theirs.stop(soon()).unwrap().running);
     assert!(!attached.path().join("profiles/cdpilot").exists());
     assert!(profile.status().running);
-    assert_eq!(profile.tabs().len(), 1, "what it opened is closed again");
+    seen(&profile, "the end of what it opened", |now| now.pages.len() == 1);
 
     let stopped = profile.stop(soon()).unwrap();
     assert!(!stopped.running && stopped.pid.is_none() && stopped.cdp_port.is_none(), "{stopped:?}");

@@ -161,6 +161,17 @@ fn where_pages_may_not_go_no_door_leads() {
     let moved = go(&profile, &site.url("a", "/moved"), WaitUntil::Load, soon()).unwrap_err();
     assert_eq!(moved.code(), "NAVIGATION_BLOCKED", "{moved}");
     assert!(moved.details().unwrap()["reason"].is_string());
+    // Also where the address itself is none that is refused: in new tabs, however they are opened.
+    let url = site.url("a", "/moved");
+    let params = serde_json::json!({ "url": url });
+    let raw = cdpilot::control::RawCall { method: "Target.createTarget".to_owned(), params, ..Default::default() };
+    let made = profile.raw(raw, soon()).unwrap();
+    let made = made["targetId"].as_str().unwrap();
+    seen(&profile, "the refusal", |now| now.page(made).is_some_and(|page| page.blocked.is_some()));
+    assert_eq!(&*profile.running().unwrap().supervisor().snapshot().page(made).unwrap().url, "about:blank");
+    let opened = profile.open_tab(NewTab { url, ..NewTab::default() }, soon()).unwrap_err();
+    assert_eq!(opened.code(), "NAVIGATION_BLOCKED", "{opened}");
+    assert_eq!(site.asked_of("b.localhost"), [""; 0]);
 }
 
 #[test]

@@ -139,9 +139,12 @@ mod protocol;
 mod server_docs;
 #[cfg(feature = "server")]
 mod server_events;
+#[cfg(feature = "server")]
 mod server_gate;
 #[cfg(feature = "server")]
 mod server_http;
+#[cfg(feature = "server")]
+mod server_http_any;
 #[cfg(feature = "server")]
 mod server_http_bounds;
 #[cfg(feature = "server")]

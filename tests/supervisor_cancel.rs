@@ -54,7 +54,7 @@ fn waits_end_when_nobody_wants_them_any_more() {
         json!({"kind": "wait", "selector": "#never"}),
         json!({"kind": "wait", "url": "**/never"}),
         json!({"kind": "wait", "fn": "window.begun = 2, false"}),
-        json!({"kind": "wait", "timeMs": 60000}),
+        json!({"kind": "wait", "timeMs": 30000}),
         json!({"kind": "click", "selector": "#never"}),
         json!({"kind": "evaluate", "fn": "new Promise(() => {})"}),
     ] {

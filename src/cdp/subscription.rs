@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, TrySen
 use parking_lot::RwLock;
 
 use super::event::Event;
-use crate::sync::Deadline;
+use crate::sync::{Cancel, Deadline};
 
 /// How much a queue may hold. Whichever limit is reached first counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,10 +130,13 @@ impl Subscription {
         if let Some(lagged) = self.queue.take_lag() {
             return Ok(lagged);
         }
-        match self.events.recv_deadline(deadline.instant()) {
-            Ok(event) => Ok(self.queue.taken(event)),
-            Err(RecvTimeoutError::Timeout) => Err(RecvError::Timeout),
-            Err(RecvTimeoutError::Disconnected) => Err(RecvError::Closed),
+        loop {
+            match self.events.recv_deadline(Cancel::until(deadline).instant()) {
+                Ok(event) => return Ok(self.queue.taken(event)),
+                Err(RecvTimeoutError::Timeout) if deadline.passed() => return Err(RecvError::Timeout),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(RecvError::Closed),
+            }
         }
     }
 

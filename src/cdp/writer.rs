@@ -16,7 +16,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::poller::Poller;
 use super::stream::Stream;
-use crate::sync::Deadline;
+use crate::sync::{Cancel, Deadline};
 
 /// Greatest number of frames waiting behind the one being written.
 const MAX_FRAMES: usize = 1024;
@@ -109,7 +109,8 @@ impl Writer {
         {
             let mut queue = self.queue.lock();
             while !queue.closed && (queue.writing || !queue.is_empty()) && queue.full() {
-                if self.room.wait_until(&mut queue, deadline.instant()).timed_out() {
+                let timed_out = self.room.wait_until(&mut queue, Cancel::until(deadline).instant()).timed_out();
+                if timed_out && deadline.passed() {
                     return Err(SendError::Timeout);
                 }
             }

@@ -80,3 +80,42 @@ impl Ports {
 pub(super) fn is_free(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Overrides;
+    use super::super::settings::Origin;
+    use super::*;
+    use crate::config::Home;
+
+    fn settings(name: &str, config: &Config, asked: Option<u16>) -> Settings {
+        let overrides = Overrides { cdp_port: asked, ..Overrides::default() };
+        Settings::new(name, Origin::Config, &Home::at("home"), config, &overrides, None)
+    }
+
+    #[test]
+    fn each_browser_gets_a_port_of_its_own_that_nobody_listens_on() {
+        let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let base = taken.local_addr().unwrap().port();
+        let mut config = Config::default();
+        config.browser.cdp_port = base;
+        let ports = Ports::new(&config);
+        let default = settings("cdpilot", &config, None);
+        let first = ports.give(&default, base, &[]).unwrap();
+        assert!(first.number > base && first.instead_of == Some(base), "{first:?}");
+        assert_eq!(ports.give(&settings("cdpilot", &config, Some(base)), base, &[]), None, "that one and no other");
+        let second = ports.give(&settings("second", &config, None), base, &[]).unwrap();
+        assert!(second.number > base && second.number != first.number && second.instead_of.is_none(), "{second:?}");
+        let again = ports.give(&default, base, &[first.number]).unwrap();
+        assert!(again.number > first.number && again.number != second.number, "{again:?}");
+        ports.take_back("cdpilot");
+        assert_eq!(ports.give(&settings("cdpilot", &config, Some(0)), 0, &[]).unwrap().number, 0);
+        assert_eq!(
+            ports.give(&settings("third", &config, None), 0, &[]).unwrap().number,
+            0,
+            "any where the default is any"
+        );
+        let near = ports.give(&settings("fourth", &config, None), RESERVED_PORT - 1, &[]).unwrap();
+        assert!(near.number > RESERVED_PORT, "{near:?}");
+    }
+}

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::covered::cover;
 use super::{Error, Profile, RawCall, Running};
-use crate::supervisor::{FrameId, FrameRef, TargetId};
+use crate::supervisor::{FrameId, FrameRef, Page, PageState, TargetId};
 use crate::sync::Deadline;
 
 /// Commands that would end the browser, or take pages or their events out of our hands, and what to do instead.
@@ -144,12 +144,25 @@ impl Profile {
     fn counted(&self, running: &Running, call: &RawCall, deadline: Deadline) -> Result<Value, Error> {
         let now = running.snapshot();
         self.book.lock().open_one(self.shared.config.browser.tabs.max, &now.pages)?;
-        let created = running.supervisor().browser_raw(&call.method, &call.params, deadline);
+        // The browser sends for what a new page is to show before that can be held: it goes there afterwards, so that
+        // redirects are held to the policy too.
+        let mut params = call.params.clone();
+        let url = params.get("url").and_then(Value::as_str).filter(|url| !url.is_empty()).map(str::to_owned);
+        if url.is_some() {
+            params["url"] = json!(BLANK);
+        }
+        let created = running.supervisor().browser_raw(&call.method, &params, deadline);
         if let Ok(created) = &created
             && let Some(id) = created.get("targetId").and_then(Value::as_str)
         {
             // Told of before the answer or just after it.
-            running.supervisor().wait_until(deadline.within(SEEN), |now| now.page(id).is_some());
+            let ready = |page: &Page| page.state != PageState::Attaching;
+            running.supervisor().wait_until(deadline.within(SEEN), |now| now.page(id).is_some_and(ready));
+            if let Some(url) = url.filter(|url| url != BLANK) {
+                // As with any new page: whether it gets there is seen when it is looked at.
+                let page = FrameRef::TopOf(TargetId::from(id));
+                let _ = running.supervisor().start_navigation(&page, &url, deadline.within(SEEN));
+            }
         }
         let now = running.snapshot();
         let mut book = self.book.lock();
@@ -169,5 +182,7 @@ impl Profile {
     }
 }
 
+/// What a new page shows first.
+const BLANK: &str = "about:blank";
 /// How long a page that was created may take to be seen.
 const SEEN: std::time::Duration = std::time::Duration::from_secs(2);

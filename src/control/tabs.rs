@@ -20,7 +20,8 @@ impl Profile {
         let now = running.snapshot();
         let mut tabs = self.book.lock().list(&now.pages);
         for tab in &mut tabs {
-            if let Some(told) = told.iter().find(|told| told.target_id.as_str() == tab.target_id && told.url == tab.url) {
+            if let Some(told) = told.iter().find(|told| told.target_id.as_str() == tab.target_id && told.url == tab.url)
+            {
                 tab.title.clone_from(&told.title);
             }
         }

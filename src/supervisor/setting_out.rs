@@ -40,6 +40,13 @@ impl Supervisor {
             id.and_then(|id| s.frame(id.as_str())).map(|frame| (frame.navigating, frame.loader.clone()))
         };
         let (was_on_its_way, shown) = top(&before).unzip();
+        let traffic = self.traffic();
+        // A page counts as on its way before it is asked whether it may be left; its request comes after that.
+        let requested = || {
+            let since = self.network_requests(&route.target);
+            let finished = since.iter().any(|r| r.number > traffic.last && &*r.resource_type == "document");
+            finished || self.traffic().since(&route.target, traffic.last).any(|l| &*l.resource_type == "document")
+        };
         loop {
             match reply.poll_raw(deadline.within(LOOK)) {
                 Ok(outcome) => {
@@ -47,6 +54,7 @@ impl Supervisor {
                     return match returned.error_text {
                         None => Ok(()),
                         Some(message) => {
+                            // What kept it from going there is in the snapshot by then.
                             let _ = self.caught_up(deadline);
                             self.blocked_since(&route, blocked_before)?;
                             let method = Navigate::METHOD.into();
@@ -59,7 +67,10 @@ impl Supervisor {
             let now = self.snapshot();
             let (on_its_way, shows) = top(&now).unzip();
             let asks = now.dialogs_of(target).any(|dialog| dialog.kind == DialogType::BeforeUnload);
-            let set_out = on_its_way == Some(true) && was_on_its_way != Some(true);
+            let set_out = match traffic.watched {
+                true => requested(),
+                false => on_its_way == Some(true) && was_on_its_way != Some(true),
+            };
             if asks || set_out || shows != shown || deadline.passed() {
                 return Ok(());
             }

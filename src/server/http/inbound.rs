@@ -214,11 +214,11 @@ impl Inbound {
     }
 
     fn told(&mut self, token: Token, closed: bool, both: bool, writable: bool) {
-        if let Some(conn) = self.conns.get_mut(&token).filter(|conn| conn.is_busy()) {
+        if let Some(conn) = self.conns.get_mut(&token) {
             if closed {
                 conn.hung_up(both);
             }
-            if closed || writable {
+            if conn.is_busy() && (closed || writable) {
                 conn.wire.tell_writable();
             }
         }

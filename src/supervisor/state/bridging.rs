@@ -248,20 +248,16 @@ impl State {
         );
     }
 
-    /// Too many requests at once: some are held and nobody knows which. All are let go; their documents
-    /// call the native functions then.
+    /// Too many requests at once: some are held and nobody knows which. All are let go, but for documents; their
+    /// documents call the native functions then.
     pub(in crate::supervisor) fn calls_lost(&mut self, now: Now) {
-        self.renew_logins();
-        self.documents_lost();
-        if self.bridging.bridge.is_none() {
-            return;
+        if self.bridging.bridge.is_some() {
+            self.lose_dialogs(|dialog| dialog.bridged, now);
         }
-        self.lose_dialogs(|dialog| dialog.bridged, now);
-        let sessions = self.sessions.iter().filter(|(_, rec)| rec.bridge != BridgeLife::Off);
-        let sessions: Vec<SessionKey> = sessions.map(|(key, _)| Arc::clone(key)).collect();
+        self.unguard(|_| true);
+        let sessions: Vec<SessionKey> = self.sessions.keys().map(Arc::clone).collect();
         for session in sessions {
-            self.send(Some(&session), 0, Outgoing::ReleaseCalls);
-            self.set_fetch(&session);
+            self.renew_fetch(&session);
         }
     }
 }

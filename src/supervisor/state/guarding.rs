@@ -15,7 +15,7 @@ use super::super::navigation::{BlockedNavigation, Found, Place, Refused, Verdict
 use super::bridging::Caught;
 use super::effect::Effect;
 use super::network_events::Response as Came;
-use super::requests::Response;
+use super::requests::{BLANK, Response};
 use super::told::Told;
 use super::{Now, Outgoing, SessionKey, State};
 use crate::cdp::protocol::page::FrameId;
@@ -182,6 +182,9 @@ impl State {
         }
         let number = self.guarding.blocked;
         if let Some(page) = self.page_mut(&page) {
+            if page.url.is_empty() {
+                page.url = BLANK.into(); // a popup that has shown nothing yet, and shows nothing now
+            }
             let (url, reason) = (url.into(), refused.reason.as_str().into());
             page.blocked = Some(Arc::new(BlockedNavigation { number, url, reason }));
         }
@@ -245,21 +248,6 @@ impl State {
         self.guarding.waiting.iter().map(|waits| waits.until).min()
     }
 
-    /// Caught requests were lost, and with them what is held: nobody gets where it was not decided about.
-    pub(super) fn documents_lost(&mut self) {
-        if !self.guards() {
-            return;
-        }
-        self.unguard(|_| true);
-        let pages = self.sessions.iter().filter(|(_, rec)| rec.kind.has_frames());
-        let sessions: Vec<SessionKey> = pages.map(|(key, _)| Arc::clone(key)).collect();
-        for session in sessions {
-            self.send(Some(&session), 0, Outgoing::StopLoading);
-            self.send(Some(&session), 0, Outgoing::ReleaseCalls);
-            self.set_fetch(&session);
-        }
-    }
-
     /// Whether a page shows what it did before we came.
     pub(super) fn was_there(&self, page: &TargetId) -> bool {
         self.page_index(page).is_some_and(|index| self.pages[index].was_there)
@@ -272,3 +260,8 @@ impl Refused {
         Error::NavigationBlocked { url: shown(url), reason: self.reason }
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "server")]
+#[path = "guarding_tests.rs"]
+mod tests;

@@ -100,7 +100,7 @@ impl Request {
 }
 
 /// What a new page shows.
-const BLANK: &str = "about:blank";
+pub(super) const BLANK: &str = "about:blank";
 /// An unknown page is held for so long while one of our own is being opened.
 const HOLD_LIMIT: Duration = Duration::from_secs(5);
 /// Pages that are not attached again so long after a reconnect are gone on without.

@@ -126,7 +126,7 @@ impl State {
     }
 
     /// Tells a session what requests to catch.
-    pub(super) fn set_fetch(&mut self, session: &SessionKey) {
+    fn set_fetch(&mut self, session: &SessionKey) {
         if self.sessions.get(session).is_some_and(|rec| rec.kind.has_frames()) {
             let command = self.catching(session);
             self.send(Some(session), 0, command);
@@ -163,13 +163,17 @@ impl State {
         Ok(())
     }
 
-    /// Caught requests were lost: those that are held go on.
-    pub(super) fn renew_logins(&mut self) {
-        let asks = self.sessions.iter().filter(|(_, rec)| rec.kind.has_frames() && self.has_login(&rec.page));
-        let sessions: Vec<SessionKey> = asks.map(|(key, _)| Arc::clone(key)).collect();
-        for session in sessions {
-            self.send(Some(&session), 0, Outgoing::ReleaseCalls);
-            self.set_fetch(&session);
+    /// Caught requests of a session were lost: what is held goes on, but for documents, which nobody has decided
+    /// about. Stopping comes first, since letting go means all.
+    pub(super) fn renew_fetch(&mut self, session: &SessionKey) {
+        let Some(rec) = self.sessions.get(session).filter(|rec| rec.kind.has_frames()) else { return };
+        let others = self.bridging.made().is_some() || self.has_login(&rec.page);
+        if self.guards() {
+            self.send(Some(session), 0, Outgoing::StopLoading);
+        }
+        if others {
+            self.send(Some(session), 0, Outgoing::ReleaseCalls);
+            self.set_fetch(session);
         }
     }
 

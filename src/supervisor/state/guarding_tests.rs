@@ -1,0 +1,148 @@
+//! Documents that wait for a name, with a clock of the test's own.
+
+use super::super::super::navigation::NavigationPolicy;
+use super::super::super::options::{Pages, SupervisorOptions};
+use super::super::super::standing::Login;
+use super::*;
+use crate::cdp::protocol::target::TargetInfo;
+
+const PAGE: &str = "P";
+
+fn at(began: Instant, seconds: u64) -> Now {
+    Now { instant: began + Duration::from_secs(seconds), unix: 0.0 }
+}
+
+/// A page that is attached, with what was sent for that taken away.
+fn attached() -> (State, SessionKey, Instant) {
+    let policy = NavigationPolicy::new(&[] as &[&str], &[] as &[&str], false, false).unwrap();
+    let options = SupervisorOptions { navigation: Some(policy), pages: Pages::All, ..SupervisorOptions::task("guard") };
+    let mut state = State::new(options);
+    let (session, began): (SessionKey, _) = ("S".into(), Instant::now());
+    let info: TargetInfo = serde_json::from_value(serde_json::json!({
+        "targetId": PAGE, "type": "page", "title": "", "url": "about:blank", "attached": true, "canAccessOpener": false
+    }))
+    .unwrap();
+    state.adopt_page(&session, &info, at(began, 0));
+    let caught = state.take_effects().into_iter().position(|effect| {
+        matches!(effect, Effect::Send { command: Outgoing::CatchCalls { documents: true, logins: false, .. }, .. })
+    });
+    assert!(caught.is_some(), "documents are caught before the page goes on");
+    (state, session, began)
+}
+
+fn ask(state: &mut State, session: &SessionKey, request: &str, url: &str, now: Now) {
+    let caught: Caught = serde_json::from_value(serde_json::json!({
+        "requestId": request, "frameId": PAGE, "resourceType": "Document", "request": {"url": url, "method": "GET"}
+    }))
+    .unwrap();
+    state.call_caught(session, &caught, now);
+}
+
+/// What was done since: requests that go on, requests that are refused, names that are looked up.
+fn done(state: &mut State) -> Vec<String> {
+    let told = state.take_effects().into_iter().filter_map(|effect| match effect {
+        Effect::LookUp { host } => Some(format!("look up {host}")),
+        Effect::Send { command: Outgoing::LetPass { request }, .. } => Some(format!("{request} goes on")),
+        Effect::Send { command: Outgoing::RefuseDocument { request, .. }, .. } => Some(format!("{request} is refused")),
+        Effect::Send { command: Outgoing::StopLoading, .. } => Some("stop".to_owned()),
+        Effect::Send { command: Outgoing::ReleaseCalls, .. } => Some("release".to_owned()),
+        Effect::Send { command: Outgoing::CatchCalls { .. }, .. } => Some("catch".to_owned()),
+        _ => None,
+    });
+    told.collect()
+}
+
+fn found(host: &str, address: &str) -> Found {
+    Found { host: host.into(), addresses: address.parse().into_iter().collect() }
+}
+
+#[test]
+fn a_name_is_looked_up_once_and_remembered_for_a_while() {
+    let (mut state, session, began) = attached();
+    ask(&mut state, &session, "1", "http://a.test/", at(began, 0));
+    ask(&mut state, &session, "2", "http://A.test./other", at(began, 0));
+    ask(&mut state, &session, "3", "http://b.test/", at(began, 0));
+    assert_eq!(done(&mut state), ["look up a.test", "look up b.test"]);
+    state.found(found("a.test", "8.8.8.8"), at(began, 1));
+    assert_eq!(done(&mut state), ["1 goes on", "2 goes on"]);
+    state.found(found("b.test", "10.0.0.1"), at(began, 1));
+    assert_eq!(done(&mut state), ["3 is refused"]);
+    ask(&mut state, &session, "4", "http://a.test/", at(began, 2));
+    ask(&mut state, &session, "5", "http://b.test/", at(began, 2));
+    ask(&mut state, &session, "6", "http://8.8.8.8/", at(began, 2));
+    ask(&mut state, &session, "7", "http://127.0.0.1/", at(began, 2));
+    assert_eq!(done(&mut state), ["4 goes on", "5 is refused", "6 goes on", "7 is refused"]);
+    ask(&mut state, &session, "8", "http://a.test/", at(began, 60));
+    assert_eq!(done(&mut state), ["look up a.test"]);
+    // There is no such name: the browser says so itself, and it is asked for again the next time.
+    state.found(found("a.test", ""), at(began, 61));
+    ask(&mut state, &session, "9", "http://a.test/", at(began, 61));
+    assert_eq!(done(&mut state), ["8 goes on", "look up a.test"]);
+}
+
+#[test]
+fn who_waits_too_long_for_a_name_is_refused() {
+    let (mut state, session, began) = attached();
+    ask(&mut state, &session, "1", "http://slow.test/", at(began, 0));
+    let (reply, told) = crossbeam_channel::bounded(1);
+    state.may_visit("http://slow.test/x?secret".to_owned(), reply, at(began, 0));
+    assert_eq!(done(&mut state), ["look up slow.test"]);
+    let next = state.next_tick(at(began, 0)).expect("something is due");
+    assert!(next <= began + LOOKUP);
+    state.on_tick(at(began, 4));
+    assert!(done(&mut state).is_empty());
+    state.on_tick(at(began, 5));
+    assert_eq!(done(&mut state), ["1 is refused"]);
+    for answer in state.take_told() {
+        answer.tell();
+    }
+    let refused = told.try_recv().unwrap().unwrap_err().to_string();
+    assert!(refused.contains("could not be looked up") && !refused.contains("secret"), "{refused}");
+    // Late, and good for the next.
+    state.found(found("slow.test", "8.8.8.8"), at(began, 6));
+    ask(&mut state, &session, "2", "http://slow.test/", at(began, 6));
+    assert_eq!(done(&mut state), ["2 goes on"]);
+}
+
+#[test]
+fn what_waits_is_dropped_with_its_session_and_bounded() {
+    let (mut state, session, began) = attached();
+    for number in 0..=WAITING {
+        ask(&mut state, &session, &number.to_string(), &format!("http://n{number}.test/"), at(began, 0));
+    }
+    let told = done(&mut state);
+    assert_eq!(told.len(), WAITING + 1);
+    assert_eq!(told.last().unwrap(), &format!("{WAITING} is refused"));
+    state.detached(&session, at(began, 1));
+    state.found(found("n1.test", "8.8.8.8"), at(began, 1));
+    assert!(done(&mut state).is_empty());
+    assert!(state.next_lookup_check().is_none());
+}
+
+/// What is held and not known of any more must not go on when the interception is renewed.
+#[test]
+fn requests_that_were_lost_get_nowhere() {
+    let (mut state, session, began) = attached();
+    ask(&mut state, &session, "1", "http://a.test/", at(began, 0));
+    state.calls_lost(at(began, 0));
+    assert_eq!(done(&mut state), ["look up a.test", "stop"]);
+    // With others that are held, which go on: documents are gone by then.
+    state.set_login(&PAGE.into(), Some(Login::new("ann", "sesame"))).unwrap();
+    assert_eq!(done(&mut state), ["catch"]);
+    state.calls_lost(at(began, 0));
+    assert_eq!(done(&mut state), ["stop", "release", "catch"]);
+    state.found(found("a.test", "8.8.8.8"), at(began, 1));
+    assert!(done(&mut state).is_empty());
+}
+
+#[test]
+fn nobody_is_left_waiting_at_the_end() {
+    let (mut state, _, began) = attached();
+    let (reply, told) = crossbeam_channel::bounded(1);
+    state.may_visit("http://a.test/".to_owned(), reply, at(began, 0));
+    state.end("over", at(began, 1));
+    for answer in state.take_told() {
+        answer.tell();
+    }
+    assert!(matches!(told.try_recv().unwrap(), Err(Error::NotActive { .. })));
+}
