@@ -53,7 +53,7 @@ fn pictures_are_written_whole_and_kept_for_a_day() {
 fn only_plain_files_below_the_roots_may_be_uploaded() {
     use std::os::unix::fs::symlink;
     let outside = tempfile::tempdir().unwrap();
-    let root = outside.path().join("root");
+    let root = outside.path().join("given");
     fs::create_dir(&root).unwrap();
     let home = bare(&format!("upload_roots: ['{}']", root.display()));
     let uploads = home.path().join("uploads");
@@ -84,7 +84,7 @@ fn only_plain_files_below_the_roots_may_be_uploaded() {
         uploads.join("../token"),
         uploads.join("link"),
         uploads.join("folder/secret"),
-        uploads.join("folder/root/../secret"),
+        uploads.join("folder/given/../secret"),
         uploads.join("hard"),
         uploads.join("pipe"),
         uploads.clone(),
@@ -94,7 +94,7 @@ fn only_plain_files_below_the_roots_may_be_uploaded() {
         "".into(),
         format!("{}-2/x", root.display()).into(),
     ];
-    put(&outside.path().join("root-2/x"));
+    put(&outside.path().join("given-2/x"));
     for path in bad {
         let refused = check(&path).unwrap_err();
         assert_eq!(refused.code(), "PATH_REFUSED", "{path:?}: {refused}");

@@ -73,10 +73,10 @@ fn a_browser_starts_tells_of_itself_keeps_its_look_and_stops() {
         Overrides { cdp_url: Some(format!("http://127.0.0.1:{port}")), ..Overrides::default() },
     );
     let theirs = attached.main();
-    let seen = theirs.start(None, soon()).unwrap();
-    assert!(seen.running && seen.pid.is_none() && seen.transport == "remote", "{seen:?}");
-    assert_eq!((seen.cdp_port, theirs.tabs().len()), (Some(port), 1));
-    assert!(!format!("{seen:?}").contains("/devtools/"), "{seen:?}");
+    let remote = theirs.start(None, soon()).unwrap();
+    assert!(remote.running && remote.pid.is_none() && remote.transport == "remote", "{remote:?}");
+    assert_eq!((remote.cdp_port, theirs.tabs().len()), (Some(port), 1));
+    assert!(!format!("{remote:?}").contains("/devtools/"), "{remote:?}");
     home.site.page("/", "<title>there</title>");
     let opened = theirs.open_tab(NewTab { url: home.site.url("a", "/"), ..NewTab::default() }, soon()).unwrap();
     assert_eq!(opened.title, "there");

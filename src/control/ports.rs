@@ -103,7 +103,8 @@ mod tests {
         let default = settings("cdpilot", &config, None);
         let first = ports.give(&default, base, &[]).unwrap();
         assert!(first.number > base && first.instead_of == Some(base), "{first:?}");
-        assert_eq!(ports.give(&settings("cdpilot", &config, Some(base)), base, &[]), None, "that one and no other");
+        let asked = settings("cdpilot", &config, Some(base));
+        assert_eq!(Ports::new(&config).give(&asked, base, &[]), None, "that one and no other");
         let second = ports.give(&settings("second", &config, None), base, &[]).unwrap();
         assert!(second.number > base && second.number != first.number && second.instead_of.is_none(), "{second:?}");
         let again = ports.give(&default, base, &[first.number]).unwrap();
