@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 60
 # Flags of benches/peers/run.mjs.
 PEERS ?=
 
-.PHONY: help browser driver demo test bench bench-page bench-peers peers fuzz lint doc fmt full-protocol never-block schemathesis soak
+.PHONY: help browser driver demo test bench bench-page bench-peers peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -58,6 +58,9 @@ schemathesis: browser ## the control server against its own openapi.json; needs 
 
 soak: browser ## 10,000 dialogs by each policy, 200 cuts of the connection
 	CDPILOT_TEST_DIALOGS=10000 CDPILOT_TEST_CUTS=200 $(CARGO) test --release --test main -- supervisor_scale supervisor_chaos --nocapture --test-threads=1
+
+soak-server: browser ## eight clients on sixteen tabs of one server for ten minutes
+	CDPILOT_TEST_LOAD_SECONDS=600 $(CARGO) test --release --test main -- server_load --nocapture
 
 lint: ## formatting, clippy and documentation, warnings are errors
 	$(CARGO) fmt --all --check

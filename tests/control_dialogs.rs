@@ -35,6 +35,7 @@ fn a_pending_dialog_is_answered_or_else_the_next_one() {
     let missing = answer(DialogReply { dialog_id: Some("d-99".to_owned()), ..reply(true) }).unwrap_err();
     assert_eq!(missing.code(), "DIALOG_NOT_FOUND", "{missing}");
     assert_eq!(worth(&profile, Some(&one), "prompt('name?')"), "Ada");
+    seen(&profile, "its record", |now| !now.recent.is_empty());
     let (pending, recent) = profile.dialogs(Some(&one)).unwrap();
     assert!(pending.is_empty() && recent[0].closed_by == ClosedBy::Armed && recent.len() == 1, "{recent:?}");
 

@@ -87,3 +87,29 @@ fn what_is_switched_off_is_refused() {
     let home = home.again("raw_cdp_enabled: false", Default::default());
     assert_eq!(call(&home.main(), "Browser.getVersion", json!({}), None, None).unwrap_err().code(), "RAW_CDP_DISABLED");
 }
+
+#[test]
+fn a_page_is_given_no_other_files_than_may_be_uploaded() {
+    let Some(home) = Homely::new("") else { return };
+    home.site.page("/", "<input type=file id=f>");
+    std::fs::write(home.path().join("uploads/a.txt"), "x").unwrap();
+    let (profile, token) = (home.main(), home.path().join("token"));
+    std::fs::write(&token, "x").unwrap();
+    home.open("/");
+    let input = json!({ "expression": "document.getElementById('f')" });
+    let input = call(&profile, "Runtime.evaluate", input, None, None).unwrap()["result"]["objectId"].clone();
+    let give =
+        |file: &str| call(&profile, "DOM.setFileInputFiles", json!({ "files": [file], "objectId": input }), None, None);
+    assert_eq!(give(token.to_str().unwrap()).unwrap_err().code(), "PATH_REFUSED");
+    assert_eq!(give("../token").unwrap_err().code(), "PATH_REFUSED");
+    let dragged = json!({ "type": "drop", "x": 5, "y": 5, "data": { "items": [], "dragOperationsMask": 1, "files": ["/etc/passwd"] } });
+    assert_eq!(call(&profile, "Input.dispatchDragEvent", dragged, None, None).unwrap_err().code(), "PATH_REFUSED");
+    give("a.txt").unwrap();
+    let name = json!({ "expression": "document.getElementById('f').files[0].name" });
+    assert_eq!(call(&profile, "Runtime.evaluate", name, None, None).unwrap()["result"]["value"], "a.txt");
+    let read = json!({ "url": "file:///etc/passwd", "options": { "disableCache": true, "includeCredentials": false } });
+    assert_eq!(
+        call(&profile, "Network.loadNetworkResource", read, None, None).unwrap_err().code(),
+        "NAVIGATION_BLOCKED"
+    );
+}

@@ -52,6 +52,8 @@ mod cli_supervise_page;
 #[cfg(feature = "server")]
 mod control_dialogs;
 #[cfg(feature = "server")]
+mod control_doctor;
+#[cfg(feature = "server")]
 mod control_files;
 #[cfg(feature = "server")]
 mod control_life;
@@ -124,15 +126,21 @@ mod page_wait;
 mod project;
 mod protocol;
 #[cfg(feature = "server")]
+mod server_docs;
+#[cfg(feature = "server")]
 mod server_events;
 #[cfg(feature = "server")]
 mod server_gate;
 #[cfg(feature = "server")]
 mod server_http;
 #[cfg(feature = "server")]
+mod server_http_any;
+#[cfg(feature = "server")]
 mod server_http_bounds;
 #[cfg(feature = "server")]
 mod server_http_life;
+#[cfg(feature = "server")]
+mod server_load;
 #[cfg(feature = "server")]
 mod server_openapi;
 #[cfg(feature = "server")]

@@ -182,7 +182,7 @@ fn events_are_told_as_they_come() {
             event("console", "7", "one\ntwo\r\nthree\rfour\n"),
             "event: console\nid: 7\ndata: one\ndata: two\ndata: three\ndata: four\ndata: \n\n",
         ),
-        (event("a\nb", "1\r\n\02", ""), "event: ab\nid: 12\ndata: \n\n"),
+        (event("a\nb", "1\r\n\0-2", ""), "event: ab\nid: 1-2\ndata: \n\n"),
     ] {
         send.send(event).unwrap();
         let got = client.until("\n\n");

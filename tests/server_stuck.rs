@@ -135,8 +135,11 @@ fn with_all_hands_full_the_control_routes_answer() {
     served.show("<p>x</p>");
     let api = &served.api;
     let act = json!({ "kind": "evaluate", "fn": "fetch('/held?' + Math.random())", "timeoutMs": 120_000 }).to_string();
-    let mut waiting: Vec<_> = (0..2).map(|_| api.send("POST", "/act", Some(&act), "")).collect();
-    served.site.wait_asked("a.localhost/held", 2);
+    let mut waiting = Vec::new();
+    for times in 1..=2 {
+        waiting.push(api.send("POST", "/act", Some(&act), ""));
+        served.site.wait_asked("a.localhost/held", times);
+    }
     // One more may wait for its turn.
     waiting.push(api.send("POST", "/act", Some(&act), ""));
     for path in [

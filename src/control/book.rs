@@ -232,6 +232,7 @@ mod tests {
             top_frame: None,
             own: false,
             lost_dialog: None,
+            blocked: None,
             context: None,
             session: "".into(),
         }

@@ -63,7 +63,10 @@ pub(super) fn bring_up(
     };
     let local = browser.endpoint().is_none_or(browser::Endpoint::is_loopback) && browser.webdriver().is_none();
     let ours = browser.is_ours();
-    let supervisor = Supervisor::start(browser, options(shared, settings, deadline)).map_err(Error::from)?;
+    let supervisor = Supervisor::start(browser, options(shared, settings, deadline)).map_err(|error| match ours {
+        true => Failure::Launch(error.into()),
+        false => Failure::Other(error.into()),
+    })?;
     let supervisor = Arc::new(supervisor);
     // A browser that we start opens with one page, which may come a moment later.
     let first = supervisor.wait_until(deadline.within(FIRST_PAGE), |now| !ours || !now.pages.is_empty());

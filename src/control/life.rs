@@ -46,7 +46,7 @@ pub struct Running {
 struct Life {
     stage: Stage,
     breaker: Breaker,
-    /// It is being deleted: nothing starts any more.
+    /// It is being reset or deleted: nothing starts.
     retired: bool,
 }
 
@@ -171,7 +171,7 @@ impl Profile {
         let (mut turn, old) = loop {
             let mut life = self.life.lock();
             if self.shared.is_closing() || life.retired {
-                let why = if life.retired { "the profile is being deleted" } else { "the server is ending" };
+                let why = if life.retired { "the profile is being reset or deleted" } else { "the server is ending" };
                 return Err(Error::Conflict { problem: format!("{why}, its browser is not started any more") });
             }
             let up = match &life.stage {
@@ -253,10 +253,15 @@ impl Profile {
         Ok(self.status())
     }
 
-    /// Stops it for good.
+    /// Stops it; it is not started any more.
     pub(super) fn retire(&self, deadline: Deadline) -> Result<(), Error> {
         self.life.lock().retired = true;
-        self.stop(deadline).map(drop).inspect_err(|_| self.life.lock().retired = false)
+        self.stop(deadline).map(drop).inspect_err(|_| self.resume())
+    }
+
+    /// It may be started again.
+    pub(super) fn resume(&self) {
+        self.life.lock().retired = false;
     }
 
     /// Whether there may be something to stop.

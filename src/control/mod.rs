@@ -21,13 +21,15 @@
 //! | `events` | one event log a profile, over restarts |
 //! | `files` | pictures, downloads, uploads, traces |
 //! | `sweep` | idle tabs and old files |
-//! | `doctor`, `checks`, `fix` | whether it all works on this machine |
+//! | `doctor`, `checks` | whether it all works on this machine |
 
 mod book;
 mod breaker;
+mod checks;
 mod covered;
 mod decorate;
 mod dialogs;
+mod doctor;
 mod error;
 mod events;
 mod files;
@@ -144,16 +146,16 @@ impl Control {
         self.profiles.reset(name, deadline)
     }
 
-    /// Looks whether it all works on this machine. Starts no browser that stays.
+    /// Looks whether it all works on this machine: home, token, disk, browser, profile, port, display, sandbox, server,
+    /// version. Starts no browser; takes as long as a browser needs to tell its version, five seconds at most.
     #[must_use]
     pub fn doctor(&self) -> Vec<Check> {
-        Vec::new()
+        doctor::doctor(&self.shared, &self.profiles)
     }
 
     /// Puts right what can be put right without a risk: permissions of files, locks of browsers that are gone.
-    #[must_use]
     pub fn fix(&self) -> Vec<Fixed> {
-        Vec::new()
+        doctor::fix(&self.shared, &self.profiles)
     }
 
     /// Tidies up as it is done of itself every minute, as if `ahead` had passed since now: closes tabs that were opened on

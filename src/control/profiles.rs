@@ -121,13 +121,14 @@ impl Profiles {
         }
         profile.retire(deadline)?;
         if profile.settings().owns_data {
-            remove(&profile.settings().user_data_dir, deadline)?;
+            remove(&profile.settings().user_data_dir, deadline).inspect_err(|_| profile.resume())?;
         }
         let _turn = self.writing.lock();
         let mut all = store::read(&self.shared.home)?;
         all.remove(name);
         store::write(&self.shared.home, &all)?;
         self.known.lock().remove(name);
+        profile.end_events();
         Ok(profile.info())
     }
 
@@ -140,9 +141,11 @@ impl Profiles {
             let folder = settings.user_data_dir.display();
             format!("the data of profile {name} lies in {folder}, outside of the home; remove it by hand")
         } else {
-            profile.stop(deadline)?;
-            remove(&settings.user_data_dir, deadline)?;
-            return Ok(profile.info());
+            // Nothing starts in a folder that is being removed.
+            profile.retire(deadline)?;
+            let removed = remove(&settings.user_data_dir, deadline);
+            profile.resume();
+            return removed.map(|()| profile.info());
         };
         Err(Error::Conflict { problem })
     }

@@ -8,14 +8,13 @@ use crate::supervisor::{FrameId, FrameRef, TargetId};
 use crate::sync::Deadline;
 
 /// Commands that would end the browser, or take pages or their events out of our hands, and what to do instead.
-const REFUSED: [(&str, &str); 17] = [
+const REFUSED: [(&str, &str); 16] = [
     ("Browser.close", "stop the browser with POST /stop"),
     ("Browser.crash", "stop the browser with POST /stop"),
     ("Browser.crashGpuProcess", "it would take the browser along"),
     ("Browser.setDownloadBehavior", "downloads are caught already, see POST /wait/download"),
     ("Page.setDownloadBehavior", "downloads are caught already, see POST /wait/download"),
-    ("Fetch.enable", "requests are caught for the navigation policy and for dialogs"),
-    ("Fetch.disable", "requests are caught for the navigation policy and for dialogs"),
+    ("Input.setInterceptDrags", "drags are made with POST /act"),
     ("Page.disable", "dialogs would no longer be seen"),
     ("Page.setInterceptFileChooserDialog", "file choosers are caught already, see POST /hooks/file-chooser"),
     ("Runtime.disable", "frames would no longer be followed"),
@@ -27,6 +26,8 @@ const REFUSED: [(&str, &str); 17] = [
     ("Target.sendMessageToTarget", "name the tab with targetId, or the frame with frameId"),
     ("Target.setAutoAttach", "tabs are attached already"),
 ];
+/// Commands that go where their `url` says.
+const GOING: [&str; 3] = ["Page.navigate", "Target.createTarget", "Network.loadNetworkResource"];
 /// Commands that run scripts of the caller.
 const SCRIPTS: [&str; 10] = [
     "Runtime.evaluate",
@@ -46,14 +47,15 @@ impl Profile {
     /// browser itself. `Target.closeTarget` and `Page.close` dismiss dialogs first. Secrets in the result are covered.
     ///
     /// # Errors
-    /// [`Error::RawCdpDisabled`], [`Error::EvaluateDisabled`], [`Error::NavigationBlocked`], [`Error::BadRequest`],
-    /// those of [`tab`](Self::tab), [`Error::Page`].
-    pub fn raw(&self, call: RawCall, deadline: Deadline) -> Result<Value, Error> {
+    /// [`Error::RawCdpDisabled`], [`Error::EvaluateDisabled`], [`Error::NavigationBlocked`], [`Error::PathRefused`],
+    /// [`Error::BadRequest`], those of [`tab`](Self::tab), [`Error::Page`].
+    pub fn raw(&self, mut call: RawCall, deadline: Deadline) -> Result<Value, Error> {
         self.may_call(&call)?;
+        self.only_uploads(&mut call)?;
         let running = self.running()?;
         let supervisor = running.supervisor();
         let url = call.params.get("url").and_then(Value::as_str);
-        if matches!(&*call.method, "Page.navigate" | "Target.createTarget")
+        if GOING.contains(&&*call.method)
             && let Some(url) = url.filter(|url| !url.is_empty())
         {
             self.may_go(&running, url, deadline)?;
@@ -109,10 +111,31 @@ impl Profile {
         if let Some((_, instead)) = REFUSED.iter().find(|(method, _)| *method == call.method) {
             return bad(format!("{} is not passed on: {instead}", call.method));
         }
+        if call.method.starts_with("Fetch.") {
+            return bad(format!(
+                "{} is not passed on: requests are caught for the navigation policy and for dialogs",
+                call.method
+            ));
+        }
         // `Page.reload` runs a script only when it is given one.
         let runs = call.method != "Page.reload" || call.params.get("scriptToEvaluateOnLoad").is_some();
         if !browser.evaluate_enabled && runs && SCRIPTS.contains(&&*call.method) {
             return Err(Error::EvaluateDisabled);
+        }
+        Ok(())
+    }
+
+    /// Files that a page is given are those that may be uploaded, and no others.
+    fn only_uploads(&self, call: &mut RawCall) -> Result<(), Error> {
+        let files = match &*call.method {
+            "DOM.setFileInputFiles" => call.params.get_mut("files"),
+            "Input.dispatchDragEvent" => call.params.get_mut("data").and_then(|data| data.get_mut("files")),
+            _ => None,
+        };
+        for file in files.and_then(Value::as_array_mut).into_iter().flatten() {
+            let path = file.as_str().unwrap_or_default().to_owned();
+            let found = self.shared.files.check_upload(std::path::Path::new(&path))?;
+            *file = found.to_string_lossy().into_owned().into();
         }
         Ok(())
     }

@@ -1,18 +1,31 @@
 //! Finding, naming, focusing and closing tabs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{Error, Profile, Running, TabHandle, TabInfo, names};
 use crate::supervisor::TargetId;
 use crate::sync::Deadline;
 
+/// What asking for titles may take.
+const TITLES: Duration = Duration::from_millis(300);
+
 impl Profile {
-    /// The open tabs, in the order they came. None when the browser does not run. Waits for nothing.
+    /// The open tabs, in the order they came. None when the browser does not run. Titles are those of this moment
+    /// where the browser tells them at once, which it does whatever its pages do; else those that are known.
     #[must_use]
     pub fn tabs(&self) -> Vec<TabInfo> {
         let Ok(running) = self.running() else { return Vec::new() };
+        let told = running.supervisor().target_infos(Deadline::after(TITLES)).unwrap_or_default();
         let now = running.snapshot();
-        self.book.lock().list(&now.pages)
+        let mut tabs = self.book.lock().list(&now.pages);
+        for tab in &mut tabs {
+            if let Some(told) = told.iter().find(|told| told.target_id.as_str() == tab.target_id && told.url == tab.url)
+            {
+                tab.title.clone_from(&told.title);
+            }
+        }
+        tabs
     }
 
     /// A tab by its target id, tab id, label, or the beginning of its target id; the one used last without. It is the
@@ -99,10 +112,10 @@ impl Profile {
 
     /// Closes tabs that were opened on request and not used for `browser.tabs.idle_minutes`, as if `ahead` had passed
     /// since now. Returns how many.
-    pub(super) fn sweep(&self, ahead: std::time::Duration, deadline: Deadline) -> usize {
+    pub(super) fn sweep(&self, ahead: Duration, deadline: Deadline) -> usize {
         let minutes = self.shared.config.browser.tabs.idle_minutes;
         let Some(running) = self.running().ok().filter(|_| minutes > 0) else { return 0 };
-        let limit = std::time::Duration::from_secs(minutes.saturating_mul(60));
+        let limit = Duration::from_secs(minutes.saturating_mul(60));
         let now = running.snapshot();
         let idle = self.book.lock().idle(&now.pages, limit, ahead);
         let running = Arc::clone(&running);

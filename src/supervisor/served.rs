@@ -12,7 +12,7 @@ use super::snapshot::{ConsoleEntry, PageState};
 use super::state::Request;
 use crate::cdp::protocol::network::{Cookie, GetCookies};
 use crate::cdp::protocol::page::{Crash, GetNavigationHistory, NavigationEntry};
-use crate::cdp::protocol::target::{GetTargetInfo, TargetId, TargetInfo};
+use crate::cdp::protocol::target::{GetTargetInfo, GetTargets, TargetId, TargetInfo};
 use crate::sync::Deadline;
 
 /// Bytes of pictures that are kept, over all pages.
@@ -71,6 +71,16 @@ impl Supervisor {
         let mut get = GetTargetInfo::new();
         get.target_id = Some(route.target);
         Ok(route.connection.call(&get, deadline)?.target_info)
+    }
+
+    /// What the browser says of all its pages: their titles at this moment, which a snapshot has as they were when the
+    /// pages were loaded. Answered as [`target_info`](Self::target_info) is.
+    ///
+    /// # Errors
+    /// [`Error::Cdp`], [`Error::Reconnecting`], [`Error::NotActive`].
+    pub fn target_infos(&self, deadline: Deadline) -> Result<Vec<TargetInfo>, Error> {
+        self.connected(deadline)?;
+        Ok(self.connection().call(&GetTargets::new(), deadline)?.target_infos)
     }
 
     /// The last console messages and uncaught exceptions of a page, oldest first: at most 500. Waits for nothing.

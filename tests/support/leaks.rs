@@ -43,7 +43,7 @@ pub(crate) fn alone(module: &str, name: &str, body: impl FnOnce()) {
     let waiter = spawn("test-alone", move || {
         let _ = send.send(child.wait_with_output());
     });
-    let output = ended.recv_timeout(Duration::from_secs(180)).unwrap_or_else(|_| {
+    let output = ended.recv_timeout(Duration::from_secs(180 + load_seconds().unwrap_or(0))).unwrap_or_else(|_| {
         kill(id);
         panic!("{path} did not end in its own process")
     });
@@ -52,6 +52,11 @@ pub(crate) fn alone(module: &str, name: &str, body: impl FnOnce()) {
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{path} failed in its own process:\n{text}");
     assert!(text.contains("1 passed"), "no test is called {path}:\n{text}");
+}
+
+/// How long a test of lasting load is to go on, where somebody says so.
+pub(crate) fn load_seconds() -> Option<u64> {
+    std::env::var("CDPILOT_TEST_LOAD_SECONDS").ok()?.parse().ok()
 }
 
 #[cfg(unix)]

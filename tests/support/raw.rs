@@ -10,11 +10,12 @@ use cdpilot::server::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Lis
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+type Admit = Box<dyn Fn(&Head) -> Result<(), Answer> + Send + Sync>;
 type Handle = Box<dyn Fn(Request) -> Answer + Send + Sync>;
 
 /// A handler of closures. Paths below `/ctl` go to the control lane.
 struct Desk {
-    admit: Box<dyn Fn(&Head) -> Result<(), Answer> + Send + Sync>,
+    admit: Admit,
     handle: Handle,
 }
 

@@ -204,7 +204,8 @@ impl Tab {
                 }
                 Err(error) => {
                     let ended = ended_script(&error);
-                    if !(ended || passing(&asked, &error)) || deadline.left() < ANSWER {
+                    // One that is late may only be slow: it has the whole of the deadline.
+                    if !(ended || is_late(&error) || passing(&asked, &error)) || deadline.left() < ANSWER {
                         return Err(said(&asked, error));
                     }
                     rescued |= ended;

@@ -17,9 +17,6 @@ use crate::sync::Cancel;
 /// How long, and for how many bytes, a client that is refused may go on sending: until it has seen the answer.
 const DRAIN_TIME: Duration = Duration::from_secs(2);
 const DRAIN_BYTES: usize = 8 * 1024 * 1024;
-/// How long a client that closed its way is answered before it counts as gone: some close it when they have asked
-/// everything, and nothing else tells them from those that hung up.
-const HANG_UP: Duration = Duration::from_millis(250);
 /// Bytes read in one turn, so that one client does not hold up the others.
 const TURN: usize = 256 * 1024;
 /// Bytes read at once.
@@ -34,8 +31,10 @@ pub(super) struct Conn {
     state: State,
     /// When the state began, or something last went forward in it.
     since: Instant,
-    /// Since when the client sends nothing more.
+    /// Since when the client is known to send nothing more: all that it sent was read.
     ended: Option<Instant>,
+    /// Since when the system says so, with what was sent perhaps yet to be read.
+    closed: Option<Instant>,
     /// What is to be sent, and how much of it was.
     out: Vec<u8>,
     at: usize,
@@ -72,6 +71,7 @@ impl Conn {
             state: State::Reading,
             since: Instant::now(),
             ended: None,
+            closed: None,
             out: Vec::new(),
             at: 0,
         }
@@ -159,11 +159,9 @@ impl Conn {
 
     /// The system says that the client closed the connection, in `both` ways or its own.
     pub(super) fn hung_up(&mut self, both: bool) {
+        self.closed.get_or_insert_with(Instant::now);
         if both {
             self.cancel();
-        } else if self.intake.room() == 0 {
-            // Otherwise the end is read, behind what the client sent.
-            self.ended.get_or_insert_with(Instant::now);
         }
     }
 
@@ -272,7 +270,7 @@ impl Conn {
                 None => self.since + limits.idle,
             }),
             State::Busy(ref cancel) if cancel.is_set() => None,
-            State::Busy(_) => self.ended.map(|ended| ended.max(self.since) + HANG_UP),
+            State::Busy(_) => self.ended.or(self.closed).map(|closed| closed.max(self.since) + limits.hang_up),
             State::Sending { .. } => Some(self.since + limits.writing),
             State::Draining { .. } => Some(self.since + DRAIN_TIME),
         }

@@ -214,11 +214,11 @@ impl Inbound {
     }
 
     fn told(&mut self, token: Token, closed: bool, both: bool, writable: bool) {
-        if let Some(conn) = self.conns.get_mut(&token).filter(|conn| conn.is_busy()) {
+        if let Some(conn) = self.conns.get_mut(&token) {
             if closed {
                 conn.hung_up(both);
             }
-            if closed || writable {
+            if conn.is_busy() && (closed || writable) {
                 conn.wire.tell_writable();
             }
         }
@@ -257,13 +257,9 @@ impl Inbound {
             (_, None) => Some(Answer::busy("the server is stopping")),
             (Some(lane), Some([control, action])) => {
                 let crew = if lane == Lane::Control { control } else { action };
-                match crew.take(job) {
-                    Ok(started) => {
-                        self.workers.lock().extend(started);
-                        None
-                    }
-                    Err(_) => Some(Answer::busy("as many requests wait as may; try again")),
-                }
+                let (started, refused) = crew.take(job);
+                self.workers.lock().extend(started);
+                refused.map(|_| Answer::busy("as many requests wait as may; try again"))
             }
         };
         if let (Some(answer), Some(conn)) = (refused, self.conns.get_mut(&token)) {

@@ -21,6 +21,9 @@ pub struct Limits {
     pub idle: Duration,
     /// How long a client may take none of its answer.
     pub writing: Duration,
+    /// How long a client that closed its way goes on being worked for. Some close it when they have asked everything,
+    /// and nothing tells them from those that hung up.
+    pub hang_up: Duration,
     /// Threads of the control lane.
     pub control_threads: usize,
     /// Threads of the action lane, started as they are needed.
@@ -44,6 +47,7 @@ impl Default for Limits {
             reading: Duration::from_secs(10),
             idle: Duration::from_secs(60),
             writing: Duration::from_secs(30),
+            hang_up: Duration::from_millis(250),
             control_threads: 2,
             action_threads: 16,
             queue: 64,

@@ -1,0 +1,87 @@
+//! `doctor` of a home.
+
+use cdpilot::control::{Check, CheckStatus, Overrides};
+
+use crate::support::browser_path;
+use crate::support::chrome::soon;
+use crate::support::controlled::{Homely, overrides};
+
+fn check<'a>(checks: &'a [Check], id: &str) -> &'a Check {
+    checks.iter().find(|check| check.id == id).unwrap_or_else(|| panic!("no {id}: {checks:#?}"))
+}
+
+#[test]
+fn a_home_is_looked_through_with_its_browser_down_and_up() {
+    let Some(home) = Homely::new("") else { return };
+    let down = home.doctor();
+    for id in ["home", "token", "disk", "browser", "profile", "port", "display", "server", "version"] {
+        assert_eq!(check(&down, id).status, CheckStatus::Pass, "{down:#?}");
+    }
+    assert!(check(&down, "browser").summary.contains("Chrom"), "{down:#?}");
+    assert!(check(&down, "profile").summary.contains("nobody"), "{down:#?}");
+    let port = home.started().status().cdp_port.unwrap();
+    let up = home.doctor();
+    assert!(check(&up, "port").summary.starts_with(&port.to_string()), "{up:#?}");
+    assert!(check(&up, "profile").summary.contains("its own browser"), "{up:#?}");
+
+    // Another home that wants the same folder and port.
+    let folder = home.path().join("profiles/cdpilot");
+    let other = Homely::without_browser(
+        &format!(
+            "cdp_port: {port}, default_profile: thief, profiles: {{thief: {{user_data_dir: '{}'}}}}",
+            folder.display()
+        ),
+        overrides(browser_path()),
+    );
+    let checks = other.doctor();
+    assert_eq!(check(&checks, "port").status, CheckStatus::Warn, "{checks:#?}");
+    let taken = check(&checks, "profile");
+    assert!(taken.status == CheckStatus::Fail && taken.fix_hint.is_some(), "{checks:#?}");
+
+    // The default profile's port is taken: the next free one is used, and that is said; asked for by name, it is not.
+    let other = Homely::without_browser(&format!("cdp_port: {port}"), overrides(browser_path()));
+    let status = other.main().start(None, soon()).unwrap();
+    assert!(status.cdp_port.is_some_and(|taken| taken != port), "{status:?}");
+    assert!(status.notes.iter().any(|note| note.contains(&format!("port {port} is in use"))), "{status:?}");
+    let asked = Overrides { cdp_port: Some(port), ..overrides(browser_path()) };
+    let asked = Homely::without_browser("", asked);
+    let refused = asked.main().start(None, soon()).unwrap_err();
+    assert!(refused.to_string().contains(&format!("port {port} is in use")), "{refused}");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_open_to_others_is_found_and_put_right() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let missing = Overrides { executable: Some("/does/not/exist".into()), ..Overrides::default() };
+    let home = Homely::without_browser("enabled: false", missing);
+    let token = cdpilot::config::Token::of(home.home()).unwrap();
+    let (path, downloads) = (home.path().join("token"), home.path().join("downloads"));
+    for (path, mode) in [(home.path(), 0o755), (&*path, 0o644), (&*downloads, 0o777)] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let profile = home.path().join("profiles/cdpilot");
+    std::fs::create_dir_all(&profile).unwrap();
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    symlink(format!("{host}-999999999"), profile.join("SingletonLock")).unwrap();
+    let checks = home.doctor();
+    for id in ["home", "token", "browser"] {
+        let found = check(&checks, id);
+        assert!(found.status == CheckStatus::Fail && found.fix_hint.is_some(), "{checks:#?}");
+    }
+    assert_eq!(check(&checks, "enabled").status, CheckStatus::Warn);
+    assert_eq!(check(&checks, "profile").status, CheckStatus::Pass, "whoever it names is gone");
+    assert!(!format!("{checks:?}").contains(token.reveal()));
+    let fixed = home.fix();
+    assert_eq!(
+        fixed.iter().map(|fixed| fixed.id).collect::<Vec<_>>(),
+        ["home", "token", "home", "profile"],
+        "{fixed:#?}"
+    );
+    assert!(!profile.join("SingletonLock").is_symlink());
+    let checks = home.doctor();
+    for id in ["home", "token"] {
+        assert_eq!(check(&checks, id).status, CheckStatus::Pass, "{checks:#?}");
+    }
+    assert!(home.fix().is_empty());
+}

@@ -1,0 +1,115 @@
+//! Many clients at once for a while: nothing fails that is not the page's doing, and nothing grows.
+//!
+//! `make soak-server` keeps it up for ten minutes.
+#![allow(clippy::print_stdout)] // figures, for whoever asks with --nocapture
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use crate::support::api::Served;
+use crate::support::leaks::{Baseline, alone, load_seconds};
+
+const CLIENTS: usize = 8;
+const TABS: usize = 16;
+
+const PAGE: &str = "<title>load</title><h1>Load</h1><input id=name aria-label=Name><button id=b onclick='n++; out.textContent = n'>Add</button>
+    <output id=out></output><select id=s><option>one<option>two</select><ul></ul>
+    <script>let n = 0; setInterval(() => { const li = document.createElement('li'); li.textContent = n; const ul = document.querySelector('ul');
+    ul.append(li); if (ul.childElementCount > 20) ul.firstChild.remove() }, 500)</script>";
+
+/// What a client asks next.
+fn next(turn: u32, tab: &str, url: &str) -> (&'static str, String, Option<Value>) {
+    let act = |mut act: Value| {
+        act["targetId"] = tab.into();
+        ("POST", "/act".to_owned(), Some(act))
+    };
+    let get = |path: &str| ("GET", format!("{path}?targetId={tab}"), None);
+    match turn % 16 {
+        0 | 8 => act(json!({ "kind": "click", "selector": "#b" })),
+        1 => act(json!({ "kind": "type", "selector": "#name", "text": "some text" })),
+        2 | 10 => get("/snapshot"),
+        3 => act(json!({ "kind": "select", "selector": "#s", "values": ["two"] })),
+        4 => act(json!({ "kind": "evaluate", "fn": "1 + 1" })),
+        5 => get("/text"),
+        6 => act(json!({ "kind": "press", "key": "Tab" })),
+        7 => get("/console"),
+        9 => ("POST", "/navigate".to_owned(), Some(json!({ "url": url, "targetId": tab }))),
+        11 => act(json!({ "kind": "scroll", "direction": "down" })),
+        12 => ("GET", "/tabs".to_owned(), None),
+        13 => get("/cookies"),
+        14 => ("POST", "/screenshot".to_owned(), Some(json!({ "targetId": tab, "inline": true, "type": "jpeg" }))),
+        _ => get("/requests"),
+    }
+}
+
+/// Refusals that another client's doing in the same tab brings about: it went elsewhere meanwhile, or is at it.
+const OF_THE_PAGE: [&str; 5] = ["STALE_REF", "NOT_ACTIONABLE", "PAGE_BUSY", "CONFLICT", "NOT_FOUND"];
+
+#[test]
+fn eight_clients_on_sixteen_tabs_bring_no_errors_and_leave_nothing() {
+    alone(module_path!(), "eight_clients_on_sixteen_tabs_bring_no_errors_and_leave_nothing", || {
+        let time = Duration::from_secs(load_seconds().unwrap_or(6));
+        let before = Baseline::now();
+        let Some(served) = Served::browsing() else { return };
+        served.site.page("/", PAGE);
+        let tabs: Vec<String> = (0..TABS).map(|_| served.open("/")).collect();
+        let url = served.site.url("a", "/");
+        let seen = Mutex::new(BTreeMap::<String, u32>::new());
+        let slowest = Mutex::new(Duration::ZERO);
+        let files = Baseline::now().count_files();
+        let (began, mut memory) = (Instant::now(), Vec::new());
+        std::thread::scope(|scope| {
+            for client in 0..CLIENTS {
+                let (served, tabs, url, seen, slowest) = (&served, &tabs, &url, &seen, &slowest);
+                scope.spawn(move || {
+                    for turn in 0_u32.. {
+                        if began.elapsed() > time {
+                            break;
+                        }
+                        let tab = &tabs[(client + turn as usize * 5) % TABS];
+                        let (method, path, body) = next(turn + client as u32 * 2, tab, url);
+                        let asked = Instant::now();
+                        let told = served.api.call(method, &path, body.map(|body| body.to_string()).as_deref());
+                        let what = match told.json() {
+                            told if told["ok"] == true => "ok".to_owned(),
+                            told => format!("{} {}", told["code"].as_str().unwrap_or("?"), told["error"]),
+                        };
+                        let mut slow = slowest.lock();
+                        *slow = (*slow).max(asked.elapsed());
+                        drop(slow);
+                        let path = path.split('?').next().unwrap_or_default();
+                        let what = if what == "ok" { what } else { format!("{what} ({method} {path})") };
+                        *seen.lock().entry(what).or_default() += 1;
+                    }
+                });
+            }
+            while began.elapsed() < time {
+                cdpilot::sync::pause(time / 10);
+                memory.push(resident());
+            }
+        });
+        let (seen, count) = (seen.into_inner(), Baseline::now().count_files());
+        println!("{seen:#?}");
+        println!("slowest {:?}; descriptors {files} -> {count}; KiB over time {memory:?}", slowest.into_inner());
+        let ours = |what: &&String| *what != "ok" && !OF_THE_PAGE.iter().any(|code| what.starts_with(code));
+        let wrong: Vec<&String> = seen.keys().filter(ours).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+        assert!(seen["ok"] > 50, "{seen:?}");
+        assert!(count < files + 40, "descriptors: {files}, then {count}");
+        // Grown in the second half by less than a quarter: buffers fill up, nothing leaks.
+        let (middle, end) = (memory[memory.len() / 2], memory[memory.len() - 1]);
+        assert!(end < middle + middle / 4 + 8 * 1024, "memory in KiB: {memory:?}");
+        drop(served);
+        before.assert_back(crate::support::chrome::soon());
+    });
+}
+
+/// Memory of this process, KiB.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or_default()
+}
