@@ -2,10 +2,10 @@
 //!
 //! Every answer of success is checked against `openapi.json`.
 
-use std::cell::Cell;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cdpilot::config::{Config, Home};
@@ -25,7 +25,7 @@ pub(crate) struct Served {
     pub(crate) api: Api,
     pub(crate) home: Home,
     server: Option<Server>,
-    hangs: Cell<usize>,
+    hangs: AtomicUsize,
     _folder: TempDir,
 }
 
@@ -57,7 +57,7 @@ impl Served {
         options.config = config;
         let server = Server::start(options).unwrap();
         let api = Api { address: server.addr(), token: server.token().reveal().to_owned() };
-        Self { site: Site::start(), api, home, server: Some(server), hangs: Cell::new(0), _folder: folder }
+        Self { site: Site::start(), api, home, server: Some(server), hangs: AtomicUsize::new(0), _folder: folder }
     }
 
     pub(crate) fn server(&self) -> &Server {
@@ -87,9 +87,9 @@ impl Served {
         // Ends the loop before it, if there is one.
         self.api.get("/text").ok();
         self.site.page("/hangs", "x");
-        self.hangs.set(self.hangs.get() + 1);
+        let times = self.hangs.fetch_add(1, Ordering::Relaxed) + 1;
         self.run("setTimeout(() => { const ask = new XMLHttpRequest(); ask.open('GET', '/hangs', false); ask.send(); for (;;); }, 50)");
-        self.site.wait_asked("a.localhost/hangs", self.hangs.get());
+        self.site.wait_asked("a.localhost/hangs", times);
     }
 
     /// Opens an alert in the last used tab, and waits for it. Its id.
