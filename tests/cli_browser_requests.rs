@@ -137,7 +137,7 @@ fn the_browser_and_its_tabs() {
             json!({"name": "work", "color": "#00AA00", "cdpPort": 0, "headless": true, "cdpUrl": "ws://h:1/x"}),
         ),
         ("profiles delete work", "DELETE", "/profiles/work", NONE),
-        ("profiles reset work", "POST", "/profiles/work/reset", json!({})),
+        ("profiles reset office", "POST", "/profiles/office/reset", json!({})),
     ]);
 }
 

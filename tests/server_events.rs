@@ -18,10 +18,16 @@ fn what_happens_is_told_from_anywhere_on() {
 
     let dialog = served.dialog("confirm('Sure?')");
     let (seq, opened) = all.next_of("dialog_opened");
-    assert_eq!((&opened["id"], &opened["message"], &opened["dialog"]["type"]), (&json!(dialog), &json!("Sure?"), &json!("confirm")));
+    assert_eq!(
+        (&opened["id"], &opened["message"], &opened["dialog"]["type"]),
+        (&json!(dialog), &json!("Sure?"), &json!("confirm"))
+    );
     api.post("/hooks/dialog", &json!({ "accept": true })).ok();
     let (_, closed) = all.next_of("dialog_closed");
-    assert_eq!((&closed["id"], &closed["closed_by"], &closed["accepted"]), (&json!(dialog), &json!("agent"), &json!(true)));
+    assert_eq!(
+        (&closed["id"], &closed["closed_by"], &closed["accepted"]),
+        (&json!(dialog), &json!("agent"), &json!(true))
+    );
 
     // Whoever comes back sees what was missed, exactly once and in order.
     let mut again = api.events("/events", &format!("Last-Event-ID: {}\r\n", seq - 1));

@@ -18,7 +18,8 @@ const SLACK: Duration = Duration::from_secs(15);
 fn samples(target: &str) -> Vec<(&'static str, String, Option<Value>)> {
     let get = |path: &str| ("GET", path.to_owned(), None);
     let post = |path: &str, body: Value| ("POST", path.to_owned(), Some(body));
-    let timed = |path: &str| ("GET", format!("{path}{}timeoutMs={GIVEN}", if path.contains('?') { '&' } else { '?' }), None);
+    let timed =
+        |path: &str| ("GET", format!("{path}{}timeoutMs={GIVEN}", if path.contains('?') { '&' } else { '?' }), None);
     let act = |mut body: Value| {
         body["timeoutMs"] = GIVEN.into();
         ("POST", "/act".to_owned(), Some(body))
@@ -97,11 +98,11 @@ fn a_page_that_never_ends_its_script_holds_nobody_up() {
     let Some(served) = Served::browsing_with(|config, _| config.browser.rescue_after_ms = 200) else { return };
     let _alone = busy_machine();
     let target = served.show("<button>x</button>");
-    served.run("for (;;);");
+    served.hang();
     for (method, path, body) in samples(&target) {
         // What asks the page ends its script; what does not leaves it be.
         if path.contains("timeoutMs") || body.as_ref().is_some_and(|body| body["timeoutMs"].is_u64()) {
-            served.run("for (;;);");
+            served.hang();
         }
         let began = Instant::now();
         let told = ask(&served, method, &path, body.as_ref());
@@ -116,7 +117,7 @@ fn a_page_that_never_ends_its_script_holds_nobody_up() {
 fn what_was_rescued_says_so() {
     let Some(served) = Served::browsing() else { return };
     served.show("<p>still here</p>");
-    served.run("for (;;);");
+    served.hang();
     let told = served.api.get("/text").ok();
     assert_eq!((told["text"].as_str().map(str::trim), &told["rescued"]), (Some("still here"), &json!(true)));
     assert_eq!(served.api.get("/text").ok().get("rescued"), None);
@@ -133,12 +134,26 @@ fn with_all_hands_full_the_control_routes_answer() {
     served.site.put("/held", Answer::html("x").held_by(&held));
     served.show("<p>x</p>");
     let api = &served.api;
-    let act = json!({ "kind": "evaluate", "fn": "fetch('/held')", "timeoutMs": 120_000 }).to_string();
-    let mut waiting: Vec<_> = (0..2).map(|_| api.send("POST", "/act", Some(&act), "")).collect();
-    served.site.wait_asked("a.localhost/held", 2);
+    let act = json!({ "kind": "evaluate", "fn": "fetch('/held?' + Math.random())", "timeoutMs": 120_000 }).to_string();
+    let mut waiting = Vec::new();
+    for times in 1..=2 {
+        waiting.push(api.send("POST", "/act", Some(&act), ""));
+        served.site.wait_asked("a.localhost/held", times);
+    }
     // One more may wait for its turn.
     waiting.push(api.send("POST", "/act", Some(&act), ""));
-    for path in ["/", "/health", "/tabs", "/dialogs", "/frames", "/console", "/errors", "/requests", "/profiles", "/openapi.json"] {
+    for path in [
+        "/",
+        "/health",
+        "/tabs",
+        "/dialogs",
+        "/frames",
+        "/console",
+        "/errors",
+        "/requests",
+        "/profiles",
+        "/openapi.json",
+    ] {
         assert_eq!(api.get(path).status, 200, "{path}");
     }
     api.act(&json!({ "kind": "close" })).fails(503, "BUSY");

@@ -63,8 +63,10 @@ impl Overrides {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewProfile {
     /// Its name.
+    #[schemars(regex(pattern = "^[a-z0-9][a-z0-9-]{0,39}$"))]
     pub name: String,
     /// Its colour, `#RRGGBB`.
+    #[schemars(regex(pattern = "^#[0-9A-Fa-f]{6}$"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<String>,
     /// Its CDP port; 0: any free one. By default the next free one above the default profile's.

@@ -7,7 +7,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::read::Reads;
-use super::routes::{LONGEST, Method, Route, TABLE};
+use super::routes::{LONGEST, Method, Route, SHORTEST, TABLE};
 use super::status::STATUSES;
 use super::types::Failed;
 
@@ -128,7 +128,7 @@ fn parameter(name: &str, reads: Reads) -> Value {
         "targetId" => {
             "Which tab: target id, tab id (`t1`), label, or a unique prefix of the target id. The last used one when it is left out."
         }
-        "timeoutMs" => "How long it may take, milliseconds. Above 120,000 it is 120,000.",
+        "timeoutMs" => "How long it may take, milliseconds. Below 200 it is 200, above 120,000 it is 120,000.",
         _ => "",
     };
     json!({ "name": name, "in": "query", "schema": common(name, reads), "description": description })
@@ -200,7 +200,8 @@ fn body(route: &Route, mut schema: Value) -> Value {
         }
         schema["properties"][name] = own;
     }
-    let required = schema.get("required").and_then(Value::as_array).is_some_and(|names| !names.is_empty());
+    let names = schema.get("required").and_then(Value::as_array).is_some_and(|names| !names.is_empty());
+    let required = names || schema.get("oneOf").is_some();
     json!({ "required": required, "content": { "application/json": { "schema": schema } } })
 }
 
@@ -314,8 +315,8 @@ fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     }
 }
 
-/// The greatest time is in words of the description.
-const _: () = assert!(LONGEST.as_millis() == 120_000);
+/// These times are in words of the description.
+const _: () = assert!(SHORTEST.as_millis() == 200 && LONGEST.as_millis() == 120_000);
 
 #[cfg(test)]
 mod tests {

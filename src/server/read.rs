@@ -75,6 +75,24 @@ pub(super) fn body(bytes: &[u8]) -> Result<Map<String, Value>, Failure> {
     }
 }
 
+/// Writes `5.0` as `5`: to JSON both are the same whole number, to some programs only the first.
+fn whole_numbers(value: &mut Value) {
+    /// Up to here every whole number is one of a kind.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let whole = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < EXACT);
+            // Written without a fraction it is read as an integer.
+            if let Some(whole) = whole.and_then(|whole| format!("{whole:.0}").parse::<i64>().ok()) {
+                *value = whole.into();
+            }
+        }
+        Value::Array(all) => all.iter_mut().for_each(whole_numbers),
+        Value::Object(map) => map.values_mut().for_each(whole_numbers),
+        _ => {}
+    }
+}
+
 /// Fields as what a route takes. What is wrong is named with its place.
 pub(super) fn fields<T: DeserializeOwned>(map: Map<String, Value>) -> Result<T, Failure> {
     serde_path_to_error::deserialize(Value::Object(map)).map_err(|problem| {
@@ -172,5 +190,7 @@ mod tests {
         assert!(error("{\n  \"a\": }").error.contains("line 2"));
         assert_eq!(error("[]").code, "BAD_REQUEST");
         assert!(body(b" \n").unwrap().is_empty());
+        let numbers = body(br#"{"a": 5.0, "b": [-2.0, 1.5], "c": 1e300}"#).unwrap();
+        assert_eq!(Value::Object(numbers).to_string(), r#"{"a":5,"b":[-2,1.5],"c":1e+300}"#);
     }
 }

@@ -5,6 +5,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cdpilot::config::{Config, Home};
@@ -24,6 +25,7 @@ pub(crate) struct Served {
     pub(crate) api: Api,
     pub(crate) home: Home,
     server: Option<Server>,
+    hangs: AtomicUsize,
     _folder: TempDir,
 }
 
@@ -55,7 +57,7 @@ impl Served {
         options.config = config;
         let server = Server::start(options).unwrap();
         let api = Api { address: server.addr(), token: server.token().reveal().to_owned() };
-        Self { site: Site::start(), api, home, server: Some(server), _folder: folder }
+        Self { site: Site::start(), api, home, server: Some(server), hangs: AtomicUsize::new(0), _folder: folder }
     }
 
     pub(crate) fn server(&self) -> &Server {
@@ -74,10 +76,20 @@ impl Served {
         self.open("/")
     }
 
-    /// Starts a script in the last used tab that is not waited for.
+    /// Starts a script in the last used tab that is not waited for, and is nobody's but the page's.
     pub(crate) fn run(&self, script: &str) {
-        let script = format!("void setTimeout(() => {{ {script} }})");
-        self.api.act(&json!({ "kind": "evaluate", "fn": script })).ok();
+        let script = json!({ "expression": format!("void setTimeout(() => {{ {script} }})") });
+        self.api.post("/cdp", &json!({ "method": "Runtime.evaluate", "params": script })).ok();
+    }
+
+    /// Lets the page of the last used tab fall into an endless loop, and returns when it is about to.
+    pub(crate) fn hang(&self) {
+        // Ends the loop before it, if there is one.
+        self.api.get("/text").ok();
+        self.site.page("/hangs", "x");
+        let times = self.hangs.fetch_add(1, Ordering::Relaxed) + 1;
+        self.run("setTimeout(() => { const ask = new XMLHttpRequest(); ask.open('GET', '/hangs', false); ask.send(); for (;;); }, 50)");
+        self.site.wait_asked("a.localhost/hangs", times);
     }
 
     /// Opens an alert in the last used tab, and waits for it. Its id.

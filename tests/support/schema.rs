@@ -38,8 +38,12 @@ pub(crate) fn fits(document: &Value, schema: &Value, value: &Value) -> Result<()
             }
             "enum" if !wanted.as_array().unwrap().contains(value) => return Err(format!("{value} is not in {wanted}")),
             "const" if wanted != value => return Err(format!("{value} is not {wanted}")),
-            "minimum" if value.is_number() && value.as_f64() < wanted.as_f64() => return Err(format!("{value} is below {wanted}")),
-            "maximum" if value.is_number() && value.as_f64() > wanted.as_f64() => return Err(format!("{value} is above {wanted}")),
+            "minimum" if value.is_number() && value.as_f64() < wanted.as_f64() => {
+                return Err(format!("{value} is below {wanted}"));
+            }
+            "maximum" if value.is_number() && value.as_f64() > wanted.as_f64() => {
+                return Err(format!("{value} is above {wanted}"));
+            }
             "required" => {
                 let missing =
                     wanted.as_array().unwrap().iter().find(|name| value.get(name.as_str().unwrap()).is_none());

@@ -297,7 +297,7 @@ pub(super) fn input(path: &str) -> Result<String, Failure> {
     }
 }
 
-/// What a flattened element says as a whole, for a list that begins with a ref.
+/// Of words that are a ref and what is meant for it, or only that beside a selector: the one and the other.
 pub(super) fn split(
     mut given: Vec<String>,
     by: &Selector,

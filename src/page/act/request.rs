@@ -89,6 +89,7 @@ pub enum Input {
 pub struct Locator {
     /// A ref of a snapshot.
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "server", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
     pub reference: Option<String>,
     /// The first match in document order over open shadow roots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -186,6 +187,7 @@ pub enum Kind {
     Drag {
         /// Where it begins: a ref,
         #[serde(default)]
+        #[cfg_attr(feature = "server", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
         start_ref: Option<String>,
         /// a selector,
         #[serde(default)]
@@ -195,6 +197,7 @@ pub enum Kind {
         start: Option<Point>,
         /// Where it ends: a ref,
         #[serde(default)]
+        #[cfg_attr(feature = "server", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
         end_ref: Option<String>,
         /// a selector,
         #[serde(default)]
@@ -263,6 +266,7 @@ pub enum Kind {
         script: String,
         /// The element that it gets.
         #[serde(default, rename = "ref")]
+        #[cfg_attr(feature = "server", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
         reference: Option<String>,
         /// The frame of selectors and scripts; the top frame by default.
         #[serde(default)]
@@ -420,6 +424,7 @@ pub struct WaitFor {
     pub script: Option<String>,
     /// The element is in this state.
     #[serde(rename = "ref")]
+    #[cfg_attr(feature = "server", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
     pub reference: Option<String>,
     /// The state.
     pub state: Option<State>,

@@ -257,13 +257,9 @@ impl Inbound {
             (_, None) => Some(Answer::busy("the server is stopping")),
             (Some(lane), Some([control, action])) => {
                 let crew = if lane == Lane::Control { control } else { action };
-                match crew.take(job) {
-                    Ok(started) => {
-                        self.workers.lock().extend(started);
-                        None
-                    }
-                    Err(_) => Some(Answer::busy("as many requests wait as may; try again")),
-                }
+                let (started, refused) = crew.take(job);
+                self.workers.lock().extend(started);
+                refused.map(|_| Answer::busy("as many requests wait as may; try again"))
             }
         };
         if let (Some(answer), Some(conn)) = (refused, self.conns.get_mut(&token)) {

@@ -47,8 +47,9 @@ impl Crew {
         Self { name, most: most.max(1), queue, jobs, open: Arc::default(), threads: 0, shared, streams }
     }
 
-    /// Takes a request on. Gives it back when the queue is full or there is no thread to be had.
-    pub(super) fn take(&mut self, job: Job) -> Result<Option<Thread>, Job> {
+    /// Takes a request on, or gives it back when the queue is full or there is no thread to be had. A thread that was
+    /// started for it is given in both cases: letting go of it here would be to wait for its end.
+    pub(super) fn take(&mut self, job: Job) -> (Option<Thread>, Option<Job>) {
         let open = self.open.fetch_add(1, Ordering::AcqRel) + 1;
         let mut started = None;
         if open > self.threads && self.threads < self.most {
@@ -59,13 +60,10 @@ impl Crew {
         }
         let refused =
             if self.threads == 0 { Some(job) } else { self.queue.try_send(job).err().map(TrySendError::into_inner) };
-        match refused {
-            None => Ok(started),
-            Some(job) => {
-                self.open.fetch_sub(1, Ordering::AcqRel);
-                Err(job)
-            }
+        if refused.is_some() {
+            self.open.fetch_sub(1, Ordering::AcqRel);
         }
+        (started, refused)
     }
 
     fn start(&mut self) -> std::io::Result<Thread> {

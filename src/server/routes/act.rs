@@ -10,7 +10,7 @@ use super::super::read;
 use super::super::types::{
     Action, AnswerDialog, ArmChooser, ChooserArmed, DialogAnswered, Downloaded, RawCommand, RawResult, WaitDownload,
 };
-use super::{Call, LONGEST};
+use super::{Call, LONGEST, SHORTEST};
 use crate::control::{self, DialogOutcome, DialogReply, RawCall};
 use crate::page::{Act, Kind, Outcome, Upload};
 use crate::supervisor::Supervisor;
@@ -22,7 +22,9 @@ const ANSWERING: Duration = Duration::from_secs(8);
 pub(super) fn act(call: &Call<'_>, action: Action) -> Result<Outcome, Failure> {
     let Action(mut action) = action;
     let nested = nested_targets(&mut action)?;
-    let act = Act::parse(action)?;
+    let mut act = Act::parse(action)?;
+    let shortest = millis(SHORTEST);
+    act.timeout_ms = act.timeout_ms.map(|time| time.max(shortest));
     if runs_scripts(&act) && !call.front.control.config().browser.evaluate_enabled {
         return Err(control::Error::EvaluateDisabled.into());
     }

@@ -10,7 +10,7 @@ use super::super::Front;
 use super::super::failure::Failure;
 use super::super::http::{Answer, Head, Request};
 use super::super::read::{self, Reads};
-use super::{Call, LONGEST, Method, Reply, Route, TABLE};
+use super::{Call, LONGEST, Method, Reply, Route, SHORTEST, TABLE};
 use crate::config::nearest;
 use crate::sync::Deadline;
 
@@ -152,7 +152,7 @@ fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, Failure> {
     {
         let millis = time.as_u64().filter(|millis| *millis > 0);
         let millis = millis.ok_or_else(|| Failure::bad("timeoutMs is not a whole number of milliseconds above 0"))?;
-        let wish = Duration::from_millis(millis).min(LONGEST);
+        let wish = Duration::from_millis(millis).clamp(SHORTEST, LONGEST);
         call.wish = Some(wish);
         call.deadline = Deadline::at(request.arrived + wish);
     }

@@ -42,6 +42,9 @@ use super::read::{self, Reads};
 /// Greatest time that may be asked for; more is cut to it.
 pub(super) const LONGEST: Duration = Duration::from_secs(120);
 
+/// Least time that an operation has, whatever was asked for: in less no browser answers anything.
+pub(super) const SHORTEST: Duration = Duration::from_millis(200);
+
 /// The methods that routes have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {

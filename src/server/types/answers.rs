@@ -263,5 +263,6 @@ pub(in crate::server) struct Failed {
     /// The code.
     pub(in crate::server) code: String,
     /// More of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::server) details: Option<serde_json::Map<String, Value>>,
 }

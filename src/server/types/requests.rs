@@ -30,6 +30,7 @@ pub(in crate::server) struct OpenTab {
     /// Where to.
     pub(in crate::server) url: String,
     /// A name to call the tab by: 1 to 64 letters, digits, `_ . : -`.
+    #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"))]
     pub(in crate::server) label: Option<String>,
     /// Without becoming the tab that is used when none is named.
     #[serde(default)]
@@ -51,6 +52,7 @@ pub(in crate::server) struct LabelTab {
     /// Target id, tab id (`t1`), label, or a unique prefix of the target id.
     pub(in crate::server) target_id: String,
     /// 1 to 64 letters, digits, `_ . : -`.
+    #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"))]
     pub(in crate::server) label: String,
 }
 
@@ -82,8 +84,10 @@ pub(in crate::server) struct SnapshotQuery {
     /// So many levels below the root.
     depth: Option<u32>,
     /// Only what is in the first element that matches this CSS selector.
+    #[schemars(length(min = 1))]
     selector: Option<String>,
     /// Only this frame and those in it: a frame id, or the ref of its `<iframe>`.
+    #[schemars(length(min = 1))]
     frame: Option<String>,
     /// With a labelled picture beside it.
     pub(in crate::server) labels: bool,
@@ -94,6 +98,7 @@ pub(in crate::server) struct SnapshotQuery {
     /// Of eight or more like siblings show five.
     fold: bool,
     /// The ref of a folded run that is to be shown whole.
+    #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
     expand: Option<String>,
 }
 
@@ -125,6 +130,7 @@ pub(in crate::server) struct TakeScreenshot {
     full_page: bool,
     /// Only the element of this ref.
     #[serde(rename = "ref")]
+    #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
     reference: Option<String>,
     /// Only the first element that matches this CSS selector.
     element: Option<String>,
@@ -261,6 +267,7 @@ pub(in crate::server) struct FramesQuery {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::server) struct RawCommand {
     /// `Domain.command`.
+    #[schemars(regex(pattern = "^[A-Za-z]+\\.[A-Za-z]+$"))]
     pub(in crate::server) method: String,
     /// Its parameters.
     pub(in crate::server) params: Option<Map<String, Value>>,
@@ -277,6 +284,7 @@ pub(in crate::server) struct ArmChooser {
     pub(in crate::server) paths: Vec<String>,
     /// The file input that gets them at once.
     #[serde(rename = "ref")]
+    #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
     pub(in crate::server) reference: Option<String>,
 }
 
@@ -305,6 +313,7 @@ pub(in crate::server) struct WaitDownload {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct CookiesQuery {
     /// Those that would be sent to this address.
+    #[schemars(regex(pattern = "^https?://[^/?#\\s]+"))]
     pub(in crate::server) url: Option<String>,
 }
 
@@ -349,6 +358,7 @@ pub(in crate::server) struct SetStorage {
 pub(in crate::server) struct Highlight {
     /// The element; without one the highlight goes.
     #[serde(rename = "ref")]
+    #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
     pub(in crate::server) reference: Option<String>,
 }
 
