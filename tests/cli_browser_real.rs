@@ -91,8 +91,9 @@ fn the_quick_reference_works_line_by_line() {
     site.page("/desk", PAGE);
     site.page("/next", "<title>Next</title><p>Done");
     let url = site.url("a", "/desk");
-    // Basics. Nothing runs yet: the first command that needs a browser starts a server.
-    assert_eq!(at.run(&["browser", "status"]).code, Some(3));
+    // Basics. Nothing runs yet: the first command starts a server, one that needs a browser that too.
+    assert_eq!(at.run(&["browser", "stop"]).code, Some(3));
+    assert_eq!(at.run(&["browser", "status", "--json"]).json()["running"], false);
     let started = at.does("start");
     assert!(started.contains("running"), "{started}");
     let server = at.running().expect("a server was started");

@@ -130,7 +130,7 @@ enum ProfilesWhat {
 }
 
 pub(super) fn status() -> Call {
-    Call::new(Request::get("/"), show::status).quick().never_starts()
+    Call::new(Request::get("/"), show::status).quick()
 }
 
 pub(super) fn stop() -> Call {
@@ -138,7 +138,7 @@ pub(super) fn stop() -> Call {
 }
 
 pub(super) fn tabs() -> Call {
-    Call::new(Request::get("/tabs"), show::tabs).quick().never_starts()
+    Call::new(Request::get("/tabs"), show::tabs).quick()
 }
 
 impl Start {

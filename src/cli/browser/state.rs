@@ -267,7 +267,7 @@ impl Dialog {
 
 impl Dialogs {
     pub(super) fn call(&self) -> Call {
-        Call::new(Request::get("/dialogs").query("targetId", self.target.clone()), show::dialogs).quick().never_starts()
+        Call::new(Request::get("/dialogs").query("targetId", self.target.clone()), show::dialogs).quick()
     }
 }
 
