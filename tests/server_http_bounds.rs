@@ -174,6 +174,20 @@ fn a_full_lane_says_so_and_the_other_goes_on() {
 }
 
 #[test]
+fn a_burst_is_answered_to_the_last() {
+    // Threads are started, and requests refused, in the same moment.
+    let server = serve(Limits { queue: 1, ..Limits::default() }, fine);
+    for _ in 0..5 {
+        let mut clients: Vec<Raw> = (0..40).map(|_| Raw::to(&server)).collect();
+        for client in &mut clients {
+            client.get("/");
+        }
+        let told: Vec<u16> = clients.iter_mut().map(|client| client.answer().status).collect();
+        assert!(told.contains(&200) && told.iter().all(|status| matches!(status, 200 | 503)), "{told:?}");
+    }
+}
+
+#[test]
 fn all_bodies_together_are_bounded() {
     let limits = Limits { bodies_bytes: 3_000_000, reading: Duration::from_secs(15), ..Limits::default() };
     let server = serve(limits, fine);

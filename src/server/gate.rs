@@ -97,7 +97,8 @@ impl Gate {
         Err(Answer::failure(
             StatusCode::FORBIDDEN,
             "FORBIDDEN_HOST",
-            "the Host of the request is not a name of this server; use http://127.0.0.1 with its port, or add the host to server.allowed_hosts in config.yaml",
+            "the Host of the request is not a name of this server; use http://127.0.0.1 with its port, \
+             or add the host to server.allowed_hosts in config.yaml",
         ))
     }
 
@@ -137,7 +138,8 @@ impl Gate {
                 b"none" => {}
                 _ => {
                     return Err(foreign(
-                        "a page of another site made the request (Sec-Fetch-Site); this server is for its own pages and for programs",
+                        "a page of another site made the request (Sec-Fetch-Site); \
+                         this server is for its own pages and for programs",
                     ));
                 }
             }
@@ -173,10 +175,12 @@ impl Gate {
         }
         if !in_session {
             return Err(unauthorized(
-                "send the token as `Authorization: Bearer …`; it is in the file `token` in the server's home, and `cdpilot ui` opens the web UI",
+                "send the token as `Authorization: Bearer …`; it is in the file `token` in the server's home, \
+                 and `cdpilot ui` opens the web UI",
             ));
         }
-        // A cookie is sent by the browser whoever makes it ask, so a page that changes something must prove that it is ours.
+        // A cookie is sent by the browser whoever makes it ask, so a page that changes something must prove that it
+        // is ours.
         if from_us || matches!(head.method, Method::GET | Method::HEAD) {
             return Ok(());
         }

@@ -1,13 +1,13 @@
 //! HTTP/1.1 with bounds: connections, requests and answers. Knows nothing of browsers or routes.
 //!
-//! One thread, `http-in`, owns the listener and every connection, reads heads and bodies, asks the
-//! [`Handler`] who may in before a byte of a body is read, and watches for clients that hang up. Requests go to
-//! one of two [`Lane`]s with threads and a bounded queue of their own, so that what waits for pages never holds up what does
-//! not. Workers write what the system takes at once; `http-in` sends the rest. Each event stream has a thread.
+//! One thread, `http-in`, owns the listener and every connection, reads heads and bodies, asks the [`Handler`] who may
+//! in before a byte of a body is read, and watches for clients that hang up. Requests go to one of two [`Lane`]s with
+//! threads and a bounded queue of their own, so that what waits for pages never holds up what does not. Workers write
+//! what the system takes at once; `http-in` sends the rest. Each event stream has a thread.
 //!
 //! Every refusal of the engine itself is JSON with the codes of the control API. Malformed requests are 400
-//! `BAD_REQUEST`, whatever it is that is wrong with them; a head or body that does not arrive in time is 408 `TIMEOUT` (504 is
-//! for operations that take too long). The connection is closed behind every refusal.
+//! `BAD_REQUEST`, whatever it is that is wrong with them; a head or body that does not arrive in time is 408 `TIMEOUT`
+//! (504 is for operations that take too long). The connection is closed behind every refusal.
 
 mod answer;
 mod chunks;
