@@ -67,7 +67,10 @@ pub(super) fn body(bytes: &[u8]) -> Result<Map<String, Value>, Failure> {
         return Ok(Map::new());
     }
     match serde_json::from_slice(bytes) {
-        Ok(Value::Object(map)) => Ok(map),
+        Ok(Value::Object(mut map)) => {
+            map.values_mut().for_each(whole_numbers);
+            Ok(map)
+        }
         Ok(_) => {
             Err(Failure::bad("the body is not a JSON object; send one, such as {\"url\": \"https://example.com\"}"))
         }
