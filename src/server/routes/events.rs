@@ -60,6 +60,10 @@ impl EventSource for Stream {
                     self.ready.push_back(event(entry));
                 }
             }
+            // A log that grows by what others do must not hold up the look for a client that has gone.
+            if self.ready.is_empty() && deadline.passed() {
+                return Next::Nothing;
+            }
         }
     }
 }
