@@ -122,6 +122,8 @@ fn what_a_tab_shows_is_told_in_every_way() {
     api.post("/screenshot", &json!({ "element": "#nobody" })).fails(404, "NOT_FOUND");
     let pdf = api.post("/pdf", &json!({ "targetId": target, "landscape": true })).ok();
     assert!(fs::read(pdf["path"].as_str().unwrap()).unwrap().starts_with(b"%PDF"));
+    // Chromium would crash.
+    api.post("/pdf", &json!({ "paperWidth": 1e-9 })).fails(400, "BAD_REQUEST");
     assert!(api.get("/text?selector=%23p").ok()["text"].as_str().unwrap().contains("Some text"));
     assert_eq!(api.get("/text?maxChars=4").ok()["truncated"], true);
     api.get("/text?selector=%23nobody").fails(404, "NOT_FOUND");

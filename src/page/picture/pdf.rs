@@ -10,6 +10,8 @@ use crate::cdp::protocol::page::{PrintToPdf, PrintToPdfTransferMode};
 use crate::supervisor::{self, FrameRef};
 use crate::sync::Deadline;
 
+/// Sides of paper at least, in inches: Chromium 156 crashes as a whole when a side is no point long.
+const SMALLEST: f64 = 0.1;
 /// Bytes of a PDF that are read at once.
 const PIECE: i64 = 1024 * 1024;
 
@@ -44,8 +46,8 @@ impl PdfOptions {
             return Err(bad("scale of a PDF goes from 0.1 to 2"));
         }
         let lengths = [self.paper_width, self.paper_height];
-        if lengths.into_iter().flatten().any(|inches| !(inches > 0.0 && inches <= 200.0)) {
-            return Err(bad("sides of paper are above 0 and at most 200 inches"));
+        if lengths.into_iter().flatten().any(|inches| !(SMALLEST..=200.0).contains(&inches)) {
+            return Err(bad("sides of paper are 0.1 to 200 inches"));
         }
         if self.margin.is_some_and(|inches| !(0.0..=100.0).contains(&inches)) {
             return Err(bad("margin is 0 to 100 inches"));

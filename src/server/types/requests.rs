@@ -84,7 +84,6 @@ pub(in crate::server) struct SnapshotQuery {
     /// So many levels below the root.
     depth: Option<u32>,
     /// Only what is in the first element that matches this CSS selector.
-    #[schemars(length(min = 1))]
     selector: Option<String>,
     /// Only this frame and those in it: a frame id, or the ref of its `<iframe>`.
     #[schemars(length(min = 1))]
