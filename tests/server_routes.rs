@@ -338,28 +338,28 @@ fn a_site_keeps_and_believes_what_it_is_given() {
 fn profiles_have_browsers_of_their_own() {
     let Some(served) = Served::browsing() else { return };
     let api = &served.api;
-    let told = api.post("/profiles", &json!({ "name": "work", "color": "#00aa00", "cdpPort": 0 })).ok();
-    assert_eq!((&told["profile"]["name"], &told["profile"]["isDefault"]), (&json!("work"), &json!(false)));
-    api.post("/profiles", &json!({ "name": "work" })).fails(409, "CONFLICT");
+    let told = api.post("/profiles", &json!({ "name": "other", "color": "#00aa00", "cdpPort": 0 })).ok();
+    assert_eq!((&told["profile"]["name"], &told["profile"]["isDefault"]), (&json!("other"), &json!(false)));
+    api.post("/profiles", &json!({ "name": "other" })).fails(409, "CONFLICT");
     api.post("/profiles", &json!({ "name": "../x" })).fails(400, "BAD_REQUEST");
     served.show("<p>default</p>");
-    served.site.page("/work", "<p>work</p>");
-    let url = served.site.url("a", "/work");
+    served.site.page("/other", "<p>other</p>");
+    let url = served.site.url("a", "/other");
     // In the body as well as in the query.
-    api.post("/tabs/open", &json!({ "url": url, "profile": "work" })).ok();
-    assert!(api.get("/text?profile=work").ok()["text"].as_str().unwrap().contains("work"));
+    api.post("/tabs/open", &json!({ "url": url, "profile": "other" })).ok();
+    assert!(api.get("/text?profile=other").ok()["text"].as_str().unwrap().contains("other"));
     assert!(api.get("/text").ok()["text"].as_str().unwrap().contains("default"));
-    assert_ne!(api.get("/?profile=work").ok()["pid"], api.get("/").ok()["pid"]);
+    assert_ne!(api.get("/?profile=other").ok()["pid"], api.get("/").ok()["pid"]);
     let act = json!({ "kind": "evaluate", "fn": "document.body.textContent" });
-    assert_eq!(api.post("/act?profile=work", &act).ok()["result"], "work");
+    assert_eq!(api.post("/act?profile=other", &act).ok()["result"], "other");
     let names = api.get("/profiles").ok();
     let running: Vec<_> =
         names["profiles"].as_array().unwrap().iter().map(|it| (&it["name"], &it["running"])).collect();
-    assert_eq!(running, [(&json!("cdpilot"), &json!(true)), (&json!("work"), &json!(true))]);
-    api.post("/profiles/work/reset", &json!({})).ok();
-    assert_eq!(api.get("/?profile=work").ok()["running"], false);
-    assert_eq!(api.delete("/profiles/work").ok()["profile"]["name"], "work");
-    api.get("/tabs?profile=work").fails(404, "PROFILE_NOT_FOUND");
+    assert_eq!(running, [(&json!("cdpilot"), &json!(true)), (&json!("other"), &json!(true))]);
+    api.post("/profiles/other/reset", &json!({})).ok();
+    assert_eq!(api.get("/?profile=other").ok()["running"], false);
+    assert_eq!(api.delete("/profiles/other").ok()["profile"]["name"], "other");
+    api.get("/tabs?profile=other").fails(404, "PROFILE_NOT_FOUND");
     api.delete("/profiles/cdpilot").fails(409, "CONFLICT");
     api.delete("/profiles/nobody").fails(404, "PROFILE_NOT_FOUND");
 }

@@ -124,6 +124,26 @@ fn what_was_rescued_says_so() {
 }
 
 #[test]
+fn a_loop_that_begins_a_moment_after_an_answer_is_ended_too() {
+    let Some(served) = Served::browsing() else { return };
+    let api = &served.api;
+    served.show("<p>still here</p><button onclick='setTimeout(() => { for (;;); })'>loop</button>");
+    for delay in [0, 1, 5, 15, 40] {
+        // It may be the action itself that waits for what it has set off.
+        let script = format!("void setTimeout(() => {{ for (;;); }}, {delay})");
+        api.act(&json!({ "kind": "evaluate", "fn": script, "timeoutMs": 60_000 })).ok();
+        let told = api.get("/text?timeoutMs=60000").ok();
+        assert!(told["text"].as_str().is_some_and(|text| text.contains("still here")), "{delay}: {told}");
+    }
+    api.act(&json!({ "kind": "click", "selector": "button", "timeoutMs": 60_000 })).ok();
+    let raw = json!({ "method": "Runtime.evaluate", "params": { "expression": "1 + 1" }, "timeoutMs": 60_000 });
+    assert_eq!(api.post("/cdp", &raw).ok()["result"]["result"]["value"], 2);
+    let url = served.site.url("a", "/?next");
+    api.act(&json!({ "kind": "evaluate", "fn": "void setTimeout(() => { for (;;); })", "timeoutMs": 60_000 })).ok();
+    api.post("/navigate", &json!({ "url": url, "timeoutMs": 60_000 })).ok();
+}
+
+#[test]
 fn with_all_hands_full_the_control_routes_answer() {
     let Some(served) = Served::browsing_with(|_, options| {
         (options.limits.action_threads, options.limits.queue) = (2, 1);

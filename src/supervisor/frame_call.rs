@@ -91,7 +91,6 @@ impl Supervisor {
         evaluate.user_gesture = Some(true);
         evaluate.context_id = self.context(&route, deadline)?;
         let session = route.connection.session(Arc::clone(&route.session));
-        self.liveness.started(&route.session);
         drop(session.send(&evaluate)?);
         Ok(())
     }

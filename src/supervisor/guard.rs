@@ -84,7 +84,6 @@ impl<'a> Watch<'a> {
     ) -> Self {
         let is_script = method == Evaluate::METHOD || method == CallFunctionOn::METHOD;
         let now = Instant::now();
-        let answers = supervisor.liveness.heard_lately(&route.session);
         let mut watch = Self {
             supervisor,
             route,
@@ -99,8 +98,8 @@ impl<'a> Watch<'a> {
             running: is_script.then(|| supervisor.liveness.running(&route.session, deadline)),
         };
         // A probe ahead of a script tells whether it is that script or another one which keeps the page
-        // busy. It is saved where the page has answered just now.
-        if is_script && watch.is_on() && !answers {
+        // busy, one that the page began a moment after its last answer too.
+        if is_script && watch.is_on() {
             watch.probe(Arc::clone(&route.session));
             watch.own_runs = false;
         }
@@ -179,7 +178,7 @@ impl<'a> Watch<'a> {
     /// Those of [`look`](Self::look).
     pub(super) fn free_first(&mut self, deadline: Deadline) -> Result<(), Error> {
         let supervisor = self.supervisor;
-        if !self.is_on() || supervisor.liveness.heard_lately(&self.route.session) {
+        if !self.is_on() {
             return Ok(());
         }
         let target = self.route.target.as_str();
@@ -272,8 +271,7 @@ impl<'a> Watch<'a> {
     }
 
     /// The call was answered.
-    pub(super) fn answered<T>(&mut self, result: T) -> Done<T> {
-        self.supervisor.liveness.heard(&self.route.session);
+    pub(super) fn answered<T>(&self, result: T) -> Done<T> {
         Done { result, rescued: self.rescued || self.rescues > 0 }
     }
 
