@@ -51,7 +51,7 @@ const OF_THE_PAGE: [&str; 5] = ["STALE_REF", "NOT_ACTIONABLE", "PAGE_BUSY", "CON
 #[test]
 fn eight_clients_on_sixteen_tabs_bring_no_errors_and_leave_nothing() {
     alone(module_path!(), "eight_clients_on_sixteen_tabs_bring_no_errors_and_leave_nothing", || {
-        let time = Duration::from_secs(load_seconds().unwrap_or(6));
+        let time = Duration::from_secs(load_seconds().unwrap_or(3));
         let before = Baseline::now();
         let Some(served) = Served::browsing() else { return };
         served.site.page("/", PAGE);

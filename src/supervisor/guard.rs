@@ -66,6 +66,8 @@ pub(super) struct Watch<'a> {
     /// Probes without an answer yet.
     probes: Vec<Probe>,
     next_probe: Instant,
+    /// The probe ahead of the script is not answered yet.
+    ahead: bool,
     rescues: u32,
     /// A probe was answered after a rescue.
     rescued: bool,
@@ -92,6 +94,7 @@ impl<'a> Watch<'a> {
             is_script,
             probes: Vec::new(),
             next_probe: now + UNPROBED,
+            ahead: false,
             rescues: 0,
             rescued: false,
             own_runs: is_script,
@@ -102,6 +105,7 @@ impl<'a> Watch<'a> {
         if is_script && watch.is_on() {
             watch.probe(Arc::clone(&route.session));
             watch.own_runs = false;
+            watch.ahead = true;
         }
         watch
     }
@@ -147,7 +151,10 @@ impl<'a> Watch<'a> {
                 Ok(_) => {
                     self.rescued |= self.rescues > 0;
                     self.own_runs = self.is_script;
-                    self.next_probe = now + self.supervisor.rescue_after;
+                    // Behind the one ahead of a script comes one that tells whether the script holds the page.
+                    let pause = if self.ahead { UNPROBED } else { self.supervisor.rescue_after };
+                    self.next_probe = now + pause;
+                    self.ahead = false;
                 }
                 Err(reply) => silent.push(Probe { reply, ..probe }),
             }
