@@ -53,6 +53,8 @@ fn called(call: &str) -> String {
 fn arguments_results_and_errors_are_the_natives() {
     let mut calls: Vec<String> = Vec::new();
     for name in ["alert", "confirm", "prompt"] {
+        // `prompt` has all arguments there are; the others show with some that they go the same way.
+        let some = if name == "prompt" { 1 } else { 3 };
         for given in [
             "",
             "undefined",
@@ -81,7 +83,10 @@ fn arguments_results_and_errors_are_the_natives() {
             "'a', o('y'), o('z')",
             "new Date(0).getTime(), /x/g",
             "'\\0', '\\ud83e\\udd80'",
-        ] {
+        ]
+        .iter()
+        .step_by(some)
+        {
             calls.push(called(&format!("{name}({given})")));
         }
         for form in [
@@ -111,7 +116,10 @@ fn arguments_results_and_errors_are_the_natives() {
             "'x' instanceof NAME",
             "Reflect.apply(NAME, window, [])",
             "fresh.frameElement.remove() || fresh.NAME('x')",
-        ] {
+        ]
+        .iter()
+        .step_by(some)
+        {
             calls.push(called(&form.replace("NAME", name)));
         }
     }

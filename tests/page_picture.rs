@@ -57,7 +57,8 @@ fn the_viewport_is_shown_as_it_is_and_the_page_notices_nothing() {
         return;
     };
     paged.eval(NOTICE);
-    paged.eval("scrollTo(0, 100), 1");
+    // The event comes with a frame.
+    paged.eval("new Promise(done => { addEventListener('scroll', () => done(1)); scrollTo(0, 100) })");
     assert_eq!(noticed(&paged).len(), 1, "the scroll of ours");
     let (picture, pixels) = shoot(&paged, &ScreenshotOptions::default());
     assert_eq!(json!([picture.width, picture.height]), json_of(&paged, "[innerWidth, innerHeight]"));
