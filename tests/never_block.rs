@@ -351,7 +351,7 @@ fn reason(error: &Error) -> Option<&'static str> {
 /// The operations of a row. Where no table is written a third of them, others in each row.
 fn operations(row: usize) -> impl Iterator<Item = &'static str> {
     let all = publishing().is_some();
-    OPERATIONS.into_iter().enumerate().filter(move |(at, _)| all || (at + row) % 3 == 0).map(|(_, name)| name)
+    OPERATIONS.into_iter().enumerate().filter(move |(at, _)| all || (at + row).is_multiple_of(3)).map(|(_, name)| name)
 }
 
 /// One row of the table.
