@@ -1,6 +1,6 @@
 // Measures how fast browser tools answer, side by side: all in one run, their turns mixed.
 //
-//   node speed.mjs [--rounds N] [--calls N] [--only TOOL,…]
+//   node speed.mjs [--rounds N] [--calls N] [--only "TOOL;…"]
 //
 // Prints a table and writes it to docs/speed.md: medians, and each as a ratio to cdpilot over HTTP (the command
 // line for agent-browser, which is one process a command too).
@@ -28,7 +28,7 @@ const rounds = Number(flags.rounds);
 const calls = Number(flags.calls);
 const browser = process.env.CDPILOT_BROWSER ?? '/usr/bin/chromium';
 const ALL = [cdpilotRest, cdpilotCommand, agentBrowser, playwrightMcp, chromeDevtoolsMcp];
-const TOOLS = ALL.filter(({ name }) => flags.only === undefined || flags.only.split(',').includes(name));
+const TOOLS = ALL.filter(({ name }) => flags.only === undefined || flags.only.split(';').includes(name));
 
 const BUTTON = `<button onclick="clicked = 1 + (window.clicked || 0); fetch('/clicked')">press me</button>`;
 const many = (count, make) => Array.from({ length: count }, (_, n) => make(n)).join('');
