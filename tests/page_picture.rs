@@ -306,3 +306,23 @@ fn under_a_dialog_it_says_so_and_the_last_picture_is_there() {
     let last = paged.supervisor().last_picture(paged.tab.target()).unwrap();
     assert!(Pixels::decode(&last.png).count(RED) > 1000);
 }
+
+#[test]
+fn a_page_that_goes_elsewhere_meanwhile_is_shown_all_the_same() {
+    let Some(paged) = Paged::new("picture-gone") else { return };
+    for (host, next) in [("a", "b"), ("b", "a")] {
+        let away = format!(
+            "<body style='background:red'><script>onload = () => setTimeout(() => location = {:?}, performance.now() * 7919 % 60)</script>",
+            paged.site.url(next, if host == "a" { "/back" } else { "/" })
+        );
+        paged.site.page(if host == "a" { "/" } else { "/back" }, &away);
+    }
+    paged.supervisor().navigate(&paged.top(), &paged.site.url("a", "/"), soon()).unwrap();
+    for _ in 0..25 {
+        match paged.tab.screenshot(&ScreenshotOptions::default(), soon()) {
+            Ok(picture) => keep(&picture),
+            Err(Error::DocumentGone { .. }) => {} // it was asked about its size just then
+            Err(error) => panic!("{error}"),
+        }
+    }
+}

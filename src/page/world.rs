@@ -299,7 +299,7 @@ impl Tab {
             match self.send(frame, &install(context), deadline) {
                 Ok(returned) => return self.installed(frame, session, context, returned.result.into()),
                 Err(error) if tries < TRIES && is_gone(&error) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(gone(error, frame)),
             }
         }
     }

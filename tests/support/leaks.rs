@@ -50,6 +50,8 @@ pub(crate) fn alone(module: &str, name: &str, body: impl FnOnce()) {
     drop(waiter);
     let output = output.unwrap();
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    // Set off, so that nobody takes its lines for those of the run around it.
+    let text = text.lines().map(|line| format!("  | {line}\n")).collect::<String>();
     assert!(output.status.success(), "{path} failed in its own process:\n{text}");
     assert!(text.contains("1 passed"), "no test is called {path}:\n{text}");
 }

@@ -9,9 +9,10 @@ use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::boxes::{How, Place, View};
 use super::options::{Rect, ScreenshotOptions};
+use crate::cdp;
 use crate::cdp::protocol::page::{CaptureScreenshot, GetLayoutMetrics, Viewport};
 use crate::supervisor::{self, FrameRef};
-use crate::sync::Deadline;
+use crate::sync::{Deadline, pause};
 
 /// Labels at most.
 const MOST_LABELS: usize = 150;
@@ -19,9 +20,14 @@ const MOST_LABELS: usize = 150;
 const MOST_PIXELS: f64 = 48.0 * 1024.0 * 1024.0;
 /// A side at most, in device pixels.
 const LONGEST_SIDE: f64 = 60_000.0;
-/// A tab that draws answers by then.
+/// A tab that draws answers by then. What has not come may never come: what was to be shown has gone, as the page went
+/// elsewhere. It is asked for again, each time with twice the patience.
 const DRAWN: Duration = Duration::from_millis(400);
-/// How often a picture is taken again because its labelled elements moved meanwhile.
+/// The same for what has to be laid out anew. Two at a time would spoil each other's layout.
+const LAID_OUT: Duration = Duration::from_secs(10);
+/// A page that goes from one document to another is asked again after that.
+const BETWEEN: Duration = Duration::from_millis(20);
+/// How often a picture is taken again because its labelled elements moved meanwhile, or its document went.
 const RETAKES: u32 = 2;
 
 /// An element that gets a label.
@@ -68,22 +74,35 @@ struct Picked {
 
 impl Tab {
     pub(super) fn take(&self, options: &ScreenshotOptions, deadline: Deadline) -> Result<Shot, Error> {
-        let view = self.view(deadline)?;
-        let mut shot = match (&options.reference, &options.element) {
-            (Some(reference), _) => {
-                let (node, _) = self.resolve(reference)?;
-                self.take_element(&node, reference, options, deadline)?
+        let mut tries = 0;
+        let mut shot = loop {
+            tries += 1;
+            match self.take_once(options, deadline) {
+                // Nothing of the document that went was asked for.
+                Err(Error::DocumentGone { .. })
+                    if tries <= RETAKES && options.reference.is_none() && options.element.is_none() => {}
+                outcome => break outcome?,
             }
-            (None, Some(selector)) => {
-                let node = self.picked(selector, options.frame.as_deref(), deadline)?;
-                self.take_element(&node, selector, options, deadline)?
-            }
-            (None, None) if options.full_page => self.take_page(&view, options, deadline)?,
-            (None, None) => self.take_viewport(view, options, deadline)?,
         };
         let now = self.supervisor.snapshot();
         shot.url = now.page(self.target.as_str()).map(|page| page.url.to_string()).unwrap_or_default();
         Ok(shot)
+    }
+
+    fn take_once(&self, options: &ScreenshotOptions, deadline: Deadline) -> Result<Shot, Error> {
+        let view = self.view(deadline)?;
+        match (&options.reference, &options.element) {
+            (Some(reference), _) => {
+                let (node, _) = self.resolve(reference)?;
+                self.take_element(&node, reference, options, deadline)
+            }
+            (None, Some(selector)) => {
+                let node = self.picked(selector, options.frame.as_deref(), deadline)?;
+                self.take_element(&node, selector, options, deadline)
+            }
+            (None, None) if options.full_page => self.take_page(&view, options, deadline),
+            (None, None) => self.take_viewport(view, options, deadline),
+        }
     }
 
     pub(super) fn view(&self, deadline: Deadline) -> Result<View, Error> {
@@ -237,7 +256,8 @@ impl Tab {
     }
 
     /// Captures. A tab that is not in front draws nothing by itself: Chromium 156 would answer when it
-    /// happens to draw, after many seconds or never. A screencast that nobody looks at makes it draw.
+    /// happens to draw, after many seconds or never. A screencast that nobody looks at makes it draw. A
+    /// picture that is asked for while the page goes to another document is refused or never answered.
     pub(super) fn grab(&self, frame: &Frame, deadline: Deadline) -> Result<(Vec<u8>, bool), Error> {
         let page = FrameRef::TopOf(self.target.clone());
         let mut command = CaptureScreenshot::new();
@@ -249,24 +269,36 @@ impl Tab {
             command.capture_beyond_viewport = Some(frame.beyond);
         }
         // Also a tab in the back may take itself for visible, when focus is emulated.
-        if !frame.view.hidden && !frame.beyond {
-            match self.supervisor.capture(&page, &command, deadline.within(DRAWN)) {
-                Err(error) if is_late(&error) && !deadline.passed() => {}
+        let mut slice = if frame.beyond { LAID_OUT } else { DRAWN };
+        let mut is_drawing = !frame.view.hidden && !frame.beyond;
+        if !is_drawing {
+            self.keep_drawing();
+        }
+        loop {
+            match self.supervisor.capture(&page, &command, deadline.within(slice)) {
+                Err(error) if is_between(&error) && !deadline.passed() => pause(BETWEEN),
+                Err(error) if is_late(&error, is_drawing) && !deadline.passed() => slice = slice.saturating_mul(2),
                 outcome => return Ok(outcome.map(|done| (done.result, done.rescued))?),
             }
+            self.keep_drawing();
+            is_drawing = false;
         }
-        self.keep_drawing();
-        let outcome = self.supervisor.capture(&page, &command, deadline);
-        Ok(outcome.map(|done| (done.result, done.rescued))?)
     }
 }
 
-fn is_late(error: &supervisor::Error) -> bool {
+/// Chromium may yet answer, or never. What does not draw at all for long is told.
+fn is_late(error: &supervisor::Error, is_first: bool) -> bool {
     match error {
         supervisor::Error::Cdp(error) => error.is_timeout(),
-        supervisor::Error::Unresponsive { .. } | supervisor::Error::Timeout { .. } => true,
+        supervisor::Error::Timeout { .. } => true,
+        supervisor::Error::Unresponsive { .. } => is_first,
         _ => false,
     }
+}
+
+/// One document has gone and the next is not shown yet.
+fn is_between(error: &supervisor::Error) -> bool {
+    matches!(error, supervisor::Error::Cdp(cdp::Error::Protocol { message, .. }) if message.contains("Not attached to an active page"))
 }
 
 /// The device pixels that a rectangle touches; its viewport stands on whole ones.
