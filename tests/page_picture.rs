@@ -50,12 +50,13 @@ const WHITE: [u8; 3] = [255; 3];
 
 #[test]
 fn the_viewport_is_shown_as_it_is_and_the_page_notices_nothing() {
-    let Some(paged) = Paged::showing(
-        "picture-viewport",
+    // Only what is in front draws by itself.
+    let Some(paged) = Paged::in_front("picture-viewport") else { return };
+    paged.site.page(
+        "/",
         "<body style='margin:0;height:3000px'><div style='position:absolute;left:40px;top:130px;width:20px;height:10px;background:red'>",
-    ) else {
-        return;
-    };
+    );
+    paged.go("/");
     paged.eval(NOTICE);
     // The event comes with a frame.
     paged.eval("new Promise(done => { addEventListener('scroll', () => done(1)); scrollTo(0, 100) })");

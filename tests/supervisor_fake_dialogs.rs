@@ -72,6 +72,17 @@ fn the_closing_may_come_before_or_behind_the_answer() {
 }
 
 #[test]
+fn what_was_to_be_accepted_and_was_not_has_been_closed_by_another() {
+    let fake = browser();
+    fake.on(ANSWER).after_event("Page.javascriptDialogClosed", closing(PAGE, false)).reply(json!({}));
+    let supervisor = supervise(&fake);
+    open(&fake, &supervisor, "one");
+    let gone = supervisor.respond(None, ACCEPT, soon()).unwrap_err();
+    assert!(matches!(&gone, Error::DialogGone { id } if id == "d-1"), "{gone:?}");
+    assert_eq!(ends(&folded(&fake, &supervisor).recent), [("d-1", ClosedBy::Remote, false)]);
+}
+
+#[test]
 fn an_answer_that_is_never_confirmed_is_confirmed_by_the_closing() {
     let fake = browser();
     fake.on(ANSWER).never();

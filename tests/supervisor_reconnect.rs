@@ -94,8 +94,8 @@ fn it_connects_again_and_knows_everything_it_knew() {
         }
         supervisor.start_script(&FrameRef::Top, "window.said = confirm('still there?')").unwrap();
         until(supervisor, "a dialog", |now| !now.dialogs.is_empty());
-        supervisor.respond(None, ACCEPT, soon()).unwrap();
-        assert_eq!(worth(supervisor, "said"), true);
+        let closed = supervisor.respond(None, ACCEPT, soon()).unwrap();
+        assert_eq!(worth(supervisor, "said"), true, "{closed:?}");
     }
     let kinds: Vec<Kind> = supervisor.log().since(0, 1000).entries.iter().map(|e| e.kind).collect();
     let told = |kind| kinds.iter().filter(|k| **k == kind).count();

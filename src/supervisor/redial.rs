@@ -7,10 +7,16 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use super::options::Reconnect;
 use crate::browser::Redial;
 use crate::cdp::Connection;
+use crate::cdp::protocol::target::{GetTargets, TargetId};
 use crate::sync::{Deadline, Thread, spawn};
 
 /// How often it is looked whether a browser of ours has ended meanwhile.
 const LOOK: Duration = Duration::from_millis(100);
+/// How long the browser may take to notice that the connection before is gone. Others may be attached to the same pages,
+/// which cannot be told apart.
+const NOTICED: Duration = Duration::from_secs(1);
+/// How often it is asked meanwhile.
+const ASK: Duration = Duration::from_millis(10);
 
 /// How the tries went.
 pub(super) enum Dialed {
@@ -28,12 +34,18 @@ pub(super) struct Dialing {
 }
 
 impl Dialing {
-    /// Starts trying. `tried` counts those that failed before this.
-    pub(super) fn start(task: &str, redial: Redial, how: Reconnect, tried: u32) -> std::io::Result<Self> {
+    /// Starts trying. `tried` counts those that failed before this, `pages` are those that were attached to.
+    pub(super) fn start(
+        task: &str,
+        redial: Redial,
+        how: Reconnect,
+        tried: u32,
+        pages: Vec<TargetId>,
+    ) -> std::io::Result<Self> {
         let (outcome_in, outcome) = crossbeam_channel::bounded(1);
         let (cancel, cancelled) = crossbeam_channel::bounded(0);
         let thread = spawn(format!("sup-dial-{task}"), move || {
-            if let Some(dialed) = dial(&redial, how, tried, &cancelled) {
+            if let Some(dialed) = dial(&redial, how, tried, &pages, &cancelled) {
                 let _ = outcome_in.try_send(dialed);
             }
         })?;
@@ -55,7 +67,7 @@ impl Drop for Dialing {
 }
 
 /// Tries until one succeeds, none is left, or nobody waits any more (`None`).
-fn dial(redial: &Redial, how: Reconnect, tried: u32, cancelled: &Receiver<()>) -> Option<Dialed> {
+fn dial(redial: &Redial, how: Reconnect, tried: u32, pages: &[TargetId], cancelled: &Receiver<()>) -> Option<Dialed> {
     let mut problem = "the connection was lost again each time".to_owned();
     for tried in tried..how.tries {
         let until = Deadline::after(how.pause(tried));
@@ -72,7 +84,10 @@ fn dial(redial: &Redial, how: Reconnect, tried: u32, cancelled: &Receiver<()>) -
             }
         }
         match redial.connect(Deadline::after(how.try_timeout)) {
-            Ok((connection, _)) => return Some(Dialed::Connected(connection)),
+            Ok((connection, _)) => {
+                wait_for_detach(&connection, pages, cancelled);
+                return Some(Dialed::Connected(connection));
+            }
             Err(error) => {
                 tracing::debug!(tried, %error, "no connection yet");
                 problem = error.to_string();
@@ -80,4 +95,19 @@ fn dial(redial: &Redial, how: Reconnect, tried: u32, cancelled: &Receiver<()>) -
         }
     }
     Some(Dialed::GaveUp(problem))
+}
+
+/// Waits until the sessions of the connection before are gone. As they go, Chromium 156 dismisses the dialog that their
+/// page shows, also one that has opened since and is told on the new connection.
+fn wait_for_detach(connection: &Connection, pages: &[TargetId], cancelled: &Receiver<()>) {
+    let until = Deadline::after(NOTICED);
+    loop {
+        let Ok(told) = connection.call(&GetTargets::new(), until) else { return };
+        let left = told.target_infos.iter().any(|info| info.attached && pages.contains(&info.target_id));
+        let is_cancelled =
+            || cancelled.recv_deadline(until.within(ASK).instant()) == Err(RecvTimeoutError::Disconnected);
+        if !left || is_cancelled() || until.passed() {
+            return;
+        }
+    }
 }

@@ -88,10 +88,10 @@ impl Snapshot {
         self.frames.iter().filter(move |f| f.target_id.as_str() == target)
     }
 
-    /// Whether a frame has no session because its page is being attached.
+    /// Whether a frame has no session because its page is being attached, or because it changes its process.
     pub(crate) fn is_attaching(&self, frame: &str) -> bool {
         let page = self.frame(frame).filter(|f| f.session_id.is_none()).and_then(|f| self.page(f.target_id.as_str()));
-        page.is_some_and(|page| page.state == PageState::Attaching)
+        page.is_some_and(|page| matches!(page.state, PageState::Attaching | PageState::Ready))
     }
 
     /// Whether a session's own frame is on its way to another document.

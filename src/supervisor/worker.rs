@@ -138,7 +138,7 @@ impl Worker {
         self.inputs.part();
         self.state.disconnected(&reason, now());
         let how = self.state.options().reconnect;
-        match Dialing::start(&self.task, redial, how, self.tried) {
+        match Dialing::start(&self.task, redial, how, self.tried, self.state.targets()) {
             Ok(dialing) => {
                 self.inputs.dialed = dialing.outcome.clone();
                 self.dialing = Some(dialing);

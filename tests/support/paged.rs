@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use cdpilot::browser::TransportKind;
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::page::{Snapshot as Seen, SnapshotOptions, Tab, Tabs};
 use cdpilot::supervisor::{FrameRef, Supervisor, SupervisorOptions};
 
-use super::chrome::{shared, soon};
+use super::chrome::{launch, shared, soon};
 use super::site::Site;
 
 /// A tab in the shared browser. Its page is closed at the end.
@@ -20,11 +21,21 @@ impl Paged {
     pub(crate) fn new(name: &str) -> Option<Self> {
         let mut options = SupervisorOptions::task(name);
         options.start_timeout = soon().left();
-        let supervisor = Supervisor::attach(shared()?, &ConnectOptions::default(), options).unwrap();
+        Some(Self::over(Supervisor::attach(shared()?, &ConnectOptions::default(), options).unwrap()))
+    }
+
+    /// A tab that is in front, of a browser of its own.
+    pub(crate) fn in_front(name: &str) -> Option<Self> {
+        let mut options = SupervisorOptions::task(name);
+        options.start_timeout = soon().left();
+        Some(Self::over(Supervisor::start(launch(TransportKind::Pipe)?, options).unwrap()))
+    }
+
+    fn over(supervisor: Supervisor) -> Self {
         let pages = Tabs::new(Arc::new(supervisor));
         let target = pages.supervisor().snapshot().pages[0].target_id.clone();
         let tab = pages.tab(&target).unwrap();
-        Some(Self { site: Site::start(), pages, tab })
+        Self { site: Site::start(), pages, tab }
     }
 
     /// The same, showing a page.

@@ -52,6 +52,14 @@ struct AskMissed<'a> {
     frames: u32,
 }
 
+/// One of these follows a press.
+const RELEASED: [&str; 2] = ["mouseup", "dragstart"];
+
+/// Whether the button is down.
+fn is_held(came: &Done<Arrived>) -> bool {
+    came.result.mousedown > 0 && came.result.mouseup == 0 && came.result.dragstart == 0
+}
+
 impl Tab {
     /// Moves the mouse over an element of another process until it gets there.
     pub(super) fn arrive(&self, ready: &Ready, at: Point, modifiers: i64, deadline: Deadline) -> Result<Sent, Error> {
@@ -85,7 +93,21 @@ impl Tab {
             if presses.is_empty() || !matches!(sent, Sent::Handled { .. }) {
                 return Ok(sent);
             }
-            match self.missed(&ready.node, &["pointerdown", "mousedown", "mouseup"], ARRIVING, deadline) {
+            let missed = |types| self.missed(&ready.node, types, ARRIVING, deadline);
+            let came = match missed(&["pointerdown", "mousedown", "mouseup"]) {
+                // On a slow machine the release comes well behind the press; where something is dragged it does not come.
+                Ok(came) if is_held(&came) => missed(&RELEASED),
+                came => came,
+            };
+            // Or it went elsewhere, and the button would stay down.
+            let came = match (came, presses.last()) {
+                (Ok(came), Some(release)) if is_held(&came) => {
+                    self.send_mouse(vec![release.clone()], deadline.within(UNANSWERED))?;
+                    missed(&RELEASED)
+                }
+                (came, _) => came,
+            };
+            match came {
                 Ok(came) if came.result.pointerdown + came.result.mousedown + came.result.mouseup == 0 => {}
                 // It has come, or has set off something that ends the answers.
                 Err(error) if !error.is_blocked_by_dialog() && !is_end(&error) => return Err(error),

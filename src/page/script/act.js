@@ -215,6 +215,7 @@ function frame() {
   return new Promise((done) => {
     let left = hasDrawn ? 60 : 25;
     requestAnimationFrame(() => {
+      noteFrame();
       left = 0;
       done((hasDrawn = true));
     });
@@ -262,7 +263,24 @@ async function atRest(element, turn) {
   // nothing is drawn again and again, nothing will.
   for (let n = 0; !drew && n < 2; n++) drew = await frame();
   if (!drew) return !hasDrawn && turn >= 12;
-  return state === "running" && (await frame()) && same();
+  if (state !== "running") return false;
+  // Two frames may stand for one moment of the animations: they tell nothing of what moves.
+  const began = timeNow();
+  for (let n = 0; n < 4; n++) {
+    if (!(await frame()) || !same()) return false;
+    if (timeNow() >= began + MOMENT) return true;
+  }
+  return false;
+}
+
+const GET_TIMELINE = getterOf(Document.prototype, "timeline");
+// Milliseconds in which a movement can be seen.
+const MOMENT = 8;
+
+/** The time that animations go by. */
+function timeNow() {
+  const timeline = GET_TIMELINE.call(document);
+  return (timeline && timeline.currentTime) || 0;
 }
 
 // Timers come once a second in hidden pages, messages at once.

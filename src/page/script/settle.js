@@ -24,9 +24,12 @@ function putOff() {
 }
 
 let changes = 0;
-// What the page had put off when it was looked at last.
+// How much the page had put off when it was looked at last.
 let waiting = 0;
 let lastChange = 0;
+let lastMove = 0;
+// The last two frames that were waited for.
+let [frameBefore, lastFrame] = [0, 0];
 let watchedSince = 0;
 let observer = null;
 let unwatch = 0;
@@ -36,6 +39,8 @@ let saving = [];
 const WATCHED = 15000;
 // Milliseconds from one frame to the next.
 const FRAME = 17;
+// What has not scrolled for so many milliseconds has come to rest, on a slow machine too.
+const SCROLLED = 1000;
 // So many steps with a change are no end of changes.
 const RESTLESS = 10;
 
@@ -74,14 +79,23 @@ function onMoves(how) {
 }
 
 function noteMove() {
-  lastChange = performance.now();
+  lastChange = lastMove = performance.now();
 }
 
-/** Whether the document has been watched for so many milliseconds and nothing has changed or scrolled meanwhile. */
+function noteFrame() {
+  [frameBefore, lastFrame] = [lastFrame, performance.now()];
+}
+
+/**
+ * Whether the document has been watched for so many milliseconds and nothing has changed or scrolled meanwhile. On a slow
+ * machine frames come late, and with them what moves: where something may move, whole frames count.
+ */
 function isCalm(milliseconds) {
   if (!observer) return false;
   counted();
-  return performance.now() - Math.max(lastChange, watchedSince) >= milliseconds;
+  const [now, last] = [performance.now(), Math.max(lastChange, watchedSince)];
+  if (now - last < milliseconds) return false;
+  return (waiting === 0 && now - lastMove > SCROLLED) || last < frameBefore;
 }
 
 function count(records) {
@@ -116,7 +130,7 @@ function noteSaving(event) {
 /**
  * Waits until what runs now has run, and then until the document has come to rest, `most` milliseconds at most where it
  * changes all the time. Where the page has put something off to a timer or a frame, that is `steps` steps and `quiet`
- * milliseconds without a change, or `look` steps where nothing has changed yet. Where it has not, a frame without a change
+ * milliseconds without a change, or `look` steps where nothing has changed yet. Where it has not, a step without a change
  * after one, and at least `least` steps.
  */
 calls.quiet = async ({least, look, steps, quiet, most}) => {
@@ -128,7 +142,8 @@ calls.quiet = async ({least, look, steps, quiet, most}) => {
   let [seen, calm, busy, done, undrawn, rest, late] = [counted(), 0, 0, 0, 0, true, hasPutOff()];
   for (;;) {
     const now = performance.now();
-    const still = now - lastChange >= (late || busy ? quiet : FRAME);
+    // Without timers and frame callbacks in all its life there are none that change it now and then.
+    const still = waiting === 0 || now - lastChange >= (late || busy ? quiet : FRAME);
     if (done >= least && (seen ? calm >= (late || busy ? steps : 1) && still : calm >= (late ? look : 0))) break;
     // Few changes in a long time are those of a slow machine.
     if (done >= steps && now >= end && (busy >= RESTLESS || now >= end + 3 * most)) {
@@ -190,7 +205,10 @@ function drawn() {
       [undrawable, over] = [!frame, true];
       done(frame);
     };
-    requestAnimationFrame(() => end(true));
+    requestAnimationFrame(() => {
+      noteFrame();
+      end(true);
+    });
     const go = () => {
       if (over) return;
       if (turns-- > 0) setTimeout(go, 10);

@@ -389,8 +389,9 @@ impl State {
 
     /// Records a dialog that closed, by whoever was answering it.
     fn close_record(&mut self, index: usize, accepted: Option<bool>, now: Now) {
-        let by = self.dialogs.open[index].answering.map(|(by, ..)| by);
-        let closed_by = by.map_or(ClosedBy::Remote, Answering::closed_by);
+        // What was to be accepted and was not has been closed by another.
+        let by = self.dialogs.open[index].answering.filter(|(.., accept)| !accept || accepted != Some(false));
+        let closed_by = by.map_or(ClosedBy::Remote, |(by, ..)| by.closed_by());
         self.record(index, closed_by, accepted.unwrap_or(false), now);
     }
 

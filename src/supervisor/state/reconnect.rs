@@ -59,6 +59,11 @@ impl State {
         matches!(self.phase, Phase::Active | Phase::Reconnecting(_)) && self.options.reconnect.tries > 0
     }
 
+    /// The pages of the task.
+    pub(in crate::supervisor) fn targets(&self) -> Vec<TargetId> {
+        self.pages.iter().map(|page| page.target.clone()).collect()
+    }
+
     pub(in crate::supervisor) fn is_active(&self) -> bool {
         self.phase == Phase::Active
     }
