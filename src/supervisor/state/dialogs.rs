@@ -397,6 +397,11 @@ impl State {
 
     fn record(&mut self, index: usize, closed_by: ClosedBy, accepted: bool, now: Now) {
         let open = self.dialogs.open.remove(index);
+        let closed_by = match open.answering {
+            // It went with its page, which we closed, before the answer got there.
+            Some((Answering::Closing, ..)) if closed_by == ClosedBy::Lost => ClosedBy::Agent,
+            _ => closed_by,
+        };
         let closed = ClosedDialog { dialog: open.dialog, closed_at: now.unix, closed_by, accepted };
         self.note(Kind::DialogClosed, Some(&closed.dialog.target_id), now, &closed);
         if let Some((Answering::Request(request), ..)) = open.answering {
