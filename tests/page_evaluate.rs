@@ -153,3 +153,13 @@ fn a_dialog_that_a_script_opens_is_told_and_a_policy_does_not_matter() {
     let error = staged.try_act(json!({ "kind": "evaluate", "fn": "1" })).unwrap_err();
     assert_eq!(error.code(), "BLOCKED_BY_DIALOG");
 }
+
+#[test]
+fn a_script_that_is_awaited_ends_with_its_document() {
+    let Some(staged) = Staged::alone("eval-cut", "") else { return };
+    staged.site.page("/next", "next");
+    let error =
+        staged.try_act(json!({ "kind": "evaluate", "fn": "new Promise(() => { location = '/next' })" })).unwrap_err();
+    assert!(matches!(&error, Error::DocumentGone { .. }), "{error}");
+    assert_eq!(error.code(), "STALE_REF");
+}

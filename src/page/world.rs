@@ -478,6 +478,7 @@ fn is_gone(error: &supervisor::Error) -> bool {
     .any(|text| message.contains(text))
 }
 
-fn gone(error: supervisor::Error, frame: &FrameId) -> Error {
+/// The error of a call into a frame: its document is gone, where Chromium says that in one of its ways.
+pub(super) fn gone(error: supervisor::Error, frame: &FrameId) -> Error {
     if is_gone(&error) { Error::DocumentGone { frame: frame.to_string() } } else { error.into() }
 }

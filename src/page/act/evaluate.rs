@@ -6,7 +6,7 @@
 //! the body of such a function. Only what parses runs, and nothing runs twice. Promises are awaited. With a
 //! ref the element is `element` in all three.
 
-use super::super::world::Node;
+use super::super::world::{Node, gone};
 use super::super::{Error, Tab};
 use super::ready::Needs;
 use super::{Act, Did, Kind, Locator};
@@ -85,7 +85,8 @@ impl Tab {
                     let line = thrown.line.saturating_sub(1).max(0);
                     refused = supervisor::Error::Script(supervisor::ScriptError { line, ..thrown }).into();
                 }
-                outcome => return Ok(outcome?),
+                // A script that is awaited is cut off when its frame goes to another document.
+                outcome => return outcome.map_err(|error| gone_in(at, error)),
             }
         }
         Err(refused)
@@ -110,6 +111,13 @@ impl Tab {
         let resolved = self.supervisor.session_call(&at, &resolve, deadline)?;
         let gone = || Error::DocumentGone { frame: node.frame.to_string() };
         resolved.result.object.object_id.ok_or_else(gone)
+    }
+}
+
+fn gone_in(at: &FrameRef, error: supervisor::Error) -> Error {
+    match at {
+        FrameRef::Id(frame) => gone(error, frame),
+        _ => error.into(),
     }
 }
 
