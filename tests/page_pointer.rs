@@ -104,4 +104,13 @@ fn points_and_single_mouse_events_go_where_they_are_told() {
     assert_eq!(error.code(), "BAD_REQUEST");
     let error = page.fails(json!({ "kind": "clickCoords", "x": 40.0, "y": 9.0, "input": "synthetic" }));
     assert!(error.to_string().contains("no synthetic form"), "{error}");
+    // What begins outside of the viewport would not be answered.
+    for outside in [
+        json!({ "type": "down", "x": -1, "y": 5 }),
+        json!({ "type": "wheel", "x": 1e5, "y": 5, "deltaY": 10 }),
+        json!({ "type": "move", "x": 1e9, "y": 5 }),
+    ] {
+        let error = page.fails(json!({ "kind": "mouse", "events": [outside] }));
+        assert_eq!(error.code(), "BAD_REQUEST", "{error}");
+    }
 }

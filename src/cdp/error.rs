@@ -24,7 +24,7 @@ pub enum Error {
         data: Option<String>,
     },
     /// A time budget ran out; `kind` says which.
-    #[error("{kind} of {method} did not come within {} ms; raise the deadline or look at what the page is doing", .after.as_millis())]
+    #[error("{kind} of {method} did not come {}; raise the deadline or look at what the page is doing", within(*.after))]
     Timeout {
         /// Which wait it was.
         kind: TimeoutKind,
@@ -145,6 +145,13 @@ impl Error {
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         matches!(self, Self::Timeout { .. })
+    }
+}
+
+fn within(after: Duration) -> String {
+    match after.as_millis() {
+        0 => "in time, of which nothing was left".to_owned(),
+        millis => format!("within {millis} ms"),
     }
 }
 

@@ -106,11 +106,11 @@ pub enum Error {
         problem: String,
     },
     /// What was waited for did not come.
-    #[error("{what} did not come within {after_ms} ms")]
+    #[error("{what} did not come {}", within(*.after_ms))]
     Timeout {
         /// What was waited for.
         what: String,
-        /// How long, in milliseconds.
+        /// How long, in milliseconds; 0 when nobody counted.
         after_ms: u64,
     },
     /// A file could not be read or written.
@@ -220,4 +220,8 @@ impl Error {
     pub fn is_blocked_by_dialog(&self) -> bool {
         matches!(self, Self::Supervisor(error) if error.is_blocked_by_dialog())
     }
+}
+
+fn within(after_ms: u64) -> String {
+    if after_ms == 0 { "in time".to_owned() } else { format!("within {after_ms} ms") }
 }

@@ -12,6 +12,8 @@ use crate::cdp::protocol::emulation::SetDeviceMetricsOverride;
 use crate::supervisor::FrameRef;
 use crate::sync::Deadline;
 
+/// No mouse goes farther, CSS pixels.
+const FARTHEST: f64 = 1e6;
 /// A viewport's sides, CSS pixels.
 const SIDES: std::ops::RangeInclusive<u32> = 1..=8192;
 
@@ -241,10 +243,17 @@ impl Tab {
         let (mut held, mut pressed_at, mut count) = (self.mouse.lock().buttons, None::<Point>, 0);
         let mut whole = Did::default();
         for event in events {
-            let at = Point { x: event.x, y: event.y };
-            if ![event.x, event.y, event.delta_x, event.delta_y].iter().all(|number| number.is_finite()) {
-                return Err(Error::BadRequest { problem: "a mouse event's numbers have to be finite".to_owned() });
+            if ![event.x, event.y, event.delta_x, event.delta_y].iter().all(|number| number.abs() <= FARTHEST) {
+                let problem = format!("a mouse event's numbers have to lie within {FARTHEST} CSS pixels");
+                return Err(Error::BadRequest { problem });
             }
+            // What is dragged may leave the viewport. Chromium does not answer what begins outside.
+            if matches!(event.kind, MouseKind::Down | MouseKind::Wheel) {
+                self.check_point(Point { x: event.x, y: event.y }, deadline)?;
+            }
+        }
+        for event in events {
+            let at = Point { x: event.x, y: event.y };
             let sent = match event.kind {
                 MouseKind::Move => moved(at, held, 0),
                 MouseKind::Down => {
