@@ -5,8 +5,8 @@
 //! protocol client), `browser` (a browser process or endpoint) and `supervisor` (watching it). The feature
 //! `page` adds `page` (seeing what a tab shows, and acting on it).
 //!
-//! The rooms use only what stands below them: `cli` → `server` → `control` → `page` → `supervisor` → `browser` →
-//! [`cdp`] → [`sync`]. Settings (`config`) stand beside them.
+//! The rooms use only what stands below them: `cli` → `server` → `mcp` → `tools` → `control` → `page` → `supervisor` → `browser` →
+//! [`cdp`] → [`sync`]. Settings (`config`) and models (`llm`) stand beside them.
 
 pub mod browser;
 pub mod cdp;
@@ -16,9 +16,15 @@ pub mod cli;
 pub mod config;
 #[cfg(feature = "server")]
 pub mod control;
+#[cfg(feature = "server")]
+pub mod llm;
+#[cfg(feature = "server")]
+pub mod mcp;
 #[cfg(feature = "page")]
 pub mod page;
 #[cfg(feature = "server")]
 pub mod server;
 pub mod supervisor;
 pub mod sync;
+#[cfg(feature = "server")]
+pub mod tools;

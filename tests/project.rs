@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The rooms, and which others each may use.
-const ROOMS: [(&str, &[&str]); 9] = [
+const ROOMS: [(&str, &[&str]); 12] = [
     ("sync", &[]),
     ("cdp", &["sync"]),
     ("browser", &["cdp", "sync"]),
@@ -14,9 +14,12 @@ const ROOMS: [(&str, &[&str]); 9] = [
     ("page", &["supervisor", "cdp", "sync"]),
     ("config", &["sync"]),
     ("control", &["page", "supervisor", "browser", "config", "sync"]),
+    ("llm", &["config", "sync"]),
+    ("tools", &["control", "page", "supervisor", "llm", "config", "sync"]),
+    ("mcp", &["tools", "config", "sync"]),
     // Front doors: what they need of the protocol, the rooms between them offer.
-    ("server", &["control", "page", "supervisor", "config", "sync"]),
-    ("cli", &["server", "control", "page", "supervisor", "browser", "config", "sync"]),
+    ("server", &["mcp", "tools", "llm", "control", "page", "supervisor", "config", "sync"]),
+    ("cli", &["server", "mcp", "tools", "llm", "control", "page", "supervisor", "browser", "config", "sync"]),
 ];
 const LONGEST_FILE: usize = 800;
 const MOST_GENERATED_LINES: usize = 8_000;

@@ -1,0 +1,211 @@
+//! One request to a model, with its deadline and its retries.
+
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::RecvTimeoutError;
+use ureq::{Agent, Body, Timeout};
+
+use super::{Answer, Ask, Error, Model};
+use crate::sync::{Cancel, Deadline, spawn};
+
+/// Tries at most.
+const TRIES: u32 = 4;
+/// The pause before the second try; doubled each time.
+const PAUSE: Duration = Duration::from_millis(500);
+/// The longest pause that an endpoint may ask for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// The largest answer that is read, bytes.
+const LARGEST: u64 = 16 << 20;
+/// How often it is looked whether anybody waits still.
+const LOOK: Duration = Duration::from_millis(100);
+/// Characters of what an endpoint says that are told on.
+const TOLD: usize = 300;
+
+/// A model that can be asked. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Client {
+    agent: Agent,
+    url: String,
+    host: String,
+    model: String,
+    key: Option<Key>,
+}
+
+/// A key; never shown.
+#[derive(Clone)]
+struct Key(String);
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("(key)")
+    }
+}
+
+/// How one try went.
+enum Tried {
+    Answered(Answer),
+    /// Another try may go better, after a pause that the endpoint may have asked for.
+    Again(Error, Option<Duration>),
+    Failed(Error),
+}
+
+impl Client {
+    /// The model of an alias. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// [`Error::NoKey`]; [`Error::Unreachable`] for an address that is none.
+    pub fn new(alias: &str, model: &Model) -> Result<Self, Error> {
+        let bad = |problem: &str| Error::Unreachable { host: format!("the model {alias:?}"), problem: problem.to_owned() };
+        let url = url::Url::parse(&model.base_url).map_err(|_| bad("its base_url is no address"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(bad("its base_url is neither http nor https"));
+        }
+        let host = url.host_str().ok_or_else(|| bad("its base_url has no host"))?.to_owned();
+        let key = match (&model.api_key, &model.api_key_env) {
+            (Some(key), _) => Some(key.clone()),
+            (None, Some(variable)) => match std::env::var(variable) {
+                Ok(key) if !key.trim().is_empty() => Some(key.trim().to_owned()),
+                _ => return Err(Error::NoKey { variable: variable.clone(), model: alias.to_owned() }),
+            },
+            (None, None) => None,
+        };
+        let config = Agent::config_builder().http_status_as_error(false).max_redirects(0);
+        let config = config.user_agent(concat!("cdpilot/", env!("CARGO_PKG_VERSION")));
+        let local = matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]");
+        // A proxy is for other machines.
+        let config = if local { config.proxy(None) } else { config };
+        Ok(Self {
+            agent: config.build().new_agent(),
+            url: format!("{}/chat/completions", model.base_url.trim_end_matches('/')),
+            host,
+            model: model.model.clone(),
+            key: key.map(Key),
+        })
+    }
+
+    /// Asks, and asks again where that may help.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`], [`Error::Refused`], [`Error::Malformed`], [`Error::Timeout`], [`Error::Cancelled`].
+    pub fn ask(&self, ask: &Ask, deadline: Deadline) -> Result<Answer, Error> {
+        let began = Instant::now();
+        let body = ask.to_value(&self.model).to_string();
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let (error, pause) = match self.try_once(body.clone(), began, deadline) {
+                Tried::Answered(answer) => return Ok(answer),
+                Tried::Failed(error) => return Err(error),
+                Tried::Again(error, pause) => (error, pause),
+            };
+            let pause = pause.unwrap_or(PAUSE * 2_u32.pow(tries - 1)).min(LONGEST_PAUSE);
+            if tries >= TRIES || deadline.left() <= pause {
+                return Err(error);
+            }
+            tracing::debug!(host = %self.host, tries, ?pause, %error, "asking the model again");
+            let until = deadline.within(pause);
+            while !until.passed() {
+                crate::sync::pause(until.left().min(LOOK));
+            }
+            if Cancel::is_current_set() {
+                return Err(Error::Cancelled);
+            }
+        }
+    }
+
+    /// On a thread of its own, since nothing else ends a request when nobody waits for it any more.
+    fn try_once(&self, body: String, began: Instant, deadline: Deadline) -> Tried {
+        let late = || Error::Timeout { host: self.host.clone(), after: began.elapsed() };
+        let left = deadline.left();
+        if left.is_zero() {
+            return Tried::Failed(late());
+        }
+        let (told, answer) = crossbeam_channel::bounded(1);
+        let client = self.clone();
+        let thread = spawn("llm-ask", move || {
+            let _ = told.try_send(client.send(body, left));
+        });
+        let thread = match thread {
+            Ok(thread) => thread,
+            Err(problem) => {
+                return Tried::Failed(Error::Unreachable { host: self.host.clone(), problem: problem.to_string() });
+            }
+        };
+        let tried = loop {
+            match answer.recv_deadline(deadline.within(LOOK).instant()) {
+                Ok(tried) => break tried,
+                Err(RecvTimeoutError::Timeout) if Cancel::is_current_set() => break Tried::Failed(Error::Cancelled),
+                Err(RecvTimeoutError::Timeout) if !deadline.passed() => {}
+                Err(_) => break Tried::Failed(late()),
+            }
+        };
+        if !thread.is_finished() && matches!(tried, Tried::Failed(_)) {
+            // It ends by the deadline that it was given, and then finds nobody.
+            std::mem::forget(thread);
+        }
+        match tried {
+            Tried::Failed(Error::Timeout { host, .. }) => Tried::Failed(Error::Timeout { host, after: began.elapsed() }),
+            tried => tried,
+        }
+    }
+
+    fn send(&self, body: String, left: Duration) -> Tried {
+        let mut request = self.agent.post(&self.url).header("Content-Type", "application/json");
+        if let Some(Key(key)) = &self.key {
+            request = request.header("Authorization", format!("Bearer {key}"));
+        }
+        let sent = request.config().timeout_global(Some(left)).build().send(body);
+        let mut response = match sent {
+            Ok(response) => response,
+            Err(error) => return self.failed(error),
+        };
+        let status = response.status().as_u16();
+        let pause = response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let text = match read(response.body_mut()) {
+            Ok(text) => text,
+            Err(error) => return self.failed(error),
+        };
+        if status == 200 {
+            return match Answer::read(&text) {
+                Ok(answer) => Tried::Answered(answer),
+                Err(problem) => Tried::Failed(Error::Malformed { host: self.host.clone(), problem }),
+            };
+        }
+        let error = Error::Refused { host: self.host.clone(), status, problem: self.reason(&text) };
+        match status {
+            408 | 409 | 425 | 429 | 500..=599 => Tried::Again(error, pause.map(Duration::from_secs)),
+            _ => Tried::Failed(error),
+        }
+    }
+
+    fn failed(&self, error: ureq::Error) -> Tried {
+        let host = self.host.clone();
+        match error {
+            ureq::Error::Timeout(Timeout::Global) => Tried::Failed(Error::Timeout { host, after: Duration::ZERO }),
+            error => Tried::Again(Error::Unreachable { host, problem: self.covered(&error.to_string()) }, None),
+        }
+    }
+
+    /// What an endpoint says of its refusal: `error.message` as OpenAI has it, or the beginning of the text.
+    fn reason(&self, text: &str) -> String {
+        let told: Option<serde_json::Value> = serde_json::from_str(text).ok();
+        let message = told.as_ref().and_then(|told| {
+            let error = told.get("error")?;
+            error.get("message").or(Some(error))?.as_str()
+        });
+        let short: String = message.unwrap_or(text).trim().chars().take(TOLD).collect();
+        if short.is_empty() { "it gave no reason".to_owned() } else { self.covered(&short) }
+    }
+
+    /// Some endpoints say the key again in their errors.
+    fn covered(&self, text: &str) -> String {
+        match &self.key {
+            Some(Key(key)) if key.len() >= 4 => text.replace(key.as_str(), "…"),
+            _ => text.to_owned(),
+        }
+    }
+}
+
+fn read(body: &mut Body) -> Result<String, ureq::Error> {
+    body.with_config().limit(LARGEST).read_to_string()
+}

@@ -1,0 +1,24 @@
+//! What a model may call: tools with a name, a description, a JSON Schema and a handler, and the sets they come in.
+//!
+//! A tool answers `{"success": true, …}` or `{"success": false, "error", "code"}`; nothing secret leaves in it, and no
+//! more than a model can read. Whoever offers tools (MCP, a chat, a shell) asks the [`Registry`] for those of the
+//! [toolsets](sets) that are enabled, and calls them by name.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `tool` | a tool, one call of it, who calls |
+//! | `outcome` | what comes of a call |
+//! | `caps` | how much text a model is given at once |
+//! | `registry` | all tools there are, by name |
+//! | `sets` | toolsets, and what is on |
+
+mod caps;
+mod outcome;
+mod registry;
+pub mod sets;
+mod tool;
+
+pub use caps::Capped;
+pub use outcome::{Image, Outcome, ToolError};
+pub use registry::{Registry, RegistryError};
+pub use tool::{Call, Handler, Progress, Tool};

@@ -1,0 +1,157 @@
+//! Toolsets that come with cdpilot. Some name tools that only something else brings, an MCP server most of all: those are
+//! part of the set once they are registered.
+
+/// What a toolset is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// One group of tools that belong together.
+    Core,
+    /// Several of them for one purpose.
+    Composite,
+    /// All tools of one front door.
+    Platform,
+}
+
+/// A toolset as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Defined {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is for.
+    pub kind: Kind,
+    /// For people.
+    pub description: &'static str,
+    /// Tools of its own.
+    pub tools: &'static [&'static str],
+    /// Toolsets that are part of it.
+    pub includes: &'static [&'static str],
+}
+
+const fn core(name: &'static str, description: &'static str, tools: &'static [&'static str]) -> Defined {
+    Defined { name, kind: Kind::Core, description, tools, includes: &[] }
+}
+
+const fn composite(
+    name: &'static str,
+    description: &'static str,
+    tools: &'static [&'static str],
+    includes: &'static [&'static str],
+) -> Defined {
+    Defined { name, kind: Kind::Composite, description, tools, includes }
+}
+
+const fn platform(name: &'static str, description: &'static str, includes: &'static [&'static str]) -> Defined {
+    Defined { name, kind: Kind::Platform, description, tools: &[], includes }
+}
+
+/// What every platform has on which a person can be asked.
+const EVERYTHING: &[&str] = &[
+    "browser", "clarify", "code_execution", "cronjob", "delegation", "file", "homeassistant", "image_gen", "memory",
+    "messaging", "session_search", "skills", "terminal", "todo", "tts", "vision", "web",
+];
+
+/// Those of them that an editor has use for.
+const CODING: &[&str] = &[
+    "browser", "code_execution", "delegation", "file", "memory", "session_search", "skills", "terminal", "todo", "vision",
+    "web",
+];
+
+/// Those of them that need nobody to talk to.
+const UNATTENDED: &[&str] = &[
+    "browser", "code_execution", "cronjob", "delegation", "file", "homeassistant", "image_gen", "memory",
+    "session_search", "skills", "terminal", "todo", "vision", "web",
+];
+
+/// Where messages come from; all have what the command line has.
+pub(super) const MESSENGERS: &[&str] = &[
+    "cdpilot-telegram", "cdpilot-discord", "cdpilot-slack", "cdpilot-whatsapp", "cdpilot-signal", "cdpilot-matrix",
+    "cdpilot-mattermost", "cdpilot-email", "cdpilot-sms", "cdpilot-bluebubbles", "cdpilot-dingtalk", "cdpilot-feishu",
+    "cdpilot-qqbot", "cdpilot-wecom", "cdpilot-wecom-callback", "cdpilot-weixin", "cdpilot-homeassistant",
+    "cdpilot-webhook",
+];
+
+const fn messenger(name: &'static str) -> Defined {
+    platform(name, "Messages from there: the same as cdpilot-cli.", EVERYTHING)
+}
+
+/// All of them, by name within their kind.
+pub const DEFINED: &[Defined] = &[
+    core(
+        "browser",
+        "A browser of its own: pages, tabs, frames, dialogs. With web_search for quick look-ups.",
+        &[
+            "browser_back", "browser_cdp", "browser_click", "browser_console", "browser_dialog", "browser_drag",
+            "browser_evaluate", "browser_fill", "browser_get_images", "browser_hover", "browser_navigate",
+            "browser_press", "browser_screenshot", "browser_scroll", "browser_select", "browser_snapshot",
+            "browser_tabs", "browser_type", "browser_upload", "browser_vision", "browser_wait", "web_search",
+        ],
+    ),
+    core("clarify", "Asking the person.", &["clarify"]),
+    core("code_execution", "Scripts that call tools.", &["execute_code"]),
+    core("cronjob", "Tasks at set times.", &["cronjob"]),
+    core("delegation", "Handing a part of the task to another agent.", &["delegate_task"]),
+    core("feishu_doc", "Reading Feishu documents.", &["feishu_doc_read"]),
+    core(
+        "feishu_drive",
+        "Comments in Feishu Drive.",
+        &[
+            "feishu_drive_add_comment", "feishu_drive_list_comment_replies", "feishu_drive_list_comments",
+            "feishu_drive_reply_comment",
+        ],
+    ),
+    core("file", "Files of the workspace: read, write, patch, search.", &["patch", "read_file", "search_files", "write_file"]),
+    core(
+        "homeassistant",
+        "A smart home.",
+        &["ha_call_service", "ha_get_state", "ha_list_entities", "ha_list_services"],
+    ),
+    core("image_gen", "Making pictures.", &["image_generate"]),
+    core("memory", "What is remembered from one session to the next.", &["memory"]),
+    core("messaging", "Sending messages elsewhere.", &["send_message"]),
+    core("moa", "What several models agree on.", &["mixture_of_agents"]),
+    core(
+        "rl",
+        "Training by reinforcement.",
+        &[
+            "rl_check_status", "rl_edit_config", "rl_get_current_config", "rl_get_results", "rl_list_environments",
+            "rl_list_runs", "rl_select_environment", "rl_start_training", "rl_stop_training", "rl_test_inference",
+        ],
+    ),
+    core("search", "Searching the web, without reading what is found.", &["web_search"]),
+    core("session_search", "Searching past sessions.", &["session_search"]),
+    core("skills", "Written-down skills.", &["skill_manage", "skill_view", "skills_list"]),
+    core("terminal", "Commands and background processes.", &["process", "terminal"]),
+    core("todo", "A list of what is to be done in this session.", &["todo"]),
+    core("tts", "Reading out.", &["text_to_speech"]),
+    core("vision", "Looking at pictures.", &["vision_analyze"]),
+    core("web", "Searching the web, and reading pages as text.", &["web_extract", "web_search"]),
+    composite("debugging", "Files, a terminal and the web.", &[], &["file", "terminal", "web"]),
+    composite("safe", "Looking only: no files, no terminal, no code.", &[], &["image_gen", "vision", "web"]),
+    platform("cdpilot-cli", "The command line: everything.", EVERYTHING),
+    platform("cdpilot-acp", "Editors.", CODING),
+    platform("cdpilot-api-server", "Programs, with nobody to ask.", UNATTENDED),
+    messenger("cdpilot-telegram"),
+    messenger("cdpilot-discord"),
+    messenger("cdpilot-slack"),
+    messenger("cdpilot-whatsapp"),
+    messenger("cdpilot-signal"),
+    messenger("cdpilot-matrix"),
+    messenger("cdpilot-mattermost"),
+    messenger("cdpilot-email"),
+    messenger("cdpilot-sms"),
+    messenger("cdpilot-bluebubbles"),
+    messenger("cdpilot-dingtalk"),
+    messenger("cdpilot-feishu"),
+    messenger("cdpilot-qqbot"),
+    messenger("cdpilot-wecom"),
+    messenger("cdpilot-wecom-callback"),
+    messenger("cdpilot-weixin"),
+    messenger("cdpilot-homeassistant"),
+    messenger("cdpilot-webhook"),
+    platform("cdpilot-gateway", "Whatever messages come from: all that any of them has.", MESSENGERS),
+];
+
+/// The one of a name.
+pub(super) fn defined(name: &str) -> Option<&'static Defined> {
+    DEFINED.iter().find(|defined| defined.name == name)
+}

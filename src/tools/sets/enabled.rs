@@ -1,0 +1,32 @@
+//! What is on: toolsets, minus tools that were turned off one by one.
+
+use std::collections::BTreeSet;
+
+use super::super::{Registry, Tool};
+use super::resolve::{Problem, Toolsets};
+
+/// What is on for a session or a platform. A toolset that is turned off takes away only what no other one that is on has
+/// too; a tool that is turned off is off wherever it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Enabled {
+    /// Toolsets and single tools that are on.
+    pub toolsets: Vec<String>,
+    /// Toolsets and single tools that are off all the same.
+    pub off: BTreeSet<String>,
+}
+
+impl Enabled {
+    /// Names of the tools that are on, and what is wrong with the names of toolsets.
+    #[must_use]
+    pub fn names(&self, toolsets: &Toolsets) -> (BTreeSet<String>, BTreeSet<Problem>) {
+        let resolved = toolsets.resolve_all(&self.toolsets, &self.off);
+        (resolved.tools, resolved.problems)
+    }
+
+    /// The tools that are on, there, and can be called at the moment, by name.
+    #[must_use]
+    pub fn tools(&self, toolsets: &Toolsets, registry: &Registry) -> Vec<Tool> {
+        let (names, _) = self.names(toolsets);
+        names.iter().filter_map(|name| registry.get(name)).filter(Tool::is_available).collect()
+    }
+}

@@ -1,0 +1,17 @@
+//! Toolsets: named bundles of tools and other toolsets.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `defined` | those that come with cdpilot: core, composite, platform |
+//! | `resolve` | from names to tools, with what is wrong on the way |
+//! | `enabled` | what is on: for a session, for a platform, tool by tool |
+//!
+//! Beside the defined ones there are those that tools are registered into (plugins, `mcp-<server>`) and custom ones.
+
+mod defined;
+mod enabled;
+mod resolve;
+
+pub use defined::{Defined, Kind, DEFINED};
+pub use enabled::Enabled;
+pub use resolve::{Info, Problem, Resolved, Toolsets};

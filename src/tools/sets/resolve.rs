@@ -1,0 +1,247 @@
+//! From names of toolsets to tools.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::super::Registry;
+use super::defined::{DEFINED, defined};
+use crate::config::nearest;
+
+/// Names that mean all toolsets.
+const ALL: [&str; 2] = ["all", "*"];
+/// What toolsets of MCP servers begin with.
+const MCP: &str = "mcp-";
+
+/// Something that is wrong with a toolset. What else there is in it counts all the same.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+pub enum Problem {
+    /// There is none of that name, and no tool.
+    #[error("there is no toolset and no tool called {name:?}{}", .nearest.as_ref().map_or_else(String::new, |n| format!("; did you mean {n:?}?")))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// What somebody most likely meant.
+        nearest: Option<String>,
+    },
+    /// It is part of itself.
+    #[error("the toolset {} includes itself: {}", .path.first().map_or("", String::as_str), .path.join(" → "))]
+    Cycle {
+        /// From the toolset to itself.
+        path: Vec<String>,
+    },
+}
+
+/// What toolsets come to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Resolved {
+    /// Names of tools; not all of them need to be there at the moment.
+    pub tools: BTreeSet<String>,
+    /// What is wrong on the way.
+    pub problems: BTreeSet<Problem>,
+}
+
+/// A toolset as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Info {
+    /// Its name.
+    pub name: String,
+    /// For people.
+    pub description: String,
+    /// Tools of its own.
+    pub direct_tools: BTreeSet<String>,
+    /// Toolsets that are part of it.
+    pub includes: Vec<String>,
+    /// All its tools.
+    pub resolved_tools: BTreeSet<String>,
+    /// How many these are.
+    pub tool_count: usize,
+    /// Whether it has others in it.
+    pub is_composite: bool,
+}
+
+/// The tools and toolsets of one name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Set {
+    description: String,
+    tools: BTreeSet<String>,
+    includes: Vec<String>,
+}
+
+/// On the way through toolsets.
+struct Walk<'a> {
+    registered: bool,
+    off: &'a BTreeSet<String>,
+    path: Vec<String>,
+    done: BTreeSet<String>,
+    found: Resolved,
+}
+
+/// All toolsets there are: those that come with cdpilot, those that tools are registered into, custom ones.
+#[derive(Debug, Clone)]
+pub struct Toolsets {
+    registry: Arc<Registry>,
+    custom: BTreeMap<String, Vec<String>>,
+}
+
+impl Toolsets {
+    /// Those of a registry, and custom ones: names with the tools and toolsets in them.
+    #[must_use]
+    pub fn new(registry: Arc<Registry>, custom: BTreeMap<String, Vec<String>>) -> Self {
+        Self { registry, custom }
+    }
+
+    /// Names of all of them, sorted.
+    #[must_use]
+    pub fn names(&self) -> BTreeSet<String> {
+        let defined = DEFINED.iter().map(|defined| defined.name.to_owned());
+        let registered = self.registry.all().into_iter().map(|(_, toolset)| toolset.to_string());
+        defined.chain(registered).chain(self.custom.keys().cloned()).collect()
+    }
+
+    /// Whether a name means a toolset.
+    #[must_use]
+    pub fn is_known(&self, name: &str) -> bool {
+        ALL.contains(&name) || self.set(name, true).is_some()
+    }
+
+    /// The tools that a toolset has of itself, and those in it; without what is registered into it unless
+    /// `registered`.
+    #[must_use]
+    pub fn info(&self, name: &str, registered: bool) -> Option<Info> {
+        let set = self.set(name, registered)?;
+        let resolved_tools = self.walk(name, registered, &BTreeSet::new()).tools;
+        Some(Info {
+            name: name.to_owned(),
+            description: set.description,
+            direct_tools: set.tools,
+            is_composite: !set.includes.is_empty(),
+            includes: set.includes,
+            tool_count: resolved_tools.len(),
+            resolved_tools,
+        })
+    }
+
+    /// The tools of a toolset.
+    #[must_use]
+    pub fn resolve(&self, name: &str) -> Resolved {
+        self.walk(name, true, &BTreeSet::new())
+    }
+
+    /// The tools of several toolsets, or single tools by name. What is `off` is left out wherever it comes up: a toolset
+    /// with what it alone has, a tool altogether.
+    #[must_use]
+    pub fn resolve_all<S: AsRef<str>>(&self, names: &[S], off: &BTreeSet<String>) -> Resolved {
+        names.iter().fold(Resolved::default(), |mut all, name| {
+            let one = self.walk(name.as_ref(), true, off);
+            all.tools.extend(one.tools);
+            all.problems.extend(one.problems);
+            all
+        })
+    }
+
+    fn walk(&self, name: &str, registered: bool, off: &BTreeSet<String>) -> Resolved {
+        let mut walk = Walk { registered, off, path: Vec::new(), done: BTreeSet::new(), found: Resolved::default() };
+        if ALL.contains(&name) {
+            for name in self.names() {
+                self.visit(&name, &mut walk);
+            }
+        } else {
+            self.visit(name, &mut walk);
+        }
+        let mut found = walk.found;
+        // A toolset may be called like its tool; then it is the toolset that is off.
+        found.tools.retain(|tool| !off.contains(tool) || self.set_is_there(tool));
+        found
+    }
+
+    fn visit(&self, name: &str, walk: &mut Walk<'_>) {
+        if walk.off.contains(name) {
+            return;
+        }
+        if let Some(at) = walk.path.iter().position(|before| before == name) {
+            let mut cycle = walk.path.get(at..).unwrap_or_default().to_vec();
+            cycle.push(name.to_owned());
+            walk.found.problems.insert(Problem::Cycle { path: cycle });
+            return;
+        }
+        if !walk.done.insert(name.to_owned()) {
+            return; // reached another way
+        }
+        let Some(set) = self.set(name, walk.registered) else {
+            if self.is_tool(name) {
+                walk.found.tools.insert(name.to_owned());
+            } else {
+                walk.found.problems.insert(self.unknown(name));
+            }
+            return;
+        };
+        walk.found.tools.extend(set.tools);
+        walk.path.push(name.to_owned());
+        for include in &set.includes {
+            self.visit(include, walk);
+        }
+        walk.path.pop();
+    }
+
+    /// What stands under a name: defined, custom and registered parts together. A server's toolset goes by its bare
+    /// name too.
+    fn set(&self, name: &str, registered: bool) -> Option<Set> {
+        let mut set = defined(name).map(|defined| Set {
+            description: defined.description.to_owned(),
+            tools: defined.tools.iter().map(|tool| (*tool).to_owned()).collect(),
+            includes: defined.includes.iter().map(|name| (*name).to_owned()).collect(),
+        });
+        if let Some(custom) = self.custom.get(name) {
+            let set = set.get_or_insert_with(|| Set { description: "A custom toolset.".to_owned(), ..Set::default() });
+            for part in custom {
+                if (part != name && self.set_is_there(part)) || !self.is_tool(part) {
+                    set.includes.push(part.clone());
+                } else {
+                    set.tools.insert(part.clone());
+                }
+            }
+        }
+        if registered {
+            let of = |wanted: &str| {
+                let all = self.registry.all().into_iter();
+                all.filter(|(_, toolset)| **toolset == *wanted).map(|(tool, _)| tool.to_string()).collect::<BTreeSet<_>>()
+            };
+            let mut tools = of(name);
+            if tools.is_empty() && set.is_none() {
+                tools = of(&format!("{MCP}{name}"));
+            }
+            if !tools.is_empty() {
+                let described = || Set { description: described(name), ..Set::default() };
+                set.get_or_insert_with(described).tools.extend(tools);
+            }
+        }
+        set
+    }
+
+    fn set_is_there(&self, name: &str) -> bool {
+        defined(name).is_some()
+            || self.custom.contains_key(name)
+            || self.registry.all().iter().any(|(_, toolset)| **toolset == *name || **toolset == *format!("{MCP}{name}"))
+    }
+
+    fn is_tool(&self, name: &str) -> bool {
+        DEFINED.iter().any(|defined| defined.tools.contains(&name)) || self.registry.get(name).is_some()
+    }
+
+    fn unknown(&self, name: &str) -> Problem {
+        let sets = self.names().into_iter();
+        let tools = self.registry.all().into_iter().map(|(tool, _)| tool.to_string());
+        let known: Vec<String> = sets.chain(tools).collect();
+        let nearest = nearest(name, known.iter().map(String::as_str)).map(ToOwned::to_owned);
+        Problem::Unknown { name: name.to_owned(), nearest }
+    }
+}
+
+fn described(name: &str) -> String {
+    match name.strip_prefix(MCP) {
+        Some(server) => format!("Tools of the MCP server {server}."),
+        None => "Registered tools.".to_owned(),
+    }
+}

@@ -1,0 +1,201 @@
+//! A tool, one call of it, and who calls.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{Outcome, ToolError};
+use crate::sync::{Cancel, Deadline};
+
+/// How far a call has come, for whoever waits for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// How much is done.
+    pub done: f64,
+    /// Of how much, where that is known.
+    pub total: Option<f64>,
+    /// What is being done, for a person.
+    pub message: String,
+}
+
+/// One call: until when, whether it is still wanted, and who is told how far it has come.
+pub struct Call<'a> {
+    /// When it has to be answered.
+    pub deadline: Deadline,
+    /// Set when nobody waits any more.
+    pub cancel: &'a Cancel,
+    /// Is told how far it has come.
+    pub progress: &'a dyn Fn(Progress),
+}
+
+/// What a tool does.
+pub trait Handler: Send + Sync {
+    /// Whether it can be called at the moment. Asked whenever tools are listed and before each call, so it waits for
+    /// nothing.
+    fn is_available(&self) -> bool {
+        true
+    }
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// Whatever it is told as to the model.
+    fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError>;
+}
+
+/// A tool.
+#[derive(Clone)]
+pub struct Tool {
+    /// What it is called by: letters, digits, `_` and `-`, at most 64.
+    pub name: Arc<str>,
+    /// What it does, for a model.
+    pub description: Arc<str>,
+    /// What it takes: a JSON Schema of an object, without unions at the top.
+    pub schema: Arc<Value>,
+    /// Whether it only looks.
+    pub read_only: bool,
+    handler: Arc<dyn Handler>,
+}
+
+impl std::fmt::Debug for Tool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tool").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Tool {
+    /// A tool whose arguments are described by a schema from elsewhere.
+    #[must_use]
+    pub fn new(name: &str, description: &str, schema: Value, handler: Arc<dyn Handler>) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            schema: Arc::new(schema),
+            read_only: false,
+            handler,
+        }
+    }
+
+    /// A tool that reads its arguments into a type, which its schema is made from.
+    pub fn of<I, F>(name: &str, description: &str, run: F) -> Self
+    where
+        I: DeserializeOwned + JsonSchema + 'static,
+        F: Fn(&Call<'_>, I) -> Result<Outcome, ToolError> + Send + Sync + 'static,
+    {
+        Self::when::<I, F>(name, description, || true, run)
+    }
+
+    /// The same for one that is not always there.
+    pub fn when<I, F>(
+        name: &str,
+        description: &str,
+        is_available: impl Fn() -> bool + Send + Sync + 'static,
+        run: F,
+    ) -> Self
+    where
+        I: DeserializeOwned + JsonSchema + 'static,
+        F: Fn(&Call<'_>, I) -> Result<Outcome, ToolError> + Send + Sync + 'static,
+    {
+        let run = Typed { is_available: Box::new(is_available), run, reads: std::marker::PhantomData::<fn(I)> };
+        Self::new(name, description, schema_of::<I>(), Arc::new(run))
+    }
+
+    /// The same, which only looks.
+    #[must_use]
+    pub fn reading(mut self) -> Self {
+        self.read_only = true;
+        self
+    }
+
+    /// Whether it can be called at the moment.
+    #[must_use]
+    pub fn is_available(&self) -> bool {
+        self.handler.is_available()
+    }
+
+    /// Calls it.
+    ///
+    /// # Errors
+    /// Whatever it is told as to the model.
+    pub fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
+        call.cancel.run(|| self.handler.call(call, arguments))
+    }
+}
+
+struct Typed<I, F> {
+    is_available: Box<dyn Fn() -> bool + Send + Sync>,
+    run: F,
+    reads: std::marker::PhantomData<fn(I)>,
+}
+
+impl<I, F> Handler for Typed<I, F>
+where
+    I: DeserializeOwned,
+    F: Fn(&Call<'_>, I) -> Result<Outcome, ToolError> + Send + Sync,
+{
+    fn is_available(&self) -> bool {
+        (self.is_available)()
+    }
+
+    fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
+        let arguments = serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
+            let path = error.path().to_string();
+            let problem = error.into_inner();
+            let at = if path == "." { String::new() } else { format!("{path}: ") };
+            ToolError::new("BAD_REQUEST", format!("the arguments cannot be used: {at}{problem}"))
+        })?;
+        (self.run)(call, arguments)
+    }
+}
+
+/// The schema of what a tool takes, as small as it can be: nothing by reference, no title.
+fn schema_of<I: JsonSchema>() -> Value {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    let mut schema = settings.into_generator().into_root_schema_for::<I>().to_value();
+    if let Value::Object(map) = &mut schema {
+        map.remove("title");
+        map.remove("description");
+        if !map.contains_key("properties") {
+            map.insert("properties".to_owned(), Value::Object(Map::new()));
+        }
+    }
+    tighten(&mut schema);
+    schema
+}
+
+/// Takes away what says nothing to a model: formats of numbers, `null` beside a type, defaults that are `null`.
+fn tighten(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            map.remove("format");
+            if map.get("default").is_some_and(Value::is_null) {
+                map.remove("default");
+            }
+            if let Some(Value::Array(types)) = map.get_mut("type") {
+                types.retain(|kind| kind != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    map.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(any)) = map.get_mut("anyOf") {
+                any.retain(|one| one["type"] != "null");
+                if let [Value::Object(only)] = any.as_slice() {
+                    let only = only.clone();
+                    map.remove("anyOf");
+                    for (key, value) in only {
+                        map.entry(key).or_insert(value);
+                    }
+                }
+            }
+            map.values_mut().for_each(tighten);
+        }
+        Value::Array(list) => list.iter_mut().for_each(tighten),
+        _ => {}
+    }
+}

@@ -1,0 +1,261 @@
+//! Toolsets: what each comes to, and what is on.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use cdpilot::tools::sets::{DEFINED, Enabled, Kind, Problem, Toolsets};
+use cdpilot::tools::{Call, Outcome, Registry, RegistryError, Tool, ToolError};
+use cdpilot::sync::{Cancel, Deadline};
+use serde_json::{Map, Value, json};
+
+fn tool(name: &str) -> Tool {
+    Tool::of::<Value, _>(name, "For tests.", |_, told| Ok(Outcome::default().with("told", told)))
+}
+
+fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// Toolsets over a registry in which there are `registered`, and custom ones.
+fn toolsets(registered: &[(&str, &str)], custom: &[(&str, &[&str])]) -> (Arc<Registry>, Toolsets) {
+    let registry = Arc::new(Registry::new());
+    for (toolset, name) in registered {
+        registry.register(toolset, tool(name)).unwrap();
+    }
+    let custom = custom.iter().map(|(name, parts)| ((*name).to_owned(), parts.iter().map(|p| (*p).to_owned()).collect()));
+    let toolsets = Toolsets::new(Arc::clone(&registry), custom.collect::<BTreeMap<_, _>>());
+    (registry, toolsets)
+}
+
+const FILE: [&str; 4] = ["patch", "read_file", "search_files", "write_file"];
+const SEED_BROWSER: [&str; 13] = [
+    "browser_back", "browser_cdp", "browser_click", "browser_console", "browser_dialog", "browser_get_images",
+    "browser_navigate", "browser_press", "browser_scroll", "browser_snapshot", "browser_type", "browser_vision",
+    "web_search",
+];
+
+#[test]
+fn each_toolset_comes_to_its_tools() {
+    let (_, toolsets) = toolsets(&[], &[]);
+    let plain: [(&str, &[&str]); 22] = [
+        ("clarify", &["clarify"]),
+        ("code_execution", &["execute_code"]),
+        ("cronjob", &["cronjob"]),
+        ("delegation", &["delegate_task"]),
+        ("feishu_doc", &["feishu_doc_read"]),
+        (
+            "feishu_drive",
+            &["feishu_drive_add_comment", "feishu_drive_list_comment_replies", "feishu_drive_list_comments", "feishu_drive_reply_comment"],
+        ),
+        ("file", &FILE),
+        ("homeassistant", &["ha_call_service", "ha_get_state", "ha_list_entities", "ha_list_services"]),
+        ("image_gen", &["image_generate"]),
+        ("memory", &["memory"]),
+        ("messaging", &["send_message"]),
+        ("moa", &["mixture_of_agents"]),
+        (
+            "rl",
+            &["rl_check_status", "rl_edit_config", "rl_get_current_config", "rl_get_results", "rl_list_environments", "rl_list_runs",
+              "rl_select_environment", "rl_start_training", "rl_stop_training", "rl_test_inference"],
+        ),
+        ("search", &["web_search"]),
+        ("session_search", &["session_search"]),
+        ("skills", &["skill_manage", "skill_view", "skills_list"]),
+        ("terminal", &["process", "terminal"]),
+        ("todo", &["todo"]),
+        ("tts", &["text_to_speech"]),
+        ("vision", &["vision_analyze"]),
+        ("web", &["web_extract", "web_search"]),
+        ("debugging", &["patch", "process", "read_file", "search_files", "terminal", "web_extract", "web_search", "write_file"]),
+    ];
+    for (name, tools) in plain {
+        let resolved = toolsets.resolve(name);
+        assert_eq!((resolved.tools, resolved.problems.len()), (set(tools), 0), "{name}");
+    }
+    assert_eq!(toolsets.resolve("safe").tools, set(&["image_generate", "vision_analyze", "web_extract", "web_search"]));
+    let browser = toolsets.resolve("browser").tools;
+    assert!(browser.is_superset(&set(&SEED_BROWSER)), "{browser:?}");
+    assert!(browser.iter().all(|tool| tool.starts_with("browser_") || tool == "web_search"));
+
+    let cli = toolsets.resolve("cdpilot-cli").tools;
+    for absent in ["rl_list_runs", "mixture_of_agents", "feishu_doc_read"] {
+        assert!(!cli.contains(absent), "{absent}");
+    }
+    let without = |gone: &[&str]| cli.difference(&set(gone)).cloned().collect::<BTreeSet<_>>();
+    let home = ["ha_call_service", "ha_get_state", "ha_list_entities", "ha_list_services"];
+    let mut dropped = vec!["clarify", "cronjob", "image_generate", "send_message", "text_to_speech"];
+    assert_eq!(toolsets.resolve("cdpilot-api-server").tools, without(&["clarify", "send_message", "text_to_speech"]));
+    dropped.extend(home);
+    assert_eq!(toolsets.resolve("cdpilot-acp").tools, without(&dropped));
+    for messenger in ["telegram", "discord", "slack", "email", "sms", "homeassistant", "webhook", "wecom-callback", "gateway"] {
+        assert_eq!(toolsets.resolve(&format!("cdpilot-{messenger}")).tools, cli, "{messenger}");
+    }
+}
+
+#[test]
+fn what_is_written_down_holds_together() {
+    let (_, toolsets) = toolsets(&[], &[]);
+    let mut names = BTreeSet::new();
+    for defined in DEFINED {
+        assert!(names.insert(defined.name), "{} is there twice", defined.name);
+        assert!(!defined.description.is_empty() && !(defined.tools.is_empty() && defined.includes.is_empty()));
+        assert_eq!(defined.kind == Kind::Core, defined.includes.is_empty(), "{}", defined.name);
+        assert!(defined.includes.iter().all(|name| DEFINED.iter().any(|other| other.name == *name)), "{}", defined.name);
+        assert!(toolsets.resolve(defined.name).problems.is_empty(), "{}", defined.name);
+    }
+}
+
+#[test]
+fn cycles_are_named_and_end() {
+    let (_, toolsets) = toolsets(&[], &[("a", &["b", "todo"]), ("b", &["c"]), ("c", &["a", "file"]), ("self", &["self", "web"])]);
+    let resolved = toolsets.resolve("a");
+    let tools: BTreeSet<String> = set(&FILE).into_iter().chain(set(&["todo"])).collect();
+    assert_eq!(resolved.tools, tools, "what else there is in it counts");
+    let cycle = |path: &[&str]| Problem::Cycle { path: path.iter().map(|name| (*name).to_owned()).collect() };
+    assert_eq!(resolved.problems, BTreeSet::from([cycle(&["a", "b", "c", "a"])]));
+    assert_eq!(resolved.problems.first().unwrap().to_string(), "the toolset a includes itself: a → b → c → a");
+    assert_eq!(toolsets.resolve("self").problems, BTreeSet::from([cycle(&["self", "self"])]));
+    // Two ways to the same are none.
+    let (_, toolsets) = self::toolsets(&[], &[("top", &["left", "right"]), ("left", &["file"]), ("right", &["file"])]);
+    assert_eq!((toolsets.resolve("top").tools, toolsets.resolve("top").problems.len()), (set(&FILE), 0));
+}
+
+#[test]
+fn unknown_names_come_to_nothing_and_are_told() {
+    let (_, toolsets) = toolsets(&[("plug", "plug_do")], &[("mine", &["fiel", "todo"])]);
+    let resolved = toolsets.resolve("mine");
+    assert_eq!(resolved.tools, set(&["todo"]));
+    assert_eq!(resolved.problems.first().unwrap().to_string(), "there is no toolset and no tool called \"fiel\"; did you mean \"file\"?");
+    assert!(toolsets.resolve("zzqqxx").tools.is_empty());
+    for (name, known) in [("file", true), ("all", true), ("*", true), ("plug", true), ("mine", true), ("fiel", false), ("", false)] {
+        assert_eq!(toolsets.is_known(name), known, "{name}");
+    }
+    assert_eq!(toolsets.resolve_all::<&str>(&[], &BTreeSet::new()).tools, set(&[]));
+}
+
+#[test]
+fn everything_is_everything() {
+    let (registry, toolsets) = toolsets(&[("mcp-git", "git_log"), ("plug", "plug_do")], &[("mine", &["git", "todo"])]);
+    let all = toolsets.resolve("all");
+    assert_eq!(all, toolsets.resolve("*"));
+    for name in toolsets.names() {
+        assert!(all.tools.is_superset(&toolsets.resolve(&name).tools), "{name}");
+    }
+    assert!(all.tools.contains("git_log") && all.tools.contains("plug_do"));
+    assert_eq!(registry.all().len(), 2);
+}
+
+#[test]
+fn several_are_put_together_and_single_tools_count() {
+    let (_, toolsets) = toolsets(&[], &[]);
+    let names = |names: &[&str]| toolsets.resolve_all(names, &BTreeSet::new()).tools;
+    assert_eq!(names(&["web", "search", "web"]), set(&["web_extract", "web_search"]));
+    assert_eq!(names(&["search", "read_file"]), set(&["read_file", "web_search"]));
+}
+
+#[test]
+fn what_is_told_of_a_toolset() {
+    let (_, toolsets) = toolsets(&[("file", "file_extra")], &[]);
+    let info = toolsets.info("file", true).unwrap();
+    assert_eq!((info.tool_count, info.is_composite, info.includes.len()), (5, false, 0));
+    assert_eq!(info.direct_tools, info.resolved_tools);
+    let info = toolsets.info("file", false).unwrap();
+    assert_eq!(info.direct_tools, set(&FILE), "as it is written, whatever was registered into it");
+    let info = toolsets.info("debugging", true).unwrap();
+    assert!(info.is_composite && info.direct_tools.is_empty() && info.tool_count == 9, "{info:?}");
+    assert_eq!(toolsets.info("nothing", true), None);
+    assert_eq!(toolsets.info("mcp-git", false), None);
+}
+
+#[test]
+fn tools_that_come_and_go_are_seen_at_once() {
+    let (registry, toolsets) = toolsets(&[], &[]);
+    assert!(!toolsets.is_known("git"));
+    let before = registry.generation();
+    registry.register("mcp-git", tool("git_log")).unwrap();
+    assert!(registry.generation() > before);
+    for name in ["mcp-git", "git"] {
+        assert_eq!(toolsets.resolve(name).tools, set(&["git_log"]), "{name}");
+        assert!(toolsets.is_known(name));
+    }
+    assert_eq!(toolsets.info("mcp-git", true).unwrap().description, "Tools of the MCP server git.");
+    assert_eq!(registry.deregister("mcp-git"), 1);
+    assert!(!toolsets.is_known("git") && toolsets.resolve("git").tools.is_empty());
+}
+
+#[test]
+fn a_tool_of_another_toolset_is_not_replaced() {
+    let (registry, _) = toolsets(&[("file", "read_file")], &[]);
+    let taken = registry.register("plug", tool("read_file")).unwrap_err();
+    assert_eq!(taken, RegistryError::Taken { name: "read_file".into(), toolset: "file".into() });
+    registry.register("file", tool("read_file")).unwrap();
+    for bad in ["", "with space", "ä", &"x".repeat(65)] {
+        assert!(matches!(registry.register("plug", tool(bad)), Err(RegistryError::BadName { .. })), "{bad}");
+    }
+}
+
+#[test]
+fn what_is_turned_off_takes_nothing_from_others() {
+    let (registry, toolsets) = toolsets(&[("browser", "browser_click"), ("browser", "web_search"), ("web", "web_extract"), ("todo", "todo")], &[]);
+    let on = |sets: &[&str], off: &[&str]| {
+        let enabled = Enabled { toolsets: sets.iter().map(|name| (*name).to_owned()).collect(), off: set(off) };
+        let names = enabled.tools(&toolsets, &registry).iter().map(|tool| tool.name.to_string()).collect::<BTreeSet<_>>();
+        assert!(names.is_subset(&enabled.names(&toolsets).0));
+        names
+    };
+    assert_eq!(on(&["cdpilot-cli"], &[]), set(&["browser_click", "todo", "web_extract", "web_search"]));
+    assert_eq!(on(&["cdpilot-cli"], &["browser"]), set(&["todo", "web_extract", "web_search"]), "web has the search too");
+    assert_eq!(on(&["cdpilot-cli"], &["browser", "web"]), set(&["todo"]));
+    assert_eq!(on(&["cdpilot-cli"], &["web_search"]), set(&["browser_click", "todo", "web_extract"]), "a tool is off everywhere");
+    assert_eq!(on(&["cdpilot-cli"], &["todo"]), set(&["browser_click", "web_extract", "web_search"]));
+    assert_eq!(on(&["all"], &["cdpilot-cli", "cdpilot-acp"]).len(), 4, "a bundle that is off takes nothing with it");
+    assert_eq!(on(&["browser", "cdpilot-cli"], &["cdpilot-cli"]), set(&["browser_click", "web_search"]));
+}
+
+#[test]
+fn calls_answer_in_one_shape() {
+    let (registry, _) = toolsets(&[("plug", "echo")], &[]);
+    let cancel = Cancel::new();
+    let call = Call { deadline: Deadline::after_secs(5), cancel: &cancel, progress: &|_| {} };
+    let told = registry.call("echo", &call, Map::from_iter([("a".to_owned(), json!(1))])).unwrap();
+    assert_eq!(told.to_value(), json!({ "success": true, "told": { "a": 1 } }));
+    let unknown = registry.call("ecco", &call, Map::new()).unwrap_err();
+    assert_eq!(unknown.to_value()["code"], "UNKNOWN_TOOL");
+
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Takes {
+        /// How many.
+        count: u32,
+        #[allow(dead_code)]
+        name: Option<String>,
+    }
+    let when = |is_there: bool| {
+        Tool::when::<Takes, _>("take", "Takes.", move || is_there, |_, takes: Takes| {
+            if takes.count > 9 {
+                return Err(ToolError::new("CONFLICT", "too many").with("count", takes.count));
+            }
+            Ok(Outcome::default().with("count", takes.count))
+        })
+    };
+    registry.register("plug", when(true)).unwrap();
+    let schema = &registry.get("take").unwrap().schema;
+    assert_eq!(
+        **schema,
+        json!({
+            "type": "object",
+            "properties": { "count": { "description": "How many.", "type": "integer", "minimum": 0 }, "name": { "type": "string" } },
+            "required": ["count"],
+            "additionalProperties": false,
+        })
+    );
+    let take = |arguments: Value| registry.call("take", &call, arguments.as_object().unwrap().clone());
+    assert_eq!(take(json!({ "count": 3 })).unwrap().to_value(), json!({ "success": true, "count": 3 }));
+    let refused = take(json!({ "count": 10 })).unwrap_err().to_value();
+    assert_eq!(refused, json!({ "success": false, "error": "too many", "code": "CONFLICT", "count": 10 }));
+    let wrong = take(json!({ "count": "x" })).unwrap_err();
+    assert_eq!(wrong.code, "BAD_REQUEST");
+    assert!(wrong.message.contains("count"), "{wrong}");
+    registry.register("plug", when(false)).unwrap();
+    assert_eq!(take(json!({ "count": 3 })).unwrap_err().code, "TOOL_UNAVAILABLE");
+}
