@@ -186,5 +186,5 @@ mod supervisor_rescue;
 mod supervisor_scale;
 mod supervisor_start;
 mod supervisor_workers;
-mod tools_sets;
 mod support;
+mod tools_sets;

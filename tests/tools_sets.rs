@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use cdpilot::sync::{Cancel, Deadline};
 use cdpilot::tools::sets::{DEFINED, Enabled, Kind, Problem, Toolsets};
 use cdpilot::tools::{Call, Outcome, Registry, RegistryError, Tool, ToolError};
-use cdpilot::sync::{Cancel, Deadline};
 use serde_json::{Map, Value, json};
 
 fn tool(name: &str) -> Tool {
@@ -22,15 +22,26 @@ fn toolsets(registered: &[(&str, &str)], custom: &[(&str, &[&str])]) -> (Arc<Reg
     for (toolset, name) in registered {
         registry.register(toolset, tool(name)).unwrap();
     }
-    let custom = custom.iter().map(|(name, parts)| ((*name).to_owned(), parts.iter().map(|p| (*p).to_owned()).collect()));
+    let custom =
+        custom.iter().map(|(name, parts)| ((*name).to_owned(), parts.iter().map(|p| (*p).to_owned()).collect()));
     let toolsets = Toolsets::new(Arc::clone(&registry), custom.collect::<BTreeMap<_, _>>());
     (registry, toolsets)
 }
 
 const FILE: [&str; 4] = ["patch", "read_file", "search_files", "write_file"];
 const SEED_BROWSER: [&str; 13] = [
-    "browser_back", "browser_cdp", "browser_click", "browser_console", "browser_dialog", "browser_get_images",
-    "browser_navigate", "browser_press", "browser_scroll", "browser_snapshot", "browser_type", "browser_vision",
+    "browser_back",
+    "browser_cdp",
+    "browser_click",
+    "browser_console",
+    "browser_dialog",
+    "browser_get_images",
+    "browser_navigate",
+    "browser_press",
+    "browser_scroll",
+    "browser_snapshot",
+    "browser_type",
+    "browser_vision",
     "web_search",
 ];
 
@@ -45,7 +56,12 @@ fn each_toolset_comes_to_its_tools() {
         ("feishu_doc", &["feishu_doc_read"]),
         (
             "feishu_drive",
-            &["feishu_drive_add_comment", "feishu_drive_list_comment_replies", "feishu_drive_list_comments", "feishu_drive_reply_comment"],
+            &[
+                "feishu_drive_add_comment",
+                "feishu_drive_list_comment_replies",
+                "feishu_drive_list_comments",
+                "feishu_drive_reply_comment",
+            ],
         ),
         ("file", &FILE),
         ("homeassistant", &["ha_call_service", "ha_get_state", "ha_list_entities", "ha_list_services"]),
@@ -55,8 +71,18 @@ fn each_toolset_comes_to_its_tools() {
         ("moa", &["mixture_of_agents"]),
         (
             "rl",
-            &["rl_check_status", "rl_edit_config", "rl_get_current_config", "rl_get_results", "rl_list_environments", "rl_list_runs",
-              "rl_select_environment", "rl_start_training", "rl_stop_training", "rl_test_inference"],
+            &[
+                "rl_check_status",
+                "rl_edit_config",
+                "rl_get_current_config",
+                "rl_get_results",
+                "rl_list_environments",
+                "rl_list_runs",
+                "rl_select_environment",
+                "rl_start_training",
+                "rl_stop_training",
+                "rl_test_inference",
+            ],
         ),
         ("search", &["web_search"]),
         ("session_search", &["session_search"]),
@@ -66,7 +92,10 @@ fn each_toolset_comes_to_its_tools() {
         ("tts", &["text_to_speech"]),
         ("vision", &["vision_analyze"]),
         ("web", &["web_extract", "web_search"]),
-        ("debugging", &["patch", "process", "read_file", "search_files", "terminal", "web_extract", "web_search", "write_file"]),
+        (
+            "debugging",
+            &["patch", "process", "read_file", "search_files", "terminal", "web_extract", "web_search", "write_file"],
+        ),
     ];
     for (name, tools) in plain {
         let resolved = toolsets.resolve(name);
@@ -87,7 +116,9 @@ fn each_toolset_comes_to_its_tools() {
     assert_eq!(toolsets.resolve("cdpilot-api-server").tools, without(&["clarify", "send_message", "text_to_speech"]));
     dropped.extend(home);
     assert_eq!(toolsets.resolve("cdpilot-acp").tools, without(&dropped));
-    for messenger in ["telegram", "discord", "slack", "email", "sms", "homeassistant", "webhook", "wecom-callback", "gateway"] {
+    for messenger in
+        ["telegram", "discord", "slack", "email", "sms", "homeassistant", "webhook", "wecom-callback", "gateway"]
+    {
         assert_eq!(toolsets.resolve(&format!("cdpilot-{messenger}")).tools, cli, "{messenger}");
     }
 }
@@ -100,14 +131,19 @@ fn what_is_written_down_holds_together() {
         assert!(names.insert(defined.name), "{} is there twice", defined.name);
         assert!(!defined.description.is_empty() && !(defined.tools.is_empty() && defined.includes.is_empty()));
         assert_eq!(defined.kind == Kind::Core, defined.includes.is_empty(), "{}", defined.name);
-        assert!(defined.includes.iter().all(|name| DEFINED.iter().any(|other| other.name == *name)), "{}", defined.name);
+        assert!(
+            defined.includes.iter().all(|name| DEFINED.iter().any(|other| other.name == *name)),
+            "{}",
+            defined.name
+        );
         assert!(toolsets.resolve(defined.name).problems.is_empty(), "{}", defined.name);
     }
 }
 
 #[test]
 fn cycles_are_named_and_end() {
-    let (_, toolsets) = toolsets(&[], &[("a", &["b", "todo"]), ("b", &["c"]), ("c", &["a", "file"]), ("self", &["self", "web"])]);
+    let (_, toolsets) =
+        toolsets(&[], &[("a", &["b", "todo"]), ("b", &["c"]), ("c", &["a", "file"]), ("self", &["self", "web"])]);
     let resolved = toolsets.resolve("a");
     let tools: BTreeSet<String> = set(&FILE).into_iter().chain(set(&["todo"])).collect();
     assert_eq!(resolved.tools, tools, "what else there is in it counts");
@@ -125,9 +161,14 @@ fn unknown_names_come_to_nothing_and_are_told() {
     let (_, toolsets) = toolsets(&[("plug", "plug_do")], &[("mine", &["fiel", "todo"])]);
     let resolved = toolsets.resolve("mine");
     assert_eq!(resolved.tools, set(&["todo"]));
-    assert_eq!(resolved.problems.first().unwrap().to_string(), "there is no toolset and no tool called \"fiel\"; did you mean \"file\"?");
+    assert_eq!(
+        resolved.problems.first().unwrap().to_string(),
+        "there is no toolset and no tool called \"fiel\"; did you mean \"file\"?"
+    );
     assert!(toolsets.resolve("zzqqxx").tools.is_empty());
-    for (name, known) in [("file", true), ("all", true), ("*", true), ("plug", true), ("mine", true), ("fiel", false), ("", false)] {
+    for (name, known) in
+        [("file", true), ("all", true), ("*", true), ("plug", true), ("mine", true), ("fiel", false), ("", false)]
+    {
         assert_eq!(toolsets.is_known(name), known, "{name}");
     }
     assert_eq!(toolsets.resolve_all::<&str>(&[], &BTreeSet::new()).tools, set(&[]));
@@ -196,17 +237,29 @@ fn a_tool_of_another_toolset_is_not_replaced() {
 
 #[test]
 fn what_is_turned_off_takes_nothing_from_others() {
-    let (registry, toolsets) = toolsets(&[("browser", "browser_click"), ("browser", "web_search"), ("web", "web_extract"), ("todo", "todo")], &[]);
+    let (registry, toolsets) = toolsets(
+        &[("browser", "browser_click"), ("browser", "web_search"), ("web", "web_extract"), ("todo", "todo")],
+        &[],
+    );
     let on = |sets: &[&str], off: &[&str]| {
         let enabled = Enabled { toolsets: sets.iter().map(|name| (*name).to_owned()).collect(), off: set(off) };
-        let names = enabled.tools(&toolsets, &registry).iter().map(|tool| tool.name.to_string()).collect::<BTreeSet<_>>();
+        let names =
+            enabled.tools(&toolsets, &registry).iter().map(|tool| tool.name.to_string()).collect::<BTreeSet<_>>();
         assert!(names.is_subset(&enabled.names(&toolsets).0));
         names
     };
     assert_eq!(on(&["cdpilot-cli"], &[]), set(&["browser_click", "todo", "web_extract", "web_search"]));
-    assert_eq!(on(&["cdpilot-cli"], &["browser"]), set(&["todo", "web_extract", "web_search"]), "web has the search too");
+    assert_eq!(
+        on(&["cdpilot-cli"], &["browser"]),
+        set(&["todo", "web_extract", "web_search"]),
+        "web has the search too"
+    );
     assert_eq!(on(&["cdpilot-cli"], &["browser", "web"]), set(&["todo"]));
-    assert_eq!(on(&["cdpilot-cli"], &["web_search"]), set(&["browser_click", "todo", "web_extract"]), "a tool is off everywhere");
+    assert_eq!(
+        on(&["cdpilot-cli"], &["web_search"]),
+        set(&["browser_click", "todo", "web_extract"]),
+        "a tool is off everywhere"
+    );
     assert_eq!(on(&["cdpilot-cli"], &["todo"]), set(&["browser_click", "web_extract", "web_search"]));
     assert_eq!(on(&["all"], &["cdpilot-cli", "cdpilot-acp"]).len(), 4, "a bundle that is off takes nothing with it");
     assert_eq!(on(&["browser", "cdpilot-cli"], &["cdpilot-cli"]), set(&["browser_click", "web_search"]));
@@ -231,12 +284,17 @@ fn calls_answer_in_one_shape() {
         name: Option<String>,
     }
     let when = |is_there: bool| {
-        Tool::when::<Takes, _>("take", "Takes.", move || is_there, |_, takes: Takes| {
-            if takes.count > 9 {
-                return Err(ToolError::new("CONFLICT", "too many").with("count", takes.count));
-            }
-            Ok(Outcome::default().with("count", takes.count))
-        })
+        Tool::when::<Takes, _>(
+            "take",
+            "Takes.",
+            move || is_there,
+            |_, takes: Takes| {
+                if takes.count > 9 {
+                    return Err(ToolError::new("CONFLICT", "too many").with("count", takes.count));
+                }
+                Ok(Outcome::default().with("count", takes.count))
+            },
+        )
     };
     registry.register("plug", when(true)).unwrap();
     let schema = &registry.get("take").unwrap().schema;

@@ -55,7 +55,8 @@ impl Client {
     /// # Errors
     /// [`Error::NoKey`]; [`Error::Unreachable`] for an address that is none.
     pub fn new(alias: &str, model: &Model) -> Result<Self, Error> {
-        let bad = |problem: &str| Error::Unreachable { host: format!("the model {alias:?}"), problem: problem.to_owned() };
+        let bad =
+            |problem: &str| Error::Unreachable { host: format!("the model {alias:?}"), problem: problem.to_owned() };
         let url = url::Url::parse(&model.base_url).map_err(|_| bad("its base_url is no address"))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(bad("its base_url is neither http nor https"));
@@ -144,7 +145,9 @@ impl Client {
             std::mem::forget(thread);
         }
         match tried {
-            Tried::Failed(Error::Timeout { host, .. }) => Tried::Failed(Error::Timeout { host, after: began.elapsed() }),
+            Tried::Failed(Error::Timeout { host, .. }) => {
+                Tried::Failed(Error::Timeout { host, after: began.elapsed() })
+            }
             tried => tried,
         }
     }

@@ -147,7 +147,8 @@ impl Ask {
         let mut told = json!({ "model": model, "messages": messages });
         if !self.tools.is_empty() {
             let tool = |tool: &ToolSpec| {
-                let function = json!({ "name": tool.name, "description": tool.description, "parameters": tool.parameters });
+                let function =
+                    json!({ "name": tool.name, "description": tool.description, "parameters": tool.parameters });
                 json!({ "type": "function", "function": function })
             };
             told["tools"] = self.tools.iter().map(tool).collect();

@@ -85,13 +85,13 @@ impl Fault {
 
 /// As an answer.
 #[must_use]
-pub fn answer(id: &Id, result: Value) -> Value {
+pub(super) fn answer(id: &Id, result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
 /// As a notification.
 #[must_use]
-pub fn notification(method: &str, params: Value) -> Value {
+pub(super) fn notification(method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "method": method, "params": params })
 }
 
@@ -158,8 +158,14 @@ mod tests {
             let params = params.as_object().cloned().unwrap_or_default();
             Message::Request(Request { id, method: "m".to_owned(), params })
         };
-        assert_eq!(read(r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{"a":1}}"#), Ok(request(Some(Id::Number(7)), json!({ "a": 1 }))));
-        assert_eq!(read(r#"{"jsonrpc":"2.0","id":"x","method":"m"}"#), Ok(request(Some(Id::Text("x".into())), json!({}))));
+        assert_eq!(
+            read(r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{"a":1}}"#),
+            Ok(request(Some(Id::Number(7)), json!({ "a": 1 })))
+        );
+        assert_eq!(
+            read(r#"{"jsonrpc":"2.0","id":"x","method":"m"}"#),
+            Ok(request(Some(Id::Text("x".into())), json!({})))
+        );
         assert_eq!(read(r#"{"jsonrpc":"2.0","method":"m"}"#), Ok(request(None, json!({}))));
         let told = Message::Answer { id: Id::Number(1), outcome: Ok(json!(5)) };
         assert_eq!(read(r#"{"jsonrpc":"2.0","id":1,"result":5}"#), Ok(told));
@@ -172,11 +178,20 @@ mod tests {
     fn what_is_no_message_says_why() {
         let code = |text: &str| Message::read(text).map_err(|(fault, id)| (fault.code, id)).unwrap_err();
         assert_eq!(code("{"), (Fault::PARSE, None));
-        for bad in ["[]", "1", r#"[{"jsonrpc":"2.0","id":1,"method":"m"}]"#, r#"{"jsonrpc":"2.0"}"#, r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#] {
+        for bad in [
+            "[]",
+            "1",
+            r#"[{"jsonrpc":"2.0","id":1,"method":"m"}]"#,
+            r#"{"jsonrpc":"2.0"}"#,
+            r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#,
+        ] {
             assert_eq!(code(bad), (Fault::INVALID_REQUEST, None), "{bad}");
         }
         assert_eq!(code(r#"{"jsonrpc":"1.0","id":1,"method":"m"}"#), (Fault::INVALID_REQUEST, Some(Id::Number(1))));
-        assert_eq!(code(r#"{"jsonrpc":"2.0","id":1,"method":"m","params":[1]}"#), (Fault::INVALID_PARAMS, Some(Id::Number(1))));
+        assert_eq!(
+            code(r#"{"jsonrpc":"2.0","id":1,"method":"m","params":[1]}"#),
+            (Fault::INVALID_PARAMS, Some(Id::Number(1)))
+        );
         assert_eq!(code(r#"{"jsonrpc":"2.0","id":1.5,"method":"m"}"#), (Fault::INVALID_REQUEST, None));
     }
 }

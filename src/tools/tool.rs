@@ -70,13 +70,7 @@ impl Tool {
     /// A tool whose arguments are described by a schema from elsewhere.
     #[must_use]
     pub fn new(name: &str, description: &str, schema: Value, handler: Arc<dyn Handler>) -> Self {
-        Self {
-            name: name.into(),
-            description: description.into(),
-            schema: Arc::new(schema),
-            read_only: false,
-            handler,
-        }
+        Self { name: name.into(), description: description.into(), schema: Arc::new(schema), read_only: false, handler }
     }
 
     /// A tool that reads its arguments into a type, which its schema is made from.

@@ -12,6 +12,6 @@ mod defined;
 mod enabled;
 mod resolve;
 
-pub use defined::{Defined, Kind, DEFINED};
+pub use defined::{DEFINED, Defined, Kind};
 pub use enabled::Enabled;
 pub use resolve::{Info, Problem, Resolved, Toolsets};

@@ -206,7 +206,9 @@ impl Toolsets {
         if registered {
             let of = |wanted: &str| {
                 let all = self.registry.all().into_iter();
-                all.filter(|(_, toolset)| **toolset == *wanted).map(|(tool, _)| tool.to_string()).collect::<BTreeSet<_>>()
+                all.filter(|(_, toolset)| **toolset == *wanted)
+                    .map(|(tool, _)| tool.to_string())
+                    .collect::<BTreeSet<_>>()
             };
             let mut tools = of(name);
             if tools.is_empty() && set.is_none() {
