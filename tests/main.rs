@@ -77,6 +77,7 @@ mod control_raw;
 mod control_tabs;
 #[cfg(feature = "cli")]
 mod fuzz_seeds;
+mod mcp_offer;
 #[cfg(unix)]
 mod never_block;
 #[cfg(feature = "page")]
@@ -187,4 +188,5 @@ mod supervisor_scale;
 mod supervisor_start;
 mod supervisor_workers;
 mod support;
+mod tools_browser;
 mod tools_sets;

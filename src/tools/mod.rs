@@ -11,7 +11,9 @@
 //! | `caps` | how much text a model is given at once |
 //! | `registry` | all tools there are, by name |
 //! | `sets` | toolsets, and what is on |
+//! | `browser` | the browser |
 
+pub mod browser;
 mod caps;
 mod outcome;
 mod registry;

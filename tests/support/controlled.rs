@@ -17,7 +17,7 @@ use super::site::Site;
 /// A home in a temporary folder. Its browsers are stopped before the folder goes.
 pub(crate) struct Homely {
     // Field order: the browsers end before their folder goes.
-    pub(crate) control: Control,
+    pub(crate) control: Arc<Control>,
     pub(crate) site: Site,
     folder: TempDir,
 }
@@ -54,7 +54,7 @@ impl Homely {
     pub(crate) fn without_browser(browser: &str, overrides: Overrides) -> Self {
         let folder = tempfile::Builder::new().prefix("cdpilot-home-").tempdir().unwrap();
         let control = Control::open(Home::at(folder.path()), config(browser), overrides).unwrap();
-        Self { control, site: Site::start(), folder }
+        Self { control: Arc::new(control), site: Site::start(), folder }
     }
 
     /// The same home again, as after a new start of the server.
@@ -62,7 +62,7 @@ impl Homely {
         let Self { control, site, folder } = self;
         drop(control);
         let control = Control::open(Home::at(folder.path()), config(browser), overrides).unwrap();
-        Self { control, site, folder }
+        Self { control: Arc::new(control), site, folder }
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -35,6 +35,7 @@ pub(crate) mod site;
 #[cfg(feature = "page")]
 pub(crate) mod staged;
 pub(crate) mod tls;
+pub(crate) mod tooled;
 
 use std::path::PathBuf;
 

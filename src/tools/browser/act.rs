@@ -1,0 +1,251 @@
+//! Acting: clicks, keys, forms, waiting, scripts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::super::{Call, Outcome, Tool, ToolError};
+use super::Browser;
+use crate::page::Act;
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct OnRef {
+    /// As in the snapshot: e12
+    r#ref: String,
+    #[serde(skip_serializing)]
+    target: Option<String>,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Type {
+    r#ref: String,
+    /// Takes the place of what is in the field
+    text: String,
+    /// Press Enter afterwards
+    #[serde(default)]
+    submit: bool,
+    #[serde(skip_serializing)]
+    target: Option<String>,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Press {
+    /// Enter, Tab, Control+a, …
+    key: String,
+    #[serde(skip_serializing)]
+    target: Option<String>,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Way {
+    Up,
+    Down,
+    Left,
+    Right,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Scroll {
+    direction: Way,
+    /// What is scrolled [the page]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#ref: Option<String>,
+    /// How far [500]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pixels: Option<u32>,
+    #[serde(skip_serializing)]
+    target: Option<String>,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Select {
+    r#ref: String,
+    /// Values or labels of options
+    values: Vec<String>,
+    #[serde(skip_serializing)]
+    target: Option<String>,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Drag {
+    #[serde(rename(serialize = "startRef"))]
+    start_ref: String,
+    #[serde(rename(serialize = "endRef"))]
+    end_ref: String,
+    #[serde(skip_serializing)]
+    target: Option<String>,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Field {
+    r#ref: String,
+    /// Text; true or false for boxes; an option
+    value: Value,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Fill {
+    fields: Vec<Field>,
+    #[serde(skip_serializing)]
+    target: Option<String>,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Wait {
+    /// Until the page shows it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(rename(serialize = "textGone"), skip_serializing_if = "Option::is_none")]
+    text_gone: Option<String>,
+    /// CSS, until it is visible
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selector: Option<String>,
+    /// Of the address, * for anything
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    #[serde(rename(serialize = "timeMs"), skip_serializing_if = "Option::is_none")]
+    time_ms: Option<u64>,
+    /// Give up after [20000]
+    #[serde(rename(serialize = "timeoutMs"), skip_serializing_if = "Option::is_none")]
+    timeout_ms: Option<u64>,
+    #[serde(skip_serializing)]
+    target: Option<String>,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Evaluate {
+    /// Expression, or a function that gets the element
+    #[serde(rename(serialize = "fn"))]
+    script: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#ref: Option<String>,
+    /// In which frame
+    #[serde(rename(serialize = "frameId"), skip_serializing_if = "Option::is_none")]
+    frame_id: Option<String>,
+    #[serde(skip_serializing)]
+    target: Option<String>,
+}
+
+/// What is acted on, for the outcome.
+trait Acting: Serialize {
+    fn target(&self) -> Option<&str>;
+    fn told(&self, outcome: Outcome) -> Outcome {
+        outcome
+    }
+}
+
+macro_rules! acting {
+    ($($kind:ty $(, |$acts:ident, $outcome:ident| $told:expr)?;)*) => { $(
+        impl Acting for $kind {
+            fn target(&self) -> Option<&str> {
+                self.target.as_deref()
+            }
+            $(fn told(&self, $outcome: Outcome) -> Outcome {
+                let $acts = self;
+                $told
+            })?
+        }
+    )* };
+}
+
+acting! {
+    OnRef;
+    Type, |acts, outcome| outcome.with("element", acts.r#ref.as_str());
+    Press, |acts, outcome| outcome.with("pressed", acts.key.as_str());
+    Scroll, |acts, outcome| outcome.with("scrolled", json!(acts.direction));
+    Select;
+    Drag;
+    Fill;
+    Wait;
+    Evaluate;
+}
+
+pub(super) fn all(browser: &Browser) -> Vec<Tool> {
+    fn of<I>(browser: &Browser, name: &str, kind: &'static str, description: &str) -> Tool
+    where
+        I: Acting + serde::de::DeserializeOwned + JsonSchema + 'static,
+    {
+        let browser = browser.clone();
+        Tool::of(name, description, move |call, acts: I| act(&browser, call, kind, &acts))
+    }
+    let evaluate = browser.clone();
+    vec![
+        of::<OnRef>(browser, "browser_click", "click", "Click an element. Tells what changed."),
+        of::<Type>(browser, "browser_type", "type", "Type into a field, in the place of what is there."),
+        of::<Press>(browser, "browser_press", "press", "Press a key where the focus is."),
+        of::<Scroll>(browser, "browser_scroll", "scroll", "Scroll the page, or what an element is in."),
+        of::<OnRef>(browser, "browser_hover", "hover", "Move the mouse over an element."),
+        of::<Drag>(browser, "browser_drag", "drag", "Drag one element onto another."),
+        of::<Select>(browser, "browser_select", "select", "Choose options of a select."),
+        of::<Fill>(browser, "browser_fill", "fill", "Fill several fields of a form at once."),
+        of::<Wait>(browser, "browser_wait", "wait", "Wait until all of this holds."),
+        Tool::of("browser_evaluate", "Run JavaScript in the page.", move |call, acts: Evaluate| {
+            may_evaluate(&evaluate)?;
+            act(&evaluate, call, "evaluate", &acts)
+        }),
+    ]
+}
+
+/// Fails where the settings forbid scripts.
+pub(super) fn may_evaluate(browser: &Browser) -> Result<(), ToolError> {
+    if browser.control.config().browser.evaluate_enabled {
+        return Ok(());
+    }
+    Err(crate::control::Error::EvaluateDisabled.into())
+}
+
+fn act(browser: &Browser, call: &Call<'_>, kind: &str, acts: &impl Acting) -> Result<Outcome, ToolError> {
+    let internal =
+        |problem: &dyn std::fmt::Display| ToolError::new("INTERNAL", format!("{kind} cannot be written: {problem}"));
+    let mut action = match serde_json::to_value(acts) {
+        Ok(Value::Object(action)) => action,
+        Ok(_) => Map::new(),
+        Err(problem) => return Err(internal(&problem)),
+    };
+    action.insert("kind".to_owned(), kind.into());
+    if !matches!(kind, "wait" | "evaluate") {
+        action.insert("delta".to_owned(), true.into());
+    }
+    let act = Act::parse(Value::Object(action))?;
+    let handle = browser.tab(acts.target())?;
+    let before = handle.info.url.clone();
+    let done = handle.tab.act(&act, act.deadline(call.deadline))?;
+    let mut outcome = acts.told(Outcome::default());
+    if done.url != before || done.navigated {
+        outcome = outcome.with("url", done.url).with("navigated", true);
+    }
+    if let Some(result) = done.result {
+        outcome = outcome.with("result", result);
+    }
+    if let Some(changes) = done.delta.filter(|changes| !changes.is_empty()) {
+        outcome = outcome.with("changes", changes);
+    }
+    for (name, list) in [
+        ("new_tabs", json!(done.new_tabs)),
+        ("downloads", json!(done.downloads)),
+        ("console_errors", json!(done.console_errors)),
+        ("pending_dialogs", json!(done.pending_dialogs)),
+    ] {
+        if list.as_array().is_some_and(|list| !list.is_empty()) {
+            outcome = outcome.with(name, list);
+        }
+    }
+    if done.blocked_by_dialog {
+        outcome = outcome.with("blockedByDialog", true);
+    }
+    if done.rescued {
+        outcome = outcome.with("rescued", true);
+    }
+    Ok(browser.with_dialogs(outcome))
+}

@@ -1,0 +1,63 @@
+//! Answers to dialogs.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::super::{Call, Outcome, Tool, ToolError};
+use super::Browser;
+use crate::control::{DialogOutcome, DialogReply};
+
+/// How long an answer waits for a dialog that is not there: not at all, as far as that can be said.
+const AT_ONCE: Duration = Duration::from_millis(200);
+
+#[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum Doing {
+    Accept,
+    Dismiss,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Answer {
+    action: Doing,
+    /// For a prompt
+    prompt_text: Option<String>,
+    /// Which, when several wait
+    dialog_id: Option<String>,
+}
+
+pub(super) fn all(browser: &Browser) -> Vec<Tool> {
+    let (there, browser) = (browser.clone(), browser.clone());
+    let is_there = move || there.is_reachable();
+    vec![Tool::when(
+        "browser_dialog",
+        "Answer a dialog of the page (alert, confirm, prompt, leaving).",
+        is_there,
+        move |call, answer| respond(&browser, call, answer),
+    )]
+}
+
+fn respond(browser: &Browser, call: &Call<'_>, answer: Answer) -> Result<Outcome, ToolError> {
+    let profile = browser.profile()?;
+    if profile.dialogs(None)?.0.is_empty() {
+        return Err(ToolError::new("NO_DIALOG", "no dialog is open; take a snapshot to see how the page stands"));
+    }
+    let reply = DialogReply {
+        target: None,
+        accept: answer.action == Doing::Accept,
+        prompt_text: answer.prompt_text,
+        dialog_id: answer.dialog_id,
+        timeout: Some(AT_ONCE),
+    };
+    match profile.answer_dialog(reply, call.deadline)? {
+        DialogOutcome::Answered(closed) => {
+            let action = if closed.accepted { "accept" } else { "dismiss" };
+            Ok(browser.with_dialogs(Outcome::default().with("action", action).with("dialog", json!(closed))))
+        }
+        DialogOutcome::Armed(_) => Err(ToolError::new("NO_DIALOG", "it has been closed meanwhile")),
+    }
+}

@@ -1,0 +1,58 @@
+//! Commands of the protocol.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::super::{Call, Outcome, Tool, ToolError};
+use super::Browser;
+use crate::control::RawCall;
+
+/// Where commands are described.
+const DOCS: &str = "https://chromedevtools.github.io/devtools-protocol/";
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Command {
+    /// Domain.name
+    method: String,
+    #[serde(default)]
+    params: Map<String, Value>,
+    /// A tab
+    target_id: Option<String>,
+    /// A frame, of another process too
+    frame_id: Option<String>,
+    /// Seconds [30]
+    timeout: Option<u32>,
+}
+
+pub(super) fn all(browser: &Browser) -> Vec<Tool> {
+    let (there, browser) = (browser.clone(), browser.clone());
+    let is_there = move || there.is_reachable() && there.control.config().browser.raw_cdp_enabled;
+    vec![Tool::when(
+        "browser_cdp",
+        "Send a command of the Chrome DevTools Protocol, for what no other tool does.",
+        is_there,
+        move |call, command| send(&browser, call, command),
+    )]
+}
+
+fn send(browser: &Browser, call: &Call<'_>, command: Command) -> Result<Outcome, ToolError> {
+    let time = Duration::from_secs(command.timeout.unwrap_or(30).clamp(1, 300).into());
+    let raw = RawCall {
+        method: command.method.clone(),
+        params: Value::Object(command.params),
+        target: command.target_id,
+        frame: command.frame_id.clone(),
+    };
+    let sent = browser.profile()?.raw(raw, call.deadline.within(time));
+    let result =
+        sent.map_err(|error| ToolError::from(error).with("method", command.method.as_str()).with("cdp_docs", DOCS))?;
+    let mut outcome = Outcome::default().with("method", command.method).with("result", result);
+    if let Some(frame) = command.frame_id {
+        outcome = outcome.with("frame_id", frame);
+    }
+    Ok(browser.with_dialogs(outcome))
+}

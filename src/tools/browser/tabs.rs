@@ -1,0 +1,100 @@
+//! Tabs, and where they go.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::super::{Call, Outcome, Tool, ToolError};
+use super::{Browser, see};
+use crate::control::{Navigate, NewTab, WaitUntil};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Go {
+    /// Where to
+    url: String,
+    /// Tab, as t2 or its label [the last used]
+    target: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum Doing {
+    List,
+    Open,
+    Focus,
+    Label,
+    Close,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Tabs {
+    action: Doing,
+    /// For all but list and open
+    target: Option<String>,
+    /// For open
+    url: Option<String>,
+    /// For open and label
+    label: Option<String>,
+}
+
+pub(super) fn all(browser: &Browser) -> Vec<Tool> {
+    let (go, tabs) = (browser.clone(), browser.clone());
+    vec![
+        Tool::of(
+            "browser_navigate",
+            "Go to an address. Starts the browser. Gives a snapshot of the page.",
+            move |call, to| navigate(&go, call, to),
+        ),
+        Tool::of("browser_tabs", "List, open, focus, label or close tabs.", move |call, doing| {
+            manage(&tabs, call, doing)
+        }),
+    ]
+}
+
+fn navigate(browser: &Browser, call: &Call<'_>, to: Go) -> Result<Outcome, ToolError> {
+    let profile = browser.profile()?;
+    let target = to.target.clone();
+    let is_new = target.is_none() && profile.tabs().is_empty();
+    let outcome = if is_new {
+        let tab = profile.open_tab(NewTab { url: to.url, ..NewTab::default() }, call.deadline)?;
+        Outcome::default().with("url", tab.url).with("title", tab.title)
+    } else {
+        let navigate = Navigate { url: to.url, target: to.target, wait_until: WaitUntil::Load };
+        let gone = profile.navigate(navigate, call.deadline)?;
+        let mut outcome = Outcome::default().with("url", gone.url).with("title", gone.title);
+        if let Some(status) = gone.status {
+            outcome = outcome.with("status", status);
+        }
+        if gone.blocked_by_dialog {
+            return Ok(browser.with_dialogs(outcome.with("blockedByDialog", true)));
+        }
+        outcome
+    };
+    // What is to be seen there saves the model a call. Without it the navigation has succeeded all the same.
+    match see::short(browser, target.as_deref(), call) {
+        Ok(seen) => Ok(browser
+            .with_dialogs(Outcome { fields: outcome.fields.into_iter().chain(seen.fields).collect(), ..outcome })),
+        Err(_) => Ok(browser.with_dialogs(outcome)),
+    }
+}
+
+fn manage(browser: &Browser, call: &Call<'_>, doing: Tabs) -> Result<Outcome, ToolError> {
+    let profile = browser.profile()?;
+    let needed = |given: Option<String>, what: &str| {
+        given.ok_or_else(|| ToolError::new("BAD_REQUEST", format!("{what} is needed for that action")))
+    };
+    let one = match doing.action {
+        Doing::List => return Ok(browser.with_dialogs(Outcome::default().with("tabs", json!(profile.tabs())))),
+        Doing::Open => {
+            let url = needed(doing.url, "url")?;
+            profile.open_tab(NewTab { url, label: doing.label, background: false }, call.deadline)?
+        }
+        Doing::Focus => profile.focus(&needed(doing.target, "target")?, call.deadline)?,
+        Doing::Label => profile.label(&needed(doing.target, "target")?, &needed(doing.label, "label")?)?,
+        Doing::Close => profile.close_tab(&needed(doing.target, "target")?, call.deadline)?,
+    };
+    let key = if doing.action == Doing::Close { "closed" } else { "tab" };
+    Ok(browser.with_dialogs(Outcome::default().with(key, json!(one))))
+}

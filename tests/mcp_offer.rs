@@ -1,0 +1,115 @@
+//! What is answered to requests of the Model Context Protocol, of both eras.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use cdpilot::mcp::server::{Offer, Peer};
+use cdpilot::mcp::{LEGACY, MODERN, Message};
+use cdpilot::sync::Cancel;
+use cdpilot::tools::sets::Enabled;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use crate::support::controlled::{Homely, overrides};
+use crate::support::tooled::Tooled;
+
+/// Those that are offered by default.
+const DEFAULT: [&str; 12] = [
+    "browser_click",
+    "browser_dialog",
+    "browser_evaluate",
+    "browser_fill",
+    "browser_navigate",
+    "browser_press",
+    "browser_screenshot",
+    "browser_select",
+    "browser_snapshot",
+    "browser_tabs",
+    "browser_type",
+    "browser_wait",
+];
+
+fn offer(tooled: &Tooled) -> Offer {
+    let toolsets = DEFAULT.iter().map(|name| (*name).to_owned()).collect();
+    let enabled = Enabled { toolsets, off: BTreeSet::new() };
+    Offer::new(Arc::clone(&tooled.registry), tooled.toolsets(), enabled, "A browser of its own.")
+}
+
+fn ask(offer: &Offer, message: Value) -> Option<Value> {
+    let Ok(Message::Request(request)) = Message::of(message) else { panic!("no request") };
+    let told = Mutex::new(Vec::new());
+    offer.answer(&request, &Peer { notify: &|value| told.lock().push(value), cancel: &Cancel::new() })
+}
+
+fn modern(method: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })
+}
+
+#[test]
+fn both_eras_are_spoken() {
+    let tooled = Tooled::of(Homely::without_browser("", overrides(None)));
+    let offer = offer(&tooled);
+    for (asked, given) in [(LEGACY, LEGACY), ("2025-06-18", "2025-06-18"), ("1999-01-01", LEGACY)] {
+        let hello = json!({ "jsonrpc": "2.0", "id": "a", "method": "initialize", "params": { "protocolVersion": asked, "capabilities": {} } });
+        let told = ask(&offer, hello).unwrap();
+        assert_eq!((&told["id"], &told["result"]["protocolVersion"]), (&json!("a"), &json!(given)));
+        assert_eq!(told["result"]["serverInfo"]["name"], "cdpilot");
+    }
+    assert_eq!(ask(&offer, json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })), None);
+    assert_eq!(ask(&offer, json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" })).unwrap()["result"], json!({}));
+    let found = ask(&offer, modern("server/discover", json!({}))).unwrap();
+    assert_eq!(
+        (&found["result"]["resultType"], &found["result"]["supportedVersions"][0]),
+        (&json!("complete"), &json!(MODERN))
+    );
+    let list = ask(&offer, modern("tools/list", json!({}))).unwrap();
+    assert!(list["result"]["ttlMs"].is_u64() && list["result"]["resultType"] == "complete");
+    let list = ask(&offer, json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list" })).unwrap();
+    assert!(list["result"].get("ttlMs").is_none() && list["result"].get("resultType").is_none());
+
+    let mut other = modern("tools/list", json!({}));
+    other["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("1900-01-01");
+    let refused = ask(&offer, other).unwrap();
+    assert_eq!(
+        (&refused["error"]["code"], &refused["error"]["data"]["supported"][0]),
+        (&json!(-32022), &json!(MODERN))
+    );
+    for (request, code) in [
+        (modern("initialize", json!({})), -32601),
+        (modern("nothing", json!({})), -32601),
+        (modern("tools/call", json!({ "name": "nothing" })), -32602),
+        (modern("tools/call", json!({ "name": "browser_click", "arguments": [] })), -32602),
+        (modern("tools/list", json!({ "cursor": "x" })), -32602),
+    ] {
+        assert_eq!(ask(&offer, request.clone()).unwrap()["error"]["code"], code, "{request}");
+    }
+    let refused =
+        ask(&offer, modern("tools/call", json!({ "name": "browser_click", "arguments": { "ref": "e1" } }))).unwrap();
+    assert_eq!(
+        (&refused["result"]["isError"], &refused["result"]["structuredContent"]["code"]),
+        (&json!(true), &json!("BROWSER_NOT_RUNNING"))
+    );
+}
+
+#[test]
+fn the_default_tools_are_few_and_small() {
+    let Some(tooled) = Tooled::new("") else { return };
+    tooled.home.started();
+    let list = ask(&offer(&tooled), json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list" })).unwrap();
+    let tools = list["result"]["tools"].as_array().unwrap();
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, DEFAULT, "in an order that stays");
+    for tool in tools {
+        assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+        for union in ["anyOf", "oneOf", "allOf"] {
+            assert!(tool["inputSchema"].get(union).is_none(), "{tool}");
+        }
+    }
+    let bytes = list.to_string().len();
+    println!("tools/list: {} tools, {bytes} bytes", tools.len());
+    assert!(bytes <= 8192, "{bytes} bytes");
+}

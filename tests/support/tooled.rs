@@ -1,0 +1,67 @@
+//! A home's tools, as a model calls them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use cdpilot::sync::{Cancel, Deadline};
+use cdpilot::tools::browser::Browser;
+use cdpilot::tools::sets::{Enabled, Toolsets};
+use cdpilot::tools::{Call, Registry};
+use serde_json::{Map, Value};
+
+use super::controlled::Homely;
+
+/// A home and its tools.
+pub(crate) struct Tooled {
+    // Field order: nothing holds the browsers when the home goes.
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) home: Homely,
+}
+
+impl Tooled {
+    /// `None` when there is no browser here and none is required.
+    pub(crate) fn new(browser: &str) -> Option<Self> {
+        Some(Self::of(Homely::new(browser)?))
+    }
+
+    pub(crate) fn of(home: Homely) -> Self {
+        let registry = Arc::new(Registry::new());
+        Browser::new(Arc::clone(&home.control), None).register(&registry).unwrap();
+        Self { registry, home }
+    }
+
+    /// Calls a tool: what it is told as.
+    pub(crate) fn call(&self, name: &str, arguments: Value) -> Value {
+        let cancel = Cancel::new();
+        let call = Call { deadline: Deadline::after_secs(30), cancel: &cancel, progress: &|_| {} };
+        let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
+        match self.registry.call(name, &call, arguments) {
+            Ok(outcome) => outcome.to_value(),
+            Err(error) => error.to_value(),
+        }
+    }
+
+    /// The same, which has to succeed.
+    pub(crate) fn done(&self, name: &str, arguments: Value) -> Value {
+        let told = self.call(name, arguments);
+        assert_eq!(told["success"], true, "{name}: {told}");
+        told
+    }
+
+    pub(crate) fn toolsets(&self) -> Toolsets {
+        Toolsets::new(Arc::clone(&self.registry), BTreeMap::new())
+    }
+
+    /// Names of the tools of a toolset that can be called at the moment.
+    pub(crate) fn offered(&self, toolset: &str) -> BTreeSet<String> {
+        let enabled = Enabled { toolsets: vec![toolset.to_owned()], off: BTreeSet::new() };
+        enabled.tools(&self.toolsets(), &self.registry).iter().map(|tool| tool.name.to_string()).collect()
+    }
+}
+
+/// The ref in the line of a snapshot that holds `part`.
+pub(crate) fn ref_in(told: &Value, part: &str) -> String {
+    let text = told["snapshot"].as_str().unwrap();
+    let line = text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("no {part:?} in {text}"));
+    line.split("[ref=").nth(1).unwrap().split(']').next().unwrap().to_owned()
+}

@@ -1,0 +1,128 @@
+//! The browser's tools, as a model calls them.
+
+use serde_json::{Value, json};
+
+use crate::support::tooled::{Tooled, ref_in};
+
+const ASKING: &str = "<title>Shop</title><h1>Shop</h1><label>Name <input id=n></label>
+    <button onclick=\"out.textContent = confirm('Buy it, ' + n.value + '?') ? 'bought' : 'not bought'\">Buy</button><p id=out>nothing yet</p>
+    <iframe src='@b/outer' width=400 height=300></iframe>";
+
+fn shop(tooled: &Tooled) {
+    tooled.home.site.page("/", ASKING);
+    tooled.home.site.page("/outer", "<h2>Outer</h2><iframe src='@c/inner' width=300 height=150></iframe>");
+    tooled.home.site.page("/inner", "<button onclick='this.textContent = \"Pressed\"'>Deep</button>");
+}
+
+#[test]
+fn a_task_with_a_dialog_and_nested_frames() {
+    let Some(tooled) = Tooled::new("") else { return };
+    shop(&tooled);
+    let seen = tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", "/") }));
+    assert_eq!((&seen["title"], seen["untrusted"].is_string()), (&json!("Shop"), true));
+    let name = ref_in(&seen, "textbox");
+    let typed = tooled.done("browser_type", json!({ "ref": name, "text": "Ada" }));
+    assert_eq!(typed["element"], name.as_str());
+    let clicked = tooled.done("browser_click", json!({ "ref": format!("@{}", ref_in(&seen, "button \"Buy\"")) }));
+    assert_eq!(
+        (&clicked["blockedByDialog"], &clicked["pending_dialogs"][0]["message"]),
+        (&json!(true), &json!("Buy it, Ada?"))
+    );
+    // Whatever is called meanwhile tells of it.
+    let seen = tooled.done("browser_snapshot", json!({}));
+    assert_eq!(seen["pending_dialogs"][0]["message"], "Buy it, Ada?");
+    let tabs = tooled.done("browser_tabs", json!({ "action": "list" }));
+    assert_eq!((&tabs["pending_dialogs"][0]["type"], tabs["tabs"].as_array().unwrap().len()), (&json!("confirm"), 1));
+    let refused = tooled.call("browser_press", json!({ "key": "Tab" }));
+    assert_eq!((&refused["success"], &refused["code"]), (&json!(false), &json!("BLOCKED_BY_DIALOG")));
+    let answered = tooled.done("browser_dialog", json!({ "action": "accept" }));
+    assert_eq!((&answered["action"], &answered["dialog"]["accepted"]), (&json!("accept"), &json!(true)));
+    assert_eq!(tooled.call("browser_dialog", json!({ "action": "accept" }))["code"], "NO_DIALOG");
+    let seen = tooled.done("browser_snapshot", json!({ "full": true }));
+    assert!(seen["snapshot"].as_str().unwrap().contains("bought"), "{seen}");
+    assert_eq!(seen["recent_dialogs"][0]["closed_by"], "agent");
+    assert_eq!(seen["frame_tree"]["children"].as_array().unwrap().len(), 2, "{}", seen["frame_tree"]);
+    let clicked = tooled.done("browser_click", json!({ "ref": ref_in(&seen, "Deep") }));
+    assert!(clicked["changes"].as_str().unwrap().contains("Pressed"), "{clicked}");
+}
+
+#[test]
+fn what_needs_the_protocol_comes_and_goes_with_it() {
+    let Some(tooled) = Tooled::new("") else { return };
+    tooled.home.site.page("/", "<p>here");
+    let gated = ["browser_cdp", "browser_dialog"];
+    for _ in 0..2 {
+        let offered = tooled.offered("browser");
+        assert!(gated.iter().all(|name| !offered.contains(*name)) && offered.contains("browser_click"), "{offered:?}");
+        assert_eq!(tooled.call("browser_cdp", json!({ "method": "Browser.getVersion" }))["code"], "TOOL_UNAVAILABLE");
+        tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", "/") }));
+        let offered = tooled.offered("browser");
+        assert!(gated.iter().all(|name| offered.contains(*name)), "{offered:?}");
+        let told =
+            tooled.done("browser_cdp", json!({ "method": "Runtime.evaluate", "params": { "expression": "6 * 7" } }));
+        assert_eq!(told["result"]["result"]["value"], 42);
+        tooled.home.main().stop(crate::support::chrome::soon()).unwrap();
+    }
+    let Some(tooled) = Tooled::new("raw_cdp_enabled: false, evaluate_enabled: false") else { return };
+    tooled.home.started();
+    let offered = tooled.offered("browser");
+    assert!(!offered.contains("browser_cdp") && offered.contains("browser_dialog"));
+    tooled.done("browser_tabs", json!({ "action": "open", "url": "about:blank" }));
+    assert_eq!(tooled.call("browser_evaluate", json!({ "script": "1" }))["code"], "EVALUATE_DISABLED");
+    assert_eq!(tooled.call("browser_get_images", json!({}))["code"], "EVALUATE_DISABLED");
+}
+
+#[test]
+fn each_tool_does_its_work() {
+    let Some(tooled) = Tooled::new("") else { return };
+    tooled.home.site.page(
+        "/",
+        "<title>All</title><input aria-label=Name><select aria-label=Kind><option>one<option>two</select><input type=checkbox aria-label=Yes>
+         <button onclick=\"console.error('pressed')\">Press</button><div style='height: 3000px'></div><p>below</p>
+         <img alt=dot src='/dot.png'><img alt=inside src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>",
+    );
+    let url = tooled.home.site.url("a", "/");
+    let opened = tooled.done("browser_tabs", json!({ "action": "open", "url": url, "label": "main" }));
+    assert_eq!((&opened["tab"]["label"], &opened["tab"]["tabId"]), (&json!("main"), &json!("t1")));
+    let seen = tooled.done("browser_snapshot", json!({ "target": "main" }));
+    let (name, kind, yes) = (ref_in(&seen, "Name"), ref_in(&seen, "Kind"), ref_in(&seen, "Yes"));
+    tooled.done("browser_fill", json!({ "fields": [{ "ref": name, "value": "Ada" }, { "ref": yes, "value": true }] }));
+    tooled.done("browser_select", json!({ "ref": kind, "values": ["two"] }));
+    let values =
+        "[...document.querySelectorAll('input, select')].map(e => e.type === 'checkbox' ? e.checked : e.value)";
+    let told = tooled.done("browser_evaluate", json!({ "script": values }));
+    assert_eq!(told["result"], json!(["Ada", "two", true]));
+    tooled.done("browser_click", json!({ "ref": ref_in(&seen, "Press") }));
+    let console = tooled.done("browser_console", json!({}));
+    assert_eq!((&console["total_messages"], &console["console_messages"][0]["text"]), (&json!(1), &json!("pressed")));
+    let told = tooled.done("browser_console", json!({ "expression": "({ a: 1 })" }));
+    assert_eq!((&told["result"], &told["result_type"]), (&json!({ "a": 1 }), &json!("object")));
+    assert_eq!(tooled.done("browser_scroll", json!({ "direction": "down" }))["scrolled"], "down");
+    assert!(tooled.done("browser_evaluate", json!({ "script": "scrollY" }))["result"].as_f64().unwrap() > 100.0);
+    let images = tooled.done("browser_get_images", json!({}));
+    assert_eq!((&images["count"], &images["images"][0]["alt"]), (&json!(1), &json!("dot")), "{images}");
+    assert_eq!(tooled.done("browser_press", json!({ "key": "Tab" }))["pressed"], "Tab");
+    tooled.done("browser_hover", json!({ "ref": name }));
+    tooled.done("browser_wait", json!({ "text": "below" }));
+    assert_eq!(tooled.call("browser_wait", json!({ "text": "never", "timeout_ms": 300 }))["code"], "TIMEOUT");
+    let closed = tooled.done("browser_tabs", json!({ "action": "close", "target": "main" }));
+    assert_eq!(closed["closed"]["label"], "main");
+}
+
+#[test]
+fn what_is_wrong_is_told_in_one_shape() {
+    let Some(tooled) = Tooled::new("") else { return };
+    let code = |name: &str, arguments: Value| {
+        let told = tooled.call(name, arguments);
+        assert_eq!((&told["success"], told["error"].is_string()), (&json!(false), true), "{told}");
+        told["code"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(code("browser_click", json!({ "ref": "e1" })), "BROWSER_NOT_RUNNING");
+    assert_eq!(code("browser_click", json!({})), "BAD_REQUEST");
+    assert_eq!(code("browser_click", json!({ "ref": "e1", "colour": "red" })), "BAD_REQUEST");
+    assert_eq!(code("browser_navigate", json!({ "url": "http://169.254.169.254/" })), "NAVIGATION_BLOCKED");
+    tooled.done("browser_tabs", json!({ "action": "open", "url": "about:blank" }));
+    assert_eq!(code("browser_click", json!({ "ref": "e1" })), "STALE_REF");
+    assert_eq!(code("browser_tabs", json!({ "action": "focus", "target": "t9" })), "TAB_NOT_FOUND");
+    assert_eq!(code("browser_tabs", json!({ "action": "open" })), "BAD_REQUEST");
+}
