@@ -77,6 +77,7 @@ mod control_raw;
 mod control_tabs;
 #[cfg(feature = "cli")]
 mod fuzz_seeds;
+mod llm_client;
 mod mcp_offer;
 #[cfg(unix)]
 mod never_block;

@@ -13,6 +13,7 @@ mod fake_cdp_rules;
 mod fake_cdp_serve;
 pub(crate) mod fake_cdp_wire;
 pub(crate) mod fake_grid;
+pub(crate) mod fake_model;
 pub(crate) mod fake_pages;
 pub(crate) mod leaks;
 pub(crate) mod ledger;

@@ -1,0 +1,131 @@
+//! Asking a model: what is sent, what is read, what is tried again.
+
+use std::time::Instant;
+
+use cdpilot::config::Home;
+use cdpilot::llm::{Ask, Client, Error, Message, Model, Models, Role, ToolSpec};
+use cdpilot::sync::{Cancel, Deadline, spawn};
+use serde_json::{Value, json};
+
+use crate::support::chrome::soon;
+use crate::support::fake_model::{FakeModel, Say};
+
+const KEY: &str = "sk-secret-of-a-test";
+
+fn model(url: &str) -> Model {
+    serde_json::from_value(json!({ "model": "big-one", "base_url": url, "api_key": KEY })).unwrap()
+}
+
+fn hello() -> Ask {
+    Ask { messages: vec![Message::text(Role::User, "Hello")], ..Ask::default() }
+}
+
+#[test]
+fn a_conversation_with_tools_and_pictures_is_sent_as_it_is() {
+    let there = FakeModel::saying([Say::call("c1", "look", &json!({ "at": 1 })), Say::text("Done.")]);
+    let client = Client::new("one", &model(&there.url())).unwrap();
+    let tools =
+        vec![ToolSpec { name: "look".into(), description: "Looks.".into(), parameters: json!({ "type": "object" }) }];
+    let mut ask = Ask { tools, max_tokens: Some(99), temperature: Some(0.0), ..hello() };
+    let answer = client.ask(&ask, soon()).unwrap();
+    assert_eq!((answer.text.as_str(), answer.finish.as_str()), ("", "stop"));
+    let call = &answer.tool_calls[0];
+    assert_eq!(
+        (call.id.as_str(), call.function.name.as_str(), call.function.arguments.as_str()),
+        ("c1", "look", "{\"at\":1}")
+    );
+    let usage = answer.usage.unwrap();
+    assert_eq!((usage.input, usage.cached_input, usage.output), (10, 4, 5));
+    ask.messages.push(answer.to_message());
+    ask.messages.push(Message::result(call, "seen"));
+    ask.messages.push(Message::text(Role::User, "And this?").with_image("image/png", vec![1, 2, 3]));
+    assert_eq!(client.ask(&ask, soon()).unwrap().text, "Done.");
+
+    let asked = there.asked();
+    assert_eq!(
+        (asked[0].path.as_str(), asked[0].authorization.as_deref()),
+        ("/v1/chat/completions", Some(&*format!("Bearer {KEY}")))
+    );
+    assert_eq!((&asked[0].body["model"], &asked[0].body["max_tokens"]), (&json!("big-one"), &json!(99)));
+    assert_eq!(asked[0].body["tools"][0]["function"]["name"], "look");
+    let sent = &asked[1].body["messages"];
+    assert_eq!(sent[1]["tool_calls"][0]["id"], "c1");
+    assert_eq!(sent[2], json!({ "role": "tool", "content": "seen", "tool_call_id": "c1" }));
+    assert_eq!(sent[3]["content"][1]["image_url"]["url"], "data:image/png;base64,AQID");
+}
+
+#[test]
+fn what_may_go_better_is_tried_again_and_nothing_else() {
+    let there = FakeModel::saying([
+        Say::failing(500, "broken").header("Retry-After", "0"),
+        Say::failing(429, "{}").header("Retry-After", "0"),
+        Say::text("Yes."),
+    ]);
+    let client = Client::new("one", &model(&there.url())).unwrap();
+    assert_eq!(client.ask(&hello(), soon()).unwrap().text, "Yes.");
+    assert_eq!(there.asked().len(), 3);
+
+    let told = json!({ "error": { "message": format!("the key {KEY} is wrong") } }).to_string();
+    let there = FakeModel::saying([Say::failing(401, &told)]);
+    let client = Client::new("one", &model(&there.url())).unwrap();
+    let refused = client.ask(&hello(), soon()).unwrap_err();
+    assert_eq!(refused.to_string(), "127.0.0.1 refused with status 401: the key … is wrong");
+    assert_eq!((refused.code(), there.asked().len()), ("MODEL_ERROR", 1));
+
+    // A pause that is longer than there is time is not begun.
+    let there = FakeModel::saying([Say::failing(429, "later").header("Retry-After", "3600")]);
+    let client = Client::new("one", &model(&there.url())).unwrap();
+    let refused = client.ask(&hello(), soon()).unwrap_err();
+    assert!(matches!(refused, Error::Refused { status: 429, .. }), "{refused}");
+
+    for nonsense in ["", "{}", "[1]", "{\"choices\": []}", "<html>"] {
+        let there = FakeModel::saying([Say::failing(200, nonsense)]);
+        let client = Client::new("one", &model(&there.url())).unwrap();
+        let wrong = client.ask(&hello(), soon()).unwrap_err();
+        assert!(matches!(wrong, Error::Malformed { .. }), "{nonsense}: {wrong}");
+    }
+}
+
+#[test]
+fn nobody_waits_longer_than_is_wanted() {
+    let there = FakeModel::saying([]);
+    let client = Client::new("one", &model(&there.url())).unwrap();
+    let late = client.ask(&hello(), Deadline::after_millis(300)).unwrap_err();
+    assert!(matches!(&late, Error::Timeout { after, .. } if after.as_millis() >= 300), "{late:?}");
+    let cancel = Cancel::new();
+    let (asked, given_up) = (cancel.clone(), crossbeam_channel::bounded(1));
+    let thread = spawn("asks", move || {
+        let outcome = asked.run(|| client.ask(&hello(), soon()));
+        given_up.0.send(outcome).unwrap();
+    });
+    let began = Instant::now();
+    while there.asked().len() < 2 && began.elapsed().as_secs() < 20 {
+        cdpilot::sync::pause(std::time::Duration::from_millis(5)); // the double tells nobody
+    }
+    cancel.set();
+    let outcome = given_up.1.recv_timeout(soon().left()).unwrap();
+    assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
+    drop(thread);
+}
+
+#[test]
+fn models_are_found_by_their_alias() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path());
+    assert!(matches!(Models::of(&home).unwrap().find(None), Err(Error::None)));
+    let write = |told: Value| std::fs::write(folder.path().join("llm.json"), told.to_string()).unwrap();
+    let one = json!({ "model": "m", "base_url": "http://127.0.0.1:1/v1", "api_key_env": "CDPILOT_TEST_NO_SUCH_KEY" });
+    write(json!({ "models": { "one": one } }));
+    let models = Models::of(&home).unwrap();
+    assert_eq!(models.find(None).unwrap().0, "one", "the only one is meant");
+    let unknown = models.find(Some("two")).unwrap_err();
+    assert_eq!(unknown.to_string(), "there is no model \"two\"; llm.json has one");
+    let no_key = Client::new("one", models.find(Some("one")).unwrap().1).unwrap_err();
+    assert!(matches!(&no_key, Error::NoKey { variable, .. } if variable == "CDPILOT_TEST_NO_SUCH_KEY"), "{no_key}");
+    write(json!({ "models": { "one": one, "two": one }, "default": "two" }));
+    assert_eq!(Models::of(&home).unwrap().find(Some("default")).unwrap().0, "two");
+    write(json!({ "models": { "one": { "model": "m", "base_url": 5 } } }));
+    let wrong = Models::of(&home).unwrap_err();
+    assert!(matches!(&wrong, Error::Wrong { at, .. } if at == "models.one.base_url"), "{wrong}");
+    assert!(!format!("{:?}", model("http://h/v1")).contains(KEY));
+}

@@ -1,0 +1,113 @@
+//! A model's endpoint that answers what a test has written down, and remembers what it was asked.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use cdpilot::sync::{Thread, spawn};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tiny_http::{Header, Response, Server};
+
+/// One answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Say {
+    status: u16,
+    headers: Vec<(&'static str, String)>,
+    body: String,
+}
+
+impl Say {
+    /// A message of the model.
+    pub(crate) fn message(message: Value) -> Self {
+        let usage =
+            json!({ "prompt_tokens": 10, "completion_tokens": 5, "prompt_tokens_details": { "cached_tokens": 4 } });
+        let body = json!({ "choices": [{ "message": message, "finish_reason": "stop" }], "usage": usage });
+        Self { status: 200, headers: Vec::new(), body: body.to_string() }
+    }
+
+    pub(crate) fn text(text: &str) -> Self {
+        Self::message(json!({ "role": "assistant", "content": text }))
+    }
+
+    /// The model wants a tool called.
+    pub(crate) fn call(id: &str, name: &str, arguments: &Value) -> Self {
+        let function = json!({ "name": name, "arguments": arguments.to_string() });
+        let calls = json!([{ "id": id, "type": "function", "function": function }]);
+        Self::message(json!({ "role": "assistant", "content": null, "tool_calls": calls }))
+    }
+
+    pub(crate) fn failing(status: u16, body: &str) -> Self {
+        Self { status, headers: Vec::new(), body: body.to_owned() }
+    }
+
+    pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+}
+
+/// What it was asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) path: String,
+    pub(crate) authorization: Option<String>,
+    pub(crate) body: Value,
+}
+
+/// The endpoint. What has no answer left hangs until the end.
+pub(crate) struct FakeModel {
+    server: Arc<Server>,
+    asked: Arc<Mutex<Vec<Asked>>>,
+    thread: Option<Thread>,
+}
+
+impl FakeModel {
+    pub(crate) fn saying(answers: impl IntoIterator<Item = Say>) -> Self {
+        let server = Arc::new(Server::http("127.0.0.1:0").unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (at, seen) = (Arc::clone(&server), Arc::clone(&asked));
+        let mut answers: VecDeque<Say> = answers.into_iter().collect();
+        let thread = spawn("fake-model", move || {
+            let mut hanging = Vec::new();
+            while let Ok(mut request) = at.recv() {
+                let mut body = String::new();
+                let _ = request.as_reader().read_to_string(&mut body);
+                let header = |name: &'static str| {
+                    let found = request.headers().iter().find(|header| header.field.equiv(name));
+                    found.map(|header| header.value.to_string())
+                };
+                seen.lock().push(Asked {
+                    path: request.url().to_owned(),
+                    authorization: header("Authorization"),
+                    body: serde_json::from_str(&body).unwrap_or_default(),
+                });
+                let Some(say) = answers.pop_front() else {
+                    hanging.push(request);
+                    continue;
+                };
+                let mut response = Response::from_string(say.body).with_status_code(say.status);
+                for (name, value) in say.headers {
+                    response.add_header(Header::from_bytes(name, value).unwrap());
+                }
+                let _ = request.respond(response);
+            }
+        });
+        Self { server, asked, thread: Some(thread.unwrap()) }
+    }
+
+    /// Its `base_url`.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/v1", self.server.server_addr())
+    }
+
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().clone()
+    }
+}
+
+impl Drop for FakeModel {
+    fn drop(&mut self) {
+        self.server.unblock();
+        drop(self.thread.take());
+    }
+}
