@@ -1,7 +1,11 @@
 //! The browser's tools, as a model calls them.
 
+use cdpilot::llm::{Ask, Client, Message, Role, ToolSpec};
 use serde_json::{Value, json};
 
+use crate::support::chrome::soon;
+use crate::support::controlled::Homely;
+use crate::support::fake_model::{FakeModel, Say};
 use crate::support::tooled::{Tooled, ref_in};
 
 const ASKING: &str = "<title>Shop</title><h1>Shop</h1><label>Name <input id=n></label>
@@ -61,7 +65,7 @@ fn what_needs_the_protocol_comes_and_goes_with_it() {
         let told =
             tooled.done("browser_cdp", json!({ "method": "Runtime.evaluate", "params": { "expression": "6 * 7" } }));
         assert_eq!(told["result"]["result"]["value"], 42);
-        tooled.home.main().stop(crate::support::chrome::soon()).unwrap();
+        tooled.home.main().stop(soon()).unwrap();
     }
     let Some(tooled) = Tooled::new("raw_cdp_enabled: false, evaluate_enabled: false") else { return };
     tooled.home.started();
@@ -125,4 +129,74 @@ fn what_is_wrong_is_told_in_one_shape() {
     assert_eq!(code("browser_click", json!({ "ref": "e1" })), "STALE_REF");
     assert_eq!(code("browser_tabs", json!({ "action": "focus", "target": "t9" })), "TAB_NOT_FOUND");
     assert_eq!(code("browser_tabs", json!({ "action": "open" })), "BAD_REQUEST");
+}
+
+fn client(there: &FakeModel) -> Client {
+    let model = json!({ "model": "m", "base_url": there.url() });
+    Client::new("m", &serde_json::from_value(model).unwrap()).unwrap()
+}
+
+#[test]
+fn a_model_that_sees_is_asked_about_a_picture() {
+    let Some(home) = Homely::new("") else { return };
+    let there = FakeModel::saying([Say::text("A red square.")]);
+    let tooled = Tooled::with(home, |browser| browser.seeing_with(client(&there)));
+    tooled.home.site.page("/", "<body style='background: red'><button>Go</button>");
+    tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", "/") }));
+    let told = tooled.done("browser_vision", json!({ "question": "What is there?", "annotate": true }));
+    assert_eq!((&told["analysis"], &told["annotations"][0]["name"]), (&json!("A red square."), &json!("Go")));
+    assert!(std::path::Path::new(told["screenshot_path"].as_str().unwrap()).is_file());
+    let asked = &there.asked()[0].body["messages"];
+    assert_eq!(asked[1]["content"][0]["text"], "What is there?");
+    assert!(asked[1]["content"][1]["image_url"]["url"].as_str().unwrap().starts_with("data:image/"));
+    let Some(without) = Tooled::new("") else { return };
+    assert!(!without.offered("browser").contains("browser_vision"));
+}
+
+/// What a model does is written down; what it is told is real.
+#[test]
+fn a_scripted_model_gets_through_a_task() {
+    let Some(tooled) = Tooled::new("") else { return };
+    shop(&tooled);
+    let url = tooled.home.site.url("a", "/");
+    let steps: [(&str, Box<dyn Fn(&Value) -> Value>); 6] = [
+        ("browser_navigate", Box::new(move |_| json!({ "url": url }))),
+        ("browser_click", Box::new(|told| json!({ "ref": ref_in(told, "button \"Buy\"") }))),
+        (
+            "browser_dialog",
+            Box::new(|told| json!({ "action": if told["blockedByDialog"] == true { "accept" } else { "dismiss" } })),
+        ),
+        ("browser_snapshot", Box::new(|_| json!({ "full": true }))),
+        ("browser_click", Box::new(|told| json!({ "ref": ref_in(told, "Deep") }))),
+        ("browser_snapshot", Box::new(|_| json!({ "full": true }))),
+    ];
+    let offered = tooled.offered("browser");
+    let tools: Vec<ToolSpec> = offered
+        .iter()
+        .filter_map(|name| tooled.registry.get(name))
+        .map(|tool| ToolSpec {
+            name: tool.name.to_string(),
+            description: tool.description.to_string(),
+            parameters: (*tool.schema).clone(),
+        })
+        .collect();
+    let mut ask = Ask {
+        messages: vec![Message::text(Role::User, "Buy it, then press what lies deep.")],
+        tools,
+        ..Ask::default()
+    };
+    let mut told = Value::Null;
+    for (number, (name, arguments)) in steps.iter().enumerate() {
+        // Each turn is a request of its own over HTTP, whose answer depends on what was told before.
+        let there = FakeModel::saying([Say::call(&format!("c{number}"), name, &arguments(&told))]);
+        let answer = client(&there).ask(&ask, soon()).unwrap();
+        assert_eq!(there.asked()[0].body["messages"].as_array().unwrap().len(), ask.messages.len());
+        ask.messages.push(answer.to_message());
+        for call in &answer.tool_calls {
+            told = tooled.done(&call.function.name, serde_json::from_str(&call.function.arguments).unwrap());
+            ask.messages.push(Message::result(call, told.to_string()));
+        }
+    }
+    let text = told["snapshot"].as_str().unwrap();
+    assert!(text.contains("bought") && text.contains("Pressed"), "{text}");
 }

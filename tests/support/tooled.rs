@@ -25,8 +25,13 @@ impl Tooled {
     }
 
     pub(crate) fn of(home: Homely) -> Self {
+        Self::with(home, |browser| browser)
+    }
+
+    /// The same, the browser's tools with something more.
+    pub(crate) fn with(home: Homely, more: impl FnOnce(Browser) -> Browser) -> Self {
         let registry = Arc::new(Registry::new());
-        Browser::new(Arc::clone(&home.control), None).register(&registry).unwrap();
+        more(Browser::new(Arc::clone(&home.control), None)).register(&registry).unwrap();
         Self { registry, home }
     }
 

@@ -7,6 +7,7 @@
 //! | `tabs` | tabs and where they go |
 //! | `dialog` | answers to dialogs |
 //! | `raw` | commands of the protocol |
+//! | `vision` | what a model that looks at pictures says |
 //!
 //! What a page shows is told as it is and marked as untrusted; a dialog that opened is told with whatever was called.
 
@@ -15,6 +16,7 @@ mod dialog;
 mod raw;
 mod see;
 mod tabs;
+mod vision;
 
 use std::sync::Arc;
 
@@ -22,6 +24,7 @@ use serde_json::{Value, json};
 
 use super::{Outcome, Registry, RegistryError, ToolError};
 use crate::control::{self, Control, Profile, TabHandle};
+use crate::llm::{self, Client};
 use crate::page;
 
 /// The toolset of all of them.
@@ -32,13 +35,21 @@ const BROWSER: &str = "browser";
 pub struct Browser {
     control: Arc<Control>,
     profile: Option<String>,
+    eyes: Option<Client>,
 }
 
 impl Browser {
     /// That of a profile, or of the default one. Nothing is started yet.
     #[must_use]
     pub fn new(control: Arc<Control>, profile: Option<String>) -> Self {
-        Self { control, profile }
+        Self { control, profile, eyes: None }
+    }
+
+    /// The same with a model that looks at pictures, for `browser_vision`.
+    #[must_use]
+    pub fn seeing_with(mut self, eyes: Client) -> Self {
+        self.eyes = Some(eyes);
+        self
     }
 
     /// Adds the tools.
@@ -47,7 +58,9 @@ impl Browser {
     /// Others are called like them.
     pub fn register(&self, registry: &Registry) -> Result<(), RegistryError> {
         for tool in
-            [tabs::all(self), see::all(self), act::all(self), dialog::all(self), raw::all(self)].into_iter().flatten()
+            [tabs::all(self), see::all(self), act::all(self), dialog::all(self), raw::all(self), vision::all(self)]
+                .into_iter()
+                .flatten()
         {
             registry.register(BROWSER, tool)?;
         }
@@ -89,6 +102,12 @@ impl From<control::Error> for ToolError {
 impl From<page::Error> for ToolError {
     fn from(error: page::Error) -> Self {
         control::Error::from(error).into()
+    }
+}
+
+impl From<llm::Error> for ToolError {
+    fn from(error: llm::Error) -> Self {
+        Self::new(error.code(), error.to_string())
     }
 }
 
