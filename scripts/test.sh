@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-most=15
+most=8
 cargo=${CARGO:-cargo}
 # Tests wait for browsers most of the time.
 export RUST_TEST_THREADS=${RUST_TEST_THREADS:-4}
