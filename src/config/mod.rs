@@ -5,7 +5,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `home` | the folders of a home |
-//! | `settings`, `kinds` | `config.yaml` |
+//! | `settings`, `tools`, `kinds` | `config.yaml` |
 //! | `token` | the token that programs show |
 //! | `running` | `run/server.json`, and that one server at most serves a home |
 //! | `nearest` | what somebody most likely meant |
@@ -17,13 +17,13 @@ mod nearest;
 mod running;
 mod settings;
 mod token;
+mod tools;
 
 pub use error::Error;
 pub use home::Home;
 pub use kinds::{AutoSwitch, Bridge, Policy, Transport};
 pub use nearest::nearest;
 pub use running::{Claim, Claimed, Running};
-pub use settings::{
-    Agent, Browser, Config, CustomTools, McpServer, McpTools, Navigation, Profile, RESERVED_PORT, Server, TabLimits,
-};
+pub use settings::{Agent, Browser, Config, Navigation, Profile, RESERVED_PORT, Server, TabLimits};
 pub use token::Token;
+pub use tools::{CustomTools, McpServer, McpTools, Platform, Search, Terminal, Tools};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::kinds::{AutoSwitch, Bridge, Policy, Transport};
+use super::tools::{CustomTools, McpServer, Tools};
 use super::{Error, Home, nearest};
 
 /// The port that is left to people who debug by hand.
@@ -25,6 +26,8 @@ pub struct Config {
     pub custom_toolsets: BTreeMap<String, CustomTools>,
     /// MCP servers to use, by name.
     pub mcp_servers: BTreeMap<String, McpServer>,
+    /// What models may call.
+    pub tools: Tools,
     /// The HTTP server.
     pub server: Server,
     /// The agent.
@@ -38,6 +41,7 @@ impl Default for Config {
             toolsets: vec!["cdpilot-cli".to_owned()],
             custom_toolsets: BTreeMap::new(),
             mcp_servers: BTreeMap::new(),
+            tools: Tools::default(),
             server: Server::default(),
             agent: Agent::default(),
         }
@@ -220,33 +224,6 @@ impl Default for Agent {
     fn default() -> Self {
         Self { model: "default".to_owned(), max_steps: 100, image_window: 3, confirm: true }
     }
-}
-
-/// `custom_toolsets.<name>`: tools and toolsets by name.
-pub type CustomTools = Vec<String>;
-
-/// `mcp_servers.<name>`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct McpServer {
-    /// The program.
-    pub command: String,
-    /// Its arguments.
-    pub args: Vec<String>,
-    /// Environment variables for it.
-    pub env: BTreeMap<String, String>,
-    /// Which of its tools are used.
-    pub tools: McpTools,
-}
-
-/// `mcp_servers.<name>.tools`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct McpTools {
-    /// Not empty: only these.
-    pub include: Vec<String>,
-    /// Not these.
-    pub exclude: Vec<String>,
 }
 
 impl Config {

@@ -16,7 +16,7 @@
 //! | `status` | what is told of a profile |
 //! | `book`, `tabs`, `open` | tab ids and labels, finding, opening, closing tabs |
 //! | `navigate` | navigations |
-//! | `raw`, `covered` | raw CDP commands; secrets in their results |
+//! | `raw` | raw CDP commands |
 //! | `dialogs` | dialogs, and answers to those to come |
 //! | `events` | one event log a profile, over restarts |
 //! | `files` | pictures, downloads, uploads, traces |
@@ -26,7 +26,6 @@
 mod book;
 mod breaker;
 mod checks;
-mod covered;
 mod decorate;
 mod dialogs;
 mod doctor;
@@ -61,6 +60,7 @@ pub use types::{
 };
 
 use crate::config::{Config, Home};
+use crate::supervisor::Secrets;
 use crate::sync::Deadline;
 use profiles::Profiles;
 use shared::Shared;
@@ -98,6 +98,12 @@ impl Control {
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.shared.config
+    }
+
+    /// What must not be shown: the token, addresses of browsers.
+    #[must_use]
+    pub fn secrets(&self) -> &Secrets {
+        &self.shared.secrets
     }
 
     /// The files around the browsers.

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::covered::cover;
 use super::{Error, Profile, RawCall, Running};
 use crate::supervisor::{FrameId, FrameRef, Page, PageState, TargetId};
 use crate::sync::Deadline;
@@ -72,7 +71,7 @@ impl Profile {
                 "Target.createTarget" => self.counted(&running, &call, deadline)?,
                 method => supervisor.browser_raw(method, &call.params, deadline)?,
             };
-            return Ok(cover(&self.shared.secrets, result));
+            return Ok(self.shared.secrets.cover_json(result));
         }
         let page = match (frame, &call.target) {
             (Some(frame), None) => FrameRef::Id(FrameId::from(frame)),
@@ -91,7 +90,7 @@ impl Profile {
         }
         let answer = supervisor.call_raw(&page, &call.method, &call.params, deadline)?;
         let result = answer.result.value().map_err(crate::supervisor::Error::from)?;
-        Ok(cover(&self.shared.secrets, result))
+        Ok(self.shared.secrets.cover_json(result))
     }
 
     /// Whether such a command may be sent at all.

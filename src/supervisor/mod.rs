@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `options`, `policy` | what a supervisor is asked to do, and with dialogs |
 //! | `navigation` | where pages may go (feature `server`) |
-//! | `redact` | covering secrets in texts of pages |
+//! | `redact`, `redact_json` | covering secrets in texts of pages, and in JSON |
 //! | `state` | the fold: events in, effects out; no input or output of its own |
 //! | `inputs`, `worker` | what comes in, and the thread around the fold |
 //! | `link`, `redial` | the connection of the moment, and making a lost one again |
@@ -42,6 +42,7 @@ mod navigation;
 mod options;
 mod policy;
 mod redact;
+mod redact_json;
 mod redial;
 mod registry;
 mod route;

@@ -72,6 +72,12 @@ impl Secrets {
         Self(all)
     }
 
+    /// These and more.
+    #[must_use]
+    pub fn and(&self, more: impl IntoIterator<Item = String>) -> Self {
+        Self::new(self.0.iter().cloned().chain(more))
+    }
+
     /// The text with everything that looks like a secret covered.
     #[must_use]
     pub fn cover<'a>(&self, text: &'a str) -> Cow<'a, str> {

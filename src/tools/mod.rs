@@ -9,7 +9,8 @@
 //! | `tool` | a tool, one call of it, who calls |
 //! | `outcome` | what comes of a call |
 //! | `caps` | how much text a model is given at once |
-//! | `registry` | all tools there are, by name |
+//! | `registry` | all tools there are, by name, and where some of them come from |
+//! | `toolbox` | the tools of a home, put together |
 //! | `sets` | toolsets, and what is on |
 //! | `browser` | the browser |
 
@@ -19,8 +20,10 @@ mod outcome;
 mod registry;
 pub mod sets;
 mod tool;
+mod toolbox;
 
 pub use caps::Capped;
 pub use outcome::{Image, Outcome, ToolError};
-pub use registry::{Registry, RegistryError};
+pub use registry::{Registry, RegistryError, Source};
 pub use tool::{Call, Handler, Progress, Tool};
+pub use toolbox::{Toolbox, ToolboxError, ToolboxOptions};

@@ -1,6 +1,6 @@
 //! All tools there are, by name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,6 +8,8 @@ use parking_lot::RwLock;
 use serde_json::{Map, Value};
 
 use super::{Call, Outcome, Tool, ToolError};
+use crate::supervisor::Secrets;
+use crate::sync::{Deadline, spawn};
 
 /// Characters of a name at most.
 const LONGEST_NAME: usize = 64;
@@ -31,6 +33,19 @@ pub enum RegistryError {
     },
 }
 
+/// Tools that come from elsewhere, an MCP server most of all. Nothing is started for them before their toolset is asked
+/// for.
+pub trait Source: Send + Sync {
+    /// The toolset that they are registered into: `mcp-<server>`.
+    fn toolset(&self) -> &str;
+
+    /// Sees to it that they are registered. Called whenever the toolset is asked for; comes back at once when they are.
+    ///
+    /// # Errors
+    /// Why they are not, as a model is told.
+    fn load(&self, deadline: Deadline) -> Result<(), ToolError>;
+}
+
 #[derive(Debug, Clone)]
 struct Entry {
     tool: Tool,
@@ -38,10 +53,18 @@ struct Entry {
 }
 
 /// All tools there are. Cheap to share; tools come and go while it is used.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Registry {
     tools: RwLock<BTreeMap<Arc<str>, Entry>>,
+    sources: RwLock<BTreeMap<Arc<str>, Arc<dyn Source>>>,
     changes: AtomicU64,
+    secrets: Secrets,
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Registry").field("tools", &self.tools.read().len()).finish_non_exhaustive()
+    }
 }
 
 impl Registry {
@@ -49,6 +72,62 @@ impl Registry {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// One without tools, from whose results these secrets are covered.
+    #[must_use]
+    pub fn covering(secrets: Secrets) -> Self {
+        Self { secrets, ..Self::default() }
+    }
+
+    /// Adds a source of tools. One of the same toolset is replaced.
+    pub fn add_source(&self, source: Arc<dyn Source>) {
+        let toolset = Arc::from(source.toolset());
+        self.sources.write().insert(toolset, source);
+        self.changes.fetch_add(1, Ordering::Release);
+    }
+
+    /// The toolsets of all sources.
+    #[must_use]
+    pub fn sources(&self) -> Vec<Arc<str>> {
+        self.sources.read().keys().cloned().collect()
+    }
+
+    /// Brings the tools of these toolsets, as far as they have a source, all at the same time. What fails is told by
+    /// toolset.
+    #[must_use]
+    pub fn load(&self, toolsets: &BTreeSet<String>, deadline: Deadline) -> Vec<(String, ToolError)> {
+        let wanted: Vec<Arc<dyn Source>> = {
+            let sources = self.sources.read();
+            toolsets.iter().filter_map(|name| sources.get(name.as_str()).cloned()).collect()
+        };
+        let load = move |source: Arc<dyn Source>| {
+            let loaded = source.load(deadline);
+            loaded.err().map(|error| (source.toolset().to_owned(), error))
+        };
+        if let [only] = wanted.as_slice() {
+            return load(Arc::clone(only)).into_iter().collect();
+        }
+        let threads: Vec<_> = wanted
+            .into_iter()
+            .enumerate()
+            .map(|(number, source)| {
+                let (send, failed) = crossbeam_channel::bounded(1);
+                let named = Arc::clone(&source);
+                let thread = spawn(format!("tools-load-{number}"), move || {
+                    let _ = send.send(load(source));
+                });
+                (named, failed, thread)
+            })
+            .collect();
+        let late = |source: &Arc<dyn Source>| {
+            let message = format!("the tools of {} did not come in time; ask again", source.toolset());
+            Some((source.toolset().to_owned(), ToolError::new("TIMEOUT", message)))
+        };
+        threads
+            .iter()
+            .filter_map(|(source, failed, _)| failed.recv_deadline(deadline.instant()).unwrap_or_else(|_| late(source)))
+            .collect()
     }
 
     /// Adds a tool to a toolset. One of the same toolset and name is replaced.
@@ -104,7 +183,7 @@ impl Registry {
         tools.iter().map(|(name, entry)| (Arc::clone(name), Arc::clone(&entry.toolset))).collect()
     }
 
-    /// Calls a tool by name.
+    /// Calls a tool by name. What looks like a secret is covered in all that it tells.
     ///
     /// # Errors
     /// `UNKNOWN_TOOL`, `TOOL_UNAVAILABLE`, and what the tool itself says.
@@ -116,6 +195,19 @@ impl Registry {
             let message = format!("{name} cannot be used at the moment; list the tools again");
             return Err(ToolError::new("TOOL_UNAVAILABLE", message));
         }
-        tool.call(call, arguments)
+        match tool.call(call, arguments) {
+            Ok(outcome) => Ok(Outcome { fields: self.covered(outcome.fields), ..outcome }),
+            Err(error) => {
+                let message = self.secrets.cover(&error.message).into_owned();
+                Err(ToolError { code: error.code, message, details: self.covered(error.details) })
+            }
+        }
+    }
+
+    fn covered(&self, fields: Map<String, Value>) -> Map<String, Value> {
+        match self.secrets.cover_json(Value::Object(fields)) {
+            Value::Object(fields) => fields,
+            _ => Map::new(),
+        }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::super::{Registry, Tool};
+use super::super::{Registry, Tool, ToolError};
 use super::resolve::{Problem, Toolsets};
+use crate::sync::Deadline;
 
 /// What is on for a session or a platform. A toolset that is turned off takes away only what no other one that is on has
 /// too; a tool that is turned off is off wherever it is.
@@ -21,6 +22,13 @@ impl Enabled {
     pub fn names(&self, toolsets: &Toolsets) -> (BTreeSet<String>, BTreeSet<Problem>) {
         let resolved = toolsets.resolve_all(&self.toolsets, &self.off);
         (resolved.tools, resolved.problems)
+    }
+
+    /// Brings the tools of toolsets that come from elsewhere, where they are on: starts MCP servers. What fails is told
+    /// by toolset, and takes nothing from the others.
+    #[must_use]
+    pub fn load(&self, toolsets: &Toolsets, registry: &Registry, deadline: Deadline) -> Vec<(String, ToolError)> {
+        registry.load(&toolsets.resolve_all(&self.toolsets, &self.off).sources, deadline)
     }
 
     /// The tools that are on, there, and can be called at the moment, by name.

@@ -38,6 +38,8 @@ pub enum Problem {
 pub struct Resolved {
     /// Names of tools; not all of them need to be there at the moment.
     pub tools: BTreeSet<String>,
+    /// Toolsets among them whose tools come from a [`Source`](crate::tools::Source).
+    pub sources: BTreeSet<String>,
     /// What is wrong on the way.
     pub problems: BTreeSet<Problem>,
 }
@@ -97,7 +99,8 @@ impl Toolsets {
     pub fn names(&self) -> BTreeSet<String> {
         let defined = DEFINED.iter().map(|defined| defined.name.to_owned());
         let registered = self.registry.all().into_iter().map(|(_, toolset)| toolset.to_string());
-        defined.chain(registered).chain(self.custom.keys().cloned()).collect()
+        let sources = self.registry.sources().into_iter().map(|toolset| toolset.to_string());
+        defined.chain(registered).chain(sources).chain(self.custom.keys().cloned()).collect()
     }
 
     /// Whether a name means a toolset.
@@ -136,6 +139,7 @@ impl Toolsets {
         names.iter().fold(Resolved::default(), |mut all, name| {
             let one = self.walk(name.as_ref(), true, off);
             all.tools.extend(one.tools);
+            all.sources.extend(one.sources);
             all.problems.extend(one.problems);
             all
         })
@@ -168,6 +172,11 @@ impl Toolsets {
         }
         if !walk.done.insert(name.to_owned()) {
             return; // reached another way
+        }
+        if walk.registered
+            && let Some(source) = self.source(name)
+        {
+            walk.found.sources.insert(source);
         }
         let Some(set) = self.set(name, walk.registered) else {
             if self.is_tool(name) {
@@ -217,14 +226,28 @@ impl Toolsets {
             if !tools.is_empty() {
                 let described = || Set { description: described(name), ..Set::default() };
                 set.get_or_insert_with(described).tools.extend(tools);
+            } else if set.is_none() && self.source(name).is_some() {
+                set = Some(Set { description: described(name), ..Set::default() });
             }
         }
         set
     }
 
+    /// The toolset of a source that a name means: its own, or a server's bare name.
+    fn source(&self, name: &str) -> Option<String> {
+        let prefixed = format!("{MCP}{name}");
+        let sources = self.registry.sources();
+        let is = |wanted: &str| sources.iter().any(|source| **source == *wanted);
+        if is(name) {
+            return Some(name.to_owned());
+        }
+        (defined(name).is_none() && !self.custom.contains_key(name) && is(&prefixed)).then_some(prefixed)
+    }
+
     fn set_is_there(&self, name: &str) -> bool {
         defined(name).is_some()
             || self.custom.contains_key(name)
+            || self.source(name).is_some()
             || self.registry.all().iter().any(|(_, toolset)| **toolset == *name || **toolset == *format!("{MCP}{name}"))
     }
 

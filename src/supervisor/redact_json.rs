@@ -1,19 +1,22 @@
-//! Secrets in results of raw commands.
+//! Secrets in JSON: results of raw commands, and what tools tell.
 
 use serde_json::Value;
 
-use crate::supervisor::Secrets;
+use super::Secrets;
 
 /// A string of this length that could be Base64 is taken for bytes.
 const BYTES: usize = 256;
 /// Fields that hold bytes.
 const BINARY: [&str; 5] = ["data", "body", "bytes", "screenshotData", "postData"];
 
-/// Covers what looks like a secret in all texts of a result. Bytes in Base64 are left as they are: they would be
-/// broken, and read as tokens by chance.
-pub(super) fn cover(secrets: &Secrets, mut result: Value) -> Value {
-    walk(secrets, &mut result);
-    result
+impl Secrets {
+    /// Covers what looks like a secret in all texts of a value. Bytes in Base64 are left as they are: they would be
+    /// broken, and read as tokens by chance.
+    #[must_use]
+    pub fn cover_json(&self, mut value: Value) -> Value {
+        walk(self, &mut value);
+        value
+    }
 }
 
 fn walk(secrets: &Secrets, value: &mut Value) {
@@ -54,18 +57,15 @@ mod tests {
     fn texts_are_covered_and_bytes_are_not() {
         let secrets = Secrets::new(["hunter22"]);
         let picture = format!("eyJ{}", "abcd".repeat(100) + "a");
-        let told = cover(
-            &secrets,
-            json!({
-                "url": "ws://127.0.0.1:1/devtools/browser/abc", "list": [{"value": "say hunter22"}], "data": picture,
-                "body": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "base64Encoded": true, "n": 1,
-            }),
-        );
+        let told = secrets.cover_json(json!({
+            "url": "ws://127.0.0.1:1/devtools/browser/abc", "list": [{"value": "say hunter22"}], "data": picture,
+            "body": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "base64Encoded": true, "n": 1,
+        }));
         assert_eq!(told["url"], "ws://127.0.0.1:1/…");
         assert_eq!(told["list"][0]["value"], "say [secret]");
         assert_eq!(told["data"], picture);
         assert_eq!(told["body"], "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9");
-        let token = cover(&secrets, json!({"body": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "base64Encoded": false}));
+        let token = secrets.cover_json(json!({"body": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "base64Encoded": false}));
         assert_eq!(token["body"], "[secret]");
     }
 }

@@ -1,0 +1,124 @@
+//! The tools of a home, put together.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::browser::Browser;
+use super::sets::{Enabled, Toolsets};
+use super::{Registry, RegistryError};
+use crate::config::Config;
+use crate::control::Control;
+use crate::llm::{self, Client, Models};
+
+/// What front doors are called that have no toolsets of their own name.
+const PREFIX: &str = "cdpilot-";
+
+/// Why the tools of a home cannot be put together.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolboxError {
+    /// Two tools have one name.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// `llm.json` is wrong.
+    #[error(transparent)]
+    Models(#[from] llm::Error),
+}
+
+/// What a toolbox is made with.
+#[derive(Debug, Clone, Default)]
+pub struct ToolboxOptions {
+    /// The profile whose browser is used; the default one without.
+    pub profile: Option<String>,
+    /// The folder that files and commands are in; `tools.workspace`, or the working folder, without.
+    pub workspace: Option<PathBuf>,
+}
+
+/// The tools of a home. Cheap to clone; clones are the same toolbox.
+#[derive(Debug, Clone)]
+pub struct Toolbox {
+    registry: Arc<Registry>,
+    toolsets: Toolsets,
+    control: Arc<Control>,
+}
+
+impl Toolbox {
+    /// The tools of a home. No browser and nothing else is started yet.
+    ///
+    /// # Errors
+    /// [`ToolboxError`].
+    pub fn open(control: &Arc<Control>, options: &ToolboxOptions) -> Result<Self, ToolboxError> {
+        let config = control.config();
+        let models = Models::of(control.home())?;
+        let registry = Arc::new(Registry::covering(control.secrets().and(secrets(config, &models))));
+        let mut browser = Browser::new(Arc::clone(control), options.profile.clone());
+        if let Some(eyes) = eyes(config, &models) {
+            browser = browser.seeing_with(eyes);
+        }
+        browser.register(&registry)?;
+        let toolsets = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
+        Ok(Self { registry, toolsets, control: Arc::clone(control) })
+    }
+
+    /// All its tools.
+    #[must_use]
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// All its toolsets.
+    #[must_use]
+    pub fn toolsets(&self) -> &Toolsets {
+        &self.toolsets
+    }
+
+    /// The browsers that it works with.
+    #[must_use]
+    pub fn control(&self) -> &Arc<Control> {
+        &self.control
+    }
+
+    /// What is on for a front door (`cli`, `mcp`, …): the toolsets that were asked for in this session, else those that
+    /// the settings give it, else its own; never what the settings turn off.
+    #[must_use]
+    pub fn enabled(&self, platform: &str, session: &[String]) -> Enabled {
+        enabled(self.control.config(), &self.toolsets, platform, session)
+    }
+}
+
+/// What is on for a front door, by the settings.
+#[must_use]
+pub(super) fn enabled(config: &Config, toolsets: &Toolsets, platform: &str, session: &[String]) -> Enabled {
+    let settings = config.tools.platforms.get(platform);
+    let own = format!("{PREFIX}{platform}");
+    let toolsets = match settings.and_then(|settings| settings.toolsets.clone()) {
+        _ if !session.is_empty() => session.to_vec(),
+        Some(set) => set,
+        None if platform != "cli" && toolsets.is_known(&own) => vec![own],
+        None => config.toolsets.clone(),
+    };
+    let off = settings.map(|settings| settings.disabled.as_slice()).unwrap_or_default();
+    let off: BTreeSet<String> = config.tools.disabled.iter().chain(off).cloned().collect();
+    Enabled { toolsets, off }
+}
+
+/// The model that looks at pictures. Without one, or without its key, there is just nobody to look.
+fn eyes(config: &Config, models: &Models) -> Option<Client> {
+    let (alias, model) = models.find(config.tools.vision_model.as_deref()).ok()?;
+    Client::new(alias, model).inspect_err(|problem| tracing::warn!(%problem, "no model looks at pictures")).ok()
+}
+
+/// Keys of models and what MCP servers are given in their environment.
+fn secrets(config: &Config, models: &Models) -> Vec<String> {
+    let keys = models.models.values().flat_map(|model| {
+        let named = model.api_key_env.as_ref().and_then(|name| std::env::var(name).ok());
+        model.api_key.clone().into_iter().chain(named)
+    });
+    let given = config.mcp_servers.values().flat_map(|server| server.env.iter());
+    // Not every variable is a secret: a path or a switch would be covered in everything.
+    let secret = |name: &str| {
+        let name = name.to_ascii_uppercase();
+        ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL"].iter().any(|word| name.contains(word))
+    };
+    keys.chain(given.filter(|(name, _)| secret(name)).map(|(_, value)| value.clone())).collect()
+}
