@@ -8,6 +8,7 @@
 //! | `browser` | the commands that go to the control server |
 //! | `connect`, `client`, `autostart` | finding that server, asking it, starting it |
 //! | `serve`, `signals` | being that server |
+//! | `tool`, `tools` | one tool called from a shell; which tools models have |
 //! | `demo`, `doctor`, `install`, `supervise`, `bench`, `ui`, `completions`, `man` | the other commands |
 //!
 //! Nothing in here knows how a browser works.
@@ -30,6 +31,8 @@ mod settings;
 #[cfg(unix)]
 mod signals;
 mod supervise;
+mod tool;
+mod tools;
 mod ui;
 
 #[doc(hidden)]
@@ -68,6 +71,8 @@ pub fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args, &settings, &out),
         Command::Browser(command) => browser::run(&command, &cli.global, &settings, &out),
         Command::Serve(args) => serve::run(&args, &cli.global, &out),
+        Command::Tool(args) => tool::run(&args, &cli.global, &settings, &out),
+        Command::Tools(args) => tools::run(&args, &out),
         Command::Ui => ui::run(&cli.global, &settings, &out),
         Command::Doctor(args) => Ok(doctor::run(&args, &settings, &out)),
         Command::Install(args) => install::run(&args, &out),
