@@ -220,3 +220,183 @@ fn disable(config: &mut Config, platform: &str, name: &str) {
         off.push(name.to_owned());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::tools::sets::Toolsets;
+    use crate::tools::{Outcome, Registry, Tool};
+
+    fn catalog(config: &Config) -> Catalog {
+        let registry = Arc::new(Registry::new());
+        for (toolset, name) in [
+            ("browser", "browser_click"),
+            ("browser", "browser_navigate"),
+            ("todo", "todo"),
+            ("web", "web_extract"),
+            ("web", "web_search"),
+            ("terminal", "terminal"),
+            ("terminal", "process"),
+        ] {
+            let tool = Tool::of::<serde_json::Value, _>(name, "For tests.", |_, _| Ok(Outcome::default()));
+            registry.register(toolset, tool).unwrap();
+        }
+        let toolsets = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
+        Catalog { registry, toolsets }
+    }
+
+    fn config(text: &str) -> Config {
+        Config::parse(text, Path::new("config.yaml")).unwrap()
+    }
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    /// The settings after a change, and what there is to know about it.
+    fn turned(text: &str, platform: Option<&str>, list: &[&str], way: Way) -> Changed {
+        let config = config(text);
+        turn(&catalog(&config), &config, platform, &names(list), way).unwrap()
+    }
+
+    fn is_on(config: &Config, platform: &str, name: &str) -> bool {
+        catalog(config).on(config, platform).contains(name)
+    }
+
+    #[test]
+    fn off_is_off_everywhere_or_for_one_platform() {
+        let done = turned("", None, &["todo", "browser_click"], Way::Off);
+        assert_eq!(done.config.tools.disabled, ["todo", "browser_click"]);
+        assert_eq!(done.changed, ["todo", "browser_click"]);
+        for (platform, name) in [("cli", "todo"), ("acp", "todo"), ("mcp", "browser_click")] {
+            assert!(!is_on(&done.config, platform, name), "{name} for {platform}");
+        }
+        let done = turned("", Some("acp"), &["todo"], Way::Off);
+        assert_eq!((done.config.tools.disabled.len(), is_on(&done.config, "cli", "todo")), (0, true));
+        assert!(!is_on(&done.config, "acp", "todo"));
+        let again = turned("tools: {disabled: [todo]}", None, &["todo"], Way::Off);
+        assert_eq!((again.changed.len(), again.unchanged), (0, names(&["todo"])));
+    }
+
+    #[test]
+    fn a_toolset_that_is_off_takes_nothing_from_others() {
+        let done = turned("", None, &["browser"], Way::Off);
+        assert!(!is_on(&done.config, "cli", "browser_click") && is_on(&done.config, "cli", "web_search"));
+        // It is on there by its own name.
+        assert!(is_on(&done.config, "mcp", "browser_click"));
+        assert!(done.notes.iter().any(|note| note.contains("web_search stays on")), "{:?}", done.notes);
+        let done = turned("toolsets: [browser]", None, &["web"], Way::Off);
+        assert!(is_on(&done.config, "cli", "web_search"));
+    }
+
+    #[test]
+    fn on_takes_back_what_was_off_and_adds_what_was_not_there() {
+        let done = turned("tools: {disabled: [todo, web]}", None, &["todo"], Way::On);
+        assert_eq!((done.config.tools.disabled.clone(), done.config.toolsets.len()), (names(&["web"]), 1));
+        let done = turned("toolsets: [browser]", None, &["todo", "todo"], Way::On);
+        assert_eq!((done.config.toolsets, done.changed), (names(&["browser", "todo"]), names(&["todo"])));
+        let done = turned("", Some("mcp"), &["todo"], Way::On);
+        assert_eq!(done.config.tools.platforms["mcp"].toolsets, Some(names(&["cdpilot-mcp", "todo"])));
+        assert_eq!(done.config.toolsets, ["cdpilot-cli"]);
+        let done = turned("", None, &["todo"], Way::On);
+        assert_eq!((done.changed.len(), done.unchanged), (0, names(&["todo"])));
+        let done =
+            turned("tools: {platforms: {cli: {toolsets: [web]}, acp: {disabled: [todo]}}}", None, &["todo"], Way::On);
+        assert_eq!(done.config.tools.platforms["cli"].toolsets, Some(names(&["web", "todo"])));
+        assert!(done.notes.iter().any(|note| note.contains("stays off for acp")), "{:?}", done.notes);
+    }
+
+    #[test]
+    fn one_tool_of_a_toolset_that_is_off_can_be_on() {
+        let done = turned("tools: {disabled: [browser]}", None, &["browser_click"], Way::On);
+        assert_eq!(done.config.toolsets, ["cdpilot-cli", "browser_click"]);
+        assert!(is_on(&done.config, "cli", "browser_click") && !is_on(&done.config, "cli", "browser_navigate"));
+        let refused = config("tools: {disabled: [todo]}");
+        let refused = turn(&catalog(&refused), &refused, Some("mcp"), &names(&["todo"]), Way::On).unwrap_err();
+        assert!(refused.error.contains("off everywhere") && refused.exit == Exit::Failed, "{refused:?}");
+    }
+
+    #[test]
+    fn names_that_nobody_knows_change_nothing() {
+        let now = config("mcp_servers: {files: {command: x}}");
+        let told = |names: &[&str], way: Way| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            turn(&catalog(&now), &now, None, &names, way)
+        };
+        let refused = told(&["todo", "browser_clik"], Way::Off).unwrap_err();
+        assert!(refused.error.contains("browser_click") && refused.exit == Exit::Usage, "{refused:?}");
+        assert!(told(&["all"], Way::Off).is_err() && told(&["all"], Way::On).is_ok());
+        for server in ["files", "mcp-files"] {
+            assert_eq!(told(&[server], Way::On).unwrap().config.toolsets, ["cdpilot-cli", server]);
+            let off = told(&[server], Way::Off).unwrap().config;
+            assert_eq!(off.tools.disabled, [server]);
+        }
+    }
+
+    #[test]
+    fn the_terminal_takes_more_than_its_name() {
+        let done = turned("", None, &["terminal"], Way::On);
+        assert!(done.config.tools.terminal.enabled && done.notes.iter().any(|note| note.contains("run commands")));
+        let done = turned("", None, &["debugging"], Way::On);
+        assert!(!done.config.tools.terminal.enabled);
+        assert!(done.notes.iter().any(|note| note.contains("tools.terminal.enabled")), "{:?}", done.notes);
+        let done = turned("tools: {terminal: {enabled: true}}", None, &["terminal"], Way::On);
+        assert_eq!((done.changed.len(), done.notes.len()), (0, 0));
+    }
+
+    /// What a person at a terminal wants, against what comes of it.
+    fn chosen(text: &str, platform: &str, change: impl FnOnce(&mut BTreeSet<String>)) -> Changed {
+        let config = config(text);
+        let catalog = catalog(&config);
+        let rows = catalog.rows(&config, platform);
+        let mut wanted = catalog.shown_on(&config, platform, &rows);
+        change(&mut wanted);
+        let done = set(&catalog, &config, platform, &rows, &wanted);
+        if done.unchanged.is_empty() {
+            assert_eq!(catalog.shown_on(&done.config, platform, &rows), wanted);
+        }
+        done
+    }
+
+    #[test]
+    fn a_choice_is_written_as_short_as_it_can_be() {
+        let all_of = |wanted: &mut BTreeSet<String>, start: &str| wanted.retain(|name| !name.starts_with(start));
+        let done = chosen("", "cli", |wanted| all_of(wanted, "browser_"));
+        assert_eq!(done.config.tools.platforms["cli"].disabled, ["browser"]);
+        assert!(done.changed.contains(&"- browser_click".to_owned()) && is_on(&done.config, "cli", "web_search"));
+        let done = chosen("", "cli", |wanted| {
+            wanted.remove("browser_click");
+        });
+        assert_eq!(
+            (&done.config.tools.platforms["cli"].disabled, &done.changed),
+            (&names(&["browser_click"]), &names(&["- browser_click"]))
+        );
+        let done = chosen("tools: {platforms: {cli: {disabled: [browser]}}}", "cli", |wanted| {
+            wanted.insert("browser_click".to_owned());
+        });
+        assert_eq!(done.config.toolsets, ["cdpilot-cli", "browser_click"]);
+        let done = chosen("", "mcp", |wanted| wanted.extend(names(&["todo", "web_extract", "web_search"])));
+        assert_eq!(done.config.tools.platforms["mcp"].toolsets, Some(names(&["cdpilot-mcp", "todo", "web"])));
+        let done = chosen("", "mcp", |_| {});
+        assert!(done.changed.is_empty() && done.config == config(""));
+        let done = chosen("mcp_servers: {files: {command: x}}", "mcp", |wanted| {
+            wanted.insert("mcp-files".to_owned());
+        });
+        assert_eq!(done.config.tools.platforms["mcp"].toolsets, Some(names(&["cdpilot-mcp", "mcp-files"])));
+    }
+
+    #[test]
+    fn what_cannot_be_is_said() {
+        let done = chosen("tools: {disabled: [todo]}", "cli", |wanted| {
+            wanted.insert("todo".to_owned());
+        });
+        assert!(done.changed.is_empty() && done.notes.iter().any(|note| note.contains("off everywhere")), "{done:?}");
+        let done = chosen("", "cli", |wanted| {
+            wanted.remove("terminal");
+        });
+        assert!(done.notes.iter().any(|note| note.contains("process")), "{done:?}");
+    }
+}

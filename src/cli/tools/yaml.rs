@@ -244,3 +244,189 @@ fn comment(line: &str) -> Option<&str> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(text: &str) -> Config {
+        Config::parse(text, Path::new("config.yaml")).unwrap()
+    }
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    /// The text after a change of its settings.
+    fn edited(text: &str, change: impl FnOnce(&mut Config)) -> Result<String, String> {
+        let from = config(text);
+        let mut to = from.clone();
+        change(&mut to);
+        changed(text, &from, &to, Path::new("config.yaml"))
+    }
+
+    fn off(config: &mut Config, name: &str) {
+        config.tools.disabled.push(name.to_owned());
+    }
+
+    #[test]
+    fn a_name_more_changes_one_line() {
+        let cases = [
+            (
+                "# head\ntoolsets:\n  # why\n  - cdpilot-cli  # all\n\n  # second\n  - \"web\"\n# tail\nserver:\n  port: 0  # free\n",
+                "# head\ntoolsets:\n  # why\n  - cdpilot-cli  # all\n\n  # second\n  - \"web\"\n  - todo\n# tail\nserver:\n  port: 0  # free\n",
+            ),
+            ("toolsets:\n- a # x\n\n\nserver: {port: 0}\n", "toolsets:\n- a # x\n- todo\n\n\nserver: {port: 0}\n"),
+            ("toolsets: [a, 'b']  # flow\n", "toolsets: [a, 'b', todo]  # flow\n"),
+            ("toolsets: [] # none\n", "toolsets: [todo] # none\n"),
+            (
+                "toolsets:\r\n  - a # x\r\nserver:\r\n  port: 0\r\n",
+                "toolsets:\r\n  - a # x\r\n  - todo\r\nserver:\r\n  port: 0\r\n",
+            ),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(edited(text, |config| config.toolsets.push("todo".to_owned())).as_deref(), Ok(wanted), "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_that_are_not_there_come_to_be() {
+        let cases = [
+            ("", "tools:\n  disabled:\n    - todo\n"),
+            ("# mine", "# mine\ntools:\n  disabled:\n    - todo\n"),
+            (
+                "server: {port: 0} # free\n# tail\n",
+                "server: {port: 0} # free\n# tail\ntools:\n  disabled:\n    - todo\n",
+            ),
+            ("tools:\n  # none yet\n\nserver: {port: 0}\n", ""),
+            (
+                "tools:\n    workspace: x # w\n\nserver: {port: 0}\n",
+                "tools:\n    workspace: x # w\n    disabled:\n      - todo\n\nserver: {port: 0}\n",
+            ),
+            ("tools: {workspace: x} # w\n", "tools: {workspace: x, disabled: [todo]} # w\n"),
+            ("tools:\n  disabled: # nothing is\n  workspace: x\n", ""),
+            (
+                "---\n# doc\nserver: {port: 0}\n...\n",
+                "---\n# doc\nserver: {port: 0}\ntools:\n  disabled:\n    - todo\n...\n",
+            ),
+        ];
+        for (text, wanted) in cases {
+            // Nothing behind a key is wrong for some of them; then there is nothing to change.
+            if Config::parse(text, Path::new("x")).is_err() {
+                assert_eq!(wanted, "", "{text}");
+                continue;
+            }
+            assert_eq!(edited(text, |config| off(config, "todo")).as_deref(), Ok(wanted), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_remark_stays_when_its_name_goes() {
+        let cases = [
+            (
+                "toolsets:\n  # why\n  - a  # all\n  # second\n  - b # too\n# tail\n",
+                "toolsets:\n  # why\n  # all\n  # second\n  - b # too\n# tail\n",
+            ),
+            ("toolsets: [a, b] # x\n", "toolsets: [b] # x\n"),
+            ("toolsets: [\n  a, # one\n  b, # two\n] # end\n", "toolsets: [\n  # one\n  b, # two\n] # end\n"),
+            ("toolsets:\r\n  - a # x\r\n  - b\r\n", "toolsets:\r\n  # x\r\n  - b\r\n"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(
+                edited(text, |config| config.toolsets.retain(|name| name != "a")).as_deref(),
+                Ok(wanted),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_empty_list_is_written_as_one() {
+        for text in [
+            "tools:\n  disabled:\n    # why\n    - a # x\n    # behind\n  workspace: ws # z\n",
+            "tools:\n  disabled: [a] # x\n  workspace: ws\n",
+            "tools:\n  disabled:\n  - a\n",
+        ] {
+            let now = edited(text, |config| config.tools.disabled.clear()).unwrap();
+            assert!(config(&now).tools.disabled.is_empty() && missing(text, &now).is_empty(), "{now}");
+        }
+    }
+
+    #[test]
+    fn several_keys_change_at_once() {
+        let text = "# mine\ntools:\n  disabled: [a, b]   # off\n  terminal:\n    enabled: false # no\n# end\nserver: {port: 0}\n";
+        let now = edited(text, |config| {
+            config.tools.disabled = names(&["b", "c"]);
+            config.tools.terminal.enabled = true;
+            let mcp = config.tools.platforms.entry("mcp".to_owned()).or_default();
+            mcp.toolsets = Some(names(&["cdpilot-mcp", "todo"]));
+            mcp.disabled = names(&["browser_evaluate"]);
+            config.tools.platforms.entry("acp".to_owned()).or_default().toolsets = Some(Vec::new());
+        });
+        let wanted = "# mine\ntools:\n  disabled: [b, c]   # off\n  terminal:\n    enabled: true # no\n  platforms:\n    acp:\n      toolsets: []\n    mcp:\n      toolsets:\n        - cdpilot-mcp\n        - todo\n      disabled:\n        - browser_evaluate\n# end\nserver: {port: 0}\n";
+        assert_eq!(now.as_deref(), Ok(wanted));
+        let now = edited("# none\n", |config| config.tools.terminal.enabled = true);
+        assert_eq!(now.as_deref(), Ok("# none\ntools:\n  terminal:\n    enabled: true\n"));
+    }
+
+    #[test]
+    fn what_cannot_be_changed_safely_is_left_alone() {
+        for text in ["x: &a [q]\ntoolsets: *a\n", "null\n"] {
+            let from = config(if text == "null\n" { "" } else { "toolsets: [q]\n" });
+            let mut to = from.clone();
+            to.toolsets.push("todo".to_owned());
+            let told = changed(text, &from, &to, Path::new("config.yaml"));
+            assert!(told.is_err(), "{told:?}");
+        }
+    }
+
+    #[test]
+    fn comments_are_found_and_nothing_else() {
+        assert_eq!(comment("a: b # c"), Some("# c"));
+        assert_eq!(comment("# c  "), Some("# c"));
+        assert_eq!(comment("a: \"b # c\" # d"), Some("# d"));
+        assert_eq!(comment("a: 'b # c'"), None);
+        assert_eq!(comment("color: \"#FF4500\""), None);
+        assert_eq!(comment("a: it's # c"), Some("# c"));
+        assert_eq!(comment("a: b#c"), None);
+    }
+
+    proptest::proptest! {
+        /// Whatever remarks and empty lines stand around, they stay, and the list is what it is to be.
+        #[test]
+        fn remarks_anywhere_survive(
+            between in proptest::collection::vec(0_usize..6, 12),
+            flow: bool,
+            indent in 2_usize..5,
+            keep in proptest::collection::vec(proptest::bool::ANY, 3),
+            add in 0_usize..3,
+        ) {
+            let mut number = 0;
+            let mut gap = |at: usize, depth: usize| -> String {
+                let pad = " ".repeat(depth);
+                (0..between[at] % 3).map(|_| { number += 1; if number % 3 == 0 { "\n".to_owned() } else { format!("{pad}# remark {number}\n") } }).collect()
+            };
+            let pad = " ".repeat(indent);
+            let deep = " ".repeat(2 * indent);
+            let tail = |at: usize| if between[at] > 2 { format!("  # tail {at}") } else { String::new() };
+            let list = if flow {
+                format!("{pad}disabled: [todo, 'web', file]{}\n", tail(9))
+            } else {
+                format!("{pad}disabled:{}\n{}{deep}- todo{}\n{}{deep}- 'web'{}\n{}{deep}- file{}\n", tail(6), gap(1, 2 * indent), tail(7), gap(2, 2 * indent), tail(8), gap(3, 2 * indent), tail(9))
+            };
+            let text = format!("{}server: {{port: 0}}{}\n{}tools:{}\n{}{list}{}{pad}workspace: x{}\n{}", gap(0, 0), tail(3), gap(4, 0), tail(4), gap(5, indent), gap(10, indent), tail(5), gap(11, 0));
+            let all = ["todo", "web", "file"];
+            let mut wanted: Vec<String> = all.iter().zip(&keep).filter(|(_, keep)| **keep).map(|(name, _)| (*name).to_owned()).collect();
+            wanted.extend((0..add).map(|n| format!("new{n}")));
+            let now = edited(&text, |config| config.tools.disabled.clone_from(&wanted));
+            let now = now.unwrap_or_else(|why| panic!("{why}\n{text}"));
+            proptest::prop_assert_eq!(&config(&now).tools.disabled, &wanted, "{}\n{}", text, now);
+            proptest::prop_assert!(missing(&text, &now).is_empty(), "{}\n{}", text, now);
+            // What was not touched is where it was.
+            let lines = |text: &str| text.lines().filter(|line| !line.contains("disabled") && !line.trim_start().starts_with("- ")).map(str::to_owned).collect::<Vec<_>>();
+            let (before, after) = (lines(&text), lines(&now));
+            let kept: Vec<&String> = after.iter().filter(|line| before.contains(line)).collect();
+            proptest::prop_assert!(kept.len() >= before.iter().filter(|line| !line.trim().is_empty()).count(), "{}\n{}", text, now);
+        }
+    }
+}
