@@ -100,7 +100,10 @@ fn kind(schema: &Value) -> String {
         }
     }
     match &schema["type"] {
-        Value::String(one) if one == "array" => format!("list of {}", kind(&schema["items"])),
+        Value::String(one) if one == "array" => match kind(&schema["items"]).as_str() {
+            "object" => "list of objects".to_owned(),
+            inner => format!("list of {inner}"),
+        },
         Value::String(one) => plain(one).to_owned(),
         Value::Array(several) => several.iter().filter_map(Value::as_str).map(plain).collect::<Vec<_>>().join(" | "),
         _ => "anything".to_owned(),

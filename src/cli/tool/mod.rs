@@ -28,6 +28,7 @@ use call::Door;
 const LARGEST: u64 = 1 << 20;
 
 const AFTER: &str = "\
+Examples:
   cdpilot tool browser_navigate '{\"url\": \"https://example.com\"}'
   cdpilot tool browser_click '{\"ref\": \"e3\"}'
 

@@ -41,7 +41,7 @@ impl There {
         match self {
             Self::Now => "",
             Self::When(why) => why,
-            Self::Elsewhere => "not there: comes with an MCP server or plugin",
+            Self::Elsewhere => "not there; an MCP server or plugin may bring it",
             Self::Server => "an MCP server, started when it is used",
         }
     }
@@ -225,12 +225,21 @@ impl Catalog {
             (_, "browser_cdp") if !config.browser.raw_cdp_enabled => There::When("needs browser.raw_cdp_enabled: true"),
             (_, "browser_cdp" | "browser_dialog") => There::When("while a browser runs"),
             (_, "browser_vision" | "vision_analyze") => There::When("needs a model in llm.json"),
-            (_, "web_search") => There::When("needs tools.search.url"),
-            (_, "terminal" | "process") => There::When("needs tools.terminal.enabled: true"),
+            (_, "web_search") if config.tools.search.url.is_none() => There::When("needs tools.search.url"),
+            (_, "terminal" | "process") if !config.tools.terminal.enabled => {
+                There::When("needs tools.terminal.enabled: true")
+            }
             (Some(_), _) => There::When("not at the moment"),
             (None, _) => There::Elsewhere,
         }
     }
+}
+
+/// How wide names and toolsets are; those of tools that are not there do not count.
+pub(super) fn widths(rows: &[Row]) -> (usize, usize) {
+    let here = || rows.iter().filter(|row| row.there != There::Elsewhere);
+    let widest = |names: &mut dyn Iterator<Item = usize>| names.max().unwrap_or_default();
+    (widest(&mut here().map(|row| row.name.len())), widest(&mut here().map(|row| row.toolset.len())))
 }
 
 /// The first toolset that has a tool of its own.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::super::output::{Out, one_line};
-use super::catalog::{Catalog, Row, There};
+use super::catalog::{Catalog, Row, There, widths};
 use crate::config::Config;
 use crate::tools::sets::{DEFINED, Kind};
 
@@ -50,15 +50,22 @@ pub(super) fn tools(catalog: &Catalog, config: &Config, platform: &str, out: &Ou
     let rows = catalog.rows(config, platform);
     let problems = problems(catalog, config, platform);
     problems.iter().for_each(|problem| out.aside(&format!("config.yaml: {problem}")));
-    let name = rows.iter().map(|row| row.name.len()).max().unwrap_or_default();
-    let toolset = rows.iter().map(|row| row.toolset.len()).max().unwrap_or_default();
+    let (name, toolset) = widths(&rows);
     let on = rows.iter().filter(|row| row.on).count();
     out.line(&out.look.bold(&format!("{platform}: {on} of {} on, by {}", rows.len(), shown(&enabled.toolsets))));
-    for row in &rows {
+    let (elsewhere, here): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.there == There::Elsewhere);
+    for row in here {
         let mark = if row.on { out.look.green("on ") } else { out.look.dim("off") };
         let told = row.there.told();
         let line = format!("{mark}  {:name$}  {:toolset$}  {}", row.name, row.toolset, out.look.dim(told));
         out.line(line.trim_end());
+    }
+    for (on, word) in [(true, "on "), (false, "off")] {
+        let names: Vec<&str> = elsewhere.iter().filter(|row| row.on == on).map(|row| row.name.as_str()).collect();
+        if !names.is_empty() {
+            out.line(&format!("{word}  {}", out.look.dim("not there; an MCP server or plugin may bring them:")));
+            wrapped(&names).iter().for_each(|line| out.line(&format!("     {line}")));
+        }
     }
     let told = |row: &'_ Row| -> bool { row.there == There::Now };
     let tools = rows.iter().map(|row| Tool {
@@ -127,6 +134,19 @@ pub(super) fn toolsets(catalog: &Catalog, config: &Config, platform: &str, out: 
         out.line(&format!("  {:width$}  {counts}  {}", set.name, out.look.dim(&one_line(&set.description))));
     }
     out.object(&Told { ok: true, platform, problems, toolsets: sets });
+}
+
+/// Names on lines that fit on a terminal.
+pub(super) fn wrapped(names: &[&str]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for name in names {
+        match lines.last_mut() {
+            Some(line) if line.len() + name.len() < 72 => line.push_str(&format!(", {name}")),
+            _ => lines.push((*name).to_owned()),
+        }
+    }
+    let last = lines.len().saturating_sub(1);
+    lines.into_iter().enumerate().map(|(at, line)| if at < last { line + "," } else { line }).collect()
 }
 
 fn kind(config: &Config, name: &str) -> &'static str {

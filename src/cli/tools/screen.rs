@@ -2,26 +2,27 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use inquire::list_option::ListOption;
-use inquire::{InquireError, MultiSelect, Select};
+use inquire::ui::{RenderConfig, Styled};
+use inquire::{Confirm, InquireError, MultiSelect, Select};
 
 use super::super::failure::{Exit, Failure};
 use super::super::output::{Out, one_line};
-use super::catalog::{Catalog, Row};
-use super::{Saved, change, save};
+use super::catalog::{Catalog, Row, widths};
+use super::{Saved, change, list, save};
 use crate::config::{Config, Home};
 
 /// Lines of a list that are shown at once.
 const PAGE: usize = 15;
 /// What a list says below itself.
-const TOOLS: &str = "space: on or off · type: filter · →: only what is shown, ←: nothing · enter: save · esc: back";
+const TOOLS: &str = "space: on or off · type: filter · →: only those shown on, ←: all off · enter: done · esc: back";
 const PLATFORMS: &str = "enter: its tools · type: filter · esc: leave";
 
 /// A platform, as it is shown.
 struct Place {
-    name: Option<String>,
+    name: String,
     line: String,
 }
 
@@ -56,18 +57,18 @@ pub(super) fn run(home: &Home, out: &Out) -> Result<Exit, Failure> {
         let Some(platform) = place(&catalog, &config, last.as_deref())? else { return Ok(Exit::Done) };
         let rows = catalog.rows(&config, &platform);
         if let Some(wanted) = tools(&platform, &rows)? {
-            // As they are now: somebody else may have changed them meanwhile.
-            let done = save::change(home, |config| {
-                let catalog = Catalog::open(home, config)?;
-                let done = change::set(&catalog, config, &platform, &catalog.rows(config, &platform), &wanted);
-                Ok((done.config.clone(), done))
-            })?;
-            if done.changed.is_empty() {
-                out.line("nothing changed");
-            }
-            done.changed.iter().for_each(|line| out.line(&format!("  {line}")));
+            let done = change::set(&catalog, &config, &platform, &rows, &wanted);
+            summary(&done.changed, out);
             done.notes.iter().for_each(|note| out.line(&format!("  {}", out.look.yellow(note))));
-            if !done.changed.is_empty() {
+            if done.changed.is_empty() {
+                out.line("nothing to change");
+            } else if confirmed()? {
+                // Upon the settings as they are now: somebody else may have changed them meanwhile.
+                save::change(home, |config| {
+                    let catalog = Catalog::open(home, config)?;
+                    let rows = catalog.rows(config, &platform);
+                    Ok((change::set(&catalog, config, &platform, &rows, &wanted).config, ()))
+                })?;
                 out.line(&format!("saved to {}", home.config().display()));
                 Saved::of(home).told(out);
             }
@@ -85,25 +86,22 @@ fn place(catalog: &Catalog, config: &Config, last: Option<&str>) -> Result<Optio
         let rows = catalog.rows(config, name);
         format!("{name:width$}  {:>2} of {} on", rows.iter().filter(|row| row.on).count(), rows.len())
     };
-    let mut places: Vec<Place> = all.iter().map(|name| Place { line: line(name), name: Some(name.clone()) }).collect();
-    places.push(Place { name: None, line: "leave".to_owned() });
+    let places: Vec<Place> = all.iter().map(|name| Place { line: line(name), name: name.clone() }).collect();
     let asked = Select::new("Tools of which platform?", places)
         .with_help_message(PLATFORMS)
         .with_page_size(PAGE)
         .with_starting_cursor(cursor)
         .with_scorer(&|typed, _, line, index| score(typed, line, index))
-        .with_formatter(&|chosen: ListOption<&Place>| chosen.value.name.clone().unwrap_or_else(|| "none".to_owned()))
+        .with_formatter(&|chosen: ListOption<&Place>| chosen.value.name.clone())
+        .with_render_config(look("none"))
         .prompt();
-    Ok(answer(asked)?.and_then(|place| place.name))
+    Ok(answer(asked)?.map(|place| place.name))
 }
 
 /// The tools that are to be on. `None` when nothing is to be saved.
 fn tools(platform: &str, rows: &[Row]) -> Result<Option<BTreeSet<String>>, Failure> {
     let width = columns().saturating_sub(7);
-    let (name, toolset) = (
-        rows.iter().map(|row| row.name.len()).max().unwrap_or_default(),
-        rows.iter().map(|row| row.toolset.len()).max().unwrap_or_default(),
-    );
+    let (name, toolset) = widths(rows);
     let line = |row: &Row| {
         let told = match row.there.told() {
             "" => one_line(&row.description),
@@ -124,8 +122,31 @@ fn tools(platform: &str, rows: &[Row]) -> Result<Option<BTreeSet<String>>, Failu
         .with_page_size(PAGE)
         .with_scorer(&|typed, choice, line, index| score(typed, &format!("{line} {}", choice.row.description), index))
         .with_formatter(&|chosen| format!("{} on", chosen.len()))
+        .with_render_config(look("as before"))
         .prompt();
     Ok(answer(asked)?.map(|chosen| chosen.into_iter().map(|choice| choice.row.name).collect()))
+}
+
+/// Whether what was shown is to be saved.
+fn confirmed() -> Result<bool, Failure> {
+    let asked = Confirm::new("Save that?").with_default(true).with_render_config(look("no")).prompt();
+    Ok(answer(asked)?.unwrap_or(false))
+}
+
+/// How questions look; behind one that was left with Esc stands what came of it.
+fn look(left: &'static str) -> RenderConfig<'static> {
+    let look = RenderConfig::default();
+    look.with_canceled_prompt_indicator(Styled::new(left))
+}
+
+/// What is turned on, and what off.
+fn summary(changed: &[String], out: &Out) {
+    for (mark, word) in [("+ ", "on: "), ("- ", "off:")] {
+        let names: Vec<&str> = changed.iter().filter_map(|line| line.strip_prefix(mark)).collect();
+        for (at, line) in list::wrapped(&names).iter().enumerate() {
+            out.line(&format!("  {} {line}", out.look.bold(if at == 0 { word } else { "    " })));
+        }
+    }
 }
 
 /// Everything typed has to be there; the order stays.
@@ -140,7 +161,11 @@ fn answer<T>(asked: Result<T, InquireError>) -> Result<Option<T>, Failure> {
     match asked {
         Ok(value) => Ok(Some(value)),
         Err(InquireError::OperationCanceled) => Ok(None),
-        Err(InquireError::OperationInterrupted) => Err(Failure::new("CANCELLED", "interrupted; nothing was saved")),
+        Err(InquireError::OperationInterrupted) => {
+            // The question stands below the cursor.
+            let _ = io::stderr().lock().write_all(b"\r\x1b[J");
+            Err(Failure::new("CANCELLED", "interrupted; nothing was saved"))
+        }
         Err(problem) => Err(Failure::internal(format!("the terminal cannot be used: {problem}"))),
     }
 }
