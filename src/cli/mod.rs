@@ -8,6 +8,7 @@
 //! | `browser` | the commands that go to the control server |
 //! | `connect`, `client`, `autostart` | finding that server, asking it, starting it |
 //! | `serve`, `signals` | being that server |
+//! | `mcp` | the tools for models on stdin and stdout |
 //! | `demo`, `doctor`, `install`, `supervise`, `bench`, `ui`, `completions`, `man` | the other commands |
 //!
 //! Nothing in here knows how a browser works.
@@ -24,6 +25,7 @@ mod doctor;
 mod failure;
 mod install;
 mod man;
+mod mcp;
 mod output;
 mod serve;
 mod settings;
@@ -68,6 +70,7 @@ pub fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args, &settings, &out),
         Command::Browser(command) => browser::run(&command, &cli.global, &settings, &out),
         Command::Serve(args) => serve::run(&args, &cli.global, &out),
+        Command::Mcp(args) => mcp::run(&args, &cli.global),
         Command::Ui => ui::run(&cli.global, &settings, &out),
         Command::Doctor(args) => Ok(doctor::run(&args, &settings, &out)),
         Command::Install(args) => install::run(&args, &out),
