@@ -86,10 +86,10 @@ impl<'a> Door<'a> {
 
     /// Why a tool is not among those that are offered.
     fn missing(&self, name: &str, listed: &[Described]) -> Failure {
-        let why = match super::catalog() {
-            _ if !self.toolsets.is_empty() => None,
-            Ok((catalog, config)) => catalog.why_not(&config, name),
-            Err(_) => None,
+        let why = super::catalog().ok().and_then(|(catalog, config)| catalog.why_not(&config, name));
+        let why = match self.toolsets.as_str() {
+            "" => why,
+            toolsets => why.map(|_| format!("it is not among the tools of {toolsets}")),
         };
         unknown(name, listed, why)
     }

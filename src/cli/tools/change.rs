@@ -9,7 +9,8 @@ use crate::config::Config;
 /// Names that mean all toolsets.
 const ALL: [&str; 2] = ["all", "*"];
 /// What is more than a name can say.
-const DANGER: &str = "tools.terminal.enabled is set to true: from now on models may run commands on this machine";
+pub(super) const DANGER: &str =
+    "tools.terminal.enabled is set to true: from now on models may run commands on this machine";
 
 /// Which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -111,7 +111,7 @@ fn turned(home: &Home, turn: &Turn, way: Way, out: &Out) -> Result<Exit, Failure
     done.changed.iter().for_each(|name| out.line(&format!("{name}: {word} {place}")));
     done.unchanged.iter().for_each(|name| out.line(&format!("{name}: was {word} {place} already")));
     done.notes.iter().for_each(|note| out.line(&format!("  {}", out.look.yellow(note))));
-    let saved = if done.changed.is_empty() { Saved { restart: false } } else { Saved::of(home) };
+    let saved = Saved::of(home, !done.notes.iter().any(|note| note == change::DANGER));
     saved.told(out);
     out.object(&Told {
         ok: true,
@@ -128,20 +128,19 @@ fn turned(home: &Home, turn: &Turn, way: Way, out: &Out) -> Result<Exit, Failure
 
 /// Settings that were saved.
 struct Saved {
-    /// Whether a server runs that has read them before.
+    /// Whether a server runs that does not know of them yet.
     restart: bool,
 }
 
 impl Saved {
-    fn of(home: &Home) -> Self {
-        Self { restart: Running::of(home).is_ok_and(|running| running.is_some()) }
+    /// What is on and off is known at once; `is_known` says whether that is all that changed.
+    fn of(home: &Home, is_known: bool) -> Self {
+        Self { restart: !is_known && Running::of(home).is_ok_and(|running| running.is_some()) }
     }
 
     fn told(&self, out: &Out) {
         if self.restart {
-            out.aside(
-                "the server that runs has the old settings until it is started anew: `cdpilot serve --stop` ends it",
-            );
+            out.aside("the server that runs has no terminal until it is started anew: `cdpilot serve --stop` ends it");
         }
     }
 }
