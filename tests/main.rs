@@ -59,6 +59,10 @@ mod cli_run;
 mod cli_supervise;
 #[cfg(feature = "cli")]
 mod cli_supervise_page;
+#[cfg(feature = "cli")]
+mod cli_tools;
+#[cfg(all(feature = "cli", unix))]
+mod cli_tools_screen;
 #[cfg(feature = "server")]
 mod control_dialogs;
 #[cfg(feature = "server")]

@@ -25,6 +25,8 @@ pub(crate) mod pixels;
 #[cfg(feature = "page")]
 pub(crate) mod pointed;
 pub(crate) mod proxy;
+#[cfg(all(feature = "cli", unix))]
+pub(crate) mod pty;
 #[cfg(feature = "server")]
 pub(crate) mod raw;
 #[cfg(unix)]
