@@ -226,7 +226,7 @@ fn act(browser: &Browser, call: &Call<'_>, kind: &str, acts: &impl Acting) -> Re
         outcome = outcome.with("url", done.url).with("navigated", true);
     }
     if let Some(result) = done.result {
-        outcome = outcome.with("result", result);
+        outcome = browser.with_result(outcome, result)?;
     }
     if let Some(changes) = done.delta.filter(|changes| !changes.is_empty()) {
         outcome = outcome.with("changes", changes);
@@ -247,5 +247,5 @@ fn act(browser: &Browser, call: &Call<'_>, kind: &str, acts: &impl Acting) -> Re
     if done.rescued {
         outcome = outcome.with("rescued", true);
     }
-    Ok(browser.with_dialogs(outcome))
+    Ok(browser.told(outcome))
 }

@@ -50,9 +50,9 @@ fn send(browser: &Browser, call: &Call<'_>, command: Command) -> Result<Outcome,
     let sent = browser.profile()?.raw(raw, call.deadline.within(time));
     let result =
         sent.map_err(|error| ToolError::from(error).with("method", command.method.as_str()).with("cdp_docs", DOCS))?;
-    let mut outcome = Outcome::default().with("method", command.method).with("result", result);
+    let mut outcome = browser.with_result(Outcome::default().with("method", command.method), result)?;
     if let Some(frame) = command.frame_id {
         outcome = outcome.with("frame_id", frame);
     }
-    Ok(browser.with_dialogs(outcome))
+    Ok(browser.told(outcome))
 }
