@@ -26,7 +26,7 @@ fn a_task_with_a_dialog_and_nested_frames() {
     assert_eq!((&seen["title"], seen["untrusted"].is_string()), (&json!("Shop"), true));
     let name = ref_in(&seen, "textbox");
     let typed = tooled.done("browser_type", json!({ "ref": name, "text": "Ada" }));
-    assert_eq!(typed["element"], name.as_str());
+    assert_eq!((&typed["element"], &typed["typed"]), (&json!(name), &json!("3 characters")));
     let clicked = tooled.done("browser_click", json!({ "ref": format!("@{}", ref_in(&seen, "button \"Buy\"")) }));
     assert_eq!(
         (&clicked["blockedByDialog"], &clicked["pending_dialogs"][0]["message"]),
@@ -98,7 +98,9 @@ fn each_tool_does_its_work() {
     assert_eq!(told["result"], json!(["Ada", "two", true]));
     tooled.done("browser_click", json!({ "ref": ref_in(&seen, "Press") }));
     let console = tooled.done("browser_console", json!({}));
-    assert_eq!((&console["total_messages"], &console["console_messages"][0]["text"]), (&json!(1), &json!("pressed")));
+    let message = &console["console_messages"][0];
+    assert_eq!((&console["total_messages"], &message["text"]), (&json!(1), &json!("pressed")));
+    assert_eq!((&message["type"], &message["source"]), (&json!("error"), &json!("console")));
     let told = tooled.done("browser_console", json!({ "expression": "({ a: 1 })" }));
     assert_eq!((&told["result"], &told["result_type"]), (&json!({ "a": 1 }), &json!("object")));
     assert_eq!(tooled.done("browser_scroll", json!({ "direction": "down" }))["scrolled"], "down");

@@ -183,7 +183,14 @@ fn messages(browser: &Browser, call: &Call<'_>, wanted: Console) -> Result<Outco
     let tab = browser.tab(wanted.target.as_deref())?.tab;
     let (messages, errors) = (tab.console(None, None, wanted.clear), tab.errors(None, wanted.clear));
     let (total, failed) = (messages.len(), errors.len());
-    let (messages, errors) = (newest(json!(messages)), newest(json!(errors)));
+    let messages = newest(messages.iter().map(|message| {
+        let told = json!({ "type": message.level, "text": message.text, "source": "console" });
+        placed(told, message.url.as_deref(), message.line)
+    }));
+    let errors = newest(errors.iter().map(|error| {
+        let told = json!({ "message": error.message, "source": "exception" });
+        placed(told, error.url.as_deref(), error.line)
+    }));
     let left_out = total + failed - messages.len() - errors.len();
     let mut outcome = Outcome::default()
         .with("console_messages", messages)
@@ -196,12 +203,19 @@ fn messages(browser: &Browser, call: &Call<'_>, wanted: Console) -> Result<Outco
     Ok(browser.told(outcome))
 }
 
+/// With where in a script it was.
+fn placed(mut told: Value, url: Option<&str>, line: Option<i64>) -> Value {
+    if let Some(url) = url.filter(|url| !url.is_empty()) {
+        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+        told["at"] = format!("{url}{line}").into();
+    }
+    told
+}
+
 /// The newest entries that a model can read at once.
-fn newest(all: Value) -> Vec<Value> {
-    let Value::Array(all) = all else { return Vec::new() };
+fn newest(all: impl DoubleEndedIterator<Item = Value>) -> Vec<Value> {
     let mut room = SNAPSHOT;
     let mut kept: Vec<Value> = all
-        .into_iter()
         .rev()
         .take(MESSAGES)
         .take_while(|entry| {
