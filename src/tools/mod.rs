@@ -14,6 +14,28 @@
 //! | `sets` | toolsets, and what is on |
 //! | `browser` | the browser |
 
+//!
+//! A program that embeds the library adds tools of its own, under a toolset of their own; they are turned on and off like
+//! any other:
+//!
+//! ```
+//! use cdpilot::tools::{Outcome, Registry, Tool};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! #[serde(deny_unknown_fields)]
+//! struct Greet {
+//!     /// Whom
+//!     name: String,
+//! }
+//!
+//! let registry = Registry::new(); // or that of a `Toolbox`
+//! let greet = Tool::of("greet", "Greet somebody.", |_, whom: Greet| {
+//!     Ok(Outcome::default().with("greeting", format!("Hello, {}!", whom.name)))
+//! });
+//! registry.register("manners", greet)?;
+//! # Ok::<(), cdpilot::tools::RegistryError>(())
+//! ```
+
 pub mod browser;
 mod caps;
 mod outcome;
