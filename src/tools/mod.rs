@@ -48,4 +48,4 @@ pub use caps::Capped;
 pub use outcome::{Image, Outcome, ToolError};
 pub use registry::{Registry, RegistryError, Source};
 pub use tool::{Call, Handler, Progress, Tool};
-pub use toolbox::{Toolbox, ToolboxError, ToolboxOptions};
+pub use toolbox::{Toolbox, ToolboxError, ToolboxOptions, enabled};

@@ -88,7 +88,7 @@ impl Toolbox {
 
 /// What is on for a front door, by the settings.
 #[must_use]
-pub(super) fn enabled(config: &Config, toolsets: &Toolsets, platform: &str, session: &[String]) -> Enabled {
+pub fn enabled(config: &Config, toolsets: &Toolsets, platform: &str, session: &[String]) -> Enabled {
     let settings = config.tools.platforms.get(platform);
     let own = format!("{PREFIX}{platform}");
     let toolsets = match settings.and_then(|settings| settings.toolsets.clone()) {
