@@ -8,7 +8,9 @@
 //! |---|---|
 //! | `message` | JSON-RPC messages and errors |
 //! | `server` | our tools for others |
+//! | `client` | others' tools for ours |
 
+pub mod client;
 mod message;
 pub mod server;
 
