@@ -17,6 +17,7 @@ pub(crate) mod fake_model;
 pub(crate) mod fake_pages;
 pub(crate) mod leaks;
 pub(crate) mod ledger;
+pub(crate) mod mcp_peers;
 #[cfg(feature = "page")]
 pub(crate) mod paged;
 #[cfg(feature = "page")]

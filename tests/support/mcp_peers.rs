@@ -1,0 +1,55 @@
+//! The official clients and example servers of the Model Context Protocol, as `scripts/ensure-mcp-peers.sh` installs them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where they are.
+#[derive(Debug, Clone)]
+pub(crate) struct Peers {
+    place: PathBuf,
+}
+
+impl Peers {
+    /// `None` when they are not installed and not required: `CDPILOT_REQUIRE_PEERS=1` makes that a failure.
+    pub(crate) fn find() -> Option<Self> {
+        let named = std::env::var_os("CDPILOT_PEERS").map(PathBuf::from);
+        let place = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/mcp-peers"));
+        if place.join("stamp").is_file() {
+            return Some(Self { place });
+        }
+        let required = std::env::var_os("CDPILOT_REQUIRE_PEERS").is_some_and(|value| value == "1");
+        assert!(!required, "no MCP peers in {}; run scripts/ensure-mcp-peers.sh", place.display());
+        println!("left out: no MCP peers in {}; run scripts/ensure-mcp-peers.sh", place.display());
+        None
+    }
+
+    /// A Python with the official SDK that speaks 2026-07-28 and what came before.
+    pub(crate) fn python(&self) -> PathBuf {
+        self.place.join("python/bin/python")
+    }
+
+    /// A Python with the last official SDK before that.
+    pub(crate) fn legacy_python(&self) -> PathBuf {
+        self.place.join("python-legacy/bin/python")
+    }
+
+    /// The Node that the packages from npm run on.
+    pub(crate) fn node(&self) -> PathBuf {
+        self.place.join("python/bin/node")
+    }
+
+    /// The script of a package from npm, by what `node_modules/.bin` calls it: `mcp-inspector`,
+    /// `mcp-server-everything`, `mcp-server-filesystem`. To be run by [`node`](Self::node).
+    pub(crate) fn script(&self, name: &str) -> PathBuf {
+        self.place.join("node/node_modules/.bin").join(name)
+    }
+
+    /// A command that runs such a script. Node is in its `PATH`, since some start others.
+    pub(crate) fn run(&self, script: &str) -> Command {
+        let mut command = Command::new(self.node());
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let all = std::iter::once(self.place.join("python/bin")).chain(std::env::split_paths(&path));
+        command.env("PATH", std::env::join_paths(all).unwrap()).arg(self.script(script));
+        command
+    }
+}
