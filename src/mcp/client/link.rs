@@ -242,11 +242,17 @@ impl Link {
         }
     }
 
-    /// Takes a line of the server's output, `None` for one that was too long.
-    pub(super) fn read(&self, line: Option<&[u8]>) {
-        let Some(line) = line else {
-            self.note_garbage();
-            return self.fail_the_only_one();
+    /// Takes a line of the server's output, or the beginning of one that was too long.
+    pub(super) fn read(&self, line: Result<&[u8], &[u8]>) {
+        let line = match line {
+            Ok(line) => line,
+            Err(beginning) => {
+                self.note_garbage();
+                if beginning.trim_ascii_start().starts_with(b"{") {
+                    self.fail_the_only_one();
+                }
+                return;
+            }
         };
         let Ok(text) = std::str::from_utf8(line) else { return self.note_garbage() };
         if text.trim().is_empty() {

@@ -18,6 +18,10 @@ const SCHEMA: usize = 32 * 1024;
 /// What joins schemas at their top.
 const UNIONS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
+/// Toolsets that are ours alone: a server's tool never stands in for one of theirs, also while that is not there. The
+/// others are open: `ha_get_state` of a server is part of `homeassistant`.
+const OURS: [&str; 8] = ["browser", "clarify", "file", "search", "terminal", "todo", "vision", "web"];
+
 /// A tool of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Listed {
@@ -34,15 +38,17 @@ pub(super) struct Listed {
 /// The tools of a server that its settings let in, under names that are free. What cannot be used is logged.
 pub(super) fn listed(server: &str, tools: &[Value], settings: &McpTools, registry: &Registry) -> Vec<Listed> {
     let toolset = super::toolset(server);
-    let mut taken: BTreeSet<String> = DEFINED.iter().flat_map(|set| set.tools).map(|tool| (*tool).to_owned()).collect();
+    let ours = DEFINED.iter().filter(|set| OURS.contains(&set.name));
+    let mut taken: BTreeSet<String> = ours.flat_map(|set| set.tools).map(|tool| (*tool).to_owned()).collect();
     taken.extend(registry.all().into_iter().filter(|(_, set)| **set != *toolset).map(|(tool, _)| tool.to_string()));
-    let mut all = Vec::new();
+    let mut all: Vec<Listed> = Vec::new();
     for tool in tools {
         let Some(own) = tool["name"].as_str().filter(|name| !name.is_empty()) else {
             tracing::warn!(server, "a tool of an MCP server has no name");
             continue;
         };
-        if !is_let_in(own, settings) {
+        let is_known = all.iter().any(|listed| listed.own == own);
+        if is_known || !is_let_in(own, settings) {
             continue;
         }
         let candidates = [fitted(own), fitted(&format!("{server}_{own}"))];
@@ -189,7 +195,7 @@ mod tests {
         let tool = |name: &str| Tool::new(name, "", json!({}), Arc::new(Nothing));
         registry.register("mcp-other", tool("search")).unwrap();
         registry.register("mcp-my.files", tool("mine")).unwrap();
-        let all = ["mine", "search", "browser_click", "write_file", "a.b", "a_b", "a:b", ""];
+        let all = ["mine", "search", "browser_click", "write_file", "ha_get_state", "a.b", "a_b", "a:b", "", "mine"];
         let told = names(&all, &McpTools::default(), &registry);
         let expected = [
             ("mine", "mine"),
@@ -197,6 +203,7 @@ mod tests {
             // Also those of ours that are not there at the moment.
             ("browser_click", "my_files_browser_click"),
             ("write_file", "my_files_write_file"),
+            ("ha_get_state", "ha_get_state"),
             ("a.b", "a_b"),
             ("a_b", "my_files_a_b"),
         ];

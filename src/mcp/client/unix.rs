@@ -37,16 +37,16 @@ const GUARD_NAME: &str = "cdpilot-mcp-guard";
 
 /// Ends the server after us, should it not end by itself when its input does. It waits for the end of its own input, which
 /// comes when we end, however that happens; then the server has two seconds, and what is left of its group another half
-/// after being asked. While the guard lives in the group, the group's id cannot become anybody else's.
+/// after being asked. (With a number or a bare name for the signal, some shells do not know `--`.) While the guard lives in the group, the group's id cannot become anybody else's.
 const GUARD: &str = r#"trap '' HUP INT TERM
 read -r _
 for t in 0.1 0.2 0.3 0.4 1; do
     kill -0 "$1" || break
     sleep $t
 done
-kill -TERM -- "-$1"
+kill -s TERM -- "-$1"
 sleep 0.5
-kill -9 -- "-$1""#;
+kill -s KILL -- "-$1" || kill -9 "-$1""#;
 
 /// A server's process and whatever it started. It has to be [ended](Self::end); dropping it kills it.
 #[derive(Debug)]
