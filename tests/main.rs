@@ -78,6 +78,8 @@ mod control_tabs;
 #[cfg(feature = "cli")]
 mod fuzz_seeds;
 mod llm_client;
+mod mcp_client;
+mod mcp_client_official;
 mod mcp_offer;
 #[cfg(unix)]
 mod never_block;
