@@ -13,9 +13,11 @@
 //! | `toolbox` | the tools of a home, put together |
 //! | `sets` | toolsets, and what is on |
 //! | `browser` | the browser |
+//! | `files` | files of the workspace |
 
 pub mod browser;
 mod caps;
+mod files;
 mod outcome;
 mod registry;
 pub mod sets;

@@ -1,10 +1,11 @@
 //! The tools of a home, put together.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::browser::Browser;
+use super::files::{self, Workspace};
 use super::sets::{Enabled, Toolsets};
 use super::{Registry, RegistryError};
 use crate::config::Config;
@@ -56,6 +57,9 @@ impl Toolbox {
             browser = browser.seeing_with(eyes);
         }
         browser.register(&registry)?;
+        let folder = options.workspace.as_ref().or(config.tools.workspace.as_ref());
+        let workspace = Workspace::new(folder.map_or(Path::new("."), PathBuf::as_path), control.home());
+        files::register(&registry, &workspace)?;
         let toolsets = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
         Ok(Self { registry, toolsets, control: Arc::clone(control) })
     }
