@@ -192,4 +192,5 @@ mod supervisor_start;
 mod supervisor_workers;
 mod support;
 mod tools_browser;
+mod tools_files;
 mod tools_sets;

@@ -40,6 +40,7 @@ pub(crate) mod site;
 pub(crate) mod staged;
 pub(crate) mod tls;
 pub(crate) mod tooled;
+pub(crate) mod workshop;
 
 use std::path::PathBuf;
 
