@@ -82,6 +82,8 @@ mod control_tabs;
 #[cfg(feature = "cli")]
 mod fuzz_seeds;
 mod llm_client;
+mod mcp_client;
+mod mcp_client_official;
 mod mcp_offer;
 #[cfg(unix)]
 mod never_block;
@@ -194,4 +196,5 @@ mod supervisor_start;
 mod supervisor_workers;
 mod support;
 mod tools_browser;
+mod tools_files;
 mod tools_sets;

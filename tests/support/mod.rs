@@ -13,6 +13,8 @@ mod fake_cdp_rules;
 mod fake_cdp_serve;
 pub(crate) mod fake_cdp_wire;
 pub(crate) mod fake_grid;
+#[cfg(feature = "server")]
+pub(crate) mod fake_mcp;
 pub(crate) mod fake_model;
 pub(crate) mod fake_pages;
 pub(crate) mod leaks;
@@ -40,6 +42,7 @@ pub(crate) mod site;
 pub(crate) mod staged;
 pub(crate) mod tls;
 pub(crate) mod tooled;
+pub(crate) mod workshop;
 
 use std::path::PathBuf;
 
