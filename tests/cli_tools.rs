@@ -401,3 +401,25 @@ fn one_browser_for_one_command_after_the_other() {
     assert_eq!(at.run(&["tools", "enable", "browser_press"]).code, Some(0));
     tool("browser_press", json!({ "key": "Tab" }));
 }
+
+/// Its server here is the program itself.
+#[test]
+fn tools_that_only_their_server_knows_can_be_named() {
+    let at = Homed::new(None);
+    let other = at.program.temp.path().join("other");
+    let settings = json!({ "mcp_servers": { "other": {
+        "command": env!("CARGO_BIN_EXE_cdpilot"),
+        "args": ["mcp", "--toolsets", "todo"],
+        "env": { "CDPILOT_HOME": other.to_str().unwrap(), "CDPILOT_NO_AUTOSTART": "1" },
+    } } });
+    fs::write(&at.config, format!("{settings}\n")).unwrap();
+    assert_eq!(at.tool("cli", "mcp-other")["available"], false);
+    let told = at.json("tools list --servers");
+    let tools = told["tools"].as_array().unwrap();
+    let tool = tools.iter().find(|tool| tool["toolset"] == "mcp-other").unwrap_or_else(|| panic!("{told}"));
+    assert_eq!((&tool["name"], &tool["on"], &tool["available"]), (&json!("other_todo"), &json!(false), &json!(true)));
+    at.does("tools enable other_todo --platform mcp");
+    assert!(at.text().contains("[cdpilot-mcp, other_todo]"), "{}", at.text());
+    let ran = at.run("tools disable other_tod");
+    assert!(ran.code == Some(2) && ran.stderr.contains("did you mean other_todo?"), "{ran:?}");
+}

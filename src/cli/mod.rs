@@ -74,7 +74,7 @@ pub fn main() -> ExitCode {
         Command::Browser(command) => browser::run(&command, &cli.global, &settings, &out),
         Command::Serve(args) => serve::run(&args, &cli.global, &out),
         Command::Tool(args) => tool::run(&args, &cli.global, &settings, &out),
-        Command::Tools(args) => tools::run(&args, &out),
+        Command::Tools(args) => tools::run(&args, &settings, &out),
         Command::Mcp(args) => mcp::run(&args, &cli.global),
         Command::Ui => ui::run(&cli.global, &settings, &out),
         Command::Doctor(args) => Ok(doctor::run(&args, &settings, &out)),

@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::super::failure::Failure;
+use super::super::output::{Out, Waiting};
 use crate::config::{Config, Home, nearest};
 use crate::control::{Control, Overrides};
+use crate::mcp::client::Servers;
+use crate::sync::Deadline;
 use crate::tools::sets::{DEFINED, Enabled, Kind, Toolsets};
 use crate::tools::{Registry, Toolbox, ToolboxOptions, enabled};
 
@@ -20,6 +23,8 @@ pub(super) const CLI: &str = "cli";
 pub(in super::super) struct Catalog {
     pub(in super::super) registry: Arc<Registry>,
     pub(super) toolsets: Toolsets,
+    /// Where the tools of MCP servers come from. They run as long as this is there.
+    pub(super) _servers: Option<Servers>,
 }
 
 /// Whether a tool can be called.
@@ -64,7 +69,17 @@ impl Catalog {
             .map_err(|problem| Failure::new(problem.code(), problem.to_string()))?;
         let toolbox = Toolbox::open(&Arc::new(control), &ToolboxOptions::default())
             .map_err(|problem| Failure::internal(problem.to_string()))?;
-        Ok(Self { registry: Arc::clone(toolbox.registry()), toolsets: toolbox.toolsets().clone() })
+        let servers = Some(Servers::attach(&toolbox));
+        Ok(Self { registry: Arc::clone(toolbox.registry()), toolsets: toolbox.toolsets().clone(), _servers: servers })
+    }
+
+    /// Starts the MCP servers and asks them for their tools. What fails is told, and takes nothing from the others.
+    pub(super) fn load(&self, deadline: Deadline, out: &Out) {
+        let all = self.registry.sources().iter().map(|toolset| toolset.to_string()).collect();
+        let _waiting = Waiting::start(out);
+        for (toolset, problem) in self.registry.load(&all, deadline) {
+            out.aside(&format!("{toolset}: {problem}"));
+        }
     }
 
     /// What is on for a platform by these settings.
@@ -225,6 +240,7 @@ impl Catalog {
             (_, "browser_cdp") if !config.browser.raw_cdp_enabled => There::When("needs browser.raw_cdp_enabled: true"),
             (_, "browser_cdp" | "browser_dialog") => There::When("while a browser runs"),
             (_, "browser_vision" | "vision_analyze") => There::When("needs a model in llm.json"),
+            (_, "clarify") => There::When("while there is somebody to ask"),
             (_, "web_search") if config.tools.search.url.is_none() => There::When("needs tools.search.url"),
             (_, "terminal" | "process") if !config.tools.terminal.enabled => {
                 There::When("needs tools.terminal.enabled: true")

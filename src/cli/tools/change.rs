@@ -246,7 +246,7 @@ mod tests {
             registry.register(toolset, tool).unwrap();
         }
         let toolsets = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
-        Catalog { registry, toolsets }
+        Catalog { registry, toolsets, _servers: None }
     }
 
     fn config(text: &str) -> Config {

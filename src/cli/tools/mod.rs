@@ -14,14 +14,20 @@ mod save;
 mod screen;
 mod yaml;
 
+use std::time::Duration;
+
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::failure::{Exit, Failure};
 use super::output::Out;
+use super::settings::Settings;
 use crate::config::{Config, Home, Running};
 pub(super) use catalog::Catalog;
 use change::Way;
+
+/// What MCP servers may take to start and to tell their tools.
+const LOADING: Duration = Duration::from_secs(30);
 
 const AFTER: &str = "\
 Without a command it asks at the terminal. Platforms are the front doors that models come through: cli, mcp, acp,
@@ -53,6 +59,9 @@ struct List {
     /// Toolsets instead of tools
     #[arg(long)]
     toolsets: bool,
+    /// Start the MCP servers, and list their tools too
+    #[arg(long)]
+    servers: bool,
 }
 
 #[derive(Debug, Args)]
@@ -65,7 +74,7 @@ struct Turn {
     platform: Option<String>,
 }
 
-pub(super) fn run(tools: &Tools, out: &Out) -> Result<Exit, Failure> {
+pub(super) fn run(tools: &Tools, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     let home = Home::find()?;
     match &tools.command {
         None => screen::run(&home, out),
@@ -73,18 +82,21 @@ pub(super) fn run(tools: &Tools, out: &Out) -> Result<Exit, Failure> {
             let config = Config::of(&home)?;
             let platform = Catalog::platform(&config, list.platform.as_deref().unwrap_or(catalog::CLI))?;
             let catalog = Catalog::open(&home, &config)?;
+            if list.servers {
+                catalog.load(settings.deadline(LOADING), out);
+            }
             match list.toolsets {
                 true => list::toolsets(&catalog, &config, &platform, out),
                 false => list::tools(&catalog, &config, &platform, out),
             }
             Ok(Exit::Done)
         }
-        Some(Command::Enable(turn)) => turned(&home, turn, Way::On, out),
-        Some(Command::Disable(turn)) => turned(&home, turn, Way::Off, out),
+        Some(Command::Enable(turn)) => turned(&home, turn, Way::On, settings, out),
+        Some(Command::Disable(turn)) => turned(&home, turn, Way::Off, settings, out),
     }
 }
 
-fn turned(home: &Home, turn: &Turn, way: Way, out: &Out) -> Result<Exit, Failure> {
+fn turned(home: &Home, turn: &Turn, way: Way, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     #[derive(Serialize)]
     struct Told<'a> {
         ok: bool,
@@ -96,9 +108,14 @@ fn turned(home: &Home, turn: &Turn, way: Way, out: &Out) -> Result<Exit, Failure
         path: String,
         restart: bool,
     }
+    let config = Config::of(home)?;
+    let catalog = Catalog::open(home, &config)?;
+    // It may be a tool that only its server knows.
+    if !config.mcp_servers.is_empty() && catalog.check(&config, &turn.names).is_err() {
+        catalog.load(settings.deadline(LOADING), out);
+    }
     let (platform, done) = save::change(home, |config| {
         let platform = turn.platform.as_deref().map(|typed| Catalog::platform(config, typed)).transpose()?;
-        let catalog = Catalog::open(home, config)?;
         let done = change::turn(&catalog, config, platform.as_deref(), &turn.names, way)?;
         Ok((done.config.clone(), (platform, done)))
     })?;
