@@ -7,6 +7,7 @@
 //! | `output`, `failure` | text or one JSON object; exit codes |
 //! | `browser` | the commands that go to the control server |
 //! | `connect`, `client`, `autostart` | finding that server, asking it, starting it |
+//! | `nearby` | tools that concern the folder a command is typed in |
 //! | `serve`, `signals` | being that server |
 //! | `tool`, `tools` | one tool called from a shell; which tools models have |
 //! | `mcp` | the tools for models on stdin and stdout |
@@ -27,6 +28,7 @@ mod failure;
 mod install;
 mod man;
 mod mcp;
+mod nearby;
 mod output;
 mod serve;
 mod settings;

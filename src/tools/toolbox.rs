@@ -9,9 +9,10 @@ use super::files::{self, Workspace};
 use super::sets::{Enabled, Toolsets};
 use super::web::Behind;
 use super::{Ask, Registry, RegistryError, clarify, look, search, terminal, todo, web};
-use crate::config::Config;
+use crate::config::{Config, Home, Token};
 use crate::control::Control;
 use crate::llm::{self, Client, Models};
+use crate::supervisor::Secrets;
 
 /// What front doors are called that have no toolsets of their own name.
 const PREFIX: &str = "cdpilot-";
@@ -70,12 +71,7 @@ impl Toolbox {
             browser = browser.seeing_with(eyes.clone());
         }
         browser.register(&registry)?;
-        let folder = options.workspace.as_ref().or(config.tools.workspace.as_ref());
-        let workspace = Workspace::new(folder.map_or(Path::new("."), PathBuf::as_path), control.home());
-        files::register(&registry, &workspace)?;
-        terminal::register(&registry, &workspace, &config.tools.terminal, &secrets)?;
-        todo::register(&registry)?;
-        clarify::register(&registry, options.ask.clone())?;
+        let workspace = nearby(&registry, control.home(), config, options, &secrets)?;
         let behind = Behind::new(Arc::clone(control), options.profile.clone());
         web::register(&registry, &behind)?;
         search::register(&registry, &config.tools.search)?;
@@ -108,6 +104,36 @@ impl Toolbox {
     pub fn enabled(&self, platform: &str, session: &[String]) -> Enabled {
         enabled(self.control.config(), &self.toolsets, platform, session)
     }
+}
+
+/// The tools that concern a folder and whoever calls, and no browser: files, commands, the list of what is to be done,
+/// questions. For a front door whose folder is not that of the server.
+///
+/// # Errors
+/// [`ToolboxError`].
+pub fn folder_tools(home: &Home, config: &Config, options: &ToolboxOptions) -> Result<Arc<Registry>, ToolboxError> {
+    let models = Models::of(home)?;
+    let token = Token::read(home).ok().flatten().map(|token| token.reveal().to_owned());
+    let secrets = Secrets::new(token.into_iter().chain(secrets(config, &models)));
+    let registry = Arc::new(Registry::covering(secrets.clone()));
+    nearby(&registry, home, config, options, &secrets)?;
+    Ok(registry)
+}
+
+fn nearby(
+    registry: &Registry,
+    home: &Home,
+    config: &Config,
+    options: &ToolboxOptions,
+    secrets: &Secrets,
+) -> Result<Workspace, RegistryError> {
+    let folder = options.workspace.as_ref().or(config.tools.workspace.as_ref());
+    let workspace = Workspace::new(folder.map_or(Path::new("."), PathBuf::as_path), home);
+    files::register(registry, &workspace)?;
+    terminal::register(registry, &workspace, &config.tools.terminal, secrets)?;
+    todo::register(registry)?;
+    clarify::register(registry, options.ask.clone())?;
+    Ok(workspace)
 }
 
 /// What is on for a front door, by the settings.

@@ -2,10 +2,12 @@
 //!
 //! | file | what it holds |
 //! |---|---|
+//! | `ask` | questions to the person at the terminal |
 //! | `call` | what is asked of the server |
 //! | `describe` | a tool, and what it takes, as people read it |
 //! | `show` | what came of a call |
 
+mod ask;
 mod call;
 mod describe;
 mod show;
@@ -18,10 +20,12 @@ use serde_json::{Map, Value};
 
 use super::args::Global;
 use super::failure::{Exit, Failure};
+use super::nearby::Nearby;
 use super::output::Out;
 use super::settings::Settings;
 use super::tools::Catalog;
 use crate::config::{Config, Home};
+use ask::Person;
 use call::Door;
 
 /// The most that is read from stdin, bytes.
@@ -66,6 +70,14 @@ pub(super) fn run(tool: &Tool, global: &Global, settings: &Settings, out: &Out) 
     }
     let arguments = arguments(tool.arguments.as_deref(), name, known.as_ref())?;
     let home = door.home().cloned();
+    if let Some(home) = &home {
+        let nearby = Nearby::new(home, "cli", &tool.toolsets, &["todo"], Person::at_terminal())?;
+        if nearby.has(name) {
+            let told = nearby.call(name, Value::Object(arguments));
+            let told = told.map_err(|fault| Failure::usage(fault.message))?;
+            return show::result(name, told, Some(home), out);
+        }
+    }
     show::result(name, door.call(name, arguments)?, home.as_ref(), out)
 }
 
