@@ -41,7 +41,7 @@ fn a_person_turns_tools_on_and_off() {
     terminal.types(ENTER);
     terminal.shows(&["Tools that are on for mcp:", "esc: back"]);
     terminal.types(" ");
-    terminal.shows(&["[x] browser_cdp"]);
+    terminal.shows(&["> [x] browser_back"]);
     terminal.types(ESC);
     terminal.shows(&["as before", "Tools of which platform?", "esc: leave"]);
     terminal.types(ENTER);
