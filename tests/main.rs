@@ -78,7 +78,15 @@ mod control_tabs;
 #[cfg(feature = "cli")]
 mod fuzz_seeds;
 mod llm_client;
+#[cfg(feature = "server")]
+mod mcp_http;
 mod mcp_offer;
+#[cfg(all(feature = "cli", unix))]
+mod mcp_official;
+#[cfg(all(feature = "cli", unix))]
+mod mcp_program;
+#[cfg(feature = "server")]
+mod mcp_stdio;
 #[cfg(unix)]
 mod never_block;
 #[cfg(feature = "page")]

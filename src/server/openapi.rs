@@ -240,9 +240,7 @@ fn responses(route: &Route, answer: &Value) -> Value {
 /// What a route answers that speaks JSON-RPC: messages of that, and refusals before it came to any.
 fn of_messages(route: &Route) -> Value {
     let object = json!({ "type": "object" });
-    let message = |description: &str| {
-        json!({ "description": description, "content": { "application/json": { "schema": object } } })
-    };
+    let message = |description: &str| json!({ "description": description, "content": { "application/json": { "schema": object } } });
     let mut responses = json!({
         "200": message("A response of JSON-RPC. As a stream of messages, the response last, where one was asked for."),
         "202": { "description": "Nothing is answered to it." },
