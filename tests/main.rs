@@ -84,7 +84,15 @@ mod fuzz_seeds;
 mod llm_client;
 mod mcp_client;
 mod mcp_client_official;
+#[cfg(feature = "server")]
+mod mcp_http;
 mod mcp_offer;
+#[cfg(all(feature = "cli", unix))]
+mod mcp_official;
+#[cfg(all(feature = "cli", unix))]
+mod mcp_program;
+#[cfg(feature = "server")]
+mod mcp_stdio;
 #[cfg(unix)]
 mod never_block;
 #[cfg(feature = "page")]

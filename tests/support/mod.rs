@@ -38,6 +38,8 @@ pub(crate) mod resting;
 #[cfg(feature = "server")]
 pub(crate) mod schema;
 pub(crate) mod site;
+#[cfg(all(feature = "cli", unix))]
+pub(crate) mod spoken;
 #[cfg(feature = "page")]
 pub(crate) mod staged;
 pub(crate) mod tls;

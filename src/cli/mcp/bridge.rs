@@ -85,16 +85,15 @@ impl Bridge {
 
     /// Asks, and waits for the answer.
     pub(super) fn ask(&self, request: &Request, cancel: &Cancel, deadline: Deadline) -> Result<Told, NoAnswer> {
-        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": request.method, "params": request.params });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": request.method, "params": request.params }).to_string();
         let mut socket = self.connect(deadline)?;
-        let head = self.head(request, body.to_string().len());
-        let sent = socket.write_all(head.as_bytes()).and_then(|()| socket.write_all(body.to_string().as_bytes()));
-        // It may have refused before it has read all; then the answer is there.
+        // It may refuse before it has read all; then the answer is there though it was not all sent.
+        let _ = socket.write_all((self.head(request, body.len()) + &body).as_bytes());
         let mut bytes = Vec::new();
-        match (sent, read(&mut socket, &mut bytes, cancel, deadline)) {
-            (_, Ok(())) => parse(&bytes),
-            (_, Err(NoAnswer::Ended)) if !bytes.is_empty() => parse(&bytes),
-            (_, Err(none)) => Err(none),
+        match read(&mut socket, &mut bytes, cancel, deadline) {
+            Ok(()) => parse(&bytes),
+            Err(NoAnswer::Ended) if !bytes.is_empty() => parse(&bytes),
+            Err(none) => Err(none),
         }
     }
 

@@ -101,11 +101,16 @@ impl Calls {
         }
     }
 
-    /// The end of all. What the subscriptions are told at last.
+    /// The end of all. What those who wait and those who listen are told at last.
     pub(super) fn cancel_all(&self) -> Vec<Value> {
         let mut open = self.open.lock();
-        open.running.drain().for_each(|(_, running)| running.cancel.set());
-        open.listening.drain(..).map(|one| one.ended()).collect()
+        let fault = Fault::new(Fault::INTERNAL, "the input ended, so the call was cancelled; keep it open");
+        let mut last: Vec<Value> = open.listening.drain(..).map(|one| one.ended()).collect();
+        last.extend(open.running.drain().map(|(id, running)| {
+            running.cancel.set();
+            fault.to_value(Some(&id))
+        }));
+        last
     }
 
     /// Whether nothing is being done.

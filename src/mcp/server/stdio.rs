@@ -59,7 +59,7 @@ impl Default for Limits {
             writing: Duration::from_secs(30),
             subscriptions: 16,
             tick: Duration::from_secs(5),
-            grace: Duration::from_millis(1_500),
+            grace: Duration::from_secs(3),
             end: Duration::from_secs(2),
         }
     }
