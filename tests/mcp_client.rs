@@ -23,9 +23,9 @@ fn soon() -> Deadline {
     Deadline::after_secs(30)
 }
 
-/// Nothing of it is long, but what a test does not wait for.
+/// Nothing that a test waits for is long; a server that answers is never taken for one that does not.
 fn limits() -> Limits {
-    Limits { probe: Duration::from_millis(200), first_pause: Duration::from_millis(20), ..Limits::default() }
+    Limits { probe: Duration::from_secs(20), first_pause: Duration::from_millis(20), ..Limits::default() }
 }
 
 /// A home's servers, and the folder in which they note what they do.
@@ -303,7 +303,8 @@ fn servers_of_all_eras_are_understood() {
     let legacy = ["initialize", "notifications/initialized", "tools/list", "tools/call"];
     let modern = ["server/discover modern", "subscriptions/listen modern", "tools/list modern", "tools/call modern"];
     assert_eq!(heard(&Staged::listed("modern")), modern);
-    let silent = Staged::listed("silent");
+    let silent = Staged::with("silent", Limits { probe: Duration::from_millis(200), ..limits() }, |_| {});
+    silent.load(soon()).unwrap();
     assert_eq!(heard(&silent)[1..], legacy);
     // Known for what it is, it is not probed again.
     assert_eq!(silent.call("crash", "").unwrap_err().code, "MCP_SERVER_GONE");

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cdpilot::config::McpServer;
 use cdpilot::mcp::client::{Limits, Servers};
-use cdpilot::sync::{Cancel, Deadline};
+use cdpilot::sync::{Cancel, Deadline, pause};
 use cdpilot::tools::{Call, Outcome, Progress, Registry, ToolError};
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
@@ -45,6 +46,18 @@ async def count(to: int, ctx: Context) -> str:
         await ctx.report_progress(n + 1, to)
     return "done"
 
+@server.tool()
+async def learn(name: str, ctx: Context) -> str:
+    """Learns another tool."""
+    def learnt() -> str:
+        return "I am " + name
+    server.add_tool(learnt, name=name, description="Learnt.")
+    if hasattr(ctx, "notify_tools_changed"):
+        await ctx.notify_tools_changed()
+    else:
+        await ctx.session.send_tool_list_changed()
+    return "learnt"
+
 server.run()
 "#;
 
@@ -60,7 +73,7 @@ impl Driven {
         let command = command.to_str().unwrap().to_owned();
         let server = McpServer { command, args, ..McpServer::default() };
         let registry = Arc::new(Registry::new());
-        let limits = Limits { start: std::time::Duration::from_secs(60), ..Limits::default() };
+        let limits = Limits { start: Duration::from_secs(60), ..Limits::default() };
         let servers = Servers::of(&BTreeMap::from([(name.to_owned(), server)]), &registry, limits);
         let failed = registry.load(&BTreeSet::from([format!("mcp-{name}")]), Deadline::after_secs(60));
         assert!(failed.is_empty(), "{failed:?}");
@@ -86,9 +99,11 @@ impl Driven {
         self.call_with(name, arguments, &Cancel::new(), &|_| {})
     }
 
+    /// What is told, as text or structured.
     fn text(&self, name: &str, arguments: Value) -> String {
         let outcome = self.call(name, arguments).unwrap_or_else(|error| panic!("{name}: {error:?}"));
-        outcome.fields["text"].as_str().unwrap().to_owned()
+        let text = outcome.fields.get("text").and_then(Value::as_str).map(ToOwned::to_owned);
+        text.unwrap_or_else(|| outcome.fields["structured"].to_string())
     }
 }
 
@@ -155,13 +170,20 @@ fn servers_of_both_python_sdks_are_driven() {
     let Some(peers) = Peers::find() else { return };
     for python in [peers.python(), peers.legacy_python()] {
         let driven = Driven::new("sums", &python, &["-c", PYTHON]);
-        let expected = ["add", "count", "divide"].map(ToOwned::to_owned);
+        let expected = ["add", "count", "divide", "learn"].map(ToOwned::to_owned);
         assert_eq!(driven.names(), BTreeSet::from(expected));
         let sum = driven.call("add", json!({ "a": 2, "b": 40 })).unwrap();
         assert_eq!((&sum.fields["text"], &sum.fields["structured"]), (&json!("42"), &json!({ "result": 42 })));
         let told = Mutex::new(Vec::new());
         driven.call_with("count", json!({ "to": 3 }), &Cancel::new(), &|p| told.lock().push(p.done)).unwrap();
         assert_eq!(*told.lock(), [1.0, 2.0, 3.0]);
+        driven.text("learn", json!({ "name": "fresh" }));
+        let deadline = Deadline::after_secs(30);
+        while !driven.names().contains("fresh") {
+            assert!(!deadline.passed(), "{}: the new tool is not there", python.display());
+            pause(Duration::from_millis(5)); // another process tells of it
+        }
+        assert_eq!(driven.text("fresh", json!({})), "I am fresh");
         let failed = driven.call("divide", json!({ "a": 1, "b": 0 })).unwrap_err();
         assert_eq!(failed.code, "MCP_TOOL_ERROR", "{failed:?}");
         assert!(failed.message.contains("divide") || failed.message.contains("zero"), "{failed:?}");

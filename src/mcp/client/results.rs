@@ -42,7 +42,7 @@ pub(super) fn outcome(mut result: Value) -> Result<Outcome, ToolError> {
         return Err(ToolError::new(FAILED, capped(text, ERROR)).with("untrusted", UNTRUSTED));
     }
     let mut outcome = Outcome { images, ..Outcome::default() };
-    let structured = result["structuredContent"].take();
+    let (text, structured) = once(text, result["structuredContent"].take());
     if !text.is_empty() || (structured.is_null() && outcome.images.is_empty()) {
         outcome = outcome.with("text", capped(&text, TEXT));
     }
@@ -56,6 +56,18 @@ pub(super) fn outcome(mut result: Value) -> Result<Outcome, ToolError> {
         };
     }
     Ok(outcome.with("untrusted", UNTRUSTED))
+}
+
+/// Most servers say what is structured once more as text, or put what is only text into a structure. A model reads it once.
+fn once(text: String, structured: Value) -> (String, Value) {
+    let is_in_one_field = |map: &serde_json::Map<String, Value>| map.len() == 1 && map.values().all(|v| *v == *text);
+    if structured.as_object().is_some_and(is_in_one_field) {
+        return (text, Value::Null);
+    }
+    if !structured.is_null() && serde_json::from_str::<Value>(&text).is_ok_and(|said| said == structured) {
+        return (String::new(), structured);
+    }
+    (text, structured)
 }
 
 /// What a server refuses to do at all.
@@ -155,6 +167,19 @@ mod tests {
         let text = told.fields["text"].as_str().unwrap();
         assert!(text.chars().count() < TEXT + 100 && text.ends_with("ask for less of it at once]"), "{}", text.len());
         assert!(!told.fields.contains_key("structured") && told.fields.contains_key("structured_left_out"));
+    }
+
+    #[test]
+    fn what_is_said_twice_is_told_once() {
+        let fields = |text: &str, structured: Value| {
+            let result = json!({ "content": [{ "type": "text", "text": text }], "structuredContent": structured });
+            let told = outcome(result).unwrap().fields;
+            (told.get("text").cloned(), told.get("structured").cloned())
+        };
+        assert_eq!(fields("{ \"a\": 1 }", json!({ "a": 1 })), (None, Some(json!({ "a": 1 }))));
+        assert_eq!(fields("hello", json!({ "result": "hello" })), (Some(json!("hello")), None));
+        assert_eq!(fields("42", json!({ "result": 42 })), (Some(json!("42")), Some(json!({ "result": 42 }))));
+        assert_eq!(fields("hello", Value::Null), (Some(json!("hello")), None));
     }
 
     #[test]

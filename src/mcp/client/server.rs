@@ -277,6 +277,7 @@ impl Server {
                         return Err(problem.into());
                     }
                     probe = false;
+                    tail.forget();
                 }
             }
         }

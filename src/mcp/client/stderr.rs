@@ -87,6 +87,11 @@ impl Tail {
         }
     }
 
+    /// Forgets the lines: those of another start follow.
+    pub(super) fn forget(&self) {
+        self.state.lock().kept.clear();
+    }
+
     /// The last lines, in one.
     pub(super) fn quote(&self) -> String {
         let state = self.state.lock();
