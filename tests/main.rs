@@ -206,3 +206,7 @@ mod support;
 mod tools_browser;
 mod tools_files;
 mod tools_sets;
+mod tools_small;
+#[cfg(unix)]
+mod tools_terminal;
+mod tools_web;

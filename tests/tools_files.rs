@@ -167,7 +167,7 @@ fn nothing_outside_is_reached_over_links_and_devices_are_not_opened() {
 
 #[test]
 fn the_home_is_refused_wherever_it_lies() {
-    let shop = Workshop::with("", |options| ToolboxOptions { workspace: Some(".".into()), ..options });
+    let shop = Workshop::with("", |_, options| ToolboxOptions { workspace: Some(".".into()), ..options });
     let home = shop.path("home");
     for (name, text) in [("token", "0123456789abcdef"), ("llm.json", "{}"), ("config.yaml", "tools: {}")] {
         std::fs::write(home.join(name), text).unwrap();

@@ -20,16 +20,17 @@ pub(crate) struct Workshop {
 }
 
 impl Workshop {
-    /// With these settings of `tools`.
+    /// With these settings of `tools`, as in `{…}`.
     pub(crate) fn new(tools: &str) -> Self {
-        Self::with(tools, |options| options)
+        Self::with(tools, |_, options| options)
     }
 
-    /// The same, with other options; paths are those in the temporary folder.
-    pub(crate) fn with(tools: &str, more: impl FnOnce(ToolboxOptions) -> ToolboxOptions) -> Self {
+    /// The same, with other options, and what is to be in the temporary folder before.
+    pub(crate) fn with(tools: &str, more: impl FnOnce(&Path, ToolboxOptions) -> ToolboxOptions) -> Self {
         let folder = tempfile::Builder::new().prefix("cdpilot-work-").tempdir().unwrap();
         std::fs::create_dir(folder.path().join("work")).unwrap();
-        let options = more(ToolboxOptions { workspace: Some("work".into()), ..ToolboxOptions::default() });
+        let options =
+            more(folder.path(), ToolboxOptions { workspace: Some("work".into()), ..ToolboxOptions::default() });
         let workspace = options.workspace.as_ref().map(|path| folder.path().join(path));
         let options = ToolboxOptions { workspace, ..options };
         let config = Config::parse(&format!("tools: {{{tools}}}"), Path::new("config.yaml")).unwrap();
@@ -53,6 +54,11 @@ impl Workshop {
     /// Reads one.
     pub(crate) fn get(&self, path: &str) -> String {
         std::fs::read_to_string(self.path("work").join(path)).unwrap()
+    }
+
+    /// Whether a tool can be called at the moment.
+    pub(crate) fn offers(&self, name: &str) -> bool {
+        self.registry.get(name).is_some_and(|tool| tool.is_available())
     }
 
     pub(crate) fn call(&self, name: &str, arguments: Value) -> Value {

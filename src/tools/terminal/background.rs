@@ -139,19 +139,19 @@ fn row(known: &Known) -> Value {
 /// Lines by number.
 fn log(known: &Known, wanted: &Manage) -> Outcome {
     let most = wanted.limit.unwrap_or(LINES).clamp(1, MOST_LINES);
-    known.job.lines(|lines| {
+    let (first, total, part) = known.job.lines(|lines| {
         let total = lines.total();
         let first = wanted.offset.map_or_else(|| total.saturating_sub(most), |first| first.max(1) - 1);
-        let part = lines.part(first, most, CHARS);
-        let mut outcome = state(known).with("output", part.text).with("first_line", first + 1).with("lines", total);
-        if part.gone > 0 {
-            outcome = outcome.with("lost", format!("{} of these lines are not kept any more", part.gone));
-        }
-        if part.next < total {
-            outcome = outcome.with("truncated", format!("go on with offset {}", part.next + 1));
-        }
-        outcome
-    })
+        (first, total, lines.part(first, most, CHARS))
+    });
+    let mut outcome = state(known).with("output", part.text).with("first_line", first + 1).with("lines", total);
+    if part.gone > 0 {
+        outcome = outcome.with("lost", format!("{} of these lines are not kept any more", part.gone));
+    }
+    if part.next < total {
+        outcome = outcome.with("truncated", format!("go on with offset {}", part.next + 1));
+    }
+    outcome
 }
 
 fn write(known: &Known, wanted: Manage, call: &Call<'_>) -> Result<Outcome, ToolError> {

@@ -182,7 +182,7 @@ impl Job {
         self.shared.state.lock().left_behind
     }
 
-    /// Looks at what it wrote.
+    /// Looks at what it wrote. Nothing else of the job may be asked meanwhile.
     pub(super) fn lines<T>(&self, look: impl FnOnce(&Lines) -> T) -> T {
         look(&self.shared.state.lock().lines)
     }
