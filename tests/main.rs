@@ -59,6 +59,10 @@ mod cli_run;
 mod cli_supervise;
 #[cfg(feature = "cli")]
 mod cli_supervise_page;
+#[cfg(feature = "cli")]
+mod cli_tools;
+#[cfg(all(feature = "cli", unix))]
+mod cli_tools_screen;
 #[cfg(feature = "server")]
 mod control_dialogs;
 #[cfg(feature = "server")]
@@ -78,6 +82,8 @@ mod control_tabs;
 #[cfg(feature = "cli")]
 mod fuzz_seeds;
 mod llm_client;
+mod mcp_client;
+mod mcp_client_official;
 #[cfg(feature = "server")]
 mod mcp_http;
 mod mcp_offer;
@@ -198,4 +204,9 @@ mod supervisor_start;
 mod supervisor_workers;
 mod support;
 mod tools_browser;
+mod tools_files;
 mod tools_sets;
+mod tools_small;
+#[cfg(unix)]
+mod tools_terminal;
+mod tools_web;

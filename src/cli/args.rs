@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::bench::Part;
-use super::browser;
+use super::{browser, tool, tools};
 use crate::browser::{Switch, TransportKind};
 use crate::supervisor::{BridgeMode, DialogPolicy};
 
@@ -72,6 +72,10 @@ pub(super) enum Command {
     Browser(Box<browser::Command>),
     /// Serve the home in the foreground: the control server that the browser commands talk to
     Serve(Serve),
+    /// Call one tool, as a model does
+    Tool(tool::Tool),
+    /// Choose the tools that models may call; without a command, at the terminal
+    Tools(tools::Tools),
     /// Offer the browser to a model: an MCP server on stdin and stdout
     Mcp(Mcp),
     /// Print an address that opens the web UI once

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use crate::config::Config;
 use crate::control::{self, Control};
 use crate::mcp::client::Servers;
 use crate::mcp::server::{INSTRUCTIONS, Offer};
 use crate::tools::sets::Problem;
-use crate::tools::{Toolbox, ToolboxError, ToolboxOptions};
+use crate::tools::{Toolbox, ToolboxError, ToolboxOptions, enabled};
 
 /// The front door that MCP is.
 const PLATFORM: &str = "mcp";
@@ -59,9 +60,21 @@ impl Toolboxes {
     /// # Errors
     /// [`OfferError`]. What is wrong with the toolsets of the settings is only logged.
     pub fn offer(&self, profile: Option<&str>, toolsets: &[String]) -> Result<Offer, OfferError> {
+        self.offer_on(PLATFORM, profile, toolsets)
+    }
+
+    /// The same for another front door, whose tools the settings say.
+    ///
+    /// # Errors
+    /// As [`offer`](Self::offer).
+    pub fn offer_on(&self, platform: &str, profile: Option<&str>, toolsets: &[String]) -> Result<Offer, OfferError> {
         let kept = self.get(profile)?;
         let toolbox = &kept.toolbox;
-        let enabled = toolbox.enabled(PLATFORM, toolsets);
+        // As the settings are now: tools are turned on and off while the server runs. What cannot be read changes nothing.
+        let enabled = match Config::of(self.control.home()) {
+            Ok(config) => enabled(&config, toolbox.toolsets(), platform, toolsets),
+            Err(_) => toolbox.enabled(platform, toolsets),
+        };
         let offer = Offer::new(Arc::clone(toolbox.registry()), toolbox.toolsets().clone(), enabled, INSTRUCTIONS);
         // What the settings name is not to blame on whoever asks.
         match offer.problems().pop_first() {

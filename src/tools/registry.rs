@@ -87,6 +87,13 @@ impl Registry {
         self.changes.fetch_add(1, Ordering::Release);
     }
 
+    /// Takes the source of a toolset away. Its tools stay.
+    pub fn remove_source(&self, toolset: &str) {
+        if self.sources.write().remove(toolset).is_some() {
+            self.changes.fetch_add(1, Ordering::Release);
+        }
+    }
+
     /// The toolsets of all sources.
     #[must_use]
     pub fn sources(&self) -> Vec<Arc<str>> {
@@ -135,20 +142,48 @@ impl Registry {
     /// # Errors
     /// [`RegistryError`].
     pub fn register(&self, toolset: &str, tool: Tool) -> Result<(), RegistryError> {
-        let is_fine = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if tool.name.is_empty() || tool.name.len() > LONGEST_NAME || !tool.name.chars().all(is_fine) {
-            return Err(RegistryError::BadName { name: tool.name.to_string() });
-        }
         let mut tools = self.tools.write();
-        if let Some(there) = tools.get(&tool.name)
-            && *there.toolset != *toolset
-        {
-            return Err(RegistryError::Taken { name: tool.name.to_string(), toolset: there.toolset.to_string() });
-        }
+        Self::admit(&tools, toolset, &tool)?;
         tools.insert(Arc::clone(&tool.name), Entry { tool, toolset: toolset.into() });
         drop(tools);
         self.changes.fetch_add(1, Ordering::Release);
         Ok(())
+    }
+
+    /// Gives a toolset these tools and no others, at once for whoever looks. What cannot be registered is left out and
+    /// told.
+    pub fn replace(&self, toolset: &str, all: Vec<Tool>) -> Vec<RegistryError> {
+        let (mut refused, mut fresh) = (Vec::new(), BTreeMap::new());
+        let mut tools = self.tools.write();
+        for tool in all {
+            match Self::admit(&tools, toolset, &tool) {
+                Ok(()) => drop(fresh.insert(Arc::clone(&tool.name), tool)),
+                Err(problem) => refused.push(problem),
+            }
+        }
+        let old: Vec<Tool> = tools.values().filter(|e| *e.toolset == *toolset).map(|e| e.tool.clone()).collect();
+        let same = old.len() == fresh.len() && old.iter().zip(fresh.values()).all(|(old, new)| old.looks_like(new));
+        tools.retain(|_, entry| *entry.toolset != *toolset);
+        let toolset: Arc<str> = toolset.into();
+        tools.extend(fresh.into_iter().map(|(name, tool)| (name, Entry { tool, toolset: Arc::clone(&toolset) })));
+        drop(tools);
+        if !same {
+            self.changes.fetch_add(1, Ordering::Release);
+        }
+        refused
+    }
+
+    fn admit(tools: &BTreeMap<Arc<str>, Entry>, toolset: &str, tool: &Tool) -> Result<(), RegistryError> {
+        let is_fine = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if tool.name.is_empty() || tool.name.len() > LONGEST_NAME || !tool.name.chars().all(is_fine) {
+            return Err(RegistryError::BadName { name: tool.name.to_string() });
+        }
+        match tools.get(&tool.name) {
+            Some(there) if *there.toolset != *toolset => {
+                Err(RegistryError::Taken { name: tool.name.to_string(), toolset: there.toolset.to_string() })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Takes a toolset's tools away. How many there were.
@@ -202,6 +237,12 @@ impl Registry {
                 Err(ToolError { code: error.code, message, details: self.covered(error.details) })
             }
         }
+    }
+
+    /// The text with everything that looks like a secret covered, as it is in results.
+    #[must_use]
+    pub fn cover(&self, text: &str) -> String {
+        self.secrets.cover(text).into_owned()
     }
 
     fn covered(&self, fields: Map<String, Value>) -> Map<String, Value> {

@@ -104,6 +104,12 @@ impl Tool {
         self
     }
 
+    /// Whether a list shows it as it shows another.
+    pub(super) fn looks_like(&self, other: &Self) -> bool {
+        let of = |tool: &Self| (Arc::clone(&tool.name), Arc::clone(&tool.description), Arc::clone(&tool.schema));
+        of(self) == of(other)
+    }
+
     /// Whether it can be called at the moment.
     #[must_use]
     pub fn is_available(&self) -> bool {

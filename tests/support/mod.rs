@@ -13,6 +13,8 @@ mod fake_cdp_rules;
 mod fake_cdp_serve;
 pub(crate) mod fake_cdp_wire;
 pub(crate) mod fake_grid;
+#[cfg(feature = "server")]
+pub(crate) mod fake_mcp;
 pub(crate) mod fake_model;
 pub(crate) mod fake_pages;
 pub(crate) mod leaks;
@@ -25,6 +27,8 @@ pub(crate) mod pixels;
 #[cfg(feature = "page")]
 pub(crate) mod pointed;
 pub(crate) mod proxy;
+#[cfg(all(feature = "cli", unix))]
+pub(crate) mod pty;
 #[cfg(feature = "server")]
 pub(crate) mod raw;
 #[cfg(unix)]
@@ -40,6 +44,7 @@ pub(crate) mod spoken;
 pub(crate) mod staged;
 pub(crate) mod tls;
 pub(crate) mod tooled;
+pub(crate) mod workshop;
 
 use std::path::PathBuf;
 

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::super::args::{Global, Serve};
 use super::super::client::{self, Source, exit_of};
 use super::super::failure::Failure;
+use super::super::nearby::Nearby;
 use super::super::serve;
 use super::super::settings::env;
 use super::bridge::{Bridge, NoAnswer};
@@ -33,6 +34,8 @@ pub(super) struct Switch {
     options: Global,
     toolsets: Vec<String>,
     profile: Option<String>,
+    /// The tools of the folder that we were started in: a server that runs has another one.
+    nearby: Option<Nearby>,
     /// Where the tools are at the moment. The lock is held for copying a handle.
     place: Mutex<Option<Arc<Place>>>,
     /// Held while a place is looked for, so that not two servers are started.
@@ -82,7 +85,8 @@ impl Switch {
     pub(super) fn new(global: &Global, toolsets: Vec<String>, profile: Option<String>) -> Result<Self, Failure> {
         let options = Global { profile: profile.clone(), ..global.clone() };
         let (home, url) = (Home::find().ok(), global.url.clone());
-        Ok(Self { home, url, options, toolsets, profile, place: Mutex::default(), turns: Mutex::default() })
+        let nearby = home.as_ref().map(|home| Nearby::new(home, "mcp", &toolsets, &["clarify"], None)).transpose()?;
+        Ok(Self { home, url, options, toolsets, profile, nearby, place: Mutex::default(), turns: Mutex::default() })
     }
 
     /// Whether there are tools, and all that was asked for is known.
@@ -222,24 +226,39 @@ impl Switch {
 
 impl Backend for Switch {
     fn list(&self, request: &Request, peer: &Peer<'_>) -> Result<Value, Fault> {
-        self.ask(request, peer, QUICK, |offer| offer.list(request, peer))
+        let mut told = self.ask(request, peer, QUICK, |offer| offer.list(request, peer))?;
+        if let (Some(nearby), Some(Value::Array(theirs))) = (&self.nearby, told.get_mut("tools")) {
+            let mut ours = nearby.offer().list(request, peer)?;
+            if let Some(Value::Array(ours)) = ours.get_mut("tools") {
+                theirs.retain(|tool| !ours.iter().any(|own| own["name"] == tool["name"]));
+                theirs.append(ours);
+                theirs.sort_by(|a, b| a["name"].as_str().cmp(&b["name"].as_str()));
+            }
+        }
+        Ok(told)
     }
 
     fn call(&self, request: &Request, peer: &Peer<'_>) -> Result<Value, Fault> {
+        let name = request.params.get("name").and_then(Value::as_str).unwrap_or_default();
+        if let Some(nearby) = self.nearby.as_ref().filter(|nearby| nearby.has(name)) {
+            return nearby.offer().call(request, peer);
+        }
         self.ask(request, peer, ANSWER, |offer| offer.call(request, peer))
     }
 
     fn names(&self) -> Option<BTreeSet<String>> {
+        let ours = self.nearby.as_ref().and_then(|nearby| nearby.offer().names()).unwrap_or_default();
         // Nothing is looked for or started only to see whether something has changed.
-        match &*self.known()? {
-            Place::Here(own) => own.offer.names(),
+        let theirs = match &*self.known()? {
+            Place::Here(own) => own.offer.names()?,
             Place::There(bridge) => {
                 let list = Request { id: None, method: "tools/list".to_owned(), params: Map::new() };
                 let told = bridge.ask(&list, &Cancel::new(), Deadline::after(QUICK)).ok()?.outcome().ok()?;
                 let tools = told["tools"].as_array()?.iter();
-                Some(tools.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect())
+                tools.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect()
             }
-        }
+        };
+        Some(theirs.into_iter().chain(ours).collect())
     }
 }
 

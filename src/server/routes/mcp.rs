@@ -42,7 +42,12 @@ pub(super) fn post(call: &Call<'_>, query: McpQuery) -> Result<Reply, Failure> {
 
 fn answered(call: &Call<'_>, query: &McpQuery, asked: Request, id: Id, is_modern: bool) -> Answer {
     let toolsets: Vec<String> = query.toolsets.as_deref().map(names).unwrap_or_default();
-    let offer = match call.front.toolboxes.offer(call.profile.as_deref(), &toolsets) {
+    let (toolboxes, profile) = (&call.front.toolboxes, call.profile.as_deref());
+    let offered = match query.platform.as_deref() {
+        Some(platform) => toolboxes.offer_on(platform, profile, &toolsets),
+        None => toolboxes.offer(profile, &toolsets),
+    };
+    let offer = match offered {
         Ok(offer) => offer,
         Err(problem) => return written(refused(&problem, &id)),
     };

@@ -21,6 +21,8 @@ pub(in crate::server) struct Nothing {}
 pub(in crate::server) struct McpQuery {
     /// Toolsets and tools instead of those that the settings give, separated by commas.
     pub(in crate::server) toolsets: Option<String>,
+    /// The platform whose tools are offered: cli, acp, … By default mcp.
+    pub(in crate::server) platform: Option<String>,
 }
 
 /// `POST /start`.

@@ -1,0 +1,409 @@
+//! The conversation with a server that runs: what is asked of it, what it answers, what it tells by itself.
+//!
+//! Lock order: none of these locks is held while another is taken, and none over input or output.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded, select};
+use parking_lot::{Condvar, Mutex};
+use serde_json::{Map, Value, json};
+
+use super::super::message::{answer, notification};
+use super::super::{Fault, Id, MODERN, Message, Request};
+use crate::sync::{Cancel, Deadline};
+use crate::tools::Progress;
+
+/// Messages that wait to be written.
+const OUTBOX: usize = 64;
+/// Progress that nobody has looked at yet; more is dropped.
+const PROGRESS: usize = 32;
+/// Characters of what a server says of its progress.
+const SAID: usize = 500;
+/// How often a wait that may be cancelled looks whether it is.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Where a request of the modern era says which revision it is of.
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+/// Where it says what its sender can do.
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+/// Where it says who its sender is.
+const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+
+/// What is to be written, for the thread that writes.
+pub(super) struct Outbox(pub(super) Receiver<String>);
+
+/// Why something that was asked has no result.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Failed {
+    /// The server says why.
+    Fault(Fault),
+    /// It has not answered in time.
+    Late,
+    /// Nobody wants it any more.
+    Cancelled,
+    /// The server has ended.
+    Gone,
+}
+
+/// What whoever looks after a server has to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Duty {
+    /// It has ended.
+    Gone,
+    /// It has let a call wait too long; it may hang.
+    Suspect,
+    /// Its tools have changed.
+    List,
+}
+
+#[derive(Debug, Default)]
+struct Signals {
+    gone: bool,
+    suspect: bool,
+    list: bool,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    answer: Sender<Result<Value, Fault>>,
+    progress: Option<Sender<Progress>>,
+}
+
+#[derive(Debug)]
+struct Pending {
+    waiting: HashMap<i64, Waiter>,
+    gone: bool,
+}
+
+/// The conversation. Ends with the server's output, or when it is [abandoned](Self::abandon).
+#[derive(Debug)]
+pub(super) struct Link {
+    name: String,
+    out: Mutex<Option<Sender<String>>>,
+    pending: Mutex<Pending>,
+    next: AtomicI64,
+    modern: Mutex<bool>,
+    signals: Mutex<Signals>,
+    signalled: Condvar,
+    garbage: AtomicU64,
+}
+
+impl Link {
+    pub(super) fn new(name: &str) -> (Arc<Self>, Outbox) {
+        let (out, outbox) = bounded(OUTBOX);
+        let link = Self {
+            name: name.to_owned(),
+            out: Mutex::new(Some(out)),
+            pending: Mutex::new(Pending { waiting: HashMap::new(), gone: false }),
+            next: AtomicI64::new(1),
+            modern: Mutex::new(false),
+            signals: Mutex::default(),
+            signalled: Condvar::new(),
+            garbage: AtomicU64::new(0),
+        };
+        (Arc::new(link), Outbox(outbox))
+    }
+
+    /// From now on each request says what it needs to be understood.
+    pub(super) fn speak_modern(&self) {
+        *self.modern.lock() = true;
+    }
+
+    pub(super) fn is_modern(&self) -> bool {
+        *self.modern.lock()
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        self.pending.lock().gone
+    }
+
+    /// Asks and waits for what it comes to.
+    pub(super) fn ask(&self, method: &str, params: Map<String, Value>, deadline: Deadline) -> Result<Value, Failed> {
+        self.begin(method, params, deadline, false)?.wait(deadline, &|_| {})
+    }
+
+    /// Asks, for an answer to be waited for.
+    pub(super) fn begin(
+        &self,
+        method: &str,
+        mut params: Map<String, Value>,
+        deadline: Deadline,
+        wants_progress: bool,
+    ) -> Result<Asked<'_>, Failed> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let (send, answer) = bounded(1);
+        let (tell, progress) = bounded(PROGRESS);
+        let mut meta = if self.is_modern() || method == "server/discover" { modern_meta() } else { Map::new() };
+        if wants_progress {
+            meta.insert("progressToken".to_owned(), json!(id));
+        }
+        if !meta.is_empty() {
+            params.insert("_meta".to_owned(), Value::Object(meta));
+        }
+        {
+            let mut pending = self.pending.lock();
+            if pending.gone {
+                return Err(Failed::Gone);
+            }
+            pending.waiting.insert(id, Waiter { answer: send, progress: wants_progress.then_some(tell) });
+        }
+        // From here on dropping it takes it off the table.
+        // `initialize` may not be cancelled, and a subscription is to last.
+        let may_be_cancelled = method.starts_with("tools/");
+        let mut asked = Asked { link: self, id, answer, progress, is_sent: false, may_be_cancelled };
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        self.send(&request, deadline)?;
+        asked.is_sent = true;
+        Ok(asked)
+    }
+
+    /// Asks for what it tells by itself. Such a request is answered when it ends; nobody waits for that.
+    pub(super) fn subscribe(&self, params: Map<String, Value>, deadline: Deadline) -> Result<(), Failed> {
+        self.begin("subscriptions/listen", params, deadline, false).map(drop)
+    }
+
+    /// Tells it something.
+    pub(super) fn notify(&self, method: &str, params: Value, deadline: Deadline) -> Result<(), Failed> {
+        self.send(&notification(method, params), deadline)
+    }
+
+    fn send(&self, message: &Value, deadline: Deadline) -> Result<(), Failed> {
+        let Some(out) = self.out.lock().clone() else { return Err(Failed::Gone) };
+        let mut line = format!("{message}\n");
+        loop {
+            match out.send_deadline(line, soon(deadline)) {
+                Ok(()) => return Ok(()),
+                Err(SendTimeoutError::Disconnected(_)) => return Err(Failed::Gone),
+                Err(SendTimeoutError::Timeout(back)) => line = back,
+            }
+            if self.is_gone() {
+                return Err(Failed::Gone);
+            }
+            if deadline.passed() {
+                return Err(late());
+            }
+        }
+    }
+
+    /// What can be written without waiting: answers and cancellations. To a server that reads nothing they say nothing.
+    fn send_now(&self, message: &Value) {
+        let out = self.out.lock().clone();
+        if out.is_none_or(|out| out.try_send(format!("{message}\n")).is_err()) {
+            tracing::debug!(server = self.name, "a message to an MCP server that does not read was dropped");
+        }
+    }
+
+    /// Ends the conversation: nothing more is written, whoever waits fails.
+    pub(super) fn abandon(&self) {
+        let out = self.out.lock().take();
+        drop(out);
+        let waiting = {
+            let mut pending = self.pending.lock();
+            pending.gone = true;
+            std::mem::take(&mut pending.waiting)
+        };
+        drop(waiting);
+        self.signal(|signals| signals.gone = true);
+    }
+
+    /// A call has waited too long.
+    pub(super) fn suspect(&self) {
+        self.signal(|signals| signals.suspect = true);
+    }
+
+    fn signal(&self, set: impl FnOnce(&mut Signals)) {
+        set(&mut self.signals.lock());
+        self.signalled.notify_all();
+    }
+
+    /// Waits for something to do. Tools are listed again no sooner than `lists_from`: a server that tells of changes all
+    /// the time is asked now and then.
+    pub(super) fn duty(&self, lists_from: Instant) -> Duty {
+        let mut signals = self.signals.lock();
+        loop {
+            if signals.gone {
+                return Duty::Gone;
+            }
+            if std::mem::take(&mut signals.suspect) {
+                return Duty::Suspect;
+            }
+            if signals.list && Instant::now() >= lists_from {
+                signals.list = false;
+                return Duty::List;
+            }
+            if signals.list {
+                self.signalled.wait_until(&mut signals, lists_from);
+            } else {
+                self.signalled.wait(&mut signals);
+            }
+        }
+    }
+
+    /// Takes a line of the server's output, or the beginning of one that was too long.
+    pub(super) fn read(&self, line: Result<&[u8], &[u8]>) {
+        let line = match line {
+            Ok(line) => line,
+            Err(beginning) => {
+                self.note_garbage();
+                if beginning.trim_ascii_start().starts_with(b"{") {
+                    self.fail_the_only_one();
+                }
+                return;
+            }
+        };
+        let Ok(text) = std::str::from_utf8(line) else { return self.note_garbage() };
+        if text.trim().is_empty() {
+            return;
+        }
+        match Message::read(text) {
+            Ok(Message::Answer { id, outcome }) => self.answered(&id, outcome),
+            Ok(Message::Request(request)) => match &request.id {
+                Some(id) => self.send_now(&replied(id, &request.method)),
+                None => self.told(&request),
+            },
+            Err(_) => self.note_garbage(),
+        }
+    }
+
+    fn answered(&self, id: &Id, outcome: Result<Value, Fault>) {
+        let Id::Number(id) = id else { return self.note_garbage() };
+        let waiter = self.pending.lock().waiting.remove(id);
+        // Without a waiter it came too late: whoever asked has told that it is not wanted any more.
+        if let Some(waiter) = waiter {
+            let _ = waiter.answer.try_send(outcome);
+        }
+    }
+
+    /// An answer that is too long does not say whose it is, unless there is only one that waits.
+    fn fail_the_only_one(&self) {
+        let only = {
+            let mut pending = self.pending.lock();
+            let only = (pending.waiting.len() == 1).then(|| pending.waiting.keys().next().copied()).flatten();
+            only.and_then(|id| pending.waiting.remove(&id))
+        };
+        if let Some(waiter) = only {
+            let message = format!("its answer is larger than {} MiB", super::lines::LONGEST / 1024 / 1024);
+            let _ = waiter.answer.try_send(Err(Fault::new(Fault::INTERNAL, message)));
+        }
+    }
+
+    fn told(&self, request: &Request) {
+        match request.method.as_str() {
+            "notifications/tools/list_changed" => self.signal(|signals| signals.list = true),
+            "notifications/progress" => self.progressed(&request.params),
+            _ => {}
+        }
+    }
+
+    fn progressed(&self, params: &Map<String, Value>) {
+        let Some(id) = params.get("progressToken").and_then(Value::as_i64) else { return };
+        let pending = self.pending.lock();
+        let Some(tell) = pending.waiting.get(&id).and_then(|waiter| waiter.progress.as_ref()) else { return };
+        let message = params.get("message").and_then(Value::as_str).unwrap_or_default();
+        let _ = tell.try_send(Progress {
+            done: params.get("progress").and_then(Value::as_f64).unwrap_or_default(),
+            total: params.get("total").and_then(Value::as_f64),
+            message: message.chars().take(SAID).collect(),
+        });
+    }
+
+    fn note_garbage(&self) {
+        let count = self.garbage.fetch_add(1, Ordering::Relaxed) + 1;
+        if count.is_power_of_two() {
+            tracing::debug!(server = self.name, count, "an MCP server writes lines that are no messages");
+        }
+    }
+}
+
+/// What was asked. Dropping it before the answer tells the server that it is not wanted any more.
+#[derive(Debug)]
+pub(super) struct Asked<'a> {
+    link: &'a Link,
+    id: i64,
+    answer: Receiver<Result<Value, Fault>>,
+    progress: Receiver<Progress>,
+    is_sent: bool,
+    may_be_cancelled: bool,
+}
+
+impl Asked<'_> {
+    /// Waits for the answer, and hands on how far it has come.
+    pub(super) fn wait(&self, deadline: Deadline, tell: &dyn Fn(Progress)) -> Result<Value, Failed> {
+        // Nobody tells of progress that was not asked for.
+        let never = crossbeam_channel::never();
+        let mut progress = &self.progress;
+        loop {
+            let until = soon(deadline).saturating_duration_since(Instant::now());
+            select! {
+                recv(self.answer) -> answer => {
+                    self.progress.try_iter().for_each(tell);
+                    return match answer {
+                        Ok(outcome) => outcome.map_err(Failed::Fault),
+                        Err(_) => Err(Failed::Gone),
+                    };
+                }
+                recv(progress) -> told => match told {
+                    Ok(told) => tell(told),
+                    Err(_) => progress = &never,
+                },
+                default(until) => {}
+            }
+            if deadline.passed() {
+                return Err(late());
+            }
+        }
+    }
+
+    /// The same for an answer alone. `None`: not yet.
+    pub(super) fn within(&self, deadline: Deadline) -> Option<Result<Value, Failed>> {
+        match self.answer.recv_deadline(deadline.instant()) {
+            Ok(outcome) => Some(outcome.map_err(Failed::Fault)),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Err(Failed::Gone)),
+        }
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        let was_waiting = self.link.pending.lock().waiting.remove(&self.id).is_some();
+        if was_waiting && self.is_sent && self.may_be_cancelled {
+            let params = json!({ "requestId": self.id, "reason": "not wanted any more" });
+            self.link.send_now(&notification("notifications/cancelled", params));
+        }
+    }
+}
+
+/// What a request of the server is answered. Nothing is offered to it.
+fn replied(id: &Id, method: &str) -> Value {
+    match method {
+        "ping" => answer(id, json!({})),
+        other => Fault::new(Fault::NO_METHOD, format!("{other:?} is not offered")).to_value(Some(id)),
+    }
+}
+
+fn modern_meta() -> Map<String, Value> {
+    Map::from_iter([
+        (VERSION.to_owned(), json!(MODERN)),
+        (CLIENT_INFO.to_owned(), info()),
+        (CAPABILITIES.to_owned(), json!({})),
+    ])
+}
+
+/// Who we are.
+pub(super) fn info() -> Value {
+    json!({ "name": "cdpilot", "title": "cdpilot", "version": env!("CARGO_PKG_VERSION") })
+}
+
+fn late() -> Failed {
+    if Cancel::is_current_set() { Failed::Cancelled } else { Failed::Late }
+}
+
+/// Until when to wait before looking whether the wait is still wanted.
+fn soon(deadline: Deadline) -> Instant {
+    let deadline = if Cancel::of_thread().is_some() { deadline.within(LOOK) } else { deadline };
+    deadline.instant()
+}

@@ -1,0 +1,406 @@
+//! One server: started when it is asked for, looked after while it runs, started again when it is asked for after its end.
+//!
+//! Its thread does all of that; whoever needs the server waits for what the thread makes of it. Lock order: the state's
+//! lock is the only one here, and held for looking and changing alone.
+
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use serde_json::{Map, Value, json};
+
+use super::handshake::{self, Era, Problem};
+use super::link::{Duty, Failed, Link};
+use super::listing::{Listed, listed};
+use super::process::Running;
+use super::stderr::Tail;
+use super::{Limits, results};
+use crate::config::McpServer;
+use crate::sync::{Cancel, Deadline, Thread, spawn};
+use crate::tools::{Call, Handler, Outcome, Registry, Source, Tool, ToolError};
+
+/// A pause that is waited for rather than told.
+const SHORT_PAUSE: Duration = Duration::from_secs(1);
+/// One that has run so long has not failed before.
+const STEADY: Duration = Duration::from_secs(60);
+/// How soon tools are listed again after they were.
+const BETWEEN_LISTS: Duration = Duration::from_millis(500);
+/// How often a wait that may be cancelled looks whether it is.
+const LOOK: Duration = Duration::from_millis(100);
+/// Lists are tried so often when names are taken meanwhile.
+const TRIES: usize = 3;
+/// Characters of what is told of a server that is down.
+const LONGEST_WHY: usize = 2_000;
+/// The shortest secret that is covered in what a server writes beside its answers.
+const SHORTEST: usize = 4;
+
+/// How things stand.
+#[derive(Debug, Clone)]
+enum Phase {
+    /// Nobody has asked for it yet.
+    Idle,
+    /// It is being started.
+    Starting,
+    /// It is being ended, before it can be started again.
+    Ending,
+    /// Its tools are registered.
+    Up(Arc<Link>),
+    /// It is started again when it is asked for, no sooner than that.
+    Down { again: Instant, why: String },
+}
+
+#[derive(Debug)]
+struct State {
+    phase: Phase,
+    /// For good.
+    is_over: bool,
+    /// What is to be told when it is over.
+    link: Option<Arc<Link>>,
+    /// Whether its tools are registered: they stay so while it is down.
+    is_listed: bool,
+    /// Ends since it last ran for long.
+    failures: u32,
+    /// It does not bear the probe.
+    is_legacy: bool,
+    thread: Option<Thread>,
+}
+
+/// A server of the settings.
+pub(super) struct Server {
+    name: String,
+    toolset: String,
+    settings: McpServer,
+    limits: Limits,
+    registry: Weak<Registry>,
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Its tools refer to it.
+    me: Weak<Server>,
+}
+
+impl std::fmt::Debug for Server {
+    // Its settings hold secrets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Why a start came to nothing.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("there is no program {0:?}; install it, or name it with its path")]
+    NoProgram(String),
+    #[error("{0:?} cannot be started: {1}")]
+    Spawn(String, std::io::Error),
+    #[error("{0}")]
+    Handshake(#[from] Problem),
+    #[error("cdpilot is ending")]
+    Over,
+}
+
+impl Server {
+    pub(super) fn new(name: &str, settings: McpServer, registry: &Arc<Registry>, limits: Limits) -> Arc<Self> {
+        let state = State {
+            phase: Phase::Idle,
+            is_over: false,
+            link: None,
+            is_listed: false,
+            failures: 0,
+            is_legacy: false,
+            thread: None,
+        };
+        Arc::new_cyclic(|me| Self {
+            name: name.to_owned(),
+            toolset: super::toolset(name),
+            settings,
+            limits,
+            registry: Arc::downgrade(registry),
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            me: Weak::clone(me),
+        })
+    }
+
+    pub(super) fn registry(&self) -> Option<Arc<Registry>> {
+        self.registry.upgrade()
+    }
+
+    /// Ends it for good. The thread that does so is to be waited for.
+    pub(super) fn end(&self) -> Option<Thread> {
+        let (link, thread) = {
+            let mut state = self.state.lock();
+            state.is_over = true;
+            (state.link.take(), state.thread.take())
+        };
+        self.changed.notify_all();
+        if let Some(link) = link {
+            link.abandon();
+        }
+        thread
+    }
+
+    /// The conversation with it; it is started for that where it does not run.
+    fn link(&self, deadline: Deadline) -> Result<Arc<Link>, ToolError> {
+        let mut has_waited = false;
+        let mut state = self.state.lock();
+        loop {
+            let until = match &state.phase {
+                _ if state.is_over => return Err(self.down("is not used any more: cdpilot is ending")),
+                // One that has ended is noticed at once.
+                Phase::Up(link) if !link.is_gone() => return Ok(Arc::clone(link)),
+                Phase::Up(_) | Phase::Ending => deadline.instant(),
+                Phase::Starting => {
+                    has_waited = true;
+                    deadline.instant()
+                }
+                Phase::Down { again, why } => {
+                    let left = again.saturating_duration_since(Instant::now());
+                    if !left.is_zero() && (has_waited || left > SHORT_PAUSE) {
+                        let seconds = left.as_secs_f64().ceil();
+                        return Err(
+                            self.down(&format!("{why}. It can be started again in {seconds} s: call again then"))
+                        );
+                    }
+                    if left.is_zero() {
+                        state = self.begin(state)?;
+                        continue;
+                    }
+                    (*again).min(deadline.instant())
+                }
+                Phase::Idle => {
+                    state = self.begin(state)?;
+                    continue;
+                }
+            };
+            if deadline.passed() {
+                let message = format!("the MCP server {} is still being started; call again in a moment", self.name);
+                let code = if Cancel::is_current_set() { "CANCELLED" } else { "TIMEOUT" };
+                return Err(ToolError::new(code, message));
+            }
+            let look = Cancel::of_thread().map_or(until, |_| until.min(Instant::now() + LOOK));
+            self.changed.wait_until(&mut state, look);
+        }
+    }
+
+    /// Starts its thread.
+    fn begin<'a>(
+        &'a self,
+        mut state: parking_lot::MutexGuard<'a, State>,
+    ) -> Result<parking_lot::MutexGuard<'a, State>, ToolError> {
+        let Some(me) = self.me.upgrade() else { return Err(self.down("is not used any more")) };
+        state.phase = Phase::Starting;
+        let old = state.thread.take();
+        // The old one has said its last word: that the server may be started again.
+        match spawn(format!("mcp-{}", self.thread_name()), move || me.run()) {
+            Ok(thread) => state.thread = Some(thread),
+            Err(problem) => {
+                state.phase = Phase::Idle;
+                return Err(self.down(&format!("cannot be started: {problem}")));
+            }
+        }
+        parking_lot::MutexGuard::unlocked(&mut state, || drop(old));
+        Ok(state)
+    }
+
+    fn thread_name(&self) -> String {
+        self.name.chars().filter(|c| !c.is_control()).collect()
+    }
+
+    fn down(&self, how: &str) -> ToolError {
+        ToolError::new("MCP_SERVER_DOWN", format!("the MCP server {} {how}", self.name))
+    }
+
+    /// What its thread does.
+    fn run(&self) {
+        let begun = Instant::now();
+        let tail = Arc::new(Tail::new(&self.name, self.cover()));
+        let why = match self.start(&tail) {
+            Ok(running) => {
+                let link = Arc::clone(&running.link);
+                self.change(|state| {
+                    state.is_listed = true;
+                    state.phase = Phase::Up(link);
+                });
+                let why = self.attend(&running.link);
+                self.change(|state| state.phase = Phase::Ending);
+                running.end(self.limits.patience);
+                why
+            }
+            Err(failure) => format!("cannot be started: {failure}"),
+        };
+        let last_words = tail.quote();
+        let why = if last_words.is_empty() { why } else { format!("{why}; it wrote: {last_words}") };
+        let why: String = self.cover()(&why).chars().take(LONGEST_WHY).collect();
+        if !self.state.lock().is_over {
+            tracing::warn!(server = self.name, "an MCP server {why}");
+        }
+        self.change(|state| {
+            state.link = None;
+            if begun.elapsed() > STEADY {
+                state.failures = 0;
+            }
+            let doubled = 2_u32.saturating_pow(state.failures.min(16));
+            let pause = self.limits.first_pause.saturating_mul(doubled).min(self.limits.longest_pause);
+            state.failures = state.failures.saturating_add(1);
+            state.phase = Phase::Down { again: Instant::now() + pause, why };
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state.lock());
+        self.changed.notify_all();
+    }
+
+    /// Starts it: the process, the first words, its tools. One that ends after the probe is started once more without.
+    fn start(&self, tail: &Arc<Tail>) -> Result<Running, Failure> {
+        let deadline = Deadline::after(self.limits.start);
+        let mut probe = !self.state.lock().is_legacy;
+        loop {
+            let running = Running::start(&self.thread_name(), &self.settings, Arc::clone(tail))
+                .map_err(|problem| self.not_started(problem))?;
+            {
+                let mut state = self.state.lock();
+                if state.is_over {
+                    return Err(Failure::Over);
+                }
+                state.link = Some(Arc::clone(&running.link));
+            }
+            let greeted = handshake::shake(&running.link, probe, deadline, &self.limits);
+            let listed = greeted.and_then(|era| self.list(&running.link, deadline).map(|()| era));
+            self.state.lock().is_legacy = listed == Ok(Era::Legacy);
+            match listed {
+                Ok(_) => return Ok(running),
+                Err(problem) => {
+                    // What it has written by then says why.
+                    running.end(self.limits.patience);
+                    if problem != Problem::Gone || !probe {
+                        return Err(problem.into());
+                    }
+                    probe = false;
+                    tail.forget();
+                }
+            }
+        }
+    }
+
+    fn not_started(&self, problem: std::io::Error) -> Failure {
+        let command = self.settings.command.clone();
+        if problem.kind() == std::io::ErrorKind::NotFound {
+            return Failure::NoProgram(command);
+        }
+        Failure::Spawn(command, problem)
+    }
+
+    /// Looks after it until it has to be ended. Why.
+    fn attend(&self, link: &Link) -> String {
+        let mut lists_from = Instant::now();
+        loop {
+            match link.duty(lists_from) {
+                Duty::Gone => return "has ended".to_owned(),
+                Duty::Suspect => {
+                    let method = if link.is_modern() { "server/discover" } else { "ping" };
+                    let asked = link.ask(method, Map::new(), Deadline::after(self.limits.alive));
+                    if matches!(asked, Err(Failed::Late)) {
+                        return "has answered nothing any more and was ended".to_owned();
+                    }
+                }
+                Duty::List => {
+                    if let Err(problem) = self.list(link, Deadline::after(self.limits.start)) {
+                        tracing::warn!(server = self.name, %problem, "the tools of an MCP server cannot be listed again");
+                    }
+                    lists_from = Instant::now() + BETWEEN_LISTS;
+                }
+            }
+        }
+    }
+
+    /// Registers the tools that it has at the moment, and no others.
+    fn list(&self, link: &Link, deadline: Deadline) -> Result<(), Problem> {
+        let told = handshake::list(link, deadline)?;
+        let Some(registry) = self.registry() else { return Ok(()) };
+        for _ in 0..TRIES {
+            let tools = listed(&self.name, &told, &self.settings.tools, &registry);
+            let tools = tools.into_iter().map(|tool| self.tool(tool)).collect();
+            // A name may have been taken meanwhile: another server lists its tools too.
+            let refused = registry.replace(&self.toolset, tools);
+            if refused.is_empty() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn tool(&self, tool: Listed) -> Tool {
+        let handler = Arc::new(OfServer { server: Weak::clone(&self.me), own: tool.own });
+        Tool::new(&tool.name, &tool.description, tool.schema, handler)
+    }
+
+    /// Covers what its settings give it in its environment, and whatever is covered in results.
+    fn cover(&self) -> super::stderr::Cover {
+        let mut given: Vec<String> = self.settings.env.values().filter(|v| v.len() >= SHORTEST).cloned().collect();
+        // The longest first: one may be part of another.
+        given.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        let registry = Weak::clone(&self.registry);
+        Box::new(move |text| {
+            let text = given.iter().fold(text.to_owned(), |text, value| text.replace(value.as_str(), "[secret]"));
+            registry.upgrade().map_or(text.clone(), |registry| registry.cover(&text))
+        })
+    }
+
+    fn call(&self, own: &str, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
+        let deadline = call.deadline.within(self.limits.call);
+        let link = self.link(deadline)?;
+        let params =
+            Map::from_iter([("name".to_owned(), json!(own)), ("arguments".to_owned(), Value::Object(arguments))]);
+        let asked = link.begin("tools/call", params, deadline, true);
+        let answered = asked.and_then(|asked| asked.wait(deadline, call.progress));
+        let name = &self.name;
+        let failed = |code, message| Err(ToolError::new(code, message));
+        match answered {
+            Ok(result) => results::outcome(result),
+            Err(Failed::Fault(fault)) => Err(results::refused(&fault)),
+            Err(Failed::Cancelled) => failed("CANCELLED", format!("the call to the MCP server {name} was given up")),
+            Err(Failed::Late) => {
+                link.suspect();
+                let message = format!("the MCP server {name} has not answered in time; whether it was done is unknown");
+                failed("TIMEOUT", message)
+            }
+            Err(Failed::Gone) => {
+                let message = format!(
+                    "the MCP server {name} ended before it had answered; whether it was done is unknown. \
+                     The next call starts it again"
+                );
+                failed("MCP_SERVER_GONE", message)
+            }
+        }
+    }
+}
+
+impl Source for Server {
+    fn toolset(&self) -> &str {
+        &self.toolset
+    }
+
+    /// Tools that have been listed once stay so while the server is down: a call starts it again.
+    fn load(&self, deadline: Deadline) -> Result<(), ToolError> {
+        if self.state.lock().is_listed {
+            return Ok(());
+        }
+        self.link(deadline).map(drop)
+    }
+}
+
+/// A tool of a server, as the server calls it.
+struct OfServer {
+    server: Weak<Server>,
+    own: String,
+}
+
+impl Handler for OfServer {
+    fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
+        match self.server.upgrade() {
+            Some(server) => server.call(&self.own, call, arguments),
+            None => Err(ToolError::new("MCP_SERVER_DOWN", "its MCP server is not used any more")),
+        }
+    }
+}

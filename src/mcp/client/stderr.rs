@@ -1,0 +1,122 @@
+//! What a server writes to its standard error: logged within bounds, the last lines kept for whoever is told that it
+//! cannot be started. What its settings give it in its environment is covered in all of it.
+
+use std::collections::VecDeque;
+
+use parking_lot::Mutex;
+
+/// Bytes of a line that are looked at; a longer one is cut.
+const LONGEST: usize = 4096;
+/// Characters of a line that are shown.
+const SHOWN: usize = 300;
+/// Lines that are kept.
+const KEPT: usize = 5;
+/// Lines that are logged of one process.
+const LOGGED: usize = 500;
+
+/// Covers what must not be shown.
+pub(super) type Cover = Box<dyn Fn(&str) -> String + Send + Sync>;
+
+/// The last lines, shared between the thread that reads and whoever asks.
+pub(super) struct Tail {
+    name: String,
+    cover: Cover,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    line: Vec<u8>,
+    kept: VecDeque<String>,
+    logged: usize,
+}
+
+impl std::fmt::Debug for Tail {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tail").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Tail {
+    pub(super) fn new(name: &str, cover: Cover) -> Self {
+        Self { name: name.to_owned(), cover, state: Mutex::default() }
+    }
+
+    /// Takes what was read.
+    pub(super) fn push(&self, bytes: &[u8]) {
+        let mut whole = Vec::new();
+        {
+            let mut state = self.state.lock();
+            for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+                let room = LONGEST.saturating_sub(state.line.len());
+                state.line.extend(part.iter().take(room));
+                if part.ends_with(b"\n") {
+                    whole.push(std::mem::take(&mut state.line));
+                }
+            }
+        }
+        whole.iter().for_each(|line| self.note(line));
+    }
+
+    /// There is no more.
+    pub(super) fn end(&self) {
+        let last = std::mem::take(&mut self.state.lock().line);
+        self.note(&last);
+    }
+
+    fn note(&self, line: &[u8]) {
+        // Covered before it is cut: what is left of a secret that was cut through would not be found.
+        let covered = (self.cover)(String::from_utf8_lossy(line).trim_end());
+        let shown: String = covered.chars().filter(|c| !c.is_control() || *c == '\t').take(SHOWN).collect();
+        if shown.trim().is_empty() {
+            return;
+        }
+        let logged = {
+            let mut state = self.state.lock();
+            state.kept.push_back(shown.clone());
+            while state.kept.len() > KEPT {
+                state.kept.pop_front();
+            }
+            state.logged += 1;
+            state.logged
+        };
+        match logged.cmp(&LOGGED) {
+            std::cmp::Ordering::Less => tracing::debug!(server = self.name, "{shown}"),
+            std::cmp::Ordering::Equal => tracing::debug!(server = self.name, "no more of what it writes is logged"),
+            std::cmp::Ordering::Greater => {}
+        }
+    }
+
+    /// Forgets the lines: those of another start follow.
+    pub(super) fn forget(&self) {
+        self.state.lock().kept.clear();
+    }
+
+    /// The last lines, in one.
+    pub(super) fn quote(&self) -> String {
+        let state = self.state.lock();
+        state.kept.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" | ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_kept_without_secrets() {
+        let tail = Tail::new("x", Box::new(|line| line.replace("hunter22", "[secret]")));
+        for number in 0..20 {
+            tail.push(format!("line {number}\n").as_bytes());
+        }
+        tail.push(b"\n\x1b[31mkey hun");
+        tail.push(b"ter22 is wrong");
+        assert_eq!(tail.quote(), "line 15 | line 16 | line 17 | line 18 | line 19");
+        tail.end();
+        assert_eq!(tail.quote(), "line 16 | line 17 | line 18 | line 19 | [31mkey [secret] is wrong");
+        tail.push(&[b'a'; 10_000]);
+        tail.push(b"\n");
+        assert!(tail.quote().ends_with(&"a".repeat(SHOWN)));
+        assert!(tail.quote().len() < KEPT * (SHOWN + 10));
+    }
+}

@@ -1,0 +1,386 @@
+//! Our client and servers that do what real ones do only now and then.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cdpilot::config::McpServer;
+use cdpilot::mcp::client::{Limits, Servers};
+use cdpilot::sync::{Cancel, Deadline, pause, spawn};
+use cdpilot::tools::sets::{Enabled, Toolsets};
+use cdpilot::tools::{Call, Registry, ToolError};
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+use crate::support::fake_mcp::{noted, play, server};
+use crate::support::leaks::{Baseline, alone, rerun};
+
+/// The test that plays the servers of all of them.
+const STAGE: &str = "tools_of_a_server_are_listed_and_called";
+
+fn soon() -> Deadline {
+    Deadline::after_secs(30)
+}
+
+/// Nothing that a test waits for is long; a server that answers is never taken for one that does not.
+fn limits() -> Limits {
+    Limits { probe: Duration::from_secs(20), first_pause: Duration::from_millis(20), ..Limits::default() }
+}
+
+/// A home's servers, and the folder in which they note what they do.
+struct Staged {
+    // Field order: the servers end before their folder goes.
+    servers: Servers,
+    registry: Arc<Registry>,
+    folder: TempDir,
+}
+
+impl Staged {
+    fn new(behaviour: &str) -> Self {
+        Self::with(behaviour, limits(), |_| {})
+    }
+
+    fn with(behaviour: &str, limits: Limits, change: impl FnOnce(&mut McpServer)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut fake = server(module_path!(), STAGE, behaviour, folder.path());
+        change(&mut fake);
+        let registry = Arc::new(Registry::new());
+        let servers = Servers::of(&BTreeMap::from([("fake".to_owned(), fake)]), &registry, limits);
+        Self { servers, registry, folder }
+    }
+
+    /// The same, its tools listed.
+    fn listed(behaviour: &str) -> Self {
+        let staged = Self::new(behaviour);
+        staged.load(soon()).unwrap();
+        staged
+    }
+
+    fn load(&self, deadline: Deadline) -> Result<(), ToolError> {
+        let failed = self.registry.load(&BTreeSet::from(["mcp-fake".to_owned()]), deadline);
+        failed.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    fn call_by(&self, name: &str, text: &str, deadline: Deadline, cancel: &Cancel) -> Result<String, ToolError> {
+        call(&self.registry, name, text, deadline, cancel)
+    }
+
+    fn call(&self, name: &str, text: &str) -> Result<String, ToolError> {
+        self.call_by(name, text, soon(), &Cancel::new())
+    }
+
+    fn names(&self) -> BTreeSet<String> {
+        self.registry.all().iter().map(|(name, _)| name.to_string()).collect()
+    }
+
+    fn noted(&self, what: &str) -> Vec<String> {
+        noted(self.folder.path(), what)
+    }
+
+    fn starts(&self) -> usize {
+        self.noted("started").len()
+    }
+
+    /// Waits until something is noted.
+    fn until_noted(&self, what: &str) {
+        until(what, || !self.noted(what).is_empty());
+    }
+}
+
+fn call(registry: &Registry, name: &str, text: &str, deadline: Deadline, cancel: &Cancel) -> Result<String, ToolError> {
+    let arguments = Map::from_iter([("text".to_owned(), json!(text))]);
+    let call = Call { deadline, cancel, progress: &|_| {} };
+    let outcome = registry.call(name, &call, arguments)?;
+    Ok(outcome.fields["text"].as_str().unwrap().to_owned())
+}
+
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = soon();
+    while !holds() {
+        assert!(!deadline.passed(), "not in time: {what}");
+        pause(Duration::from_millis(5)); // another process does it
+    }
+}
+
+#[test]
+fn tools_of_a_server_are_listed_and_called() {
+    if play() {
+        return;
+    }
+    let staged = Staged::new("");
+    let toolsets = Toolsets::new(Arc::clone(&staged.registry), BTreeMap::new());
+    assert!(toolsets.is_known("mcp-fake") && toolsets.is_known("fake"));
+    assert_eq!((staged.starts(), staged.names()), (0, BTreeSet::new()), "nothing is started before it is asked for");
+    let enabled = Enabled { toolsets: vec!["fake".to_owned()], off: BTreeSet::new() };
+    assert_eq!(enabled.load(&toolsets, &staged.registry, soon()), []);
+    let names: BTreeSet<String> =
+        enabled.tools(&toolsets, &staged.registry).iter().map(|tool| tool.name.to_string()).collect();
+    assert!(names.contains("say") && names.contains("hang"), "{names:?}");
+    assert_eq!(staged.call("say", "hello").unwrap(), "say: hello");
+    assert_eq!(enabled.load(&toolsets, &staged.registry, soon()), []);
+    assert_eq!(staged.starts(), 1, "{:?}", staged.noted(""));
+    let heard = staged.noted("heard");
+    let expected = ["server/discover modern", "initialize", "notifications/initialized", "tools/list", "tools/call"];
+    assert_eq!(heard, expected.map(|method| format!("heard {method}")), "probed as the newer revision asks");
+    let Staged { servers, registry, folder: _folder } = staged;
+    drop(servers);
+    assert!(registry.all().is_empty() && registry.sources().is_empty());
+}
+
+#[test]
+fn a_crash_costs_the_calls_under_way_and_nothing_else() {
+    let staged = Staged::listed("");
+    let registry = Arc::clone(&staged.registry);
+    let (send, other) = crossbeam_channel::bounded(1);
+    let waiting = spawn("test-waits", move || {
+        let _ = send.send(call(&registry, "hang", "", soon(), &Cancel::new()));
+    });
+    staged.until_noted("hangs");
+    let generation = staged.registry.generation();
+    assert_eq!(staged.call("crash", "").unwrap_err().code, "MCP_SERVER_GONE");
+    assert_eq!(other.recv_deadline(soon().instant()).unwrap().unwrap_err().code, "MCP_SERVER_GONE");
+    drop(waiting);
+    assert_eq!(staged.call("say", "again").unwrap(), "say: again");
+    assert_eq!(staged.starts(), 2);
+    assert_eq!(staged.registry.generation(), generation, "its tools were there all the time");
+}
+
+#[test]
+fn a_call_that_takes_too_long_is_cancelled_and_the_server_goes_on() {
+    let staged = Staged::listed("");
+    let late = staged.call_by("hang", "", Deadline::after_millis(300), &Cancel::new()).unwrap_err();
+    assert_eq!(late.code, "TIMEOUT", "{late:?}");
+    staged.until_noted("cancelled");
+    let cancel = Cancel::new();
+    let (flag, folder) = (cancel.clone(), staged.folder.path().to_owned());
+    let gives_up = spawn("test-gives-up", move || {
+        until("the second call", || noted(&folder, "hangs").len() == 2);
+        flag.set();
+    });
+    assert_eq!(staged.call_by("hang", "", soon(), &cancel).unwrap_err().code, "CANCELLED");
+    drop(gives_up);
+    until("both are cancelled", || staged.noted("cancelled").len() == 2);
+    assert_eq!(staged.call("say", "on").unwrap(), "say: on");
+    assert_eq!(staged.starts(), 1, "one that answers is not ended");
+}
+
+#[test]
+fn a_server_that_reads_no_more_is_ended_and_started_again() {
+    let limits = Limits { alive: Duration::from_millis(200), patience: Duration::from_millis(100), ..limits() };
+    let staged = Staged::with("", limits, |_| {});
+    staged.load(soon()).unwrap();
+    let late = staged.call_by("stop-reading", "", Deadline::after_millis(300), &Cancel::new()).unwrap_err();
+    assert_eq!(late.code, "TIMEOUT", "{late:?}");
+    // Whether this one is still sent to the old one or already to the new one, nobody can say.
+    until("it answers again", || staged.call_by("say", "x", Deadline::after_secs(5), &Cancel::new()).is_ok());
+    assert!(staged.starts() >= 2);
+}
+
+#[test]
+fn what_does_not_fit_a_full_pipe_does_not_hold_the_caller() {
+    let limits = Limits { alive: Duration::from_millis(200), patience: Duration::from_millis(100), ..limits() };
+    let staged = Staged::with("", limits, |_| {});
+    staged.load(soon()).unwrap();
+    let cancel = Cancel::new();
+    let _ = staged.call_by("stop-reading", "", Deadline::after_millis(1), &cancel);
+    let large = "x".repeat(1024 * 1024);
+    let late = staged.call_by("say", &large, Deadline::after_millis(300), &cancel).unwrap_err();
+    assert!(["TIMEOUT", "MCP_SERVER_GONE"].contains(&late.code), "{late:?}");
+    until("it answers again", || staged.call_by("say", &large, Deadline::after_secs(5), &cancel).is_ok());
+}
+
+#[test]
+fn nonsense_and_lines_without_an_end_are_passed_over() {
+    let staged = Staged::listed("");
+    assert_eq!(staged.call("nonsense", "").unwrap(), "still sane");
+    assert_eq!(staged.call("giant", "").unwrap(), "after a giant line");
+    let huge = staged.call("huge", "").unwrap_err();
+    assert!(huge.code == "MCP_TOOL_ERROR" && huge.message.contains("16 MiB"), "{huge:?}");
+    assert_eq!(staged.call("say", "on").unwrap(), "say: on");
+    assert_eq!(staged.starts(), 1);
+}
+
+#[test]
+fn tools_come_and_go_while_the_server_runs() {
+    for behaviour in ["", "modern"] {
+        let staged = Staged::listed(behaviour);
+        let before = staged.registry.generation();
+        staged.call("grow", "fresh").unwrap();
+        until("the new tool", || staged.names().contains("fresh"));
+        assert!(staged.registry.generation() > before);
+        assert_eq!(staged.call("fresh", "tool").unwrap(), "fresh: tool");
+        staged.call("shrink", "fresh").unwrap();
+        until("it is gone", || !staged.names().contains("fresh"));
+        assert_eq!(staged.call("fresh", "").unwrap_err().code, "UNKNOWN_TOOL");
+        assert!(staged.names().contains("say"));
+    }
+}
+
+#[test]
+fn all_pages_are_read_but_not_for_ever() {
+    let paged = Staged::listed("pages");
+    assert_eq!(paged.names(), Staged::listed("").names());
+    let endless = Staged::listed("pages endless");
+    assert_eq!(endless.names(), paged.names());
+    assert!(endless.noted("heard tools/list").len() < 200);
+}
+
+#[test]
+fn names_of_others_are_not_taken_and_only_what_is_let_in_comes() {
+    let staged = Staged::with("tool:browser_click tool:read_file tool:with.dot", limits(), |server| {
+        let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        server.tools.include = list(&["browser_click", "read_file", "with.dot", "say"]);
+        server.tools.exclude = list(&["say"]);
+    });
+    staged.load(soon()).unwrap();
+    let expected = ["fake_browser_click", "fake_read_file", "say", "with_dot"].map(ToOwned::to_owned);
+    assert_eq!(staged.names(), BTreeSet::from(expected));
+    // Called by its own name there.
+    assert_eq!(staged.call("fake_browser_click", "x").unwrap(), "browser_click: x");
+    assert_eq!(staged.call("with_dot", "x").unwrap(), "with.dot: x");
+    assert_eq!(staged.call("browser_click", "").unwrap_err().code, "UNKNOWN_TOOL");
+}
+
+#[test]
+fn a_slow_start_goes_on_behind_and_holds_up_nobody() {
+    let staged = Staged::new("slow");
+    let (quick, folder) = (tempfile::tempdir().unwrap(), staged.folder.path());
+    let other = BTreeMap::from([("quick".to_owned(), server(module_path!(), STAGE, "", quick.path()))]);
+    let _servers = Servers::of(&other, &staged.registry, limits());
+    let both = BTreeSet::from(["mcp-fake".to_owned(), "mcp-quick".to_owned()]);
+    let failed = staged.registry.load(&both, Deadline::after_secs(2));
+    // The quick one may be late on a machine that has other things to do; the slow one cannot be there.
+    let slow = failed.iter().find(|(toolset, _)| toolset == "mcp-fake").unwrap();
+    assert_eq!(slow.1.code, "TIMEOUT", "{slow:?}");
+    assert!(staged.registry.load(&BTreeSet::from(["mcp-quick".to_owned()]), soon()).is_empty());
+    std::fs::write(folder.join("go"), "").unwrap();
+    staged.load(soon()).unwrap();
+    assert_eq!(staged.starts(), 1, "the start that was given up waiting for went on");
+    // The quick one came first and has the bare names.
+    assert_eq!(staged.call("fake_say", "x").unwrap(), "say: x");
+}
+
+#[test]
+fn a_start_that_hangs_is_given_up() {
+    let limits = Limits {
+        start: Duration::from_millis(500),
+        patience: Duration::from_millis(50),
+        first_pause: Duration::from_secs(600),
+        ..limits()
+    };
+    let staged = Staged::with("deaf", limits, |_| {});
+    let failed = staged.load(soon()).unwrap_err();
+    assert_eq!(failed.code, "MCP_SERVER_DOWN", "{failed:?}");
+    assert!(failed.message.contains("did not answer"), "{failed:?}");
+}
+
+#[test]
+fn one_that_cannot_be_started_says_why_without_secrets() {
+    let limits = Limits { first_pause: Duration::from_secs(600), ..limits() };
+    let staged = Staged::with("broken", limits.clone(), |server| {
+        server.env.insert("FAKE_KEY".to_owned(), "open sesame".to_owned());
+    });
+    let failed = staged.load(soon()).unwrap_err();
+    assert_eq!(failed.code, "MCP_SERVER_DOWN");
+    assert!(failed.message.contains("the key [secret] is not accepted"), "{failed:?}");
+    assert!(failed.message.contains("started again in 60") && !failed.message.contains("sesame"), "{failed:?}");
+    let starts = staged.starts();
+    assert_eq!(staged.load(soon()).unwrap_err().code, "MCP_SERVER_DOWN");
+    assert_eq!(staged.starts(), starts, "not before its time");
+
+    let staged = Staged::with("", limits, |server| server.command = "no-such-program-anywhere".to_owned());
+    let failed = staged.load(soon()).unwrap_err();
+    assert!(failed.message.contains("no program \"no-such-program-anywhere\""), "{failed:?}");
+}
+
+#[test]
+fn servers_of_all_eras_are_understood() {
+    let heard = |staged: &Staged| {
+        staged.call("say", "").unwrap();
+        staged.noted("heard").iter().map(|line| line.trim_start_matches("heard ").to_owned()).collect::<Vec<_>>()
+    };
+    let legacy = ["initialize", "notifications/initialized", "tools/list", "tools/call"];
+    let modern = ["server/discover modern", "subscriptions/listen modern", "tools/list modern", "tools/call modern"];
+    assert_eq!(heard(&Staged::listed("modern")), modern);
+    let silent = Staged::with("silent", Limits { probe: Duration::from_millis(200), ..limits() }, |_| {});
+    silent.load(soon()).unwrap();
+    assert_eq!(heard(&silent)[1..], legacy);
+    // Known for what it is, it is not probed again.
+    assert_eq!(silent.call("crash", "").unwrap_err().code, "MCP_SERVER_GONE");
+    assert_eq!(heard(&silent).iter().filter(|line| line.contains("discover")).count(), 1);
+    let touchy = Staged::listed("touchy");
+    assert_eq!(heard(&touchy)[1..], legacy, "one that ends at the probe is started without");
+    assert_eq!(touchy.starts(), 2);
+    let failed = Staged::new("future").load(soon()).unwrap_err();
+    assert!(failed.message.contains("2099-01-01") && failed.message.contains("2025-11-25"), "{failed:?}");
+}
+
+#[test]
+fn what_a_server_asks_is_answered() {
+    let staged = Staged::listed("");
+    let told = |method: &str| serde_json::from_str::<Value>(&staged.call("ask", method).unwrap()).unwrap();
+    assert_eq!(told("ping"), json!({ "result": {}, "error": null }));
+    for method in ["roots/list", "sampling/createMessage", "elicitation/create"] {
+        assert_eq!(told(method)["error"]["code"], -32601, "{method}");
+    }
+}
+
+#[test]
+fn a_server_gets_little_of_our_environment() {
+    let staged = Staged::with("", limits(), |server| drop(server.env.insert("MINE".to_owned(), "1".to_owned())));
+    staged.load(soon()).unwrap();
+    let names = staged.call("env", "").unwrap();
+    let names: BTreeSet<&str> = names.split_whitespace().collect();
+    assert!(names.contains("MINE") && names.contains("PATH"), "{names:?}");
+    // Cargo gives its tests some.
+    assert!(!names.iter().any(|name| name.starts_with("CDPILOT_") || name.starts_with("CARGO")), "{names:?}");
+}
+
+#[test]
+fn nothing_of_a_server_is_left_over() {
+    alone(module_path!(), "nothing_of_a_server_is_left_over", || {
+        let baseline = Baseline::now();
+        for behaviour in ["", "stubborn", "slow", "deaf"] {
+            let limits = Limits { patience: Duration::from_millis(100), ..limits() };
+            let staged = Staged::with(behaviour, limits, |_| {});
+            if ["slow", "deaf"].contains(&behaviour) {
+                let _ = staged.load(Deadline::after_millis(200));
+            } else {
+                staged.load(soon()).unwrap();
+                assert_eq!(staged.call("crash", "").unwrap_err().code, "MCP_SERVER_GONE");
+                staged.call("say", "").unwrap();
+            }
+            drop(staged);
+        }
+        baseline.assert_back(soon());
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_does_not_outlive_us() {
+    const NAME: &str = "a_server_does_not_outlive_us";
+    const DOOMED: &str = "FAKE_MCP_DOOMED";
+    if let Some(folder) = std::env::var_os(DOOMED) {
+        let fake = server(module_path!(), STAGE, "stubborn", Path::new(&folder));
+        let registry = Arc::new(Registry::new());
+        let _servers = Servers::of(&BTreeMap::from([("fake".to_owned(), fake)]), &registry, limits());
+        let failed = registry.load(&BTreeSet::from(["mcp-fake".to_owned()]), soon());
+        assert_eq!(failed, []);
+        return pause(Duration::from_secs(60)); // until it is killed
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut doomed = rerun(module_path!(), NAME).env(DOOMED, folder.path()).spawn().unwrap();
+    until("it is listed", || !noted(folder.path(), "heard tools/list").is_empty());
+    let started = noted(folder.path(), "started");
+    let id = started[0].trim_start_matches("started ").to_owned();
+    let runs = || {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+    };
+    assert!(runs());
+    doomed.kill().unwrap();
+    doomed.wait().unwrap();
+    until("it has ended", || !runs());
+}
