@@ -1,12 +1,13 @@
 //! What is answered to requests of the Model Context Protocol, of both eras.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cdpilot::mcp::server::{Offer, Peer};
 use cdpilot::mcp::{LEGACY, MODERN, Message};
-use cdpilot::sync::Cancel;
-use cdpilot::tools::sets::Enabled;
+use cdpilot::sync::{Cancel, Deadline};
+use cdpilot::tools::sets::{Enabled, Toolsets};
+use cdpilot::tools::{Outcome, Registry, Source, Tool, ToolError};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -111,4 +112,46 @@ fn the_default_tools_are_few_and_small() {
     let bytes = list.to_string().len();
     println!("tools/list: {} tools, {bytes} bytes", tools.len());
     assert!(bytes <= 8192, "{bytes} bytes");
+}
+
+/// Tools that come from elsewhere when they are asked for, or never do.
+struct Elsewhere {
+    toolset: &'static str,
+    registry: Arc<Registry>,
+    fails: bool,
+}
+
+impl Source for Elsewhere {
+    fn toolset(&self) -> &str {
+        self.toolset
+    }
+
+    fn load(&self, _: Deadline) -> Result<(), ToolError> {
+        if self.fails {
+            return Err(ToolError::new("TIMEOUT", "it does not come"));
+        }
+        let tool = Tool::of("there_is", "Is there.", |_, _: BTreeMap<String, String>| Ok(Outcome::default()));
+        self.registry.register(self.toolset, tool).map_err(|problem| ToolError::new("INTERNAL", problem.to_string()))
+    }
+}
+
+#[test]
+fn tools_from_elsewhere_come_when_they_are_asked_for() {
+    let ask_for = |toolsets: &[&str], message: Value| {
+        let registry = Arc::new(Registry::new());
+        for (toolset, fails) in [("mcp-there", false), ("mcp-broken", true)] {
+            registry.add_source(Arc::new(Elsewhere { toolset, registry: Arc::clone(&registry), fails }));
+        }
+        let toolsets = toolsets.iter().map(|name| (*name).to_owned()).collect();
+        let enabled = Enabled { toolsets, off: BTreeSet::new() };
+        let sets = Toolsets::new(Arc::clone(&registry), BTreeMap::new());
+        ask(&Offer::new(registry, sets, enabled, ""), message).unwrap()
+    };
+    // What does not come costs nobody else a tool.
+    let list = ask_for(&["mcp-broken", "mcp-there"], modern("tools/list", json!({})));
+    assert_eq!(list["result"]["tools"].as_array().map(Vec::len), Some(1), "{list}");
+    // A call need not have been preceded by a list.
+    let call = modern("tools/call", json!({ "name": "there_is" }));
+    assert_eq!(ask_for(&["mcp-there"], call.clone())["result"]["isError"], false);
+    assert_eq!(ask_for(&["mcp-broken"], call)["error"]["code"], -32602, "its toolset is not on");
 }

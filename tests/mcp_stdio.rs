@@ -9,7 +9,7 @@ use std::time::Duration;
 use cdpilot::mcp::server::{Backend, Limits, Peer, serve};
 use cdpilot::mcp::{Fault, MODERN, Request};
 use cdpilot::sync::{Cancel, Deadline, Thread, pause, spawn};
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -71,8 +71,8 @@ struct Talk {
 
 impl Talk {
     fn start(limits: Limits) -> Self {
-        let (tell_begun, begun) = unbounded();
-        let (go, may_go) = unbounded();
+        let (tell_begun, begun) = bounded(100);
+        let (go, may_go) = bounded(100);
         let fake = Arc::new(Fake { begun: tell_begun, go: may_go, names: Mutex::default(), looked: AtomicU64::new(0) });
         let (reader, input) = std::io::pipe().unwrap();
         let (output, writer) = std::io::pipe().unwrap();

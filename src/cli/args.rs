@@ -130,14 +130,15 @@ pub(super) struct Serve {
 }
 
 const MCP: &str = "\
+Uses the server that serves the home, and its browser. Where none runs it serves the home itself, on any free port, as long
+as stdin is open: the browser starts when a page is asked for, and ends with stdin.
+
 In the settings of an MCP client:
   {\"mcpServers\": {\"cdpilot\": {\"command\": \"cdpilot\", \"args\": [\"mcp\"]}}}
 
 Twelve browser tools are offered unless --toolsets or tools.platforms.mcp in config.yaml say otherwise. Logs go to stderr.
 A client that speaks HTTP can use POST /mcp of `cdpilot serve` instead, with the token of the home.";
 
-/// Uses the server that serves the home, and its browser. Without one it is that server itself as long as its input is
-/// open: the browser starts when a page is asked for, and ends with the input.
 #[derive(Debug, Args)]
 #[command(after_help = MCP)]
 pub(super) struct Mcp {

@@ -83,6 +83,11 @@ impl Bridge {
         &self.base
     }
 
+    /// Whether somebody takes connections there.
+    pub(super) fn is_there(&self) -> bool {
+        self.connect(Deadline::after(CONNECT)).is_ok()
+    }
+
     /// Asks, and waits for the answer.
     pub(super) fn ask(&self, request: &Request, cancel: &Cancel, deadline: Deadline) -> Result<Told, NoAnswer> {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": request.method, "params": request.params }).to_string();

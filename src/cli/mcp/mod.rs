@@ -10,6 +10,7 @@ mod bridge;
 mod input;
 mod switch;
 
+use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +33,11 @@ pub(super) fn run(args: &Mcp, global: &Global) -> Result<Exit, Failure> {
     let switch = Arc::new(Switch::new(global, toolsets, profile)?);
     // Whatever is wrong with what was asked for is told before anything is served.
     switch.check()?;
+    if std::io::stdin().is_terminal() && !global.quiet {
+        let hint = "serving MCP; a client is to write JSON lines here, `cdpilot mcp --help` says how. Ctrl-D ends it";
+        // A closed stderr is no reason to end.
+        let _ = writeln!(std::io::stderr(), "{hint}");
+    }
     let backend: Arc<dyn Backend> = switch.clone();
     let limits = Limits::default();
     let served = serve(&backend, input, std::io::stdout(), &hurry, &limits);

@@ -12,6 +12,7 @@ use super::super::client::{self, Source, exit_of};
 use super::super::failure::Failure;
 use super::super::nearby::Nearby;
 use super::super::serve;
+use super::super::settings::env;
 use super::bridge::{Bridge, NoAnswer};
 use crate::config::Home;
 use crate::mcp::server::{Backend, Offer, Peer};
@@ -126,7 +127,7 @@ impl Switch {
         loop {
             let found = client::find(self.url.as_deref(), self.home.as_ref())?;
             match found.source {
-                Source::Default => return Ok(true),
+                Source::Default | Source::Settings if found.may_start() => return Ok(true),
                 // Word of it may have been left by one that is just ending.
                 Source::Running(_) if found.base() != gone.base() => return Ok(true),
                 Source::Running(_) if !until.passed() => pause(Duration::from_millis(20)),
@@ -157,9 +158,13 @@ impl Switch {
         let until = Deadline::after(BEGUN);
         loop {
             let found = client::find(self.url.as_deref(), self.home.as_ref())?;
-            let Some(home) = self.home.as_ref().filter(|_| found.source == Source::Default) else {
-                let bridge = Bridge::new(&found, self.home.as_ref(), &self.toolsets, self.profile.as_deref())?;
-                return Ok(Place::There(bridge));
+            let bridge = Bridge::new(&found, self.home.as_ref(), &self.toolsets, self.profile.as_deref())?;
+            let home = match (&found.source, self.home.as_ref()) {
+                // Nobody serves the home. Whoever listens where a server usually is, is not of it: it is asked only where
+                // a person set that place, or gave a token for it.
+                (Source::Default, Some(home)) if env("CDPILOT_TOKEN").is_none() || !bridge.is_there() => home,
+                (Source::Settings, Some(home)) if found.may_start() && !bridge.is_there() => home,
+                _ => return Ok(Place::There(bridge)),
             };
             match Server::start(self.server_options(home)?) {
                 Ok(server) => {
