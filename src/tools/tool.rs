@@ -173,6 +173,7 @@ fn tighten(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
             map.remove("format");
+            map.remove("writeOnly"); // made of `skip_serializing`, and nothing that concerns whoever calls
             if map.get("default").is_some_and(Value::is_null) {
                 map.remove("default");
             }

@@ -1,6 +1,6 @@
 //! Acting: clicks, keys, forms, waiting, scripts.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -91,11 +91,16 @@ struct Drag {
     target: Option<String>,
 }
 
+fn text_or_boolean(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": ["string", "boolean"] })
+}
+
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Field {
     r#ref: String,
     /// Text; true or false for boxes; an option
+    #[schemars(schema_with = "text_or_boolean")]
     value: Value,
 }
 
