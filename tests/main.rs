@@ -81,11 +81,15 @@ mod control_raw;
 mod control_tabs;
 #[cfg(feature = "cli")]
 mod fuzz_seeds;
+#[cfg(feature = "server")]
 mod llm_client;
+#[cfg(feature = "server")]
 mod mcp_client;
+#[cfg(feature = "server")]
 mod mcp_client_official;
 #[cfg(feature = "server")]
 mod mcp_http;
+#[cfg(feature = "server")]
 mod mcp_offer;
 #[cfg(all(feature = "cli", unix))]
 mod mcp_official;
@@ -203,10 +207,15 @@ mod supervisor_scale;
 mod supervisor_start;
 mod supervisor_workers;
 mod support;
+#[cfg(feature = "server")]
 mod tools_browser;
+#[cfg(feature = "server")]
 mod tools_files;
+#[cfg(feature = "server")]
 mod tools_sets;
+#[cfg(feature = "server")]
 mod tools_small;
-#[cfg(unix)]
+#[cfg(all(feature = "server", unix))]
 mod tools_terminal;
+#[cfg(feature = "server")]
 mod tools_web;

@@ -150,3 +150,36 @@ fn a_server_that_ends_in_the_middle_costs_one_error() {
     spoken.end_input();
     assert_eq!(spoken.wait().code(), Some(0));
 }
+
+#[test]
+fn files_are_those_of_the_folder_that_it_was_started_in() {
+    let (program, home) = program();
+    let server = serve(&home);
+    let folder = program.temp.path().join("work");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("note.txt"), "remember\n").unwrap();
+    let mut command = program.command(&["mcp", "--toolsets", "file,todo,browser_tabs"]);
+    let mut spoken = Spoken::start({
+        command.current_dir(&folder);
+        command
+    });
+    let tools = ["browser_tabs", "patch", "read_file", "search_files", "todo", "write_file"];
+    assert_eq!(spoken.tools(1), tools, "each of them once");
+    let read = spoken.call(2, "read_file", json!({ "path": "note.txt" }));
+    assert!(read.to_string().contains("remember"), "{read}");
+    spoken.call(3, "write_file", json!({ "path": "new.txt", "content": "made\n" }));
+    assert_eq!(std::fs::read_to_string(folder.join("new.txt")).unwrap(), "made\n");
+    let outside = spoken.call(4, "read_file", json!({ "path": "../home/token" }));
+    assert_eq!(outside["code"], "PATH_REFUSED", "{outside}");
+    // The browser is that of the server.
+    assert_eq!(spoken.call(5, "browser_tabs", json!({ "action": "list" }))["tabs"], json!([]));
+    spoken.end_input();
+    assert_eq!(spoken.wait().code(), Some(0));
+    server.stop(soon());
+
+    // A single command needs no server for it.
+    let mut command = program.command(&["tool", "read_file", "{\"path\": \"note.txt\"}"]);
+    let ran = command.current_dir(&folder).output().unwrap();
+    assert!(ran.status.success() && String::from_utf8_lossy(&ran.stdout).contains("remember"), "{ran:?}");
+    assert_eq!(Running::of(&home).unwrap(), None);
+}
