@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +41,7 @@ impl Terminal {
                 shown.1.notify_all();
             }
         });
-        Self { child, keys: File::from(OwnedFd::from(ours)), screen, _reader: reader.unwrap() }
+        Self { child, keys: File::from(ours), screen, _reader: reader.unwrap() }
     }
 
     /// Waits until all of these have been written since the last time.

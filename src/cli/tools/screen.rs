@@ -17,7 +17,7 @@ use crate::config::{Config, Home};
 /// Lines of a list that are shown at once.
 const PAGE: usize = 15;
 /// What a list says below itself.
-const TOOLS: &str = "space: on or off · type: filter · →: only those shown on, ←: all off · enter: done · esc: back";
+const TOOLS: &str = "space: turn · type: filter · →: only these, ←: none · enter: done · esc: back";
 const PLATFORMS: &str = "enter: its tools · type: filter · esc: leave";
 
 /// A platform, as it is shown.

@@ -87,7 +87,7 @@ fn with_names(text: &str, key: &[String], names: &[String]) -> Result<String, St
     let held = held.unwrap_or_default();
     let new: Vec<&String> = names.iter().filter(|name| !held.contains(name)).collect();
     if !is_list && new.is_empty() {
-        return with_value(&now, key, |map, key| map.set(key, &yaml_edit::Sequence::new_flow()));
+        return with_value(&now, key, |map, key| map.set(key, yaml_edit::Sequence::new_flow()));
     }
     let mut new = new.into_iter();
     if !is_list {
