@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 60
 # Flags of benches/peers/run.mjs.
 PEERS ?=
 
-.PHONY: help browser driver demo test bench bench-page bench-peers peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server
+.PHONY: help browser driver demo test bench bench-page bench-peers bench-schema peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -40,6 +40,10 @@ peers: browser ## what other tools do while a page does not answer, measured; ne
 bench-peers: browser ## how fast other tools answer, beside ours, in one run; needs Node, writes docs/speed.md
 	$(CARGO) build --release
 	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && node speed.mjs
+
+bench-schema: browser ## how much of a model's context the tools of MCP servers take; needs Node, writes docs/schema-size.md
+	$(CARGO) build --release
+	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && node schema.mjs
 
 fuzz: ## FUZZ_SECONDS=60 of each fuzz target; needs rustup's nightly, a C++ compiler, cargo-fuzz
 	@$(CARGO) +nightly fuzz --version >/dev/null || { \

@@ -12,13 +12,13 @@ use crate::cli_run::{Program, Ran, has_browser, kill, processes_with};
 use crate::support::site::Site;
 
 /// A home whose server takes any free port.
-struct AtHome {
-    program: Program,
-    home: Home,
+pub(crate) struct AtHome {
+    pub(crate) program: Program,
+    pub(crate) home: Home,
 }
 
 impl AtHome {
-    fn new(more: &str) -> Self {
+    pub(crate) fn new(more: &str) -> Self {
         let program = Program::new();
         let folder = program.temp.path().join("home");
         fs::create_dir(&folder).unwrap();
@@ -31,7 +31,7 @@ impl AtHome {
         Self { program: program.env("CDPILOT_HOME", folder.to_str().unwrap()), home }
     }
 
-    fn run(&self, args: &[&str]) -> Ran {
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
         self.program.run(args)
     }
 
@@ -67,7 +67,7 @@ impl Drop for AtHome {
 }
 
 /// The ref in the line of a snapshot that has a text.
-fn reference(snapshot: &str, text: &str) -> String {
+pub(crate) fn reference(snapshot: &str, text: &str) -> String {
     let line = snapshot.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("{text} in {snapshot}"));
     line.split("[ref=").nth(1).unwrap().split(']').next().unwrap().to_owned()
 }

@@ -62,7 +62,7 @@ impl Program {
         self
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cdpilot"));
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("CDPILOT_") {

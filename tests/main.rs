@@ -59,6 +59,10 @@ mod cli_run;
 mod cli_supervise;
 #[cfg(feature = "cli")]
 mod cli_supervise_page;
+#[cfg(feature = "cli")]
+mod cli_tools;
+#[cfg(all(feature = "cli", unix))]
+mod cli_tools_screen;
 #[cfg(feature = "server")]
 mod control_dialogs;
 #[cfg(feature = "server")]
@@ -80,7 +84,15 @@ mod fuzz_seeds;
 mod llm_client;
 mod mcp_client;
 mod mcp_client_official;
+#[cfg(feature = "server")]
+mod mcp_http;
 mod mcp_offer;
+#[cfg(all(feature = "cli", unix))]
+mod mcp_official;
+#[cfg(all(feature = "cli", unix))]
+mod mcp_program;
+#[cfg(feature = "server")]
+mod mcp_stdio;
 #[cfg(unix)]
 mod never_block;
 #[cfg(feature = "page")]
@@ -192,4 +204,9 @@ mod supervisor_start;
 mod supervisor_workers;
 mod support;
 mod tools_browser;
+mod tools_files;
 mod tools_sets;
+mod tools_small;
+#[cfg(unix)]
+mod tools_terminal;
+mod tools_web;

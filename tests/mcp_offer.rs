@@ -30,8 +30,7 @@ const DEFAULT: [&str; 12] = [
 ];
 
 fn offer(tooled: &Tooled) -> Offer {
-    let toolsets = DEFAULT.iter().map(|name| (*name).to_owned()).collect();
-    let enabled = Enabled { toolsets, off: BTreeSet::new() };
+    let enabled = Enabled { toolsets: vec!["cdpilot-mcp".to_owned()], off: BTreeSet::new() };
     Offer::new(Arc::clone(&tooled.registry), tooled.toolsets(), enabled, "A browser of its own.")
 }
 

@@ -26,7 +26,7 @@ fn a_task_with_a_dialog_and_nested_frames() {
     assert_eq!((&seen["title"], seen["untrusted"].is_string()), (&json!("Shop"), true));
     let name = ref_in(&seen, "textbox");
     let typed = tooled.done("browser_type", json!({ "ref": name, "text": "Ada" }));
-    assert_eq!(typed["element"], name.as_str());
+    assert_eq!((&typed["element"], &typed["typed"]), (&json!(name), &json!("3 characters")));
     let clicked = tooled.done("browser_click", json!({ "ref": format!("@{}", ref_in(&seen, "button \"Buy\"")) }));
     assert_eq!(
         (&clicked["blockedByDialog"], &clicked["pending_dialogs"][0]["message"]),
@@ -98,7 +98,9 @@ fn each_tool_does_its_work() {
     assert_eq!(told["result"], json!(["Ada", "two", true]));
     tooled.done("browser_click", json!({ "ref": ref_in(&seen, "Press") }));
     let console = tooled.done("browser_console", json!({}));
-    assert_eq!((&console["total_messages"], &console["console_messages"][0]["text"]), (&json!(1), &json!("pressed")));
+    let message = &console["console_messages"][0];
+    assert_eq!((&console["total_messages"], &message["text"]), (&json!(1), &json!("pressed")));
+    assert_eq!((&message["type"], &message["source"]), (&json!("error"), &json!("console")));
     let told = tooled.done("browser_console", json!({ "expression": "({ a: 1 })" }));
     assert_eq!((&told["result"], &told["result_type"]), (&json!({ "a": 1 }), &json!("object")));
     assert_eq!(tooled.done("browser_scroll", json!({ "direction": "down" }))["scrolled"], "down");
@@ -111,6 +113,134 @@ fn each_tool_does_its_work() {
     assert_eq!(tooled.call("browser_wait", json!({ "text": "never", "timeout_ms": 300 }))["code"], "TIMEOUT");
     let closed = tooled.done("browser_tabs", json!({ "action": "close", "target": "main" }));
     assert_eq!(closed["closed"]["label"], "main");
+}
+
+#[test]
+fn back_forward_and_the_same_again() {
+    let Some(tooled) = Tooled::new("navigation: {block: [gone.test]}") else { return };
+    let site = &tooled.home.site;
+    let counts = "<script>history.scrollRestoration; document.title += ' ' + (sessionStorage.n = 1 + +(sessionStorage.n || 0))</script>";
+    site.page("/one", &format!("<title>one</title><button onclick='this.textContent = \"First\"'>Go</button>{counts}"));
+    site.page("/two", "<title>two</title><iframe src='@a/one'></iframe><a href='#part'>Part</a>");
+    site.page(
+        "/stay",
+        "<title>stay</title><button>b</button><script>onbeforeunload = e => e.preventDefault()</script>",
+    );
+    let (one, two) = (site.url("a", "/one"), site.url("b", "/two"));
+    let moved = |action: &str| tooled.done("browser_navigate", json!({ "action": action }));
+    assert_eq!(tooled.call("browser_back", json!({}))["code"], "BROWSER_NOT_RUNNING");
+    tooled.done("browser_navigate", json!({ "url": one }));
+    tooled.done("browser_navigate", json!({ "url": two }));
+    // Another process, a document that may have been kept, one that may not.
+    let back = tooled.done("browser_back", json!({}));
+    assert_eq!(back["url"], one.as_str());
+    let clicked = tooled.done("browser_click", json!({ "ref": ref_in(&back, "button \"Go\"") }));
+    assert!(clicked["changes"].as_str().unwrap().contains("First"), "{clicked}");
+    let forward = moved("forward");
+    assert_eq!((&forward["url"], &forward["title"]), (&json!(two), &json!("two")));
+    assert_eq!(tooled.call("browser_navigate", json!({ "action": "forward" }))["code"], "BAD_REQUEST");
+    // Within a document.
+    tooled.done("browser_click", json!({ "ref": ref_in(&forward, "link \"Part\"") }));
+    assert_eq!(tooled.done("browser_evaluate", json!({ "script": "location.hash" }))["result"], "#part");
+    assert_eq!(moved("back")["url"], two.as_str());
+    assert_eq!(tooled.done("browser_evaluate", json!({ "script": "location.hash" }))["result"], "");
+    tooled.done("browser_evaluate", json!({ "script": "history.pushState(1, '', location.href)" }));
+    assert_eq!(moved("back")["url"], two.as_str());
+    tooled.done("browser_evaluate", json!({ "script": "window.before = 1" }));
+    let again = moved("reload");
+    assert_eq!((&again["url"], &again["status"]), (&json!(two), &json!(200)));
+    assert_eq!(tooled.done("browser_evaluate", json!({ "script": "typeof before" }))["result"], "undefined");
+    // A page that asks whether it may be left.
+    let stay = tooled.done("browser_navigate", json!({ "url": site.url("a", "/stay") }));
+    tooled.done("browser_click", json!({ "ref": ref_in(&stay, "button") }));
+    let asked = tooled.done("browser_back", json!({}));
+    assert_eq!((&asked["blockedByDialog"], &asked["navigated"]), (&json!(true), &json!(false)), "{asked}");
+    assert_eq!(asked["pending_dialogs"][0]["type"], "beforeunload");
+    tooled.done("browser_dialog", json!({ "action": "dismiss" }));
+    assert_eq!(tooled.done("browser_evaluate", json!({ "script": "location.href" }))["result"], site.url("a", "/stay"));
+    for bad in [json!({}), json!({ "url": one, "action": "back" })] {
+        assert_eq!(tooled.call("browser_navigate", bad)["code"], "BAD_REQUEST");
+    }
+}
+
+#[test]
+fn what_is_too_long_is_cut_and_says_where_the_rest_lies() {
+    let Some(tooled) = Tooled::new("") else { return };
+    let rows: String = (0..1500)
+        .map(|n| {
+            format!(
+                "<h{0}>Heading {n} of many</h{0}><p><button>Button {n}</button><a href='#{n}'>Link {n}</a></p>",
+                n % 6 + 1
+            )
+        })
+        .collect();
+    tooled.home.site.page("/", &rows);
+    let seen = tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", "/") }));
+    let short = seen["snapshot"].as_str().unwrap();
+    assert!(short.len() < 7_000 && short.trim_end().ends_with("lines more: take a snapshot]"), "{short}");
+    let (mut offset, mut found) = (0, 0);
+    loop {
+        let seen = tooled.done("browser_snapshot", json!({ "offset": offset, "full": true }));
+        let text = seen["snapshot"].as_str().unwrap();
+        assert!(text.chars().count() < 15_200, "{}", text.len());
+        found += text.lines().filter(|line| line.contains("of many")).count();
+        let Some(next) = text.lines().last().unwrap().strip_suffix(']').and_then(|l| l.split("with offset ").nth(1))
+        else {
+            break;
+        };
+        offset = next.parse().unwrap();
+    }
+    assert!(offset > 0);
+    assert_eq!(found, 1500);
+    let long = tooled.done("browser_evaluate", json!({ "script": "Array.from({ length: 9000 }, (_, n) => n)" }));
+    let file = std::fs::read_to_string(long["result_path"].as_str().unwrap()).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&file).unwrap().as_array().unwrap().len(), 9000);
+    assert!(long["result"].as_str().unwrap().len() < 21_000);
+    // Secrets are covered on every path.
+    let token = format!("ghp_{}", "a1".repeat(18));
+    let script = format!("(console.log('{token}'), ['{token}', 'Bearer {token}'])");
+    let told = tooled.done("browser_evaluate", json!({ "script": script })).to_string();
+    let console = tooled.done("browser_console", json!({})).to_string();
+    let raw = tooled
+        .done("browser_cdp", json!({ "method": "Runtime.evaluate", "params": { "expression": format!("'{token}'") } }));
+    for told in [told, console, raw.to_string()] {
+        assert!(!told.contains(&token) && told.contains("[secret]"), "{told}");
+    }
+}
+
+#[test]
+fn files_and_pictures_go_both_ways() {
+    let Some(tooled) = Tooled::new("") else { return };
+    tooled.home.site.page(
+        "/",
+        "<input type=file aria-label=File><button id=c onclick='document.querySelector(\"input\").click()'>Choose</button>
+         <button onclick='setTimeout(() => alert(1))'>Alert</button>",
+    );
+    let file = tooled.home.control.home().uploads().join("note.txt");
+    std::fs::write(&file, "hello").unwrap();
+    let seen = tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", "/") }));
+    let paths = json!([file]);
+    let given = tooled.done("browser_upload", json!({ "paths": paths, "ref": ref_in(&seen, "\"File\"") }));
+    assert_eq!((&given["uploaded"], &given["count"]), (&json!(true), &json!(1)));
+    let name = "document.querySelector('input').files[0]?.name";
+    assert_eq!(tooled.done("browser_evaluate", json!({ "script": name }))["result"], "note.txt");
+    tooled.done("browser_evaluate", json!({ "script": "document.querySelector('input').value = ''" }));
+    assert_eq!(tooled.done("browser_upload", json!({ "paths": paths }))["armed"], true);
+    tooled.done("browser_click", json!({ "ref": ref_in(&seen, "\"Choose\"") }));
+    tooled.done("browser_evaluate", json!({ "script": "new Promise(done => { const i = document.querySelector('input'); i.files.length ? done() : i.onchange = done })" }));
+    assert_eq!(tooled.done("browser_evaluate", json!({ "script": name }))["result"], "note.txt");
+    let outside = tooled.home.control.home().token();
+    assert_eq!(tooled.call("browser_upload", json!({ "paths": [outside] }))["code"], "PATH_REFUSED");
+    // A picture before, and the same one while a dialog holds the page.
+    assert!(tooled.done("browser_screenshot", json!({}))["width"].as_u64().unwrap() > 100);
+    tooled.done("browser_click", json!({ "ref": ref_in(&seen, "\"Alert\"") }));
+    tooled.home.main().running().unwrap().supervisor().wait_until(soon(), |now| !now.dialogs.is_empty()).unwrap();
+    let told = tooled.call("browser_screenshot", json!({}));
+    assert_eq!(
+        (&told["pending_dialogs"][0]["message"], &told["blockedByDialog"]),
+        (&json!("1"), &json!(true)),
+        "{told}"
+    );
 }
 
 #[test]
@@ -129,6 +259,7 @@ fn what_is_wrong_is_told_in_one_shape() {
     assert_eq!(code("browser_click", json!({ "ref": "e1" })), "STALE_REF");
     assert_eq!(code("browser_tabs", json!({ "action": "focus", "target": "t9" })), "TAB_NOT_FOUND");
     assert_eq!(code("browser_tabs", json!({ "action": "open" })), "BAD_REQUEST");
+    assert_eq!(code("browser_upload", json!({ "paths": [] })), "BAD_REQUEST");
 }
 
 fn client(there: &FakeModel) -> Client {

@@ -1,11 +1,14 @@
 //! Toolsets: what each comes to, and what is on.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 
+use cdpilot::config::{Config, Home};
+use cdpilot::control::{Control, Overrides};
 use cdpilot::sync::{Cancel, Deadline};
 use cdpilot::tools::sets::{DEFINED, Enabled, Kind, Problem, Toolsets};
-use cdpilot::tools::{Call, Outcome, Registry, RegistryError, Tool, ToolError};
+use cdpilot::tools::{Call, Outcome, Registry, RegistryError, Source, Tool, ToolError, Toolbox, ToolboxOptions};
 use serde_json::{Map, Value, json};
 
 fn tool(name: &str) -> Tool {
@@ -130,7 +133,12 @@ fn what_is_written_down_holds_together() {
     for defined in DEFINED {
         assert!(names.insert(defined.name), "{} is there twice", defined.name);
         assert!(!defined.description.is_empty() && !(defined.tools.is_empty() && defined.includes.is_empty()));
-        assert_eq!(defined.kind == Kind::Core, defined.includes.is_empty(), "{}", defined.name);
+        let bundles = !defined.includes.is_empty();
+        assert!(
+            if defined.kind == Kind::Core { !bundles } else { bundles || defined.name == "cdpilot-mcp" },
+            "{}",
+            defined.name
+        );
         assert!(
             defined.includes.iter().all(|name| DEFINED.iter().any(|other| other.name == *name)),
             "{}",
@@ -204,6 +212,8 @@ fn what_is_told_of_a_toolset() {
     assert_eq!(info.direct_tools, set(&FILE), "as it is written, whatever was registered into it");
     let info = toolsets.info("debugging", true).unwrap();
     assert!(info.is_composite && info.direct_tools.is_empty() && info.tool_count == 9, "{info:?}");
+    let info = toolsets.info("debugging", false).unwrap();
+    assert_eq!((info.tool_count, info.resolved_tools.contains("file_extra")), (8, false), "its parts too");
     assert_eq!(toolsets.info("nothing", true), None);
     assert_eq!(toolsets.info("mcp-git", false), None);
 }
@@ -316,4 +326,97 @@ fn calls_answer_in_one_shape() {
     assert!(wrong.message.contains("count"), "{wrong}");
     registry.register("plug", when(false)).unwrap();
     assert_eq!(take(json!({ "count": 3 })).unwrap_err().code, "TOOL_UNAVAILABLE");
+}
+
+/// Tools that come when they are asked for, or do not.
+struct Elsewhere {
+    toolset: &'static str,
+    registry: Weak<Registry>,
+    brings: Option<&'static str>,
+    asked: AtomicUsize,
+}
+
+impl Source for Elsewhere {
+    fn toolset(&self) -> &str {
+        self.toolset
+    }
+
+    fn load(&self, _: Deadline) -> Result<(), ToolError> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        let Some(name) = self.brings else { return Err(ToolError::new("MCP_SERVER_GONE", "it does not start")) };
+        self.registry.upgrade().unwrap().register(self.toolset, tool(name)).unwrap();
+        Ok(())
+    }
+}
+
+#[test]
+fn tools_from_elsewhere_come_when_their_toolset_is_asked_for() {
+    let (registry, toolsets) = toolsets(&[("todo", "todo")], &[("mine", &["git", "todo"])]);
+    let source = |toolset: &'static str, brings| {
+        let registry_ = Arc::downgrade(&registry);
+        let source = Arc::new(Elsewhere { toolset, registry: registry_, brings, asked: AtomicUsize::new(0) });
+        registry.add_source(Arc::clone(&source) as Arc<dyn Source>);
+        source
+    };
+    let before = registry.generation();
+    let (git, broken) = (source("mcp-git", Some("git_log")), source("mcp-broken", None));
+    assert!(registry.generation() > before);
+    for name in ["mcp-git", "git", "mcp-broken"] {
+        assert!(toolsets.is_known(name) && toolsets.resolve(name).problems.is_empty(), "{name}");
+    }
+    assert_eq!(toolsets.info("mcp-git", false), None);
+    let load = |names: &[&str], off: &[&str]| {
+        let on = Enabled { toolsets: names.iter().map(|name| (*name).to_owned()).collect(), off: set(off) };
+        let failed = on.load(&toolsets, &registry, Deadline::after_secs(5));
+        let tools: BTreeSet<String> = on.tools(&toolsets, &registry).iter().map(|tool| tool.name.to_string()).collect();
+        (failed, tools)
+    };
+    assert_eq!(load(&["todo"], &[]), (Vec::new(), set(&["todo"])));
+    for name in ["mcp-git", "git"] {
+        assert_eq!(load(&["mine"], &[name]), (Vec::new(), set(&["todo"])), "off by either name");
+    }
+    assert_eq!(git.asked.load(Ordering::Relaxed), 0, "nobody asked for them");
+    assert_eq!(load(&["mine"], &[]), (Vec::new(), set(&["git_log", "todo"])));
+    let (failed, tools) = load(&["all"], &[]);
+    assert_eq!((failed.len(), failed[0].0.as_str(), failed[0].1.code), (1, "mcp-broken", "MCP_SERVER_GONE"));
+    assert_eq!(tools, set(&["git_log", "todo"]), "one that fails takes nothing from the others");
+    assert_eq!((git.asked.load(Ordering::Relaxed), broken.asked.load(Ordering::Relaxed)), (2, 1));
+}
+
+#[test]
+fn settings_say_what_is_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path().join("home"));
+    let config = "toolsets: [todo, mine]
+custom_toolsets: {mine: [browser_click, safe]}
+tools:
+  disabled: [web_extract]
+  platforms:
+    mcp: {disabled: [browser_tabs]}
+    acp: {toolsets: [file]}
+";
+    let config = Config::parse(config, &home.config()).unwrap();
+    let control = Arc::new(Control::open(home, config, Overrides::default()).unwrap());
+    let toolbox = Toolbox::open(&control, &ToolboxOptions::default()).unwrap();
+    let on = |platform: &str, session: &[&str]| {
+        let session: Vec<String> = session.iter().map(|name| (*name).to_owned()).collect();
+        toolbox.enabled(platform, &session).names(toolbox.toolsets()).0
+    };
+    assert_eq!(on("cli", &[]), set(&["browser_click", "image_generate", "todo", "vision_analyze", "web_search"]));
+    assert_eq!(on("acp", &[]), set(&FILE));
+    let mcp = on("mcp", &[]);
+    assert!(mcp.len() == 11 && mcp.contains("browser_click") && !mcp.contains("browser_tabs"), "{mcp:?}");
+    assert!(on("telegram", &[]).contains("send_message"), "the platform's own");
+    assert_eq!(on("unheard-of", &[]), on("cli", &[]));
+    assert_eq!(on("cli", &["web"]), set(&["web_search"]), "what is off is off for a session too");
+    assert_eq!(on("mcp", &["browser_tabs", "todo"]), set(&["todo"]));
+    let names: BTreeSet<_> = toolbox.registry().all().into_iter().map(|(name, _)| name.to_string()).collect();
+    assert!(toolbox.toolsets().resolve("cdpilot-mcp").tools.is_subset(&names), "all of the twelve are there");
+    assert!(
+        toolbox
+            .enabled("mcp", &[])
+            .tools(toolbox.toolsets(), toolbox.registry())
+            .iter()
+            .all(|tool| &*tool.name != "browser_dialog")
+    );
 }

@@ -13,7 +13,9 @@ export class McpClient {
 
   constructor(program, args, options) {
     const how = { ...options, stdio: ['pipe', 'pipe', 'ignore'], detached: true };
-    this.#child = spawn(process.execPath, [program, ...args], how);
+    const isScript = /\.[cm]?js$/.test(program);
+    this.#child = isScript ? spawn(process.execPath, [program, ...args], how) : spawn(program, args, how);
+    this.#child.on('error', () => {}); // told by close
     let rest = '';
     this.#child.stdout.setEncoding('utf8');
     this.#child.stdout.on('data', (text) => {
@@ -33,6 +35,18 @@ export class McpClient {
     const about = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'peers', version: '1' } };
     await this.#request('initialize', about);
     this.#send({ method: 'notifications/initialized' });
+  }
+
+  /** What the server answers to tools/list, all pages as one. */
+  async list() {
+    const tools = [];
+    let cursor;
+    do {
+      const page = await this.#request('tools/list', cursor === undefined ? {} : { cursor });
+      tools.push(...page.tools);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined && cursor !== null);
+    return { tools };
   }
 
   /** One tool call: whether the reply is marked as an error, its text, whether an image came with it. */

@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::bench::Part;
-use super::browser;
+use super::{browser, tool, tools};
 use crate::browser::{Switch, TransportKind};
 use crate::supervisor::{BridgeMode, DialogPolicy};
 
@@ -37,7 +37,7 @@ pub(super) struct Cli {
     pub(super) command: Command,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options for every command")]
 pub(super) struct Global {
     /// Print exactly one JSON object, on success and on failure
@@ -72,6 +72,12 @@ pub(super) enum Command {
     Browser(Box<browser::Command>),
     /// Serve the home in the foreground: the control server that the browser commands talk to
     Serve(Serve),
+    /// Call one tool, as a model does
+    Tool(tool::Tool),
+    /// Choose the tools that models may call; without a command, at the terminal
+    Tools(tools::Tools),
+    /// Offer the browser to a model: an MCP server on stdin and stdout
+    Mcp(Mcp),
     /// Print an address that opens the web UI once
     Ui,
     /// Check whether browsers work on this machine
@@ -121,6 +127,23 @@ pub(super) struct Serve {
     /// Away from the terminal, as a command starts it
     #[arg(long, hide = true)]
     pub(super) background: bool,
+}
+
+const MCP: &str = "\
+In the settings of an MCP client:
+  {\"mcpServers\": {\"cdpilot\": {\"command\": \"cdpilot\", \"args\": [\"mcp\"]}}}
+
+Twelve browser tools are offered unless --toolsets or tools.platforms.mcp in config.yaml say otherwise. Logs go to stderr.
+A client that speaks HTTP can use POST /mcp of `cdpilot serve` instead, with the token of the home.";
+
+/// Uses the server that serves the home, and its browser. Without one it is that server itself as long as its input is
+/// open: the browser starts when a page is asked for, and ends with the input.
+#[derive(Debug, Args)]
+#[command(after_help = MCP)]
+pub(super) struct Mcp {
+    /// Offer these toolsets and tools instead, separated by commas; `cdpilot tools list` shows them
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(super) toolsets: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -7,7 +7,10 @@
 //! | `output`, `failure` | text or one JSON object; exit codes |
 //! | `browser` | the commands that go to the control server |
 //! | `connect`, `client`, `autostart` | finding that server, asking it, starting it |
+//! | `nearby` | tools that concern the folder a command is typed in |
 //! | `serve`, `signals` | being that server |
+//! | `tool`, `tools` | one tool called from a shell; which tools models have |
+//! | `mcp` | the tools for models on stdin and stdout |
 //! | `demo`, `doctor`, `install`, `supervise`, `bench`, `ui`, `completions`, `man` | the other commands |
 //!
 //! Nothing in here knows how a browser works.
@@ -24,12 +27,16 @@ mod doctor;
 mod failure;
 mod install;
 mod man;
+mod mcp;
+mod nearby;
 mod output;
 mod serve;
 mod settings;
 #[cfg(unix)]
 mod signals;
 mod supervise;
+mod tool;
+mod tools;
 mod ui;
 
 #[doc(hidden)]
@@ -68,6 +75,9 @@ pub fn main() -> ExitCode {
         Command::Demo(args) => demo::run(&args, &settings, &out),
         Command::Browser(command) => browser::run(&command, &cli.global, &settings, &out),
         Command::Serve(args) => serve::run(&args, &cli.global, &out),
+        Command::Tool(args) => tool::run(&args, &cli.global, &settings, &out),
+        Command::Tools(args) => tools::run(&args, &settings, &out),
+        Command::Mcp(args) => mcp::run(&args, &cli.global),
         Command::Ui => ui::run(&cli.global, &settings, &out),
         Command::Doctor(args) => Ok(doctor::run(&args, &settings, &out)),
         Command::Install(args) => install::run(&args, &out),

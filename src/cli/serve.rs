@@ -44,7 +44,7 @@ pub(super) fn run(args: &Serve, global: &Global, out: &Out) -> Result<Exit, Fail
     }
 }
 
-fn options(args: &Serve, global: &Global, home: Home) -> Result<ServerOptions, Failure> {
+pub(super) fn options(args: &Serve, global: &Global, home: Home) -> Result<ServerOptions, Failure> {
     let config = Config::of(&home)?;
     if !is_loopback_url(&config.browser.control_url) {
         let what = "browser.control_url in config.yaml is on another machine, so this one only connects there";

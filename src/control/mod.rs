@@ -56,7 +56,7 @@ pub use files::{FileKind, Files};
 pub use life::{Profile, Running};
 pub use types::{
     Check, CheckStatus, DialogOutcome, DialogReply, Fixed, Navigate, Navigated, NewProfile, NewTab, Overrides,
-    ProfileInfo, RawCall, Status, TabHandle, TabInfo, WaitUntil,
+    ProfileInfo, RawCall, Status, TabHandle, TabInfo, Travel, WaitUntil,
 };
 
 use crate::config::{Config, Home};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Error, Navigate, Navigated, Profile, Running, WaitUntil};
+use super::{Error, Navigate, Navigated, Profile, Running, TabInfo, Travel, WaitUntil};
 use crate::page::{Act, Kind, WaitFor};
 use crate::supervisor::{self, Dialog, DialogType, FrameRef, TargetId};
 use crate::sync::Deadline;
@@ -39,18 +39,58 @@ impl Profile {
         };
         let handle = self.handle(&running, &target)?;
         let went = self.go(&running, &target, &url, to.wait_until, deadline)?;
+        Ok(self.arrived(&running, &target, handle.info, &went, deadline))
+    }
+
+    /// Sends a tab back or forward through where it has been, or loads it again, and waits until it is loaded. Dialogs
+    /// are as with [`navigate`](Self::navigate).
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`] when there is nothing to go back or forward to, those of [`tab`](Self::tab), [`Error::Page`].
+    pub fn travel(&self, target: Option<&str>, way: Travel, deadline: Deadline) -> Result<Navigated, Error> {
+        let running = self.running()?;
+        let target = self.find(&running, target, true)?;
+        let handle = self.handle(&running, &target)?;
+        let (page, supervisor) = (FrameRef::TopOf(target.clone()), running.supervisor());
+        let before = Before::of(&running, &target);
+        let left = match way {
+            Travel::Reload => supervisor.reload(&page, deadline).map(Some),
+            Travel::Back => supervisor.travel(&page, -1, deadline),
+            Travel::Forward => supervisor.travel(&page, 1, deadline),
+        };
+        let left = match left {
+            Ok(Some(done)) => Ok(Went { rescued: done.rescued, ..Went::default() }),
+            Ok(None) => {
+                let way = if way == Travel::Back { "back" } else { "forward" };
+                return Err(Error::BadRequest { problem: format!("the tab has nothing to go {way} to") });
+            }
+            Err(error) => Err(error),
+        };
+        let went = self.until_there(&running, &before, left, WaitUntil::Load, deadline)?;
+        Ok(self.arrived(&running, &target, handle.info, &went, deadline))
+    }
+
+    /// What is told of a navigation.
+    fn arrived(
+        &self,
+        running: &Running,
+        target: &TargetId,
+        info: TabInfo,
+        went: &Went,
+        deadline: Deadline,
+    ) -> Navigated {
         let told = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), deadline.within(TITLE));
         let now = running.snapshot();
         let page = now.page(target.as_str());
         // The browser tells the address that is on its way, when there is one; here it is the one that is shown.
-        let url = page.map_or(handle.info.url, |page| page.url.to_string());
+        let url = page.map_or(info.url, |page| page.url.to_string());
         let title = match (told, page) {
             (Ok(told), _) => told.title,
             (Err(_), Some(page)) => page.title.to_string(),
-            (Err(_), None) => handle.info.title,
+            (Err(_), None) => info.title,
         };
-        Ok(Navigated {
-            target_id: handle.info.target_id,
+        Navigated {
+            target_id: info.target_id,
             url,
             title,
             status: went.status,
@@ -58,7 +98,7 @@ impl Profile {
             blocked_by_dialog: went.blocked,
             pending_dialogs: now.dialogs_of(target.as_str()).cloned().collect(),
             rescued: went.rescued,
-        })
+        }
     }
 
     /// An address as the browser takes it.
@@ -95,8 +135,23 @@ impl Profile {
             let blocked = before.new_dialog(running).is_some();
             return Ok(Went { blocked, stayed: blocked && !before.has_left(running), ..Went::default() });
         }
-        let mut went = match supervisor.navigate(&page, url, deadline) {
-            Ok(done) => Went { rescued: done.rescued, stayed: done.is_download == Some(true), ..Went::default() },
+        let left = supervisor.navigate(&page, url, deadline);
+        let left =
+            left.map(|done| Went { rescued: done.rescued, stayed: done.is_download == Some(true), ..Went::default() });
+        self.until_there(running, &before, left, until, deadline)
+    }
+
+    /// Waits for a document that is on its way as long as is wished.
+    fn until_there(
+        &self,
+        running: &Running,
+        before: &Before,
+        left: Result<Went, supervisor::Error>,
+        until: WaitUntil,
+        deadline: Deadline,
+    ) -> Result<Went, Error> {
+        let mut went = match left {
+            Ok(went) => went,
             Err(error) if error.is_blocked_by_dialog() => {
                 let asks = before.new_dialog(running).is_none_or(|dialog| dialog.kind == DialogType::BeforeUnload);
                 let stayed = asks || !before.has_left(running);
@@ -107,7 +162,7 @@ impl Profile {
         if !went.stayed {
             let state = if until == WaitUntil::Load { "load" } else { "domcontentloaded" };
             let wait = WaitFor { load_state: Some(state.to_owned()), ..WaitFor::default() };
-            match running.tabs.tab(target)?.act(&Act::new(Kind::Wait(wait)), deadline) {
+            match running.tabs.tab(&before.target)?.act(&Act::new(Kind::Wait(wait)), deadline) {
                 Ok(outcome) => {
                     went.rescued |= outcome.rescued;
                     went.blocked = outcome.blocked_by_dialog;

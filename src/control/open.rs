@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::navigate::Went;
 use super::{Error, NewTab, Profile, Running, TabInfo, WaitUntil, names};
 use crate::supervisor::TargetId;
-use crate::sync::Deadline;
+use crate::sync::{Cancel, Deadline};
 
 /// How long a new tab is waited for to load. It is told as it is then.
 const LOADING: Duration = Duration::from_secs(10);
@@ -45,7 +45,9 @@ impl Profile {
                 Err(error) if error.code() == "TIMEOUT" => {}
                 Err(error) => {
                     if is_new {
-                        let _ = running.supervisor().close_page(&target, Deadline::after(CLOSING));
+                        // Also when nobody waits for it any more.
+                        let close = || running.supervisor().close_page(&target, Deadline::after(CLOSING));
+                        let _ = Cancel::shielded(close);
                     }
                     return Err(error);
                 }

@@ -210,6 +210,17 @@ pub struct Navigate {
     pub wait_until: WaitUntil,
 }
 
+/// Where to, from where a tab is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Travel {
+    /// To what it showed before.
+    Back,
+    /// To what it was taken back from.
+    Forward,
+    /// The same again.
+    Reload,
+}
+
 /// What came of a navigation.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

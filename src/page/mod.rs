@@ -43,8 +43,8 @@ pub use options::PageOptions;
 pub use picture::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
 use rest::{Believed, Cleared, Downloads};
 pub use rest::{
-    Change, ConsoleMessage, Cookie, Credentials, Download, DownloadState, Emulation, Geolocation, Media, NewCookie,
-    PageError, PageText, ResponseBody, SameSite, Storage, Upload, Viewport,
+    Change, ConsoleMessage, Cookie, Credentials, Download, DownloadState, Emulation, FrameText, Geolocation, Media,
+    NewCookie, PageError, PageText, ResponseBody, SameSite, Storage, Upload, Viewport,
 };
 pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};

@@ -6,6 +6,7 @@
 //! | `gate` | who may ask: host, origin, token, tickets |
 //! | `start` | a server of a home, from its claim to its end |
 //! | `routes` | what may be asked |
+//! | `toolboxes` | the tools of the home, for those who ask over MCP |
 //! | `types` | what requests are read into and answers are made of |
 //! | `read` | queries and bodies |
 //! | `failure`, `status` | what failures are told as |
@@ -19,6 +20,7 @@ mod read;
 mod routes;
 mod start;
 mod status;
+mod toolboxes;
 mod types;
 
 use std::sync::Arc;
@@ -27,10 +29,12 @@ pub use gate::{Gate, Tickets};
 pub use start::{Error, Server, ServerOptions};
 
 use crate::control::Control;
+pub use toolboxes::{OfferError, Toolboxes};
 
 /// What all requests work with.
 struct Front {
     control: Arc<Control>,
+    toolboxes: Arc<Toolboxes>,
     tickets: Arc<Tickets>,
     /// Where the server is: `http://127.0.0.1:18791`.
     url: String,

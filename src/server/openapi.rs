@@ -78,7 +78,12 @@ fn operation(route: &Route, names: &[&str], asked: &mut SchemaGenerator, told: &
     let input = whole((route.input)(asked).to_value(), asked);
     let answer = (route.output)(told).to_value();
     let mut operation = json!({ "summary": route.summary, "operationId": id(route) });
-    if route.method == Method::Post {
+    if route.raw {
+        parameters.extend(route.common().map(|(name, reads)| parameter(name, reads)));
+        parameters.extend(in_query(&input));
+        let schema = json!({ "type": "object", "description": "A message of JSON-RPC 2.0." });
+        operation["requestBody"] = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
+    } else if route.method == Method::Post {
         if route.of_profile {
             parameters.push(parameter("profile", Reads::Text));
         }
@@ -99,7 +104,7 @@ fn operation(route: &Route, names: &[&str], asked: &mut SchemaGenerator, told: &
     if route.open {
         operation["security"] = json!([]);
     }
-    operation["responses"] = responses(route, &answer);
+    operation["responses"] = if route.raw { of_messages(route) } else { responses(route, &answer) };
     operation
 }
 
@@ -228,6 +233,27 @@ fn responses(route: &Route, answer: &Value) -> Value {
     let mut responses = json!({ "200": { "description": "It is done.", "content": content } });
     for (status, _) in STATUSES.iter().filter(|(status, _)| may_be(route, *status)) {
         responses[status.to_string()] = json!({ "$ref": format!("#/components/responses/Failed{status}") });
+    }
+    responses
+}
+
+/// What a route answers that speaks JSON-RPC: messages of that, and refusals before it came to any.
+fn of_messages(route: &Route) -> Value {
+    let object = json!({ "type": "object" });
+    let message = |description: &str| json!({ "description": description, "content": { "application/json": { "schema": object } } });
+    let mut responses = json!({
+        "200": message("A response of JSON-RPC. As a stream of messages, the response last, where one was asked for."),
+        "202": { "description": "Nothing is answered to it." },
+    });
+    for status in [400, 404, 406, 500, 503] {
+        responses[status.to_string()] = message("An error of JSON-RPC, or a failure as everywhere.");
+    }
+    responses["200"]["content"]["text/event-stream"] = json!({ "schema": { "type": "string" } });
+    for (status, _) in STATUSES.iter().filter(|(status, _)| may_be(route, *status)) {
+        let described = responses.get(status.to_string()).is_some();
+        if !described {
+            responses[status.to_string()] = json!({ "$ref": format!("#/components/responses/Failed{status}") });
+        }
     }
     responses
 }

@@ -10,6 +10,7 @@ use super::Front;
 use super::gate::Gate;
 use super::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
 use super::routes::{Found, answer, find};
+use super::toolboxes::Toolboxes;
 use crate::config::{self, Claim, Claimed, Config, Home, Running, Token};
 use crate::control::{self, Control, Overrides};
 use crate::sync::Deadline;
@@ -114,7 +115,8 @@ impl Server {
         let gate = Gate::new(token.clone(), address, &config.server.allowed_hosts);
         let control = Arc::new(Control::open(home, config, overrides)?);
         let url = format!("http://{address}");
-        let front = Arc::new(Front { control, tickets: Arc::clone(gate.tickets()), url: url.clone() });
+        let toolboxes = Arc::new(Toolboxes::new(&control));
+        let front = Arc::new(Front { control, toolboxes, tickets: Arc::clone(gate.tickets()), url: url.clone() });
         let desk = Arc::new(Desk { front: Arc::clone(&front), gate });
         let http = HttpServer::start(listener, limits, desk).map_err(Error::System)?;
         let started_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
@@ -150,6 +152,12 @@ impl Server {
         &self.front.control
     }
 
+    /// The tools of the home.
+    #[must_use]
+    pub fn toolboxes(&self) -> &Arc<Toolboxes> {
+        &self.front.toolboxes
+    }
+
     /// The address of the web UI with a new one-time ticket.
     ///
     /// # Errors
@@ -171,6 +179,7 @@ impl Server {
             if !http.stop(Deadline::after(patience)) {
                 tracing::warn!("a request did not end");
             }
+            self.front.toolboxes.close();
             self.front.control.stop(deadline);
         }
         self.claim = None;

@@ -248,7 +248,7 @@ impl Supervisor {
 
     /// Sends what makes a page leave its document. Dialogs that are open do not matter, one that opens
     /// meanwhile ends the wait.
-    fn leave<C: Command>(
+    pub(super) fn leave<C: Command>(
         &self,
         route: &Route,
         watch: &mut Watch<'_>,
@@ -288,8 +288,22 @@ impl Supervisor {
         }
     }
 
+    /// Fails when a page asks whether it may be left.
+    pub(super) fn asks_to_leave<C: Command>(&self, target: &str) -> Result<(), Error> {
+        let now = self.snapshot();
+        match now.dialogs_of(target).find(|dialog| dialog.kind == DialogType::BeforeUnload) {
+            Some(dialog) => Err(blocked::<C>(&dialog.id)),
+            None => Ok(()),
+        }
+    }
+
     /// A navigation takes open dialogs along, so the page is not looked after while there is one.
-    fn look_past_dialogs(&self, watch: &mut Watch<'_>, route: &Route, deadline: Deadline) -> Result<(), Error> {
+    pub(super) fn look_past_dialogs(
+        &self,
+        watch: &mut Watch<'_>,
+        route: &Route,
+        deadline: Deadline,
+    ) -> Result<(), Error> {
         if self.snapshot().dialogs_of(route.target.as_str()).next().is_some() {
             return Ok(());
         }

@@ -15,7 +15,7 @@
 //! | `link`, `redial` | the connection of the moment, and making a lost one again |
 //! | `snapshot`, `tree` | what is published |
 //! | `log` | the numbered event log |
-//! | `handle`, `frame_call`, `aimed`, `setting_out`, `browser_call`, `dialog_call`, `served` | the public calls |
+//! | `handle`, `frame_call`, `aimed`, `setting_out`, `travel`, `browser_call`, `dialog_call`, `served` | the public calls |
 //! | `route`, `guard`, `liveness`, `value` | where a call goes, how it waits, what it comes to |
 //! | `standing` | what holds for a page as long as it lives |
 //! | `chooser` | files for choosers |
@@ -52,6 +52,7 @@ mod snapshot;
 mod standing;
 mod state;
 mod traffic;
+mod travel;
 mod tree;
 mod value;
 mod worker;

@@ -36,6 +36,13 @@ impl Capped {
         Self { text: kept, left_out: total - lines }
     }
 
+    /// The same of what follows the first `skipped` lines.
+    #[must_use]
+    pub fn after(text: &str, skipped: usize, most: usize) -> Self {
+        let rest = text.split_inclusive('\n').take(skipped).map(str::len).sum::<usize>();
+        Self::of(text.get(rest..).unwrap_or_default(), most)
+    }
+
     /// The same, with a last line that says where the rest lies.
     #[must_use]
     pub fn noted(self, rest: &str) -> String {
@@ -46,7 +53,8 @@ impl Capped {
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        text.push_str(&format!("[{} lines more: {rest}]", self.left_out));
+        let lines = if self.left_out == 1 { "line" } else { "lines" };
+        text.push_str(&format!("[{} {lines} more: {rest}]", self.left_out));
         text
     }
 }
@@ -65,7 +73,9 @@ mod tests {
         assert_eq!(cut("one\ntwo\nthree", 9), ("one\ntwo\n".into(), 1));
         assert_eq!(cut("one\ntwo\nthree", 5), ("one\n".into(), 2));
         assert_eq!(cut("ääää\nb", 3), ("äää".into(), 2));
-        assert_eq!(Capped::of("one\ntwo", 5).noted("in a file"), "one\n[1 lines more: in a file]");
+        assert_eq!(Capped::of("one\ntwo", 5).noted("in a file"), "one\n[1 line more: in a file]");
+        assert_eq!(Capped::after("one\ntwo\nthree", 1, 4), Capped { text: "two\n".into(), left_out: 1 });
+        assert_eq!(Capped::after("one\ntwo", 9, 4), Capped { text: String::new(), left_out: 0 });
         assert_eq!(Capped::of("one", 5).noted("in a file"), "one");
     }
 }

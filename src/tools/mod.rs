@@ -13,17 +13,51 @@
 //! | `toolbox` | the tools of a home, put together |
 //! | `sets` | toolsets, and what is on |
 //! | `browser` | the browser |
+//! | `files` | files of the workspace |
+//! | `terminal` | commands |
+//! | `todo`, `clarify` | what is to be done; asking the person |
+//! | `web`, `search`, `look` | pages as text, searching the web, looking at pictures |
+
+//!
+//! A program that embeds the library adds tools of its own, under a toolset of their own; they are turned on and off like
+//! any other:
+//!
+//! ```
+//! use cdpilot::tools::{Outcome, Registry, Tool};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! #[serde(deny_unknown_fields)]
+//! struct Greet {
+//!     /// Whom
+//!     name: String,
+//! }
+//!
+//! let registry = Registry::new(); // or that of a `Toolbox`
+//! let greet = Tool::of("greet", "Greet somebody.", |_, whom: Greet| {
+//!     Ok(Outcome::default().with("greeting", format!("Hello, {}!", whom.name)))
+//! });
+//! registry.register("manners", greet)?;
+//! # Ok::<(), cdpilot::tools::RegistryError>(())
+//! ```
 
 pub mod browser;
 mod caps;
+mod clarify;
+mod files;
+mod look;
 mod outcome;
 mod registry;
+mod search;
 pub mod sets;
+mod terminal;
+mod todo;
 mod tool;
 mod toolbox;
+mod web;
 
 pub use caps::Capped;
+pub use clarify::{Ask, Question};
 pub use outcome::{Image, Outcome, ToolError};
 pub use registry::{Registry, RegistryError, Source};
 pub use tool::{Call, Handler, Progress, Tool};
-pub use toolbox::{Toolbox, ToolboxError, ToolboxOptions};
+pub use toolbox::{Toolbox, ToolboxError, ToolboxOptions, enabled, folder_tools};

@@ -1,15 +1,18 @@
 //! The tools of a home, put together.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::browser::Browser;
+use super::files::{self, Workspace};
 use super::sets::{Enabled, Toolsets};
-use super::{Registry, RegistryError};
-use crate::config::Config;
+use super::web::Behind;
+use super::{Ask, Registry, RegistryError, clarify, look, search, terminal, todo, web};
+use crate::config::{Config, Home, Token};
 use crate::control::Control;
 use crate::llm::{self, Client, Models};
+use crate::supervisor::Secrets;
 
 /// What front doors are called that have no toolsets of their own name.
 const PREFIX: &str = "cdpilot-";
@@ -26,12 +29,22 @@ pub enum ToolboxError {
 }
 
 /// What a toolbox is made with.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct ToolboxOptions {
     /// The profile whose browser is used; the default one without.
     pub profile: Option<String>,
     /// The folder that files and commands are in; `tools.workspace`, or the working folder, without.
     pub workspace: Option<PathBuf>,
+    /// Who can be asked; nobody without.
+    pub ask: Option<Arc<dyn Ask>>,
+}
+
+impl std::fmt::Debug for ToolboxOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { profile, workspace, ask } = self;
+        let options = &mut f.debug_struct("ToolboxOptions");
+        options.field("profile", profile).field("workspace", workspace).field("ask", &ask.is_some()).finish()
+    }
 }
 
 /// The tools of a home. Cheap to clone; clones are the same toolbox.
@@ -50,12 +63,19 @@ impl Toolbox {
     pub fn open(control: &Arc<Control>, options: &ToolboxOptions) -> Result<Self, ToolboxError> {
         let config = control.config();
         let models = Models::of(control.home())?;
-        let registry = Arc::new(Registry::covering(control.secrets().and(secrets(config, &models))));
+        let secrets = control.secrets().and(secrets(config, &models));
+        let registry = Arc::new(Registry::covering(secrets.clone()));
         let mut browser = Browser::new(Arc::clone(control), options.profile.clone());
-        if let Some(eyes) = eyes(config, &models) {
-            browser = browser.seeing_with(eyes);
+        let eyes = eyes(config, &models);
+        if let Some(eyes) = &eyes {
+            browser = browser.seeing_with(eyes.clone());
         }
         browser.register(&registry)?;
+        let workspace = nearby(&registry, control.home(), config, options, &secrets)?;
+        let behind = Behind::new(Arc::clone(control), options.profile.clone());
+        web::register(&registry, &behind)?;
+        search::register(&registry, &config.tools.search)?;
+        look::register(&registry, eyes, &workspace, control, &behind)?;
         let toolsets = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
         Ok(Self { registry, toolsets, control: Arc::clone(control) })
     }
@@ -86,9 +106,39 @@ impl Toolbox {
     }
 }
 
+/// The tools that concern a folder and whoever calls, and no browser: files, commands, the list of what is to be done,
+/// questions. For a front door whose folder is not that of the server.
+///
+/// # Errors
+/// [`ToolboxError`].
+pub fn folder_tools(home: &Home, config: &Config, options: &ToolboxOptions) -> Result<Arc<Registry>, ToolboxError> {
+    let models = Models::of(home)?;
+    let token = Token::read(home).ok().flatten().map(|token| token.reveal().to_owned());
+    let secrets = Secrets::new(token.into_iter().chain(secrets(config, &models)));
+    let registry = Arc::new(Registry::covering(secrets.clone()));
+    nearby(&registry, home, config, options, &secrets)?;
+    Ok(registry)
+}
+
+fn nearby(
+    registry: &Registry,
+    home: &Home,
+    config: &Config,
+    options: &ToolboxOptions,
+    secrets: &Secrets,
+) -> Result<Workspace, RegistryError> {
+    let folder = options.workspace.as_ref().or(config.tools.workspace.as_ref());
+    let workspace = Workspace::new(folder.map_or(Path::new("."), PathBuf::as_path), home);
+    files::register(registry, &workspace)?;
+    terminal::register(registry, &workspace, &config.tools.terminal, secrets)?;
+    todo::register(registry)?;
+    clarify::register(registry, options.ask.clone())?;
+    Ok(workspace)
+}
+
 /// What is on for a front door, by the settings.
 #[must_use]
-pub(super) fn enabled(config: &Config, toolsets: &Toolsets, platform: &str, session: &[String]) -> Enabled {
+pub fn enabled(config: &Config, toolsets: &Toolsets, platform: &str, session: &[String]) -> Enabled {
     let settings = config.tools.platforms.get(platform);
     let own = format!("{PREFIX}{platform}");
     let toolsets = match settings.and_then(|settings| settings.toolsets.clone()) {

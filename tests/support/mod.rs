@@ -27,6 +27,8 @@ pub(crate) mod pixels;
 #[cfg(feature = "page")]
 pub(crate) mod pointed;
 pub(crate) mod proxy;
+#[cfg(all(feature = "cli", unix))]
+pub(crate) mod pty;
 #[cfg(feature = "server")]
 pub(crate) mod raw;
 #[cfg(unix)]
@@ -36,10 +38,13 @@ pub(crate) mod resting;
 #[cfg(feature = "server")]
 pub(crate) mod schema;
 pub(crate) mod site;
+#[cfg(all(feature = "cli", unix))]
+pub(crate) mod spoken;
 #[cfg(feature = "page")]
 pub(crate) mod staged;
 pub(crate) mod tls;
 pub(crate) mod tooled;
+pub(crate) mod workshop;
 
 use std::path::PathBuf;
 

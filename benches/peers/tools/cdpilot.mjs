@@ -6,10 +6,10 @@ import http from 'node:http';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const PROGRAM =
+export const PROGRAM =
   process.env.CDPILOT_PROGRAM ?? fileURLToPath(new URL('../../../target/release/cdpilot', import.meta.url));
 
-const version = () => {
+export const version = () => {
   try {
     return execFileSync(PROGRAM, ['--version'], { encoding: 'utf8' }).trim().replace(/^cdpilot /, '');
   } catch {
@@ -28,7 +28,7 @@ const tool = (name, Driver) => ({
 const REF = /button "press me" \[ref=(e\d+)/;
 
 /** The home of a run: free ports, so that nothing of the machine's owner is met. */
-function home({ environment, folder, browser }) {
+export function home({ environment, folder, browser }) {
   const root = path.join(folder, 'home');
   fs.mkdirSync(root, { recursive: true, mode: 0o700 });
   fs.writeFileSync(path.join(root, 'config.yaml'), 'server: {port: 0}\nbrowser: {cdp_port: 0}\n');

@@ -96,12 +96,23 @@ impl Client {
 
     /// Asks, and reads the whole answer.
     pub(super) fn send(&self, request: &Request, patience: Duration) -> Result<Answer, NoAnswer> {
+        self.read(request, patience, |value| value.get("ok").is_some_and(Value::is_boolean))
+    }
+
+    /// The same at the door for models, which answers in JSON-RPC unless it lets nobody in.
+    pub(super) fn call(&self, request: &Request, patience: Duration) -> Result<Answer, NoAnswer> {
+        self.read(request, patience, |value| {
+            value.get("ok").is_some_and(Value::is_boolean) || value["jsonrpc"] == "2.0"
+        })
+    }
+
+    fn read(&self, request: &Request, patience: Duration, ours: fn(&Value) -> bool) -> Result<Answer, NoAnswer> {
         let mut response = self.ask(request, Some(patience), None)?;
         let status = response.status().as_u16();
         let text = response.body_mut().with_config().limit(LARGEST).read_to_string();
         let text = text.map_err(|problem| self.no_answer(&problem, patience))?;
         let value: Value = serde_json::from_str(&text).unwrap_or_default();
-        if !value.get("ok").is_some_and(Value::is_boolean) {
+        if !ours(&value) {
             let what = format!("what answers at {} is no cdpilot server (HTTP status {status})", self.shown);
             let hint = "give the address of one with --url or CDPILOT_URL";
             return Err(NoAnswer::Failed(Failure::unreachable(format!("{what}; {hint}"))));
@@ -136,7 +147,13 @@ impl Client {
         if let Some(token) = &self.token {
             asked = asked.header("authorization", format!("Bearer {}", token.reveal()));
         }
-        asked = asked.header("accept", if events.is_some() { "text/event-stream" } else { "application/json" });
+        let kinds = if events.is_some() { "text/event-stream" } else { "application/json" };
+        if !request.headers.iter().any(|(name, _)| *name == "accept") {
+            asked = asked.header("accept", kinds);
+        }
+        for (name, value) in &request.headers {
+            asked = asked.header(*name, value);
+        }
         if let Some(Some(since)) = events {
             asked = asked.header("last-event-id", since.to_string());
         }

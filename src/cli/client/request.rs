@@ -27,12 +27,13 @@ pub(in super::super) struct Request {
     /// Its segments are encoded already.
     path: String,
     query: Vec<(&'static str, String)>,
+    pub(super) headers: Vec<(&'static str, String)>,
     pub(in super::super) body: Option<Value>,
 }
 
 impl Request {
     fn new(method: Method, path: &str) -> Self {
-        Self { method, path: path.to_owned(), query: Vec::new(), body: None }
+        Self { method, path: path.to_owned(), query: Vec::new(), headers: Vec::new(), body: None }
     }
 
     pub(in super::super) fn get(path: &str) -> Self {
@@ -58,6 +59,12 @@ impl Request {
     /// A field of the query, if there is a value.
     pub(in super::super) fn query(mut self, name: &'static str, value: Option<impl ToString>) -> Self {
         self.query.extend(value.map(|value| (name, value.to_string())));
+        self
+    }
+
+    /// A header.
+    pub(in super::super) fn header(mut self, name: &'static str, value: impl ToString) -> Self {
+        self.headers.push((name, value.to_string()));
         self
     }
 

@@ -31,4 +31,4 @@ pub(super) use emulate::Believed;
 pub use emulate::{Change, Credentials, Emulation, Geolocation, Media, Viewport};
 pub use requests::ResponseBody;
 pub use storage::Storage;
-pub use text::PageText;
+pub use text::{FrameText, PageText};

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::page::{Error, Tab};
+use crate::supervisor::Frame;
 use crate::sync::Deadline;
 
 /// Characters given when nothing else is asked for.
@@ -17,6 +18,15 @@ pub struct PageText {
     pub text: String,
     /// Whether it is the beginning only.
     pub truncated: bool,
+}
+
+/// The text of a frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FrameText {
+    /// Its address.
+    pub url: String,
+    /// Its text.
+    pub text: PageText,
 }
 
 #[derive(Deserialize)]
@@ -57,5 +67,23 @@ impl Tab {
             return Err(Error::BadRequest { problem: format!("{:?} is no CSS selector", shown()) });
         }
         Ok(PageText { text: told.text, truncated: told.truncated })
+    }
+
+    /// The texts of the frames in the tab, in the order they came, without those that have none: so many frames at most,
+    /// and so many characters of each. A frame that cannot be read is left out.
+    #[must_use]
+    pub fn frame_texts(&self, most: usize, max_chars: usize, deadline: Deadline) -> Vec<FrameText> {
+        let now = self.supervisor.snapshot();
+        let inner = |frame: &&Frame| frame.parent_frame_id.is_some() && frame.session_id.is_some();
+        let frames: Vec<&Frame> = now.frames_of(self.target.as_str()).filter(inner).take(most).collect();
+        let ids: Vec<_> = frames.iter().map(|frame| frame.frame_id.clone()).collect();
+        let args = json!({ "selector": null, "most": max_chars });
+        let answers = self.call_all::<Told, _>(&ids, "text", |_| &args, deadline);
+        let told = frames.iter().zip(answers).filter_map(|(frame, answer)| {
+            let told = answer.ok()?.1.result;
+            let text = PageText { text: told.text, truncated: told.truncated };
+            (!text.text.trim().is_empty()).then(|| FrameText { url: frame.url.to_string(), text })
+        });
+        told.collect()
     }
 }

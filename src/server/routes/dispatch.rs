@@ -117,7 +117,9 @@ pub(in crate::server) fn answer(front: &Front, request: &Request) -> Answer {
 
 fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, Failure> {
     let request = call.request;
-    let mut fields = if route.method == Method::Post {
+    let mut fields = if route.raw {
+        read::query(&request.query, &route.in_query())?
+    } else if route.method == Method::Post {
         let mut known = Vec::new();
         if route.of_profile {
             known.push(("profile".to_owned(), Reads::Text));
@@ -137,9 +139,7 @@ fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, Failure> {
         if !request.body.is_empty() {
             return Err(Failure::bad(format!("{} takes no body; put what it takes into the query", request.method)));
         }
-        let mut known = route.reads.clone();
-        known.extend(route.common().map(|(name, reads)| (name.to_owned(), reads)));
-        read::query(&request.query, &known)?
+        read::query(&request.query, &route.in_query())?
     };
     if route.of_profile {
         call.profile = text(&mut fields, "profile")?;
@@ -160,6 +160,12 @@ fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, Failure> {
 }
 
 impl Route {
+    /// All parameters of its query.
+    fn in_query(&self) -> Vec<(String, Reads)> {
+        let common = self.common().map(|(name, reads)| (name.to_owned(), reads));
+        self.reads.iter().cloned().chain(common).collect()
+    }
+
     /// Parameters that it shares with others.
     pub(in crate::server) fn common(&self) -> impl Iterator<Item = (&'static str, Reads)> {
         let all = [

@@ -11,12 +11,14 @@
 //! | `act` | actions, raw commands, dialogs, files |
 //! | `site` | cookies, storage, emulation |
 //! | `events` | the stream of events |
+//! | `mcp` | the tools for models, over the Model Context Protocol |
 
 mod act;
 mod browser;
 mod call;
 mod dispatch;
 mod events;
+mod mcp;
 mod own;
 mod see;
 mod site;
@@ -89,6 +91,8 @@ pub(super) struct Route {
     pub(super) takes_time: bool,
     /// Whether a token is needed.
     pub(super) open: bool,
+    /// Whether it reads its body itself; what it takes beside that is in the query.
+    pub(super) raw: bool,
     /// The media type of its answer.
     pub(super) media: &'static str,
     /// Parameters of the query, without the common ones.
@@ -102,16 +106,20 @@ pub(super) struct Route {
 const QUICK: Duration = Duration::from_secs(5);
 const USUAL: Duration = Duration::from_secs(20);
 
+/// What a type takes, as parameters of a query.
+fn parameters<I: JsonSchema>() -> Vec<(String, Reads)> {
+    let mut inline = SchemaSettings::draft2020_12();
+    inline.inline_subschemas = true;
+    read::parameters(inline.into_generator().into_root_schema_for::<I>().as_value())
+}
+
 impl Route {
     fn new<I, A>(method: Method, path: &'static str, summary: &'static str, run: Run) -> Self
     where
         I: JsonSchema,
         A: JsonSchema,
     {
-        let mut inline = SchemaSettings::draft2020_12();
-        inline.inline_subschemas = true;
-        let schema = inline.into_generator().into_root_schema_for::<I>();
-        let reads = if method == Method::Post { Vec::new() } else { read::parameters(schema.as_value()) };
+        let reads = if method == Method::Post { Vec::new() } else { parameters::<I>() };
         Self {
             method,
             path,
@@ -122,6 +130,7 @@ impl Route {
             time: USUAL,
             takes_time: true,
             open: false,
+            raw: false,
             media: "application/json",
             reads,
             input: SchemaGenerator::subschema_for::<I>,
@@ -192,6 +201,11 @@ impl Route {
     /// With a time that its own fields say.
     fn untimed(self) -> Self {
         Self { takes_time: false, time: LONGEST, ..self }
+    }
+
+    /// With a body of its own kind, which it reads itself.
+    fn raw<I: JsonSchema>(self) -> Self {
+        Self { raw: true, reads: parameters::<I>(), ..self }
     }
 
     /// For everybody who is here.

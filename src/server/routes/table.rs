@@ -4,9 +4,9 @@ use std::sync::LazyLock;
 
 use super::Method::{Delete, Get, Post};
 use super::Route;
-use super::{act, browser, events, own, see, site, tabs};
+use super::{act, browser, events, mcp, own, see, site, tabs};
 use crate::control::Status;
-use crate::server::types::{Nothing, Whole};
+use crate::server::types::{McpQuery, Nothing, Whole};
 
 /// All routes, in the order they are described in.
 pub(in crate::server) static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {
@@ -35,6 +35,15 @@ fn of_the_server() -> Vec<Route> {
         )
         .quick()
         .tab(),
+        Route::other::<McpQuery, Whole>(
+            Post,
+            "/mcp",
+            "The tools for models, over the Model Context Protocol; see docs/tools.md",
+            "application/json",
+            mcp::post,
+        )
+        .raw::<McpQuery>()
+        .untimed(),
     ]
 }
 

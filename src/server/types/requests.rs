@@ -15,6 +15,16 @@ use crate::supervisor::ConsoleLevel;
 #[serde(deny_unknown_fields)]
 pub(in crate::server) struct Nothing {}
 
+/// `POST /mcp`, beside its body.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::server) struct McpQuery {
+    /// Toolsets and tools instead of those that the settings give, separated by commas.
+    pub(in crate::server) toolsets: Option<String>,
+    /// The platform whose tools are offered: cli, acp, … By default mcp.
+    pub(in crate::server) platform: Option<String>,
+}
+
 /// `POST /start`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

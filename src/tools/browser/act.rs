@@ -10,8 +10,16 @@ use crate::page::Act;
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct OnRef {
+struct Click {
     /// As in the snapshot: e12
+    r#ref: String,
+    #[serde(skip_serializing)]
+    target: Option<String>,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Hover {
     r#ref: String,
     #[serde(skip_serializing)]
     target: Option<String>,
@@ -160,8 +168,9 @@ macro_rules! acting {
 }
 
 acting! {
-    OnRef;
-    Type, |acts, outcome| outcome.with("element", acts.r#ref.as_str());
+    Click, |acts, outcome| outcome.with("clicked", acts.r#ref.as_str());
+    Hover, |acts, outcome| outcome.with("hovered", acts.r#ref.as_str());
+    Type, |acts, outcome| outcome.with("typed", typed(&acts.text)).with("element", acts.r#ref.as_str());
     Press, |acts, outcome| outcome.with("pressed", acts.key.as_str());
     Scroll, |acts, outcome| outcome.with("scrolled", json!(acts.direction));
     Select;
@@ -181,11 +190,11 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
     }
     let evaluate = browser.clone();
     vec![
-        of::<OnRef>(browser, "browser_click", "click", "Click an element. Tells what changed."),
+        of::<Click>(browser, "browser_click", "click", "Click an element. Tells what changed."),
         of::<Type>(browser, "browser_type", "type", "Type into a field, in the place of what is there."),
         of::<Press>(browser, "browser_press", "press", "Press a key where the focus is."),
         of::<Scroll>(browser, "browser_scroll", "scroll", "Scroll the page, or what an element is in."),
-        of::<OnRef>(browser, "browser_hover", "hover", "Move the mouse over an element."),
+        of::<Hover>(browser, "browser_hover", "hover", "Move the mouse over an element."),
         of::<Drag>(browser, "browser_drag", "drag", "Drag one element onto another."),
         of::<Select>(browser, "browser_select", "select", "Choose options of a select."),
         of::<Fill>(browser, "browser_fill", "fill", "Fill several fields of a form at once."),
@@ -195,6 +204,11 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
             act(&evaluate, call, "evaluate", &acts)
         }),
     ]
+}
+
+/// What was typed may be a password.
+fn typed(text: &str) -> String {
+    format!("{} characters", text.chars().count())
 }
 
 /// Fails where the settings forbid scripts.
@@ -226,7 +240,7 @@ fn act(browser: &Browser, call: &Call<'_>, kind: &str, acts: &impl Acting) -> Re
         outcome = outcome.with("url", done.url).with("navigated", true);
     }
     if let Some(result) = done.result {
-        outcome = outcome.with("result", result);
+        outcome = browser.with_result(outcome, result)?;
     }
     if let Some(changes) = done.delta.filter(|changes| !changes.is_empty()) {
         outcome = outcome.with("changes", changes);
@@ -247,5 +261,5 @@ fn act(browser: &Browser, call: &Call<'_>, kind: &str, acts: &impl Acting) -> Re
     if done.rescued {
         outcome = outcome.with("rescued", true);
     }
-    Ok(browser.with_dialogs(outcome))
+    Ok(browser.told(outcome))
 }

@@ -56,7 +56,7 @@ fn respond(browser: &Browser, call: &Call<'_>, answer: Answer) -> Result<Outcome
     match profile.answer_dialog(reply, call.deadline)? {
         DialogOutcome::Answered(closed) => {
             let action = if closed.accepted { "accept" } else { "dismiss" };
-            Ok(browser.with_dialogs(Outcome::default().with("action", action).with("dialog", json!(closed))))
+            Ok(browser.told(Outcome::default().with("action", action).with("dialog", json!(closed))))
         }
         DialogOutcome::Armed(_) => Err(ToolError::new("NO_DIALOG", "it has been closed meanwhile")),
     }

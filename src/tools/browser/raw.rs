@@ -44,15 +44,17 @@ fn send(browser: &Browser, call: &Call<'_>, command: Command) -> Result<Outcome,
     let raw = RawCall {
         method: command.method.clone(),
         params: Value::Object(command.params),
-        target: command.target_id,
+        target: command.target_id.clone(),
         frame: command.frame_id.clone(),
     };
     let sent = browser.profile()?.raw(raw, call.deadline.within(time));
     let result =
         sent.map_err(|error| ToolError::from(error).with("method", command.method.as_str()).with("cdp_docs", DOCS))?;
-    let mut outcome = Outcome::default().with("method", command.method).with("result", result);
-    if let Some(frame) = command.frame_id {
-        outcome = outcome.with("frame_id", frame);
+    let mut outcome = browser.with_result(Outcome::default().with("method", command.method), result)?;
+    for (name, given) in [("target_id", command.target_id), ("frame_id", command.frame_id)] {
+        if let Some(given) = given {
+            outcome = outcome.with(name, given);
+        }
     }
-    Ok(browser.with_dialogs(outcome))
+    Ok(browser.told(outcome))
 }

@@ -6,14 +6,29 @@ use serde_json::json;
 
 use super::super::{Call, Outcome, Tool, ToolError};
 use super::{Browser, see};
-use crate::control::{Navigate, NewTab, WaitUntil};
+use crate::control::{Navigate, NewTab, Travel, WaitUntil};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Go {
-    /// Where to
-    url: String,
+    /// Where to; or
+    url: Option<String>,
+    action: Option<Moving>,
     /// Tab, as t2 or its label [the last used]
+    target: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum Moving {
+    Back,
+    Forward,
+    Reload,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Back {
     target: Option<String>,
 }
 
@@ -40,13 +55,16 @@ struct Tabs {
 }
 
 pub(super) fn all(browser: &Browser) -> Vec<Tool> {
-    let (go, tabs) = (browser.clone(), browser.clone());
+    let (go, back, tabs) = (browser.clone(), browser.clone(), browser.clone());
     vec![
         Tool::of(
             "browser_navigate",
-            "Go to an address. Starts the browser. Gives a snapshot of the page.",
+            "Go to an address, or back, forward, reload. Starts the browser. Gives a snapshot of the page.",
             move |call, to| navigate(&go, call, to),
         ),
+        Tool::of("browser_back", "Go back to the page before. Gives a snapshot of it.", move |call, to: Back| {
+            navigate(&back, call, Go { url: None, action: Some(Moving::Back), target: to.target })
+        }),
         Tool::of("browser_tabs", "List, open, focus, label or close tabs.", move |call, doing| {
             manage(&tabs, call, doing)
         }),
@@ -56,27 +74,47 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
 fn navigate(browser: &Browser, call: &Call<'_>, to: Go) -> Result<Outcome, ToolError> {
     let profile = browser.profile()?;
     let target = to.target.clone();
-    let is_new = target.is_none() && profile.tabs().is_empty();
+    let (url, way) = match (to.url, to.action) {
+        (Some(url), None) => (url, None),
+        (None, Some(Moving::Back)) => (String::new(), Some(Travel::Back)),
+        (None, Some(Moving::Forward)) => (String::new(), Some(Travel::Forward)),
+        (None, Some(Moving::Reload)) => (String::new(), Some(Travel::Reload)),
+        _ => return Err(ToolError::new("BAD_REQUEST", "give either url or action (back, forward, reload)")),
+    };
+    let is_new = way.is_none() && target.is_none() && profile.tabs().is_empty();
     let outcome = if is_new {
-        let tab = profile.open_tab(NewTab { url: to.url, ..NewTab::default() }, call.deadline)?;
+        let tab = profile.open_tab(NewTab { url, ..NewTab::default() }, call.deadline)?;
         Outcome::default().with("url", tab.url).with("title", tab.title)
     } else {
-        let navigate = Navigate { url: to.url, target: to.target, wait_until: WaitUntil::Load };
-        let gone = profile.navigate(navigate, call.deadline)?;
+        let gone = match way {
+            Some(way) => profile.travel(target.as_deref(), way, call.deadline)?,
+            None => {
+                let navigate = Navigate { url, target: to.target, wait_until: WaitUntil::Load };
+                profile.navigate(navigate, call.deadline)?
+            }
+        };
         let mut outcome = Outcome::default().with("url", gone.url).with("title", gone.title);
         if let Some(status) = gone.status {
             outcome = outcome.with("status", status);
         }
+        if let Some(navigated) = gone.navigated {
+            outcome = outcome.with("navigated", navigated);
+        }
+        if gone.rescued {
+            outcome = outcome.with("rescued", true);
+        }
         if gone.blocked_by_dialog {
-            return Ok(browser.with_dialogs(outcome.with("blockedByDialog", true)));
+            return Ok(browser.told(outcome.with("blockedByDialog", true)));
         }
         outcome
     };
     // What is to be seen there saves the model a call. Without it the navigation has succeeded all the same.
     match see::short(browser, target.as_deref(), call) {
-        Ok(seen) => Ok(browser
-            .with_dialogs(Outcome { fields: outcome.fields.into_iter().chain(seen.fields).collect(), ..outcome })),
-        Err(_) => Ok(browser.with_dialogs(outcome)),
+        Ok(seen) => {
+            let fields = outcome.fields.into_iter().chain(seen.fields).collect();
+            Ok(browser.told(Outcome { fields, ..Outcome::default() }))
+        }
+        Err(_) => Ok(browser.told(outcome)),
     }
 }
 
@@ -86,7 +124,7 @@ fn manage(browser: &Browser, call: &Call<'_>, doing: Tabs) -> Result<Outcome, To
         given.ok_or_else(|| ToolError::new("BAD_REQUEST", format!("{what} is needed for that action")))
     };
     let one = match doing.action {
-        Doing::List => return Ok(browser.with_dialogs(Outcome::default().with("tabs", json!(profile.tabs())))),
+        Doing::List => return Ok(browser.told(Outcome::default().with("tabs", json!(profile.tabs())))),
         Doing::Open => {
             let url = needed(doing.url, "url")?;
             profile.open_tab(NewTab { url, label: doing.label, background: false }, call.deadline)?
@@ -96,5 +134,5 @@ fn manage(browser: &Browser, call: &Call<'_>, doing: Tabs) -> Result<Outcome, To
         Doing::Close => profile.close_tab(&needed(doing.target, "target")?, call.deadline)?,
     };
     let key = if doing.action == Doing::Close { "closed" } else { "tab" };
-    Ok(browser.with_dialogs(Outcome::default().with(key, json!(one))))
+    Ok(browser.told(Outcome::default().with(key, json!(one))))
 }

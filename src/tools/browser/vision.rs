@@ -6,7 +6,6 @@ use serde_json::json;
 
 use super::super::{Call, Outcome, Tool, ToolError};
 use super::Browser;
-use super::see::UNTRUSTED;
 use crate::control::FileKind;
 use crate::llm::{Ask, Client, Message, Role};
 use crate::page::{PictureType, ScreenshotOptions};
@@ -53,12 +52,9 @@ fn ask(browser: &Browser, call: &Call<'_>, question: &Question) -> Result<Outcom
     ];
     let asked = Ask { messages, max_tokens: Some(LONGEST), ..Ask::default() };
     let answer = eyes.ask(&asked, call.deadline)?;
-    let mut outcome = Outcome::default()
-        .with("analysis", answer.text)
-        .with("screenshot_path", json!(path))
-        .with("untrusted", UNTRUSTED);
+    let mut outcome = Outcome::default().with("analysis", answer.text).with("screenshot_path", json!(path));
     if let Some(annotations) = picture.annotations {
         outcome = outcome.with("annotations", json!(annotations));
     }
-    Ok(browser.with_dialogs(outcome))
+    Ok(browser.told(outcome))
 }

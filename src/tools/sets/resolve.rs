@@ -161,7 +161,8 @@ impl Toolsets {
     }
 
     fn visit(&self, name: &str, walk: &mut Walk<'_>) {
-        if walk.off.contains(name) {
+        let source = self.source(name).filter(|_| walk.registered);
+        if walk.off.contains(name) || source.as_ref().is_some_and(|source| self.is_off(source, walk.off)) {
             return;
         }
         if let Some(at) = walk.path.iter().position(|before| before == name) {
@@ -173,11 +174,7 @@ impl Toolsets {
         if !walk.done.insert(name.to_owned()) {
             return; // reached another way
         }
-        if walk.registered
-            && let Some(source) = self.source(name)
-        {
-            walk.found.sources.insert(source);
-        }
+        walk.found.sources.extend(source);
         let Some(set) = self.set(name, walk.registered) else {
             if self.is_tool(name) {
                 walk.found.tools.insert(name.to_owned());
@@ -231,6 +228,11 @@ impl Toolsets {
             }
         }
         set
+    }
+
+    /// Whether a source's toolset is off, by its own name or by its server's.
+    fn is_off(&self, source: &str, off: &BTreeSet<String>) -> bool {
+        off.contains(source) || off.iter().any(|name| self.source(name).as_deref() == Some(source))
     }
 
     /// The toolset of a source that a name means: its own, or a server's bare name.

@@ -1,0 +1,259 @@
+// Measures how much of a model's context the tools of MCP servers take, and what the tools of each are good for.
+//
+//   node schema.mjs [--only "SET;…"]
+//
+// Every server is started over stdio and asked for its tools. What a set covers is tried in a browser, not read from
+// names: a tab is listed, a button in a cross-site frame within a frame is clicked, a dialog is accepted. Prints a
+// table and writes it to docs/schema-size.md.
+
+import fs from 'node:fs';
+import http from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { getEncoding } from 'js-tiktoken';
+
+import { McpClient } from './mcp.mjs';
+import { MARK, endAll } from './processes.mjs';
+import { PROGRAM, home, version } from './tools/cdpilot.mjs';
+import { commandOf, versionOf } from './tools/modules.mjs';
+
+const LIMIT = 40_000;
+const ENCODING = 'o200k_base';
+const { values: flags } = parseArgs({ options: { only: { type: 'string' } } });
+const browser = process.env.CDPILOT_BROWSER ?? '/usr/bin/chromium';
+const isRoot = process.getuid() === 0;
+
+const PAGES = {
+  '/ask': `<title>ask</title><button onclick="fetch('/answered?' + confirm('Well?'))">press me</button>`,
+  '/frames': ({ other }) => `<title>frames</title><p>top</p><iframe src="${other}/outer" width=400 height=300></iframe>`,
+  '/outer': ({ other }) => `<p>outer</p><iframe src="${other}/inner" width=300 height=200></iframe>`,
+  '/inner': `<button onclick="fetch('/pressed')">press me</button>`,
+};
+let told = [];
+const site = http.createServer((request, response) => {
+  const { host } = request.headers;
+  const other = `http://${host.startsWith('127') ? host.replace('127.0.0.1', 'localhost') : host.replace('localhost', '127.0.0.1')}`;
+  const page = PAGES[request.url];
+  if (page === undefined) told.push(request.url);
+  const body = typeof page === 'function' ? page({ other }) : page;
+  response.writeHead(body ? 200 : 204, { 'Content-Type': 'text/html; charset=utf-8' }).end(body && `<!doctype html>${body}`);
+});
+
+/** How each is asked to do what is tried. `ref` finds the button in what a snapshot says. */
+const cdpilot = (name, toolsets) => ({
+  name,
+  version: version(),
+  command: PROGRAM,
+  args: ['mcp', ...(toolsets ? ['--toolsets', toolsets] : [])],
+  environment: (setting) => ({ ...home(setting), CDPILOT_HEADLESS: '1' }),
+  open: (url) => ['browser_navigate', { url }],
+  snapshot: () => ['browser_snapshot', {}],
+  ref: /button \\"press me\\"[^[]*\[ref=(\w+)\]/,
+  click: (ref) => ['browser_click', { ref }],
+  tabs: () => ['browser_tabs', { action: 'list' }],
+  dialog: () => ['browser_dialog', { action: 'accept' }],
+});
+
+const agentBrowser = (name, profiles) => ({
+  name,
+  version: versionOf('agent-browser'),
+  command: commandOf('agent-browser', 'agent-browser'),
+  args: ['mcp', ...(profiles ? ['--tools', profiles] : [])],
+  environment: ({ environment }) => ({
+    ...environment,
+    AGENT_BROWSER_NO_VERSION_CHECK: '1',
+    AGENT_BROWSER_EXECUTABLE_PATH: browser,
+    ...(isRoot ? { AGENT_BROWSER_ARGS: '--no-sandbox' } : {}),
+  }),
+  open: (url) => ['agent_browser_open', { url }],
+  snapshot: () => ['agent_browser_snapshot', {}],
+  ref: /button \\?"press me\\?"[^[]*\[ref=(\w+)/,
+  // The innermost frame that is shown, for what a snapshot of the whole page does not show.
+  frame: /Iframe \[ref=(\w+)\](?![\s\S]*Iframe \[)/,
+  inside: (ref) => ['agent_browser_frame_switch', { frame: `@${ref}` }],
+  click: (ref) => ['agent_browser_click', { selector: `@${ref}` }],
+  tabs: () => ['agent_browser_tab_list', {}],
+  dialog: () => ['agent_browser_dialog_accept', {}],
+});
+
+let page = 1; // of chrome-devtools-mcp, which wants it named
+const SETS = [
+  cdpilot('cdpilot'),
+  cdpilot('cdpilot, `browser`', 'browser'),
+  agentBrowser('agent-browser'),
+  agentBrowser('agent-browser, `core,tabs`', 'core,tabs'),
+  {
+    name: '@playwright/mcp',
+    version: versionOf('@playwright/mcp'),
+    command: commandOf('@playwright/mcp', 'playwright-mcp'),
+    args: ['--headless', '--isolated', '--executable-path', browser, ...(isRoot ? ['--no-sandbox'] : [])],
+    environment: ({ environment }) => environment,
+    open: (url) => ['browser_navigate', { url }],
+    snapshot: () => ['browser_snapshot', {}],
+    ref: /button "press me"[^[]*\[ref=(\w+)\]/,
+    click: (ref) => ['browser_click', { element: 'the button', target: ref }],
+    tabs: () => ['browser_tabs', { action: 'list' }],
+    dialog: () => ['browser_handle_dialog', { accept: true }],
+  },
+  {
+    name: 'chrome-devtools-mcp',
+    version: versionOf('chrome-devtools-mcp'),
+    command: commandOf('chrome-devtools-mcp', 'chrome-devtools-mcp'),
+    args: ['--headless', '--isolated', '--executablePath', browser, ...(isRoot ? ['--chromeArg=--no-sandbox'] : [])]
+      .concat('--no-usage-statistics', '--no-performance-crux'),
+    environment: ({ environment }) => ({ ...environment, CHROME_DEVTOOLS_MCP_NO_UPDATE_CHECKS: '1' }),
+    open: (url) => ['new_page', { url }],
+    opened: (text, url) => (page = Number(text.split('\n').find((line) => line.includes(url))?.match(/^\d+/)?.[0] ?? page)),
+    snapshot: () => ['take_snapshot', { pageId: page }],
+    ref: /uid=(\S+) button "press me"/,
+    click: (uid) => ['click', { pageId: page, uid }],
+    tabs: () => ['list_pages', {}],
+    dialog: () => ['handle_dialog', { pageId: page, action: 'accept' }],
+  },
+].filter(({ name }) => flags.only === undefined || flags.only.split(';').includes(name));
+
+const within = (promise, ms, what) => {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), ms);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+};
+
+const until = async (accept) => {
+  for (let wait = 0; wait < 250 && !accept(); wait += 1) await new Promise((next) => setTimeout(next, 20));
+  return accept();
+};
+
+/** What a set of tools can do, each with a word on what was seen. */
+async function attempts(set, client, names, base) {
+  const call = async ([name, args], what) => {
+    if (!names.has(name)) throw new Error(`no tool for ${what}`);
+    const reply = await within(client.call(name, args), LIMIT, what);
+    if (reply.error) throw new Error(reply.text.split('\n')[0]);
+    return reply.text;
+  };
+  const enter = async (address) => {
+    const opened = await call(set.open(address), 'opening');
+    set.opened?.(opened, address);
+    for (let round = 0; round < 20; round += 1) {
+      const shown = await call(set.snapshot(), 'a snapshot');
+      const ref = set.ref.exec(shown)?.[1];
+      if (ref !== undefined) return ref;
+      const frame = set.frame?.exec(shown)?.[1];
+      if (round >= 5 && frame !== undefined && names.has(set.inside(frame)[0])) {
+        await call(set.inside(frame), 'going into the frame').catch(() => {});
+      }
+      await new Promise((next) => setTimeout(next, 200));
+    }
+    throw new Error('no snapshot shows the button');
+  };
+  const tries = {
+    tabs: async () => {
+      await enter(`${base}/ask`);
+      if (!(await call(set.tabs(), 'tabs')).includes('/ask')) throw new Error('the tab is not listed');
+    },
+    frames: async () => {
+      const ref = await enter(`${base}/frames`);
+      await call(set.click(ref), 'a click');
+      if (!(await until(() => told.includes('/pressed')))) throw new Error('the click did not arrive');
+    },
+    dialogs: async () => {
+      if (!names.has(set.dialog()[0])) throw new Error('no tool for dialogs');
+      const ref = await enter(`${base}/ask`);
+      // Some answer only when the dialog is gone.
+      const clicked = call(set.click(ref), 'a click').catch(() => {});
+      await Promise.race([clicked, new Promise((next) => setTimeout(next, 5_000))]);
+      await call(set.dialog(), 'the dialog');
+      if (!(await until(() => told.includes('/answered?true')))) throw new Error('the dialog was not accepted');
+    },
+  };
+  const found = {};
+  for (const [what, attempt] of Object.entries(tries)) {
+    told = [];
+    found[what] = await attempt().then(() => null, (failure) => failure.message.slice(0, 120));
+  }
+  return found;
+}
+
+async function measure(set, base, number) {
+  const mark = `${process.pid}-${number}-`;
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'schema-'));
+  const settings = /^(XDG_.*|CDPILOT_.*|AGENT_BROWSER_.*|PLAYWRIGHT_.*|CHROME_DEVTOOLS_.*)$/; // of whoever runs this
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !settings.test(name)));
+  const own = { [MARK]: mark, HOME: folder, TMPDIR: folder, XDG_RUNTIME_DIR: folder };
+  try {
+    const environment = set.environment({ environment: { ...inherited, ...own }, folder, browser });
+    const client = new McpClient(set.command, set.args, { env: environment, cwd: folder });
+    await within(client.initialize(), LIMIT, 'initialize');
+    const before = (await within(client.list(), LIMIT, 'tools/list')).tools;
+    page = 1;
+    // Some tools are there only while a browser runs: the list counts that is the longer one.
+    const names = new Set(before.map(({ name }) => name));
+    await within(client.call(...set.open(`${base}/ask`)), LIMIT, 'opening').catch(() => {});
+    const after = (await within(client.list(), LIMIT, 'tools/list')).tools;
+    after.forEach(({ name }) => names.add(name));
+    const tools = after.length > before.length ? after : before;
+    const text = JSON.stringify({ tools });
+    return { bytes: Buffer.byteLength(text), count: tools.length, tokens: tokens(text), can: await attempts(set, client, names, base) };
+  } finally {
+    await endAll(mark, folder);
+    fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+const encoding = getEncoding(ENCODING);
+const tokens = (text) => encoding.encode(text).length;
+
+await new Promise((ready) => site.listen(0, '127.0.0.1', ready));
+const base = `http://127.0.0.1:${site.address().port}`;
+const rows = [];
+for (const [number, set] of SETS.entries()) {
+  const row = await measure(set, base, number).catch((failure) => ({ failure: failure.message }));
+  rows.push({ set, ...row });
+  console.log(`${set.name} ${set.version}: ${JSON.stringify(row)}`);
+}
+site.close();
+
+const number = (value) => value.toLocaleString('en');
+const ours = rows[0]?.bytes;
+const cell = (problem) => (problem === null ? 'yes' : 'no');
+const line = ({ set, failure, bytes, count, tokens: counted, can }) => {
+  if (failure !== undefined) return `| ${set.name} ${set.version} | failed: ${failure} | | | | | | |`;
+  const times = bytes === ours ? '1' : (bytes / ours).toFixed(1);
+  const size = [number(bytes), number(count), number(Math.round(bytes / 4)), number(counted), `${times}×`];
+  return `| ${set.name} ${set.version} | ${[...size, cell(can.tabs), cell(can.frames), cell(can.dialogs)].join(' | ')} |`;
+};
+const reasons = rows.flatMap(({ set, can }) =>
+  Object.entries(can ?? {}).filter(([, problem]) => problem !== null).map(([what, problem]) => `- ${set.name}, ${what}: ${problem}`),
+);
+const table = [
+  '| set of tools | bytes | tools | bytes / 4 | tokens | | tabs | frames | dialogs |',
+  '|---|---|---|---|---|---|---|---|---|',
+  ...rows.map(line),
+];
+const covers = rows.filter(({ can }) => can && Object.values(can).every((problem) => problem === null));
+const smallest = covers.sort((one, other) => one.bytes - other.bytes)[0];
+const text = `# Size of the tools
+
+What the tools of an MCP server take of a model's context before anything has happened: the answer to \`tools/list\` as
+compact JSON. \`make bench-schema\` measures and writes this page.
+
+Each server is started over stdio as it comes, without flags beside those for a headless browser (the set behind a comma
+is chosen by a flag), and asked \`initialize\` and \`tools/list\`, before and while a browser runs; the longer list counts.
+*bytes / 4* is the usual rule of thumb for tokens; *tokens* are counted with the tokenizer \`${ENCODING}\` (js-tiktoken
+${versionOf('js-tiktoken')}) over the same JSON; how a host wraps it differs.
+
+*tabs*, *frames* and *dialogs* are tried with the tools of the set, in a browser: the open tab is listed; a button in a
+cross-site frame within a cross-site frame is found in a snapshot, clicked by what that says, and the click arrives; a
+\`confirm\` that a click opens is accepted, and the page gets \`true\`.
+
+${table.join('\n')}
+${reasons.length > 0 ? `\nWhy not:\n\n${reasons.join('\n')}\n` : ''}
+The smallest set that covers all three: **${smallest ? `${smallest.set.name}, ${number(smallest.bytes)} bytes` : 'none'}**.
+`;
+console.log(`\n${table.join('\n')}\n${reasons.join('\n')}`);
+if (flags.only === undefined) fs.writeFileSync(new URL('../../docs/schema-size.md', import.meta.url), text);
+if (flags.only === undefined && smallest?.set.name !== 'cdpilot') process.exitCode = 1;

@@ -1,0 +1,60 @@
+//! Tools that concern the folder that a command was typed in, and not the server's: files, commands, questions. They are
+//! done by the command itself.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::failure::Failure;
+use crate::config::{Config, Home};
+use crate::mcp::server::{Backend as _, INSTRUCTIONS, Offer, Peer};
+use crate::mcp::{Fault, Request};
+use crate::sync::Cancel;
+use crate::tools::sets::Toolsets;
+use crate::tools::{Ask, ToolboxOptions, enabled, folder_tools};
+
+/// The tools of the folder that we are in, as far as they are on.
+pub(super) struct Nearby {
+    offer: Offer,
+}
+
+impl Nearby {
+    /// Those that are on for a platform or a session, without some toolsets. With somebody to ask, or nobody.
+    pub(super) fn new(
+        home: &Home,
+        platform: &str,
+        toolsets: &[String],
+        without: &[&str],
+        ask: Option<Arc<dyn Ask>>,
+    ) -> Result<Self, Failure> {
+        let config = Config::of(home)?;
+        let options = ToolboxOptions { ask, ..ToolboxOptions::default() };
+        let registry =
+            folder_tools(home, &config, &options).map_err(|problem| Failure::internal(problem.to_string()))?;
+        for toolset in without {
+            registry.deregister(toolset);
+        }
+        // Toolsets that only the server knows of come to nothing here, and it is the server that says so.
+        let known = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
+        let on = enabled(&config, &known, platform, toolsets);
+        Ok(Self { offer: Offer::new(registry, known, on, INSTRUCTIONS) })
+    }
+
+    /// Whether it has a tool that can be called at the moment.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.offer.tools().iter().any(|tool| &*tool.name == name)
+    }
+
+    /// What it offers.
+    pub(super) fn offer(&self) -> &Offer {
+        &self.offer
+    }
+
+    /// Calls a tool: the result as it is told to a model.
+    pub(super) fn call(&self, name: &str, arguments: Value) -> Result<Value, Fault> {
+        let params = json!({ "name": name, "arguments": arguments });
+        let params = params.as_object().cloned().unwrap_or_default();
+        let request = Request { id: None, method: "tools/call".to_owned(), params };
+        self.offer.call(&request, &Peer { notify: &|_| {}, cancel: &Cancel::new() })
+    }
+}

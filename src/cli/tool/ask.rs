@@ -1,0 +1,50 @@
+//! Questions to the person at the terminal.
+
+use std::io::{IsTerminal as _, stderr, stdin};
+use std::sync::Arc;
+
+use crossbeam_channel::bounded;
+use inquire::{InquireError, Text};
+
+use super::super::output::clean;
+use crate::sync::{Deadline, spawn};
+use crate::tools::{Ask, Question, ToolError};
+
+/// Whoever sits at the terminal.
+pub(super) struct Person;
+
+impl Person {
+    /// Nobody, when there is no terminal.
+    pub(super) fn at_terminal() -> Option<Arc<dyn Ask>> {
+        (stdin().is_terminal() && stderr().is_terminal()).then(|| Arc::new(Self) as Arc<dyn Ask>)
+    }
+}
+
+impl Ask for Person {
+    fn ask(&self, question: &Question, deadline: Deadline) -> Result<String, ToolError> {
+        let mut text = clean(&question.question).into_owned();
+        for (at, choice) in question.choices.iter().enumerate() {
+            text.push_str(&format!("\n  {}  {}", at + 1, clean(choice)));
+        }
+        let choices = question.choices.clone();
+        let (send, answer) = bounded(1);
+        let thread = spawn("cli-ask", move || drop(send.send(Text::new(&text).prompt())));
+        let thread =
+            thread.map_err(|problem| ToolError::new("INTERNAL", format!("nobody could be asked: {problem}")))?;
+        let Ok(said) = answer.recv_deadline(deadline.instant()) else {
+            // It reads the terminal until the program ends, which is next.
+            std::mem::forget(thread);
+            return Err(ToolError::new("TIMEOUT", "nobody answered in time"));
+        };
+        match said {
+            Ok(said) => {
+                let chosen = said.trim().parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
+                Ok(chosen.cloned().unwrap_or(said))
+            }
+            Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => {
+                Err(ToolError::new("CANCELLED", "the person does not want to answer"))
+            }
+            Err(problem) => Err(ToolError::new("INTERNAL", format!("nobody could be asked: {problem}"))),
+        }
+    }
+}

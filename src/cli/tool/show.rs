@@ -1,0 +1,110 @@
+//! What came of a call.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value};
+
+use super::super::client::exit_of;
+use super::super::failure::{Exit, Failure};
+use super::super::output::{Out, clean};
+use crate::config::Home;
+
+/// Prints a result, and saves the pictures in it.
+pub(super) fn result(name: &str, result: Value, home: Option<&Home>, out: &Out) -> Result<Exit, Failure> {
+    let mut told = object(&result);
+    let pictures = pictures(name, &result, home)?;
+    let success = told.get("success").and_then(Value::as_bool).unwrap_or(result["isError"] != true);
+    told.insert("success".to_owned(), success.into());
+    let exit = match told.get("code").and_then(Value::as_str) {
+        _ if success => Exit::Done,
+        Some(code) => exit_of(code),
+        None => Exit::Failed,
+    };
+    if out.json {
+        if !pictures.is_empty() {
+            told.insert("pictures".to_owned(), pictures.iter().map(|path| path.display().to_string()).collect());
+        }
+        out.object(&told);
+        return Ok(exit);
+    }
+    if success {
+        print(&told, out);
+        pictures.iter().for_each(|path| out.line(&format!("picture: {}", path.display())));
+        return Ok(exit);
+    }
+    let mut text = |name: &str| match told.remove(name) {
+        Some(Value::String(text)) => Some(clean(&text).into_owned()),
+        _ => None,
+    };
+    let code = text("code").unwrap_or_else(|| "INTERNAL".to_owned());
+    let error = text("error").unwrap_or_else(|| "it failed, and did not say why".to_owned());
+    told.remove("success");
+    if !told.is_empty() {
+        print(&told, out);
+    }
+    Err(Failure { exit, ..Failure::new(code, error) })
+}
+
+/// What is told beside pictures: as an object, or as the text that it is.
+fn object(result: &Value) -> Map<String, Value> {
+    if let Value::Object(told) = &result["structuredContent"] {
+        return told.clone();
+    }
+    let parts = result["content"].as_array().into_iter().flatten();
+    let text: Vec<&str> = parts.filter_map(|part| part["text"].as_str()).collect();
+    let text = text.join("\n");
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(told)) => told,
+        _ => Map::from_iter([("text".to_owned(), Value::String(text))]),
+    }
+}
+
+/// As JSON, and texts of several lines as text below it.
+fn print(told: &Map<String, Value>, out: &Out) {
+    let is_long = |value: &Value| value.as_str().is_some_and(|text| text.trim_end().contains('\n'));
+    let (long, short): (Vec<_>, Vec<_>) = told.iter().partition(|(_, value)| is_long(value));
+    let short: Map<String, Value> = short.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let short = serde_json::to_string_pretty(&short).unwrap_or_default();
+    out.line(&clean(&short));
+    for (name, value) in long {
+        let text = value.as_str().unwrap_or_default().trim_end();
+        out.line(&format!("\n{}\n{}", out.look.bold(&format!("{name}:")), clean(text)));
+    }
+}
+
+/// Saves the pictures of a result to the media of the home. Where they are.
+fn pictures(name: &str, result: &Value, home: Option<&Home>) -> Result<Vec<PathBuf>, Failure> {
+    let parts = result["content"].as_array().into_iter().flatten();
+    let pictures: Vec<&Value> = parts.filter(|part| part["type"] == "image").collect();
+    let Some(home) = home.filter(|_| !pictures.is_empty()) else { return Ok(Vec::new()) };
+    home.prepare()?;
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis();
+    let save = |(number, part): (usize, &&Value)| {
+        let ending = if part["mimeType"] == "image/png" { "png" } else { "jpg" };
+        let path = home.media().join(format!("{name}-{now}-{number}.{ending}"));
+        let failed = |problem: &dyn std::fmt::Display| {
+            Failure::internal(format!("{} cannot be written: {problem}", path.display()))
+        };
+        let bytes = STANDARD.decode(part["data"].as_str().unwrap_or_default()).map_err(|problem| failed(&problem))?;
+        new(&path).and_then(|mut file| file.write_all(&bytes)).map_err(|problem| failed(&problem))?;
+        Ok(path)
+    };
+    pictures.iter().enumerate().map(save).collect()
+}
+
+/// A new file, for its owner alone.
+fn new(path: &std::path::Path) -> io::Result<fs::File> {
+    let mut options = fs::File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options.open(path)
+}

@@ -1,0 +1,403 @@
+//! Tools and toolsets turned on and off: from settings to settings.
+
+use std::collections::BTreeSet;
+
+use super::super::failure::{Exit, Failure};
+use super::catalog::{CLI, Catalog, Row};
+use crate::config::Config;
+
+/// Names that mean all toolsets.
+const ALL: [&str; 2] = ["all", "*"];
+/// What is more than a name can say.
+pub(super) const DANGER: &str =
+    "tools.terminal.enabled is set to true: from now on models may run commands on this machine";
+
+/// Which way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    On,
+    Off,
+}
+
+/// What a change comes to.
+#[derive(Debug)]
+pub(super) struct Changed {
+    pub(super) config: Config,
+    /// What was turned.
+    pub(super) changed: Vec<String>,
+    /// What was that way already.
+    pub(super) unchanged: Vec<String>,
+    /// What there is to know about it.
+    pub(super) notes: Vec<String>,
+}
+
+/// Turns tools and toolsets on or off: for one platform, or without one everywhere. Nothing is changed when one of the
+/// names is unknown.
+pub(super) fn turn(
+    catalog: &Catalog,
+    config: &Config,
+    platform: Option<&str>,
+    names: &[String],
+    way: Way,
+) -> Result<Changed, Failure> {
+    catalog.check(config, names)?;
+    let mut done = Changed { config: config.clone(), changed: Vec::new(), unchanged: Vec::new(), notes: Vec::new() };
+    for name in names {
+        let before = done.config.clone();
+        match way {
+            Way::On => turn_on(catalog, &mut done, platform, name)?,
+            Way::Off => turn_off(catalog, &mut done, platform, name)?,
+        }
+        let which = if done.config == before { &mut done.unchanged } else { &mut done.changed };
+        if !which.contains(name) {
+            which.push(name.clone());
+        }
+    }
+    Ok(done)
+}
+
+fn turn_on(catalog: &Catalog, done: &mut Changed, platform: Option<&str>, name: &str) -> Result<(), Failure> {
+    let config = &mut done.config;
+    let at = platform.unwrap_or(CLI);
+    if platform.is_some() && config.tools.disabled.iter().any(|off| off == name) {
+        let what = format!("{name} is off everywhere (tools.disabled), so it cannot be on for {at} alone");
+        let hint = format!("`cdpilot tools enable {name}` turns it on everywhere");
+        return Err(Failure::new("CONFLICT", format!("{what}; {hint}")).with(Exit::Failed));
+    }
+    if platform.is_none() {
+        config.tools.disabled.retain(|off| off != name);
+    }
+    if let Some(settings) = config.tools.platforms.get_mut(at) {
+        settings.disabled.retain(|off| off != name);
+    }
+    if !catalog.is_on(config, at, name) {
+        add(catalog, config, platform, name);
+    }
+    let on = catalog.on(config, at);
+    let is_set = catalog.is_toolset(config, name);
+    if is_set && !ALL.contains(&name) {
+        let off: Vec<String> =
+            catalog.toolsets.resolve(name).tools.into_iter().filter(|tool| !on.contains(tool)).collect();
+        if !off.is_empty() {
+            done.notes
+                .push(format!("of {name}, {} stays off: turned off by itself, or with its toolset", off.join(", ")));
+        }
+    }
+    if platform.is_none() {
+        let elsewhere =
+            config.tools.platforms.iter().filter(|(_, settings)| settings.disabled.iter().any(|off| off == name));
+        let elsewhere: Vec<&str> = elsewhere.map(|(platform, _)| platform.as_str()).collect();
+        if !elsewhere.is_empty() {
+            done.notes.push(format!("{name} stays off for {}; --platform turns it on there", elsewhere.join(", ")));
+        }
+    }
+    if !config.tools.terminal.enabled && on.contains("terminal") {
+        if matches!(name, "terminal" | "process") {
+            config.tools.terminal.enabled = true;
+            done.notes.push(DANGER.to_owned());
+        } else if is_set && catalog.toolsets.resolve(name).tools.contains("terminal") {
+            done.notes.push(
+                "its terminal and process are there once tools.terminal.enabled is true; \
+                 `cdpilot tools enable terminal` sets that"
+                    .to_owned(),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Adds a name to what is on.
+fn add(catalog: &Catalog, config: &mut Config, platform: Option<&str>, name: &str) {
+    let at = platform.unwrap_or(CLI);
+    let own = config.tools.platforms.get(at).is_some_and(|settings| settings.toolsets.is_some());
+    let list = if platform.is_none() && !own {
+        &mut config.toolsets
+    } else {
+        let now = catalog.enabled(config, at).toolsets;
+        config.tools.platforms.entry(at.to_owned()).or_default().toolsets.get_or_insert(now)
+    };
+    if !list.iter().any(|there| there == name) {
+        list.push(name.to_owned());
+    }
+}
+
+fn turn_off(catalog: &Catalog, done: &mut Changed, platform: Option<&str>, name: &str) -> Result<(), Failure> {
+    if ALL.contains(&name) {
+        return Err(Failure::usage(format!("{name:?} cannot be turned off; name tools or toolsets")));
+    }
+    let config = &mut done.config;
+    match platform {
+        Some(platform) => disable(config, platform, name),
+        None if config.tools.disabled.iter().any(|off| off == name) => {}
+        None => config.tools.disabled.push(name.to_owned()),
+    }
+    let at = platform.unwrap_or(CLI);
+    let on = catalog.on(config, at);
+    let still: Vec<String> =
+        catalog.toolsets.resolve(name).tools.into_iter().filter(|tool| on.contains(tool)).collect();
+    if !still.is_empty() {
+        let others = format!("another toolset that is on for {at} has them too");
+        done.notes.push(format!("of {name}, {} stays on: {others}", still.join(", ")));
+    }
+    Ok(())
+}
+
+/// Turns on for a platform what is wanted of what was shown, and the rest of that off.
+pub(super) fn set(
+    catalog: &Catalog,
+    config: &Config,
+    platform: &str,
+    rows: &[Row],
+    wanted: &BTreeSet<String>,
+) -> Changed {
+    let state = |config: &Config| catalog.shown_on(config, platform, rows);
+    let before = state(config);
+    let shown: BTreeSet<String> = rows.iter().map(|row| row.name.clone()).collect();
+    let of = |toolset: &str| {
+        rows.iter().filter(|row| row.toolset == toolset).map(|row| row.name.clone()).collect::<BTreeSet<_>>()
+    };
+    let toolset = |name: &String| rows.iter().find(|row| row.name == *name).map_or("", |row| row.toolset.as_str());
+    let mut new = config.clone();
+    let off: BTreeSet<String> = before.difference(wanted).cloned().collect();
+    let on: BTreeSet<String> = wanted.difference(&before).filter(|name| shown.contains(*name)).cloned().collect();
+    // A whole toolset goes by its name, unless that takes something else with it.
+    for toolset in off.iter().map(toolset).collect::<BTreeSet<_>>() {
+        let all = of(toolset);
+        if all.len() < 2 || !all.is_disjoint(wanted) {
+            continue;
+        }
+        let mut tried = new.clone();
+        disable(&mut tried, platform, toolset);
+        if state(&new).difference(&state(&tried)).all(|name| !wanted.contains(name)) {
+            new = tried;
+        }
+    }
+    for name in state(&new).intersection(&off) {
+        disable(&mut new, platform, name);
+    }
+    for name in &on {
+        let whole = of(toolset(name)).is_subset(wanted);
+        if let Some(settings) = new.tools.platforms.get_mut(platform) {
+            settings.disabled.retain(|off| off != name && !(whole && off == toolset(name)));
+        }
+    }
+    let place = (platform != CLI).then_some(platform);
+    for name in &on {
+        let now = state(&new);
+        if now.contains(name) || new.tools.disabled.contains(name) {
+            continue;
+        }
+        let mut tried = new.clone();
+        add(catalog, &mut tried, place, toolset(name));
+        let then = state(&tried);
+        if then.contains(name) && then.difference(&now).all(|name| wanted.contains(name)) {
+            new = tried;
+        } else {
+            add(catalog, &mut new, place, name);
+        }
+    }
+    let after = state(&new);
+    let turned = |mark: &'static str, from: &BTreeSet<String>, to: &BTreeSet<String>| {
+        to.difference(from).map(|name| format!("{mark} {name}")).collect::<Vec<_>>()
+    };
+    let changed = [turned("+", &before, &after), turned("-", &after, &before)].concat();
+    let unchanged: Vec<String> =
+        shown.into_iter().filter(|name| after.contains(name) != wanted.contains(name)).collect();
+    let why = |name: &String| match new.tools.disabled.contains(name) {
+        true => format!("{name} is off everywhere (tools.disabled); `cdpilot tools enable {name}` turns it on"),
+        false => format!("{name} goes with the rest of its toolset"),
+    };
+    let mut notes: Vec<String> = unchanged.iter().map(why).collect();
+    if !new.tools.terminal.enabled && on.contains("terminal") && after.contains("terminal") {
+        new.tools.terminal.enabled = true;
+        notes.push(DANGER.to_owned());
+    }
+    Changed { config: new, changed, unchanged, notes }
+}
+
+fn disable(config: &mut Config, platform: &str, name: &str) {
+    let off = &mut config.tools.platforms.entry(platform.to_owned()).or_default().disabled;
+    if !off.iter().any(|there| there == name) {
+        off.push(name.to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::tools::sets::Toolsets;
+    use crate::tools::{Outcome, Registry, Tool};
+
+    fn catalog(config: &Config) -> Catalog {
+        let registry = Arc::new(Registry::new());
+        for (toolset, name) in [
+            ("browser", "browser_click"),
+            ("browser", "browser_navigate"),
+            ("todo", "todo"),
+            ("web", "web_extract"),
+            ("web", "web_search"),
+            ("terminal", "terminal"),
+            ("terminal", "process"),
+        ] {
+            let tool = Tool::of::<serde_json::Value, _>(name, "For tests.", |_, _| Ok(Outcome::default()));
+            registry.register(toolset, tool).unwrap();
+        }
+        let toolsets = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
+        Catalog { registry, toolsets, _servers: None }
+    }
+
+    fn config(text: &str) -> Config {
+        Config::parse(text, Path::new("config.yaml")).unwrap()
+    }
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    /// The settings after a change, and what there is to know about it.
+    fn turned(text: &str, platform: Option<&str>, list: &[&str], way: Way) -> Changed {
+        let config = config(text);
+        turn(&catalog(&config), &config, platform, &names(list), way).unwrap()
+    }
+
+    fn is_on(config: &Config, platform: &str, name: &str) -> bool {
+        catalog(config).on(config, platform).contains(name)
+    }
+
+    #[test]
+    fn off_is_off_everywhere_or_for_one_platform() {
+        let done = turned("", None, &["todo", "browser_click"], Way::Off);
+        assert_eq!(done.config.tools.disabled, ["todo", "browser_click"]);
+        assert_eq!(done.changed, ["todo", "browser_click"]);
+        for (platform, name) in [("cli", "todo"), ("acp", "todo"), ("mcp", "browser_click")] {
+            assert!(!is_on(&done.config, platform, name), "{name} for {platform}");
+        }
+        let done = turned("", Some("acp"), &["todo"], Way::Off);
+        assert_eq!((done.config.tools.disabled.len(), is_on(&done.config, "cli", "todo")), (0, true));
+        assert!(!is_on(&done.config, "acp", "todo"));
+        let again = turned("tools: {disabled: [todo]}", None, &["todo"], Way::Off);
+        assert_eq!((again.changed.len(), again.unchanged), (0, names(&["todo"])));
+    }
+
+    #[test]
+    fn a_toolset_that_is_off_takes_nothing_from_others() {
+        let done = turned("", None, &["browser"], Way::Off);
+        assert!(!is_on(&done.config, "cli", "browser_click") && is_on(&done.config, "cli", "web_search"));
+        // It is on there by its own name.
+        assert!(is_on(&done.config, "mcp", "browser_click"));
+        assert!(done.notes.iter().any(|note| note.contains("web_search stays on")), "{:?}", done.notes);
+        let done = turned("toolsets: [browser]", None, &["web"], Way::Off);
+        assert!(is_on(&done.config, "cli", "web_search"));
+    }
+
+    #[test]
+    fn on_takes_back_what_was_off_and_adds_what_was_not_there() {
+        let done = turned("tools: {disabled: [todo, web]}", None, &["todo"], Way::On);
+        assert_eq!((done.config.tools.disabled.clone(), done.config.toolsets.len()), (names(&["web"]), 1));
+        let done = turned("toolsets: [browser]", None, &["todo", "todo"], Way::On);
+        assert_eq!((done.config.toolsets, done.changed), (names(&["browser", "todo"]), names(&["todo"])));
+        let done = turned("", Some("mcp"), &["todo"], Way::On);
+        assert_eq!(done.config.tools.platforms["mcp"].toolsets, Some(names(&["cdpilot-mcp", "todo"])));
+        assert_eq!(done.config.toolsets, ["cdpilot-cli"]);
+        let done = turned("", None, &["todo"], Way::On);
+        assert_eq!((done.changed.len(), done.unchanged), (0, names(&["todo"])));
+        let done =
+            turned("tools: {platforms: {cli: {toolsets: [web]}, acp: {disabled: [todo]}}}", None, &["todo"], Way::On);
+        assert_eq!(done.config.tools.platforms["cli"].toolsets, Some(names(&["web", "todo"])));
+        assert!(done.notes.iter().any(|note| note.contains("stays off for acp")), "{:?}", done.notes);
+    }
+
+    #[test]
+    fn one_tool_of_a_toolset_that_is_off_can_be_on() {
+        let done = turned("tools: {disabled: [browser]}", None, &["browser_click"], Way::On);
+        assert_eq!(done.config.toolsets, ["cdpilot-cli", "browser_click"]);
+        assert!(is_on(&done.config, "cli", "browser_click") && !is_on(&done.config, "cli", "browser_navigate"));
+        let refused = config("tools: {disabled: [todo]}");
+        let refused = turn(&catalog(&refused), &refused, Some("mcp"), &names(&["todo"]), Way::On).unwrap_err();
+        assert!(refused.error.contains("off everywhere") && refused.exit == Exit::Failed, "{refused:?}");
+    }
+
+    #[test]
+    fn names_that_nobody_knows_change_nothing() {
+        let now = config("mcp_servers: {files: {command: x}}");
+        let told = |names: &[&str], way: Way| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            turn(&catalog(&now), &now, None, &names, way)
+        };
+        let refused = told(&["todo", "browser_clik"], Way::Off).unwrap_err();
+        assert!(refused.error.contains("browser_click") && refused.exit == Exit::Usage, "{refused:?}");
+        assert!(told(&["all"], Way::Off).is_err() && told(&["all"], Way::On).is_ok());
+        for server in ["files", "mcp-files"] {
+            assert_eq!(told(&[server], Way::On).unwrap().config.toolsets, ["cdpilot-cli", server]);
+            let off = told(&[server], Way::Off).unwrap().config;
+            assert_eq!(off.tools.disabled, [server]);
+        }
+    }
+
+    #[test]
+    fn the_terminal_takes_more_than_its_name() {
+        let done = turned("", None, &["terminal"], Way::On);
+        assert!(done.config.tools.terminal.enabled && done.notes.iter().any(|note| note.contains("run commands")));
+        let done = turned("", None, &["debugging"], Way::On);
+        assert!(!done.config.tools.terminal.enabled);
+        assert!(done.notes.iter().any(|note| note.contains("tools.terminal.enabled")), "{:?}", done.notes);
+        let done = turned("tools: {terminal: {enabled: true}}", None, &["terminal"], Way::On);
+        assert_eq!((done.changed.len(), done.notes.len()), (0, 0));
+    }
+
+    /// What a person at a terminal wants, against what comes of it.
+    fn chosen(text: &str, platform: &str, change: impl FnOnce(&mut BTreeSet<String>)) -> Changed {
+        let config = config(text);
+        let catalog = catalog(&config);
+        let rows = catalog.rows(&config, platform);
+        let mut wanted = catalog.shown_on(&config, platform, &rows);
+        change(&mut wanted);
+        let done = set(&catalog, &config, platform, &rows, &wanted);
+        if done.unchanged.is_empty() {
+            assert_eq!(catalog.shown_on(&done.config, platform, &rows), wanted);
+        }
+        done
+    }
+
+    #[test]
+    fn a_choice_is_written_as_short_as_it_can_be() {
+        let all_of = |wanted: &mut BTreeSet<String>, start: &str| wanted.retain(|name| !name.starts_with(start));
+        let done = chosen("", "cli", |wanted| all_of(wanted, "browser_"));
+        assert_eq!(done.config.tools.platforms["cli"].disabled, ["browser"]);
+        assert!(done.changed.contains(&"- browser_click".to_owned()) && is_on(&done.config, "cli", "web_search"));
+        let done = chosen("", "cli", |wanted| {
+            wanted.remove("browser_click");
+        });
+        assert_eq!(
+            (&done.config.tools.platforms["cli"].disabled, &done.changed),
+            (&names(&["browser_click"]), &names(&["- browser_click"]))
+        );
+        let done = chosen("tools: {platforms: {cli: {disabled: [browser]}}}", "cli", |wanted| {
+            wanted.insert("browser_click".to_owned());
+        });
+        assert_eq!(done.config.toolsets, ["cdpilot-cli", "browser_click"]);
+        let done = chosen("", "mcp", |wanted| wanted.extend(names(&["todo", "web_extract", "web_search"])));
+        assert_eq!(done.config.tools.platforms["mcp"].toolsets, Some(names(&["cdpilot-mcp", "todo", "web"])));
+        let done = chosen("", "mcp", |_| {});
+        assert!(done.changed.is_empty() && done.config == config(""));
+        let done = chosen("mcp_servers: {files: {command: x}}", "mcp", |wanted| {
+            wanted.insert("mcp-files".to_owned());
+        });
+        assert_eq!(done.config.tools.platforms["mcp"].toolsets, Some(names(&["cdpilot-mcp", "mcp-files"])));
+    }
+
+    #[test]
+    fn what_cannot_be_is_said() {
+        let done = chosen("tools: {disabled: [todo]}", "cli", |wanted| {
+            wanted.insert("todo".to_owned());
+        });
+        assert!(done.changed.is_empty() && done.notes.iter().any(|note| note.contains("off everywhere")), "{done:?}");
+        let done = chosen("", "cli", |wanted| {
+            wanted.remove("terminal");
+        });
+        assert!(done.notes.iter().any(|note| note.contains("process")), "{done:?}");
+    }
+}

@@ -1,0 +1,175 @@
+//! `cdpilot tools list`.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::super::output::{Out, one_line};
+use super::catalog::{Catalog, Row, There, widths};
+use crate::config::Config;
+use crate::tools::sets::{DEFINED, Kind};
+
+/// A tool, as it is told to programs.
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    toolset: &'a str,
+    on: bool,
+    available: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'a str>,
+    description: &'a str,
+}
+
+/// A toolset, as it is told to programs.
+#[derive(Serialize)]
+struct Set {
+    name: String,
+    kind: &'static str,
+    description: String,
+    /// Tools and toolsets in it.
+    members: Vec<String>,
+    /// Its tools, those that are on, and those that can be called.
+    tools: usize,
+    on: usize,
+    available: usize,
+}
+
+/// All tools of a platform.
+pub(super) fn tools(catalog: &Catalog, config: &Config, platform: &str, out: &Out) {
+    #[derive(Serialize)]
+    struct Told<'a> {
+        ok: bool,
+        platform: &'a str,
+        toolsets: Vec<String>,
+        off: BTreeSet<String>,
+        problems: Vec<String>,
+        tools: Vec<Tool<'a>>,
+    }
+    let enabled = catalog.enabled(config, platform);
+    let rows = catalog.rows(config, platform);
+    let problems = problems(catalog, config, platform);
+    problems.iter().for_each(|problem| out.aside(&format!("config.yaml: {problem}")));
+    let (name, toolset) = widths(&rows);
+    let on = rows.iter().filter(|row| row.on).count();
+    out.line(&out.look.bold(&format!("{platform}: {on} of {} on, by {}", rows.len(), shown(&enabled.toolsets))));
+    let (elsewhere, here): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.there == There::Elsewhere);
+    for row in here {
+        let mark = if row.on { out.look.green("on ") } else { out.look.dim("off") };
+        let told = row.there.told();
+        let line = format!("{mark}  {:name$}  {:toolset$}  {}", row.name, row.toolset, out.look.dim(told));
+        out.line(line.trim_end());
+    }
+    for (on, word) in [(true, "on "), (false, "off")] {
+        let names: Vec<&str> = elsewhere.iter().filter(|row| row.on == on).map(|row| row.name.as_str()).collect();
+        if !names.is_empty() {
+            out.line(&format!("{word}  {}", out.look.dim("not there; an MCP server or plugin may bring them:")));
+            wrapped(&names).iter().for_each(|line| out.line(&format!("     {line}")));
+        }
+    }
+    let told = |row: &'_ Row| -> bool { row.there == There::Now };
+    let tools = rows.iter().map(|row| Tool {
+        name: &row.name,
+        toolset: &row.toolset,
+        on: row.on,
+        available: told(row),
+        why: (!told(row)).then(|| row.there.told()),
+        description: &row.description,
+    });
+    out.object(&Told {
+        ok: true,
+        platform,
+        toolsets: enabled.toolsets.clone(),
+        off: enabled.off.clone(),
+        problems,
+        tools: tools.collect(),
+    });
+}
+
+/// All toolsets, with how much of each a platform has.
+pub(super) fn toolsets(catalog: &Catalog, config: &Config, platform: &str, out: &Out) {
+    #[derive(Serialize)]
+    struct Told<'a> {
+        ok: bool,
+        platform: &'a str,
+        problems: Vec<String>,
+        toolsets: Vec<Set>,
+    }
+    let on = catalog.on(config, platform);
+    let callable = |tool: &&String| catalog.registry.get(tool).is_some_and(|tool| tool.is_available());
+    let mut sets: Vec<Set> = catalog
+        .toolsets
+        .names()
+        .into_iter()
+        .filter_map(|name| catalog.toolsets.info(&name, true))
+        .map(|info| Set {
+            kind: kind(config, &info.name),
+            description: info.description,
+            members: info.direct_tools.iter().cloned().chain(info.includes).collect(),
+            tools: info.tool_count,
+            on: info.resolved_tools.intersection(&on).count(),
+            available: info.resolved_tools.iter().filter(callable).count(),
+            name: info.name,
+        })
+        .collect();
+    for server in config.mcp_servers.keys() {
+        let name = format!("mcp-{server}");
+        if !sets.iter().any(|set| set.name == name) {
+            let description = format!("Tools of the MCP server {server}; it is started when they are used.");
+            sets.push(Set { name, kind: "dynamic", description, members: Vec::new(), tools: 0, on: 0, available: 0 });
+        }
+    }
+    let order = ["core", "composite", "platform", "dynamic", "custom"];
+    sets.sort_by_key(|set| (order.iter().position(|kind| *kind == set.kind), set.name.clone()));
+    let problems = problems(catalog, config, platform);
+    problems.iter().for_each(|problem| out.aside(&format!("config.yaml: {problem}")));
+    let width = sets.iter().map(|set| set.name.len()).max().unwrap_or_default();
+    let mut last = "";
+    for set in &sets {
+        if set.kind != last {
+            out.line(&out.look.bold(&format!("{} (tools on for {platform} / there / in all)", set.kind)));
+            last = set.kind;
+        }
+        let counts = format!("{:>2} / {:>2} / {:>2}", set.on, set.available, set.tools);
+        out.line(&format!("  {:width$}  {counts}  {}", set.name, out.look.dim(&one_line(&set.description))));
+    }
+    out.object(&Told { ok: true, platform, problems, toolsets: sets });
+}
+
+/// Names on lines that fit on a terminal.
+pub(super) fn wrapped(names: &[&str]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for name in names {
+        match lines.last_mut() {
+            Some(line) if line.len() + name.len() < 72 => line.push_str(&format!(", {name}")),
+            _ => lines.push((*name).to_owned()),
+        }
+    }
+    let last = lines.len().saturating_sub(1);
+    lines.into_iter().enumerate().map(|(at, line)| if at < last { line + "," } else { line }).collect()
+}
+
+fn kind(config: &Config, name: &str) -> &'static str {
+    match DEFINED.iter().find(|defined| defined.name == name).map(|defined| defined.kind) {
+        Some(Kind::Core) => "core",
+        Some(Kind::Composite) => "composite",
+        Some(Kind::Platform) => "platform",
+        None if config.custom_toolsets.contains_key(name) => "custom",
+        None => "dynamic",
+    }
+}
+
+/// What is wrong with the names in the settings.
+fn problems(catalog: &Catalog, config: &Config, platform: &str) -> Vec<String> {
+    let (_, problems) = catalog.enabled(config, platform).names(&catalog.toolsets);
+    let known = |problem: &crate::tools::sets::Problem| match problem {
+        // The toolset of a server whose tools have not been asked for.
+        crate::tools::sets::Problem::Unknown { name, .. } => catalog.is_toolset(config, name),
+        crate::tools::sets::Problem::Cycle { .. } => false,
+    };
+    problems.into_iter().filter(|problem| !known(problem)).map(|problem| problem.to_string()).collect()
+}
+
+fn shown(toolsets: &[String]) -> String {
+    if toolsets.is_empty() { "no toolset".to_owned() } else { toolsets.join(", ") }
+}

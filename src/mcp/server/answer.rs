@@ -1,0 +1,114 @@
+//! What is answered to a request, whichever way it came.
+
+use serde_json::{Map, Value, json};
+
+use super::super::message::answer as answered;
+use super::super::{Fault, LEGACY, MODERN, OLDER, Request};
+use super::{Backend, Peer};
+
+/// Where a request of the modern era says which revision it is of.
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+/// Where it says what its sender can do.
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+/// Where an answer says who gives it.
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+/// How long what `server/discover` tells may be kept, milliseconds.
+const KEPT: u64 = 3_600_000;
+
+/// Answers a request. `None` for what nobody waits for the answer of. `subscriptions/listen` is for whoever has the
+/// connection.
+#[must_use]
+pub fn answer(backend: &dyn Backend, request: &Request, peer: &Peer<'_>) -> Option<Value> {
+    let id = request.id.as_ref()?;
+    Some(match result(backend, request, peer) {
+        Ok(result) => answered(id, result),
+        Err(fault) => fault.to_value(Some(id)),
+    })
+}
+
+fn result(backend: &dyn Backend, request: &Request, peer: &Peer<'_>) -> Result<Value, Fault> {
+    let is_modern = is_modern(&request.params)?;
+    let result = match (request.method.as_str(), is_modern) {
+        ("initialize", false) => return Ok(initialized(backend, &request.params)),
+        ("ping", false) => return Ok(json!({})),
+        ("server/discover", true) => discovered(backend),
+        ("tools/list", _) => backend.list(request, peer)?,
+        ("tools/call", _) => backend.call(request, peer)?,
+        (other, _) => {
+            return Err(Fault::new(Fault::NO_METHOD, format!("{other:?} is nothing that can be asked here")));
+        }
+    };
+    Ok(if is_modern { result } else { without_modern(result) })
+}
+
+/// Whether a request stands by itself, by its parameters. It has to be of the revision that is spoken here then.
+///
+/// # Errors
+/// [`Fault::UNSUPPORTED_VERSION`], [`Fault::INVALID_PARAMS`].
+pub fn is_modern(params: &Map<String, Value>) -> Result<bool, Fault> {
+    let Some(version) = version(params) else { return Ok(false) };
+    if version.as_str() != Some(MODERN) {
+        return Err(unsupported(version));
+    }
+    if !params.get("_meta").and_then(|meta| meta.get(CAPABILITIES)).is_some_and(Value::is_object) {
+        return Err(Fault::new(Fault::INVALID_PARAMS, format!("_meta has to hold {CAPABILITIES}")));
+    }
+    Ok(true)
+}
+
+/// The revision that a request says it is of.
+pub(super) fn version(params: &Map<String, Value>) -> Option<&Value> {
+    params.get("_meta").and_then(Value::as_object)?.get(VERSION)
+}
+
+/// A revision is not spoken here.
+pub(super) fn unsupported(version: &Value) -> Fault {
+    let data = json!({ "supported": [MODERN, LEGACY], "requested": version });
+    let fault = Fault::new(Fault::UNSUPPORTED_VERSION, "Unsupported protocol version");
+    Fault { data: Some(data), ..fault }
+}
+
+/// Whether a revision is one of those that begin with `initialize`.
+pub(super) fn is_legacy(version: &str) -> bool {
+    version == LEGACY || OLDER.contains(&version)
+}
+
+fn initialized(backend: &dyn Backend, params: &Map<String, Value>) -> Value {
+    let wanted = params.get("protocolVersion").and_then(Value::as_str).unwrap_or(LEGACY);
+    json!({
+        "protocolVersion": if is_legacy(wanted) { wanted } else { LEGACY },
+        "capabilities": capabilities(),
+        "serverInfo": info(),
+        "instructions": backend.instructions(),
+    })
+}
+
+fn discovered(backend: &dyn Backend) -> Value {
+    json!({
+        "resultType": "complete",
+        "supportedVersions": [MODERN, LEGACY],
+        "capabilities": capabilities(),
+        "instructions": backend.instructions(),
+        "ttlMs": KEPT,
+        "cacheScope": "private",
+        "_meta": { SERVER_INFO: info() },
+    })
+}
+
+/// Earlier revisions know nothing of these.
+fn without_modern(mut result: Value) -> Value {
+    if let Value::Object(map) = &mut result {
+        for name in ["resultType", "ttlMs", "cacheScope"] {
+            map.remove(name);
+        }
+    }
+    result
+}
+
+fn capabilities() -> Value {
+    json!({ "tools": { "listChanged": true } })
+}
+
+fn info() -> Value {
+    json!({ "name": "cdpilot", "title": "cdpilot", "version": env!("CARGO_PKG_VERSION") })
+}

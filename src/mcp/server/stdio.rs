@@ -1,0 +1,355 @@
+//! A connection of one JSON object per line: stdin and stdout.
+//!
+//! The calling thread reads. What waits for a page is done by `mcp-call-N`; `mcp-write` has the output alone; `mcp-watch`
+//! looks for changes of the offered tools and tells of calls that take their time. All of them end with the connection.
+
+use std::io::{self, Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use serde_json::Value;
+
+use super::super::{Fault, Id, Message, Request};
+use super::calls::Calls;
+use super::lines::{Line, Lines};
+use super::subscription::Subscription;
+use super::{Backend, Peer, answer, is_modern};
+use crate::sync::{Cancel, Deadline, Thread, spawn};
+
+/// Bytes read at once.
+const PIECE: usize = 64 * 1024;
+/// Too much is asked at once. Of the numbers that JSON-RPC leaves to servers.
+const BUSY: i64 = -32000;
+/// How often it is looked whether calls take their time.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Bounds of a connection.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Calls that are done at once.
+    pub calls: usize,
+    /// Calls that wait for their turn. More are refused at once.
+    pub queue: usize,
+    /// Bytes of a line.
+    pub line_bytes: usize,
+    /// Lines that wait to be written.
+    pub unsent: usize,
+    /// How long a client may take none of them.
+    pub writing: Duration,
+    /// Subscriptions.
+    pub subscriptions: usize,
+    /// How long a call that somebody wants to hear of goes on before it is told that it does.
+    pub tick: Duration,
+    /// What calls under way have left when the input ends.
+    pub grace: Duration,
+    /// What they have left once they are cancelled.
+    pub end: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            calls: 8,
+            queue: 32,
+            line_bytes: 4 * 1024 * 1024,
+            unsent: 64,
+            writing: Duration::from_secs(30),
+            subscriptions: 16,
+            tick: Duration::from_secs(5),
+            grace: Duration::from_secs(3),
+            end: Duration::from_secs(2),
+        }
+    }
+}
+
+/// Serves a connection until its input ends. Calls under way have a moment then, none when `hurry` is set.
+///
+/// # Errors
+/// The input or the output failed, or the system refuses a thread.
+pub fn serve(
+    backend: &Arc<dyn Backend>,
+    mut input: impl Read,
+    output: impl Write + Send + 'static,
+    hurry: &Cancel,
+    limits: &Limits,
+) -> io::Result<()> {
+    let mut connection = Connection::start(backend, output, limits)?;
+    let mut lines = Lines::of(limits.line_bytes);
+    let mut piece = vec![0; PIECE];
+    let ended = loop {
+        let came = match input.read(&mut piece) {
+            Ok(0) => break Ok(()),
+            Ok(count) => lines.take(&piece[..count]),
+            Err(problem) if problem.kind() == io::ErrorKind::Interrupted => continue,
+            Err(problem) => break Err(problem),
+        };
+        if !came.into_iter().all(|line| connection.take(line)) {
+            break Err(io::Error::new(io::ErrorKind::BrokenPipe, "the client reads no answers"));
+        }
+    };
+    if ended.is_ok() {
+        // The last line may have no end.
+        let _ = lines.end().is_none_or(|line| connection.take(line));
+    }
+    connection.end(hurry);
+    ended
+}
+
+/// A call on its way to a worker.
+struct Job {
+    id: Id,
+    request: Request,
+    cancel: Cancel,
+}
+
+/// What all threads of a connection share.
+struct Shared {
+    backend: Arc<dyn Backend>,
+    calls: Calls,
+    limits: Limits,
+}
+
+struct Connection {
+    shared: Arc<Shared>,
+    out: Sender<String>,
+    jobs: Sender<Job>,
+    waiting: Receiver<Job>,
+    workers: Vec<Thread>,
+    /// Calls that were taken on and are not done.
+    open: Arc<AtomicUsize>,
+    /// Something is done.
+    done: (Sender<()>, Receiver<()>),
+    /// Makes the watcher look at once; it ends with it.
+    nudge: Sender<()>,
+    watcher: Thread,
+    writer: Thread,
+}
+
+impl Connection {
+    fn start(backend: &Arc<dyn Backend>, output: impl Write + Send + 'static, limits: &Limits) -> io::Result<Self> {
+        let shared = Arc::new(Shared {
+            backend: Arc::clone(backend),
+            calls: Calls::new(limits.subscriptions),
+            limits: limits.clone(),
+        });
+        let (out, unsent) = bounded(limits.unsent.max(1));
+        let writer = spawn("mcp-write", move || write(&unsent, output))?;
+        let (nudge, nudged) = bounded(1);
+        let watcher = {
+            let (shared, out) = (Arc::clone(&shared), out.clone());
+            spawn("mcp-watch", move || watch(&shared, &out, &nudged))?
+        };
+        let (jobs, waiting) = bounded(limits.queue.max(1));
+        let (workers, open) = (Vec::new(), Arc::default());
+        Ok(Self { shared, out, jobs, waiting, workers, open, done: bounded(1), nudge, watcher, writer })
+    }
+
+    /// Takes a line. Whether the client still reads answers.
+    fn take(&mut self, line: Line) -> bool {
+        let bad = |code, problem: String| Some(Fault::new(code, problem).to_value(None));
+        let told = match line {
+            Line::Text(text) => match Message::read(&text) {
+                Ok(Message::Request(request)) => self.asked(request),
+                // Nothing is asked of the client here.
+                Ok(Message::Answer { .. }) => None,
+                Err((fault, id)) => Some(fault.to_value(id.as_ref())),
+            },
+            Line::TooLong => {
+                let most = self.shared.limits.line_bytes;
+                bad(Fault::INVALID_REQUEST, format!("the line is longer than {most} bytes, and was passed over"))
+            }
+            Line::NoText => bad(Fault::PARSE, "the line is no UTF-8".to_owned()),
+        };
+        told.is_none_or(|told| send(&self.out, &told, self.shared.limits.writing))
+    }
+
+    /// Takes a request or a notification. What is to be answered at once.
+    fn asked(&mut self, request: Request) -> Option<Value> {
+        let Some(id) = request.id.clone() else {
+            self.told(&request);
+            return None;
+        };
+        let refused = |fault: Fault| Some(fault.to_value(Some(&id)));
+        match request.method.as_str() {
+            "tools/list" | "tools/call" => self.start_call(id.clone(), request).err().and_then(refused),
+            "subscriptions/listen" if matches!(is_modern(&request.params), Ok(true)) => {
+                let listened = Subscription::of(&id, &request).and_then(|subscription| {
+                    let first = subscription.acknowledged();
+                    self.shared.calls.listen(subscription).map(|()| first)
+                });
+                let _ = self.nudge.try_send(());
+                listened.map_or_else(refused, Some)
+            }
+            _ => {
+                let peer = Peer { notify: &|_| {}, cancel: &Cancel::new() };
+                answer(&*self.shared.backend, &request, &peer)
+            }
+        }
+    }
+
+    fn told(&self, request: &Request) {
+        match request.method.as_str() {
+            "notifications/initialized" => {
+                self.shared.calls.initialized();
+                let _ = self.nudge.try_send(());
+            }
+            "notifications/cancelled" => {
+                let id = request.params.get("requestId").cloned().map(serde_json::from_value);
+                if let Some(Ok(id)) = id {
+                    self.shared.calls.cancel(&id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn start_call(&mut self, id: Id, request: Request) -> Result<(), Fault> {
+        let cancel = self.shared.calls.begin(&id, &request)?;
+        let refuse = |problem: String| {
+            let _ = self.shared.calls.end(&id, &cancel);
+            Err(Fault::new(BUSY, problem))
+        };
+        let open = self.open.load(Ordering::Acquire);
+        if open >= self.workers.len() && self.workers.len() < self.shared.limits.calls.max(1) {
+            match self.worker() {
+                Ok(worker) => self.workers.push(worker),
+                Err(problem) if self.workers.is_empty() => {
+                    return refuse(format!("the system refuses a thread: {problem}; try again"));
+                }
+                Err(problem) => tracing::warn!(%problem, "no further thread for calls"),
+            }
+        }
+        let job = Job { id: id.clone(), request, cancel: cancel.clone() };
+        self.open.fetch_add(1, Ordering::AcqRel);
+        if self.jobs.try_send(job).is_err() {
+            self.open.fetch_sub(1, Ordering::AcqRel);
+            let queue = self.shared.limits.queue;
+            return refuse(format!("{queue} calls wait for their turn already; try again when some are answered"));
+        }
+        Ok(())
+    }
+
+    fn worker(&self) -> io::Result<Thread> {
+        let (shared, out) = (Arc::clone(&self.shared), self.out.clone());
+        let (waiting, open, done) = (self.waiting.clone(), Arc::clone(&self.open), self.done.0.clone());
+        spawn(format!("mcp-call-{}", self.workers.len()), move || {
+            for job in waiting {
+                work(&shared, &out, job);
+                open.fetch_sub(1, Ordering::AcqRel);
+                let _ = done.try_send(());
+            }
+        })
+    }
+
+    /// Ends everything: gives calls their moment, cancels them, says the last, and waits for the threads.
+    fn end(self, hurry: &Cancel) {
+        let Self { shared, out, jobs, waiting, workers, open: _, done, nudge, watcher, writer } = self;
+        let grace = Deadline::after(shared.limits.grace);
+        while !shared.calls.is_idle() && !hurry.is_set() && !grace.passed() {
+            let _ = done.1.recv_timeout(Duration::from_millis(50));
+        }
+        let last = shared.calls.cancel_all();
+        drop((jobs, waiting, nudge));
+        let until = Deadline::after(shared.limits.end);
+        let all: Vec<Thread> = workers.into_iter().chain([watcher]).collect();
+        wait(all, until);
+        for told in last {
+            let _ = send(&out, &told, until.left());
+        }
+        drop(out);
+        wait(vec![writer], Deadline::after(shared.limits.end));
+    }
+}
+
+/// Waits for threads. Those that do not end are left to the end of the process.
+fn wait(threads: Vec<Thread>, until: Deadline) {
+    for thread in threads {
+        while !thread.is_finished() && !until.passed() {
+            crate::sync::pause(Duration::from_millis(5));
+        }
+        if thread.is_finished() {
+            thread.join();
+        } else {
+            tracing::warn!("a call does not end, and is left behind");
+            std::mem::forget(thread);
+        }
+    }
+}
+
+/// Leaves a line to be written. Whether it is taken in time.
+fn send(out: &Sender<String>, told: &Value, patience: Duration) -> bool {
+    out.send_timeout(line(told), patience).is_ok()
+}
+
+/// As it is written: JSON has no line breaks of its own.
+fn line(told: &Value) -> String {
+    let mut line = told.to_string();
+    line.push('\n');
+    line
+}
+
+fn write(unsent: &Receiver<String>, mut output: impl Write) {
+    for line in unsent {
+        let written = output.write_all(line.as_bytes());
+        let flushed = written.and_then(|()| if unsent.is_empty() { output.flush() } else { Ok(()) });
+        if let Err(problem) = flushed {
+            tracing::debug!(%problem, "the client reads no answers");
+            return;
+        }
+    }
+    let _ = output.flush();
+}
+
+fn work(shared: &Shared, out: &Sender<String>, job: Job) {
+    let Job { id, request, cancel } = job;
+    if cancel.is_set() {
+        return;
+    }
+    let patience = shared.limits.writing;
+    let notify = |told: Value| {
+        if shared.calls.goes_on(&id, &told) {
+            let _ = send(out, &told, patience);
+        }
+    };
+    let peer = Peer { notify: &notify, cancel: &cancel };
+    let answered = catch_unwind(AssertUnwindSafe(|| cancel.run(|| answer(&*shared.backend, &request, &peer))));
+    let told = answered.unwrap_or_else(|_| {
+        let problem = "the call failed in a way that it should not; the log says where. Other calls are served on";
+        Some(Fault::new(Fault::INTERNAL, problem).to_value(Some(&id)))
+    });
+    // Who cancelled waits for no answer.
+    if shared.calls.end(&id, &cancel)
+        && let Some(told) = told
+    {
+        let _ = send(out, &told, patience);
+    }
+}
+
+fn watch(shared: &Shared, out: &Sender<String>, nudged: &Receiver<()>) {
+    let pace = shared.backend.pace();
+    let mut known = None;
+    let mut looked = Instant::now();
+    loop {
+        let look = match nudged.recv_timeout(pace.min(LOOK)) {
+            Ok(()) => true,
+            Err(RecvTimeoutError::Timeout) => looked.elapsed() >= pace,
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
+        shared.calls.tick(shared.limits.tick, |told| drop(out.try_send(line(&told))));
+        if !shared.calls.is_listened() {
+            known = None;
+        } else if look {
+            looked = Instant::now();
+            let Some(now) = shared.backend.names() else { continue };
+            if known.as_ref().is_some_and(|known| *known != now) {
+                for told in shared.calls.changed() {
+                    let _ = send(out, &told, shared.limits.writing);
+                }
+            }
+            known = Some(now);
+        }
+    }
+}

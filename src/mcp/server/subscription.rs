@@ -1,0 +1,63 @@
+//! Who is told when the offered tools change: `subscriptions/listen` of 2026-07-28.
+
+use serde_json::{Value, json};
+
+use super::super::message::{answer, notification};
+use super::super::{Fault, Id, Request};
+
+/// What says which subscription a message belongs to.
+const WHICH: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// Told of a change, in either era.
+pub(super) const CHANGED: &str = "notifications/tools/list_changed";
+
+/// One who listens.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Subscription {
+    id: Id,
+    tools: bool,
+}
+
+impl Subscription {
+    /// That of a request, which has an id.
+    ///
+    /// # Errors
+    /// [`Fault::INVALID_PARAMS`].
+    pub fn of(id: &Id, request: &Request) -> Result<Self, Fault> {
+        let wanted = request.params.get("notifications").and_then(Value::as_object);
+        let wanted = wanted.ok_or_else(|| Fault::new(Fault::INVALID_PARAMS, "notifications has to be an object"))?;
+        Ok(Self { id: id.clone(), tools: wanted.get("toolsListChanged").is_some_and(|wanted| wanted == true) })
+    }
+
+    /// What it is known by: the id of its request.
+    #[must_use]
+    pub fn id(&self) -> &Id {
+        &self.id
+    }
+
+    /// Whether changes of the tools are wanted.
+    #[must_use]
+    pub fn wants_tools(&self) -> bool {
+        self.tools
+    }
+
+    /// The first that it is sent: what of its wishes is granted.
+    #[must_use]
+    pub fn acknowledged(&self) -> Value {
+        let granted = if self.tools { json!({ "toolsListChanged": true }) } else { json!({}) };
+        let params = json!({ "_meta": { WHICH: self.id }, "notifications": granted });
+        notification("notifications/subscriptions/acknowledged", params)
+    }
+
+    /// The tools have changed.
+    #[must_use]
+    pub fn changed(&self) -> Value {
+        notification(CHANGED, json!({ "_meta": { WHICH: self.id } }))
+    }
+
+    /// The last that it is sent, when we end it.
+    #[must_use]
+    pub fn ended(&self) -> Value {
+        answer(&self.id, json!({ "resultType": "complete", "_meta": { WHICH: self.id } }))
+    }
+}

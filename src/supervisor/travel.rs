@@ -1,0 +1,77 @@
+//! Back and forward through where a page has been.
+
+use std::time::Instant;
+
+use serde::Deserialize;
+
+use super::error::Error;
+use super::frame_call::LOOK;
+use super::guard::Watch;
+use super::handle::Supervisor;
+use super::log::{Entry, Kind};
+use super::route::FrameRef;
+use super::value::Done;
+use crate::cdp::protocol::page::NavigateToHistoryEntry;
+use crate::cdp::rt::Command;
+use crate::sync::Deadline;
+
+/// Entries of the log that are looked through at once.
+const MANY: usize = 1000;
+
+impl Supervisor {
+    /// Sends a page back (-1) or forward (1) through its history, or farther. Returns when it shows that document; loading
+    /// goes on. `None` when its history does not reach so far, and then nothing happens. Dialogs are as with
+    /// [`navigate`](Self::navigate).
+    ///
+    /// # Errors
+    /// As [`navigate`](Self::navigate).
+    pub fn travel(&self, page: &FrameRef, by: i64, deadline: Deadline) -> Result<Option<Done<()>>, Error> {
+        let began = Instant::now();
+        let route = self.route(page, deadline)?;
+        if let (Some(_), Some(frame)) = (route.context, &route.frame) {
+            return Err(self.not_a_frame_command(NavigateToHistoryEntry::METHOD, frame));
+        }
+        let history = self.history(page, deadline)?;
+        let wanted = i64::try_from(history.current).ok().and_then(|now| now.checked_add(by));
+        let Some(wanted) = wanted.and_then(|index| usize::try_from(index).ok()) else { return Ok(None) };
+        let Some(entry) = history.entries.get(wanted) else { return Ok(None) };
+        let (blocked, log) = (self.last_blocked(&route), self.log().last());
+        let mut watch = Watch::new(self, &route, NavigateToHistoryEntry::METHOD.into(), deadline);
+        watch.free_first(deadline)?;
+        self.leave(&route, &mut watch, &NavigateToHistoryEntry::new(entry.id), deadline)?;
+        // The document may be another one, the same one elsewhere, or one that was kept: each of these is told of. The
+        // history itself names the entry that is on its way.
+        let target = route.target.as_str();
+        let mut seen = log;
+        loop {
+            let tail = self.log().wait_since(seen, MANY, deadline.within(watch.patience().min(LOOK)));
+            seen = tail.entries.last().map_or(seen, |entry| entry.seq);
+            let went = |entry: &Entry| entry.kind == Kind::Navigated && entry.target_id.as_ref() == Some(&route.target);
+            if tail.lost > 0 || tail.entries.iter().any(|entry| went(entry) && is_main(entry)) {
+                break;
+            }
+            self.blocked_since(&route, blocked)?;
+            self.asks_to_leave::<NavigateToHistoryEntry>(target)?;
+            if !self.snapshot().is_active() {
+                return Err(self.not_active());
+            }
+            if deadline.passed() {
+                return Err(Error::Timeout { what: "navigating", after: began.elapsed() }.or_cancelled());
+            }
+            self.look_past_dialogs(&mut watch, &route, deadline)?;
+        }
+        let _ = self.caught_up(deadline);
+        self.blocked_since(&route, blocked)?;
+        Ok(Some(watch.answered(())))
+    }
+}
+
+/// Whether it is about the page itself, and not a frame in it.
+fn is_main(entry: &Entry) -> bool {
+    #[derive(Deserialize)]
+    struct Told {
+        #[serde(default)]
+        main: bool,
+    }
+    serde_json::from_str::<Told>(entry.data.get()).is_ok_and(|told| told.main)
+}

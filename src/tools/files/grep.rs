@@ -1,0 +1,107 @@
+//! Searching the text of one file.
+
+use std::fmt::Write as _;
+
+use regex::Regex;
+
+/// Bytes of a file that is searched at most.
+pub(super) const LARGEST: u64 = 8 << 20;
+/// Characters of a line that are shown.
+const LINE: usize = 400;
+
+/// What was found so far.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// `path:line: text`, and `path-line- text` around it.
+    pub(super) text: String,
+    /// Lines that fit.
+    pub(super) lines: usize,
+    /// Files that have some.
+    pub(super) files: usize,
+}
+
+impl Found {
+    /// Adds the lines of a file that fit, until there are so many of them or characters. Whether there may be more.
+    pub(super) fn add(
+        &mut self,
+        path: &str,
+        text: &str,
+        wanted: &Regex,
+        around: usize,
+        most: usize,
+        chars: usize,
+    ) -> bool {
+        let lines: Vec<&str> = text.lines().collect();
+        let (mut shown, mut any) = (0, false);
+        for (at, line) in lines.iter().enumerate().filter(|(_, line)| wanted.is_match(line)) {
+            if self.lines >= most || self.text.len() > chars {
+                return true;
+            }
+            let from = at.saturating_sub(around).max(shown);
+            if around > 0 && any && from > shown {
+                self.text.push_str("--\n");
+            }
+            self.files += usize::from(!any);
+            any = true;
+            for before in from..at {
+                self.line(path, before, '-', lines[before], None);
+            }
+            if at >= shown {
+                let begins = wanted.find(line).map(|found| found.start());
+                self.line(path, at, ':', line, begins);
+                shown = at + 1;
+            }
+            self.lines += 1;
+            // What follows, as far as it does not fit itself.
+            for (after, line) in lines.iter().enumerate().skip(at + 1).take(around) {
+                if wanted.is_match(line) {
+                    break;
+                }
+                self.line(path, after, '-', line, None);
+                shown = after + 1;
+            }
+        }
+        false
+    }
+
+    fn line(&mut self, path: &str, at: usize, sign: char, line: &str, begins: Option<usize>) {
+        let _ = writeln!(self.text, "{path}{sign}{}{sign} {}", at + 1, cut(line, begins.unwrap_or(0)));
+    }
+}
+
+/// A long line, cut around what was found in it.
+fn cut(line: &str, begins: usize) -> String {
+    if line.chars().count() <= LINE {
+        return line.to_owned();
+    }
+    let before = line.get(..begins).map_or(0, |before| before.chars().count());
+    let skipped = before.saturating_sub(LINE / 4);
+    let kept: String = line.chars().skip(skipped).take(LINE).collect();
+    let (start, end) = (if skipped > 0 { "…" } else { "" }, if line.ends_with(&kept) { "" } else { "…" });
+    format!("{start}{kept}{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_shown_once_with_what_is_around() {
+        let text = "a\nhit 1\nb\nc\nd\nhit 2\nhit 3\ne\n";
+        let found = |around| {
+            let mut found = Found::default();
+            assert!(!found.add("f", text, &Regex::new("hit").unwrap(), around, 10, 1000));
+            (found.text, found.lines, found.files)
+        };
+        assert_eq!(found(0), ("f:2: hit 1\nf:6: hit 2\nf:7: hit 3\n".into(), 3, 1));
+        let around = "f-1- a\nf:2: hit 1\nf-3- b\n--\nf-5- d\nf:6: hit 2\nf:7: hit 3\nf-8- e\n";
+        assert_eq!(found(1), (around.into(), 3, 1));
+        let long = format!("{}hit{}", "x".repeat(1000), "y".repeat(1000));
+        let mut found = Found::default();
+        assert!(!found.add("f", &long, &Regex::new("hit").unwrap(), 0, 10, 1000));
+        assert!(found.text.contains("xhity") && found.text.chars().count() < 450, "{}", found.text);
+        let mut few = Found::default();
+        assert!(few.add("f", text, &Regex::new("hit").unwrap(), 0, 2, 1000));
+        assert_eq!(few.lines, 2);
+    }
+}

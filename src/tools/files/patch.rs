@@ -1,0 +1,124 @@
+//! `patch`: one text in the place of another.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use similar::TextDiff;
+
+use super::super::{Call, Capped, Outcome, Tool, ToolError};
+use super::workspace::{Place, Workspace};
+use super::write::{LARGEST, keeps_secrets, put};
+
+/// Characters of the diff at most.
+const DIFF: usize = 6_000;
+/// What making the diff may take; it is coarser then.
+const DIFF_TIME: Duration = Duration::from_secs(2);
+/// Lines that are looked at for the one that is meant, and characters of each.
+const LOOKED_AT: usize = 20_000;
+const LINE: usize = 200;
+/// Places that are named when there are several.
+const NAMED: usize = 10;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Patch {
+    /// In the workspace
+    path: String,
+    /// What is there now, exactly, with enough around it to be the only place
+    old_string: String,
+    /// What is to be there instead
+    new_string: String,
+    /// Every place, not the only one
+    #[serde(default)]
+    replace_all: bool,
+}
+
+pub(super) fn tool(workspace: &Workspace) -> Tool {
+    let workspace = workspace.clone();
+    Tool::of("patch", "Replace a text in a file of the workspace. Gives the diff.", move |call, wanted| {
+        patch(&workspace, call, &wanted)
+    })
+}
+
+fn patch(workspace: &Workspace, call: &Call<'_>, wanted: &Patch) -> Result<Outcome, ToolError> {
+    if wanted.old_string.is_empty() {
+        return Err(ToolError::new("BAD_REQUEST", "old_string is empty; write_file makes new files"));
+    }
+    if wanted.old_string == wanted.new_string {
+        return Err(ToolError::new("BAD_REQUEST", "old_string and new_string are the same; nothing would change"));
+    }
+    let place = workspace.place(&wanted.path)?;
+    let (bytes, stamp) = workspace.read_stamped(&place, LARGEST)?;
+    let before = String::from_utf8(bytes).map_err(|_| {
+        ToolError::new("BAD_REQUEST", format!("{} is not UTF-8 text and cannot be patched", place.shown()))
+    })?;
+    // Models write line feeds, also for files of Windows.
+    let (mut old, mut new) = (wanted.old_string.clone(), wanted.new_string.clone());
+    if !before.contains(&old) && before.contains("\r\n") && !old.contains('\r') {
+        (old, new) = (old.replace('\n', "\r\n"), new.replace('\n', "\r\n"));
+    }
+    let places: Vec<usize> = before.match_indices(&old).map(|(at, _)| at).collect();
+    if places.is_empty() {
+        return Err(nowhere(&place, &before, &wanted.old_string));
+    }
+    if places.len() > 1 && !wanted.replace_all {
+        let lines: Vec<usize> = places.iter().take(NAMED).map(|at| before[..*at].matches('\n').count() + 1).collect();
+        let message = format!(
+            "old_string is in {} at {} places (lines {}); give more around it, or set replace_all",
+            place.shown(),
+            places.len(),
+            lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+        );
+        return Err(ToolError::new("CONFLICT", message).with("matches", places.len()).with("lines", lines));
+    }
+    // What it would come to, before the memory is taken for it.
+    let grown = (before.len() + places.len() * new.len()).saturating_sub(places.len() * old.len());
+    if grown as u64 > LARGEST {
+        let message = format!("{} would have {grown} bytes; {LARGEST} are written at most", place.shown());
+        return Err(ToolError::new("TOO_LARGE", message));
+    }
+    let after = before.replace(&old, &new);
+    keeps_secrets(&place, &before, &after)?;
+    put(&place, &after, Some(&stamp))?;
+    let deadline = call.deadline.within(DIFF_TIME).instant();
+    let diff = TextDiff::configure().deadline(deadline).diff_lines(&before, &after);
+    let shown = place.shown();
+    let diff = diff.unified_diff().context_radius(2).header(&shown, &shown).to_string();
+    Ok(Outcome::default()
+        .with("path", shown)
+        .with("replaced", places.len())
+        .with("diff", Capped::of(&diff, DIFF).noted("read_file shows the file")))
+}
+
+/// The text is not there: what comes nearest to it.
+fn nowhere(place: &Place, text: &str, wanted: &str) -> ToolError {
+    let shown = place.shown();
+    let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let first = wanted.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let first: String = first.chars().take(LINE).collect();
+    let likeness = |line: &str| {
+        let line: String = line.trim().chars().take(LINE).collect();
+        if folded(&line) == folded(&first) { 2.0 } else { strsim::sorensen_dice(&line, &first) }
+    };
+    let mut nearest: Option<(f64, usize, &str)> = None;
+    for (number, line) in text.lines().enumerate().take(LOOKED_AT) {
+        let like = likeness(line);
+        if like > nearest.map_or(0.4, |(best, ..)| best) {
+            nearest = Some((like, number + 1, line));
+        }
+    }
+    let error = |hint: String| ToolError::new("NOT_FOUND", format!("old_string is not in {shown}; {hint}"));
+    let Some((like, number, line)) = nearest else {
+        return error("nothing in it is like it; read the file again".to_owned());
+    };
+    let line: String = line.chars().take(LINE).collect();
+    let why = if folded(text).contains(&folded(wanted)) {
+        "it is there with other white space"
+    } else if like > 1.0 {
+        "its first line is there, what follows differs"
+    } else {
+        "nearest is another text"
+    };
+    error(format!("{why}: line {number} is {line:?}")).with("nearest_line", number)
+}

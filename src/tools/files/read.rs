@@ -1,0 +1,112 @@
+//! `read_file`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::super::{Call, Image, Outcome, Tool, ToolError};
+use super::picture;
+use super::workspace::Workspace;
+
+/// Bytes of a file at most.
+const LARGEST: u64 = 16 << 20;
+/// Bytes of a picture at most.
+const LARGEST_PICTURE: usize = 5 << 20;
+/// Characters of an answer at most.
+const CHARS: usize = 30_000;
+/// Lines of an answer when nothing else is asked for, and at most.
+const LINES: usize = 500;
+const MOST_LINES: usize = 2_000;
+/// Characters of a line at most.
+const LONGEST_LINE: usize = 2_000;
+/// So far it is looked for what no text has.
+const LOOKED_AT: usize = 8 * 1024;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Read {
+    /// In the workspace
+    path: String,
+    /// First line [1]
+    offset: Option<usize>,
+    /// Lines [500]
+    limit: Option<usize>,
+    /// Put its number before each line
+    #[serde(default)]
+    line_numbers: bool,
+}
+
+pub(super) fn tool(workspace: &Workspace) -> Tool {
+    let workspace = workspace.clone();
+    Tool::of("read_file", "Lines of a text file in the workspace; pictures are shown.", move |call, wanted| {
+        read(&workspace, call, &wanted)
+    })
+    .reading()
+}
+
+fn read(workspace: &Workspace, _call: &Call<'_>, wanted: &Read) -> Result<Outcome, ToolError> {
+    let place = workspace.place(&wanted.path)?;
+    let bytes = workspace.read(&place, LARGEST)?;
+    let shown = place.shown();
+    if let Some(media_type) = picture(&bytes) {
+        if bytes.len() > LARGEST_PICTURE {
+            let message = format!("{shown} is a picture of {} bytes; {LARGEST_PICTURE} are shown at most", bytes.len());
+            return Err(ToolError::new("TOO_LARGE", message).with("bytes", bytes.len()));
+        }
+        let mut outcome = Outcome::default().with("path", shown).with("type", media_type).with("bytes", bytes.len());
+        outcome.images.push(Image { media_type, bytes });
+        return Ok(outcome);
+    }
+    if is_binary(&bytes) {
+        let message = format!("{shown} is no text: {} bytes of something else", bytes.len());
+        return Err(ToolError::new("BAD_REQUEST", message).with("bytes", bytes.len()));
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let is_exact = matches!(text, std::borrow::Cow::Borrowed(_));
+    let total = text.lines().count();
+    let first = wanted.offset.unwrap_or(1).max(1);
+    if first > total.max(1) {
+        return Err(ToolError::new(
+            "BAD_REQUEST",
+            format!("{shown} has {total} lines; line {first} is behind its end"),
+        ));
+    }
+    let most = wanted.limit.unwrap_or(LINES).clamp(1, MOST_LINES);
+    let (mut content, mut chars, mut last) = (String::new(), 0, first - 1);
+    for (number, line) in text.lines().enumerate().skip(first - 1).take(most) {
+        let mut line = cut(line);
+        if wanted.line_numbers {
+            line = format!("{}\t{line}", number + 1);
+        }
+        chars += line.chars().count() + 1;
+        if chars > CHARS && last >= first {
+            break;
+        }
+        content.push_str(&line);
+        content.push('\n');
+        last = number + 1;
+    }
+    let mut outcome =
+        Outcome::default().with("path", shown).with("content", content).with("first_line", first).with("lines", total);
+    if last < total {
+        outcome =
+            outcome.with("truncated", format!("lines {first} to {last} of {total}; go on with offset {}", last + 1));
+    }
+    if !is_exact {
+        outcome = outcome.with("note", "it is not all UTF-8; what is not is shown as \u{FFFD}");
+    }
+    Ok(outcome)
+}
+
+/// Whether it is no text.
+pub(super) fn is_binary(bytes: &[u8]) -> bool {
+    bytes.iter().take(LOOKED_AT).any(|byte| *byte == 0)
+}
+
+fn cut(line: &str) -> String {
+    let total = line.chars().count();
+    if total <= LONGEST_LINE {
+        return line.to_owned();
+    }
+    let kept: String = line.chars().take(LONGEST_LINE).collect();
+    format!("{kept}… [{} characters more]", total - LONGEST_LINE)
+}

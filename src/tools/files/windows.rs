@@ -1,0 +1,63 @@
+//! Opening and replacing files on Windows, by paths whose links were resolved before.
+
+use std::fs::{self, File, Metadata};
+use std::io::Write as _;
+use std::os::windows::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::Path;
+
+use super::workspace::{Refusal, Stamp};
+
+fn regular(there: &Metadata) -> Result<(), Refusal> {
+    let kind = there.file_type();
+    match () {
+        () if kind.is_symlink_file() || kind.is_symlink_dir() => Err(Refusal::Link),
+        () if kind.is_dir() => Err(Refusal::Folder),
+        () if kind.is_file() => Ok(()),
+        () => Err(Refusal::Special),
+    }
+}
+
+fn stamp(there: &Metadata) -> Stamp {
+    let changed = i64::try_from(there.last_write_time()).unwrap_or_default();
+    Stamp { file: (0, there.creation_time()), bytes: there.len(), changed: (changed, 0) }
+}
+
+/// A file and how it is.
+pub(super) fn open(root: &Path, relative: &Path) -> Result<(File, Stamp), Refusal> {
+    let path = root.join(relative);
+    regular(&fs::symlink_metadata(&path)?)?;
+    let file = File::open(&path)?;
+    let there = file.metadata()?;
+    regular(&there)?;
+    Ok((file, stamp(&there)))
+}
+
+/// Whether a path leads to that file. Links of the hard kind are not told apart here.
+pub(super) fn same(_path: &Path, _stamp: &Stamp) -> bool {
+    false
+}
+
+/// Puts a file in the place of what is there, whole or not at all; folders on the way are made. With `known`, only as
+/// long as it is as it was then; whether it was there before.
+pub(super) fn replace(root: &Path, relative: &Path, bytes: &[u8], known: Option<&Stamp>) -> Result<bool, Refusal> {
+    let path = root.join(relative);
+    let folder = path.parent().ok_or(Refusal::Folder)?;
+    fs::create_dir_all(folder)?;
+    if !fs::canonicalize(folder)?.starts_with(root) {
+        return Err(Refusal::Link);
+    }
+    let look = || match fs::symlink_metadata(&path) {
+        Ok(there) => regular(&there).map(|()| Some(there)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    };
+    let before = look()?;
+    let mut beside = tempfile::Builder::new().prefix(".cdpilot-").suffix(".tmp").tempfile_in(folder)?;
+    beside.write_all(bytes)?;
+    beside.as_file().sync_data()?;
+    if look()?.as_ref().map(stamp) != known.cloned().or_else(|| before.as_ref().map(stamp)) {
+        return Err(Refusal::Changed);
+    }
+    beside.persist(&path).map_err(|problem| Refusal::Io(problem.error))?;
+    Ok(before.is_some())
+}

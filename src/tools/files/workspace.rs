@@ -1,0 +1,252 @@
+//! The one folder that files are in, and which paths are in it.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use super::super::ToolError;
+use super::system;
+use crate::config::Home;
+
+/// Characters of a path at most.
+const LONGEST: usize = 4096;
+/// Where the system shows itself as files.
+#[cfg(unix)]
+const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// Why the system would not do it.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// It failed.
+    Io(io::Error),
+    /// It is neither a file nor a folder.
+    Special,
+    /// It is a folder.
+    Folder,
+    /// A link stands where none stood before.
+    Link,
+    /// Somebody else changed it meanwhile.
+    Changed,
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// How a file was when it was read: changed meanwhile, it is another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stamp {
+    pub(super) file: (u64, u64),
+    pub(super) bytes: u64,
+    pub(super) changed: (i64, i64),
+}
+
+/// The folder that files and commands are in.
+#[derive(Debug, Clone)]
+pub(in crate::tools) struct Workspace {
+    root: Arc<Path>,
+    home: Home,
+}
+
+/// A path in the workspace, all links on it resolved. It need not exist.
+#[derive(Debug, Clone)]
+pub(in crate::tools) struct Place {
+    /// The workspace.
+    pub(super) root: PathBuf,
+    /// Below it; empty for itself.
+    pub(super) relative: PathBuf,
+}
+
+impl Place {
+    /// As it is told.
+    #[must_use]
+    pub(in crate::tools) fn shown(&self) -> String {
+        if self.relative.as_os_str().is_empty() { ".".to_owned() } else { slashed(&self.relative) }
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub(in crate::tools) fn full(&self) -> PathBuf {
+        self.root.join(&self.relative)
+    }
+
+    /// An error about it.
+    pub(super) fn failed(&self, doing: &str, refusal: &Refusal) -> ToolError {
+        let name = self.shown();
+        let (code, message) = match refusal {
+            Refusal::Special => ("PATH_REFUSED", format!("{name} is a device, pipe or socket; only files are opened")),
+            Refusal::Folder => ("BAD_REQUEST", format!("{name} is a folder; name a file in it")),
+            Refusal::Link => {
+                ("PATH_REFUSED", format!("{name} is reached over a link that leads nowhere in the workspace"))
+            }
+            Refusal::Changed => ("CONFLICT", format!("{name} was changed by somebody else meanwhile; read it again")),
+            Refusal::Io(error) => match error.kind() {
+                io::ErrorKind::NotFound => {
+                    ("NOT_FOUND", format!("there is no file {name} in the workspace; search_files lists what is there"))
+                }
+                io::ErrorKind::NotADirectory => ("NOT_FOUND", format!("a part of {name} is a file, not a folder")),
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                    ("PATH_REFUSED", format!("the system does not let cdpilot {doing} {name}"))
+                }
+                _ => ("INTERNAL", format!("cannot {doing} {name}: {error}")),
+            },
+        };
+        ToolError::new(code, message)
+    }
+}
+
+/// What is refused though it lies in the workspace: what cdpilot keeps for itself, and what the system shows of itself.
+pub(super) struct Kept {
+    home: Option<PathBuf>,
+}
+
+impl Kept {
+    /// Whether a path, its links resolved, is part of it.
+    pub(super) fn holds(&self, full: &Path) -> bool {
+        #[cfg(unix)]
+        if SYSTEM.iter().any(|folder| full.starts_with(folder)) {
+            return true;
+        }
+        self.home.as_ref().is_some_and(|home| full.starts_with(home))
+    }
+}
+
+impl Workspace {
+    /// That folder. What lies in the home is no part of it, unless the folder itself is one below the home.
+    #[must_use]
+    pub(in crate::tools) fn new(root: &Path, home: &Home) -> Self {
+        let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+        Self { root: root.into(), home: home.clone() }
+    }
+
+    /// The path that is meant, all links resolved.
+    ///
+    /// # Errors
+    /// `PATH_REFUSED` for what is not in the workspace, `BAD_REQUEST` for what is no path, `NOT_FOUND` when there is no
+    /// workspace.
+    pub(in crate::tools) fn place(&self, path: &str) -> Result<Place, ToolError> {
+        let root = self.real_root()?;
+        let shown: String = path.chars().take(200).collect();
+        let refused = |why: &str| ToolError::new("PATH_REFUSED", format!("{shown:?} is refused: {why}"));
+        if path.trim().is_empty() || path.contains('\0') || path.len() > LONGEST {
+            return Err(ToolError::new("BAD_REQUEST", "give a path in the workspace, as src/main.rs"));
+        }
+        let full = plain(&root.join(path)).ok_or_else(|| refused("it cannot be a file of the workspace"))?;
+        let outside = || refused("it is not in the workspace; only what is there may be read and changed");
+        let (mut there, mut missing): (PathBuf, Vec<OsString>) = (full, Vec::new());
+        let real = loop {
+            match fs::canonicalize(&there) {
+                Ok(real) => break real,
+                Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                    let Some(name) = there.file_name() else { return Err(outside()) };
+                    missing.push(name.to_owned());
+                    there.pop();
+                }
+                // Whether it is inside is not known then.
+                Err(_) => return Err(refused("the system does not let cdpilot look at it")),
+            }
+        };
+        let relative = real.strip_prefix(&root).map_err(|_| outside())?;
+        let relative: PathBuf = relative.iter().map(OsString::from).chain(missing.into_iter().rev()).collect();
+        let place = Place { root, relative };
+        if self.kept().holds(&place.full()) {
+            return Err(refused("it is where cdpilot keeps its own settings and secrets"));
+        }
+        Ok(place)
+    }
+
+    /// An existing folder of the workspace; itself without a path.
+    ///
+    /// # Errors
+    /// Those of [`place`](Self::place); `NOT_FOUND` when there is no such folder.
+    pub(in crate::tools) fn folder(&self, path: Option<&str>) -> Result<Place, ToolError> {
+        let place = self.place(path.unwrap_or("."))?;
+        if place.full().is_dir() {
+            return Ok(place);
+        }
+        Err(ToolError::new("NOT_FOUND", format!("there is no folder {} in the workspace", place.shown())))
+    }
+
+    /// Opens a file. Links are not followed any more, and nothing but a file is opened.
+    pub(super) fn open(&self, place: &Place) -> Result<(File, Stamp), Refusal> {
+        let (file, stamp) = system::open(&place.root, &place.relative)?;
+        // Another name of a file of the home, by a hard link.
+        if self.secrets().any(|secret| system::same(&secret, &stamp)) {
+            return Err(Refusal::Special);
+        }
+        Ok((file, stamp))
+    }
+
+    /// The bytes of a file of so many at most; `None` for a larger one, with its size.
+    ///
+    /// # Errors
+    /// As a model is told.
+    pub(in crate::tools) fn read(&self, place: &Place, most: u64) -> Result<Vec<u8>, ToolError> {
+        self.read_stamped(place, most).map(|(bytes, _)| bytes)
+    }
+
+    /// The same, and how the file was.
+    pub(super) fn read_stamped(&self, place: &Place, most: u64) -> Result<(Vec<u8>, Stamp), ToolError> {
+        let (file, stamp) = self.open(place).map_err(|refusal| place.failed("read", &refusal))?;
+        let mut bytes = Vec::new();
+        let read = file.take(most + 1).read_to_end(&mut bytes);
+        read.map_err(|error| place.failed("read", &Refusal::Io(error)))?;
+        if bytes.len() as u64 > most {
+            let message = format!(
+                "{} has {} bytes, more than the {most} that are read; search_files finds lines in files up to {} bytes",
+                place.shown(),
+                stamp.bytes,
+                super::grep::LARGEST
+            );
+            return Err(ToolError::new("TOO_LARGE", message).with("bytes", stamp.bytes));
+        }
+        Ok((bytes, stamp))
+    }
+
+    /// What is refused though it lies in the workspace.
+    pub(super) fn kept(&self) -> Kept {
+        let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let (home, root) = (real(self.home.root()), real(&self.root));
+        Kept { home: (root == home || !root.starts_with(&home)).then_some(home) }
+    }
+
+    fn secrets(&self) -> impl Iterator<Item = PathBuf> {
+        let root = self.home.root();
+        [self.home.token(), self.home.config(), self.home.database(), root.join("llm.json")].into_iter()
+    }
+
+    /// The folder, its links resolved.
+    fn real_root(&self) -> Result<PathBuf, ToolError> {
+        let real = fs::canonicalize(&self.root).ok().filter(|real| real.is_dir());
+        real.ok_or_else(|| {
+            let message = "the workspace is not there; set tools.workspace in config.yaml to a folder";
+            ToolError::new("NOT_FOUND", message)
+        })
+    }
+}
+
+/// A path without `.` and `..`, by its text alone. `None` for what only a system takes that has devices with names.
+fn plain(path: &Path) -> Option<PathBuf> {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::Normal(name) if cfg!(windows) && name.to_string_lossy().contains(':') => return None,
+            part => plain.push(part),
+        }
+    }
+    Some(plain)
+}
+
+/// A path as it is told everywhere.
+pub(super) fn slashed(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if cfg!(windows) { text.replace('\\', "/") } else { text.into_owned() }
+}

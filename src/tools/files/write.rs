@@ -1,0 +1,69 @@
+//! `write_file`, and what holds for all changes of files.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::super::{Outcome, Tool, ToolError};
+use super::system;
+use super::workspace::{Place, Refusal, Stamp, Workspace};
+
+/// Bytes of a file that is written or changed at most.
+pub(super) const LARGEST: u64 = 4 << 20;
+/// What stands for a secret in whatever a model is told.
+const COVER: &str = "[secret]";
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Write {
+    /// In the workspace
+    path: String,
+    /// The whole file
+    content: String,
+}
+
+pub(super) fn tool(workspace: &Workspace) -> Tool {
+    let workspace = workspace.clone();
+    Tool::of(
+        "write_file",
+        "Write a whole file in the workspace, new or in the place of what is there. Makes its folders.",
+        move |_, wanted| write(&workspace, &wanted),
+    )
+}
+
+fn write(workspace: &Workspace, wanted: &Write) -> Result<Outcome, ToolError> {
+    let place = workspace.place(&wanted.path)?;
+    if wanted.content.contains(COVER) {
+        // Only a file that has it already may have it; one that cannot be read is refused by what comes next.
+        let before = workspace.read(&place, LARGEST).unwrap_or_default();
+        keeps_secrets(&place, &String::from_utf8_lossy(&before), &wanted.content)?;
+    }
+    let was_there = put(&place, &wanted.content, None)?;
+    Ok(Outcome::default()
+        .with("path", place.shown())
+        .with("bytes", wanted.content.len())
+        .with("lines", wanted.content.lines().count())
+        .with("created", !was_there))
+}
+
+/// Whether a change leaves secrets that a model does not see as they are.
+pub(super) fn keeps_secrets(place: &Place, before: &str, after: &str) -> Result<(), ToolError> {
+    if after.matches(COVER).count() <= before.matches(COVER).count() {
+        return Ok(());
+    }
+    let message = format!(
+        "{COVER} stands for a value that is not shown, and {} has it not as text: writing it would destroy the value; \
+         use patch on the lines around it",
+        place.shown()
+    );
+    Err(ToolError::new("CONFLICT", message))
+}
+
+/// Puts a text in the place of a file. Whether there was one.
+pub(super) fn put(place: &Place, text: &str, known: Option<&Stamp>) -> Result<bool, ToolError> {
+    if text.len() as u64 > LARGEST {
+        let message = format!("{} would have {} bytes; {LARGEST} are written at most", place.shown(), text.len());
+        return Err(ToolError::new("TOO_LARGE", message));
+    }
+    system::replace(&place.root, &place.relative, text.as_bytes(), known)
+        .map_err(|refusal: Refusal| place.failed("write", &refusal))
+}

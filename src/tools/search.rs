@@ -1,0 +1,253 @@
+//! `web_search`: what a SearXNG instance finds.
+
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use crossbeam_channel::RecvTimeoutError;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use ureq::{Agent, Timeout};
+use url::Url;
+
+use super::web::UNTRUSTED;
+use super::{Call, Outcome, Registry, RegistryError, Tool, ToolError};
+use crate::config;
+use crate::sync::{Cancel, Deadline, spawn};
+
+/// The toolset that it is in; `browser` and `web` name it too.
+const SEARCH: &str = "search";
+/// Results when nothing else is asked for, and at most.
+const RESULTS: usize = 5;
+const MOST_RESULTS: usize = 20;
+/// Characters of a query, of a title, of an address and of a description at most.
+const QUERY: usize = 1_000;
+const TITLE: usize = 200;
+const ADDRESS: usize = 2_000;
+const DESCRIPTION: usize = 500;
+/// The largest answer that is read, bytes.
+const LARGEST: u64 = 4 << 20;
+/// How often it is looked whether anybody waits still.
+const LOOK: Duration = Duration::from_millis(100);
+/// What settings have to say.
+const FORMATS: &str = "its settings.yml has to list json under search.formats, which it does not by default";
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Search {
+    query: String,
+    /// Results [5]
+    limit: Option<usize>,
+}
+
+/// A SearXNG instance.
+#[derive(Clone)]
+struct Instance {
+    agent: Agent,
+    url: Url,
+    host: String,
+    /// For the `Authorization` header; never shown.
+    login: Option<String>,
+    time: Duration,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    results: Vec<Hit>,
+    #[serde(default)]
+    answers: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct Hit {
+    #[serde(default)]
+    title: Option<String>,
+    url: Option<String>,
+    content: Option<String>,
+}
+
+/// Adds the tool, which is there when an instance is set.
+///
+/// # Errors
+/// Another one is called like it.
+pub(super) fn register(registry: &Registry, settings: &config::Search) -> Result<(), RegistryError> {
+    let instance = settings.url.as_deref().map(|url| Instance::of(url, settings.timeout_s));
+    let there = instance.is_some();
+    let tool = Tool::when(
+        "web_search",
+        "Search the web.",
+        move || there,
+        move |call, wanted: Search| {
+            let instance =
+                instance.clone().unwrap_or_else(|| Err(failed("no search is set up; set tools.search.url")))?;
+            search(&instance, call, &wanted)
+        },
+    );
+    registry.register(SEARCH, tool.reading())
+}
+
+fn failed(problem: impl Into<String>) -> ToolError {
+    ToolError::new("SEARCH_ERROR", problem)
+}
+
+fn search(instance: &Instance, call: &Call<'_>, wanted: &Search) -> Result<Outcome, ToolError> {
+    let query = wanted.query.trim();
+    if query.is_empty() || query.chars().count() > QUERY {
+        return Err(ToolError::new("BAD_REQUEST", format!("a query has 1 to {QUERY} characters")));
+    }
+    let text = instance.ask(query, call.deadline)?;
+    let answer: Answer = serde_json::from_str(&text).map_err(|_| {
+        let problem = format!("{} did not answer in JSON; {FORMATS}", instance.host);
+        failed(problem)
+    })?;
+    let most = wanted.limit.unwrap_or(RESULTS).clamp(1, MOST_RESULTS);
+    let cut =
+        |text: Option<&str>, most: usize| -> String { text.unwrap_or_default().trim().chars().take(most).collect() };
+    let is_web =
+        |hit: &&Hit| hit.url.as_deref().is_some_and(|url| url.starts_with("http://") || url.starts_with("https://"));
+    let results: Vec<Value> = answer
+        .results
+        .iter()
+        .filter(is_web)
+        .take(most)
+        .map(|hit| {
+            json!({
+                "title": cut(hit.title.as_deref(), TITLE),
+                "url": cut(hit.url.as_deref(), ADDRESS),
+                "description": cut(hit.content.as_deref(), DESCRIPTION),
+            })
+        })
+        .collect();
+    let mut outcome = Outcome::default().with("results", results);
+    // As text in older versions, as an object in newer ones.
+    let told = answer.answers.first().and_then(|told| told.as_str().or_else(|| told.get("answer")?.as_str()));
+    if let Some(told) = told {
+        outcome = outcome.with("answer", cut(Some(told), DESCRIPTION));
+    }
+    Ok(outcome.with("untrusted", UNTRUSTED))
+}
+
+impl Instance {
+    fn of(text: &str, time_s: u64) -> Result<Self, ToolError> {
+        // The text itself may hold a password.
+        let wrong = |problem: &str| failed(format!("tools.search.url in config.yaml {problem}; give https://host"));
+        let mut url = Url::parse(text).map_err(|_| wrong("is no address"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(wrong("is neither http nor https"));
+        }
+        let host = url.host_str().ok_or_else(|| wrong("has no host"))?.to_owned();
+        let login = (!url.username().is_empty() || url.password().is_some()).then(|| {
+            let plain = |text: &str| percent(text);
+            let pair = [plain(url.username()), vec![b':'], plain(url.password().unwrap_or_default())].concat();
+            format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
+        });
+        // Neither fails for an address that has a host.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        url.set_fragment(None);
+        let path = url.path().trim_end_matches('/').trim_end_matches("/search").to_owned();
+        url.set_path(&format!("{path}/search"));
+        let config = Agent::config_builder().http_status_as_error(false).max_redirects(0);
+        let config = config.user_agent(concat!("cdpilot/", env!("CARGO_PKG_VERSION")));
+        let is_local = matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]");
+        // A proxy is for other machines.
+        let config = if is_local { config.proxy(None) } else { config };
+        Ok(Self { agent: config.build().new_agent(), url, host, login, time: Duration::from_secs(time_s.max(1)) })
+    }
+
+    /// On a thread of its own, since nothing else ends a request when nobody waits for it any more.
+    fn ask(&self, query: &str, deadline: Deadline) -> Result<String, ToolError> {
+        let began = Instant::now();
+        let deadline = deadline.within(self.time);
+        let late = || {
+            let message = format!("{} did not answer within {} ms", self.host, began.elapsed().as_millis());
+            ToolError::new("TIMEOUT", message)
+        };
+        let left = deadline.left();
+        if left.is_zero() {
+            return Err(late());
+        }
+        let (told, answer) = crossbeam_channel::bounded(1);
+        let (instance, query) = (self.clone(), query.to_owned());
+        let thread = spawn("web-search", move || {
+            let _ = told.try_send(instance.send(&query, left));
+        });
+        let thread = thread.map_err(|problem| failed(problem.to_string()))?;
+        let outcome = loop {
+            match answer.recv_deadline(deadline.within(LOOK).instant()) {
+                Ok(Ok(text)) => return Ok(text),
+                Ok(Err(Some(error))) => return Err(error),
+                Ok(Err(None)) => return Err(late()),
+                Err(RecvTimeoutError::Timeout) if Cancel::is_current_set() => {
+                    break ToolError::new("CANCELLED", "the search was given up");
+                }
+                Err(RecvTimeoutError::Timeout) if !deadline.passed() => {}
+                Err(_) => break late(),
+            }
+        };
+        // It ends by the deadline that it was given, and then finds nobody.
+        std::mem::forget(thread);
+        Err(outcome)
+    }
+
+    /// What it answers; `None` for an error when it did not in time.
+    fn send(&self, query: &str, left: Duration) -> Result<String, Option<ToolError>> {
+        let mut url = self.url.clone();
+        url.query_pairs_mut().append_pair("q", query).append_pair("format", "json");
+        let mut request = self.agent.get(url.as_str()).header("Accept", "application/json");
+        if let Some(login) = &self.login {
+            request = request.header("Authorization", login);
+        }
+        let problem = |error: ureq::Error| match error {
+            ureq::Error::Timeout(Timeout::Global) => None,
+            // Its text may hold the address, and that a key.
+            ureq::Error::BadUri(_) => Some(failed(format!("{} cannot be asked that", self.host))),
+            error => Some(failed(format!("{} cannot be reached: {}", self.host, self.covered(&error.to_string())))),
+        };
+        let mut response = request.config().timeout_global(Some(left)).build().call().map_err(problem)?;
+        let status = response.status().as_u16();
+        let host = &self.host;
+        let why = match status {
+            200 => None,
+            301 | 302 | 303 | 307 | 308 => Some(format!(
+                "{host} sends the request elsewhere (status {status}); set tools.search.url to where it is"
+            )),
+            401 => Some(format!(
+                "{host} wants a login (status 401); put it into tools.search.url as https://user:password@host"
+            )),
+            403 => Some(format!("{host} refuses (status 403); {FORMATS}")),
+            429 => Some(format!(
+                "{host} has had too many requests (status 429); wait a while, or let its limiter pass this one"
+            )),
+            status => Some(format!("{host} answered with status {status}")),
+        };
+        if let Some(why) = why {
+            return Err(Some(failed(why)));
+        }
+        let kind = response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if kind.contains("html") {
+            return Err(Some(failed(format!("{host} answered with a page instead of JSON; {FORMATS}"))));
+        }
+        response.body_mut().with_config().limit(LARGEST).read_to_string().map_err(problem)
+    }
+
+    /// Without what the settings have in the address beside the host.
+    fn covered(&self, text: &str) -> String {
+        match self.url.query() {
+            Some(query) if !query.is_empty() => text.replace(query, "…"),
+            _ => text.to_owned(),
+        }
+    }
+}
+
+/// A part of an address as it is meant: `%40` is `@`.
+fn percent(text: &str) -> Vec<u8> {
+    let bytes = text.as_bytes();
+    let (mut plain, mut at) = (Vec::new(), 0);
+    while let Some(byte) = bytes.get(at) {
+        let code = (*byte == b'%').then(|| u8::from_str_radix(text.get(at + 1..at + 3)?, 16).ok()).flatten();
+        plain.push(code.unwrap_or(*byte));
+        at += if code.is_some() { 3 } else { 1 };
+    }
+    plain
+}

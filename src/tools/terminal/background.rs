@@ -1,0 +1,177 @@
+//! `process`: what runs in the background.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::{Call, Outcome, Tool, ToolError};
+use super::Shell;
+use super::foreground::with_end;
+use super::job::{Ended, Unwritten};
+use super::table::Known;
+use crate::sync::{Cancel, Deadline};
+
+/// Characters of output at most.
+const CHARS: usize = 20_000;
+/// Lines of the log when nothing else is asked for, and at most.
+const LINES: usize = 200;
+const MOST_LINES: usize = 2_000;
+/// Bytes that are written at most.
+const INPUT: usize = 64 << 10;
+/// How long a process may take to read what is written, seconds.
+const READING_S: u64 = 5;
+/// How long it is waited for the end when nothing else is asked for, seconds.
+const WAIT_S: u64 = 30;
+/// So long before the deadline a wait ends.
+const MARGIN: Duration = Duration::from_millis(500);
+/// Characters of a command in a list.
+const COMMAND: usize = 200;
+
+#[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum Doing {
+    List,
+    Poll,
+    Log,
+    Write,
+    Kill,
+    Wait,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Manage {
+    /// poll: what is new; log: any lines; wait: for its end
+    action: Doing,
+    /// For all but list
+    id: Option<String>,
+    /// For write; end lines with \n
+    input: Option<String>,
+    /// For write: close its input afterwards
+    #[serde(default)]
+    close: bool,
+    /// For log: first line [the last 200]
+    offset: Option<usize>,
+    /// For log: lines
+    limit: Option<usize>,
+    /// For wait [30]
+    timeout_s: Option<u64>,
+}
+
+pub(super) fn tool(shell: &Arc<Shell>) -> Tool {
+    let (enabled, shell) = (shell.settings.enabled, Arc::clone(shell));
+    Tool::when(
+        "process",
+        "Background processes of terminal: list them, read, write, wait, kill.",
+        move || enabled,
+        move |call, wanted| manage(&shell, call, wanted),
+    )
+}
+
+fn manage(shell: &Shell, call: &Call<'_>, wanted: Manage) -> Result<Outcome, ToolError> {
+    if wanted.action == Doing::List {
+        let all: Vec<Value> = shell.table.all().iter().map(row).collect();
+        return Ok(Outcome::default().with("processes", all));
+    }
+    let id = wanted.id.as_deref().ok_or_else(|| ToolError::new("BAD_REQUEST", "id is needed for that action"))?;
+    let known = shell.table.find(id)?;
+    match wanted.action {
+        Doing::List | Doing::Poll => Ok(told(&known)),
+        Doing::Log => Ok(log(&known, &wanted)),
+        Doing::Write => write(&known, wanted, call),
+        Doing::Kill => {
+            let was_running = known.job.ended().is_none();
+            if !known.job.end() {
+                return Err(ToolError::new("INTERNAL", format!("{} does not end though it was killed", known.id())));
+            }
+            Ok(told(&known).with("killed", was_running))
+        }
+        Doing::Wait => {
+            let last = Deadline::at(call.deadline.instant().checked_sub(MARGIN).unwrap_or(call.deadline.instant()));
+            let time = Duration::from_secs(wanted.timeout_s.unwrap_or(WAIT_S));
+            known.job.wait(last.within(time));
+            if Cancel::is_current_set() {
+                return Err(ToolError::new("CANCELLED", "nobody waits for the process any more; it runs on"));
+            }
+            Ok(told(&known))
+        }
+    }
+}
+
+/// How it is doing, and what is new.
+fn told(known: &Known) -> Outcome {
+    let mut seen = known.seen.lock();
+    let (part, total) = known.job.lines(|lines| (lines.part(*seen, usize::MAX, CHARS), lines.total()));
+    let has_more = part.next < total && !part.text.is_empty() && part.text.ends_with('\n');
+    *seen = part.next;
+    drop(seen);
+    let mut outcome = state(known).with("output", part.text).with("lines", total);
+    if part.gone > 0 {
+        outcome = outcome.with("lost", format!("{} lines were written too fast to be kept", part.gone));
+    }
+    if has_more {
+        outcome = outcome.with("truncated", "there is more; poll again");
+    }
+    outcome
+}
+
+fn state(known: &Known) -> Outcome {
+    let status = match known.job.ended() {
+        None => "running",
+        Some((Ended::Code(_), _)) => "exited",
+        Some((Ended::Signal(_), _)) => "killed",
+    };
+    with_end(Outcome::default().with("id", known.id()).with("status", status), &known.job)
+}
+
+fn row(known: &Known) -> Value {
+    let mut fields = state(known).fields;
+    let command: String = known.job.command.chars().take(COMMAND).collect();
+    fields.insert("command".to_owned(), command.into());
+    fields.insert("lines".to_owned(), known.job.lines(super::lines::Lines::total).into());
+    fields.entry("seconds").or_insert_with(|| json!(known.job.started.elapsed().as_secs()));
+    Value::Object(fields)
+}
+
+/// Lines by number.
+fn log(known: &Known, wanted: &Manage) -> Outcome {
+    let most = wanted.limit.unwrap_or(LINES).clamp(1, MOST_LINES);
+    let (first, total, part) = known.job.lines(|lines| {
+        let total = lines.total();
+        let first = wanted.offset.map_or_else(|| total.saturating_sub(most), |first| first.max(1) - 1);
+        (first, total, lines.part(first, most, CHARS))
+    });
+    let mut outcome = state(known).with("output", part.text).with("first_line", first + 1).with("lines", total);
+    if part.gone > 0 {
+        outcome = outcome.with("lost", format!("{} of these lines are not kept any more", part.gone));
+    }
+    if part.next < total {
+        outcome = outcome.with("truncated", format!("go on with offset {}", part.next + 1));
+    }
+    outcome
+}
+
+fn write(known: &Known, wanted: Manage, call: &Call<'_>) -> Result<Outcome, ToolError> {
+    let input = wanted.input.unwrap_or_default();
+    if input.is_empty() && !wanted.close {
+        return Err(ToolError::new("BAD_REQUEST", "input is needed for write; or close, to end its input"));
+    }
+    if input.len() > INPUT {
+        return Err(ToolError::new("TOO_LARGE", format!("{INPUT} bytes are written at once at most")));
+    }
+    let (id, bytes) = (known.id(), input.len());
+    let deadline = call.deadline.within(Duration::from_secs(READING_S));
+    match known.job.write(input.into_bytes(), wanted.close, deadline) {
+        Ok(()) => Ok(state(known).with("written", bytes)),
+        Err(Unwritten::Closed) => {
+            Err(ToolError::new("CONFLICT", format!("{id} takes no input any more; poll tells how it is doing")))
+        }
+        Err(Unwritten::Stuck) => {
+            Err(ToolError::new("BUSY", format!("{id} does not read what is written; it is written when it does")))
+        }
+        Err(Unwritten::Failed(problem)) => Err(ToolError::new("INTERNAL", format!("cannot write to {id}: {problem}"))),
+    }
+}

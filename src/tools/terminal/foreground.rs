@@ -1,0 +1,99 @@
+//! `terminal`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::super::{Call, Outcome, Tool, ToolError};
+use super::Shell;
+use super::job::{Ended, Job};
+use crate::sync::{Cancel, Deadline};
+
+/// Characters of output at most.
+const CHARS: usize = 20_000;
+/// Bytes of a command at most.
+const LONGEST: usize = 64 << 10;
+/// What ending a command may take before the call's own deadline.
+const ENDING: Duration = Duration::from_millis(1500);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Run {
+    /// For sh -c (Windows: cmd /C)
+    command: String,
+    /// Keep it running; then see process
+    #[serde(default)]
+    background: bool,
+    /// Seconds until it is ended; not for background
+    timeout_s: Option<u64>,
+    /// Folder in the workspace
+    workdir: Option<String>,
+}
+
+pub(super) fn tool(shell: &Arc<Shell>) -> Tool {
+    let (enabled, shell) = (shell.settings.enabled, Arc::clone(shell));
+    Tool::when(
+        "terminal",
+        "Run a command in the workspace. Nothing is left running unless background is set.",
+        move || enabled,
+        move |call, wanted| run(&shell, call, &wanted),
+    )
+}
+
+fn run(shell: &Shell, call: &Call<'_>, wanted: &Run) -> Result<Outcome, ToolError> {
+    if wanted.command.trim().is_empty() || wanted.command.contains('\0') {
+        return Err(ToolError::new("BAD_REQUEST", "there is no command; give one as for sh -c"));
+    }
+    if wanted.command.len() > LONGEST {
+        let message = format!("the command has more than {LONGEST} bytes; write a script with write_file and run that");
+        return Err(ToolError::new("TOO_LARGE", message));
+    }
+    let folder = shell.workspace.folder(wanted.workdir.as_deref())?.full();
+    let start = || {
+        Job::start(&wanted.command, &folder, &shell.secrets, wanted.background)
+            .map_err(|problem| ToolError::new("INTERNAL", format!("the command cannot be started: {problem}")))
+    };
+    if wanted.background {
+        let known = shell.table.add(start)?;
+        let note = "process tells what it writes and how it ends; it ends with this session at the latest";
+        return Ok(Outcome::default().with("id", known.id()).with("status", "running").with("note", note));
+    }
+    let most = shell.settings.timeout_s.max(1);
+    let asked = wanted.timeout_s.unwrap_or(most).clamp(1, most);
+    let reserve = ENDING.min(call.deadline.left() / 4);
+    let last = Deadline::at(call.deadline.instant().checked_sub(reserve).unwrap_or(call.deadline.instant()));
+    let job = start()?;
+    if !job.wait(last.within(Duration::from_secs(asked))) {
+        let is_cancelled = Cancel::is_current_set();
+        let after = job.started.elapsed().as_secs();
+        job.end();
+        let output = job.lines(|lines| lines.short(CHARS));
+        if is_cancelled {
+            return Err(ToolError::new("CANCELLED", "the command was ended because nobody waits for it any more"));
+        }
+        let message = format!(
+            "the command was ended after {after} s, with whatever it started; give it a longer timeout_s ({most} at most) or run it in the background"
+        );
+        return Err(ToolError::new("TIMEOUT", message).with("output", output));
+    }
+    let (output, total) = job.lines(|lines| (lines.short(CHARS), lines.total()));
+    let outcome = Outcome::default().with("output", output).with("lines", total);
+    let outcome = with_end(outcome, &job);
+    Ok(if job.left_behind() {
+        outcome.with("note", "what the command left running was ended; use background for that")
+    } else {
+        outcome
+    })
+}
+
+/// Adds how it ended.
+pub(super) fn with_end(outcome: Outcome, job: &Job) -> Outcome {
+    let Some((ended, took)) = job.ended() else { return outcome };
+    let outcome = outcome.with("seconds", (took.as_secs_f64() * 10.0).round() / 10.0);
+    match ended {
+        Ended::Code(code) => outcome.with("exit_code", code),
+        Ended::Signal(signal) => outcome.with("signal", signal),
+    }
+}

@@ -1,0 +1,288 @@
+//! One command and whatever it started, from its start to its end.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::RecvTimeoutError;
+use parking_lot::{Condvar, Mutex};
+
+use super::lines::Lines;
+use super::system::{self, Family};
+use crate::supervisor::Secrets;
+use crate::sync::{Cancel, Deadline, Thread, spawn};
+
+/// How long a command that was asked to end may take before it is killed.
+const GRACE: Duration = Duration::from_secs(1);
+/// How long a killed one may take to be gone.
+const KILL_TIME: Duration = Duration::from_secs(5);
+/// How long it is waited for the end of what is written, after the command itself has ended.
+const LAST_WORDS: Duration = Duration::from_millis(300);
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// By itself, with this code.
+    Code(i32),
+    /// By a signal.
+    Signal(String),
+}
+
+/// Why something could not be written to a command.
+#[derive(Debug)]
+pub(super) enum Unwritten {
+    /// Its input is closed.
+    Closed,
+    /// What was written before is not read yet, or what was written now.
+    Stuck,
+    /// It failed.
+    Failed(io::Error),
+}
+
+/// What is known of it.
+#[derive(Debug, Default)]
+struct State {
+    lines: Lines,
+    ended: Option<(Ended, Instant)>,
+    /// Nothing more is written.
+    is_silent: bool,
+    /// All of it is gone.
+    is_over: bool,
+    /// Something that it left behind was ended.
+    left_behind: bool,
+    family: Option<Arc<Family>>,
+    input: Input,
+}
+
+#[derive(Debug, Default)]
+enum Input {
+    #[default]
+    Closed,
+    Open(ChildStdin),
+    /// Something is being written.
+    Busy,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// One command. Dropping it ends whatever is left of it.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) command: String,
+    pub(super) started: Instant,
+    shared: Arc<Shared>,
+    threads: Vec<Thread>,
+}
+
+impl Job {
+    /// Starts a command.
+    ///
+    /// # Errors
+    /// The system does not start it.
+    pub(super) fn start(command: &str, folder: &Path, secrets: &Secrets, input: bool) -> io::Result<Self> {
+        let variables = super::environment::scrubbed(secrets);
+        let (mut child, family, output) = system::start(command, folder, variables, input)?;
+        let number = child.id();
+        let taken = child.stdin.take().map_or(Input::Closed, Input::Open);
+        let shared = Arc::new(Shared::default());
+        *shared.state.lock() = State { family: Some(Arc::new(family)), input: taken, ..State::default() };
+        let mut job = Self {
+            command: command.to_owned(),
+            started: Instant::now(),
+            shared: Arc::clone(&shared),
+            threads: Vec::new(),
+        };
+        let (stop, stopped) = match system::stop() {
+            Ok(stop) => stop,
+            Err(problem) => return Err(shared.abandon(child, problem)),
+        };
+        let reading = Arc::clone(&shared);
+        let reader = spawn(format!("term-out-{number}"), move || {
+            system::read(output, &stopped, |bytes| {
+                reading.state.lock().lines.take(bytes);
+                reading.changed.notify_all();
+            });
+            let mut state = reading.state.lock();
+            state.lines.finish();
+            state.is_silent = true;
+            drop(state);
+            reading.changed.notify_all();
+        });
+        match reader {
+            Ok(reader) => job.threads.push(reader),
+            Err(problem) => return Err(shared.abandon(child, problem)),
+        }
+        let mut child = Some(child);
+        let (give, given) = crossbeam_channel::bounded::<Child>(1);
+        let ending = Arc::clone(&shared);
+        let waiter = spawn(format!("term-end-{number}"), move || {
+            if let Ok(child) = given.recv() {
+                ending.see_off(child, stop);
+            }
+        });
+        match waiter {
+            Ok(waiter) => {
+                if let Some(child) = child.take() {
+                    let _ = give.send(child);
+                }
+                job.threads.push(waiter);
+                Ok(job)
+            }
+            Err(problem) => match child.take() {
+                Some(child) => Err(shared.abandon(child, problem)),
+                None => Err(problem),
+            },
+        }
+    }
+
+    /// Waits until all of it is gone. Whether it is.
+    pub(super) fn wait(&self, deadline: Deadline) -> bool {
+        self.shared.wait(deadline, |state| state.is_over)
+    }
+
+    /// Asks all of it to end, and ends it when it does not. Whether it is gone.
+    pub(super) fn end(&self) -> bool {
+        Cancel::shielded(|| {
+            self.terminate();
+            if self.wait(Deadline::after(GRACE)) {
+                return true;
+            }
+            if let Some(family) = self.family() {
+                family.kill();
+            }
+            self.wait(Deadline::after(KILL_TIME))
+        })
+    }
+
+    /// Asks all of it to end.
+    pub(super) fn terminate(&self) {
+        if let Some(family) = self.family() {
+            family.terminate();
+        }
+    }
+
+    fn family(&self) -> Option<Arc<Family>> {
+        self.shared.state.lock().family.clone()
+    }
+
+    /// How the command ended, and after how long.
+    pub(super) fn ended(&self) -> Option<(Ended, Duration)> {
+        let state = self.shared.state.lock();
+        state.ended.as_ref().map(|(ended, at)| (ended.clone(), at.duration_since(self.started)))
+    }
+
+    /// Whether something that it left behind had to be ended.
+    pub(super) fn left_behind(&self) -> bool {
+        self.shared.state.lock().left_behind
+    }
+
+    /// Looks at what it wrote. Nothing else of the job may be asked meanwhile.
+    pub(super) fn lines<T>(&self, look: impl FnOnce(&Lines) -> T) -> T {
+        look(&self.shared.state.lock().lines)
+    }
+
+    /// Writes to its input, and closes that if it is wished. On a thread of its own: it may not read for as long as it
+    /// lives.
+    pub(super) fn write(&self, bytes: Vec<u8>, close: bool, deadline: Deadline) -> Result<(), Unwritten> {
+        let mut state = self.shared.state.lock();
+        let mut input = match std::mem::replace(&mut state.input, Input::Busy) {
+            Input::Open(input) => input,
+            Input::Closed => {
+                state.input = Input::Closed;
+                return Err(Unwritten::Closed);
+            }
+            Input::Busy => return Err(Unwritten::Stuck),
+        };
+        drop(state);
+        let shared = Arc::clone(&self.shared);
+        let (told, done) = crossbeam_channel::bounded(1);
+        let writer = spawn("term-in", move || {
+            let outcome = input.write_all(&bytes).and_then(|()| input.flush());
+            let keep = outcome.is_ok() && !close;
+            shared.state.lock().input = if keep { Input::Open(input) } else { Input::Closed };
+            let _ = told.try_send(outcome);
+        });
+        let writer = writer.map_err(Unwritten::Failed)?;
+        loop {
+            match done.recv_deadline(Cancel::until(deadline).instant()) {
+                Ok(Ok(())) => return Ok(()),
+                Ok(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Err(Unwritten::Closed),
+                Ok(Err(error)) => return Err(Unwritten::Failed(error)),
+                Err(RecvTimeoutError::Timeout) if !deadline.passed() => {}
+                Err(_) => {
+                    // It ends when the command reads, or ends.
+                    std::mem::forget(writer);
+                    return Err(Unwritten::Stuck);
+                }
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn wait(&self, deadline: Deadline, holds: impl Fn(&State) -> bool) -> bool {
+        let mut state = self.state.lock();
+        while !holds(&state) {
+            let timed_out = self.changed.wait_until(&mut state, Cancel::until(deadline).instant()).timed_out();
+            if timed_out && deadline.passed() {
+                return holds(&state);
+            }
+        }
+        true
+    }
+
+    /// Waits for the command's end, then ends whatever it left behind.
+    fn see_off(&self, mut child: Child, stop: system::Stop) {
+        let status = child.wait();
+        let ended = status.map_or_else(|problem| Ended::Signal(format!("unknown: {problem}")), system::ended);
+        self.state.lock().ended = Some((ended, Instant::now()));
+        self.changed.notify_all();
+        let is_silent = self.wait(Deadline::after(LAST_WORDS), |state| state.is_silent);
+        let family = self.state.lock().family.take();
+        if let Some(family) = family {
+            let left_behind = family.is_alive().unwrap_or(!is_silent);
+            family.clear(KILL_TIME);
+            self.state.lock().left_behind = left_behind;
+        }
+        drop(stop);
+        self.wait(Deadline::after(LAST_WORDS), |state| state.is_silent);
+        let mut state = self.state.lock();
+        // Nobody reads it any more.
+        if matches!(state.input, Input::Open(_)) {
+            state.input = Input::Closed;
+        }
+        state.is_over = true;
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Ends a command that there are no threads for.
+    fn abandon(&self, mut child: Child, problem: io::Error) -> io::Error {
+        let family = self.state.lock().family.take();
+        if let Some(family) = family {
+            family.clear(KILL_TIME);
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+        let mut state = self.state.lock();
+        state.is_over = true;
+        problem
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        let is_over = self.shared.state.lock().is_over;
+        if !is_over && !self.end() {
+            tracing::warn!("a command does not end though it was killed; it is left behind");
+            // Joining would wait for it.
+            self.threads.drain(..).for_each(std::mem::forget);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Commands: one after another in the foreground, some at a time in the background. Off unless the settings turn it on.
+//!
+//! A command runs in the workspace as whoever runs cdpilot; it is not confined to the workspace. Its environment has no
+//! secrets. Whatever it started ends with it, at its time limit, and with cdpilot, however cdpilot ends.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `foreground` | `terminal` |
+//! | `background` | `process` |
+//! | `table` | the background processes |
+//! | `job` | one command and whatever it started, from its start to its end |
+//! | `unix`, `windows` | how the system starts, ends and reads them |
+//! | `lines` | what a command wrote, bounded |
+//! | `environment` | the variables that a command gets |
+
+mod background;
+mod environment;
+mod foreground;
+mod job;
+mod lines;
+#[cfg(unix)]
+#[path = "unix.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "windows.rs"]
+mod system;
+mod table;
+
+use std::sync::Arc;
+
+use super::files::Workspace;
+use super::{Registry, RegistryError};
+use crate::config::Terminal;
+use crate::supervisor::Secrets;
+use table::Table;
+
+/// The toolset.
+const TERMINAL: &str = "terminal";
+
+/// What commands are run with.
+struct Shell {
+    workspace: Workspace,
+    settings: Terminal,
+    secrets: Secrets,
+    table: Table,
+}
+
+/// Adds the tools. Background processes end when the last of these tools is dropped.
+///
+/// # Errors
+/// Others are called like them.
+pub(super) fn register(
+    registry: &Registry,
+    workspace: &Workspace,
+    settings: &Terminal,
+    secrets: &Secrets,
+) -> Result<(), RegistryError> {
+    let shell = Arc::new(Shell {
+        workspace: workspace.clone(),
+        settings: settings.clone(),
+        secrets: secrets.clone(),
+        table: Table::of(settings.max_processes),
+    });
+    registry.register(TERMINAL, foreground::tool(&shell))?;
+    registry.register(TERMINAL, background::tool(&shell))
+}

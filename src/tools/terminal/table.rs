@@ -1,0 +1,115 @@
+//! The background processes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::super::ToolError;
+use super::job::Job;
+
+/// Ended ones that are remembered.
+const REMEMBERED: usize = 16;
+
+/// A background process.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    pub(super) number: u64,
+    pub(super) job: Arc<Job>,
+    /// The line that is told next, from 0.
+    pub(super) seen: Arc<Mutex<usize>>,
+}
+
+impl Known {
+    /// What it is called.
+    pub(super) fn id(&self) -> String {
+        format!("p{}", self.number)
+    }
+}
+
+/// All of them. Dropping it ends them.
+#[derive(Debug)]
+pub(super) struct Table {
+    most: usize,
+    rows: Mutex<Rows>,
+}
+
+#[derive(Debug, Default)]
+struct Rows {
+    /// Numbers given so far; none is used again.
+    given: u64,
+    /// Being started at the moment.
+    starting: usize,
+    known: BTreeMap<u64, Known>,
+}
+
+impl Table {
+    /// One for so many that run at once.
+    pub(super) fn of(most: usize) -> Self {
+        Self { most, rows: Mutex::default() }
+    }
+
+    /// Starts one more.
+    ///
+    /// # Errors
+    /// `BUSY` when there are as many as may be; whatever the start says.
+    pub(super) fn add(&self, start: impl FnOnce() -> Result<Job, ToolError>) -> Result<Known, ToolError> {
+        {
+            let mut rows = self.rows.lock();
+            let running = rows.known.values().filter(|known| known.job.ended().is_none()).count();
+            if running + rows.starting >= self.most {
+                let message = format!(
+                    "{running} processes run in the background, which is the limit; end one with process kill, or wait for one"
+                );
+                return Err(ToolError::new("BUSY", message));
+            }
+            rows.starting += 1;
+        }
+        let started = start();
+        let mut rows = self.rows.lock();
+        rows.starting -= 1;
+        let job = Arc::new(started?);
+        rows.given += 1;
+        let known = Known { number: rows.given, job, seen: Arc::default() };
+        rows.known.insert(known.number, known.clone());
+        let ended = rows.known.values().filter(|known| known.job.ended().is_some());
+        let too_many: Vec<u64> = ended.map(|known| known.number).collect();
+        let forgotten: Vec<Known> = too_many
+            .iter()
+            .take(too_many.len().saturating_sub(REMEMBERED))
+            .filter_map(|number| rows.known.remove(number))
+            .collect();
+        drop(rows);
+        // Dropped without the lock: it joins threads.
+        drop(forgotten);
+        Ok(known)
+    }
+
+    /// All that are known, in the order they were started.
+    pub(super) fn all(&self) -> Vec<Known> {
+        self.rows.lock().known.values().cloned().collect()
+    }
+
+    /// One by its name.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub(super) fn find(&self, id: &str) -> Result<Known, ToolError> {
+        let number = id.trim().trim_start_matches('p').parse().unwrap_or(0);
+        let found = self.rows.lock().known.get(&number).cloned();
+        found.ok_or_else(|| {
+            let known: Vec<String> = self.all().iter().map(Known::id).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            ToolError::new("NOT_FOUND", format!("there is no process {id:?}; there are: {known}"))
+        })
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        let all = std::mem::take(&mut self.rows.get_mut().known);
+        // All at once, so that they take no longer than the slowest one.
+        all.values().for_each(|known| known.job.terminate());
+        drop(all);
+    }
+}

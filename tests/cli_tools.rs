@@ -1,0 +1,425 @@
+//! `cdpilot tools list|enable|disable` and `cdpilot tool`: the real program, with homes of its own.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::cli_fake_server::FakeServer;
+use crate::cli_run::{Program, Ran};
+
+/// The program, and a home with settings.
+struct Homed {
+    program: Program,
+    config: PathBuf,
+}
+
+impl Homed {
+    fn new(config: Option<&str>) -> Self {
+        let program = Program::new();
+        let home = program.temp.path().join("home");
+        fs::create_dir(&home).unwrap();
+        let path = home.join("config.yaml");
+        if let Some(text) = config {
+            fs::write(&path, text).unwrap();
+        }
+        Self { program: program.env("CDPILOT_HOME", home.to_str().unwrap()), config: path }
+    }
+
+    fn run(&self, line: &str) -> Ran {
+        self.program.run(&line.split(' ').collect::<Vec<_>>())
+    }
+
+    /// What a command says that works.
+    fn does(&self, line: &str) -> String {
+        let ran = self.run(line);
+        assert_eq!(ran.code, Some(0), "{line} {ran:?}");
+        ran.stdout
+    }
+
+    fn json(&self, line: &str) -> Value {
+        let ran = self.run(&format!("{line} --json"));
+        assert_eq!(ran.code, Some(0), "{line} {ran:?}");
+        ran.json()
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(&self.config).unwrap_or_default()
+    }
+
+    /// A tool as it is listed.
+    fn tool(&self, platform: &str, name: &str) -> Value {
+        let told = self.json(&format!("tools list --platform {platform}"));
+        let all = told["tools"].as_array().unwrap();
+        all.iter().find(|tool| tool["name"] == name).unwrap_or_else(|| panic!("{name} in {told}")).clone()
+    }
+}
+
+const COMMENTED: &str = "\
+# my settings, by hand
+browser:
+  color: \"#112233\"   # dark
+
+# what models may do
+toolsets:
+  # everything at first
+  - cdpilot-cli  # all of it
+
+custom_toolsets: {mine: [file, 'todo']}  # for notes
+tools:
+    # where files are
+    workspace: .
+    disabled: [rl]   # never
+# the end
+";
+
+#[test]
+fn tools_are_listed_with_what_they_need() {
+    let at = Homed::new(Some("mcp_servers: {files: {command: x}}\ncustom_toolsets: {mine: [file, nosuch]}\n"));
+    let click = at.tool("cli", "browser_click");
+    assert_eq!((&click["toolset"], &click["on"], &click["available"]), (&json!("browser"), &json!(true), &json!(true)));
+    let dialog = at.tool("mcp", "browser_dialog");
+    assert_eq!((&dialog["available"], &dialog["why"]), (&json!(false), &json!("while a browser runs")));
+    assert_eq!(at.tool("mcp", "browser_cdp")["on"], false);
+    assert_eq!(at.tool("cli", "web_search")["why"], "needs tools.search.url");
+    assert!(at.tool("cli", "terminal")["why"].as_str().unwrap().contains("tools.terminal.enabled"));
+    let memory = at.tool("cdpilot-telegram", "memory");
+    assert!(memory["why"].as_str().unwrap().contains("MCP server"), "{memory}");
+    assert_eq!(at.tool("cli", "mcp-files")["on"], false);
+    let told = at.json("tools list --toolsets");
+    let of = |name: &str| told["toolsets"].as_array().unwrap().iter().find(|set| set["name"] == name).unwrap().clone();
+    assert_eq!((&of("mine")["kind"], &of("mcp-files")["kind"]), (&json!("custom"), &json!("dynamic")));
+    assert_eq!((&of("cdpilot-mcp")["kind"], &of("cdpilot-mcp")["tools"]), (&json!("platform"), &json!(12)));
+    assert_eq!(
+        (&of("safe")["kind"], &of("safe")["members"]),
+        (&json!("composite"), &json!(["image_gen", "vision", "web"]))
+    );
+    let text = at.does("tools list");
+    assert!(text.starts_with("cli: ") && text.contains("on   browser_click"), "{text}");
+    assert!(at.does("tools list --toolsets").contains("debugging"));
+    let odd = at.run("tools list --platform telegran");
+    assert!(odd.code == Some(2) && odd.stderr.contains("did you mean telegram?"), "{odd:?}");
+    let at = Homed::new(Some("toolsets: [cdpilot-cli, brwser, a]\ncustom_toolsets: {a: [b], b: [a]}\n"));
+    let told = at.json("tools list");
+    let problems = told["problems"].to_string();
+    assert!(problems.contains("browser") && problems.contains("a → b → a"), "{problems}");
+}
+
+#[test]
+fn what_is_turned_is_saved_and_comments_stay() {
+    let at = Homed::new(Some(COMMENTED));
+    assert_eq!(at.does("tools disable browser_cdp memory"), "browser_cdp: off everywhere\nmemory: off everywhere\n");
+    let mut wanted = COMMENTED.replace("[rl]", "[rl, browser_cdp, memory]");
+    assert_eq!(at.text(), wanted);
+    assert_eq!(at.tool("cli", "browser_cdp")["on"], false);
+    assert_eq!(at.does("tools disable memory"), "memory: was off everywhere already\n");
+    let told = at.json("tools enable memory mixture_of_agents");
+    assert_eq!(
+        (&told["ok"], &told["on"], &told["changed"]),
+        (&json!(true), &json!(true), &json!(["memory", "mixture_of_agents"]))
+    );
+    wanted = wanted.replace(", memory]", "]").replace("# all of it\n", "# all of it\n  - mixture_of_agents\n");
+    assert_eq!(at.text(), wanted);
+    at.does("tools enable todo mine --platform mcp");
+    at.does("tools disable browser_evaluate --platform mcp");
+    let platforms = "    platforms:\n      mcp:\n        toolsets:\n          - cdpilot-mcp\n          - todo\n          - mine\n        disabled:\n          - browser_evaluate\n";
+    wanted = wanted.replace("# never\n", &format!("# never\n{platforms}"));
+    assert_eq!(at.text(), wanted);
+    assert_eq!(at.tool("mcp", "write_file")["on"], true);
+    assert_eq!(
+        (&at.tool("mcp", "browser_evaluate")["on"], &at.tool("cli", "browser_evaluate")["on"]),
+        (&json!(false), &json!(true))
+    );
+    at.does("tools enable browser_evaluate --platform mcp");
+    assert!(at.text().contains("disabled: []") && at.tool("mcp", "browser_evaluate")["on"] == true, "{}", at.text());
+    // One toolset that is off takes nothing from another.
+    let told = at.does("tools disable browser");
+    assert!(told.contains("web_search stays on"), "{told}");
+    assert_eq!(
+        (&at.tool("cli", "browser_click")["on"], &at.tool("cli", "web_search")["on"]),
+        (&json!(false), &json!(true))
+    );
+    at.does("tools enable browser_click");
+    assert_eq!(
+        (&at.tool("cli", "browser_click")["on"], &at.tool("cli", "browser_type")["on"]),
+        (&json!(true), &json!(false))
+    );
+    let told = at.does("tools enable terminal");
+    assert!(told.contains("run commands on this machine") && at.text().contains("enabled: true"), "{told}");
+    let text = at.text();
+    let lost: Vec<&str> =
+        COMMENTED.lines().filter_map(|line| line.split(" # ").nth(1)).filter(|it| !text.contains(it)).collect();
+    assert!(lost.is_empty(), "{lost:?} in {text}");
+}
+
+#[test]
+fn a_home_without_settings_gets_some() {
+    let at = Homed::new(None);
+    at.does("tools disable todo");
+    assert_eq!(at.text(), "tools:\n  disabled:\n    - todo\n");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = |path: &PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&at.config), 0o600);
+        // What others may read, and where a link leads, stays as it was.
+        let real = at.program.temp.path().join("dotfiles.yaml");
+        fs::rename(&at.config, &real).unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o644)).unwrap();
+        std::os::unix::fs::symlink(&real, &at.config).unwrap();
+        at.does("tools enable todo");
+        assert!(fs::symlink_metadata(&at.config).unwrap().is_symlink() && mode(&real) == 0o644);
+        assert_eq!(fs::read_to_string(&real).unwrap(), "tools:\n  disabled: []\n");
+    }
+}
+
+#[test]
+fn what_is_wrong_changes_nothing() {
+    let at = Homed::new(Some(COMMENTED));
+    let cases = [
+        ("tools disable memory browser_clik", 2, "browser_click"),
+        ("tools enable brwser", 2, "did you mean browser?"),
+        ("tools enable todo --platform nowhere", 2, "there is no platform"),
+        ("tools disable all", 2, "cannot be turned off"),
+        ("tools enable rl --platform mcp", 1, "off everywhere"),
+        ("tools enable", 2, "NAME"),
+        ("tools", 2, "tools list"),
+        ("tools --json", 2, ""),
+    ];
+    for (line, code, named) in cases {
+        let ran = at.run(line);
+        assert!(ran.code == Some(code) && ran.stderr.contains(named), "{line} {ran:?}");
+        assert_eq!(at.text(), COMMENTED, "{line}");
+    }
+    // Text that cannot be changed without harm, and text that is wrong, stay as they are.
+    for (text, named) in
+        [("x: &a [todo]\n", "unknown key"), ("browser: {disabled: &a [x]}\n", "unknown key"), ("toolsets: [", "YAML")]
+    {
+        fs::write(&at.config, text).unwrap();
+        let ran = at.run("tools disable todo");
+        assert!(ran.code == Some(1) && ran.stderr.contains(named), "{ran:?}");
+        assert_eq!(at.text(), text);
+    }
+    let text = "toolsets: &a [web]\ntools:\n  disabled: *a # the same\n";
+    fs::write(&at.config, text).unwrap();
+    // What is added to one list would be in the other one too.
+    let ran = at.run("tools enable todo --json");
+    let told = ran.json();
+    assert_eq!((ran.code, &told["code"], at.text().as_str()), (Some(1), &json!("CONFLICT"), text), "{told}");
+    assert!(told["error"].as_str().unwrap().contains("it was left as it is"), "{told}");
+}
+
+#[test]
+fn several_at_once_lose_nothing() {
+    let at = Homed::new(Some("# kept\n"));
+    let names = ["todo", "memory", "clarify", "cronjob", "browser_cdp", "rl"];
+    std::thread::scope(|scope| {
+        for name in names {
+            let at = &at;
+            scope.spawn(move || at.does(&format!("tools disable {name}")));
+        }
+    });
+    let text = at.text();
+    assert!(text.starts_with("# kept\n") && names.iter().all(|name| text.contains(&format!("- {name}\n"))), "{text}");
+}
+
+/// What the door for models says.
+fn answered(result: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": 1, "result": result })
+}
+
+fn told(structured: Value) -> Value {
+    let error = structured["success"] != true;
+    let text = json!({ "type": "text", "text": structured.to_string() });
+    answered(json!({ "content": [text], "structuredContent": structured, "isError": error, "resultType": "complete" }))
+}
+
+#[test]
+fn a_tool_is_called_as_a_model_calls_it() {
+    let server =
+        FakeServer::always(200, told(json!({ "success": true, "snapshot": "- heading\n- button\u{1b}[2J", "n": 1 })));
+    let program = server.program().env("CDPILOT_PROFILE", "work");
+    let ran = program.run(&["tool", "browser_snapshot", "{\"full\": true}", "--toolsets", "browser,todo"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(0), "{\n  \"n\": 1,\n  \"success\": true\n}\n\nsnapshot:\n- heading\n- button[2J\n"),
+        "{ran:?}"
+    );
+    let asked = server.asked().remove(0);
+    assert_eq!(
+        (asked.method.as_str(), asked.url.as_str()),
+        ("POST", "/mcp?platform=cli&toolsets=browser%2Ctodo&profile=work")
+    );
+    let header = |name: &str| asked.header(name).unwrap_or_default().to_owned();
+    assert_eq!(header("mcp-protocol-version"), "2026-07-28");
+    assert_eq!((header("mcp-method"), header("mcp-name")), ("tools/call".to_owned(), "browser_snapshot".to_owned()));
+    assert!(header("accept").contains("application/json") && header("authorization").starts_with("Bearer "));
+    let params = &asked.body["params"];
+    assert_eq!((&params["name"], &params["arguments"]), (&json!("browser_snapshot"), &json!({ "full": true })));
+    assert_eq!(params["_meta"]["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
+    let ran = program.run(&["tool", "browser_snapshot", "--json"]);
+    assert_eq!(ran.json(), json!({ "success": true, "snapshot": "- heading\n- button\u{1b}[2J", "n": 1 }));
+}
+
+#[test]
+fn what_a_tool_refuses_is_the_exit_status() {
+    for (code, exit) in [("STALE_REF", 1), ("BLOCKED_BY_DIALOG", 4), ("BROWSER_NOT_RUNNING", 3), ("BAD_REQUEST", 2)] {
+        let refused = json!({ "success": false, "error": "It did not work.", "code": code, "ref": "e3" });
+        let server = FakeServer::always(200, told(refused.clone()));
+        let ran = server.program().run(&["tool", "browser_click", "{\"ref\": \"e3\"}"]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(exit), "error: It did not work.\n"), "{ran:?}");
+        assert!(ran.stdout.contains("\"ref\": \"e3\""), "{ran:?}");
+        let ran = server.program().run(&["tool", "browser_click", "{}", "--json"]);
+        assert_eq!((ran.code, ran.json()), (Some(exit), refused));
+    }
+    let gate = json!({ "ok": false, "code": "UNAUTHORIZED", "error": "Show the token." });
+    let server = FakeServer::always(401, gate);
+    let ran = server.program().run(&["tool", "browser_click", "{}", "--json"]);
+    assert_eq!((ran.code, &ran.json()["code"]), (Some(3), &json!("UNAUTHORIZED")), "{ran:?}");
+    // Something that is no server of ours.
+    let server = FakeServer::always(200, json!({ "hello": 1 }));
+    assert_eq!(server.program().run(&["tool", "browser_click", "{}"]).code, Some(3));
+}
+
+#[test]
+fn a_picture_is_saved() {
+    let server = FakeServer::new(|_| {
+        let result = json!({
+            "content": [{ "type": "text", "text": "{}" }, { "type": "image", "mimeType": "image/png", "data": "cGljdHVyZQ==" }],
+            "structuredContent": { "success": true, "width": 2 },
+        });
+        (200, answered(result).to_string())
+    });
+    let program = server.program();
+    let ran = program.run(&["tool", "browser_screenshot"]);
+    let path = ran.stdout.lines().find_map(|line| line.strip_prefix("picture: ")).unwrap_or_else(|| panic!("{ran:?}"));
+    assert!(
+        path.starts_with(program.temp.path().join("home/media").to_str().unwrap()) && path.ends_with(".png"),
+        "{path}"
+    );
+    assert_eq!(fs::read(path).unwrap(), b"picture");
+    let told = program.run(&["tool", "browser_screenshot", "--json"]).json();
+    assert!(told["pictures"][0].as_str().is_some_and(|path| fs::read(path).unwrap() == b"picture"), "{told}");
+}
+
+#[test]
+fn arguments_that_cannot_be_read_show_how_they_are_written() {
+    let server = FakeServer::always(200, told(json!({ "success": true })));
+    let program = server.program();
+    for (arguments, named) in [("{\"ref\": e3}", "line 1 column 9"), ("[]", "no object"), ("", "line 1 column 0")] {
+        let ran = program.run(&["tool", "browser_click", arguments]);
+        assert!(ran.code == Some(2) && ran.stderr.contains(named), "{arguments} {ran:?}");
+        assert!(ran.stderr.contains("cdpilot tool browser_click '{\"ref\":\"e3\"}'"), "{ran:?}");
+    }
+    assert!(server.asked().is_empty());
+    // Nothing on stdin is nothing to say.
+    assert_eq!(program.run(&["tool", "browser_click", "-"]).code, Some(0));
+    assert_eq!(server.asked()[0].body["params"]["arguments"], json!({}));
+}
+
+#[test]
+fn a_tool_that_is_not_there_says_why() {
+    let server = FakeServer::new(|asked| {
+        let fault =
+            json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32602, "message": "there is no such tool" } });
+        let tools = json!({ "tools": [{ "name": "browser_click", "description": "Click.", "inputSchema": {} }, { "name": "files_read", "description": "Reads.", "inputSchema": { "properties": { "path": { "type": "string" } }, "required": ["path"] } }] });
+        match asked.body["method"].as_str() {
+            Some("tools/list") => (200, answered(tools).to_string()),
+            _ => (400, fault.to_string()),
+        }
+    });
+    let program = server.program();
+    fs::write(program.temp.path().join("home/config.yaml"), "tools: {disabled: [todo]}\n").unwrap();
+    for (args, named) in [
+        (&["browser_clik"][..], "did you mean browser_click?"),
+        (&["todo"], "`cdpilot tools enable todo`"),
+        (&["memory"], "MCP server"),
+        (&["web_search"], "tools.search.url"),
+        (&["browser_drag", "--toolsets", "web"], "not among the tools of web"),
+        (&["no tool at all"], "there is no tool"),
+    ] {
+        let ran = program.run(&[&["tool"], args].concat());
+        assert!(ran.code == Some(2) && ran.stderr.contains(named), "{args:?} {ran:?}");
+    }
+    // One that the server has of somebody else.
+    let ran = program.run(&["tool", "files_read", "--schema"]);
+    assert!(ran.code == Some(0) && ran.stdout.contains("path  text  required"), "{ran:?}");
+}
+
+#[test]
+fn tools_are_described_without_a_server() {
+    let at = Homed::new(None);
+    let text = at.does("tool browser_dialog --schema");
+    for part in
+        ["browser_dialog", "accept | dismiss", "required", "cdpilot tool browser_dialog '{\"action\":\"accept\"}'"]
+    {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    let told = at.json("tool browser_click --help-schema");
+    assert_eq!((&told["ok"], &told["schema"]["required"]), (&json!(true), &json!(["ref"])));
+    assert!(at.does("tool").contains("browser_navigate"));
+    let told = at.json("tool");
+    let names: Vec<&str> = told["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
+    assert!(names.contains(&"browser_click") && !names.contains(&"memory"), "{names:?}");
+}
+
+/// Each command is a process of its own; the browser stays.
+#[cfg(unix)]
+#[test]
+fn one_browser_for_one_command_after_the_other() {
+    use crate::cli_browser_real::{AtHome, reference};
+    use crate::support::site::Site;
+
+    if !crate::cli_run::has_browser() {
+        return;
+    }
+    let site = Site::start();
+    let at = AtHome::new("");
+    site.page("/", "<title>Shop</title><h1>Shop</h1><button onclick=\"out.textContent = confirm('Buy it?')\">Buy</button><p id=out>nothing");
+    let tool = |name: &str, arguments: Value| {
+        let ran = at.run(&["tool", name, &arguments.to_string(), "--json"]);
+        assert_eq!((ran.code, &ran.json()["success"]), (Some(0), &json!(true)), "{name} {ran:?}");
+        ran.json()
+    };
+    assert_eq!(at.run(&["tool", "browser_click", "{\"ref\": \"e1\"}", "--no-autostart"]).code, Some(3));
+    let seen = tool("browser_navigate", json!({ "url": site.url("a", "/") }));
+    let buy = reference(seen["snapshot"].as_str().unwrap(), "\"Buy\"");
+    assert_eq!(tool("browser_click", json!({ "ref": buy }))["pending_dialogs"][0]["message"], "Buy it?");
+    let blocked = at.run(&["tool", "browser_press", "{\"key\": \"Tab\"}"]);
+    assert_eq!(blocked.code, Some(4), "{blocked:?}");
+    tool("browser_dialog", json!({ "action": "accept" }));
+    let text = at.run(&["tool", "browser_snapshot", "{\"full\": true}"]);
+    assert!(text.stdout.contains("\nsnapshot:\n- heading \"Shop\""), "{text:?}");
+    assert!(text.stdout.lines().any(|line| line.contains("true") && line.starts_with("- ")), "{text:?}");
+    let shot = tool("browser_screenshot", json!({}));
+    let path = PathBuf::from(shot["pictures"][0].as_str().unwrap_or_else(|| panic!("{shot}")));
+    assert!(path.starts_with(at.home.media()) && fs::metadata(&path).unwrap().len() > 100, "{path:?}");
+    // What is turned off is off for the server that runs, at once.
+    assert_eq!(at.run(&["tools", "disable", "browser_press"]).code, Some(0));
+    let off = at.run(&["tool", "browser_press", "{\"key\": \"Tab\"}"]);
+    assert!(off.code == Some(2) && off.stderr.contains("off for cli"), "{off:?}");
+    assert_eq!(at.run(&["tools", "enable", "browser_press"]).code, Some(0));
+    tool("browser_press", json!({ "key": "Tab" }));
+}
+
+/// Its server here is the program itself.
+#[test]
+fn tools_that_only_their_server_knows_can_be_named() {
+    let at = Homed::new(None);
+    let other = at.program.temp.path().join("other");
+    let settings = json!({ "mcp_servers": { "other": {
+        "command": env!("CARGO_BIN_EXE_cdpilot"),
+        "args": ["mcp", "--toolsets", "todo"],
+        "env": { "CDPILOT_HOME": other.to_str().unwrap(), "CDPILOT_NO_AUTOSTART": "1" },
+    } } });
+    fs::write(&at.config, format!("{settings}\n")).unwrap();
+    assert_eq!(at.tool("cli", "mcp-other")["available"], false);
+    let told = at.json("tools list --servers");
+    let tools = told["tools"].as_array().unwrap();
+    let tool = tools.iter().find(|tool| tool["toolset"] == "mcp-other").unwrap_or_else(|| panic!("{told}"));
+    assert_eq!((&tool["name"], &tool["on"], &tool["available"]), (&json!("other_todo"), &json!(false), &json!(true)));
+    at.does("tools enable other_todo --platform mcp");
+    assert!(at.text().contains("\"cdpilot-mcp\", \"other_todo\""), "{}", at.text());
+    let ran = at.run("tools disable other_tod");
+    assert!(ran.code == Some(2) && ran.stderr.contains("did you mean other_todo?"), "{ran:?}");
+}

@@ -1,0 +1,56 @@
+//! `cdpilot tools` as a person at a terminal has it.
+
+use std::fs;
+
+use crate::cli_run::Program;
+use crate::support::pty::Terminal;
+
+const ENTER: &str = "\r";
+const ESC: &str = "\x1b";
+
+#[test]
+fn a_person_turns_tools_on_and_off() {
+    let program = Program::new();
+    let home = program.temp.path().join("home");
+    fs::create_dir(&home).unwrap();
+    let config = home.join("config.yaml");
+    let before = "# mine\ntoolsets: [cdpilot-cli]  # all\n";
+    fs::write(&config, before).unwrap();
+    let program = program.env("CDPILOT_HOME", home.to_str().unwrap()).env("NO_COLOR", "1").env("TERM", "xterm");
+    let mut terminal = Terminal::start(program.command(&["tools"]));
+    terminal.shows(&["Tools of which platform?", "cli", "api-server"]);
+    terminal.types("mcp");
+    terminal.shows(&["mcp"]);
+    terminal.types(ENTER);
+    terminal.shows(&["Tools that are on for mcp:", "[ ] browser_cdp", "[x] browser_click", "Click an element"]);
+    // What is looked for is there by its toolset and its description too.
+    terminal.types("todo");
+    terminal.shows(&["[ ] todo"]);
+    terminal.types(" ");
+    terminal.shows(&["[x] todo"]);
+    terminal.types(ENTER);
+    let told = terminal.shows(&["on:  todo", "Save that?"]);
+    assert!(!told.contains("off:"), "{told}");
+    assert_eq!(fs::read_to_string(&config).unwrap(), before);
+    terminal.types(ENTER);
+    terminal.shows(&["saved to", "Tools of which platform?", "13 of"]);
+    let after =
+        format!("{before}tools:\n  platforms:\n    mcp:\n      toolsets:\n        - cdpilot-mcp\n        - todo\n");
+    assert_eq!(fs::read_to_string(&config).unwrap(), after);
+    // Esc leaves everything as it is, at each step.
+    terminal.types(ENTER);
+    terminal.shows(&["Tools that are on for mcp:", "esc: back"]);
+    terminal.types(" ");
+    terminal.shows(&["> [x] browser_back"]);
+    terminal.types(ESC);
+    terminal.shows(&["as before", "Tools of which platform?", "esc: leave"]);
+    terminal.types(ENTER);
+    terminal.shows(&["Tools that are on for mcp:", "esc: back"]);
+    terminal.types(&format!(" {ENTER}"));
+    terminal.shows(&["Save that?"]);
+    terminal.types(&format!("n{ENTER}"));
+    terminal.shows(&["Tools of which platform?", "esc: leave"]);
+    terminal.types(ESC);
+    assert_eq!(terminal.ends().code(), Some(0));
+    assert_eq!(fs::read_to_string(&config).unwrap(), after);
+}

@@ -1,0 +1,210 @@
+//! MCP over HTTP: `POST /mcp`.
+
+use std::collections::BTreeMap;
+use std::io::{BufReader, Read as _};
+
+use cdpilot::config::McpServer;
+use cdpilot::mcp::MODERN;
+use cdpilot::sync::pause;
+use serde_json::{Value, json};
+
+use crate::support::api::{Served, Told};
+use crate::support::chrome::soon;
+
+fn message(method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })
+}
+
+fn modern(method: &str, mut params: Value) -> Value {
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(MODERN);
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    message(method, params)
+}
+
+fn post(served: &Served, headers: &str, body: &Value) -> Told {
+    served.api.ask("POST", "/mcp", Some(&body.to_string()), headers)
+}
+
+/// The headers of a request that stands by itself.
+fn headers(method: &str) -> String {
+    format!("MCP-Protocol-Version: {MODERN}\r\nMcp-Method: {method}\r\n")
+}
+
+#[test]
+fn the_era_of_initialize_needs_no_session() {
+    let served = Served::start();
+    let hello = message("initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {} }));
+    let told = served.api.post("/mcp", &hello);
+    assert!(told.status == 200 && !told.head.to_ascii_lowercase().contains("mcp-session-id"), "{told:?}");
+    assert_eq!(told.json()["result"]["protocolVersion"], "2025-11-25");
+    let version = "MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: nobody\r\n";
+    for told in [
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }),
+        json!({ "jsonrpc": "2.0", "id": 5, "result": {} }),
+    ] {
+        let answer = post(&served, version, &told);
+        assert_eq!((answer.status, answer.text.as_str()), (202, ""), "{told}");
+    }
+    let list = post(&served, version, &message("tools/list", json!({}))).json();
+    assert_eq!(list["result"]["tools"].as_array().map(Vec::len), Some(11), "{list}");
+    let call = message("tools/call", json!({ "name": "browser_click", "arguments": { "ref": "e1" } }));
+    let refused = post(&served, "Accept: application/json, text/event-stream\r\n", &call);
+    assert!(refused.head.contains("application/json"), "{}", refused.head);
+    assert_eq!(refused.json()["result"]["structuredContent"]["code"], "BROWSER_NOT_RUNNING");
+    assert_eq!(post(&served, "", &message("nothing", json!({}))).status, 200);
+    let refused = post(&served, "MCP-Protocol-Version: 1999-01-01\r\n", &message("ping", json!({})));
+    assert_eq!((refused.status, refused.json()["error"]["code"].as_i64()), (400, Some(-32022)));
+    for method in ["GET", "DELETE"] {
+        let refused = served.api.ask(method, "/mcp", None, "Accept: text/event-stream\r\n");
+        assert!(refused.head.to_ascii_lowercase().contains("allow: post"), "{}", refused.head);
+        refused.fails(405, "METHOD_NOT_ALLOWED");
+    }
+}
+
+#[test]
+fn headers_have_to_say_what_the_body_says() {
+    let served = Served::start();
+    let named = |name: &str| headers("tools/call") + &format!("Mcp-Name: {name}\r\n");
+    let call = modern("tools/call", json!({ "name": "browser_tabs", "arguments": { "action": "list" } }));
+    let found = post(&served, &headers("server/discover"), &modern("server/discover", json!({})));
+    assert_eq!((found.status, &found.json()["result"]["resultType"]), (200, &json!("complete")));
+    for name in ["browser_tabs", "=?base64?YnJvd3Nlcl90YWJz?="] {
+        let told = post(&served, &named(name), &call);
+        assert_eq!((told.status, told.json()["result"]["isError"].is_boolean()), (200, true), "{name}: {}", told.text);
+    }
+    let mut unsupported = call.clone();
+    unsupported["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2199-01-01");
+    let mut incapable = call.clone();
+    incapable["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = Value::Null;
+    let version = format!("MCP-Protocol-Version: {MODERN}\r\n");
+    for (headers, body, status, code) in [
+        (String::new(), &call, 400, -32020),
+        (version.clone(), &call, 400, -32020),
+        (headers("tools/call"), &call, 400, -32020),
+        (headers("tools/list"), &call, 400, -32020),
+        (named("browser_click"), &call, 400, -32020),
+        (named("=?base64?!?="), &call, 400, -32020),
+        (named("browser_tabs") + "Mcp-Name: browser_tabs\r\n", &call, 400, -32020),
+        (version + "Mcp-Method: ping\r\n", &message("ping", json!({})), 400, -32020),
+        (named("browser_tabs"), &unsupported, 400, -32020),
+        ("MCP-Protocol-Version: 2199-01-01\r\n".to_owned(), &unsupported, 400, -32022),
+        (named("browser_tabs"), &incapable, 400, -32602),
+        (headers("nothing"), &modern("nothing", json!({})), 404, -32601),
+        (headers("ping"), &modern("ping", json!({})), 404, -32601),
+        (named("nothing"), &modern("tools/call", json!({ "name": "nothing" })), 400, -32602),
+        (headers("subscriptions/listen"), &modern("subscriptions/listen", json!({ "notifications": {} })), 406, -32600),
+        (headers("x"), &json!({ "jsonrpc": "2.0", "id": 1, "result": {} }), 400, -32600),
+    ] {
+        let told = post(&served, &headers, body);
+        let found = told.json();
+        assert_eq!((told.status, found["error"]["code"].as_i64()), (status, Some(code)), "{headers}{body}: {found}");
+        assert_eq!(found["id"], 1);
+    }
+    for (body, code) in [("{", -32700), ("[]", -32600), ("{}", -32600)] {
+        let told = served.api.ask("POST", "/mcp", Some(body), "");
+        assert_eq!((told.status, told.json()["error"]["code"].as_i64()), (400, Some(code)), "{body}");
+    }
+}
+
+#[test]
+fn who_may_ask_and_for_what() {
+    let served = Served::with(|config, _| {
+        // It cannot be started, which costs nobody else a tool.
+        let broken = McpServer { command: "/nowhere/to/be/found".into(), ..McpServer::default() };
+        config.mcp_servers = BTreeMap::from([("broken".to_owned(), broken)]);
+    });
+    let ping = message("ping", json!({})).to_string();
+    let mut stranger = served.api.clone();
+    stranger.token = "wrong".to_owned();
+    stranger.ask("POST", "/mcp", Some(&ping), "").fails(401, "UNAUTHORIZED");
+    served.api.ask("POST", "/mcp", Some(&ping), "Origin: http://evil.example\r\n").fails(403, "FORBIDDEN_ORIGIN");
+    served.api.ask("POST", "/mcp?toolset=browser", Some(&ping), "").fails(400, "UNKNOWN_FIELD");
+    served.api.ask("POST", "/mcp", None, "").json()["error"]["code"].as_i64().map(|code| assert_eq!(code, -32700));
+    let list = |query: &str| {
+        let told = served.api.post(&format!("/mcp?{query}"), &message("tools/list", json!({})));
+        (told.status, told.json())
+    };
+    let (status, told) = list("toolsets=browser_tabs,browser_wait,mcp-broken&profile=cdpilot");
+    let names: Vec<&str> =
+        told["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!((status, names), (200, vec!["browser_tabs", "browser_wait"]));
+    let (status, told) = list("toolsets=brwser_tabs");
+    assert_eq!((status, &told["error"]["code"]), (400, &json!(-32602)));
+    assert!(told["error"]["message"].as_str().unwrap().contains("\"browser_tabs\""), "{told}");
+    let (status, told) = list("profile=nobody");
+    assert_eq!((status, &told["error"]["code"]), (404, &json!(-32602)));
+}
+
+/// The next message of a stream.
+fn event(lines: &mut impl std::io::BufRead) -> Option<Value> {
+    loop {
+        let mut line = String::new();
+        if lines.read_line(&mut line).unwrap() == 0 {
+            return None;
+        }
+        if let Some(data) = line.strip_prefix("data: ") {
+            return Some(serde_json::from_str(data).unwrap());
+        }
+    }
+}
+
+/// How many threads of this process do calls whose progress is followed.
+fn followed() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let names = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
+    names.filter(|name| name.trim() == "mcp-call-http").count()
+}
+
+#[test]
+fn streams_tell_and_who_hangs_up_cancels() {
+    let Some(served) = Served::browsing_with(|_, options| options.limits.action_threads = 1) else { return };
+    let accept = "Accept: application/json, text/event-stream\r\n";
+    let body = modern("subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } })).to_string();
+    let wanted = headers("subscriptions/listen") + accept;
+    let mut listening = BufReader::new(served.api.send("POST", "/mcp", Some(&body), &wanted));
+    let first = event(&mut listening).unwrap();
+    assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
+    served.show("<button>Press</button>");
+    let changed = event(&mut listening).unwrap();
+    assert_eq!(changed["method"], "notifications/tools/list_changed");
+    assert_eq!(changed["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1);
+    drop(listening);
+
+    let called = |name: &str, arguments: Value| {
+        let params = json!({ "name": name, "arguments": arguments, "_meta": { "progressToken": "t" } });
+        message("tools/call", params).to_string()
+    };
+    let never = json!({ "text": "never", "timeout_ms": 110_000 });
+    let quick = called("browser_snapshot", json!({}));
+    let mut told = BufReader::new(served.api.send("POST", "/mcp", Some(&quick), accept));
+    let answer = event(&mut told).unwrap();
+    assert!(answer["result"]["structuredContent"]["snapshot"].as_str().unwrap().contains("Press"), "{answer}");
+    assert_eq!(event(&mut told), None, "the answer is the last");
+
+    // Followed as a stream: its thread goes with the client. The next one waits for it to say that it goes on.
+    let mut following =
+        BufReader::new(served.api.send("POST", "/mcp", Some(&called("browser_wait", never.clone())), accept));
+    let progress = event(&mut following).unwrap();
+    assert_eq!(
+        (&progress["method"], &progress["params"]["progressToken"]),
+        (&json!("notifications/progress"), &json!("t"))
+    );
+    drop(following);
+    let until = soon();
+    while cfg!(target_os = "linux") && followed() > 0 {
+        assert!(!until.passed(), "the call goes on for nobody");
+        pause(std::time::Duration::from_millis(20));
+    }
+
+    // With an answer as a whole, the only thread there is is free again for the next request.
+    let waiting = served.api.send("POST", "/mcp", Some(&called("browser_wait", never)), "Accept: application/json\r\n");
+    // Nothing says that it has begun; who hangs up before that is not worked for at all.
+    pause(std::time::Duration::from_millis(300));
+    drop(waiting);
+    let mut next = served.api.send("POST", "/mcp", Some(&quick), "Accept: application/json\r\n");
+    next.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+    let mut text = String::new();
+    next.read_to_string(&mut text).expect("the first call goes on for nobody");
+    assert!(text.starts_with("HTTP/1.1 200") && text.contains("Press"), "{text}");
+}

@@ -1,0 +1,152 @@
+//! `cdpilot mcp`, run as a client of MCP runs it.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::time::Duration;
+
+use cdpilot::config::{Config, Home, Running};
+use cdpilot::server::{Server, ServerOptions};
+use cdpilot::sync::{pause, spawn};
+use serde_json::{Value, json};
+
+use crate::cli_run::{Program, has_browser, kill, processes_with};
+use crate::support::chrome::soon;
+use crate::support::spoken::Spoken;
+
+/// The program with a home below its folder for temporary files, any free ports, no window.
+fn program() -> (Program, Home) {
+    let program = Program::new();
+    let home = Home::at(program.temp.path().join("home"));
+    home.prepare().unwrap();
+    std::fs::write(home.config(), "browser: {cdp_port: 0, headless: true}\n").unwrap();
+    let root = home.root().to_str().unwrap().to_owned();
+    (program.env("CDPILOT_HOME", &root), home)
+}
+
+fn page(text: &str) -> Value {
+    json!({ "url": format!("data:text/html,<title>{text}</title><button>{text}</button>") })
+}
+
+#[test]
+fn a_browser_of_its_own_ends_with_the_input() {
+    if !has_browser() {
+        return;
+    }
+    let (program, home) = program();
+    let mut first = Spoken::start(program.command(&["mcp"]));
+    let hello = first.ask(1, "initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {} }));
+    assert_eq!(hello["result"]["serverInfo"]["name"], "cdpilot");
+    assert!(hello["result"]["instructions"].as_str().unwrap().contains("browser_dialog"), "{hello}");
+    first.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    let before = first.tools(2);
+    assert!(before.len() == 11 && !before.iter().any(|name| name == "browser_dialog"), "{before:?}");
+    assert_eq!(first.call(3, "browser_navigate", page("Mine"))["title"], "Mine");
+    first.next(|line| line["method"] == "notifications/tools/list_changed");
+    let after = first.tools(4);
+    assert!(after.len() == 12 && after.iter().any(|name| name == "browser_dialog"), "{after:?}");
+
+    // A second one of the same home uses the same browser, and leaves it when a signal ends it.
+    let mut second = Spoken::start(program.command(&["mcp", "--toolsets", "browser_snapshot,browser_tabs"]));
+    assert_eq!(second.tools(1), ["browser_snapshot", "browser_tabs"]);
+    let seen = second.call(2, "browser_snapshot", json!({}));
+    assert!(seen["snapshot"].as_str().unwrap().contains("button \"Mine\""), "{seen}");
+    kill(second.id(), "-TERM");
+    assert_eq!(second.wait().code(), Some(0));
+    assert_eq!(first.call(5, "browser_snapshot", json!({}))["title"], "Mine");
+
+    // A call that would take long does not hold up the end for long.
+    first.say(&json!({ "jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": {
+        "name": "browser_wait", "arguments": { "text": "never", "timeout_ms": 110_000 } } }));
+    first.end_input();
+    assert_eq!(first.next(|line| line["id"] == 6)["error"]["code"], -32603);
+    assert_eq!(first.wait().code(), Some(0));
+    assert_eq!(Running::of(&home).unwrap(), None);
+    let until = soon();
+    while !processes_with(program.temp.path()).is_empty() {
+        assert!(!until.passed(), "left: {:?}", processes_with(program.temp.path()));
+        pause(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn what_is_wrong_is_told_before_anything_is_served() {
+    let (program, home) = program();
+    let ran = program.run(&["mcp", "--toolsets", "browser,brwser_click"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+    assert!(ran.stderr.contains("brwser_click") && ran.stderr.contains("\"browser_click\""), "{ran:?}");
+    let ran = program.run(&["mcp", "--profile", "nobody"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{ran:?}");
+
+    // A server that runs says the same, and its token is asked for.
+    let server = serve(&home);
+    let ran = program.run(&["mcp", "--toolsets", "browser,brwser_click"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+    assert!(ran.stderr.contains("brwser_click") && ran.stderr.contains("\"browser_click\""), "{ran:?}");
+    let ran = program.env("CDPILOT_TOKEN", "wrong").run(&["mcp"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(3), ""), "{ran:?}");
+    server.stop(soon());
+}
+
+fn serve(home: &Home) -> Server {
+    let mut options = ServerOptions::new(home.clone(), Config::of(home).unwrap());
+    options.port = Some(0);
+    Server::start(options).unwrap()
+}
+
+#[test]
+fn the_next_call_goes_to_whoever_serves_the_home_then() {
+    let (program, home) = program();
+    let server = serve(&home);
+    let mut spoken = Spoken::start(program.command(&["mcp"]));
+    assert_eq!(spoken.tools(1).len(), 11);
+    assert_eq!(Running::of(&home).unwrap().unwrap().pid, std::process::id());
+    server.stop(soon());
+    // Nobody serves it any more, so it does itself.
+    assert_eq!(spoken.tools(2).len(), 11);
+    assert_eq!(Running::of(&home).unwrap().unwrap().pid, spoken.id());
+    spoken.end_input();
+    assert_eq!(spoken.wait().code(), Some(0));
+
+    let first = serve(&home);
+    let mut spoken = Spoken::start(program.command(&["mcp"]));
+    assert_eq!(spoken.tools(1).len(), 11);
+    first.stop(soon());
+    let second = serve(&home);
+    assert_eq!(spoken.tools(2).len(), 11);
+    assert_eq!(Running::of(&home).unwrap().unwrap().pid, std::process::id());
+    spoken.end_input();
+    assert_eq!(spoken.wait().code(), Some(0));
+    second.stop(soon());
+}
+
+#[test]
+fn a_server_that_ends_in_the_middle_costs_one_error() {
+    let (program, _) = program();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let server = spawn("test-server", move || {
+        for answers in [true, false] {
+            let (mut socket, _) = listener.accept().unwrap();
+            let (mut asked, mut piece) = (Vec::new(), [0; 4096]);
+            while !asked.ends_with(b"}}") {
+                let count = socket.read(&mut piece).unwrap();
+                asked.extend_from_slice(&piece[..count]);
+            }
+            let body = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+            if answers {
+                write!(socket, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+            }
+        }
+    });
+    let mut spoken = Spoken::start(program.command(&["mcp", "--url", &url]));
+    let told = spoken.ask(1, "tools/call", json!({ "name": "browser_tabs", "arguments": {} }));
+    assert!(told["error"]["message"].as_str().unwrap().contains("ended before it answered"), "{told}");
+    drop(server.unwrap());
+    // Somebody said which server, so no other one is used.
+    let told = spoken.ask(2, "tools/call", json!({ "name": "browser_tabs", "arguments": {} }));
+    let message = told["error"]["message"].as_str().unwrap();
+    assert!(message.contains("no server can be reached") && message.contains(&url), "{told}");
+    assert_eq!(spoken.ask(3, "ping", json!({}))["result"], json!({}));
+    spoken.end_input();
+    assert_eq!(spoken.wait().code(), Some(0));
+}

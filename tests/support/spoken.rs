@@ -1,0 +1,105 @@
+//! A program that is spoken with in JSON, an object a line.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+
+use cdpilot::sync::{Deadline, Thread, pause, spawn};
+use crossbeam_channel::{Receiver, bounded};
+use serde_json::{Value, json};
+
+use super::chrome::soon;
+
+/// The program. Dropping it kills it.
+pub(crate) struct Spoken {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Value>,
+    /// What came before what was waited for.
+    passed: Vec<Value>,
+    _reader: Thread,
+}
+
+impl Spoken {
+    pub(crate) fn start(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (send, lines) = bounded(4096);
+        let reader = spawn("spoken-lines", move || {
+            for line in stdout.lines() {
+                let Ok(line) = line else { return };
+                let value = serde_json::from_str(&line).unwrap_or_else(|problem| panic!("{problem}: {line}"));
+                if send.send(value).is_err() {
+                    return;
+                }
+            }
+        });
+        let stdin = child.stdin.take();
+        Self { child, stdin, lines, passed: Vec::new(), _reader: reader.unwrap() }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn say(&mut self, message: &Value) {
+        writeln!(self.stdin.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    /// The next line that fits; others are kept for later.
+    pub(crate) fn next(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
+        if let Some(at) = self.passed.iter().position(&fits) {
+            return self.passed.remove(at);
+        }
+        let until = soon();
+        loop {
+            match self.lines.recv_deadline(until.instant()) {
+                Ok(line) if fits(&line) => return line,
+                Ok(line) => self.passed.push(line),
+                Err(why) => panic!("no such line ({why}), only: {:#?}", self.passed),
+            }
+        }
+    }
+
+    /// Asks, and waits for the answer.
+    pub(crate) fn ask(&mut self, id: i64, method: &str, params: Value) -> Value {
+        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        self.next(|line| line["id"] == id)
+    }
+
+    /// Calls a tool: what it tells.
+    pub(crate) fn call(&mut self, id: i64, name: &str, arguments: Value) -> Value {
+        let mut told = self.ask(id, "tools/call", json!({ "name": name, "arguments": arguments }));
+        assert!(told["error"].is_null(), "{told}");
+        told["result"]["structuredContent"].take()
+    }
+
+    /// Names of the tools that it offers.
+    pub(crate) fn tools(&mut self, id: i64) -> Vec<String> {
+        let told = self.ask(id, "tools/list", json!({}));
+        let tools = told["result"]["tools"].as_array().unwrap_or_else(|| panic!("{told}"));
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    pub(crate) fn end_input(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(mut self) -> ExitStatus {
+        let until = Deadline::after_secs(30);
+        loop {
+            match self.child.try_wait().unwrap() {
+                Some(status) => return status,
+                None if until.passed() => panic!("it did not end"),
+                None => pause(std::time::Duration::from_millis(10)),
+            }
+        }
+    }
+}
+
+impl Drop for Spoken {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

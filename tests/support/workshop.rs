@@ -1,0 +1,96 @@
+//! A home's tools with a workspace, in a folder that goes with them; no browser.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cdpilot::config::{Config, Home};
+use cdpilot::control::Control;
+use cdpilot::sync::{Cancel, Deadline};
+use cdpilot::tools::{Call, Registry, Toolbox, ToolboxOptions};
+use serde_json::{Map, Value};
+use tempfile::TempDir;
+
+use super::controlled::overrides;
+
+/// A home at `home` and a workspace at `work` of a temporary folder.
+pub(crate) struct Workshop {
+    // Field order: nothing is used any more when the folder goes.
+    pub(crate) registry: Arc<Registry>,
+    folder: TempDir,
+}
+
+impl Workshop {
+    /// With these settings of `tools`, as in `{…}`.
+    pub(crate) fn new(tools: &str) -> Self {
+        Self::with(tools, |_, options| options)
+    }
+
+    /// The same, with other options, and what is to be in the temporary folder before.
+    pub(crate) fn with(tools: &str, more: impl FnOnce(&Path, ToolboxOptions) -> ToolboxOptions) -> Self {
+        let folder = tempfile::Builder::new().prefix("cdpilot-work-").tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("work")).unwrap();
+        let options =
+            more(folder.path(), ToolboxOptions { workspace: Some("work".into()), ..ToolboxOptions::default() });
+        let workspace = options.workspace.as_ref().map(|path| folder.path().join(path));
+        let options = ToolboxOptions { workspace, ..options };
+        let config = Config::parse(&format!("tools: {{{tools}}}"), Path::new("config.yaml")).unwrap();
+        let control = Control::open(Home::at(folder.path().join("home")), config, overrides(None)).unwrap();
+        let toolbox = Toolbox::open(&Arc::new(control), &options).unwrap();
+        Self { registry: Arc::clone(toolbox.registry()), folder }
+    }
+
+    /// A path in the temporary folder.
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    /// Writes a file of the workspace.
+    pub(crate) fn put(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.path("work").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// Reads one.
+    pub(crate) fn get(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path("work").join(path)).unwrap()
+    }
+
+    /// Whether a tool can be called at the moment.
+    pub(crate) fn offers(&self, name: &str) -> bool {
+        self.registry.get(name).is_some_and(|tool| tool.is_available())
+    }
+
+    pub(crate) fn call(&self, name: &str, arguments: Value) -> Value {
+        self.call_by(name, arguments, Deadline::after_secs(30), &Cancel::new())
+    }
+
+    pub(crate) fn call_by(&self, name: &str, arguments: Value, deadline: Deadline, cancel: &Cancel) -> Value {
+        called(&self.registry, name, arguments, deadline, cancel)
+    }
+
+    /// The same, which has to succeed.
+    pub(crate) fn done(&self, name: &str, arguments: Value) -> Value {
+        let told = self.call(name, arguments);
+        assert_eq!(told["success"], true, "{name}: {told}");
+        told
+    }
+
+    /// The same, which has to fail: its code and its sentence.
+    pub(crate) fn refused(&self, name: &str, arguments: Value) -> (String, String) {
+        let told = self.call(name, arguments);
+        assert_eq!(told["success"], false, "{name}: {told}");
+        let text = |key: &str| told[key].as_str().unwrap().to_owned();
+        (text("code"), text("error"))
+    }
+}
+
+/// Calls a tool: what it is told as.
+pub(crate) fn called(registry: &Registry, name: &str, arguments: Value, deadline: Deadline, cancel: &Cancel) -> Value {
+    let call = Call { deadline, cancel, progress: &|_| {} };
+    let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
+    match registry.call(name, &call, arguments) {
+        Ok(outcome) => outcome.to_value(),
+        Err(error) => error.to_value(),
+    }
+}

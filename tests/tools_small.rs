@@ -1,0 +1,152 @@
+//! The list of what is to be done, questions to the person, searching the web.
+
+use std::sync::Arc;
+
+use cdpilot::sync::{Cancel, Deadline};
+use cdpilot::tools::{Ask, Question, ToolError, ToolboxOptions};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use crate::support::site::{Answer, Held, Site};
+use crate::support::workshop::Workshop;
+
+#[test]
+fn a_list_is_set_changed_and_read() {
+    let shop = Workshop::new("");
+    let item = |id: &str, content: &str, status: &str| json!({ "id": id, "content": content, "status": status });
+    assert_eq!(shop.done("todo", json!({}))["todos"], json!([]));
+    let first = json!([item("1", "look", "in_progress"), item("2", "act", "pending")]);
+    let told = shop.done("todo", json!({ "todos": first }));
+    assert_eq!((&told["todos"], &told["summary"]["pending"]), (&first, &json!(1)));
+    assert!(told.get("hint").is_none(), "{told}");
+    let merged = json!({ "todos": [item("2", "act now", "in_progress"), item("3", "tell", "pending")], "merge": true });
+    let told = shop.done("todo", merged);
+    let expected =
+        json!([item("1", "look", "in_progress"), item("2", "act now", "in_progress"), item("3", "tell", "pending")]);
+    assert!(told["todos"] == expected && told["hint"].is_string(), "{told}");
+    assert_eq!(shop.done("todo", json!({}))["todos"], expected);
+    for wrong in [
+        json!([item("1", "a", "pending"), item("1", "b", "pending")]),
+        json!([item("", "a", "pending")]),
+        json!([item("1", " ", "pending")]),
+        json!([item("1", "a", "open")]),
+        (0..201).map(|number| item(&number.to_string(), "a", "pending")).collect::<Value>(),
+    ] {
+        assert_eq!(shop.refused("todo", json!({ "todos": wrong })).0, "BAD_REQUEST");
+    }
+    assert_eq!(shop.done("todo", json!({}))["todos"], expected);
+    assert_eq!(shop.done("todo", json!({ "todos": [] }))["summary"]["total"], 0);
+}
+
+/// Answers with what is written down, and remembers what it was asked.
+struct Person(Mutex<Vec<Result<String, ToolError>>>, Mutex<Vec<Question>>);
+
+impl Ask for Person {
+    fn ask(&self, question: &Question, _deadline: Deadline) -> Result<String, ToolError> {
+        self.1.lock().push(question.clone());
+        self.0.lock().pop().unwrap_or_else(|| Ok(String::new()))
+    }
+}
+
+#[test]
+fn a_person_is_asked_where_there_is_one() {
+    let nobody = Workshop::new("");
+    assert!(!nobody.offers("clarify"));
+    assert_eq!(nobody.refused("clarify", json!({ "question": "Which?" })).0, "TOOL_UNAVAILABLE");
+    let answers =
+        vec![Err(ToolError::new("TIMEOUT", "nobody answered")), Ok("green".to_owned()), Ok("blue".to_owned())];
+    let person = Arc::new(Person(Mutex::new(answers), Mutex::default()));
+    let ask: Arc<dyn Ask> = Arc::clone(&person) as Arc<dyn Ask>;
+    let shop = Workshop::with("", |_, options| ToolboxOptions { ask: Some(ask), ..options });
+    let choices = json!(["red", "blue"]);
+    let told = shop.done("clarify", json!({ "question": " Which? ", "choices": choices }));
+    assert_eq!((&told["answer"], &told["choice"]), (&json!("blue"), &json!(2)));
+    let told = shop.done("clarify", json!({ "question": "Which?", "choices": choices }));
+    assert_eq!((&told["answer"], told.get("choice")), (&json!("green"), None));
+    assert_eq!(shop.refused("clarify", json!({ "question": "Which?" })).0, "TIMEOUT");
+    assert_eq!(shop.refused("clarify", json!({ "question": " " })).0, "BAD_REQUEST");
+    let many = json!({ "question": "Which?", "choices": ["a", "b", "c", "d", "e"] });
+    assert_eq!(shop.refused("clarify", many).0, "BAD_REQUEST");
+    let asked = person.1.lock();
+    assert_eq!((asked.len(), &*asked[0].question, asked[0].choices.len()), (3, "Which?", 2));
+}
+
+fn searching(url: &str, time_s: u64) -> Workshop {
+    Workshop::new(&format!("search: {{url: '{url}', timeout_s: {time_s}}}"))
+}
+
+fn json_answer(told: &Value) -> Answer {
+    Answer::html(told.to_string()).kind("application/json")
+}
+
+#[test]
+fn the_web_is_searched() {
+    assert!(!Workshop::new("").offers("web_search"));
+    let site = Site::start();
+    let hit = |number: usize| {
+        json!({ "title": format!("Title {number}"), "url": format!("https://example.test/{number}"),
+                "content": "about it ".repeat(100), "engine": "x" })
+    };
+    let mut results: Vec<Value> = (0..30).map(hit).collect();
+    results.insert(0, json!({ "title": "bad", "url": "javascript:alert(1)" }));
+    site.put("/search", json_answer(&json!({ "results": results, "answers": [{ "answer": "forty-two" }] })));
+    let shop = searching(&site.url("1", "/").replace("http://", "http://ada:s%40fe-word@"), 20);
+    assert!(shop.offers("web_search"));
+    let told = shop.done("web_search", json!({ "query": " what is & what is not " }));
+    assert_eq!(told["results"].as_array().unwrap().len(), 5);
+    assert_eq!((&told["results"][0]["title"], &told["answer"]), (&json!("Title 0"), &json!("forty-two")));
+    assert!(told["results"][0]["description"].as_str().unwrap().len() <= 500 && told["untrusted"].is_string());
+    assert_eq!(shop.done("web_search", json!({ "query": "x", "limit": 99 }))["results"].as_array().unwrap().len(), 20);
+    let heads = [site.heads("127.0.0.1/search"), site.heads("/search")].concat();
+    assert!(heads[0].starts_with("GET /search?q=what+is+%26+what+is+not&format=json "), "{}", heads[0]);
+    let login = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, "ada:s@fe-word");
+    assert!(heads[0].contains(&login) && !heads[0].contains("s%40fe"), "{}", heads[0]);
+    assert_eq!(shop.refused("web_search", json!({ "query": "  " })).0, "BAD_REQUEST");
+}
+
+#[test]
+fn a_search_that_fails_says_why_and_no_secret() {
+    let site = Site::start();
+    let url = site.url("1", "/sub/?key=hunter22x").replace("http://", "http://ada:hunter22x@");
+    let shop = searching(&url, 20);
+    let path = "/sub/search";
+    let refused = |answer: Answer| {
+        site.put(path, answer);
+        let (code, error) = shop.refused("web_search", json!({ "query": "x" }));
+        assert!(!error.contains("hunter22x") && !error.contains("ada"), "{error}");
+        (code, error)
+    };
+    let (code, error) = refused(Answer::html("no").status("403 Forbidden"));
+    assert!(code == "SEARCH_ERROR" && error.contains("search.formats") && error.contains("127.0.0.1"), "{error}");
+    let (_, error) = refused(Answer::html("<title>SearXNG</title>"));
+    assert!(error.contains("search.formats"), "{error}");
+    let (_, error) = refused(Answer::html("{oh").kind("application/json"));
+    assert!(error.contains("JSON"), "{error}");
+    let (_, error) = refused(Answer::html("").status("302 Found").header("Location", "https://other.test/search"));
+    assert!(error.contains("tools.search.url"), "{error}");
+    let (_, error) = refused(Answer::html("").status("429 Too Many Requests"));
+    assert!(error.contains("429"), "{error}");
+    site.put(path, json_answer(&json!({ "results": [] })));
+    assert_eq!(shop.done("web_search", json!({ "query": "x" }))["results"], json!([]));
+    let gone = searching("http://127.0.0.1:1/", 20);
+    let (code, error) = gone.refused("web_search", json!({ "query": "x" }));
+    assert!(code == "SEARCH_ERROR" && error.contains("cannot be reached"), "{error}");
+    let wrong = searching("ftp://ada:hunter22x@example.test", 20);
+    let (code, error) = wrong.refused("web_search", json!({ "query": "x" }));
+    assert!(code == "SEARCH_ERROR" && !error.contains("hunter22x"), "{error}");
+}
+
+#[test]
+fn a_search_ends_with_its_time_or_its_caller() {
+    let (site, held) = (Site::start(), Held::default());
+    site.put("/search", json_answer(&json!({ "results": [] })).held_by(&held));
+    let shop = searching(&site.url("1", "/"), 60);
+    let search = || json!({ "query": "x" });
+    let told = shop.call_by("web_search", search(), Deadline::after_millis(300), &Cancel::new());
+    assert_eq!(told["code"], "TIMEOUT", "{told}");
+    let cancel = Cancel::new();
+    cancel.set();
+    let told = shop.call_by("web_search", search(), Deadline::after_secs(60), &cancel);
+    assert!(told["code"] == "CANCELLED" || told["code"] == "TIMEOUT", "{told}");
+    held.let_go();
+}

@@ -1,0 +1,239 @@
+//! Commands: what they tell, and that nothing of them is left.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use cdpilot::sync::{Cancel, Deadline, pause, spawn};
+use serde_json::{Value, json};
+
+use crate::support::chrome::soon;
+use crate::support::leaks::{Baseline, alone, rerun};
+use crate::support::workshop::Workshop;
+
+const ON: &str = "terminal: {enabled: true, max_processes: 2}";
+
+/// A number of seconds that no other process sleeps for.
+fn mark() -> String {
+    format!("98765.{:012}", fastrand::u64(..1_000_000_000_000))
+}
+
+/// How many processes have this on their command line, zombies apart.
+fn running(mark: &str) -> usize {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let line = |path: &Path| std::fs::read(path.join("cmdline")).unwrap_or_default();
+    entries.filter(|entry| String::from_utf8_lossy(&line(&entry.path())).contains(mark)).count()
+}
+
+/// Waits for what the system tells nobody.
+fn until(what: &str, holds: impl Fn() -> bool) {
+    let deadline = soon();
+    while !holds() {
+        assert!(!deadline.passed(), "{what}");
+        pause(Duration::from_millis(5));
+    }
+}
+
+fn run(shop: &Workshop, command: &str) -> Value {
+    shop.done("terminal", json!({ "command": command }))
+}
+
+#[test]
+fn there_is_none_unless_it_is_turned_on() {
+    let off = Workshop::new("");
+    assert!(!off.offers("terminal") && !off.offers("process"));
+    assert_eq!(off.refused("terminal", json!({ "command": "echo" })).0, "TOOL_UNAVAILABLE");
+    let on = Workshop::new(ON);
+    assert!(on.offers("terminal") && on.offers("process"));
+}
+
+#[test]
+fn a_command_tells_what_it_writes_and_how_it_ends() {
+    let shop = Workshop::new(ON);
+    shop.put("sub/f.txt", "x");
+    let told = run(&shop, "echo one; echo two >&2; printf three");
+    assert_eq!(
+        (&told["output"], &told["exit_code"], &told["lines"]),
+        (&json!("one\ntwo\nthree\n"), &json!(0), &json!(3))
+    );
+    assert_eq!(run(&shop, "exit 7")["exit_code"], 7);
+    assert_eq!(run(&shop, "kill -9 $$")["signal"], "SIGKILL");
+    // Nobody is waited for who would have to type something.
+    assert_eq!(run(&shop, "cat; echo end")["output"], "end\n");
+    let told = shop.done("terminal", json!({ "command": "ls; basename \"$PWD\"", "workdir": "sub" }));
+    assert_eq!(told["output"], "f.txt\nsub\n");
+    for (command, workdir, code) in [
+        ("ls", "..", "PATH_REFUSED"),
+        ("ls", "/", "PATH_REFUSED"),
+        ("ls", "none", "NOT_FOUND"),
+        (" ", ".", "BAD_REQUEST"),
+    ] {
+        let (told, error) = shop.refused("terminal", json!({ "command": command, "workdir": workdir }));
+        assert_eq!(told, code, "{command} in {workdir}: {error}");
+    }
+}
+
+#[test]
+fn much_output_is_cut_in_the_middle() {
+    let shop = Workshop::new(ON);
+    let told = run(&shop, "seq 1 200000");
+    let output = told["output"].as_str().unwrap();
+    assert!(output.starts_with("1\n2\n") && output.ends_with("199999\n200000\n"), "{output}");
+    assert!(output.contains("lines left out") && output.chars().count() < 21_000 && told["lines"] == 200_000);
+    let told = run(&shop, "head -c 3000000 /dev/zero | tr '\\0' x; echo; echo end");
+    let output = told["output"].as_str().unwrap();
+    assert!(output.contains("bytes more]\nend\n") && output.len() < 21_000, "{}", output.len());
+}
+
+#[test]
+fn secrets_of_the_environment_stay_behind() {
+    const GIVEN: &str = "TOOLS_TERMINAL_GIVEN";
+    let name = "secrets_of_the_environment_stay_behind";
+    if std::env::var_os(GIVEN).is_none() {
+        let mut again = rerun(module_path!(), name);
+        again.env(GIVEN, "plain").env("X_API_KEY", "hunter22x").env("X_SITE", "https://ada:hunter22x@example.test/");
+        let output = again.env("CDPILOT_TOKEN", "hunter22x").output().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout);
+        return assert!(output.status.success() && told.contains("1 passed"), "{told}");
+    }
+    let shop = Workshop::new(ON);
+    let told = run(&shop, "env");
+    let variables = told["output"].as_str().unwrap();
+    assert!(variables.contains("TOOLS_TERMINAL_GIVEN=plain") && variables.contains("PATH="), "{variables}");
+    for gone in ["X_API_KEY", "X_SITE", "CDPILOT_", "hunter22x"] {
+        assert!(!variables.contains(gone), "{gone}: {variables}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_whole_tree_ends_when_time_is_up_or_nobody_waits() {
+    let (shop, mark) = (Workshop::new(ON), mark());
+    let command =
+        format!("echo begun; sleep {mark} & (trap '' TERM; sleep {mark}) & setsid sh -c 'sleep {mark}' & wait");
+    let told = shop.call("terminal", json!({ "command": command, "timeout_s": 1 }));
+    assert_eq!((&told["code"], &told["output"]), (&json!("TIMEOUT"), &json!("begun\n")));
+    assert_eq!(running(&mark), 0);
+    let cancel = Cancel::new();
+    let (flag, seen) = (cancel.clone(), mark.clone());
+    let canceller = spawn("test-cancel", move || {
+        // The shell, its subshells, and those that sleep.
+        until("it runs", || running(&seen) >= 5);
+        flag.set();
+    });
+    let told = shop.call_by("terminal", json!({ "command": command }), Deadline::after_secs(60), &cancel);
+    assert_eq!(told["code"], "CANCELLED");
+    assert_eq!(running(&mark), 0);
+    drop(canceller);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_left_running_by_a_command_in_the_foreground() {
+    let (shop, mark) = (Workshop::new(ON), mark());
+    let told = run(&shop, &format!("nohup sleep {mark} >/dev/null 2>&1 & echo done"));
+    assert!(told["output"] == "done\n" && told["note"].as_str().unwrap().contains("background"), "{told}");
+    assert_eq!(running(&mark), 0);
+    // Also what holds on to the output.
+    let told = run(&shop, &format!("sleep {mark} & echo done"));
+    assert!(told["output"] == "done\n" && told["exit_code"] == 0 && told["note"].is_string(), "{told}");
+    assert_eq!(running(&mark), 0);
+    assert!(run(&shop, "echo alone").get("note").is_none());
+}
+
+#[test]
+fn background_processes_are_read_written_to_and_ended() {
+    let shop = Workshop::new(ON);
+    let start = |command: &str| shop.call("terminal", json!({ "command": command, "background": true }));
+    let process = |action: &str, id: &str| shop.call("process", json!({ "action": action, "id": id }));
+    let id = start("echo ready; read x; echo \"got $x\"; cat; exit 3")["id"].as_str().unwrap().to_owned();
+    let read = |wanted: &str| {
+        let (deadline, mut output) = (soon(), String::new());
+        while !output.contains(wanted) {
+            assert!(!deadline.passed(), "{wanted:?} is not in {output:?}");
+            let told = process("poll", &id);
+            output.push_str(told["output"].as_str().unwrap());
+            pause(Duration::from_millis(5));
+        }
+        output
+    };
+    assert_eq!(read("ready\n"), "ready\n");
+    let told = shop.done("process", json!({ "action": "write", "id": id, "input": "hello\n" }));
+    assert_eq!((&told["status"], &told["written"]), (&json!("running"), &json!(6)));
+    assert_eq!(read("got hello\n"), "got hello\n");
+    shop.done("process", json!({ "action": "write", "id": id, "input": "rest", "close": true }));
+    let told = process("wait", &id);
+    assert_eq!((&told["status"], &told["exit_code"], &told["output"]), (&json!("exited"), &json!(3), &json!("rest\n")));
+    let told = shop.done("process", json!({ "action": "log", "id": id, "offset": 2, "limit": 1 }));
+    assert_eq!((&told["output"], &told["truncated"]), (&json!("got hello\n"), &json!("go on with offset 3")));
+    let told = shop.call("process", json!({ "action": "write", "id": id, "input": "x" }));
+    assert_eq!(told["code"], "CONFLICT");
+    // So many at once, and no more.
+    let first = start("sleep 9999")["id"].as_str().unwrap().to_owned();
+    assert_eq!(start("sleep 9999")["status"], "running");
+    let told = start("sleep 9999");
+    assert_eq!(told["code"], "BUSY", "{told}");
+    let told = process("kill", &first);
+    assert_eq!(
+        (&told["status"], &told["signal"], &told["killed"]),
+        (&json!("killed"), &json!("SIGTERM"), &json!(true))
+    );
+    assert_eq!(start("sleep 9999")["status"], "running");
+    let all = shop.done("process", json!({ "action": "list" }));
+    let states: Vec<_> =
+        all["processes"].as_array().unwrap().iter().map(|row| row["status"].as_str().unwrap()).collect();
+    assert_eq!(states, ["exited", "killed", "running", "running"]);
+    assert_eq!(process("poll", "p99")["code"], "NOT_FOUND");
+    assert_eq!(shop.refused("process", json!({ "action": "poll" })).0, "BAD_REQUEST");
+    // One that does not read is written to no longer than that takes.
+    let told = shop.call("process", json!({ "action": "kill", "id": "p3" }));
+    assert_eq!(told["killed"], true);
+    let deaf = start("sleep 9999")["id"].as_str().unwrap().to_owned();
+    let much = || json!({ "action": "write", "id": deaf, "input": "x".repeat(60_000) });
+    assert_eq!(shop.call("process", much())["success"], true, "as much as the system keeps");
+    let told = shop.call_by("process", much(), Deadline::after_millis(200), &Cancel::new());
+    assert_eq!(told["code"], "BUSY", "{told}");
+    assert_eq!(shop.call("process", much())["code"], "BUSY");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_runs_in_the_background_ends_with_its_tools() {
+    alone(module_path!(), "what_runs_in_the_background_ends_with_its_tools", || {
+        let (mark, before) = (mark(), Baseline::now());
+        {
+            let shop = Workshop::new(ON);
+            for command in [format!("sleep {mark} & wait"), format!("trap '' TERM; setsid sleep {mark}; sleep {mark}")]
+            {
+                shop.done("terminal", json!({ "command": command, "background": true }));
+            }
+            until("both run", || running(&mark) >= 4);
+        }
+        assert_eq!(running(&mark), 0);
+        before.assert_back(soon());
+    });
+}
+
+/// A process that is killed can end nothing itself.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_runs_in_the_background_ends_when_we_are_killed() {
+    const VICTIM: &str = "TOOLS_TERMINAL_VICTIM";
+    let name = "what_runs_in_the_background_ends_when_we_are_killed";
+    if let Ok(mark) = std::env::var(VICTIM) {
+        let shop = Workshop::new(ON);
+        let command = format!("sleep {mark} & setsid sleep {mark} & trap '' TERM; wait");
+        let told = shop.done("terminal", json!({ "command": command, "background": true }));
+        loop {
+            let wait = json!({ "action": "wait", "id": told["id"], "timeout_s": 60 });
+            shop.call_by("process", wait, Deadline::after_secs(60), &Cancel::new());
+        }
+    }
+    let mark = mark();
+    let mut victim = rerun(module_path!(), name);
+    let mut victim = victim.env(VICTIM, &mark).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("it runs", || running(&mark) >= 3);
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    until("all of it ends", || running(&mark) == 0);
+}

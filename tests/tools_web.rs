@@ -1,0 +1,135 @@
+//! Pages as text, and pictures that a model looks at.
+
+use std::sync::Arc;
+
+use cdpilot::sync::{Cancel, Deadline, spawn};
+use cdpilot::tools::{Registry, Toolbox, ToolboxOptions};
+use serde_json::{Value, json};
+
+use crate::support::controlled::Homely;
+use crate::support::fake_model::{FakeModel, Say};
+use crate::support::site::{Answer, Held};
+use crate::support::workshop::{Workshop, called};
+
+fn model(there: &FakeModel) -> String {
+    json!({ "models": { "eyes": { "model": "m", "base_url": there.url() } } }).to_string()
+}
+
+fn registry(home: &Homely) -> Arc<Registry> {
+    let options = ToolboxOptions { workspace: Some(home.path().to_owned()), ..ToolboxOptions::default() };
+    Arc::clone(Toolbox::open(&home.control, &options).unwrap().registry())
+}
+
+#[test]
+fn pages_are_read_behind_the_others_and_leave_no_tab() {
+    let Some(home) = Homely::new("navigation: {block: [c.localhost]}") else { return };
+    let eyes = FakeModel::saying([Say::text("a red square")]);
+    std::fs::write(home.path().join("llm.json"), model(&eyes)).unwrap();
+    let (registry, site) = (registry(&home), &home.site);
+    let call =
+        |name: &str, arguments: Value| called(&registry, name, arguments, Deadline::after_secs(30), &Cancel::new());
+    site.page("/mine", "<title>mine</title>");
+    site.page(
+        "/",
+        "<title>Story</title><main><h1>Head</h1><p id=x></p></main><iframe src='@b/in'></iframe>\
+         <script>fetch('/data').then(r => r.text()).then(t => x.textContent = t)</script>",
+    );
+    site.page("/data", "made by a script");
+    site.page("/in", "<p>framed text</p>");
+    site.page("/loud", "<title>Loud</title><script>alert('hello'); confirm('sure?')</script><p>after the dialogs</p>");
+    site.put("/away", Answer::html("").status("302 Found").header("Location", &site.url("c", "/")));
+    let long: String = (1..=6_000).map(|number| format!("<p>line {number}")).collect();
+    site.page("/long", &long);
+    let mine = home.open("/mine");
+    let profile = home.main();
+    let no_tab_is_left = || {
+        let tabs: Vec<_> = profile.tabs().into_iter().map(|tab| (tab.target_id, tab.active)).collect();
+        assert_eq!(tabs, [(mine.target_id.clone(), true)]);
+    };
+    let told = call("web_extract", json!({ "url": site.url("a", "/") }));
+    let content = told["content"].as_str().unwrap_or_else(|| panic!("{told}"));
+    assert!(content.starts_with("Head\n\nmade by a script\n") && content.contains("framed text"), "{content}");
+    assert_eq!((&told["title"], &told["status"], told["untrusted"].is_string()), (&json!("Story"), &json!(200), true));
+    no_tab_is_left();
+    // Each is told by itself.
+    let urls = [site.url("a", "/loud"), site.url("c", "/"), site.url("a", "/away"), site.url("a", "/none")];
+    let told = call("web_extract", json!({ "urls": urls }));
+    let results = told["results"].as_array().unwrap_or_else(|| panic!("{told}"));
+    assert!(results[0]["content"].as_str().unwrap().contains("after the dialogs"), "{}", results[0]);
+    assert_eq!(results[0]["dismissed_dialogs"], json!(["hello", "sure?"]));
+    let codes: Vec<_> = results[1..3].iter().map(|told| told["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["NAVIGATION_BLOCKED"; 2], "{told}");
+    assert!(results[1]["url"] == site.url("c", "/") && results[3]["status"] == 404, "{told}");
+    assert!(site.asked_of("c.localhost").is_empty());
+    no_tab_is_left();
+    // Long ones in parts.
+    let told = call("web_extract", json!({ "url": site.url("a", "/long"), "offset": 11_990 }));
+    assert!(told["content"].as_str().unwrap().ends_with("line 6000\n"), "{}", told["lines"]);
+    let told = call("web_extract", json!({ "url": site.url("a", "/long") }));
+    assert!(told["truncated"].as_str().unwrap().contains("go on with offset"), "{}", told["truncated"]);
+    assert_eq!(call("web_extract", json!({}))["code"], "BAD_REQUEST");
+    // A caller who goes leaves none either.
+    let held = Held::default();
+    site.put("/held", Answer::html("late").held_by(&held));
+    let cancel = Cancel::new();
+    let told = extracting(&registry, &cancel, site.url("a", "/held"));
+    site.wait_asked("a.localhost/held", 1);
+    cancel.set();
+    let told = told.recv_timeout(std::time::Duration::from_secs(30)).unwrap();
+    assert_eq!(told["success"], false, "{told}");
+    no_tab_is_left();
+    held.let_go();
+    // A picture at an address is looked at as the browser shows it.
+    site.page("/red", "<body style='background: red'>");
+    let told = call("vision_analyze", json!({ "image": site.url("a", "/red"), "question": "What is it?" }));
+    assert_eq!(told["analysis"], "a red square", "{told}");
+    let asked = &eyes.asked()[0].body["messages"][1]["content"];
+    assert_eq!(asked[0]["text"], "What is it?");
+    assert!(asked[1]["image_url"]["url"].as_str().unwrap().starts_with("data:image/"), "{asked}");
+    let told = call("vision_analyze", json!({ "image": site.url("c", "/red"), "question": "What is it?" }));
+    assert_eq!(told["code"], "NAVIGATION_BLOCKED");
+    no_tab_is_left();
+}
+
+/// Reads a page on a thread of its own: where the outcome comes.
+fn extracting(registry: &Arc<Registry>, cancel: &Cancel, url: String) -> crossbeam_channel::Receiver<Value> {
+    let (send, told) = crossbeam_channel::bounded(1);
+    let (registry, cancel) = (Arc::clone(registry), cancel.clone());
+    let thread = spawn("test-extract", move || {
+        let arguments = json!({ "url": url });
+        let _ = send.send(called(&registry, "web_extract", arguments, Deadline::after_secs(60), &cancel));
+    });
+    // It is over when the outcome is there.
+    std::mem::forget(thread.unwrap());
+    told
+}
+
+#[test]
+fn files_are_looked_at_where_they_may_be() {
+    assert!(!Workshop::new("").offers("vision_analyze"));
+    let eyes = FakeModel::saying([Say::text("a cat"), Say::text("a page")]);
+    let shop = Workshop::with("", |folder, options| {
+        std::fs::create_dir_all(folder.join("home/media")).unwrap();
+        std::fs::write(folder.join("home/llm.json"), model(&eyes)).unwrap();
+        options
+    });
+    let picture = b"\x89PNG\r\n\x1a\n0000";
+    shop.put("cat.png", picture);
+    shop.put("cat.txt", "cat");
+    std::fs::write(shop.path("home/media/shot.png"), picture).unwrap();
+    std::fs::write(shop.path("out.png"), picture).unwrap();
+    let look = |image: &str| shop.call("vision_analyze", json!({ "image": image, "question": "What?" }));
+    assert_eq!(look("cat.png")["analysis"], "a cat");
+    // As a tool has told the path of a screenshot.
+    assert_eq!(look(&shop.path("home/media/shot.png").display().to_string())["analysis"], "a page");
+    let code = |image: &str| look(image)["code"].as_str().unwrap().to_owned();
+    assert_eq!(code("cat.txt"), "BAD_REQUEST");
+    assert_eq!(code("none.png"), "NOT_FOUND");
+    for outside in ["../out.png", "../home/media/shot.png", &shop.path("home/token").display().to_string()] {
+        assert_eq!(code(outside), "PATH_REFUSED", "{outside}");
+    }
+    let sent = &eyes.asked()[0].body["messages"][1]["content"][1]["image_url"]["url"];
+    let encoded = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, picture);
+    assert_eq!(*sent, format!("data:image/png;base64,{encoded}"));
+    assert_eq!(eyes.asked().len(), 2);
+}
