@@ -161,6 +161,8 @@ fn a_call_that_takes_too_long_is_cancelled_and_the_server_goes_on() {
     assert_eq!(staged.call_by("hang", "", soon(), &cancel).unwrap_err().code, "CANCELLED");
     drop(gives_up);
     until("both are cancelled", || staged.noted("cancelled").len() == 2);
+    let ids = |what: &str| staged.noted(what).iter().map(|line| line.replace(what, "")).collect::<Vec<_>>();
+    assert_eq!(ids("cancelled"), ids("hangs"));
     assert_eq!(staged.call("say", "on").unwrap(), "say: on");
     assert_eq!(staged.starts(), 1, "one that answers is not ended");
 }
