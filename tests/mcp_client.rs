@@ -373,7 +373,9 @@ fn a_server_does_not_outlive_us() {
         return pause(Duration::from_secs(60)); // until it is killed
     }
     let folder = tempfile::tempdir().unwrap();
-    let mut doomed = rerun(module_path!(), NAME).env(DOOMED, folder.path()).spawn().unwrap();
+    let quiet = std::process::Stdio::null;
+    let mut doomed = rerun(module_path!(), NAME);
+    let mut doomed = doomed.env(DOOMED, folder.path()).stdout(quiet()).stderr(quiet()).spawn().unwrap();
     until("it is listed", || !noted(folder.path(), "heard tools/list").is_empty());
     let started = noted(folder.path(), "started");
     let id = started[0].trim_start_matches("started ").to_owned();
