@@ -161,6 +161,8 @@ fn a_call_that_takes_too_long_is_cancelled_and_the_server_goes_on() {
     assert_eq!(staged.call_by("hang", "", soon(), &cancel).unwrap_err().code, "CANCELLED");
     drop(gives_up);
     until("both are cancelled", || staged.noted("cancelled").len() == 2);
+    let ids = |what: &str| staged.noted(what).iter().map(|line| line.replace(what, "")).collect::<Vec<_>>();
+    assert_eq!(ids("cancelled"), ids("hangs"));
     assert_eq!(staged.call("say", "on").unwrap(), "say: on");
     assert_eq!(staged.starts(), 1, "one that answers is not ended");
 }
@@ -371,7 +373,9 @@ fn a_server_does_not_outlive_us() {
         return pause(Duration::from_secs(60)); // until it is killed
     }
     let folder = tempfile::tempdir().unwrap();
-    let mut doomed = rerun(module_path!(), NAME).env(DOOMED, folder.path()).spawn().unwrap();
+    let quiet = std::process::Stdio::null;
+    let mut doomed = rerun(module_path!(), NAME);
+    let mut doomed = doomed.env(DOOMED, folder.path()).stdout(quiet()).stderr(quiet()).spawn().unwrap();
     until("it is listed", || !noted(folder.path(), "heard tools/list").is_empty());
     let started = noted(folder.path(), "started");
     let id = started[0].trim_start_matches("started ").to_owned();

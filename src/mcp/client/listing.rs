@@ -98,11 +98,11 @@ fn described(tool: &Value) -> String {
 fn shortened(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
     let cut = text.get(..end).unwrap_or_default();
-    let sentence = cut.match_indices(['.', '!', '?', '\n']).filter(|(at, _)| {
+    let mut sentences = cut.match_indices(['.', '!', '?', '\n']).filter(|(at, _)| {
         let next = text.get(at + 1..).and_then(|rest| rest.chars().next());
         next.is_none_or(char::is_whitespace)
     });
-    match sentence.last() {
+    match sentences.next_back() {
         Some((at, _)) => cut.get(..=at).unwrap_or_default().trim_end().to_owned(),
         None => format!("{}…", cut.rsplit_once(char::is_whitespace).map_or(cut, |(words, _)| words)),
     }
