@@ -193,6 +193,6 @@ mod tools_browser;
 mod tools_files;
 mod tools_sets;
 mod tools_small;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod tools_terminal;
 mod tools_web;

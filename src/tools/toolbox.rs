@@ -1,7 +1,7 @@
 //! The tools of a home, put together.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::browser::Browser;
@@ -70,8 +70,7 @@ impl Toolbox {
             browser = browser.seeing_with(eyes.clone());
         }
         browser.register(&registry)?;
-        let folder = options.workspace.as_ref().or(config.tools.workspace.as_ref());
-        let workspace = Workspace::new(folder.map_or(Path::new("."), PathBuf::as_path), control.home());
+        let workspace = Workspace::new(&folder(control, options), control.home());
         files::register(&registry, &workspace)?;
         terminal::register(&registry, &workspace, &config.tools.terminal, &secrets)?;
         todo::register(&registry)?;
@@ -108,6 +107,12 @@ impl Toolbox {
     pub fn enabled(&self, platform: &str, session: &[String]) -> Enabled {
         enabled(self.control.config(), &self.toolsets, platform, session)
     }
+}
+
+/// The workspace: a path of the settings is one below the home, as all of them are.
+fn folder(control: &Control, options: &ToolboxOptions) -> PathBuf {
+    let set = || control.config().tools.workspace.as_ref().map(|path| control.home().root().join(path));
+    options.workspace.clone().or_else(set).unwrap_or_else(|| PathBuf::from("."))
 }
 
 /// What is on for a front door, by the settings.
