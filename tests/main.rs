@@ -215,7 +215,7 @@ mod tools_files;
 mod tools_sets;
 #[cfg(feature = "server")]
 mod tools_small;
-#[cfg(all(feature = "server", unix))]
+#[cfg(all(feature = "server", target_os = "linux"))]
 mod tools_terminal;
 #[cfg(feature = "server")]
 mod tools_web;

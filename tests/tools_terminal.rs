@@ -105,7 +105,6 @@ fn secrets_of_the_environment_stay_behind() {
     }
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn the_whole_tree_ends_when_time_is_up_or_nobody_waits() {
     let (shop, mark) = (Workshop::new(ON), mark());
@@ -127,7 +126,6 @@ fn the_whole_tree_ends_when_time_is_up_or_nobody_waits() {
     drop(canceller);
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn nothing_is_left_running_by_a_command_in_the_foreground() {
     let (shop, mark) = (Workshop::new(ON), mark());
@@ -196,7 +194,6 @@ fn background_processes_are_read_written_to_and_ended() {
     assert_eq!(shop.call("process", much())["code"], "BUSY");
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn what_runs_in_the_background_ends_with_its_tools() {
     alone(module_path!(), "what_runs_in_the_background_ends_with_its_tools", || {
@@ -215,7 +212,6 @@ fn what_runs_in_the_background_ends_with_its_tools() {
 }
 
 /// A process that is killed can end nothing itself.
-#[cfg(target_os = "linux")]
 #[test]
 fn what_runs_in_the_background_ends_when_we_are_killed() {
     const VICTIM: &str = "TOOLS_TERMINAL_VICTIM";

@@ -100,6 +100,7 @@ fn file(eyes: &Eyes, path: &str) -> Result<(&'static str, Vec<u8>), ToolError> {
 /// A picture of what an address shows.
 fn shown(eyes: &Eyes, url: &str, call: &Call<'_>) -> Result<(&'static str, Vec<u8>), ToolError> {
     let mut opened = eyes.behind.open(url, call.deadline)?;
+    opened.settle(call.deadline)?;
     let options = ScreenshotOptions::for_model();
     let picture = opened.with_tab(call.deadline, |tab| tab.screenshot(&options, call.deadline))?;
     let media_type = if picture.kind == PictureType::Png { "image/png" } else { "image/jpeg" };

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 /// A picture beside the fields of an outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// `image/png` or `image/jpeg`; from MCP servers also `image/webp` and `image/gif`.
+    /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
     pub media_type: &'static str,
     /// The file.
     pub bytes: Vec<u8>,

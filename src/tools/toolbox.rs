@@ -1,7 +1,7 @@
 //! The tools of a home, put together.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::browser::Browser;
@@ -127,8 +127,10 @@ fn nearby(
     options: &ToolboxOptions,
     secrets: &Secrets,
 ) -> Result<Workspace, RegistryError> {
-    let folder = options.workspace.as_ref().or(config.tools.workspace.as_ref());
-    let workspace = Workspace::new(folder.map_or(Path::new("."), PathBuf::as_path), home);
+    // A path of the settings is one below the home, as all of them are.
+    let set = || config.tools.workspace.as_ref().map(|path| home.root().join(path));
+    let folder = options.workspace.clone().or_else(set).unwrap_or_else(|| PathBuf::from("."));
+    let workspace = Workspace::new(&folder, home);
     files::register(registry, &workspace)?;
     terminal::register(registry, &workspace, &config.tools.terminal, secrets)?;
     todo::register(registry)?;

@@ -63,6 +63,8 @@ pub(super) struct Behind {
 pub(super) struct Opened {
     profile: Arc<Profile>,
     info: TabInfo,
+    /// Whether an empty page was asked for.
+    is_empty: bool,
     /// What dialogs said that were put away.
     dialogs: Vec<String>,
 }
@@ -72,33 +74,12 @@ impl Behind {
         Self { control, profile }
     }
 
-    /// Opens a page, and waits until it is loaded and at rest, or has had the time for it.
+    /// Opens a page.
     pub(super) fn open(&self, url: &str, deadline: Deadline) -> Result<Opened, ToolError> {
         let profile = self.control.profile(self.profile.as_deref())?;
         let new = NewTab { url: url.to_owned(), label: None, background: true };
         let info = profile.open_tab(new, deadline)?;
-        let mut opened = Opened { profile, info, dialogs: Vec::new() };
-        let wait = |state: &str, time| {
-            let wait = WaitFor { load_state: Some(state.to_owned()), ..WaitFor::default() };
-            move |tab: &Tab| tab.act(&Act::new(Kind::Wait(wait.clone())), deadline.within(time)).map(|_| ())
-        };
-        if opened.put_away(deadline)? {
-            // It kept the page from loading.
-            in_time(opened.with_tab(deadline, wait("load", LOADING)))?;
-        }
-        in_time(opened.with_tab(deadline, wait("networkidle", QUIET)))?;
-        if opened
-            .tab()?
-            .supervisor()
-            .snapshot()
-            .page(&opened.info.target_id)
-            .is_some_and(|page| &*page.url == "about:blank")
-            && url.trim() != "about:blank"
-        {
-            let message = "the address gave no page: it is a download, or the page went where it may not";
-            return Err(ToolError::new("BROWSER_ERROR", message));
-        }
-        Ok(opened)
+        Ok(Opened { profile, info, is_empty: url.trim() == "about:blank", dialogs: Vec::new() })
     }
 }
 
@@ -111,6 +92,25 @@ fn in_time(outcome: Result<(), ToolError>) -> Result<(), ToolError> {
 }
 
 impl Opened {
+    /// Waits until it is loaded and at rest, or has had the time for it.
+    pub(super) fn settle(&mut self, deadline: Deadline) -> Result<(), ToolError> {
+        let wait = |state: &str, time| {
+            let wait = WaitFor { load_state: Some(state.to_owned()), ..WaitFor::default() };
+            move |tab: &Tab| tab.act(&Act::new(Kind::Wait(wait.clone())), deadline.within(time)).map(|_| ())
+        };
+        if self.put_away(deadline)? {
+            // It kept the page from loading.
+            in_time(self.with_tab(deadline, wait("load", LOADING)))?;
+        }
+        in_time(self.with_tab(deadline, wait("networkidle", QUIET)))?;
+        let now = self.tab()?.supervisor().snapshot();
+        if !self.is_empty && now.page(&self.info.target_id).is_some_and(|page| &*page.url == "about:blank") {
+            let message = "the address gave no page: it is a download, or the page went where it may not";
+            return Err(ToolError::new("BROWSER_ERROR", message));
+        }
+        Ok(())
+    }
+
     /// The tab, without counting as used.
     fn tab(&self) -> Result<Arc<Tab>, ToolError> {
         Ok(self.profile.running()?.tabs.tab(&self.target())?)
@@ -272,7 +272,7 @@ fn one(
         Ok(opened) => opened,
         Err(error) => return (None, Err(error)),
     };
-    let told = text_of(&mut opened, deadline).and_then(|text| {
+    let told = opened.settle(deadline).and_then(|()| text_of(&mut opened, deadline)).and_then(|text| {
         let mut fields = opened.facts();
         fields.extend(part(&text, offset, chars)?);
         Ok(fields)

@@ -43,8 +43,8 @@ impl Found {
             }
             self.files += usize::from(!any);
             any = true;
-            for before in from..at {
-                self.line(path, before, '-', lines[before], None);
+            for (before, line) in lines.iter().enumerate().take(at).skip(from) {
+                self.line(path, before, '-', line, None);
             }
             if at >= shown {
                 let begins = wanted.find(line).map(|found| found.start());

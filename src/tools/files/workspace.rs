@@ -15,6 +15,9 @@ const LONGEST: usize = 4096;
 /// Where the system shows itself as files.
 #[cfg(unix)]
 const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
+/// Plain files in memory.
+#[cfg(unix)]
+const MEMORY: &str = "/dev/shm";
 
 /// Why the system would not do it.
 #[derive(Debug)]
@@ -108,7 +111,7 @@ impl Kept {
     /// Whether a path, its links resolved, is part of it.
     pub(super) fn holds(&self, full: &Path) -> bool {
         #[cfg(unix)]
-        if SYSTEM.iter().any(|folder| full.starts_with(folder)) {
+        if SYSTEM.iter().any(|folder| full.starts_with(folder)) && !full.starts_with(MEMORY) {
             return true;
         }
         self.home.as_ref().is_some_and(|home| full.starts_with(home))

@@ -134,7 +134,7 @@ impl Lines {
         if all <= chars && self.tail_from() <= self.head.len() {
             return self.part(0, usize::MAX, usize::MAX).text;
         }
-        let head = self.part(0, self.total, chars / 3);
+        let head = self.part(0, self.head.len(), chars / 3);
         let (mut last, mut used) = (self.total, 0);
         while last > head.next
             && let Some(line) = self.line(last - 1)
@@ -145,11 +145,9 @@ impl Lines {
             }
             last -= 1;
         }
-        // Without a tail, the head may have run into what is gone.
-        let shown = head.next - head.gone;
-        let left_out = last.saturating_sub(shown);
+        let left_out = last.saturating_sub(head.next);
         let tail = self.part(last, usize::MAX, usize::MAX).text;
-        format!("{}[{left_out} lines left out: {} to {last}]\n{tail}", head.text, shown + 1)
+        format!("{}[{left_out} lines left out: {} to {last}]\n{tail}", head.text, head.next + 1)
     }
 }
 
@@ -178,7 +176,13 @@ mod tests {
     fn the_middle_is_left_out_and_counted() {
         let text: String = (1..=20).map(|number| format!("line {number}\n")).collect();
         let short = written(&text).short(60);
-        assert_eq!(short, "line 1\nline 2\n[14 lines left out: 3 to 16]\nline 17\nline 18\nline 19\nline 20\n");
+        assert_eq!(
+            short,
+            "line 1\nline 2\n[13 lines left out: 3 to 15]\nline 16\nline 17\nline 18\nline 19\nline 20\n"
+        );
+        // Empty lines are few characters and much else.
+        let empty = written(&"\n".repeat(100_000)).short(9_000);
+        assert!(empty.contains(" lines left out: ") && empty.len() < 9_100, "{}", empty.len());
         let much: String = (1..=100_000).map(|number| format!("line {number}\n")).collect();
         let lines = written(&much);
         let short = lines.short(100);
