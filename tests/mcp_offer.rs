@@ -153,5 +153,8 @@ fn tools_from_elsewhere_come_when_they_are_asked_for() {
     // A call need not have been preceded by a list.
     let call = modern("tools/call", json!({ "name": "there_is" }));
     assert_eq!(ask_for(&["mcp-there"], call.clone())["result"]["isError"], false);
-    assert_eq!(ask_for(&["mcp-broken"], call)["error"]["code"], -32602, "its toolset is not on");
+    let missing = ask_for(&["mcp-broken"], call);
+    assert_eq!(missing["result"]["structuredContent"]["code"], "TIMEOUT", "{missing}");
+    let unknown = modern("tools/call", json!({ "name": "there_is_not" }));
+    assert_eq!(ask_for(&["mcp-there"], unknown)["error"]["code"], -32602);
 }

@@ -290,7 +290,8 @@ fn a_scripted_model_gets_through_a_task() {
     let Some(tooled) = Tooled::new("") else { return };
     shop(&tooled);
     let url = tooled.home.site.url("a", "/");
-    let steps: [(&str, Box<dyn Fn(&Value) -> Value>); 6] = [
+    type Arguments = Box<dyn Fn(&Value) -> Value>;
+    let steps: [(&str, Arguments); 6] = [
         ("browser_navigate", Box::new(move |_| json!({ "url": url }))),
         ("browser_click", Box::new(|told| json!({ "ref": ref_in(told, "button \"Buy\"") }))),
         (

@@ -43,7 +43,7 @@ pub(super) const GUARD_NAME: &str = "cdpilot-guard";
 /// It ignores what the system sends to a group whose parent is gone, and `USR2`, which it sends to the
 /// group itself: for helpers that would go on writing into the profile it is deadly. A zombie has ended,
 /// though in a container it may be long before somebody reaps it; only Linux tells, elsewhere there is
-/// no such file.
+/// no such file. Shells differ in how a signal for a group is written: dash takes no `--` behind `-9`.
 const GUARD: &str = r#"trap '' HUP INT TERM USR2
 read -r _
 for t in 0.1 0.2 0.3 0.6; do
@@ -52,9 +52,9 @@ for t in 0.1 0.2 0.3 0.6; do
     sleep $t
 done
 kill -9 "$1"
-kill -USR2 -- "-$1"
+kill -s USR2 -- "-$1" || kill -USR2 "-$1"
 [ -z "$2" ] || for t in 0.05 0.1 0.2 0.4 0.8 1.6 2 0; do rm -rf -- "$2" && sleep 0.05 && [ ! -e "$2" ] && break; sleep $t; done
-kill -9 -- "-$1""#;
+kill -s KILL -- "-$1" || kill -9 "-$1""#;
 
 /// Starts the browser as the leader of a process group of its own, so that a Ctrl-C in the terminal is
 /// ours to handle and one signal reaches the whole family.

@@ -55,21 +55,24 @@ impl Offer {
         super::answer(self, request, peer)
     }
 
-    /// Brings the tools that come from elsewhere. What fails costs only its own tools.
-    fn load(&self, cancel: &Cancel) {
+    /// Brings the tools that come from elsewhere. What fails costs only its own tools, and is told.
+    fn load(&self, cancel: &Cancel) -> Vec<(String, ToolError)> {
         let failed = cancel.run(|| self.enabled.load(&self.toolsets, &self.registry, Deadline::after(LOAD)));
-        for (toolset, problem) in failed {
+        for (toolset, problem) in &failed {
             tracing::warn!(%toolset, %problem, "tools are left out");
         }
+        failed
     }
 
-    /// A tool that is on, by its name. Those that come from elsewhere are brought when it is not there.
-    fn is_offered(&self, name: &str, cancel: &Cancel) -> bool {
+    /// Whether a tool is on. Those that come from elsewhere are brought when it is not there; what of them could not be
+    /// is told when it is not there then either.
+    fn find(&self, name: &str, cancel: &Cancel) -> Result<(), Vec<(String, ToolError)>> {
         let is_there = || self.registry.get(name).is_some() && self.enabled.names(&self.toolsets).0.contains(name);
-        is_there() || {
-            self.load(cancel);
-            is_there()
+        if is_there() {
+            return Ok(());
         }
+        let failed = self.load(cancel);
+        if is_there() { Ok(()) } else { Err(failed) }
     }
 }
 
@@ -82,7 +85,7 @@ impl Backend for Offer {
         if request.params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
             return Err(Fault::new(Fault::INVALID_PARAMS, "there is one page of tools only; leave out cursor"));
         }
-        self.load(peer.cancel);
+        let _ = self.load(peer.cancel);
         let tools: Vec<Value> = self.tools().iter().map(listed).collect();
         Ok(json!({ "resultType": "complete", "tools": tools, "ttlMs": KEPT, "cacheScope": "private" }))
     }
@@ -97,8 +100,16 @@ impl Backend for Offer {
             Some(_) => return Err(bad("arguments has to be an object".to_owned())),
         };
         let deadline = Deadline::after(CALL);
-        if !self.is_offered(name, peer.cancel) {
-            return Err(bad(format!("there is no tool called {name:?} here")));
+        if let Err(failed) = self.find(name, peer.cancel) {
+            // It may be one of those that are missing.
+            return match failed.into_iter().next() {
+                Some((toolset, problem)) => {
+                    let message =
+                        format!("there is no tool called {name:?} here; those of {toolset} are missing: {problem}");
+                    Ok(refused(&ToolError::new(problem.code, message)))
+                }
+                None => Err(bad(format!("there is no tool called {name:?} here"))),
+            };
         }
         let token = params.get("_meta").and_then(|meta| meta.get("progressToken")).cloned();
         let told = |progress: Progress| {
