@@ -213,7 +213,8 @@ fn the_program_leaves_no_browser_under_a_page_that_hangs() {
     for how in [&["--launch"][..], &["--launch", "--port", "0"]] {
         let program = Program::new();
         let (mut session, _) = program.supervise(how);
-        session.say(r#"{"cmd":"eval","frame":"top","script":"while (true) {}"}"#);
+        session.say(r#"{"cmd":"eval","frame":"top","script":"console.log('on'); while (true) {}"}"#);
+        session.next(|line| line["type"] == "console"); // commands are carried out beside each other
         session.say(r#"{"cmd":"eval","frame":"top","script":"1","id":1,"timeoutMs":300}"#);
         assert_eq!(session.next(|line| line["id"] == 1)["code"], "TIMEOUT");
         signal("-KILL", vec![session.id()]);

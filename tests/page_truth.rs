@@ -49,6 +49,11 @@ struct Expected {
 /// The list in a page, some of which have elements named as `document`'s own properties.
 const LISTED: &str = "Document.prototype.querySelector.call(document, '#expected').textContent";
 
+/// Until no video and no sound of the page is on its way any more.
+const MEDIA: &str = "Promise.all([...Document.prototype.querySelectorAll.call(document, 'video, audio')]
+    .filter(media => media.networkState === HTMLMediaElement.NETWORK_LOADING)
+    .map(media => new Promise(done => ['error', 'loadeddata', 'suspend', 'stalled'].forEach(name => media.addEventListener(name, done)))))";
+
 struct Truth {
     paged: Paged,
     nodes: Vec<AriaNode>,
@@ -60,6 +65,9 @@ impl Truth {
         paged.site.page("/frames-inner.html", include_str!("data/pages/frames-inner.html"));
         paged.site.page("/", html);
         paged.go("/");
+        // A video that cannot be played is called so from when that has turned out.
+        let settled = Evaluate { await_promise: Some(true), ..Evaluate::new(MEDIA) };
+        paged.supervisor().session_call(&paged.top(), &settled, soon()).unwrap();
         let seen = paged.see_with(SnapshotOptions { format: Format::Aria, limit: usize::MAX, ..Default::default() });
         assert_eq!(seen.unread, []);
         let nodes = seen.nodes.unwrap();
