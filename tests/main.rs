@@ -81,7 +81,7 @@ mod control_raw;
 mod control_tabs;
 #[cfg(feature = "cli")]
 mod fuzz_seeds;
-#[cfg(feature = "server")]
+#[cfg(feature = "cli")]
 mod llm_client;
 #[cfg(feature = "server")]
 mod mcp_client;
@@ -207,7 +207,7 @@ mod supervisor_scale;
 mod supervisor_start;
 mod supervisor_workers;
 mod support;
-#[cfg(feature = "server")]
+#[cfg(feature = "cli")]
 mod tools_browser;
 #[cfg(feature = "server")]
 mod tools_files;
@@ -217,5 +217,5 @@ mod tools_sets;
 mod tools_small;
 #[cfg(all(feature = "server", target_os = "linux"))]
 mod tools_terminal;
-#[cfg(feature = "server")]
+#[cfg(feature = "cli")]
 mod tools_web;

@@ -15,10 +15,12 @@ pub(crate) mod fake_cdp_wire;
 pub(crate) mod fake_grid;
 #[cfg(feature = "server")]
 pub(crate) mod fake_mcp;
+#[cfg(feature = "cli")]
 pub(crate) mod fake_model;
 pub(crate) mod fake_pages;
 pub(crate) mod leaks;
 pub(crate) mod ledger;
+#[cfg(feature = "server")]
 pub(crate) mod mcp_peers;
 #[cfg(feature = "page")]
 pub(crate) mod paged;
@@ -43,7 +45,9 @@ pub(crate) mod spoken;
 #[cfg(feature = "page")]
 pub(crate) mod staged;
 pub(crate) mod tls;
+#[cfg(feature = "server")]
 pub(crate) mod tooled;
+#[cfg(feature = "server")]
 pub(crate) mod workshop;
 
 use std::path::PathBuf;
