@@ -108,6 +108,7 @@ fn the_default_tools_are_few_and_small() {
         for union in ["anyOf", "oneOf", "allOf"] {
             assert!(tool["inputSchema"].get(union).is_none(), "{tool}");
         }
+        assert!(!tool["inputSchema"].to_string().contains("null"), "{tool}");
     }
     let bytes = list.to_string().len();
     println!("tools/list: {} tools, {bytes} bytes", tools.len());

@@ -329,6 +329,52 @@ fn calls_answer_in_one_shape() {
     assert_eq!(take(json!({ "count": 3 })).unwrap_err().code, "TOOL_UNAVAILABLE");
 }
 
+/// Fields may have any name, and what may be left out is not `null` in a schema: strict model endpoints refuse that.
+#[test]
+fn schemas_say_nothing_twice_and_lose_no_field() {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    enum Way {
+        Up,
+        Down,
+    }
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    #[allow(dead_code)]
+    struct Inner {
+        /// Of the picture.
+        format: Option<String>,
+        way: Option<Way>,
+    }
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    #[allow(dead_code)]
+    struct Takes {
+        #[serde(rename = "type")]
+        kind: Option<String>,
+        format: String,
+        default: Option<u32>,
+        #[serde(rename = "enum")]
+        of: Vec<Way>,
+        way: Option<Way>,
+        inner: Option<Inner>,
+    }
+    let tool = Tool::of::<Takes, _>("take", "Takes.", |_, _: Takes| Ok(Outcome::default()));
+    let text = json!({ "type": "string" });
+    let way = json!({ "type": "string", "enum": ["up", "down"] });
+    let inner = json!({
+        "type": "object",
+        "properties": { "format": { "description": "Of the picture.", "type": "string" }, "way": way },
+    });
+    let expected = json!({
+        "type": "object",
+        "properties": {
+            "type": text, "format": text, "default": { "type": "integer", "minimum": 0 },
+            "enum": { "type": "array", "items": way }, "way": way, "inner": inner,
+        },
+        "required": ["format", "enum"],
+    });
+    assert_eq!(*tool.schema, expected);
+}
+
 /// Tools that come when they are asked for, or do not.
 struct Elsewhere {
     toolset: &'static str,

@@ -168,35 +168,43 @@ fn schema_of<I: JsonSchema>() -> Value {
     schema
 }
 
-/// Takes away what says nothing to a model: formats of numbers, `null` beside a type, defaults that are `null`.
+/// Takes away what says nothing to a model: formats of numbers, `null` beside a type, defaults that are `null`. Names of
+/// properties are nobody's keywords: one may well be called `format`.
 fn tighten(schema: &mut Value) {
-    match schema {
-        Value::Object(map) => {
-            map.remove("format");
-            map.remove("writeOnly"); // made of `skip_serializing`, and nothing that concerns whoever calls
-            if map.get("default").is_some_and(Value::is_null) {
-                map.remove("default");
+    let Value::Object(map) = schema else { return };
+    if let Some(Value::Array(any)) = map.get_mut("anyOf") {
+        any.retain(|one| one["type"] != "null");
+        if let [Value::Object(only)] = any.as_slice() {
+            let only = only.clone();
+            map.remove("anyOf");
+            for (key, value) in only {
+                map.entry(key).or_insert(value);
             }
-            if let Some(Value::Array(types)) = map.get_mut("type") {
-                types.retain(|kind| kind != "null");
-                if let [only] = types.as_slice() {
-                    let only = only.clone();
-                    map.insert("type".to_owned(), only);
-                }
-            }
-            if let Some(Value::Array(any)) = map.get_mut("anyOf") {
-                any.retain(|one| one["type"] != "null");
-                if let [Value::Object(only)] = any.as_slice() {
-                    let only = only.clone();
-                    map.remove("anyOf");
-                    for (key, value) in only {
-                        map.entry(key).or_insert(value);
-                    }
-                }
-            }
-            map.values_mut().for_each(tighten);
         }
-        Value::Array(list) => list.iter_mut().for_each(tighten),
-        _ => {}
+    }
+    map.remove("format");
+    map.remove("writeOnly"); // made of `skip_serializing`, and nothing that concerns whoever calls
+    if map.get("default").is_some_and(Value::is_null) {
+        map.remove("default");
+    }
+    if let Some(Value::Array(types)) = map.get_mut("type") {
+        types.retain(|kind| kind != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            map.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(values)) = map.get_mut("enum") {
+        values.retain(|one| !one.is_null());
+    }
+    for (keyword, below) in map.iter_mut() {
+        match (keyword.as_str(), below) {
+            ("properties" | "patternProperties" | "$defs", Value::Object(named)) => {
+                named.values_mut().for_each(tighten)
+            }
+            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(list)) => list.iter_mut().for_each(tighten),
+            ("items" | "additionalProperties" | "not", below) => tighten(below),
+            _ => {}
+        }
     }
 }

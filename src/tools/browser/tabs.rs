@@ -11,7 +11,7 @@ use crate::control::{Navigate, NewTab, Travel, WaitUntil};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Go {
-    /// Where to; or
+    /// Where to: this, or action
     url: Option<String>,
     action: Option<Moving>,
     /// Tab, as t2 or its label [the last used]
