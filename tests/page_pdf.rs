@@ -62,7 +62,8 @@ fn under_a_dialog_there_is_no_paper_at_once() {
 fn a_highlight_is_for_people_and_not_in_pictures() {
     let Some(paged) = Paged::new("highlight") else { return };
     paged.site.page("/", "<body style='margin:0'><button style='position:absolute;left:20px;top:20px;width:100px;height:50px'>near</button><iframe src='@b/in' style='position:absolute;left:200px;top:100px;width:300px;height:200px;border:0'></iframe>");
-    paged.site.page("/in", "<body style='margin:0'><button style='position:absolute;left:20px;top:20px;width:100px;height:50px'>far</button>");
+    paged.site.page("/in", "<body style='margin:0'><button style='position:absolute;left:20px;top:20px;width:100px;height:50px'>far</button>\
+         <script>(function slow() { const end = performance.now() + 80; while (performance.now() < end); requestAnimationFrame(slow); })()</script>");
     paged.go("/");
     until(paged.supervisor(), "the frame", |now| {
         now.frames.iter().any(|f| f.url.ends_with("/in") && f.session_id.is_some())

@@ -1,6 +1,8 @@
 //! A coloured area over an element, for people who watch. The browser draws it over the page; nothing is
 //! written into the page. Pictures are taken without it.
 
+use std::time::Duration;
+
 use super::super::world::Node;
 use super::super::{Error, Tab};
 use crate::cdp::protocol::dom::{self, Rgba};
@@ -11,6 +13,11 @@ use crate::sync::Deadline;
 
 /// How much of the page is seen through it.
 const FILL: f64 = 0.25;
+/// Frames that a document in a process of its own begins until one without the highlight is sure to have been drawn: they
+/// are committed, made ready and shown one after the other.
+const UNTIL_SEEN: u32 = 4;
+/// How long they are waited for.
+const DRAWN: Duration = Duration::from_secs(1);
 
 /// What is highlighted.
 #[derive(Debug, Clone)]
@@ -91,10 +98,17 @@ impl Tab {
 
     fn hide_highlight(&self, frame: &FrameId, deadline: Deadline) -> Result<(), Error> {
         let now = self.supervisor.snapshot();
-        if now.frame(frame.as_str()).is_none_or(|frame| frame.session_id.is_none()) {
+        let Some(session) = now.frame(frame.as_str()).and_then(|frame| frame.session_id.as_ref()) else {
             return Ok(()); // it went with its frame
-        }
+        };
         self.supervisor.session_call(&FrameRef::Id(frame.clone()), &HideHighlight::new(), deadline)?;
+        let top = self.top()?;
+        if now.frame(top.as_str()).is_some_and(|top| top.session_id.as_ref() != Some(session)) {
+            // A picture makes only the process of the page draw first.
+            if let Err(error) = self.call::<()>(frame, "drawn", &UNTIL_SEEN, deadline.within(DRAWN)) {
+                tracing::debug!(%error, "a highlight may still be seen");
+            }
+        }
         Ok(())
     }
 }
