@@ -92,6 +92,25 @@ fn what_cannot_be_a_profile_is_refused() {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_is_not_written_over() {
+    let home = bare("");
+    home.create_profile(named("first")).unwrap();
+    let file = home.path().join("profiles.json");
+    let half = std::fs::read_to_string(&file).unwrap().trim_end().trim_end_matches('}').to_owned();
+    std::fs::write(&file, &half).unwrap();
+    let data = home.path().join("profiles/first/Default");
+    std::fs::create_dir_all(&data).unwrap();
+    for refused in
+        [home.create_profile(named("second")).unwrap_err(), home.delete_profile("first", soon()).unwrap_err()]
+    {
+        assert!(refused.to_string().contains("profiles.json"), "{refused}");
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), half);
+    assert_eq!(home.profile(Some("second")).unwrap_err().code(), "PROFILE_NOT_FOUND");
+    assert!(home.profile(Some("first")).is_ok() && data.exists());
+}
+
+#[test]
 fn what_is_switched_off_starts_nothing() {
     let home = bare("enabled: false");
     let profile = home.main();

@@ -101,9 +101,11 @@ impl Profiles {
             known.insert(name.clone(), Arc::clone(&profile));
             profile
         };
-        let mut all = store::read(&self.shared.home).unwrap_or_default();
-        all.insert(name.clone(), stored);
-        if let Err(error) = store::write(&self.shared.home, &all) {
+        let written = store::read(&self.shared.home).and_then(|mut all| {
+            all.insert(name.clone(), stored);
+            store::write(&self.shared.home, &all)
+        });
+        if let Err(error) = written {
             self.known.lock().remove(&name);
             return Err(error);
         }
@@ -119,14 +121,18 @@ impl Profiles {
         if profile.settings().origin == Origin::Config {
             return refuse(format!("profile {name} stands in config.yaml; take it out there"));
         }
+        store::read(&self.shared.home)?; // before data goes
         profile.retire(deadline)?;
-        if profile.settings().owns_data {
-            remove(&profile.settings().user_data_dir, deadline).inspect_err(|_| profile.resume())?;
-        }
-        let _turn = self.writing.lock();
-        let mut all = store::read(&self.shared.home)?;
-        all.remove(name);
-        store::write(&self.shared.home, &all)?;
+        let removed = (|| {
+            if profile.settings().owns_data {
+                remove(&profile.settings().user_data_dir, deadline)?;
+            }
+            let _turn = self.writing.lock();
+            let mut all = store::read(&self.shared.home)?;
+            all.remove(name);
+            store::write(&self.shared.home, &all)
+        })();
+        removed.inspect_err(|_| profile.resume())?;
         self.known.lock().remove(name);
         profile.end_events();
         Ok(profile.info())
