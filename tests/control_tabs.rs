@@ -129,3 +129,29 @@ fn pages_of_the_browser_itself_are_no_tabs_and_a_used_page_is_not_taken_for_anot
     profile.start(None, soon()).unwrap();
     assert_eq!(profile.tab(None).unwrap().info.url, "about:blank");
 }
+
+#[test]
+fn a_page_is_left_when_the_last_ones_are_closed_at_once() {
+    let Some(home) = Homely::new("") else { return };
+    home.site.page("/", "<title>page</title>");
+    let profile = home.main();
+    labelled(&home, "a", false);
+    for round in 0..10 {
+        labelled(&home, "b", true);
+        let together = std::sync::Barrier::new(2);
+        std::thread::scope(|scope| {
+            for label in ["a", "b"] {
+                let (profile, together) = (&profile, &together);
+                scope.spawn(move || {
+                    together.wait();
+                    profile.close_tab(label, soon()).unwrap();
+                });
+            }
+        });
+        // With a window, a browser ends with its last page.
+        let left = profile.tabs();
+        assert!(!left.is_empty(), "round {round}: no page is left");
+        assert!(left.iter().all(|tab| tab.url == "about:blank"), "round {round}: {left:?}");
+        labelled(&home, "a", false);
+    }
+}

@@ -46,6 +46,8 @@ pub(super) struct Book {
     last: Option<Last>,
     /// Tabs that are being opened at the moment.
     opening: usize,
+    /// Pages that are being closed at the moment.
+    closing: Vec<TargetId>,
     run: u64,
 }
 
@@ -195,6 +197,20 @@ impl Book {
     /// It is there, or will not come.
     pub(super) fn opened(&mut self) {
         self.opening = self.opening.saturating_sub(1);
+    }
+
+    /// A page is being closed from now on. Whether no other one stays.
+    pub(super) fn close_one(&mut self, target: &TargetId, pages: &[Page]) -> bool {
+        self.closing.retain(|one| pages.iter().any(|page| page.target_id == *one));
+        if !self.closing.contains(target) {
+            self.closing.push(target.clone());
+        }
+        pages.iter().all(|page| self.closing.contains(&page.target_id))
+    }
+
+    /// It was not closed after all.
+    pub(super) fn keep_one(&mut self, target: &TargetId) {
+        self.closing.retain(|one| one != target);
     }
 
     /// Tabs that were opened on request and not used for so long, as if `ahead` had passed since now.

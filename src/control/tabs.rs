@@ -79,12 +79,22 @@ impl Profile {
 
     /// Closes a page. A browser whose last page goes may go with it, so it gets an empty one before.
     pub(super) fn close(&self, running: &Running, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
-        let now = running.snapshot();
-        if running.facts.pid.is_some() && now.pages.iter().all(|page| page.target_id == *target) {
-            let empty = running.supervisor().open_behind("about:blank", deadline)?;
-            *running.initial.lock() = Some(empty);
+        let is_last = {
+            // Both at once: of two that close the last two pages, one has to know it.
+            let mut book = self.book.lock();
+            book.close_one(target, &running.snapshot().pages)
+        };
+        let closed = (|| {
+            if is_last && running.facts.pid.is_some() {
+                let empty = running.supervisor().open_behind("about:blank", deadline)?;
+                *running.initial.lock() = Some(empty);
+            }
+            Ok(running.supervisor().close_page(target, deadline)?)
+        })();
+        if closed.is_err() {
+            self.book.lock().keep_one(target);
         }
-        Ok(running.supervisor().close_page(target, deadline)?)
+        closed
     }
 
     /// The page that is meant; see [`tab`](Self::tab).
