@@ -116,6 +116,19 @@ fn each_tool_does_its_work() {
 }
 
 #[test]
+fn a_page_to_read_is_not_taken_for_an_empty_one() {
+    let Some(tooled) = Tooled::new("") else { return };
+    tooled.home.site.page("/", "<title>Text</title><p>Only words.</p>");
+    let url = tooled.home.site.url("a", "/");
+    for seen in [tooled.done("browser_navigate", json!({ "url": url })), tooled.done("browser_snapshot", json!({}))] {
+        assert_eq!((&seen["snapshot"], &seen["element_count"]), (&json!(""), &json!(0)));
+        assert!(seen["hint"].as_str().unwrap().contains("full"), "{seen}");
+    }
+    let seen = tooled.done("browser_snapshot", json!({ "full": true }));
+    assert!(seen["snapshot"].as_str().unwrap().contains("Only words.") && seen.get("hint").is_none(), "{seen}");
+}
+
+#[test]
 fn back_forward_and_the_same_again() {
     let Some(tooled) = Tooled::new("navigation: {block: [gone.test]}") else { return };
     let site = &tooled.home.site;

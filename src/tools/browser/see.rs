@@ -75,6 +75,7 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
             "browser_snapshot",
             "What the page shows, all frames, as lines with refs (e12) to act on. Also frames and dialogs.",
             move |call, wanted: Look| {
+                let is_plain = !wanted.full && !wanted.diff && wanted.expand.is_none();
                 let options = SnapshotOptions {
                     interactive: !wanted.full && wanted.expand.is_none(),
                     fold: true,
@@ -85,7 +86,8 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
                     ..SnapshotOptions::default()
                 };
                 let seen = look.tab(wanted.target.as_deref())?.tab.snapshot(&options, call.deadline)?;
-                Ok(look.told(told(&seen, wanted.offset)))
+                let outcome = told(&seen, wanted.offset);
+                Ok(look.told(if is_plain { hinted(outcome, &seen) } else { outcome }))
             },
         )
         .reading(),
@@ -110,7 +112,16 @@ pub(super) fn short(browser: &Browser, target: Option<&str>, call: &Call<'_>) ->
     let options = SnapshotOptions { interactive: true, fold: true, max_chars: 0, ..SnapshotOptions::default() };
     let seen = browser.tab(target)?.tab.snapshot(&options, call.deadline)?;
     let text = Capped::of(seen.snapshot.as_deref().unwrap_or_default(), SHORT).noted("take a snapshot");
-    Ok(Outcome::default().with("snapshot", text).with("element_count", seen.refs.len()))
+    let outcome = Outcome::default().with("snapshot", text).with("element_count", seen.refs.len());
+    Ok(hinted(outcome, &seen))
+}
+
+/// An empty answer is easily taken for an empty page.
+fn hinted(outcome: Outcome, seen: &Snapshot) -> Outcome {
+    if seen.snapshot.as_deref() != Some("") {
+        return outcome;
+    }
+    outcome.with("hint", "nothing here can be acted on; browser_snapshot with full shows what there is to read")
 }
 
 fn told(seen: &Snapshot, offset: usize) -> Outcome {
