@@ -6,8 +6,9 @@ import http from 'node:http';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const PROGRAM =
-  process.env.CDPILOT_PROGRAM ?? fileURLToPath(new URL('../../../target/release/cdpilot', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const BUILT = path.resolve(ROOT, process.env.CARGO_TARGET_DIR ?? 'target');
+export const PROGRAM = process.env.CDPILOT_PROGRAM ?? path.join(BUILT, 'release', 'cdpilot');
 
 export const version = () => {
   try {
