@@ -49,6 +49,7 @@ pub(super) fn send_deadline() -> Deadline {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
     Ws,
+    #[cfg_attr(not(unix), allow(dead_code, reason = "pipes of browsers are inherited descriptors"))]
     Pipe,
 }
 

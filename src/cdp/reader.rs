@@ -43,6 +43,7 @@ const COURTESY: usize = 32;
 #[derive(Debug)]
 pub(super) enum Decoder {
     Ws(ws::Decoder),
+    #[cfg_attr(not(unix), allow(dead_code, reason = "pipes of browsers are inherited descriptors"))]
     Pipe(pipe::Decoder),
 }
 

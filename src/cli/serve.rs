@@ -14,6 +14,7 @@ use crate::server::{Error, Server, ServerOptions};
 use crate::sync::Deadline;
 
 /// What the end may take; five seconds are promised.
+#[cfg(unix)]
 const STOP_TIME: Duration = Duration::from_millis(4_500);
 
 pub(super) fn run(args: &Serve, global: &Global, out: &Out) -> Result<Exit, Failure> {
