@@ -1,11 +1,15 @@
 //! The browser's tools, as a model calls them.
 
+use std::time::{Duration, Instant};
+
 use cdpilot::llm::{Ask, Client, Message, Role, ToolSpec};
+use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
 use crate::support::controlled::Homely;
 use crate::support::fake_model::{FakeModel, Say};
+use crate::support::site::{Answer, Held};
 use crate::support::tooled::{Tooled, ref_in};
 
 const ASKING: &str = "<title>Shop</title><h1>Shop</h1><label>Name <input id=n></label>
@@ -161,6 +165,41 @@ fn back_forward_and_the_same_again() {
     for bad in [json!({}), json!({ "url": one, "action": "back" })] {
         assert_eq!(tooled.call("browser_navigate", bad)["code"], "BAD_REQUEST");
     }
+}
+
+#[test]
+fn a_page_that_never_ends_loading_is_a_success_within_half_a_minute() {
+    let Some(tooled) = Tooled::new("") else { return };
+    let (site, held) = (&tooled.home.site, Held::default());
+    site.put("/never.png", Answer::html("").held_by(&held));
+    site.put("/silent", Answer::html("at last").held_by(&held));
+    site.page("/", "<title>quick</title>");
+    site.page("/slow", "<title>slow</title><button>Here</button><img src='/never.png'>");
+    let (quick, slow) = (site.url("a", "/"), site.url("a", "/slow"));
+    tooled.done("browser_navigate", json!({ "url": quick }));
+    let loading = |told: &Value| {
+        assert_eq!((&told["success"], &told["loading"]), (&json!(true), &json!(true)), "{told}");
+        assert!(told["note"].as_str().unwrap().contains("still loading"), "{told}");
+    };
+    // As over MCP, whose clients give up after a minute.
+    let began = Instant::now();
+    let told = tooled.call_by("browser_navigate", json!({ "url": slow }), Deadline::after_secs(120));
+    assert!(began.elapsed() < Duration::from_secs(45), "{:?}", began.elapsed());
+    loading(&told);
+    assert_eq!((&told["url"], &told["title"], &told["status"]), (&json!(slow), &json!("slow"), &json!(200)));
+    assert!(told["snapshot"].as_str().unwrap().contains("Here"), "{told}");
+    loading(&tooled.call_by("browser_navigate", json!({ "action": "reload" }), Deadline::after_secs(2)));
+    tooled.done("browser_navigate", json!({ "url": quick }));
+    loading(&tooled.call_by("browser_navigate", json!({ "action": "back" }), Deadline::after_secs(2)));
+    loading(&tooled.done("browser_tabs", json!({ "action": "open", "url": slow })));
+    let opened = tooled.done("browser_tabs", json!({ "action": "open", "url": quick }));
+    assert_eq!((&opened["loading"], &opened["tab"]["title"]), (&Value::Null, &json!("quick")));
+    // One whose server says nothing shows nothing new, and goes elsewhere when it is told to.
+    let silent = json!({ "url": site.url("a", "/silent") });
+    let late = tooled.call_by("browser_navigate", silent, Deadline::after_secs(2));
+    assert_eq!((&late["success"], &late["code"]), (&json!(false), &json!("TIMEOUT")), "{late}");
+    assert_eq!(tooled.done("browser_navigate", json!({ "url": quick }))["title"], "quick");
+    held.let_go();
 }
 
 #[test]

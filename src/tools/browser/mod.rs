@@ -21,16 +21,20 @@ mod upload;
 mod vision;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Capped, Outcome, Registry, RegistryError, ToolError};
+use super::{Call, Capped, Outcome, Registry, RegistryError, ToolError};
 use crate::control::{self, Control, FileKind, Profile, TabHandle};
 use crate::llm::{self, Client};
 use crate::page;
+use crate::sync::Deadline;
 
 /// The toolset of all of them.
 const BROWSER: &str = "browser";
+/// What a page is waited for where nobody says how long: many callers give up after a minute.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// Characters of a result at most.
 const RESULT: usize = 20_000;
 /// Fields whose text is the page's.
@@ -51,6 +55,11 @@ const OF_PAGES: [&str; 15] = [
     "recent_dialogs",
     "dialog",
 ];
+
+/// When a call that names no time of its own has to be done.
+fn soon(call: &Call<'_>) -> Deadline {
+    call.deadline.within(PATIENCE)
+}
 
 /// The browser that tools work with: a profile of a home.
 #[derive(Debug, Clone)]
