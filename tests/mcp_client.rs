@@ -245,6 +245,17 @@ fn names_of_others_are_not_taken_and_only_what_is_let_in_comes() {
 }
 
 #[test]
+fn of_very_many_tools_those_that_are_let_in_are_found() {
+    let all = Staged::listed("many");
+    assert_eq!(all.names().len(), 500);
+    let few = Staged::with("many", limits(), |server| {
+        server.tools.include = ["a0999", "say"].map(ToOwned::to_owned).into();
+    });
+    few.load(soon()).unwrap();
+    assert_eq!(few.names(), BTreeSet::from(["a0999", "say"].map(ToOwned::to_owned)));
+}
+
+#[test]
 fn a_slow_start_goes_on_behind_and_holds_up_nobody() {
     let staged = Staged::new("slow");
     let (quick, folder) = (tempfile::tempdir().unwrap(), staged.folder.path());

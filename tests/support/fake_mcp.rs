@@ -92,6 +92,10 @@ impl Fake {
         for name in self.behaviour.iter().filter_map(|word| word.strip_prefix("tool:")) {
             self.tools.insert(name.to_owned(), json!({ "type": "object", "properties": {} }));
         }
+        let many = if self.is("many") { 1000 } else { 0 };
+        for number in 0..many {
+            self.tools.insert(format!("a{number:04}"), json!({ "type": "object", "properties": {} }));
+        }
         for name in
             ["say", "crash", "hang", "stop-reading", "nonsense", "giant", "huge", "grow", "shrink", "ask", "env"]
         {

@@ -159,8 +159,8 @@ fn initialize(link: &Link, deadline: Deadline) -> Result<Era, Problem> {
     told.map(|()| Era::Legacy).map_err(|failed| Problem::of(failed, INITIALIZE))
 }
 
-/// All tools of a server, page by page, as it describes them.
-pub(super) fn list(link: &Link, deadline: Deadline) -> Result<Vec<Value>, Problem> {
+/// The tools of a server that are wanted, by its names for them, page by page, as it describes them.
+pub(super) fn list(link: &Link, wanted: impl Fn(&str) -> bool, deadline: Deadline) -> Result<Vec<Value>, Problem> {
     let (mut tools, mut cursor) = (Vec::new(), None::<String>);
     for _ in 0..PAGES {
         let params = cursor.map(|cursor| ("cursor".to_owned(), json!(cursor)));
@@ -171,7 +171,7 @@ pub(super) fn list(link: &Link, deadline: Deadline) -> Result<Vec<Value>, Proble
             Err(failed) => return Err(Problem::of(failed, LIST)),
         };
         let Value::Array(more) = page["tools"].take() else { return Err(Problem::Answer(LIST)) };
-        tools.extend(more);
+        tools.extend(more.into_iter().filter(|tool| tool["name"].as_str().is_none_or(&wanted)));
         cursor = page["nextCursor"].as_str().filter(|cursor| !cursor.is_empty()).map(ToOwned::to_owned);
         if cursor.is_none() || tools.len() >= TOOLS {
             break;
