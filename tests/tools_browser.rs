@@ -198,6 +198,9 @@ fn a_page_that_never_ends_loading_is_a_success_within_half_a_minute() {
     let silent = json!({ "url": site.url("a", "/silent") });
     let late = tooled.call_by("browser_navigate", silent, Deadline::after_secs(2));
     assert_eq!((&late["success"], &late["code"]), (&json!(false), &json!("TIMEOUT")), "{late}");
+    let nothing = tooled.call_by("browser_snapshot", json!({}), Deadline::after_secs(2));
+    assert_eq!(nothing["code"], "TIMEOUT", "{nothing}");
+    assert!(nothing["error"].as_str().unwrap().contains("navigate elsewhere"), "{nothing}");
     assert_eq!(tooled.done("browser_navigate", json!({ "url": quick }))["title"], "quick");
     held.let_go();
 }
@@ -288,6 +291,8 @@ fn what_is_wrong_is_told_in_one_shape() {
     let code = |name: &str, arguments: Value| {
         let told = tooled.call(name, arguments);
         assert_eq!((&told["success"], told["error"].is_string()), (&json!(false), true), "{told}");
+        let not_for_models = ["cdpilot ", "GET /", "POST /", "timeMs"];
+        assert!(!not_for_models.iter().any(|one| told["error"].as_str().unwrap().contains(one)), "{told}");
         told["code"].as_str().unwrap().to_owned()
     };
     assert_eq!(code("browser_click", json!({ "ref": "e1" })), "BROWSER_NOT_RUNNING");
@@ -299,6 +304,12 @@ fn what_is_wrong_is_told_in_one_shape() {
     assert_eq!(code("browser_tabs", json!({ "action": "focus", "target": "t9" })), "TAB_NOT_FOUND");
     assert_eq!(code("browser_tabs", json!({ "action": "open" })), "BAD_REQUEST");
     assert_eq!(code("browser_upload", json!({ "paths": [] })), "BAD_REQUEST");
+    assert_eq!(code("browser_wait", json!({})), "BAD_REQUEST");
+    tooled.done("browser_tabs", json!({ "action": "open", "url": "about:blank" }));
+    tooled.done("browser_tabs", json!({ "action": "close", "target": "t2" }));
+    assert_eq!(code("browser_snapshot", json!({})), "TAB_GONE");
+    tooled.done("browser_tabs", json!({ "action": "close", "target": "t1" }));
+    assert_eq!(code("browser_snapshot", json!({ "target": "t1" })), "TAB_NOT_FOUND");
 }
 
 fn client(there: &FakeModel) -> Client {

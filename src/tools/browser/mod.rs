@@ -151,7 +151,7 @@ impl Browser {
 impl From<control::Error> for ToolError {
     fn from(error: control::Error) -> Self {
         let details = error.details();
-        named(error.code(), &error, details)
+        named(error.code(), advised(&error), details)
     }
 }
 
@@ -167,8 +167,24 @@ impl From<llm::Error> for ToolError {
     }
 }
 
-fn named(code: &'static str, error: &dyn std::error::Error, details: Option<Value>) -> ToolError {
-    let told = ToolError::new(code, error.to_string());
+/// What happened and what to do, with tools rather than with commands and routes, which a model does not have.
+fn advised(error: &control::Error) -> String {
+    use control::Error;
+    match error {
+        Error::NotRunning { .. } => "the browser is not running; browser_navigate starts it".to_owned(),
+        Error::NoTabOpen => "no tab is open; browser_navigate opens one".to_owned(),
+        Error::TabGone { tab } => {
+            format!("tab {tab} that was used last is gone; name another one as target, browser_tabs lists them")
+        }
+        Error::NoTab { .. } => {
+            error.to_string().replace("`cdpilot browser tabs` or GET /tabs lists them", "browser_tabs lists them")
+        }
+        other => other.to_string(),
+    }
+}
+
+fn named(code: &'static str, message: String, details: Option<Value>) -> ToolError {
+    let told = ToolError::new(code, message);
     match details {
         Some(Value::Object(details)) => details.into_iter().fold(told, |told, (name, value)| told.with(&name, value)),
         _ => told,
