@@ -204,6 +204,21 @@ fn nonsense_and_lines_without_an_end_are_passed_over() {
 }
 
 #[test]
+fn results_that_are_none_cost_one_error() {
+    let staged = Staged::listed("");
+    for odd in ["5", "\"text\"", "[1]", "true", "null", "{\"content\": 7, \"isError\": true}"] {
+        assert_eq!(staged.call("odd", odd).unwrap_err().code, "MCP_TOOL_ERROR", "{odd}");
+    }
+    assert_eq!(
+        staged.call("odd", "{\"content\": [null, 1, {\"type\": 2}], \"structuredContent\": 3}").map(drop),
+        Ok(())
+    );
+    assert_eq!((staged.call("say", "on").unwrap().as_str(), staged.starts()), ("say: on", 1));
+    let none = Staged::new("odd-list").load(soon()).unwrap_err();
+    assert!(none.code == "MCP_SERVER_DOWN" && none.message.contains("tools/list"), "{none}");
+}
+
+#[test]
 fn tools_come_and_go_while_the_server_runs() {
     for behaviour in ["", "modern"] {
         let staged = Staged::listed(behaviour);
