@@ -78,12 +78,80 @@ fn what_may_go_better_is_tried_again_and_nothing_else() {
     let refused = client.ask(&hello(), soon()).unwrap_err();
     assert!(matches!(refused, Error::Refused { status: 429, .. }), "{refused}");
 
+    // Nor is one that is longer than anybody should wait, however much time there is.
+    let there = FakeModel::saying([Say::failing(429, "later").header("Retry-After", "3600")]);
+    let client = Client::new("one", &model(&there.url())).unwrap();
+    let refused = client.ask(&hello(), Deadline::after_secs(300)).unwrap_err();
+    assert!(refused.to_string().contains("3600 s") && there.asked().len() == 1, "{refused}");
+
     for nonsense in ["", "{}", "[1]", "{\"choices\": []}", "<html>"] {
         let there = FakeModel::saying([Say::failing(200, nonsense)]);
         let client = Client::new("one", &model(&there.url())).unwrap();
         let wrong = client.ask(&hello(), soon()).unwrap_err();
         assert!(matches!(wrong, Error::Malformed { .. }), "{nonsense}: {wrong}");
     }
+}
+
+/// What comes of one answer, and how often was asked for it.
+fn answered(say: Say) -> (Result<cdpilot::llm::Answer, Error>, usize) {
+    let there = FakeModel::saying([say]);
+    let client = Client::new("one", &model(&there.url())).unwrap();
+    let outcome = client.ask(&hello(), soon());
+    (outcome, there.asked().len())
+}
+
+#[test]
+fn a_key_is_not_shown_in_part_either() {
+    for before in 280..302 {
+        let told = json!({ "error": { "message": format!("{} {KEY} is wrong", "x".repeat(before)) } }).to_string();
+        for say in [Say::failing(401, &told), Say::failing(200, &told), Say::failing(403, &format!("{told} ."))] {
+            let (refused, _) = answered(say);
+            let refused = refused.unwrap_err().to_string();
+            assert!(!refused.contains("sk-"), "{refused}");
+        }
+    }
+}
+
+#[test]
+fn a_key_does_not_follow_a_redirect() {
+    let elsewhere = FakeModel::saying([Say::text("Here.")]);
+    for status in [301, 302, 307, 308] {
+        let (refused, asked) = answered(Say::failing(status, "").header("Location", &elsewhere.url()));
+        let refused = refused.unwrap_err();
+        assert!(matches!(refused, Error::Refused { status: told, .. } if told == status), "{refused}");
+        assert!(refused.to_string().contains("base_url"), "{refused}");
+        assert_eq!((asked, elsewhere.asked().len()), (1, 0));
+    }
+}
+
+#[test]
+fn answers_of_all_kinds_of_endpoints_are_read() {
+    let body = |message: Value, usage: Value| {
+        let body = json!({ "choices": [{ "message": message }], "usage": usage });
+        answered(Say::failing(200, &body.to_string())).0.unwrap()
+    };
+    let said = json!({ "content": [{ "type": "text", "text": "Y" }, { "type": "thinking" }, { "type": "text", "text": "es." }] });
+    let answer = body(
+        said,
+        json!({ "prompt_tokens": null, "completion_tokens": 7, "prompt_tokens_details": { "cached_tokens": null } }),
+    );
+    assert_eq!((answer.text.as_str(), answer.usage.unwrap().output), ("Yes.", 7));
+    assert!(body(json!({ "content": null }), Value::Null).usage.is_none());
+    let call = |arguments: Value| {
+        let calls = json!([{ "id": "c", "function": { "name": "look", "arguments": arguments } }]);
+        body(json!({ "tool_calls": calls }), Value::Null).tool_calls[0].function.arguments.clone()
+    };
+    assert_eq!(
+        (call(json!({ "at": 1 })), call(json!("{}")), call(Value::Null)),
+        ("{\"at\":1}".into(), "{}".into(), String::new())
+    );
+
+    // What a gateway refuses with 200 says why, and what is too large is not asked for again.
+    let (refused, asked) =
+        answered(Say::failing(200, &json!({ "error": { "message": "no credits", "code": 402 } }).to_string()));
+    assert!(refused.unwrap_err().to_string().contains("no credits") && asked == 1);
+    let (refused, asked) = answered(Say::failing(200, &"x".repeat(17 << 20)));
+    assert!(matches!(refused, Err(Error::Malformed { .. })) && asked == 1, "{refused:?}");
 }
 
 #[test]

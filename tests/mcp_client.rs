@@ -204,6 +204,21 @@ fn nonsense_and_lines_without_an_end_are_passed_over() {
 }
 
 #[test]
+fn results_that_are_none_cost_one_error() {
+    let staged = Staged::listed("");
+    for odd in ["5", "\"text\"", "[1]", "true", "null", "{\"content\": 7, \"isError\": true}"] {
+        assert_eq!(staged.call("odd", odd).unwrap_err().code, "MCP_TOOL_ERROR", "{odd}");
+    }
+    assert_eq!(
+        staged.call("odd", "{\"content\": [null, 1, {\"type\": 2}], \"structuredContent\": 3}").map(drop),
+        Ok(())
+    );
+    assert_eq!((staged.call("say", "on").unwrap().as_str(), staged.starts()), ("say: on", 1));
+    let none = Staged::new("odd-list").load(soon()).unwrap_err();
+    assert!(none.code == "MCP_SERVER_DOWN" && none.message.contains("tools/list"), "{none}");
+}
+
+#[test]
 fn tools_come_and_go_while_the_server_runs() {
     for behaviour in ["", "modern"] {
         let staged = Staged::listed(behaviour);
@@ -242,6 +257,17 @@ fn names_of_others_are_not_taken_and_only_what_is_let_in_comes() {
     assert_eq!(staged.call("fake_browser_click", "x").unwrap(), "browser_click: x");
     assert_eq!(staged.call("with_dot", "x").unwrap(), "with.dot: x");
     assert_eq!(staged.call("browser_click", "").unwrap_err().code, "UNKNOWN_TOOL");
+}
+
+#[test]
+fn of_very_many_tools_those_that_are_let_in_are_found() {
+    let all = Staged::listed("many");
+    assert_eq!(all.names().len(), 500);
+    let few = Staged::with("many", limits(), |server| {
+        server.tools.include = ["a0999", "say"].map(ToOwned::to_owned).into();
+    });
+    few.load(soon()).unwrap();
+    assert_eq!(few.names(), BTreeSet::from(["a0999", "say"].map(ToOwned::to_owned)));
 }
 
 #[test]

@@ -151,6 +151,32 @@ fn followed() -> usize {
 }
 
 #[test]
+fn a_call_that_brings_other_tools_tells_so_to_who_listens_nowhere_else() {
+    let open = |meta: Value| {
+        let arguments = json!({ "action": "open", "url": "about:blank" });
+        message("tools/call", json!({ "name": "browser_tabs", "arguments": arguments, "_meta": meta })).to_string()
+    };
+    let both = "Accept: application/json, text/event-stream\r\n";
+    for meta in [json!({}), json!({ "progressToken": 1 })] {
+        let Some(served) = Served::browsing_with(|_, _| {}) else { return };
+        let mut told = BufReader::new(served.api.send("POST", "/mcp", Some(&open(meta.clone())), both));
+        let mut came = Vec::new();
+        while let Some(one) = event(&mut told) {
+            came.push(one);
+        }
+        let came: Vec<Value> = came.into_iter().filter(|one| one["method"] != "notifications/progress").collect();
+        assert_eq!(came[0], json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }), "{came:?}");
+        assert_eq!((&came[1]["id"], &came[1]["result"]["isError"], came.len()), (&json!(1), &json!(false), 2));
+        // Nothing changes with the next one, and who takes no streams is sent none.
+        let next = served.api.ask("POST", "/mcp", Some(&open(json!({}))), both);
+        assert!(next.head.contains("application/json") && next.status == 200, "{}", next.head);
+    }
+    let Some(served) = Served::browsing_with(|_, _| {}) else { return };
+    let plain = served.api.ask("POST", "/mcp", Some(&open(json!({}))), "Accept: application/json\r\n");
+    assert_eq!(plain.json()["result"]["isError"], false);
+}
+
+#[test]
 fn streams_tell_and_who_hangs_up_cancels() {
     let Some(served) = Served::browsing_with(|_, options| options.limits.action_threads = 1) else { return };
     let accept = "Accept: application/json, text/event-stream\r\n";

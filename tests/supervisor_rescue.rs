@@ -140,6 +140,27 @@ fn a_slow_server_is_not_a_stuck_page() {
 }
 
 #[test]
+fn a_page_that_waits_for_its_server_goes_elsewhere_at_once() {
+    let Some(task) = task("elsewhere") else { return };
+    show(&task, "here");
+    let held = crate::support::site::Held::default();
+    task.site.put("/silent", crate::support::site::Answer::html("at last").held_by(&held));
+    task.site.page("/other", "other");
+    let silent = task.site.url("a", "/silent");
+    let late = task.navigate(&FrameRef::Top, &silent, Deadline::after_secs(2)).unwrap_err();
+    assert_eq!(late.code(), "TIMEOUT", "{late}");
+    let went = task.navigate(&FrameRef::Top, &task.site.url("a", "/other"), Deadline::after_secs(10));
+    assert!(!went.expect("the silent server holds the page").rescued);
+    assert_eq!(task.eval("document.body.textContent"), "other");
+    // The same where the page has set out by itself, and where it is loaded again.
+    task.run("location.href = '/silent'");
+    task.site.wait_asked("a.localhost/silent", 2);
+    task.reload(&FrameRef::Top, Deadline::after_secs(10)).expect("the silent server holds the page");
+    assert_eq!(rescues(&task), 0);
+    held.let_go();
+}
+
+#[test]
 fn a_dialog_of_a_page_in_the_same_process_is_named_not_ended() {
     let Some(task) = task("siblings") else { return };
     show(&task, "siblings");

@@ -1,11 +1,15 @@
 //! The browser's tools, as a model calls them.
 
+use std::time::{Duration, Instant};
+
 use cdpilot::llm::{Ask, Client, Message, Role, ToolSpec};
+use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
 use crate::support::controlled::Homely;
 use crate::support::fake_model::{FakeModel, Say};
+use crate::support::site::{Answer, Held};
 use crate::support::tooled::{Tooled, ref_in};
 
 const ASKING: &str = "<title>Shop</title><h1>Shop</h1><label>Name <input id=n></label>
@@ -177,6 +181,44 @@ fn back_forward_and_the_same_again() {
 }
 
 #[test]
+fn a_page_that_never_ends_loading_is_a_success_within_half_a_minute() {
+    let Some(tooled) = Tooled::new("") else { return };
+    let (site, held) = (&tooled.home.site, Held::default());
+    site.put("/never.png", Answer::html("").held_by(&held));
+    site.put("/silent", Answer::html("at last").held_by(&held));
+    site.page("/", "<title>quick</title>");
+    site.page("/slow", "<title>slow</title><button>Here</button><img src='/never.png'>");
+    let (quick, slow) = (site.url("a", "/"), site.url("a", "/slow"));
+    tooled.done("browser_navigate", json!({ "url": quick }));
+    let loading = |told: &Value| {
+        assert_eq!((&told["success"], &told["loading"]), (&json!(true), &json!(true)), "{told}");
+        assert!(told["note"].as_str().unwrap().contains("still loading"), "{told}");
+    };
+    // As over MCP, whose clients give up after a minute.
+    let began = Instant::now();
+    let told = tooled.call_by("browser_navigate", json!({ "url": slow }), Deadline::after_secs(120));
+    assert!(began.elapsed() < Duration::from_secs(45), "{:?}", began.elapsed());
+    loading(&told);
+    assert_eq!((&told["url"], &told["title"], &told["status"]), (&json!(slow), &json!("slow"), &json!(200)));
+    assert!(told["snapshot"].as_str().unwrap().contains("Here"), "{told}");
+    loading(&tooled.call_by("browser_navigate", json!({ "action": "reload" }), Deadline::after_secs(2)));
+    tooled.done("browser_navigate", json!({ "url": quick }));
+    loading(&tooled.call_by("browser_navigate", json!({ "action": "back" }), Deadline::after_secs(2)));
+    loading(&tooled.done("browser_tabs", json!({ "action": "open", "url": slow })));
+    let opened = tooled.done("browser_tabs", json!({ "action": "open", "url": quick }));
+    assert_eq!((&opened["loading"], &opened["tab"]["title"]), (&Value::Null, &json!("quick")));
+    // One whose server says nothing shows nothing new, and goes elsewhere when it is told to.
+    let silent = json!({ "url": site.url("a", "/silent") });
+    let late = tooled.call_by("browser_navigate", silent, Deadline::after_secs(2));
+    assert_eq!((&late["success"], &late["code"]), (&json!(false), &json!("TIMEOUT")), "{late}");
+    let nothing = tooled.call_by("browser_snapshot", json!({}), Deadline::after_secs(2));
+    assert_eq!(nothing["code"], "TIMEOUT", "{nothing}");
+    assert!(nothing["error"].as_str().unwrap().contains("navigate elsewhere"), "{nothing}");
+    assert_eq!(tooled.done("browser_navigate", json!({ "url": quick }))["title"], "quick");
+    held.let_go();
+}
+
+#[test]
 fn what_is_too_long_is_cut_and_says_where_the_rest_lies() {
     let Some(tooled) = Tooled::new("") else { return };
     let rows: String = (0..1500)
@@ -262,6 +304,8 @@ fn what_is_wrong_is_told_in_one_shape() {
     let code = |name: &str, arguments: Value| {
         let told = tooled.call(name, arguments);
         assert_eq!((&told["success"], told["error"].is_string()), (&json!(false), true), "{told}");
+        let not_for_models = ["cdpilot ", "GET /", "POST /", "timeMs"];
+        assert!(!not_for_models.iter().any(|one| told["error"].as_str().unwrap().contains(one)), "{told}");
         told["code"].as_str().unwrap().to_owned()
     };
     assert_eq!(code("browser_click", json!({ "ref": "e1" })), "BROWSER_NOT_RUNNING");
@@ -273,6 +317,12 @@ fn what_is_wrong_is_told_in_one_shape() {
     assert_eq!(code("browser_tabs", json!({ "action": "focus", "target": "t9" })), "TAB_NOT_FOUND");
     assert_eq!(code("browser_tabs", json!({ "action": "open" })), "BAD_REQUEST");
     assert_eq!(code("browser_upload", json!({ "paths": [] })), "BAD_REQUEST");
+    assert_eq!(code("browser_wait", json!({})), "BAD_REQUEST");
+    tooled.done("browser_tabs", json!({ "action": "open", "url": "about:blank" }));
+    tooled.done("browser_tabs", json!({ "action": "close", "target": "t2" }));
+    assert_eq!(code("browser_snapshot", json!({})), "TAB_GONE");
+    tooled.done("browser_tabs", json!({ "action": "close", "target": "t1" }));
+    assert_eq!(code("browser_snapshot", json!({ "target": "t1" })), "TAB_NOT_FOUND");
 }
 
 fn client(there: &FakeModel) -> Client {

@@ -12,6 +12,15 @@ const TITLE: Duration = Duration::from_millis(500);
 /// How long `waitUntil: none` waits for a sign that the request is under way.
 const UNDER_WAY: Duration = Duration::from_secs(2);
 
+/// What it is when a page is there and not complete by the deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Late {
+    /// A failure.
+    Fails,
+    /// Told with the rest.
+    IsTold,
+}
+
 /// What came of sending a page somewhere.
 #[derive(Debug, Default)]
 pub(super) struct Went {
@@ -20,6 +29,7 @@ pub(super) struct Went {
     blocked: bool,
     rescued: bool,
     status: Option<u16>,
+    loading: bool,
 }
 
 impl Profile {
@@ -30,6 +40,19 @@ impl Profile {
     /// Those of [`start`](Self::start) and [`tab`](Self::tab), [`Error::NavigationBlocked`], [`Error::BadRequest`] for
     /// what is no address, [`Error::Page`].
     pub fn navigate(&self, to: Navigate, deadline: Deadline) -> Result<Navigated, Error> {
+        self.send(to, Late::Fails, deadline)
+    }
+
+    /// The same for whoever can use a page that is not complete: where its document is there, but not all that belongs to
+    /// it by the deadline, that is a success with [`loading`](Navigated::loading).
+    ///
+    /// # Errors
+    /// As [`navigate`](Self::navigate).
+    pub fn visit(&self, to: Navigate, deadline: Deadline) -> Result<Navigated, Error> {
+        self.send(to, Late::IsTold, deadline)
+    }
+
+    fn send(&self, to: Navigate, late: Late, deadline: Deadline) -> Result<Navigated, Error> {
         let url = self.address(&to.url)?;
         let running = self.ensure(None, deadline)?;
         self.may_go(&running, &url, deadline)?;
@@ -38,12 +61,12 @@ impl Profile {
             found => found?,
         };
         let handle = self.handle(&running, &target)?;
-        let went = self.go(&running, &target, &url, to.wait_until, deadline)?;
+        let went = self.go(&running, &target, &url, to.wait_until, late, deadline)?;
         Ok(self.arrived(&running, &target, handle.info, &went, deadline))
     }
 
-    /// Sends a tab back or forward through where it has been, or loads it again, and waits until it is loaded. Dialogs
-    /// are as with [`navigate`](Self::navigate).
+    /// Sends a tab back or forward through where it has been, or loads it again, and waits until it is loaded. Dialogs, and
+    /// pages that are not complete by the deadline, are as with [`visit`](Self::visit).
     ///
     /// # Errors
     /// [`Error::BadRequest`] when there is nothing to go back or forward to, those of [`tab`](Self::tab), [`Error::Page`].
@@ -66,7 +89,7 @@ impl Profile {
             }
             Err(error) => Err(error),
         };
-        let went = self.until_there(&running, &before, left, WaitUntil::Load, deadline)?;
+        let went = self.until_there(&running, &before, left, WaitUntil::Load, Late::IsTold, deadline)?;
         Ok(self.arrived(&running, &target, handle.info, &went, deadline))
     }
 
@@ -98,6 +121,7 @@ impl Profile {
             blocked_by_dialog: went.blocked,
             pending_dialogs: now.dialogs_of(target.as_str()).cloned().collect(),
             rescued: went.rescued,
+            loading: went.loading,
         }
     }
 
@@ -125,6 +149,7 @@ impl Profile {
         target: &TargetId,
         url: &str,
         until: WaitUntil,
+        late: Late,
         deadline: Deadline,
     ) -> Result<Went, Error> {
         let supervisor = running.supervisor();
@@ -138,7 +163,7 @@ impl Profile {
         let left = supervisor.navigate(&page, url, deadline);
         let left =
             left.map(|done| Went { rescued: done.rescued, stayed: done.is_download == Some(true), ..Went::default() });
-        self.until_there(running, &before, left, until, deadline)
+        self.until_there(running, &before, left, until, late, deadline)
     }
 
     /// Waits for a document that is on its way as long as is wished.
@@ -148,6 +173,7 @@ impl Profile {
         before: &Before,
         left: Result<Went, supervisor::Error>,
         until: WaitUntil,
+        late: Late,
         deadline: Deadline,
     ) -> Result<Went, Error> {
         let mut went = match left {
@@ -168,6 +194,7 @@ impl Profile {
                     went.blocked = outcome.blocked_by_dialog;
                 }
                 Err(error) if error.is_blocked_by_dialog() => went.blocked = true,
+                Err(error) if late == Late::IsTold && error.code() == "TIMEOUT" => went.loading = true,
                 Err(error) => return Err(error.into()),
             }
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::navigate::Went;
+use super::navigate::Late;
 use super::{Error, NewTab, Profile, Running, TabInfo, WaitUntil, names};
 use crate::supervisor::TargetId;
 use crate::sync::{Cancel, Deadline};
@@ -30,6 +30,11 @@ impl Profile {
     /// [`Error::TabLimit`], [`Error::NavigationBlocked`], [`Error::BadRequest`] for an address or label that is none,
     /// those of [`start`](Self::start), [`Error::Page`] when the address cannot be reached; then no tab is left.
     pub fn open_tab(&self, new: NewTab, deadline: Deadline) -> Result<TabInfo, Error> {
+        self.open(new, deadline).map(|(tab, _)| tab)
+    }
+
+    /// The same, and whether it goes on loading.
+    pub(crate) fn open(&self, new: NewTab, deadline: Deadline) -> Result<(TabInfo, bool), Error> {
         if let Some(label) = &new.label {
             names::label(label)?;
         }
@@ -37,12 +42,12 @@ impl Profile {
         let running = self.ensure(None, deadline)?;
         self.may_go(&running, &url, deadline)?;
         let (target, is_new) = self.page_for(&running, new.background, deadline)?;
+        let mut is_loading = false;
         if url != "about:blank" {
-            let went = self.go(&running, &target, &url, WaitUntil::Load, deadline.within(LOADING));
+            let went = self.go(&running, &target, &url, WaitUntil::Load, Late::Fails, deadline.within(LOADING));
             match went {
-                Ok(Went { .. }) => {}
-                // It goes on loading.
-                Err(error) if error.code() == "TIMEOUT" => {}
+                Ok(_) => {}
+                Err(error) if error.code() == "TIMEOUT" => is_loading = true,
                 Err(error) => {
                     if is_new {
                         // Also when nobody waits for it any more.
@@ -65,7 +70,7 @@ impl Profile {
             book.label(&target, label);
         }
         drop(book);
-        self.told(&running, &target)
+        Ok((self.told(&running, &target)?, is_loading))
     }
 
     /// An empty page, and whether it was opened for this.

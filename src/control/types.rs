@@ -246,6 +246,9 @@ pub struct Navigated {
     /// Whether a running script was ended on the way.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rescued: bool,
+    /// Whether the page was not complete when its time was up, after [`visit`](super::Profile::visit).
+    #[serde(skip)]
+    pub loading: bool,
 }
 
 /// A raw CDP command.

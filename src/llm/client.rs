@@ -12,7 +12,7 @@ use crate::sync::{Cancel, Deadline, spawn};
 const TRIES: u32 = 4;
 /// The pause before the second try; doubled each time.
 const PAUSE: Duration = Duration::from_millis(500);
-/// The longest pause that an endpoint may ask for.
+/// The longest pause that is made when an endpoint asks for it.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// The largest answer that is read, bytes.
 const LARGEST: u64 = 16 << 20;
@@ -63,7 +63,7 @@ impl Client {
         }
         let host = url.host_str().ok_or_else(|| bad("its base_url has no host"))?.to_owned();
         let key = match (&model.api_key, &model.api_key_env) {
-            (Some(key), _) => Some(key.clone()),
+            (Some(key), _) => Some(key.trim().to_owned()),
             (None, Some(variable)) => match std::env::var(variable) {
                 Ok(key) if !key.trim().is_empty() => Some(key.trim().to_owned()),
                 _ => return Err(Error::NoKey { variable: variable.clone(), model: alias.to_owned() }),
@@ -99,8 +99,9 @@ impl Client {
                 Tried::Failed(error) => return Err(error),
                 Tried::Again(error, pause) => (error, pause),
             };
-            let pause = pause.unwrap_or(PAUSE * 2_u32.pow(tries - 1)).min(LONGEST_PAUSE);
-            if tries >= TRIES || deadline.left() <= pause {
+            let pause = pause.unwrap_or(PAUSE * 2_u32.pow(tries - 1));
+            // Sooner than it asks for would be in vain, and later is the caller's business.
+            if tries >= TRIES || pause > LONGEST_PAUSE || deadline.left() <= pause {
                 return Err(error);
             }
             tracing::debug!(host = %self.host, tries, ?pause, %error, "asking the model again");
@@ -168,16 +169,24 @@ impl Client {
             Ok(text) => text,
             Err(error) => return self.failed(error),
         };
-        if status == 200 {
-            return match Answer::read(&text) {
-                Ok(answer) => Tried::Answered(answer),
-                Err(problem) => Tried::Failed(Error::Malformed { host: self.host.clone(), problem }),
-            };
-        }
-        let error = Error::Refused { host: self.host.clone(), status, problem: self.reason(&text) };
-        match status {
-            408 | 409 | 425 | 429 | 500..=599 => Tried::Again(error, pause.map(Duration::from_secs)),
-            _ => Tried::Failed(error),
+        let refused = |problem| Error::Refused { host: self.host.clone(), status, problem };
+        match (status, pause) {
+            (200, _) => match (Answer::read(&text), said(&text)) {
+                (Ok(answer), _) => Tried::Answered(answer),
+                // Some gateways say so with what the model behind them refuses.
+                (Err(_), Some(reason)) => Tried::Failed(refused(self.shortened(&reason))),
+                (Err(problem), None) => Tried::Failed(Error::Malformed { host: self.host.clone(), problem }),
+            },
+            (300..=399, _) => Tried::Failed(refused(
+                "it redirects elsewhere, where the key would not be safe; set base_url in llm.json to where the model is"
+                    .to_owned(),
+            )),
+            (408 | 409 | 425 | 429 | 500..=599, Some(seconds)) => {
+                let problem = format!("{} (it asks to be left alone for {seconds} s)", self.reason(&text));
+                Tried::Again(refused(problem), Some(Duration::from_secs(seconds)))
+            }
+            (408 | 409 | 425 | 429 | 500..=599, None) => Tried::Again(refused(self.reason(&text)), None),
+            _ => Tried::Failed(refused(self.reason(&text))),
         }
     }
 
@@ -185,19 +194,22 @@ impl Client {
         let host = self.host.clone();
         match error {
             ureq::Error::Timeout(Timeout::Global) => Tried::Failed(Error::Timeout { host, after: Duration::ZERO }),
+            ureq::Error::BodyExceedsLimit(most) => {
+                Tried::Failed(Error::Malformed { host, problem: format!("it is larger than {most} bytes") })
+            }
             error => Tried::Again(Error::Unreachable { host, problem: self.covered(&error.to_string()) }, None),
         }
     }
 
-    /// What an endpoint says of its refusal: `error.message` as OpenAI has it, or the beginning of the text.
+    /// What an endpoint says of its refusal: its error, or the beginning of the text.
     fn reason(&self, text: &str) -> String {
-        let told: Option<serde_json::Value> = serde_json::from_str(text).ok();
-        let message = told.as_ref().and_then(|told| {
-            let error = told.get("error")?;
-            error.get("message").or(Some(error))?.as_str()
-        });
-        let short: String = message.unwrap_or(text).trim().chars().take(TOLD).collect();
-        if short.is_empty() { "it gave no reason".to_owned() } else { self.covered(&short) }
+        self.shortened(said(text).as_deref().unwrap_or(text))
+    }
+
+    /// Covered before it is cut: what is left of a key that was cut through would not be found.
+    fn shortened(&self, text: &str) -> String {
+        let short: String = self.covered(text.trim()).chars().take(TOLD).collect();
+        if short.is_empty() { "it gave no reason".to_owned() } else { short }
     }
 
     /// Some endpoints say the key again in their errors.
@@ -209,6 +221,14 @@ impl Client {
     }
 }
 
+/// The error in an answer: `error.message` as OpenAI has it, or `error` as others do.
+fn said(text: &str) -> Option<String> {
+    let told: serde_json::Value = serde_json::from_str(text).ok()?;
+    let error = told.get("error")?;
+    error.get("message").or(Some(error))?.as_str().map(str::to_owned)
+}
+
 fn read(body: &mut Body) -> Result<String, ureq::Error> {
-    body.with_config().limit(LARGEST).read_to_string()
+    let bytes = body.with_config().limit(LARGEST).read_to_vec()?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

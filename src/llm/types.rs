@@ -1,7 +1,7 @@
 //! What is sent to a model and what comes back.
 
 use base64::Engine as _;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 /// Who says something.
@@ -38,7 +38,17 @@ pub struct FunctionCall {
     /// Its name.
     pub name: String,
     /// JSON, as the model wrote it.
+    #[serde(deserialize_with = "written")]
     pub arguments: String,
+}
+
+/// Arguments as text. Some endpoints have read what the model wrote already.
+fn written<'de, D: Deserializer<'de>>(given: D) -> Result<String, D::Error> {
+    Ok(match Value::deserialize(given)? {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        read => read.to_string(),
+    })
 }
 
 /// A call that a model asks for.
@@ -198,13 +208,17 @@ impl Answer {
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let told: Told = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let choice = told.choices.into_iter().next().ok_or("there is no choice in it")?;
-        let usage = told.usage.map(|usage| Usage {
-            input: usage.prompt_tokens,
-            cached_input: usage.prompt_tokens_details.map_or(0, |details| details.cached_tokens),
-            output: usage.completion_tokens,
+        // Some leave parts of it out, or say null.
+        let usage = told.usage.filter(Value::is_object).map(|usage| {
+            let count = |at: &str| usage.pointer(at).and_then(Value::as_u64).unwrap_or_default();
+            Usage {
+                input: count("/prompt_tokens"),
+                cached_input: count("/prompt_tokens_details/cached_tokens"),
+                output: count("/completion_tokens"),
+            }
         });
         Ok(Self {
-            text: choice.message.content.unwrap_or_default(),
+            text: choice.message.content.map(joined).unwrap_or_default(),
             tool_calls: choice.message.tool_calls.unwrap_or_default(),
             finish: choice.finish_reason.unwrap_or_default(),
             usage,
@@ -215,7 +229,7 @@ impl Answer {
 #[derive(Deserialize)]
 struct Told {
     choices: Vec<Choice>,
-    usage: Option<ToldUsage>,
+    usage: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -226,21 +240,15 @@ struct Choice {
 
 #[derive(Deserialize)]
 struct ToldMessage {
-    content: Option<String>,
+    content: Option<Value>,
     tool_calls: Option<Vec<ToolCall>>,
 }
 
-#[derive(Deserialize)]
-struct ToldUsage {
-    #[serde(default)]
-    prompt_tokens: u64,
-    #[serde(default)]
-    completion_tokens: u64,
-    prompt_tokens_details: Option<Details>,
-}
-
-#[derive(Deserialize)]
-struct Details {
-    #[serde(default)]
-    cached_tokens: u64,
+/// What a message says: a text, or the texts of a list of parts.
+fn joined(content: Value) -> String {
+    match content {
+        Value::String(text) => text,
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => String::new(),
+    }
 }

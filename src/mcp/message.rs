@@ -101,7 +101,8 @@ impl Message {
     /// # Errors
     /// The fault to answer with, and the id, if there was one to be read.
     pub fn read(text: &str) -> Result<Self, (Fault, Option<Id>)> {
-        let value: Value = serde_json::from_str(text)
+        // Some programs begin what they write with the mark of its encoding, which a reader may pass over (RFC 8259, 8.1).
+        let value: Value = serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text))
             .map_err(|problem| (Fault::new(Fault::PARSE, format!("this is no JSON: {problem}")), None))?;
         Self::of(value)
     }
@@ -167,6 +168,7 @@ mod tests {
             Ok(request(Some(Id::Text("x".into())), json!({})))
         );
         assert_eq!(read(r#"{"jsonrpc":"2.0","method":"m"}"#), Ok(request(None, json!({}))));
+        assert_eq!(read("\u{feff}{\"jsonrpc\":\"2.0\",\"method\":\"m\"}"), Ok(request(None, json!({}))));
         let told = Message::Answer { id: Id::Number(1), outcome: Ok(json!(5)) };
         assert_eq!(read(r#"{"jsonrpc":"2.0","id":1,"result":5}"#), Ok(told));
         let fault = Fault { code: -1, message: "no".into(), data: None };

@@ -188,9 +188,13 @@ impl<'a> Watch<'a> {
         if !self.is_on() {
             return Ok(());
         }
-        let target = self.route.target.as_str();
-        let may_answer =
-            |s: &Snapshot| s.dialogs.is_empty() && s.page(target).is_some_and(|page| page.state == PageState::Ready);
+        let (target, session) = (self.route.target.as_str(), &*self.route.session);
+        // One that is on its way already answers no probe, and takes another way at once.
+        let may_answer = |s: &Snapshot| {
+            s.dialogs.is_empty()
+                && s.page(target).is_some_and(|page| page.state == PageState::Ready)
+                && !s.is_navigating(session)
+        };
         self.probe(Arc::clone(&self.route.session));
         while !self.probes.is_empty() && !deadline.passed() && may_answer(&supervisor.snapshot()) {
             let first = self.probes.remove(0);

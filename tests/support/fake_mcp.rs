@@ -92,8 +92,12 @@ impl Fake {
         for name in self.behaviour.iter().filter_map(|word| word.strip_prefix("tool:")) {
             self.tools.insert(name.to_owned(), json!({ "type": "object", "properties": {} }));
         }
+        let many = if self.is("many") { 1000 } else { 0 };
+        for number in 0..many {
+            self.tools.insert(format!("a{number:04}"), json!({ "type": "object", "properties": {} }));
+        }
         for name in
-            ["say", "crash", "hang", "stop-reading", "nonsense", "giant", "huge", "grow", "shrink", "ask", "env"]
+            ["say", "crash", "hang", "stop-reading", "nonsense", "odd", "giant", "huge", "grow", "shrink", "ask", "env"]
         {
             self.tools
                 .insert(name.to_owned(), json!({ "type": "object", "properties": { "text": { "type": "string" } } }));
@@ -155,6 +159,9 @@ impl Fake {
         let named =
             |(name, schema): (&String, &Value)| json!({ "name": name, "description": "x", "inputSchema": schema });
         let all: Vec<Value> = self.tools.iter().map(named).collect();
+        if self.is("odd-list") {
+            return self.result(id, json!(5));
+        }
         if !self.is("pages") {
             return self.result(id, json!({ "tools": all }));
         }
@@ -181,6 +188,7 @@ impl Fake {
                 self.say(&json!(987_654), "an answer to nothing");
                 self.say(id, "still sane");
             }
+            "odd" => self.result(id, serde_json::from_str(&text).unwrap()),
             "giant" => {
                 self.write(&vec![b'x'; 17 * 1024 * 1024]);
                 self.say(id, "after a giant line");

@@ -37,8 +37,13 @@ impl Tooled {
 
     /// Calls a tool: what it is told as.
     pub(crate) fn call(&self, name: &str, arguments: Value) -> Value {
+        self.call_by(name, arguments, Deadline::after_secs(30))
+    }
+
+    /// The same with another deadline.
+    pub(crate) fn call_by(&self, name: &str, arguments: Value, deadline: Deadline) -> Value {
         let cancel = Cancel::new();
-        let call = Call { deadline: Deadline::after_secs(30), cancel: &cancel, progress: &|_| {} };
+        let call = Call { deadline, cancel: &cancel, progress: &|_| {} };
         let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
         match self.registry.call(name, &call, arguments) {
             Ok(outcome) => outcome.to_value(),

@@ -159,20 +159,23 @@ fn initialize(link: &Link, deadline: Deadline) -> Result<Era, Problem> {
     told.map(|()| Era::Legacy).map_err(|failed| Problem::of(failed, INITIALIZE))
 }
 
-/// All tools of a server, page by page, as it describes them.
-pub(super) fn list(link: &Link, deadline: Deadline) -> Result<Vec<Value>, Problem> {
+/// The tools of a server that are wanted, by its names for them, page by page, as it describes them.
+pub(super) fn list(link: &Link, wanted: impl Fn(&str) -> bool, deadline: Deadline) -> Result<Vec<Value>, Problem> {
     let (mut tools, mut cursor) = (Vec::new(), None::<String>);
     for _ in 0..PAGES {
         let params = cursor.map(|cursor| ("cursor".to_owned(), json!(cursor)));
-        let mut page = match link.ask(LIST, params.into_iter().collect(), deadline) {
+        let page = match link.ask(LIST, params.into_iter().collect(), deadline) {
             Ok(page) => page,
             // A server without tools.
             Err(Failed::Fault(fault)) if fault.code == Fault::NO_METHOD && tools.is_empty() => return Ok(tools),
             Err(failed) => return Err(Problem::of(failed, LIST)),
         };
-        let Value::Array(more) = page["tools"].take() else { return Err(Problem::Answer(LIST)) };
-        tools.extend(more);
-        cursor = page["nextCursor"].as_str().filter(|cursor| !cursor.is_empty()).map(ToOwned::to_owned);
+        // A server may answer anything: what is no object has no fields to be taken.
+        let Value::Object(mut page) = page else { return Err(Problem::Answer(LIST)) };
+        let Some(Value::Array(more)) = page.remove("tools") else { return Err(Problem::Answer(LIST)) };
+        tools.extend(more.into_iter().filter(|tool| tool["name"].as_str().is_none_or(&wanted)));
+        cursor =
+            page.get("nextCursor").and_then(Value::as_str).filter(|cursor| !cursor.is_empty()).map(ToOwned::to_owned);
         if cursor.is_none() || tools.len() >= TOOLS {
             break;
         }

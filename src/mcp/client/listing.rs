@@ -75,7 +75,7 @@ pub(super) fn listed(server: &str, tools: &[Value], settings: &McpTools, registr
 }
 
 /// Whether the settings let a tool in: what is included counts more than what is excluded.
-fn is_let_in(own: &str, settings: &McpTools) -> bool {
+pub(super) fn is_let_in(own: &str, settings: &McpTools) -> bool {
     let names = |list: &[String]| list.iter().any(|name| name == own);
     if settings.include.is_empty() { !names(&settings.exclude) } else { names(&settings.include) }
 }

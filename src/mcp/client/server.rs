@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::handshake::{self, Era, Problem};
 use super::link::{Duty, Failed, Link};
-use super::listing::{Listed, listed};
+use super::listing::{Listed, is_let_in, listed};
 use super::process::Running;
 use super::stderr::Tail;
 use super::{Limits, results};
@@ -316,7 +316,8 @@ impl Server {
 
     /// Registers the tools that it has at the moment, and no others.
     fn list(&self, link: &Link, deadline: Deadline) -> Result<(), Problem> {
-        let told = handshake::list(link, deadline)?;
+        // Those that are not let in count for no bound: a server may have thousands.
+        let told = handshake::list(link, |own| is_let_in(own, &self.settings.tools), deadline)?;
         let Some(registry) = self.registry() else { return Ok(()) };
         for _ in 0..TRIES {
             let tools = listed(&self.name, &told, &self.settings.tools, &registry);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::message::notification;
 use super::super::{Fault, Id, Request};
-use super::subscription::{CHANGED, Subscription};
+use super::subscription::{Subscription, list_changed};
 use crate::sync::Cancel;
 
 /// Everything that is open on a connection. The lock is held for map operations only.
@@ -160,7 +160,7 @@ impl Calls {
     /// What is to be sent when the tools have changed.
     pub(super) fn changed(&self) -> Vec<Value> {
         let open = self.open.lock();
-        let plain = open.initialized.then(|| json!({ "jsonrpc": "2.0", "method": CHANGED }));
+        let plain = open.initialized.then(list_changed);
         let each = open.listening.iter().filter(|one| one.wants_tools()).map(Subscription::changed);
         plain.into_iter().chain(each).collect()
     }

@@ -28,7 +28,7 @@ use serde_json::Value;
 pub use answer::{answer, is_modern};
 pub use offer::Offer;
 pub use stdio::{Limits, serve};
-pub use subscription::Subscription;
+pub use subscription::{Subscription, list_changed};
 
 use super::{Fault, Request};
 use crate::sync::Cancel;

@@ -9,7 +9,13 @@ use super::super::{Fault, Id, Request};
 const WHICH: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// Told of a change, in either era.
-pub(super) const CHANGED: &str = "notifications/tools/list_changed";
+const CHANGED: &str = "notifications/tools/list_changed";
+
+/// That the tools have changed, for a client of the era of `initialize`.
+#[must_use]
+pub fn list_changed() -> Value {
+    json!({ "jsonrpc": "2.0", "method": CHANGED })
+}
 
 /// One who listens.
 #[derive(Debug, Clone, PartialEq)]

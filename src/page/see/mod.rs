@@ -22,6 +22,7 @@ mod tree;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
@@ -216,10 +217,23 @@ impl Tab {
         if self.supervisor.snapshot().dialogs_of(self.target.as_str()).next().is_some() {
             return Ok(self.blocked(options.format));
         }
+        let began = Instant::now();
         match self.look(options, deadline) {
             Err(error) if error.is_blocked_by_dialog() => Ok(self.blocked(options.format)),
+            // Which of its commands was the last to get no answer says nothing.
+            Err(error) if error.code() == "TIMEOUT" && self.is_on_its_way() => {
+                let page = self.target.to_string();
+                Err(supervisor::Error::Navigating { page, after: began.elapsed() }.into())
+            }
             outcome => outcome,
         }
+    }
+
+    /// Whether the page waits for another document.
+    fn is_on_its_way(&self) -> bool {
+        let now = self.supervisor.snapshot();
+        let top = now.page(self.target.as_str()).and_then(|page| page.top_frame.as_ref());
+        top.and_then(|top| now.frame(top.as_str())).is_some_and(|frame| frame.navigating)
     }
 
     fn look(&self, options: &SnapshotOptions, deadline: Deadline) -> Result<Snapshot, Error> {

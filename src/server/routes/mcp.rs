@@ -15,7 +15,7 @@ use super::super::toolboxes::OfferError;
 use super::super::types::McpQuery;
 use super::{Call, Reply};
 use crate::mcp::server::http::{Headers, METHOD, NAME, Posted, Refused, VERSION, read, status};
-use crate::mcp::server::{Backend as _, Offer, Peer, Subscription, answer};
+use crate::mcp::server::{Backend as _, Offer, Peer, Subscription, answer, list_changed};
 use crate::mcp::{Fault, Id, Request};
 use crate::sync::{Cancel, Deadline, Thread, pause, spawn};
 
@@ -63,8 +63,10 @@ fn answered(call: &Call<'_>, query: &McpQuery, asked: Request, id: Id, is_modern
         };
     }
     let wants_progress = asked.params.get("_meta").is_some_and(|meta| meta.get("progressToken").is_some());
+    // Who listens nowhere else hears of other tools with the answer of the call that brought them.
+    let hears = streams && !is_modern && asked.method == "tools/call";
     if streams && wants_progress && asked.method == "tools/call" {
-        return match Calling::start(offer, asked, id.clone()) {
+        return match Calling::start(offer, asked, id.clone(), hears) {
             Ok(calling) => stream(calling),
             Err(problem) => {
                 let fault = Fault::new(Fault::INTERNAL, format!("the system refuses a thread: {problem}; try again"));
@@ -73,7 +75,11 @@ fn answered(call: &Call<'_>, query: &McpQuery, asked: Request, id: Id, is_modern
         };
     }
     let peer = Peer { notify: &|_| {}, cancel: &call.request.cancel };
+    let before = hears.then(|| offer.names());
     let told = answer(&offer, &asked, &peer).unwrap_or_default();
+    if before.is_some_and(|before| before != offer.names()) {
+        return Answer::bytes(StatusCode::OK, "text/event-stream", events(&[list_changed(), told]));
+    }
     written(Refused { status: status(is_modern, &told), body: told })
 }
 
@@ -117,6 +123,11 @@ fn message(told: &Value) -> Event {
     Event { name: Some("message".to_owned()), id: None, data: told.to_string() }
 }
 
+/// Messages that are all there, as a stream.
+fn events(all: &[Value]) -> Vec<u8> {
+    all.iter().map(|told| format!("event: message\ndata: {told}\n\n")).collect::<String>().into_bytes()
+}
+
 /// A call whose progress is told. It is done on a thread of its own, and cancelled when nobody follows any more.
 struct Calling {
     told: Receiver<Value>,
@@ -127,12 +138,14 @@ struct Calling {
     tick: Deadline,
     /// Whether the tool itself tells of its progress.
     goes_on: bool,
+    /// The last progress that was told of.
+    progress: f64,
     over: bool,
     _thread: Thread,
 }
 
 impl Calling {
-    fn start(offer: Offer, asked: Request, id: Id) -> std::io::Result<Self> {
+    fn start(offer: Offer, asked: Request, id: Id, hears: bool) -> std::io::Result<Self> {
         let (send, told) = bounded(UNSENT);
         let cancel = Cancel::new();
         let token = asked.params.get("_meta").and_then(|meta| meta.get("progressToken")).cloned().unwrap_or_default();
@@ -142,12 +155,27 @@ impl Calling {
             // Whoever follows takes what there is four times a second; nothing is told to nobody.
             let notify = |value| drop(send.send_timeout(value, Duration::from_secs(30)));
             let peer = Peer { notify: &notify, cancel: &known };
+            let before = hears.then(|| offer.names());
             let answered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| answer(&offer, &asked, &peer)));
             let failed = || Fault::new(Fault::INTERNAL, "the call failed; the log says where").to_value(Some(&id));
+            if before.is_some_and(|before| before != offer.names()) {
+                notify(list_changed());
+            }
             let _ = send.send_timeout(answered.unwrap_or(None).unwrap_or_else(failed), Duration::from_secs(30));
         })?;
         let (began, tick) = (Instant::now(), Deadline::after(TICK));
-        Ok(Self { told, cancel, what, token, began, tick, goes_on: false, over: false, _thread: thread })
+        Ok(Self {
+            told,
+            cancel,
+            what,
+            token,
+            began,
+            tick,
+            goes_on: false,
+            progress: -1.0,
+            over: false,
+            _thread: thread,
+        })
     }
 }
 
@@ -159,7 +187,13 @@ impl EventSource for Calling {
         match self.told.recv_deadline(deadline.min(self.tick).instant()) {
             Ok(told) => {
                 self.over = told.get("method").is_none();
-                self.goes_on = true;
+                if let Some(progress) = told.pointer("/params/progress").and_then(Value::as_f64) {
+                    // It has to grow with each notification, those included that were told of here.
+                    if progress <= self.progress {
+                        return Next::Nothing;
+                    }
+                    (self.progress, self.goes_on) = (progress, true);
+                }
                 Next::Event(message(&told))
             }
             Err(RecvTimeoutError::Disconnected) => Next::End,
@@ -167,6 +201,7 @@ impl EventSource for Calling {
             Err(RecvTimeoutError::Timeout) => {
                 self.tick = Deadline::after(TICK);
                 let seconds = self.began.elapsed().as_secs_f64();
+                self.progress = seconds;
                 let text = format!("{} has been at work for {seconds:.0} s", self.what);
                 let params = json!({ "progressToken": self.token, "progress": seconds, "message": text });
                 Next::Event(message(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params })))

@@ -193,7 +193,7 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
         let browser = browser.clone();
         Tool::of(name, description, move |call, acts: I| act(&browser, call, kind, &acts))
     }
-    let evaluate = browser.clone();
+    let (wait, evaluate) = (browser.clone(), browser.clone());
     vec![
         of::<Click>(browser, "browser_click", "click", "Click an element. Tells what changed."),
         of::<Type>(browser, "browser_type", "type", "Type into a field, in the place of what is there."),
@@ -203,7 +203,14 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
         of::<Drag>(browser, "browser_drag", "drag", "Drag one element onto another."),
         of::<Select>(browser, "browser_select", "select", "Choose options of a select."),
         of::<Fill>(browser, "browser_fill", "fill", "Fill several fields of a form at once."),
-        of::<Wait>(browser, "browser_wait", "wait", "Wait until all of this holds."),
+        Tool::of("browser_wait", "Wait until all of this holds.", move |call, wanted: Wait| {
+            let for_what = [&wanted.text, &wanted.text_gone, &wanted.selector, &wanted.url];
+            if wanted.time_ms.is_none() && for_what.iter().all(|what| what.is_none()) {
+                let message = "there is nothing to wait for; give text, text_gone, selector, url or time_ms";
+                return Err(ToolError::new("BAD_REQUEST", message));
+            }
+            act(&wait, call, "wait", &wanted)
+        }),
         Tool::of("browser_evaluate", "Run JavaScript in the page.", move |call, acts: Evaluate| {
             may_evaluate(&evaluate)?;
             act(&evaluate, call, "evaluate", &acts)

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::super::{Call, Outcome, Tool, ToolError};
-use super::Browser;
+use super::{Browser, soon};
 use crate::control::{DialogOutcome, DialogReply};
 
 /// How long an answer waits for a dialog that is not there: not at all, as far as that can be said.
@@ -53,7 +53,7 @@ fn respond(browser: &Browser, call: &Call<'_>, answer: Answer) -> Result<Outcome
         dialog_id: answer.dialog_id,
         timeout: Some(AT_ONCE),
     };
-    match profile.answer_dialog(reply, call.deadline)? {
+    match profile.answer_dialog(reply, soon(call))? {
         DialogOutcome::Answered(closed) => {
             let action = if closed.accepted { "accept" } else { "dismiss" };
             Ok(browser.told(Outcome::default().with("action", action).with("dialog", json!(closed))))

@@ -21,16 +21,20 @@ mod upload;
 mod vision;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Capped, Outcome, Registry, RegistryError, ToolError};
+use super::{Call, Capped, Outcome, Registry, RegistryError, ToolError};
 use crate::control::{self, Control, FileKind, Profile, TabHandle};
 use crate::llm::{self, Client};
 use crate::page;
+use crate::sync::Deadline;
 
 /// The toolset of all of them.
 const BROWSER: &str = "browser";
+/// What a page is waited for where nobody says how long: many callers give up after a minute.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// Characters of a result at most.
 const RESULT: usize = 20_000;
 /// Fields whose text is the page's.
@@ -51,6 +55,11 @@ const OF_PAGES: [&str; 15] = [
     "recent_dialogs",
     "dialog",
 ];
+
+/// When a call that names no time of its own has to be done.
+fn soon(call: &Call<'_>) -> Deadline {
+    call.deadline.within(PATIENCE)
+}
 
 /// The browser that tools work with: a profile of a home.
 #[derive(Debug, Clone)]
@@ -142,7 +151,7 @@ impl Browser {
 impl From<control::Error> for ToolError {
     fn from(error: control::Error) -> Self {
         let details = error.details();
-        named(error.code(), &error, details)
+        named(error.code(), advised(&error), details)
     }
 }
 
@@ -158,8 +167,24 @@ impl From<llm::Error> for ToolError {
     }
 }
 
-fn named(code: &'static str, error: &dyn std::error::Error, details: Option<Value>) -> ToolError {
-    let told = ToolError::new(code, error.to_string());
+/// What happened and what to do, with tools rather than with commands and routes, which a model does not have.
+fn advised(error: &control::Error) -> String {
+    use control::Error;
+    match error {
+        Error::NotRunning { .. } => "the browser is not running; browser_navigate starts it".to_owned(),
+        Error::NoTabOpen => "no tab is open; browser_navigate opens one".to_owned(),
+        Error::TabGone { tab } => {
+            format!("tab {tab} that was used last is gone; name another one as target, browser_tabs lists them")
+        }
+        Error::NoTab { .. } => {
+            error.to_string().replace("`cdpilot browser tabs` or GET /tabs lists them", "browser_tabs lists them")
+        }
+        other => other.to_string(),
+    }
+}
+
+fn named(code: &'static str, message: String, details: Option<Value>) -> ToolError {
+    let told = ToolError::new(code, message);
     match details {
         Some(Value::Object(details)) => details.into_iter().fold(told, |told, (name, value)| told.with(&name, value)),
         _ => told,

@@ -1,17 +1,21 @@
 //! Seeing: snapshots, pictures, console, images of the page.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::{Call, Capped, Image, Outcome, Tool, ToolError};
-use super::Browser;
+use super::{Browser, soon};
 use crate::page::{Act, PictureType, ScreenshotOptions, Snapshot, SnapshotOptions};
 
 /// Characters of a snapshot at most.
 const SNAPSHOT: usize = 15_000;
 /// And of one that comes along with something else.
 const SHORT: usize = 6_000;
+/// What that may take.
+const ALONG: Duration = Duration::from_secs(10);
 /// Messages of the console at most, the newest ones.
 const MESSAGES: usize = 100;
 /// Pictures of the page, without those in its own text.
@@ -85,7 +89,7 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
                     diff: wanted.diff,
                     ..SnapshotOptions::default()
                 };
-                let seen = look.tab(wanted.target.as_deref())?.tab.snapshot(&options, call.deadline)?;
+                let seen = look.tab(wanted.target.as_deref())?.tab.snapshot(&options, soon(call))?;
                 let outcome = told(&seen, wanted.offset);
                 Ok(look.told(if is_plain { hinted(outcome, &seen) } else { outcome }))
             },
@@ -110,7 +114,7 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
 /// A snapshot to go along with something else.
 pub(super) fn short(browser: &Browser, target: Option<&str>, call: &Call<'_>) -> Result<Outcome, ToolError> {
     let options = SnapshotOptions { interactive: true, fold: true, max_chars: 0, ..SnapshotOptions::default() };
-    let seen = browser.tab(target)?.tab.snapshot(&options, call.deadline)?;
+    let seen = browser.tab(target)?.tab.snapshot(&options, call.deadline.within(ALONG))?;
     let text = Capped::of(seen.snapshot.as_deref().unwrap_or_default(), SHORT).noted("take a snapshot");
     let outcome = Outcome::default().with("snapshot", text).with("element_count", seen.refs.len());
     Ok(hinted(outcome, &seen))
@@ -152,7 +156,7 @@ fn picture(browser: &Browser, call: &Call<'_>, wanted: Shoot) -> Result<Outcome,
         ..ScreenshotOptions::for_model()
     };
     let tab = browser.tab(wanted.target.as_deref())?.tab;
-    let picture = match tab.screenshot(&options, call.deadline) {
+    let picture = match tab.screenshot(&options, soon(call)) {
         Ok(picture) => picture,
         // The page cannot be drawn now. How it looked last may do.
         Err(error) if error.is_blocked_by_dialog() => {

@@ -5,8 +5,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::super::{Call, Outcome, Tool, ToolError};
-use super::{Browser, see};
+use super::{Browser, see, soon};
 use crate::control::{Navigate, NewTab, Travel, WaitUntil};
+
+/// Told with a page that is not complete when its time is up.
+const LOADING: &str = "the page is still loading; use what it shows, or browser_wait for what is missing";
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -83,14 +86,14 @@ fn navigate(browser: &Browser, call: &Call<'_>, to: Go) -> Result<Outcome, ToolE
     };
     let is_new = way.is_none() && target.is_none() && profile.tabs().is_empty();
     let outcome = if is_new {
-        let tab = profile.open_tab(NewTab { url, ..NewTab::default() }, call.deadline)?;
-        Outcome::default().with("url", tab.url).with("title", tab.title)
+        let (tab, is_loading) = profile.open(NewTab { url, ..NewTab::default() }, call.deadline)?;
+        loading(Outcome::default().with("url", tab.url).with("title", tab.title), is_loading)
     } else {
         let gone = match way {
-            Some(way) => profile.travel(target.as_deref(), way, call.deadline)?,
+            Some(way) => profile.travel(target.as_deref(), way, soon(call))?,
             None => {
                 let navigate = Navigate { url, target: to.target, wait_until: WaitUntil::Load };
-                profile.navigate(navigate, call.deadline)?
+                profile.visit(navigate, soon(call))?
             }
         };
         let mut outcome = Outcome::default().with("url", gone.url).with("title", gone.title);
@@ -106,7 +109,7 @@ fn navigate(browser: &Browser, call: &Call<'_>, to: Go) -> Result<Outcome, ToolE
         if gone.blocked_by_dialog {
             return Ok(browser.told(outcome.with("blockedByDialog", true)));
         }
-        outcome
+        loading(outcome, gone.loading)
     };
     // What is to be seen there saves the model a call. Without it the navigation has succeeded all the same.
     match see::short(browser, target.as_deref(), call) {
@@ -118,6 +121,11 @@ fn navigate(browser: &Browser, call: &Call<'_>, to: Go) -> Result<Outcome, ToolE
     }
 }
 
+/// Says that a page goes on loading, if it does.
+fn loading(outcome: Outcome, is_loading: bool) -> Outcome {
+    if is_loading { outcome.with("loading", true).with("note", LOADING) } else { outcome }
+}
+
 fn manage(browser: &Browser, call: &Call<'_>, doing: Tabs) -> Result<Outcome, ToolError> {
     let profile = browser.profile()?;
     let needed = |given: Option<String>, what: &str| {
@@ -127,11 +135,13 @@ fn manage(browser: &Browser, call: &Call<'_>, doing: Tabs) -> Result<Outcome, To
         Doing::List => return Ok(browser.told(Outcome::default().with("tabs", json!(profile.tabs())))),
         Doing::Open => {
             let url = needed(doing.url, "url")?;
-            profile.open_tab(NewTab { url, label: doing.label, background: false }, call.deadline)?
+            let new = NewTab { url, label: doing.label, background: false };
+            let (tab, is_loading) = profile.open(new, call.deadline)?;
+            return Ok(browser.told(loading(Outcome::default().with("tab", json!(tab)), is_loading)));
         }
-        Doing::Focus => profile.focus(&needed(doing.target, "target")?, call.deadline)?,
+        Doing::Focus => profile.focus(&needed(doing.target, "target")?, soon(call))?,
         Doing::Label => profile.label(&needed(doing.target, "target")?, &needed(doing.label, "label")?)?,
-        Doing::Close => profile.close_tab(&needed(doing.target, "target")?, call.deadline)?,
+        Doing::Close => profile.close_tab(&needed(doing.target, "target")?, soon(call))?,
     };
     let key = if doing.action == Doing::Close { "closed" } else { "tab" };
     Ok(browser.told(Outcome::default().with(key, json!(one))))

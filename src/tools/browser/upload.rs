@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::{Call, Outcome, Tool, ToolError};
-use super::Browser;
+use super::{Browser, soon};
 use crate::page::Upload;
 use crate::sync::Deadline;
 
@@ -34,7 +34,7 @@ fn upload(browser: &Browser, call: &Call<'_>, files: Files) -> Result<Outcome, T
     let tab = browser.tab(files.target.as_deref())?.tab;
     // Files that wait do so after this call has been answered.
     let until = match &files.r#ref {
-        Some(_) => call.deadline,
+        Some(_) => soon(call),
         None => Deadline::after(crate::supervisor::Supervisor::CHOOSER_LIMIT),
     };
     let armed = matches!(tab.arm_chooser(&paths, files.r#ref.as_deref(), until)?, Upload::Armed(_));

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::super::{Call, Outcome, Tool, ToolError};
-use super::Browser;
+use super::{Browser, soon};
 use crate::control::FileKind;
 use crate::llm::{Ask, Client, Message, Role};
 use crate::page::{PictureType, ScreenshotOptions};
@@ -43,7 +43,7 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
 fn ask(browser: &Browser, call: &Call<'_>, question: &Question) -> Result<Outcome, ToolError> {
     let eyes: &Client = browser.eyes.as_ref().ok_or_else(|| ToolError::from(crate::llm::Error::None))?;
     let options = ScreenshotOptions { labels: question.annotate, ..ScreenshotOptions::for_model() };
-    let picture = browser.tab(question.target.as_deref())?.tab.screenshot(&options, call.deadline)?;
+    let picture = browser.tab(question.target.as_deref())?.tab.screenshot(&options, soon(call))?;
     let path = browser.control.files().save(FileKind::Media, picture.kind.ending(), &picture.bytes)?;
     let media_type = if picture.kind == PictureType::Png { "image/png" } else { "image/jpeg" };
     let messages = vec![
