@@ -151,6 +151,7 @@ fn a_page_that_waits_for_its_server_goes_elsewhere_at_once() {
     assert_eq!(late.code(), "TIMEOUT", "{late}");
     let went = task.navigate(&FrameRef::Top, &task.site.url("a", "/other"), Deadline::after_secs(10));
     assert!(!went.expect("the silent server holds the page").rescued);
+    task.loaded(&FrameRef::Top);
     assert_eq!(task.eval("document.body.textContent"), "other");
     // The same where the page has set out by itself, and where it is loaded again.
     task.run("location.href = '/silent'");
