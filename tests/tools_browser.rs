@@ -1,6 +1,7 @@
 //! The browser's tools, as a model calls them.
 
 use cdpilot::llm::{Ask, Client, Message, Role, ToolSpec};
+use cdpilot::supervisor::NetworkRequest;
 use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
@@ -331,4 +332,46 @@ fn a_scripted_model_gets_through_a_task() {
     }
     let text = told["snapshot"].as_str().unwrap();
     assert!(text.contains("bought") && text.contains("Pressed"), "{text}");
+}
+
+/// A page that says something on its way elsewhere: once the server has answered, Chromium takes no answer to the dialog
+/// any more, and the next document waits for it.
+#[test]
+fn a_dialog_of_a_page_that_is_leaving_holds_nobody_up() {
+    let Some(tooled) = Tooled::new("") else { return };
+    let site = &tooled.home.site;
+    site.page(
+        "/",
+        "<title>form</title><button onclick=\"location.href = '/saved'; alert('Saved')\">Save</button>
+         <button onclick='alert(1); alert(2); alert(3)'>Three</button>
+         <button onclick='setInterval(() => alert(4), 20)'>Nag</button>",
+    );
+    site.page("/saved", "<title>saved</title><p>done");
+    let start = || tooled.done("browser_navigate", json!({ "url": site.url("a", "/") }));
+    let title = || tooled.done("browser_evaluate", json!({ "script": "document.title" }))["result"].clone();
+
+    let clicked = tooled.done("browser_click", json!({ "ref": ref_in(&start(), "Save") }));
+    assert_eq!(clicked["pending_dialogs"][0]["message"], "Saved", "{clicked}");
+    // From here on it is too late for an answer.
+    let running = tooled.home.main().running().unwrap();
+    let page = running.supervisor().snapshot().pages[0].target_id.clone();
+    let saved = |request: &NetworkRequest| request.url.ends_with("/saved") && request.status == Some(200);
+    let deadline = soon();
+    while !running.supervisor().network_requests(&page).iter().any(|request| saved(request)) {
+        assert!(!deadline.passed(), "the server has not answered");
+        std::thread::yield_now();
+    }
+    drop(running);
+    let told = tooled.done("browser_dialog", json!({ "action": "accept" }));
+    assert_eq!(told["dialog"]["closed_by"], "agent", "{told}");
+    tooled.done("browser_wait", json!({ "url": "*/saved" }));
+    assert_eq!(title(), "saved");
+
+    for button in ["Save", "Three", "Nag"] {
+        let clicked = tooled.done("browser_click", json!({ "ref": ref_in(&start(), button) }));
+        assert!(clicked["pending_dialogs"].is_array(), "{button}: {clicked}");
+        let gone = tooled.done("browser_navigate", json!({ "url": site.url("a", "/saved") }));
+        assert_eq!((&gone["title"], gone.get("blockedByDialog")), (&json!("saved"), None), "{button}: {gone}");
+        assert_eq!(title(), "saved", "{button}");
+    }
 }
