@@ -40,6 +40,8 @@ fn a_task_with_a_dialog_and_nested_frames() {
     assert_eq!((&tabs["pending_dialogs"][0]["type"], tabs["tabs"].as_array().unwrap().len()), (&json!("confirm"), 1));
     let refused = tooled.call("browser_press", json!({ "key": "Tab" }));
     assert_eq!((&refused["success"], &refused["code"]), (&json!(false), &json!("BLOCKED_BY_DIALOG")));
+    assert_eq!(refused["pending_dialogs"][0]["message"], "Buy it, Ada?");
+    assert!(refused["untrusted"].as_str().unwrap().contains("pending_dialogs"), "{refused}");
     let answered = tooled.done("browser_dialog", json!({ "action": "accept" }));
     assert_eq!((&answered["action"], &answered["dialog"]["accepted"]), (&json!("accept"), &json!(true)));
     assert_eq!(tooled.call("browser_dialog", json!({ "action": "accept" }))["code"], "NO_DIALOG");

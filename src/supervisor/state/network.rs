@@ -100,7 +100,8 @@ impl Network {
     /// address is kept whole.
     pub(super) fn way_of(&self, frame: &FrameId) -> Option<String> {
         let newest = self.order.values().rev().filter_map(|(id, _)| self.open.get(id));
-        let open = newest.into_iter().find(|open| open.is_navigation() && open.told.frame_id.as_ref() == Some(frame))?;
+        let open =
+            newest.into_iter().find(|open| open.is_navigation() && open.told.frame_id.as_ref() == Some(frame))?;
         let again = &*open.told.method == "GET" && open.told.url.len() < URL && open.told.url.starts_with("http");
         again.then(|| open.told.url.to_string())
     }
