@@ -274,6 +274,14 @@ fn what_is_turned_off_takes_nothing_from_others() {
     assert_eq!(on(&["cdpilot-cli"], &["todo"]), set(&["browser_click", "web_extract", "web_search"]));
     assert_eq!(on(&["all"], &["cdpilot-cli", "cdpilot-acp"]).len(), 4, "a bundle that is off takes nothing with it");
     assert_eq!(on(&["browser", "cdpilot-cli"], &["cdpilot-cli"]), set(&["browser_click", "web_search"]));
+    // A slip of the pen leaves on what should be off.
+    let wrong = |off: &[&str]| {
+        let enabled = Enabled { toolsets: Vec::new(), off: set(off) };
+        enabled.wrong_off(&toolsets).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(wrong(&["browser", "browser_click", "cdpilot-mcp", "memory", "terminal"]), Vec::<String>::new());
+    let told = wrong(&["terminl"]);
+    assert!(told.len() == 1 && told[0].contains("did you mean \"terminal\"?"), "{told:?}");
 }
 
 #[test]
