@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::support::chrome::soon;
 use crate::support::controlled::Homely;
 use crate::support::fake_model::{FakeModel, Say};
+use crate::support::site::Answer;
 use crate::support::tooled::{Tooled, ref_in};
 
 const ASKING: &str = "<title>Shop</title><h1>Shop</h1><label>Name <input id=n></label>
@@ -254,13 +255,36 @@ fn what_is_wrong_is_told_in_one_shape() {
         assert_eq!((&told["success"], told["error"].is_string()), (&json!(false), true), "{told}");
         told["code"].as_str().unwrap().to_owned()
     };
+    // What models are advised to do is what they can do.
+    let advised = |name: &str, arguments: Value, tool: &str| {
+        let told = tooled.call(name, arguments);
+        let error = told["error"].as_str().unwrap();
+        let foreign = ["POST /", "GET /", "cdpilot browser"].iter().any(|other| error.contains(other));
+        assert!(error.contains(tool) && !foreign, "{name}: {told}");
+    };
+    advised("browser_click", json!({ "ref": "e1" }), "browser_navigate");
     assert_eq!(code("browser_click", json!({ "ref": "e1" })), "BROWSER_NOT_RUNNING");
     assert_eq!(code("browser_click", json!({})), "BAD_REQUEST");
     assert_eq!(code("browser_click", json!({ "ref": "e1", "colour": "red" })), "BAD_REQUEST");
     assert_eq!(code("browser_navigate", json!({ "url": "http://169.254.169.254/" })), "NAVIGATION_BLOCKED");
+    for (url, right) in
+        [("localhost:3000/a", false), ("shop.test:8080", false), ("shop.test", false), ("mailto:a@b.c", true)]
+    {
+        let told = tooled.call("browser_navigate", json!({ "url": url }));
+        let advised = told["error"].as_str().unwrap().contains("it has no scheme");
+        assert_eq!((advised, told["code"] == "BAD_REQUEST"), (!right, !right), "{url}: {told}");
+    }
     tooled.done("browser_tabs", json!({ "action": "open", "url": "about:blank" }));
+    let file = Answer::bytes("application/octet-stream", vec![1; 9]).header("Content-Disposition", "attachment");
+    tooled.home.site.put("/file", file);
+    let told = tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", "/file") }));
+    assert!(told["navigated"] == false && told["note"].as_str().unwrap().contains("download"), "{told}");
     assert_eq!(code("browser_click", json!({ "ref": "e1" })), "STALE_REF");
     assert_eq!(code("browser_tabs", json!({ "action": "focus", "target": "t9" })), "TAB_NOT_FOUND");
+    advised("browser_tabs", json!({ "action": "focus", "target": "t9" }), "browser_tabs");
+    for (method, tool) in [("Browser.close", "browser_tabs"), ("Input.setInterceptDrags", "browser_drag")] {
+        advised("browser_cdp", json!({ "method": method }), tool);
+    }
     assert_eq!(code("browser_tabs", json!({ "action": "open" })), "BAD_REQUEST");
     assert_eq!(code("browser_upload", json!({ "paths": [] })), "BAD_REQUEST");
 }

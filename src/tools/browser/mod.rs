@@ -33,6 +33,17 @@ use crate::page;
 const BROWSER: &str = "browser";
 /// Characters of a result at most.
 const RESULT: usize = 20_000;
+/// What errors advise people and programs, and what models can do instead.
+const ADVICE: [(&str, &str); 8] = [
+    ("start it with `cdpilot browser start` or POST /start", "browser_navigate starts it"),
+    ("`cdpilot browser tabs` or GET /tabs lists them", "browser_tabs lists them"),
+    ("open one with `cdpilot browser open URL` or POST /tabs/open", "browser_navigate opens one"),
+    ("stop the browser with POST /stop", "browser_tabs closes tabs, and the browser is not yours to end"),
+    ("caught already, see POST /wait/download", "caught already, and told by whatever caused them"),
+    ("made with POST /act", "made with browser_drag"),
+    ("see POST /hooks/file-chooser", "see browser_upload"),
+    ("with targetId, or the frame with frameId", "with target_id, or the frame with frame_id"),
+];
 /// Fields whose text is the page's.
 const OF_PAGES: [&str; 15] = [
     "title",
@@ -156,7 +167,9 @@ impl Browser {
 impl From<control::Error> for ToolError {
     fn from(error: control::Error) -> Self {
         let details = error.details();
-        named(error.code(), &error, details)
+        let told = named(error.code(), &error, details);
+        let message = ADVICE.iter().fold(told.message, |message, (from, to)| message.replace(from, to));
+        Self { message, ..told }
     }
 }
 

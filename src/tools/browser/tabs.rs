@@ -8,6 +8,9 @@ use super::super::{Call, Outcome, Tool, ToolError};
 use super::{Browser, see};
 use crate::control::{Navigate, NewTab, Travel, WaitUntil};
 
+/// What is told when no page came.
+const DOWNLOAD: &str = "the address gave a download, which lies in downloads/ of cdpilot's home when it is finished; the page is the one before";
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Go {
@@ -102,6 +105,9 @@ fn navigate(browser: &Browser, call: &Call<'_>, to: Go) -> Result<Outcome, ToolE
         }
         if gone.rescued {
             outcome = outcome.with("rescued", true);
+        }
+        if gone.navigated == Some(false) && !gone.blocked_by_dialog {
+            outcome = outcome.with("note", DOWNLOAD);
         }
         if gone.blocked_by_dialog {
             return Ok(browser.told(outcome.with("blockedByDialog", true)));
