@@ -191,6 +191,10 @@ fn what_is_wrong_changes_nothing() {
         assert!(ran.code == Some(code) && ran.stderr.contains(named), "{line} {ran:?}");
         assert_eq!(at.text(), COMMENTED, "{line}");
     }
+    // What is to be off and is not is told.
+    fs::write(&at.config, "tools: {disabled: [terminl]}\n").unwrap();
+    let ran = at.run("tools list");
+    assert!(ran.code == Some(0) && ran.stderr.contains("did you mean \"terminal\"?"), "{ran:?}");
     // Text that cannot be changed without harm, and text that is wrong, stay as they are.
     for (text, named) in
         [("x: &a [todo]\n", "unknown key"), ("browser: {disabled: &a [x]}\n", "unknown key"), ("toolsets: [", "YAML")]

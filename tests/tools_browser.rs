@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use cdpilot::llm::{Ask, Client, Message, Role, ToolSpec};
+use cdpilot::supervisor::NetworkRequest;
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
@@ -43,6 +44,8 @@ fn a_task_with_a_dialog_and_nested_frames() {
     assert_eq!((&tabs["pending_dialogs"][0]["type"], tabs["tabs"].as_array().unwrap().len()), (&json!("confirm"), 1));
     let refused = tooled.call("browser_press", json!({ "key": "Tab" }));
     assert_eq!((&refused["success"], &refused["code"]), (&json!(false), &json!("BLOCKED_BY_DIALOG")));
+    assert_eq!(refused["pending_dialogs"][0]["message"], "Buy it, Ada?");
+    assert!(refused["untrusted"].as_str().unwrap().contains("pending_dialogs"), "{refused}");
     let answered = tooled.done("browser_dialog", json!({ "action": "accept" }));
     assert_eq!((&answered["action"], &answered["dialog"]["accepted"]), (&json!("accept"), &json!(true)));
     assert_eq!(tooled.call("browser_dialog", json!({ "action": "accept" }))["code"], "NO_DIALOG");
@@ -304,17 +307,40 @@ fn what_is_wrong_is_told_in_one_shape() {
     let code = |name: &str, arguments: Value| {
         let told = tooled.call(name, arguments);
         assert_eq!((&told["success"], told["error"].is_string()), (&json!(false), true), "{told}");
-        let not_for_models = ["cdpilot ", "GET /", "POST /", "timeMs"];
+        let not_for_models = ["`cdpilot ", "GET /", "POST /", "timeMs"];
         assert!(!not_for_models.iter().any(|one| told["error"].as_str().unwrap().contains(one)), "{told}");
         told["code"].as_str().unwrap().to_owned()
     };
+    // What models are advised to do is what they can do.
+    let advised = |name: &str, arguments: Value, tool: &str| {
+        let told = tooled.call(name, arguments);
+        let error = told["error"].as_str().unwrap();
+        let foreign = ["POST /", "GET /", "cdpilot browser"].iter().any(|other| error.contains(other));
+        assert!(error.contains(tool) && !foreign, "{name}: {told}");
+    };
+    advised("browser_click", json!({ "ref": "e1" }), "browser_navigate");
     assert_eq!(code("browser_click", json!({ "ref": "e1" })), "BROWSER_NOT_RUNNING");
     assert_eq!(code("browser_click", json!({})), "BAD_REQUEST");
     assert_eq!(code("browser_click", json!({ "ref": "e1", "colour": "red" })), "BAD_REQUEST");
     assert_eq!(code("browser_navigate", json!({ "url": "http://169.254.169.254/" })), "NAVIGATION_BLOCKED");
+    for (url, right) in
+        [("localhost:3000/a", false), ("shop.test:8080", false), ("shop.test", false), ("mailto:a@b.c", true)]
+    {
+        let told = tooled.call("browser_navigate", json!({ "url": url }));
+        let advised = told["error"].as_str().unwrap().contains("it has no scheme");
+        assert_eq!((advised, told["code"] == "BAD_REQUEST"), (!right, !right), "{url}: {told}");
+    }
     tooled.done("browser_tabs", json!({ "action": "open", "url": "about:blank" }));
+    let file = Answer::bytes("application/octet-stream", vec![1; 9]).header("Content-Disposition", "attachment");
+    tooled.home.site.put("/file", file);
+    let told = tooled.done("browser_navigate", json!({ "url": tooled.home.site.url("a", "/file") }));
+    assert!(told["navigated"] == false && told["note"].as_str().unwrap().contains("download"), "{told}");
     assert_eq!(code("browser_click", json!({ "ref": "e1" })), "STALE_REF");
     assert_eq!(code("browser_tabs", json!({ "action": "focus", "target": "t9" })), "TAB_NOT_FOUND");
+    advised("browser_tabs", json!({ "action": "focus", "target": "t9" }), "browser_tabs");
+    for (method, tool) in [("Browser.close", "browser_tabs"), ("Input.setInterceptDrags", "browser_drag")] {
+        advised("browser_cdp", json!({ "method": method }), tool);
+    }
     assert_eq!(code("browser_tabs", json!({ "action": "open" })), "BAD_REQUEST");
     assert_eq!(code("browser_upload", json!({ "paths": [] })), "BAD_REQUEST");
     assert_eq!(code("browser_wait", json!({})), "BAD_REQUEST");
@@ -394,4 +420,46 @@ fn a_scripted_model_gets_through_a_task() {
     }
     let text = told["snapshot"].as_str().unwrap();
     assert!(text.contains("bought") && text.contains("Pressed"), "{text}");
+}
+
+/// A page that says something on its way elsewhere: once the server has answered, Chromium takes no answer to the dialog
+/// any more, and the next document waits for it.
+#[test]
+fn a_dialog_of_a_page_that_is_leaving_holds_nobody_up() {
+    let Some(tooled) = Tooled::new("") else { return };
+    let site = &tooled.home.site;
+    site.page(
+        "/",
+        "<title>form</title><button onclick=\"location.href = '/saved'; alert('Saved')\">Save</button>
+         <button onclick='alert(1); alert(2); alert(3)'>Three</button>
+         <button onclick='setInterval(() => alert(4), 20)'>Nag</button>",
+    );
+    site.page("/saved", "<title>saved</title><p>done");
+    let start = || tooled.done("browser_navigate", json!({ "url": site.url("a", "/") }));
+    let title = || tooled.done("browser_evaluate", json!({ "script": "document.title" }))["result"].clone();
+
+    let clicked = tooled.done("browser_click", json!({ "ref": ref_in(&start(), "Save") }));
+    assert_eq!(clicked["pending_dialogs"][0]["message"], "Saved", "{clicked}");
+    // From here on it is too late for an answer.
+    let running = tooled.home.main().running().unwrap();
+    let page = running.supervisor().snapshot().pages[0].target_id.clone();
+    let saved = |request: &NetworkRequest| request.url.ends_with("/saved") && request.status == Some(200);
+    let deadline = soon();
+    while !running.supervisor().network_requests(&page).iter().any(|request| saved(request)) {
+        assert!(!deadline.passed(), "the server has not answered");
+        std::thread::yield_now();
+    }
+    drop(running);
+    let told = tooled.done("browser_dialog", json!({ "action": "accept" }));
+    assert_eq!(told["dialog"]["closed_by"], "agent", "{told}");
+    tooled.done("browser_wait", json!({ "url": "*/saved" }));
+    assert_eq!(title(), "saved");
+
+    for button in ["Save", "Three", "Nag"] {
+        let clicked = tooled.done("browser_click", json!({ "ref": ref_in(&start(), button) }));
+        assert!(clicked["pending_dialogs"].is_array(), "{button}: {clicked}");
+        let gone = tooled.done("browser_navigate", json!({ "url": site.url("a", "/saved") }));
+        assert_eq!((&gone["title"], gone.get("blockedByDialog")), (&json!("saved"), None), "{button}: {gone}");
+        assert_eq!(title(), "saved", "{button}");
+    }
 }

@@ -274,6 +274,14 @@ fn what_is_turned_off_takes_nothing_from_others() {
     assert_eq!(on(&["cdpilot-cli"], &["todo"]), set(&["browser_click", "web_extract", "web_search"]));
     assert_eq!(on(&["all"], &["cdpilot-cli", "cdpilot-acp"]).len(), 4, "a bundle that is off takes nothing with it");
     assert_eq!(on(&["browser", "cdpilot-cli"], &["cdpilot-cli"]), set(&["browser_click", "web_search"]));
+    // A slip of the pen leaves on what should be off.
+    let wrong = |off: &[&str]| {
+        let enabled = Enabled { toolsets: Vec::new(), off: set(off) };
+        enabled.wrong_off(&toolsets).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(wrong(&["browser", "browser_click", "cdpilot-mcp", "memory", "terminal"]), Vec::<String>::new());
+    let told = wrong(&["terminl"]);
+    assert!(told.len() == 1 && told[0].contains("did you mean \"terminal\"?"), "{told:?}");
 }
 
 #[test]
@@ -327,6 +335,92 @@ fn calls_answer_in_one_shape() {
     assert!(wrong.message.contains("count"), "{wrong}");
     registry.register("plug", when(false)).unwrap();
     assert_eq!(take(json!({ "count": 3 })).unwrap_err().code, "TOOL_UNAVAILABLE");
+}
+
+/// What can be meant in one way only is taken so; of anything else the field is named, what it takes, and never what was
+/// given, which may be a password.
+#[test]
+fn arguments_are_taken_as_models_send_them() {
+    #[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    enum Way {
+        Up,
+        Down,
+    }
+    #[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Part {
+        r#ref: String,
+        #[serde(default)]
+        on: bool,
+    }
+    #[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Takes {
+        /// What to type
+        text: String,
+        #[serde(default)]
+        submit: bool,
+        #[serde(default)]
+        parts: Vec<Part>,
+        #[serde(default)]
+        names: Vec<String>,
+        lines: Option<usize>,
+        way: Option<Way>,
+        #[serde(default)]
+        params: Map<String, Value>,
+    }
+    let (registry, _) = toolsets(&[], &[]);
+    registry.register("plug", Tool::of("take", "Takes.", |_, takes: Takes| Outcome::of(&takes))).unwrap();
+    let cancel = Cancel::new();
+    let call = Call { deadline: Deadline::after_secs(5), cancel: &cancel, progress: &|_| {} };
+    let take = |arguments: &Value| registry.call("take", &call, arguments.as_object().unwrap().clone());
+    for (name, given, taken) in [
+        ("text", json!(42), json!("42")),
+        ("submit", json!("True"), json!(true)),
+        ("submit", json!(null), json!(false)),
+        ("lines", json!("7"), json!(7)),
+        ("lines", json!(7.0), json!(7)),
+        ("lines", json!(null), json!(null)),
+        ("way", json!("Down"), json!("down")),
+        ("names", json!("green"), json!(["green"])),
+        ("names", json!([2, "x"]), json!(["2", "x"])),
+        ("names", json!("[\"a\", \"b\"]"), json!(["a", "b"])),
+        ("names", json!(null), json!([])),
+        ("parts", json!({ "ref": 3, "on": "false" }), json!([{ "ref": "3", "on": false }])),
+        ("parts", json!("[{\"ref\": \"e1\"}]"), json!([{ "ref": "e1", "on": false }])),
+        ("params", json!("{\"a\": 1}"), json!({ "a": 1 })),
+    ] {
+        let mut arguments = json!({ "text": "t" });
+        arguments[name] = given.clone();
+        assert_eq!(take(&arguments).unwrap().fields[name], taken, "{name}: {given}");
+    }
+    for (given, told) in [
+        (json!({}), "text is missing; give text (What to type)"),
+        (json!({ "text": null }), "text takes text (What to type), not null"),
+        (json!({ "text": { "a": "hunter2" } }), "text takes text (What to type), not an object"),
+        (json!({ "text": "t", "submit": "hunter2" }), "submit takes true or false, not such a text"),
+        (json!({ "text": "t", "lines": "hunter2" }), "lines takes a whole number, 0 or more, not such a text"),
+        (json!({ "text": "t", "lines": -1 }), "lines takes a whole number, 0 or more"),
+        (json!({ "text": "t", "lines": 1.5 }), "lines takes a whole number, 0 or more, not such a number"),
+        (json!({ "text": "t", "way": "hunter2" }), "way takes up or down, not such a text"),
+        (json!({ "text": "t", "parts": [{ "on": true }] }), "parts[0].ref is missing; give text"),
+        (
+            json!({ "text": "t", "parts": [{ "ref": "e1", "onn": true }] }),
+            "there is no parts[0].onn; did you mean parts[0].on?",
+        ),
+        (
+            json!({ "txt": "hunter2" }),
+            "there is no txt; did you mean text? there are text, and if you like lines, names",
+        ),
+        (json!({ "text": "t", "params": [1] }), "params takes an object, not a list"),
+    ] {
+        let refused = take(&given).unwrap_err();
+        assert_eq!(refused.code, "BAD_REQUEST", "{given}");
+        let message = refused.message.strip_prefix("the arguments cannot be used: ").unwrap();
+        assert!(message.starts_with(told) && !message.contains("hunter2"), "{given}: {message}");
+        assert!(["invalid type", "expected", "usize", "`"].iter().all(|word| !message.contains(word)), "{message}");
+    }
 }
 
 /// Fields may have any name, and what may be left out is not `null` in a schema: strict model endpoints refuse that.

@@ -42,7 +42,8 @@ fn run(shop: &Workshop, command: &str) -> Value {
 fn there_is_none_unless_it_is_turned_on() {
     let off = Workshop::new("");
     assert!(!off.offers("terminal") && !off.offers("process"));
-    assert_eq!(off.refused("terminal", json!({ "command": "echo" })).0, "TOOL_UNAVAILABLE");
+    let (code, error) = off.refused("terminal", json!({ "command": "echo" }));
+    assert!(code == "TOOL_UNAVAILABLE" && error.contains("tools.terminal.enabled"), "{code}: {error}");
     let on = Workshop::new(ON);
     assert!(on.offers("terminal") && on.offers("process"));
 }

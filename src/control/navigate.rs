@@ -129,6 +129,9 @@ impl Profile {
     pub(super) fn address(&self, text: &str) -> Result<String, Error> {
         let text = text.trim();
         let problem = match url::Url::parse(text) {
+            Ok(_) if is_host_and_port(text) => {
+                "it has no scheme, only a host and a port; give https://… or http://…".to_owned()
+            }
             Ok(_) => return Ok(text.to_owned()),
             Err(url::ParseError::RelativeUrlWithoutBase) => "it has no scheme; give https://… or http://…".to_owned(),
             Err(error) => format!("{error}; give https://… or http://…"),
@@ -201,6 +204,14 @@ impl Profile {
         went.status = before.status(running, deadline);
         Ok(went)
     }
+}
+
+/// Whether what stands before the colon is no scheme: `localhost:3000/page`.
+fn is_host_and_port(text: &str) -> bool {
+    let Some((before, rest)) = text.split_once(':') else { return false };
+    let port = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_port = (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit());
+    is_port && (before.contains('.') || before.eq_ignore_ascii_case("localhost"))
 }
 
 /// How things stood before a navigation.

@@ -105,6 +105,9 @@ impl Toolboxes {
             tracing::warn!(%problem, "the toolsets that the settings give to MCP are not right");
         }
         let servers = Servers::attach(&toolbox);
+        for problem in toolbox.enabled(PLATFORM, &[]).wrong_off(toolbox.toolsets()) {
+            tracing::warn!(%problem, "what the settings turn off is not all off");
+        }
         let made = Arc::new(Kept { toolbox, _servers: servers });
         let mut all = self.kept.lock();
         let Some(kept) = all.as_mut() else { return Err(OfferError::Ending) };

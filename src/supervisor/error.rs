@@ -40,6 +40,15 @@ pub enum Error {
         /// The dialog.
         id: String,
     },
+    /// Its page is leaving, and Chromium takes no answer.
+    #[error(
+        "dialog {id} cannot be answered: its page was on its way elsewhere, and that document waits for the dialog; \
+         navigate or close the page, which closes the dialog"
+    )]
+    DialogTooLate {
+        /// The dialog.
+        id: String,
+    },
     /// The start took too long.
     #[error("the supervisor did not attach within {} ms; is a page of the browser stuck?", .after.as_millis())]
     StartTimeout {
@@ -236,7 +245,7 @@ impl Error {
             Self::PageNotFound { .. } | Self::NoPage => "TAB_NOT_FOUND",
             Self::FrameNotFound { .. } | Self::FrameDetached { .. } => "FRAME_NOT_FOUND",
             Self::NoContext { .. } | Self::PageBusy { .. } => "PAGE_BUSY",
-            Self::TooManyArmed { .. } | Self::Wedged { .. } => "CONFLICT",
+            Self::TooManyArmed { .. } | Self::Wedged { .. } | Self::DialogTooLate { .. } => "CONFLICT",
             Self::ChooserReplaced => "CONFLICT",
             Self::NavigationBlocked { .. } => "NAVIGATION_BLOCKED",
             Self::Cancelled => "CANCELLED",

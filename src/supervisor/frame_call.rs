@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::error::Error;
 use super::guard::Watch;
 use super::handle::Supervisor;
+use super::put_away::in_the_way;
 use super::route::{FrameRef, Route};
 use super::snapshot::{ClosedBy, ClosedDialog, Dialog, DialogType, Snapshot};
 use super::state::Request;
@@ -26,6 +27,8 @@ use crate::sync::Deadline;
 const STARTING: Duration = Duration::from_secs(2);
 /// How often a navigation looks for dialogs.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
+/// Dialogs of the old document that are put away while the new one is on its way.
+const MEANWHILE: usize = 20;
 
 impl Supervisor {
     /// Evaluates a script in a frame and waits for its value; promises are awaited.
@@ -146,7 +149,7 @@ impl Supervisor {
     }
 
     /// Navigates a page. Returns when the page shows the new document; loading goes on. An open dialog
-    /// does not stand in the way, Chromium closes it; one that opens meanwhile (`beforeunload`) ends the
+    /// does not stand in the way, it is dismissed; one that opens meanwhile (`beforeunload`) ends the
     /// wait. A script that keeps the old document from leaving is ended.
     ///
     /// # Errors
@@ -185,7 +188,7 @@ impl Supervisor {
         let frame = returned.frame_id.as_str();
         // Another one than before will do: the page may have gone on by itself already.
         let shown = |s: &Snapshot| s.frame(frame).is_none_or(|f| *f.loader == *loader.as_str() || f.loader != before);
-        self.until_shown(&mut watch, began, deadline, |s| shown(s) || number_of(s, &route) > blocked)?;
+        self.until_shown(&route, &mut watch, began, deadline, |s| shown(s) || number_of(s, &route) > blocked)?;
         self.blocked_since(&route, blocked)?;
         Ok(watch.answered(returned))
     }
@@ -211,7 +214,7 @@ impl Supervisor {
             let top = s.page(target).and_then(|page| page.top_frame.as_ref());
             top.and_then(|top| s.frame(top.as_str())).is_some_and(|f| f.loader != before)
         };
-        self.until_shown(&mut watch, began, deadline, |s| shown(s) || number_of(s, &route) > blocked)?;
+        self.until_shown(&route, &mut watch, began, deadline, |s| shown(s) || number_of(s, &route) > blocked)?;
         self.blocked_since(&route, blocked)?;
         Ok(watch.answered(()))
     }
@@ -262,9 +265,13 @@ impl Supervisor {
             return Err(blocked::<C>(&dialog.id));
         }
         self.dismiss_calls(&route.target, deadline)?;
-        // Not interrupted by dialogs, since those that are open end with the document.
+        self.put_dialogs_away(&route.target, deadline)?;
+        let before = self.snapshot();
+        // Not interrupted by dialogs, since those that are open still end with the document.
         let options = CallOptions { session: Some(&route.session), deadline, interruptible: false };
         let mut reply = route.connection.send_with(Cow::Borrowed(C::METHOD), command, options)?;
+        let shown = self.loader(route);
+        let mut put_away = 0;
         loop {
             match reply.poll_raw(deadline.within(watch.patience().min(LOOK))) {
                 Ok(outcome) => {
@@ -279,7 +286,11 @@ impl Supervisor {
             let now = self.snapshot();
             let known = |dialog: &Dialog| before.dialogs.iter().any(|old| old.id == dialog.id);
             if let Some(dialog) = now.dialogs_of(route.target.as_str()).find(|dialog| !known(dialog)) {
-                return Err(blocked::<C>(&dialog.id));
+                put_away += 1;
+                let old = put_away <= MEANWHILE && self.loader(route) == shown;
+                if !old || !self.put_one_away(&route.target, deadline) {
+                    return Err(blocked::<C>(&dialog.id));
+                }
             }
             if deadline.passed() {
                 return Err(watch.too_late(reply, deadline));
@@ -312,11 +323,13 @@ impl Supervisor {
 
     fn until_shown(
         &self,
+        route: &Route,
         watch: &mut Watch<'_>,
         began: Instant,
         deadline: Deadline,
         shown: impl Fn(&Snapshot) -> bool,
     ) -> Result<(), Error> {
+        let mut put_away = 0;
         loop {
             if self.wait_until(deadline.within(watch.patience()), &shown).is_some() {
                 return Ok(());
@@ -330,6 +343,11 @@ impl Supervisor {
             }
             if now.dialogs.is_empty() {
                 watch.look(deadline)?;
+            } else if let Some(dialog) = in_the_way(&now, &route.target) {
+                put_away += 1;
+                if put_away > MEANWHILE || !self.put_one_away(&route.target, deadline) {
+                    return Err(blocked::<Navigate>(&dialog));
+                }
             }
         }
     }

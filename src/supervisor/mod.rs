@@ -18,6 +18,7 @@
 //! | `handle`, `frame_call`, `aimed`, `setting_out`, `travel`, `browser_call`, `dialog_call`, `served` | the public calls |
 //! | `route`, `guard`, `liveness`, `value` | where a call goes, how it waits, what it comes to |
 //! | `standing` | what holds for a page as long as it lives |
+//! | `put_away` | dialogs of a page that is to be sent elsewhere |
 //! | `chooser` | files for choosers |
 //! | `traffic`, `kept` | network requests; the newest entries of each page |
 //! | `registry` | supervisors by task |
@@ -41,6 +42,7 @@ mod log;
 mod navigation;
 mod options;
 mod policy;
+mod put_away;
 mod redact;
 mod redact_json;
 mod redial;

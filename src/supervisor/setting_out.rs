@@ -33,6 +33,7 @@ impl Supervisor {
             return Err(blocked::<Navigate>(&asks.id));
         }
         self.dismiss_calls(&route.target, deadline)?;
+        self.put_dialogs_away(&route.target, deadline)?;
         let options = CallOptions { session: Some(&route.session), deadline, interruptible: false };
         let mut reply = route.connection.send_with(Cow::Borrowed(Navigate::METHOD), &Navigate::new(url), options)?;
         let top = |s: &Snapshot| {

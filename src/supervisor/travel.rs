@@ -31,7 +31,12 @@ impl Supervisor {
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
             return Err(self.not_a_frame_command(NavigateToHistoryEntry::METHOD, frame));
         }
-        let history = self.history(page, deadline)?;
+        let history = match self.history(page, deadline) {
+            // The page is leaving already, and a dialog keeps it.
+            Err(error) if !self.put_one_away(&route.target, deadline) => return Err(error),
+            Err(_) => self.history(page, deadline)?,
+            Ok(history) => history,
+        };
         let wanted = i64::try_from(history.current).ok().and_then(|now| now.checked_add(by));
         let Some(wanted) = wanted.and_then(|index| usize::try_from(index).ok()) else { return Ok(None) };
         let Some(entry) = history.entries.get(wanted) else { return Ok(None) };

@@ -68,7 +68,7 @@ pub(super) fn register(registry: &Registry, ask: Option<Arc<dyn Ask>>) -> Result
             })
         },
     );
-    registry.register(CLARIFY, tool)
+    registry.register(CLARIFY, tool.needing("somebody at a terminal or in a chat to ask"))
 }
 
 fn checked(wanted: Clarify) -> Result<Question, ToolError> {

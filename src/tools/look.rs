@@ -60,7 +60,7 @@ pub(super) fn register(
         move || there,
         move |call, wanted| analyze(&eyes, call, &wanted),
     );
-    registry.register(VISION, tool.reading())
+    registry.register(VISION, tool.reading().needing("a model that sees, in llm.json"))
 }
 
 fn analyze(eyes: &Eyes, call: &Call<'_>, wanted: &Analyze) -> Result<Outcome, ToolError> {

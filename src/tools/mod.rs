@@ -7,6 +7,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `tool` | a tool, one call of it, who calls |
+//! | `arguments` | what a call brings, as models send it |
 //! | `outcome` | what comes of a call |
 //! | `caps` | how much text a model is given at once |
 //! | `registry` | all tools there are, by name, and where some of them come from |
@@ -17,7 +18,6 @@
 //! | `terminal` | commands |
 //! | `todo`, `clarify` | what is to be done; asking the person |
 //! | `web`, `search`, `look` | pages as text, searching the web, looking at pictures |
-
 //!
 //! A program that embeds the library adds tools of its own, under a toolset of their own; they are turned on and off like
 //! any other:
@@ -40,6 +40,7 @@
 //! # Ok::<(), cdpilot::tools::RegistryError>(())
 //! ```
 
+mod arguments;
 pub mod browser;
 mod caps;
 mod clarify;

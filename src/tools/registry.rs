@@ -227,7 +227,10 @@ impl Registry {
             return Err(ToolError::new("UNKNOWN_TOOL", format!("there is no tool called {name:?}; list the tools")));
         };
         if !tool.is_available() {
-            let message = format!("{name} cannot be used at the moment; list the tools again");
+            let message = match tool.needs() {
+                Some(what) => format!("{name} cannot be used at the moment; it needs {what}"),
+                None => format!("{name} cannot be used at the moment; list the tools again"),
+            };
             return Err(ToolError::new("TOOL_UNAVAILABLE", message));
         }
         match tool.call(call, arguments) {

@@ -83,7 +83,7 @@ pub(super) fn register(registry: &Registry, settings: &config::Search) -> Result
             search(&instance, call, &wanted)
         },
     );
-    registry.register(SEARCH, tool.reading())
+    registry.register(SEARCH, tool.reading().needing("tools.search.url in config.yaml"))
 }
 
 fn failed(problem: impl Into<String>) -> ToolError {

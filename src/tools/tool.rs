@@ -7,7 +7,7 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Outcome, ToolError};
+use super::{Outcome, ToolError, arguments};
 use crate::sync::{Cancel, Deadline};
 
 /// How far a call has come, for whoever waits for it.
@@ -57,6 +57,8 @@ pub struct Tool {
     pub schema: Arc<Value>,
     /// Whether it only looks.
     pub read_only: bool,
+    /// What it waits for while it cannot be called.
+    needs: Option<&'static str>,
     handler: Arc<dyn Handler>,
 }
 
@@ -70,7 +72,14 @@ impl Tool {
     /// A tool whose arguments are described by a schema from elsewhere.
     #[must_use]
     pub fn new(name: &str, description: &str, schema: Value, handler: Arc<dyn Handler>) -> Self {
-        Self { name: name.into(), description: description.into(), schema: Arc::new(schema), read_only: false, handler }
+        Self {
+            name: name.into(),
+            description: description.into(),
+            schema: Arc::new(schema),
+            read_only: false,
+            needs: None,
+            handler,
+        }
     }
 
     /// A tool that reads its arguments into a type, which its schema is made from.
@@ -93,14 +102,46 @@ impl Tool {
         I: DeserializeOwned + JsonSchema + 'static,
         F: Fn(&Call<'_>, I) -> Result<Outcome, ToolError> + Send + Sync + 'static,
     {
-        let run = Typed { is_available: Box::new(is_available), run, reads: std::marker::PhantomData::<fn(I)> };
-        Self::new(name, description, schema_of::<I>(), Arc::new(run))
+        let schema = Arc::new(schema_of::<I>());
+        let run = Typed {
+            is_available: Box::new(is_available),
+            schema: Arc::clone(&schema),
+            run,
+            reads: std::marker::PhantomData::<fn(I)>,
+        };
+        Self {
+            name: name.into(),
+            description: description.into(),
+            schema,
+            read_only: false,
+            needs: None,
+            handler: Arc::new(run),
+        }
     }
 
     /// The same, which only looks.
     #[must_use]
     pub fn reading(mut self) -> Self {
         self.read_only = true;
+        self
+    }
+
+    /// The same, which says what it waits for while it cannot be called.
+    #[must_use]
+    pub(super) fn needing(mut self, what: &'static str) -> Self {
+        self.needs = Some(what);
+        self
+    }
+
+    /// What it waits for while it cannot be called, where it is known.
+    pub(super) fn needs(&self) -> Option<&'static str> {
+        self.needs
+    }
+
+    /// The same, whose errors are told with something more.
+    #[must_use]
+    pub(super) fn failing(mut self, tell: impl Fn(ToolError) -> ToolError + Send + Sync + 'static) -> Self {
+        self.handler = Arc::new(Failing { handler: self.handler, tell });
         self
     }
 
@@ -125,8 +166,24 @@ impl Tool {
     }
 }
 
+struct Failing<T> {
+    handler: Arc<dyn Handler>,
+    tell: T,
+}
+
+impl<T: Fn(ToolError) -> ToolError + Send + Sync> Handler for Failing<T> {
+    fn is_available(&self) -> bool {
+        self.handler.is_available()
+    }
+
+    fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
+        self.handler.call(call, arguments).map_err(&self.tell)
+    }
+}
+
 struct Typed<I, F> {
     is_available: Box<dyn Fn() -> bool + Send + Sync>,
+    schema: Arc<Value>,
     run: F,
     reads: std::marker::PhantomData<fn(I)>,
 }
@@ -141,12 +198,7 @@ where
     }
 
     fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
-        let arguments = serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
-            let path = error.path().to_string();
-            let problem = error.into_inner();
-            let at = if path == "." { String::new() } else { format!("{path}: ") };
-            ToolError::new("BAD_REQUEST", format!("the arguments cannot be used: {at}{problem}"))
-        })?;
+        let arguments = arguments::read(&self.schema, arguments)?;
         (self.run)(call, arguments)
     }
 }

@@ -161,7 +161,9 @@ fn kind(config: &Config, name: &str) -> &'static str {
 
 /// What is wrong with the names in the settings.
 fn problems(catalog: &Catalog, config: &Config, platform: &str) -> Vec<String> {
-    let (_, problems) = catalog.enabled(config, platform).names(&catalog.toolsets);
+    let enabled = catalog.enabled(config, platform);
+    let (_, mut problems) = enabled.names(&catalog.toolsets);
+    problems.extend(enabled.wrong_off(&catalog.toolsets));
     let known = |problem: &crate::tools::sets::Problem| match problem {
         // The toolset of a server whose tools have not been asked for.
         crate::tools::sets::Problem::Unknown { name, .. } => catalog.is_toolset(config, name),

@@ -22,6 +22,8 @@ use crate::cdp::protocol::target::TargetId;
 const RECENT: usize = 20;
 /// An answer that brings nothing for so long may be tried again.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+/// What Chromium says of an answer while the page's next document is there and waits for the dialog.
+const LEAVING: &str = "Not attached to an active page";
 /// Armed answers kept at most.
 const ARMED: usize = 64;
 
@@ -376,6 +378,7 @@ impl State {
             }
             cdp::Error::Protocol { code: NOT_SHOWING, .. } => self.record(index, ClosedBy::Remote, false, now),
             cdp::Error::SessionGone { .. } => self.record(index, ClosedBy::Lost, false, now),
+            cdp::Error::Protocol { message, .. } if message.contains(LEAVING) => self.answered_too_late(index, now),
             error => {
                 // It is still open: whoever asked is told, the watchdog stays.
                 self.dialogs.open[index].answering = None;
@@ -384,6 +387,34 @@ impl State {
                     self.requests.responded(request, Err(error.into()));
                 }
             }
+        }
+    }
+
+    /// A page was on its way elsewhere when it showed a dialog, and its server has answered: Chromium takes no answer
+    /// any more, and the next document waits for the dialog. Sent there anew, Chromium closes the dialog itself. Nothing
+    /// is lost by that: whatever the script would do with the answer ends with its document.
+    fn answered_too_late(&mut self, index: usize, now: Now) {
+        let open = &mut self.dialogs.open[index];
+        let (id, target) = (Arc::clone(&open.dialog.id), open.dialog.target_id.clone());
+        if let Some((_, _, accept)) = &mut open.answering {
+            *accept = false;
+        }
+        let Some(page) = self.page_index(&target).map(|i| &self.pages[i]) else { return };
+        let (session, closing, top) = (Arc::clone(&page.session), page.closing, page.top.clone());
+        if closing {
+            let tag = self.expect(Waiting::Blanked { target: target.clone() });
+            self.send(Some(&session), tag, Outgoing::Blank { frame: None });
+            self.requests.blanking(&target, now);
+            return;
+        }
+        if let Some(url) = top.and_then(|top| self.network.way_of(&top)) {
+            self.send(Some(&session), 0, Outgoing::Navigate { url });
+            return;
+        }
+        let answering = self.dialogs.open[index].answering.take();
+        self.dirty.dialogs = true;
+        if let Some((Answering::Request(request), ..)) = answering {
+            self.requests.responded(request, Err(Error::DialogTooLate { id: id.to_string() }));
         }
     }
 

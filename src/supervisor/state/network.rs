@@ -96,6 +96,16 @@ impl Network {
         }
     }
 
+    /// Where a frame is on its way to, when going there anew is the same: it was asked for and not sent to, and the
+    /// address is kept whole.
+    pub(super) fn way_of(&self, frame: &FrameId) -> Option<String> {
+        let newest = self.order.values().rev().filter_map(|(id, _)| self.open.get(id));
+        let open =
+            newest.into_iter().find(|open| open.is_navigation() && open.told.frame_id.as_ref() == Some(frame))?;
+        let again = &*open.told.method == "GET" && open.told.url.len() < URL && open.told.url.starts_with("http");
+        again.then(|| open.told.url.to_string())
+    }
+
     fn ids(&self, which: impl Fn(&Open) -> bool) -> Vec<Arc<str>> {
         self.open.iter().filter(|(_, open)| which(open)).map(|(id, _)| Arc::clone(id)).collect()
     }

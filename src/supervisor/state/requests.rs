@@ -44,6 +44,8 @@ pub(in crate::supervisor) enum Request {
     Close { target: TargetId, reply: Response<()> },
     /// Dismiss the calls of a page that is to be navigated.
     DismissCalls { target: TargetId, reply: Response<()> },
+    /// End the scripts that run on a page.
+    EndScripts { target: TargetId, reply: Response<()> },
     /// For the log: a page's running script was ended.
     Rescued { target: TargetId, method: String, waited: Duration },
     /// Take downloads into a folder, or leave them to Chromium.
@@ -82,6 +84,7 @@ impl Request {
             | Self::Close { .. }
             | Self::Leave { .. } => true,
             Self::DismissCalls { .. }
+            | Self::EndScripts { .. }
             | Self::MayVisit { .. }
             | Self::Rescued { .. }
             | Self::CaughtUp { .. }
@@ -205,8 +208,9 @@ impl Requests {
         }
     }
 
+    /// The page is asked to show a blank document. Asking again does not make closing wait longer.
     pub(super) fn blanking(&mut self, target: &TargetId, now: Now) {
-        for closing in self.closing.iter_mut().filter(|c| c.target == *target) {
+        for closing in self.closing.iter_mut().filter(|c| c.target == *target && c.blank_until.is_none()) {
             closing.blank_until = Some(now.instant + BLANK_LIMIT);
         }
     }
@@ -335,6 +339,10 @@ impl State {
             }
             Request::DismissCalls { target, reply } => {
                 self.dismiss_calls(&target, now);
+                self.requests.told.push(Told::Done(reply, Ok(())));
+            }
+            Request::EndScripts { target, reply } => {
+                self.end_scripts(&target);
                 self.requests.told.push(Told::Done(reply, Ok(())));
             }
             Request::Rescued { target, method, waited } => {
@@ -582,6 +590,7 @@ fn refuse(request: Request, error: Error) {
         | Request::ArmChooser { reply, .. }
         | Request::Downloads { reply, .. }
         | Request::DismissCalls { reply, .. }
+        | Request::EndScripts { reply, .. }
         | Request::Policy { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Respond { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Open { reply, .. } => drop(reply.try_send(Err(error))),

@@ -33,12 +33,15 @@ struct Answer {
 pub(super) fn all(browser: &Browser) -> Vec<Tool> {
     let (there, browser) = (browser.clone(), browser.clone());
     let is_there = move || there.is_reachable();
-    vec![Tool::when(
-        "browser_dialog",
-        "Answer a dialog of the page (alert, confirm, prompt, leaving).",
-        is_there,
-        move |call, answer| respond(&browser, call, answer),
-    )]
+    vec![
+        Tool::when(
+            "browser_dialog",
+            "Answer a dialog of the page (alert, confirm, prompt, leaving).",
+            is_there,
+            move |call, answer| respond(&browser, call, answer),
+        )
+        .needing("a browser that runs; browser_navigate starts one"),
+    ]
 }
 
 fn respond(browser: &Browser, call: &Call<'_>, answer: Answer) -> Result<Outcome, ToolError> {

@@ -31,12 +31,15 @@ struct Command {
 pub(super) fn all(browser: &Browser) -> Vec<Tool> {
     let (there, browser) = (browser.clone(), browser.clone());
     let is_there = move || there.is_reachable() && there.control.config().browser.raw_cdp_enabled;
-    vec![Tool::when(
-        "browser_cdp",
-        "Send a command of the Chrome DevTools Protocol, for what no other tool does.",
-        is_there,
-        move |call, command| send(&browser, call, command),
-    )]
+    vec![
+        Tool::when(
+            "browser_cdp",
+            "Send a command of the Chrome DevTools Protocol, for what no other tool does.",
+            is_there,
+            move |call, command| send(&browser, call, command),
+        )
+        .needing("a browser that runs, which browser_navigate starts, and browser.raw_cdp_enabled"),
+    ]
 }
 
 fn send(browser: &Browser, call: &Call<'_>, command: Command) -> Result<Outcome, ToolError> {

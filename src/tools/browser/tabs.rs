@@ -10,6 +10,8 @@ use crate::control::{Navigate, NewTab, Travel, WaitUntil};
 
 /// Told with a page that is not complete when its time is up.
 const LOADING: &str = "the page is still loading; use what it shows, or browser_wait for what is missing";
+/// What is told when no page came.
+const DOWNLOAD: &str = "the address gave a download, which lies in downloads/ of cdpilot's home when it is finished; the page is the one before";
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -105,6 +107,9 @@ fn navigate(browser: &Browser, call: &Call<'_>, to: Go) -> Result<Outcome, ToolE
         }
         if gone.rescued {
             outcome = outcome.with("rescued", true);
+        }
+        if gone.navigated == Some(false) && !gone.blocked_by_dialog {
+            outcome = outcome.with("note", DOWNLOAD);
         }
         if gone.blocked_by_dialog {
             return Ok(browser.told(outcome.with("blockedByDialog", true)));

@@ -36,7 +36,8 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
             move || there,
             move |call, question| ask(&browser, call, &question),
         )
-        .reading(),
+        .reading()
+        .needing("a model that sees, in llm.json"),
     ]
 }
 

@@ -24,6 +24,12 @@ impl Enabled {
         (resolved.tools, resolved.problems)
     }
 
+    /// Names that are to be off and mean nothing, so that what was meant is on.
+    #[must_use]
+    pub fn wrong_off(&self, toolsets: &Toolsets) -> BTreeSet<Problem> {
+        self.off.iter().filter_map(|name| toolsets.wrong_off(name)).collect()
+    }
+
     /// Brings the tools of toolsets that come from elsewhere, where they are on: starts MCP servers. What fails is told
     /// by toolset, and takes nothing from the others.
     #[must_use]

@@ -257,6 +257,17 @@ impl Toolsets {
         DEFINED.iter().any(|defined| defined.tools.contains(&name)) || self.registry.get(name).is_some()
     }
 
+    /// What is wrong with a name that is to be off. One that nothing is like may be a tool of a server that has not been
+    /// asked for its tools.
+    pub(super) fn wrong_off(&self, name: &str) -> Option<Problem> {
+        if self.set_is_there(name) || self.is_tool(name) {
+            return None;
+        }
+        let unknown = self.unknown(name);
+        let may_come = matches!(unknown, Problem::Unknown { nearest: None, .. }) && !self.registry.sources().is_empty();
+        (!may_come).then_some(unknown)
+    }
+
     fn unknown(&self, name: &str) -> Problem {
         let sets = self.names().into_iter();
         let tools = self.registry.all().into_iter().map(|(tool, _)| tool.to_string());

@@ -36,6 +36,8 @@ use table::Table;
 
 /// The toolset.
 const TERMINAL: &str = "terminal";
+/// Without which there is none.
+const NEEDS: &str = "tools.terminal.enabled: true in config.yaml, and whatever runs started anew";
 
 /// What commands are run with.
 struct Shell {
@@ -61,6 +63,6 @@ pub(super) fn register(
         secrets: secrets.clone(),
         table: Table::of(settings.max_processes),
     });
-    registry.register(TERMINAL, foreground::tool(&shell))?;
-    registry.register(TERMINAL, background::tool(&shell))
+    registry.register(TERMINAL, foreground::tool(&shell).needing(NEEDS))?;
+    registry.register(TERMINAL, background::tool(&shell).needing(NEEDS))
 }

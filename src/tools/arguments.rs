@@ -1,0 +1,179 @@
+//! Arguments as models send them: numbers as text, text as numbers, `null` for what is left out, one value for a list.
+//! What can be meant in one way only is taken so; anything else is refused with the name of the field and what it takes.
+//! What was given is not repeated, since it may be a password.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Number, Value};
+
+use super::ToolError;
+use crate::config::nearest;
+
+/// Reads arguments by the schema that was made from their type.
+///
+/// # Errors
+/// `BAD_REQUEST`.
+pub(super) fn read<I: DeserializeOwned>(schema: &Value, arguments: Map<String, Value>) -> Result<I, ToolError> {
+    let refused = |problem: String| ToolError::new("BAD_REQUEST", format!("the arguments cannot be used: {problem}"));
+    let fitted = object(arguments, schema, "").map_err(refused)?;
+    serde_path_to_error::deserialize(Value::Object(fitted)).map_err(|error| {
+        let path = error.path().to_string();
+        let problem = error.into_inner();
+        refused(if path == "." { problem.to_string() } else { format!("{path}: {problem}") })
+    })
+}
+
+fn object(given: Map<String, Value>, schema: &Value, at: &str) -> Result<Map<String, Value>, String> {
+    let Some(known) = schema["properties"].as_object() else { return Ok(given) };
+    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let path = |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
+    let mut fitted = Map::new();
+    for (name, value) in given {
+        match known.get(&name) {
+            // What may be left out may be null.
+            Some(_) if value.is_null() && !required.contains(&name.as_str()) => {}
+            Some(schema) => {
+                let value = fit(value, schema, &path(&name))?;
+                fitted.insert(name, value);
+            }
+            None if schema["additionalProperties"] == false => {
+                let near = nearest(&name, known.keys().map(String::as_str));
+                let hint = near.map_or_else(String::new, |near| format!("did you mean {}? ", path(near)));
+                return Err(format!("there is no {}; {hint}{}", path(&name), all_of(known, &required)));
+            }
+            None => {
+                fitted.insert(name, value);
+            }
+        }
+    }
+    match required.iter().find(|name| !fitted.contains_key(**name)) {
+        Some(name) => Err(format!("{} is missing; give {}", path(name), told(&known[*name]))),
+        None => Ok(fitted),
+    }
+}
+
+/// What an object takes, for whoever named something else.
+fn all_of(known: &Map<String, Value>, required: &[&str]) -> String {
+    let (needed, others): (Vec<&str>, Vec<&str>) =
+        known.keys().map(String::as_str).partition(|name| required.contains(name));
+    match (needed.as_slice(), others.as_slice()) {
+        ([], []) => "nothing is taken".to_owned(),
+        ([], others) => format!("there are {}", others.join(", ")),
+        (needed, []) => format!("there are {}", needed.join(", ")),
+        (needed, others) => format!("there are {}, and if you like {}", needed.join(", "), others.join(", ")),
+    }
+}
+
+/// A value as its schema wants it.
+fn fit(value: Value, schema: &Value, at: &str) -> Result<Value, String> {
+    let wrong = |value: &Value| Err(format!("{at} takes {}, not {}", told(schema), kind_of(value)));
+    let Some(kind) = schema["type"].as_str() else {
+        // Several kinds, or any: those who read it say more.
+        return if value.is_null() && schema.get("type").is_some() { wrong(&value) } else { Ok(value) };
+    };
+    match (kind, value) {
+        ("string", Value::Number(number)) => fit(Value::String(number.to_string()), schema, at),
+        ("string", Value::String(text)) => match schema["enum"].as_array() {
+            Some(words) => {
+                let same = |word: &&Value| word.as_str().is_some_and(|word| word.eq_ignore_ascii_case(text.trim()));
+                words.iter().find(same).cloned().map_or_else(|| wrong(&Value::String(text)), Ok)
+            }
+            None => Ok(Value::String(text)),
+        },
+        ("integer", Value::String(text)) => match text.trim().parse::<Number>() {
+            Ok(number) => fit(Value::Number(number), schema, at),
+            Err(_) => wrong(&Value::String(text)),
+        },
+        ("integer", Value::Number(number)) => {
+            let Some(whole) = whole(&number) else { return wrong(&Value::Number(number)) };
+            match schema["minimum"].as_f64() {
+                Some(least) if whole.as_f64().is_some_and(|whole| whole < least) => {
+                    Err(format!("{at} takes {}", told(schema)))
+                }
+                _ => Ok(Value::Number(whole)),
+            }
+        }
+        ("number", Value::String(text)) => match text.trim().parse::<Number>() {
+            Ok(number) => Ok(Value::Number(number)),
+            Err(_) => wrong(&Value::String(text)),
+        },
+        ("boolean", Value::String(text)) => match text.trim().to_ascii_lowercase().as_str() {
+            "true" => Ok(Value::Bool(true)),
+            "false" => Ok(Value::Bool(false)),
+            _ => wrong(&Value::String(text)),
+        },
+        ("array", Value::Array(all)) => {
+            let each = all.into_iter().enumerate();
+            let all: Result<Vec<Value>, String> =
+                each.map(|(number, one)| fit(one, &schema["items"], &format!("{at}[{number}]"))).collect();
+            all.map(Value::Array)
+        }
+        ("array", Value::Null) => wrong(&Value::Null),
+        ("array", Value::String(text)) => match serde_json::from_str(&text) {
+            Ok(Value::Array(all)) => fit(Value::Array(all), schema, at),
+            _ => fit(Value::Array(vec![Value::String(text)]), schema, at),
+        },
+        ("array", one) => fit(Value::Array(vec![one]), schema, at),
+        ("object", Value::Object(map)) => object(map, schema, at).map(Value::Object),
+        ("object", Value::String(text)) => match serde_json::from_str(&text) {
+            Ok(Value::Object(map)) => object(map, schema, at).map(Value::Object),
+            _ => wrong(&Value::String(text)),
+        },
+        ("number", value @ Value::Number(_)) | ("boolean", value @ Value::Bool(_)) => Ok(value),
+        (_, value) => wrong(&value),
+    }
+}
+
+/// A whole number, also when it is written `3.0`.
+#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // looked at
+fn whole(number: &Number) -> Option<Number> {
+    if number.is_i64() || number.is_u64() {
+        return Some(number.clone());
+    }
+    let value = number.as_f64().filter(|value| value.fract() == 0.0 && value.abs() < (1_u64 << 53) as f64)?;
+    Some(Number::from(value as i64))
+}
+
+/// What a schema wants, in words.
+fn told(schema: &Value) -> String {
+    if let Some(words) = schema["enum"].as_array() {
+        let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+        return words.join(" or ");
+    }
+    let of = |kind: &str| match kind {
+        "string" => "text".to_owned(),
+        "integer" if schema["minimum"] == 0 => "a whole number, 0 or more".to_owned(),
+        "integer" => "a whole number".to_owned(),
+        "number" => "a number".to_owned(),
+        "boolean" => "true or false".to_owned(),
+        "array" => match &schema["items"]["type"] {
+            Value::String(kind) if kind == "string" => "a list of texts".to_owned(),
+            Value::String(kind) if kind == "object" => format!("a list of {}", told(&schema["items"])),
+            _ => "a list".to_owned(),
+        },
+        "object" => match schema["properties"].as_object() {
+            Some(known) => format!("{{{}}}", known.keys().map(String::as_str).collect::<Vec<_>>().join(", ")),
+            None => "an object".to_owned(),
+        },
+        other => other.to_owned(),
+    };
+    let kinds = match &schema["type"] {
+        Value::String(kind) => of(kind),
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).map(of).collect::<Vec<_>>().join(", or "),
+        _ => "a value".to_owned(),
+    };
+    match schema["description"].as_str() {
+        Some(about) => format!("{kinds} ({about})"),
+        None => kinds,
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "such a number",
+        Value::String(_) => "such a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
