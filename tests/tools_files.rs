@@ -182,6 +182,10 @@ fn the_home_is_refused_wherever_it_lies() {
     assert_eq!(told["matches"], "work/f.txt:1: 0123456789abcdef\n");
     let told = shop.done("search_files", json!({ "pattern": "*", "target": "files" }));
     assert_eq!(told["files"], json!(["work/f.txt"]));
+    // Where it is the folder to work in, that is what is wrong.
+    let at_home = Workshop::with("", |_, options| ToolboxOptions { workspace: Some("home".into()), ..options });
+    let (code, error) = at_home.refused("read_file", json!({ "path": "f.txt" }));
+    assert!(code == "PATH_REFUSED" && error.contains("tools.workspace"), "{code}: {error}");
     // Nor is it by another name of the same file.
     #[cfg(unix)]
     {
