@@ -161,7 +161,14 @@ fn what_looks_like_a_secret_is_covered_and_nothing_else() {
         (join(&["key ", "AKIA", "IOSFODNN7EXAMPLE", "."]), Some("key [secret]")),
         (join(&["ey", "JhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"]), Some("[secret]")),
         (format!("take {key} away"), Some("take [secret] away")),
-        ("https://ada:lovelace@shop.test/".to_owned(), Some("https://shop.test/")),
+        ("https://ada:lovelace@shop.test/".to_owned(), Some("https://[secret]@shop.test/")),
+        ("https://ada:lovelace@shop.test/a?b=c".to_owned(), Some("https://[secret]@shop.test/a?b=c")),
+        // What pages and files are full of stays whole.
+        ("https://shop.test/search?q=shoes&page=2#top".to_owned(), None),
+        ("https://shop.test/session/new".to_owned(), None),
+        ("https://shop.test/?token=abc&page=2".to_owned(), Some("https://shop.test/?token=[secret]&page=2")),
+        ("http://h:4444/session/0a1b2c3d4e5f60718293".to_owned(), Some("http://h:4444/…")),
+        ("http://127.0.0.1:9333/devtools/page/0a1b".to_owned(), Some("http://127.0.0.1:9333/…")),
         ("ws://127.0.0.1:9333/devtools/browser/0a1b".to_owned(), Some("ws://127.0.0.1:9333/…")),
         ("Grüße, 密码=1".to_owned(), None),
     ] {

@@ -110,6 +110,9 @@ fn each_tool_does_its_work() {
     assert_eq!((&message["type"], &message["source"]), (&json!("error"), &json!("console")));
     let told = tooled.done("browser_console", json!({ "expression": "({ a: 1 })" }));
     assert_eq!((&told["result"], &told["result_type"]), (&json!({ "a": 1 }), &json!("object")));
+    let href = tooled
+        .done("browser_evaluate", json!({ "script": "history.pushState(0, '', '?q=shoes&page=2'), location.href" }));
+    assert!(href["result"].as_str().unwrap().ends_with("/?q=shoes&page=2"), "{href}");
     assert_eq!(tooled.done("browser_scroll", json!({ "direction": "down" }))["scrolled"], "down");
     assert!(tooled.done("browser_evaluate", json!({ "script": "scrollY" }))["result"].as_f64().unwrap() > 100.0);
     let images = tooled.done("browser_get_images", json!({}));

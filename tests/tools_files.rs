@@ -182,6 +182,10 @@ fn the_home_is_refused_wherever_it_lies() {
     assert_eq!(told["matches"], "work/f.txt:1: 0123456789abcdef\n");
     let told = shop.done("search_files", json!({ "pattern": "*", "target": "files" }));
     assert_eq!(told["files"], json!(["work/f.txt"]));
+    // Where it is the folder to work in, that is what is wrong.
+    let at_home = Workshop::with("", |_, options| ToolboxOptions { workspace: Some("home".into()), ..options });
+    let (code, error) = at_home.refused("read_file", json!({ "path": "f.txt" }));
+    assert!(code == "PATH_REFUSED" && error.contains("tools.workspace"), "{code}: {error}");
     // Nor is it by another name of the same file.
     #[cfg(unix)]
     {
@@ -240,6 +244,14 @@ fn what_is_not_shown_is_not_destroyed() {
     assert_eq!(shop.get("settings"), "user = ada\npassword = hunter22x\nport = 2\n");
     assert_eq!(shop.refused("write_file", json!({ "path": "copy", "content": seen })).0, "CONFLICT");
     // A file that has the words themselves may keep them.
+    // Addresses stay whole, but for what opens doors; what is not shown is not overwritten either.
+    shop.put("links", "see https://shop.test/a?b=c#d and https://ada:lovelace@shop.test/e\n");
+    let seen = shop.done("read_file", json!({ "path": "links" }))["content"].as_str().unwrap().to_owned();
+    assert_eq!(seen, "see https://shop.test/a?b=c#d and https://[secret]@shop.test/e\n");
+    shop.put("links", "ws://127.0.0.1:4000/devtools/browser/0a1b\n");
+    let seen = shop.done("read_file", json!({ "path": "links" }))["content"].as_str().unwrap().to_owned();
+    assert_eq!(seen, "ws://127.0.0.1:4000/…\n");
+    assert_eq!(shop.refused("write_file", json!({ "path": "links", "content": seen })).0, "CONFLICT");
     shop.put("docs", "covered as [secret]\n");
     shop.done("write_file", json!({ "path": "docs", "content": "shown as [secret]\n" }));
 }

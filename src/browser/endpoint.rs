@@ -221,6 +221,48 @@ fn percent_decoded(text: &str) -> Vec<u8> {
 /// ```
 #[must_use]
 pub fn redact(text: &str) -> String {
+    let signs = ["/devtools/", "/session/", "?"];
+    each_address(text, |address, out| {
+        let named = address.place.len() < address.authority.len();
+        out.push_str(address.place);
+        let secret = address.is_websocket || named || signs.iter().any(|sign| address.path.contains(sign));
+        out.push_str(if address.path.len() > 1 && secret { "/…" } else { address.path });
+    })
+}
+
+/// The same for texts that are full of other addresses, as pages and files are: those stay whole, but for a user and
+/// password, which `cover` stands for, and for what leads to a browser.
+pub(crate) fn redact_among_others(text: &str, cover: &str) -> String {
+    each_address(text, |address, out| {
+        if address.place.len() < address.authority.len() {
+            out.push_str(cover);
+            out.push('@');
+        }
+        out.push_str(address.place);
+        let secret = address.is_websocket || address.path.contains("/devtools/") || has_session(address.path);
+        out.push_str(if address.path.len() > 1 && secret { "/…" } else { address.path });
+    })
+}
+
+/// Whether a path names a session of WebDriver, whose ids are long.
+fn has_session(path: &str) -> bool {
+    let id = path.split_once("/session/").map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
+    id.is_some_and(|id| id.len() >= 16 && id.bytes().any(|byte| byte.is_ascii_digit()))
+}
+
+/// An address in a text.
+struct Found<'a> {
+    /// `user:password@host:port`.
+    authority: &'a str,
+    /// `host:port`.
+    place: &'a str,
+    /// Whatever comes then.
+    path: &'a str,
+    is_websocket: bool,
+}
+
+/// The text with what `write` puts in the place of each address, behind its scheme.
+fn each_address(text: &str, write: impl Fn(&Found<'_>, &mut String)) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("://") {
@@ -232,12 +274,9 @@ pub fn redact(text: &str) -> String {
         let (authority, path) = address.split_at(authority_end);
         let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
         let is_websocket = before.ends_with("ws") || before.ends_with("wss");
-        let secret =
-            place.len() < authority.len() || ["/devtools/", "/session/", "?"].iter().any(|sign| path.contains(sign));
         out.push_str(before);
         out.push_str("://");
-        out.push_str(place);
-        out.push_str(if path.len() > 1 && (is_websocket || secret) { "/…" } else { path });
+        write(&Found { authority, place, path, is_websocket }, &mut out);
         rest = after;
     }
     out.push_str(rest);

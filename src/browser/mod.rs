@@ -57,6 +57,7 @@ mod webdriver;
 
 pub use backend::{Backend, Surface};
 pub use context::Context;
+pub(crate) use endpoint::redact_among_others;
 pub use endpoint::{Endpoint, Scheme, redact};
 pub use error::{Error, Holder};
 pub use flags::{Facts, flags};

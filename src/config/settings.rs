@@ -254,9 +254,12 @@ impl Config {
         if value.is_null() {
             return Ok(Self::default());
         }
+        if !value.is_object() {
+            return Err(wrong("its first line", "it has to hold keys and values, as in `toolsets: [file]`".to_owned()));
+        }
         let config: Self = serde_path_to_error::deserialize(value).map_err(|problem| {
             let (at, text) = (problem.path().to_string(), problem.inner().to_string());
-            unknown(&at, &text, path).unwrap_or_else(|| wrong(&at, text))
+            unknown(&at, &text, path).unwrap_or_else(|| wrong(&at, in_words(&text)))
         })?;
         config.check().map_err(|(at, problem)| wrong(at, problem))?;
         Ok(config)
@@ -309,7 +312,24 @@ fn unknown(at: &str, text: &str, path: &Path) -> Option<Error> {
 }
 
 fn first_line(text: &str) -> String {
-    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it is no YAML").to_owned()
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it is no YAML");
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    // What is for whoever calls the parser.
+    line.split(", set DuplicateKeyPolicy").next().unwrap_or(line).to_owned()
+}
+
+/// What serde expected, in the words of a file.
+fn in_words(text: &str) -> String {
+    let Some((what, expected)) = text.rsplit_once(", expected ") else { return text.to_owned() };
+    let expected = match expected {
+        "a sequence" => "a list",
+        "a map" => "keys and values",
+        "a boolean" => "true or false",
+        "usize" | "u64" | "u32" | "u16" => "a whole number, 0 or more",
+        other if other.starts_with("struct ") => "keys and values",
+        other => other,
+    };
+    format!("{what}, expected {expected}")
 }
 
 #[cfg(test)]
@@ -358,5 +378,10 @@ mod tests {
         assert!(told("browser: {headless: maybe}").contains("auto, true or false"));
         assert!(told("browser: {tabs: {max: many}}").contains("browser.tabs.max"));
         assert!(told("browser: [").contains("YAML"));
+        assert!(told("toolsets: file").ends_with("expected a list"));
+        assert!(told("browser: 3").ends_with("expected keys and values"));
+        assert!(told("- a").contains("keys and values"));
+        let twice = told("tools: {}\ntools: {}\n");
+        assert!(twice.contains("line 2") && twice.ends_with("duplicate mapping key: tools"), "{twice}");
     }
 }

@@ -88,7 +88,7 @@ impl Secrets {
             }
         }
         if text.contains("://") {
-            let covered = browser::redact(&text);
+            let covered = browser::redact_among_others(&text, COVER);
             if covered != *text {
                 text = Cow::Owned(covered);
             }

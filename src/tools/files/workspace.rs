@@ -157,6 +157,12 @@ impl Workspace {
         let relative: PathBuf = relative.iter().map(OsString::from).chain(missing.into_iter().rev()).collect();
         let place = Place { root, relative };
         if self.kept().holds(&place.full()) {
+            if fs::canonicalize(self.home.root()).is_ok_and(|home| home == place.root) {
+                // A server that a command has started is at home.
+                return Err(refused(
+                    "the folder to work in is cdpilot's own home; set tools.workspace in config.yaml to another one",
+                ));
+            }
             return Err(refused("it is where cdpilot keeps its own settings and secrets"));
         }
         Ok(place)

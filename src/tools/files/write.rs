@@ -32,7 +32,7 @@ pub(super) fn tool(workspace: &Workspace) -> Tool {
 
 fn write(workspace: &Workspace, wanted: &Write) -> Result<Outcome, ToolError> {
     let place = workspace.place(&wanted.path)?;
-    if wanted.content.contains(COVER) {
+    if hidden(&wanted.content) > 0 {
         // Only a file that has it already may have it; one that cannot be read is refused by what comes next.
         let before = workspace.read(&place, LARGEST).unwrap_or_default();
         keeps_secrets(&place, &String::from_utf8_lossy(&before), &wanted.content)?;
@@ -45,13 +45,19 @@ fn write(workspace: &Workspace, wanted: &Write) -> Result<Outcome, ToolError> {
         .with("created", !was_there))
 }
 
+/// How often a text has what stands for something that is not shown: also the end of an address that was cut.
+fn hidden(text: &str) -> usize {
+    let cut = |word: &&str| word.contains("://") && word.contains("/…");
+    text.matches(COVER).count() + text.split_whitespace().filter(cut).count()
+}
+
 /// Whether a change leaves secrets that a model does not see as they are.
 pub(super) fn keeps_secrets(place: &Place, before: &str, after: &str) -> Result<(), ToolError> {
-    if after.matches(COVER).count() <= before.matches(COVER).count() {
+    if hidden(after) <= hidden(before) {
         return Ok(());
     }
     let message = format!(
-        "{COVER} stands for a value that is not shown, and {} has it not as text: writing it would destroy the value; \
+        "{COVER}, or … in an address, stands for a value that is not shown, and {} has it not as text: writing it would destroy the value; \
          use patch on the lines around it",
         place.shown()
     );
