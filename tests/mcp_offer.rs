@@ -151,6 +151,10 @@ fn tools_from_elsewhere_come_when_they_are_asked_for() {
     // What does not come costs nobody else a tool.
     let list = ask_for(&["mcp-broken", "mcp-there"], modern("tools/list", json!({})));
     assert_eq!(list["result"]["tools"].as_array().map(Vec::len), Some(1), "{list}");
+    // Who looks often starts nothing by it.
+    let mut as_it_is = modern("tools/list", json!({}));
+    as_it_is["params"]["_meta"]["cdpilot/asItIs"] = json!(true);
+    assert_eq!(ask_for(&["mcp-there"], as_it_is)["result"]["tools"], json!([]));
     // A call need not have been preceded by a list.
     let call = modern("tools/call", json!({ "name": "there_is" }));
     assert_eq!(ask_for(&["mcp-there"], call.clone())["result"]["isError"], false);

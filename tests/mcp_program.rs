@@ -120,6 +120,30 @@ fn the_next_call_goes_to_whoever_serves_the_home_then() {
 }
 
 #[test]
+fn looking_for_changes_starts_no_server_of_the_settings() {
+    let (program, home) = program();
+    let starts = program.temp.path().join("starts");
+    let broken = format!("command: sh, args: [-c, 'echo x >> {}; exit 1']", starts.display());
+    let config = format!(
+        "mcp_servers: {{broken: {{{broken}}}}}\ntools: {{platforms: {{mcp: {{toolsets: [browser_tabs, mcp-broken]}}}}}}\n"
+    );
+    std::fs::write(home.config(), config).unwrap();
+    let server = serve(&home);
+    let mut spoken = Spoken::start(program.command(&["mcp"]));
+    spoken.ask(1, "initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {} }));
+    spoken.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    assert_eq!(spoken.tools(2), ["browser_tabs"]);
+    let count = || std::fs::read_to_string(&starts).unwrap().lines().count();
+    let before = count();
+    // It would be started again by now: it is looked for changes twice a second.
+    pause(Duration::from_secs(3));
+    assert_eq!(count(), before);
+    spoken.end_input();
+    assert_eq!(spoken.wait().code(), Some(0));
+    server.stop(soon());
+}
+
+#[test]
 fn a_server_that_ends_in_the_middle_costs_one_error() {
     let (program, _) = program();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -101,10 +101,11 @@ impl Toolboxes {
         }
         let options = ToolboxOptions { profile: Some(name.clone()), ..ToolboxOptions::default() };
         let toolbox = Toolbox::open(&self.control, &options)?;
+        // Before what the settings name is looked at: they are toolsets too.
+        let servers = Servers::attach(&toolbox);
         for problem in toolbox.enabled(PLATFORM, &[]).names(toolbox.toolsets()).1 {
             tracing::warn!(%problem, "the toolsets that the settings give to MCP are not right");
         }
-        let servers = Servers::attach(&toolbox);
         for problem in toolbox.enabled(PLATFORM, &[]).wrong_off(toolbox.toolsets()) {
             tracing::warn!(%problem, "what the settings turn off is not all off");
         }

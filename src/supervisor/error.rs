@@ -274,6 +274,12 @@ impl Error {
         Self::Cdp(cdp::Error::BlockedByDialog { method: what.into(), dialogs: vec![dialog.to_owned()] })
     }
 
+    /// Whether the page's process has crashed. Loading the page again brings it back.
+    #[must_use]
+    pub fn is_crash(&self) -> bool {
+        matches!(self, Self::Cdp(cdp::Error::SessionGone { reason: cdp::GoneReason::Crashed, .. }))
+    }
+
     /// Whether an open dialog stands in the way.
     #[must_use]
     pub fn is_blocked_by_dialog(&self) -> bool {

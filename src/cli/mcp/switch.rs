@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::super::args::{Global, Serve};
 use super::super::client::{self, Source, exit_of};
@@ -15,7 +15,7 @@ use super::super::serve;
 use super::super::settings::env;
 use super::bridge::{Bridge, NoAnswer};
 use crate::config::Home;
-use crate::mcp::server::{Backend, Offer, Peer};
+use crate::mcp::server::{AS_IT_IS, Backend, Offer, Peer};
 use crate::mcp::{Fault, Request};
 use crate::server::{Error, OfferError, Server, ServerOptions};
 use crate::sync::{Cancel, Deadline, pause};
@@ -252,7 +252,8 @@ impl Backend for Switch {
         let theirs = match &*self.known()? {
             Place::Here(own) => own.offer.names()?,
             Place::There(bridge) => {
-                let list = Request { id: None, method: "tools/list".to_owned(), params: Map::new() };
+                let params = Map::from_iter([("_meta".to_owned(), json!({ AS_IT_IS: true }))]);
+                let list = Request { id: None, method: "tools/list".to_owned(), params };
                 let told = bridge.ask(&list, &Cancel::new(), Deadline::after(QUICK)).ok()?.outcome().ok()?;
                 let tools = told["tools"].as_array()?.iter();
                 tools.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect()

@@ -26,7 +26,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 pub use answer::{answer, is_modern};
-pub use offer::Offer;
+pub use offer::{AS_IT_IS, Offer};
 pub use stdio::{Limits, serve};
 pub use subscription::{Subscription, list_changed};
 

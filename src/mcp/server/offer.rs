@@ -21,6 +21,9 @@ const LOAD: Duration = Duration::from_secs(10);
 /// How long a list of tools may be kept, milliseconds: dialogs and browsers come and go.
 const KEPT: u64 = 5_000;
 
+/// In `_meta` of `tools/list`: only what is there is to be told, nothing to be brought for it. Of those who look often.
+pub const AS_IT_IS: &str = "cdpilot/asItIs";
+
 /// The tools that are offered.
 #[derive(Debug)]
 pub struct Offer {
@@ -85,7 +88,10 @@ impl Backend for Offer {
         if request.params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
             return Err(Fault::new(Fault::INVALID_PARAMS, "there is one page of tools only; leave out cursor"));
         }
-        let _ = self.load(peer.cancel);
+        let as_it_is = request.params.get("_meta").and_then(|meta| meta.get(AS_IT_IS));
+        if as_it_is.is_none_or(|as_it_is| *as_it_is != true) {
+            let _ = self.load(peer.cancel);
+        }
         let tools: Vec<Value> = self.tools().iter().map(listed).collect();
         Ok(json!({ "resultType": "complete", "tools": tools, "ttlMs": KEPT, "cacheScope": "private" }))
     }

@@ -38,8 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Characters of a result at most.
 const RESULT: usize = 20_000;
 /// What errors advise people and programs, and what models can do instead.
-const ADVICE: [(&str, &str); 8] = [
-    ("start it with `cdpilot browser start` or POST /start", "browser_navigate starts it"),
+const ADVICE: [(&str, &str); 7] = [
     ("`cdpilot browser tabs` or GET /tabs lists them", "browser_tabs lists them"),
     ("open one with `cdpilot browser open URL` or POST /tabs/open", "browser_navigate opens one"),
     ("stop the browser with POST /stop", "browser_tabs closes tabs, and the browser is not yours to end"),
@@ -176,9 +175,11 @@ impl Browser {
 impl From<control::Error> for ToolError {
     fn from(error: control::Error) -> Self {
         let details = error.details();
-        let told = named(error.code(), error.to_string(), details);
-        let message = ADVICE.iter().fold(told.message, |message, (from, to)| message.replace(from, to));
-        Self { message, ..told }
+        let message = gone(&error).map_or_else(
+            || ADVICE.iter().fold(error.to_string(), |message, (from, to)| message.replace(from, to)),
+            str::to_owned,
+        );
+        named(error.code(), message, details)
     }
 }
 
@@ -191,6 +192,21 @@ impl From<page::Error> for ToolError {
 impl From<llm::Error> for ToolError {
     fn from(error: llm::Error) -> Self {
         Self::new(error.code(), error.to_string())
+    }
+}
+
+/// What is gone, and how it comes back.
+fn gone(error: &control::Error) -> Option<&'static str> {
+    use control::Error;
+    match error {
+        Error::NotRunning { .. } => Some("the browser is not running; browser_navigate starts it"),
+        Error::Page(_) if error.code() == "BROWSER_NOT_RUNNING" => {
+            Some("the browser has ended; browser_navigate starts it again")
+        }
+        Error::Page(page::Error::Supervisor(inner)) if inner.is_crash() => {
+            Some("the page has crashed; browser_navigate with action reload brings it back")
+        }
+        _ => None,
     }
 }
 
