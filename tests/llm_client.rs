@@ -1,5 +1,6 @@
 //! Asking a model: what is sent, what is read, what is tried again.
 
+use std::io::Write as _;
 use std::time::Instant;
 
 use cdpilot::config::Home;
@@ -89,6 +90,7 @@ fn what_may_go_better_is_tried_again_and_nothing_else() {
         let client = Client::new("one", &model(&there.url())).unwrap();
         let wrong = client.ask(&hello(), soon()).unwrap_err();
         assert!(matches!(wrong, Error::Malformed { .. }), "{nonsense}: {wrong}");
+        assert!(wrong.to_string().contains(&format!("begins with {nonsense:?}")), "{nonsense}: {wrong}");
     }
 }
 
@@ -104,7 +106,8 @@ fn answered(say: Say) -> (Result<cdpilot::llm::Answer, Error>, usize) {
 fn a_key_is_not_shown_in_part_either() {
     for before in 280..302 {
         let told = json!({ "error": { "message": format!("{} {KEY} is wrong", "x".repeat(before)) } }).to_string();
-        for say in [Say::failing(401, &told), Say::failing(200, &told), Say::failing(403, &format!("{told} ."))] {
+        let page = Say::failing(200, &format!("<p>{} {KEY}", "x".repeat(before - 245)));
+        for say in [Say::failing(401, &told), Say::failing(200, &told), Say::failing(403, &format!("{told} .")), page] {
             let (refused, _) = answered(say);
             let refused = refused.unwrap_err().to_string();
             assert!(!refused.contains("sk-"), "{refused}");
@@ -174,6 +177,26 @@ fn nobody_waits_longer_than_is_wanted() {
     let outcome = given_up.1.recv_timeout(soon().left()).unwrap();
     assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
     drop(thread);
+}
+
+#[test]
+fn an_answer_that_never_ends_ends_with_the_time() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let endless = spawn("endless", move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        let begun = socket.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        let mut written = begun;
+        // Until the client hangs up; it takes its time to say little.
+        while written.is_ok() {
+            cdpilot::sync::pause(std::time::Duration::from_millis(20));
+            written = socket.write_all(b"1\r\n \r\n");
+        }
+    });
+    let began = Instant::now();
+    let late = Client::new("one", &model(&url)).unwrap().ask(&hello(), Deadline::after_millis(500)).unwrap_err();
+    assert!(matches!(late, Error::Timeout { .. }) && began.elapsed().as_secs() < 10, "{late}");
+    drop(endless.unwrap()); // waited for: the connection is closed
 }
 
 #[test]

@@ -21,6 +21,9 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Characters of what an endpoint says that are told on.
 const TOLD: usize = 300;
 
+/// Characters of an answer that is none.
+const BEGINNING: usize = 60;
+
 /// A model that can be asked. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Client {
@@ -175,7 +178,11 @@ impl Client {
                 (Ok(answer), _) => Tried::Answered(answer),
                 // Some gateways say so with what the model behind them refuses.
                 (Err(_), Some(reason)) => Tried::Failed(refused(self.shortened(&reason))),
-                (Err(problem), None) => Tried::Failed(Error::Malformed { host: self.host.clone(), problem }),
+                (Err(problem), None) => {
+                    let begin: String = self.covered(text.trim()).chars().take(BEGINNING).collect();
+                    let problem = format!("{problem}; it begins with {begin:?}, is base_url in llm.json right?");
+                    Tried::Failed(Error::Malformed { host: self.host.clone(), problem })
+                }
             },
             (300..=399, _) => Tried::Failed(refused(
                 "it redirects elsewhere, where the key would not be safe; set base_url in llm.json to where the model is"
