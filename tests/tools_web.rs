@@ -78,6 +78,12 @@ fn pages_are_read_behind_the_others_and_leave_no_tab() {
     let told = told.recv_timeout(std::time::Duration::from_secs(30)).unwrap();
     assert_eq!(told["success"], false, "{told}");
     no_tab_is_left();
+    // Nor does a server that says nothing.
+    let silent = json!({ "url": site.url("a", "/held") });
+    let told = called(&registry, "web_extract", silent, Deadline::after_secs(4), &Cancel::new());
+    assert_eq!(told["code"], "TIMEOUT", "{told}");
+    assert!(told["error"].as_str().unwrap().contains("does not answer"), "{told}");
+    no_tab_is_left();
     held.let_go();
     // A picture at an address is looked at as the browser shows it.
     site.page("/red", "<body style='background: red'>");

@@ -104,11 +104,16 @@ impl Opened {
         }
         in_time(self.with_tab(deadline, wait("networkidle", QUIET)))?;
         let now = self.tab()?.supervisor().snapshot();
-        if !self.is_empty && now.page(&self.info.target_id).is_some_and(|page| &*page.url == "about:blank") {
-            let message = "the address gave no page: it is a download, or the page went where it may not";
-            return Err(ToolError::new("BROWSER_ERROR", message));
+        let Some(page) = now.page(&self.info.target_id).filter(|page| !self.is_empty && &*page.url == "about:blank")
+        else {
+            return Ok(());
+        };
+        let top = page.top_frame.as_ref().and_then(|top| now.frame(top.as_str()));
+        if top.is_some_and(|frame| frame.navigating) {
+            return Err(ToolError::new("TIMEOUT", "the server of the address does not answer; try again later"));
         }
-        Ok(())
+        let message = "the address gave no page: it is a download, or the page went where it may not";
+        Err(ToolError::new("BROWSER_ERROR", message))
     }
 
     /// The tab, without counting as used.
