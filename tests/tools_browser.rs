@@ -202,7 +202,7 @@ fn a_page_that_never_ends_loading_is_a_success_within_half_a_minute() {
     };
     // Over MCP a call may take two minutes, and clients give up after one.
     let told = std::thread::scope(|scope| {
-        let (send, told) = std::sync::mpsc::channel();
+        let (send, told) = crossbeam_channel::bounded(1);
         let (tooled, slow) = (&tooled, &slow);
         scope.spawn(move || {
             let told = tooled.call_by("browser_navigate", json!({ "url": slow }), Deadline::after_secs(120));
