@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli_fake_server::FakeServer;
 use crate::cli_run::{Program, Ran};
+use crate::support::fake_model::{FakeModel, Say};
 
 /// The program, and a home with settings.
 struct Homed {
@@ -365,6 +366,28 @@ fn tools_are_described_without_a_server() {
     let told = at.json("tool");
     let names: Vec<&str> = told["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
     assert!(names.contains(&"browser_click") && !names.contains(&"memory"), "{names:?}");
+}
+
+/// A file is in the folder that the command was typed in, wherever the browser's server is; an address is the server's.
+#[test]
+fn a_picture_in_a_file_is_looked_at_where_the_command_is() {
+    let eyes = FakeModel::saying([Say::text("a cat")]);
+    let at = Homed::new(None);
+    let models = json!({ "models": { "eyes": { "model": "m", "base_url": eyes.url() } } });
+    fs::write(at.config.with_file_name("llm.json"), models.to_string()).unwrap();
+    let folder = at.program.temp.path().join("folder");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("cat.png"), b"\x89PNG\r\n\x1a\n0000").unwrap();
+    let look = |image: &str| {
+        let arguments = json!({ "image": image, "question": "What?" }).to_string();
+        let mut command = at.program.command(&["tool", "vision_analyze", &arguments, "--json", "--no-autostart"]);
+        command.current_dir(&folder).output().unwrap()
+    };
+    let file = look("cat.png");
+    let told: Value = serde_json::from_slice(&file.stdout).unwrap_or_else(|_| panic!("{file:?}"));
+    assert_eq!((file.status.code(), &told["analysis"]), (Some(0), &json!("a cat")), "{told}");
+    assert_eq!(look("http://127.0.0.1:1/cat.png").status.code(), Some(3));
+    assert_eq!(eyes.asked().len(), 1);
 }
 
 /// Each command is a process of its own; the browser stays.

@@ -1,4 +1,4 @@
-//! Tools that concern the folder that a command was typed in, and not the server's: files, commands, questions. They are
+//! Tools that concern the folder that a command was typed in, and not the server's: files, pictures, commands, questions. They are
 //! done by the command itself.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::mcp::server::{Backend as _, INSTRUCTIONS, Offer, Peer};
 use crate::mcp::{Fault, Request};
 use crate::sync::Cancel;
 use crate::tools::sets::Toolsets;
-use crate::tools::{Ask, ToolboxOptions, enabled, folder_tools};
+use crate::tools::{Ask, ToolboxOptions, enabled, folder_tools, needs_browser};
 
 /// The tools of the folder that we are in, as far as they are on.
 pub(super) struct Nearby {
@@ -40,9 +40,9 @@ impl Nearby {
         Ok(Self { offer: Offer::new(registry, known, on, INSTRUCTIONS) })
     }
 
-    /// Whether it has a tool that can be called at the moment.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.offer.tools().iter().any(|tool| &*tool.name == name)
+    /// Whether a call is done here: by a tool that can be called at the moment, and that needs no browser for it.
+    pub(super) fn does(&self, name: &str, arguments: &Value) -> bool {
+        self.offer.tools().iter().any(|tool| &*tool.name == name) && !needs_browser(name, arguments)
     }
 
     /// What it offers.

@@ -1,16 +1,20 @@
 //! `vision_analyze`: what a model that looks at pictures says of one: of a file, or of an address, which is opened in a tab
-//! behind the others.
+//! behind the others. A file is one of the caller's, an address one of the browser's, and the two may be served by different
+//! programs.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::files::{Workspace, picture};
 use super::web::{Behind, UNTRUSTED};
 use super::{Call, Outcome, Registry, RegistryError, Tool, ToolError};
-use crate::control::Control;
+use crate::config::Home;
 use crate::llm::{self, Ask, Client, Message, Role};
 use crate::page::{PictureType, ScreenshotOptions};
 
+/// The tool.
+const NAME: &str = "vision_analyze";
 /// The toolset.
 const VISION: &str = "vision";
 /// What it is told to do.
@@ -37,10 +41,11 @@ struct Eyes {
     workspace: Workspace,
     /// Screenshots that tools have told the path of.
     media: Workspace,
-    behind: Behind,
+    /// What addresses are opened in; nothing where there is no browser.
+    behind: Option<Behind>,
 }
 
-/// Adds the tool, which is there when there is a model that looks at pictures.
+/// Adds the tool, which is there when there is a model that looks at pictures. Without a browser it looks at files alone.
 ///
 /// # Errors
 /// Another one is called like it.
@@ -48,14 +53,14 @@ pub(super) fn register(
     registry: &Registry,
     client: Option<Client>,
     workspace: &Workspace,
-    control: &Control,
-    behind: &Behind,
+    home: &Home,
+    behind: Option<Behind>,
 ) -> Result<(), RegistryError> {
     let there = client.is_some();
-    let media = Workspace::new(&control.home().media(), control.home());
-    let eyes = Eyes { client, workspace: workspace.clone(), media, behind: behind.clone() };
+    let media = Workspace::new(&home.media(), home);
+    let eyes = Eyes { client, workspace: workspace.clone(), media, behind };
     let tool = Tool::when(
-        "vision_analyze",
+        NAME,
         "Ask a model that sees a question about a picture: a file or an address.",
         move || there,
         move |call, wanted| analyze(&eyes, call, &wanted),
@@ -69,10 +74,7 @@ fn analyze(eyes: &Eyes, call: &Call<'_>, wanted: &Analyze) -> Result<Outcome, To
         return Err(ToolError::new("BAD_REQUEST", format!("a question has 1 to {QUESTION} characters")));
     }
     let image = wanted.image.trim();
-    let is_address = ["http://", "https://"]
-        .iter()
-        .any(|scheme| image.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme)));
-    let (media_type, bytes) = if is_address { shown(eyes, image, call)? } else { file(eyes, image)? };
+    let (media_type, bytes) = if is_address(image) { shown(eyes, image, call)? } else { file(eyes, image)? };
     let messages = vec![
         Message::text(Role::System, TASK),
         Message::text(Role::User, wanted.question.as_str()).with_image(media_type, bytes),
@@ -80,6 +82,16 @@ fn analyze(eyes: &Eyes, call: &Call<'_>, wanted: &Analyze) -> Result<Outcome, To
     let asked = Ask { messages, max_tokens: Some(LONGEST), ..Ask::default() };
     let answer = client.ask(&asked, call.deadline)?;
     Ok(Outcome::default().with("analysis", answer.text).with("image", image).with("untrusted", UNTRUSTED))
+}
+
+fn is_address(image: &str) -> bool {
+    let schemes = ["http://", "https://"];
+    schemes.iter().any(|scheme| image.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme)))
+}
+
+/// Whether a call is one for a browser, though the tool is offered where there is none.
+pub(super) fn needs_browser(tool: &str, arguments: &Value) -> bool {
+    tool == NAME && arguments["image"].as_str().is_some_and(|image| is_address(image.trim()))
 }
 
 fn file(eyes: &Eyes, path: &str) -> Result<(&'static str, Vec<u8>), ToolError> {
@@ -99,7 +111,10 @@ fn file(eyes: &Eyes, path: &str) -> Result<(&'static str, Vec<u8>), ToolError> {
 
 /// A picture of what an address shows.
 fn shown(eyes: &Eyes, url: &str, call: &Call<'_>) -> Result<(&'static str, Vec<u8>), ToolError> {
-    let mut opened = eyes.behind.open(url, call.deadline)?;
+    let Some(behind) = &eyes.behind else {
+        return Err(ToolError::new("TOOL_UNAVAILABLE", "there is no browser here to show an address; give a file"));
+    };
+    let mut opened = behind.open(url, call.deadline)?;
     opened.settle(call.deadline)?;
     let options = ScreenshotOptions::for_model();
     let picture = opened.with_tab(call.deadline, |tab| tab.screenshot(&options, call.deadline))?;

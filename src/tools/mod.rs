@@ -61,4 +61,4 @@ pub use clarify::{Ask, Question};
 pub use outcome::{Image, Outcome, ToolError};
 pub use registry::{Registry, RegistryError, Source};
 pub use tool::{Call, Handler, Progress, Tool};
-pub use toolbox::{Toolbox, ToolboxError, ToolboxOptions, enabled, folder_tools};
+pub use toolbox::{Toolbox, ToolboxError, ToolboxOptions, enabled, folder_tools, needs_browser};

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::browser::Browser;
 use super::files::{self, Workspace};
 use super::sets::{Enabled, Toolsets};
@@ -75,7 +77,7 @@ impl Toolbox {
         let behind = Behind::new(Arc::clone(control), options.profile.clone());
         web::register(&registry, &behind)?;
         search::register(&registry, &config.tools.search)?;
-        look::register(&registry, eyes, &workspace, control, &behind)?;
+        look::register(&registry, eyes, &workspace, control.home(), Some(behind))?;
         let toolsets = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
         Ok(Self { registry, toolsets, control: Arc::clone(control) })
     }
@@ -106,8 +108,8 @@ impl Toolbox {
     }
 }
 
-/// The tools that concern a folder and whoever calls, and no browser: files, commands, the list of what is to be done,
-/// questions. For a front door whose folder is not that of the server.
+/// The tools that concern a folder and whoever calls, and no browser: files, pictures in files, commands, the list of what is
+/// to be done, questions. For a front door whose folder is not that of the server.
 ///
 /// # Errors
 /// [`ToolboxError`].
@@ -116,8 +118,15 @@ pub fn folder_tools(home: &Home, config: &Config, options: &ToolboxOptions) -> R
     let token = Token::read(home).ok().flatten().map(|token| token.reveal().to_owned());
     let secrets = Secrets::new(token.into_iter().chain(secrets(config, &models)));
     let registry = Arc::new(Registry::covering(secrets.clone()));
-    nearby(&registry, home, config, options, &secrets)?;
+    let workspace = nearby(&registry, home, config, options, &secrets)?;
+    look::register(&registry, eyes(config, &models), &workspace, home, None)?;
     Ok(registry)
+}
+
+/// Whether a call of one of the [`folder_tools`] is for the tools with a browser all the same: an address is looked at there.
+#[must_use]
+pub fn needs_browser(tool: &str, arguments: &Value) -> bool {
+    look::needs_browser(tool, arguments)
 }
 
 fn nearby(

@@ -240,7 +240,8 @@ impl Backend for Switch {
 
     fn call(&self, request: &Request, peer: &Peer<'_>) -> Result<Value, Fault> {
         let name = request.params.get("name").and_then(Value::as_str).unwrap_or_default();
-        if let Some(nearby) = self.nearby.as_ref().filter(|nearby| nearby.has(name)) {
+        let arguments = request.params.get("arguments").unwrap_or(&Value::Null);
+        if let Some(nearby) = self.nearby.as_ref().filter(|nearby| nearby.does(name, arguments)) {
             return nearby.offer().call(request, peer);
         }
         self.ask(request, peer, ANSWER, |offer| offer.call(request, peer))

@@ -72,8 +72,9 @@ pub(super) fn run(tool: &Tool, global: &Global, settings: &Settings, out: &Out) 
     let home = door.home().cloned();
     if let Some(home) = &home {
         let nearby = Nearby::new(home, "cli", &tool.toolsets, &["todo"], Person::at_terminal())?;
-        if nearby.has(name) {
-            let told = nearby.call(name, Value::Object(arguments));
+        let arguments = Value::Object(arguments.clone());
+        if nearby.does(name, &arguments) {
+            let told = nearby.call(name, arguments);
             let told = told.map_err(|fault| Failure::usage(fault.message))?;
             return show::result(name, told, Some(home), out);
         }
