@@ -103,6 +103,14 @@ fn each_tool_does_its_work() {
         "[...document.querySelectorAll('input, select')].map(e => e.type === 'checkbox' ? e.checked : e.value)";
     let told = tooled.done("browser_evaluate", json!({ "script": values }));
     assert_eq!(told["result"], json!(["Ada", "two", true]));
+    for (script, result, hint) in [
+        ("const x = 4; x * 2", Value::Null, true),
+        ("const x = 4; return x * 2;", json!(8), false),
+        ("null;", Value::Null, false),
+    ] {
+        let told = tooled.done("browser_evaluate", json!({ "script": script }));
+        assert_eq!((&told["result"], told["hint"].is_string()), (&result, hint), "{script}: {told}");
+    }
     tooled.done("browser_click", json!({ "ref": ref_in(&seen, "Press") }));
     let console = tooled.done("browser_console", json!({}));
     let message = &console["console_messages"][0];

@@ -138,7 +138,7 @@ struct Wait {
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Evaluate {
-    /// Expression, or a function that gets the element
+    /// Expression, statements with return, or a function that gets the element
     #[serde(rename(serialize = "fn"))]
     script: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,6 +148,17 @@ struct Evaluate {
     frame_id: Option<String>,
     #[serde(skip_serializing)]
     target: Option<String>,
+}
+
+/// Told with a result that is nothing.
+const NO_RETURN: &str = "statements give no value by themselves; end them with return";
+
+impl Evaluate {
+    /// Whether it has statements, and none that returns.
+    fn forgets_return(&self) -> bool {
+        let script = self.script.trim().trim_end_matches(';');
+        script.contains([';', '\n']) && !script.contains("return")
+    }
 }
 
 /// What is acted on, for the outcome.
@@ -213,7 +224,9 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
         }),
         Tool::of("browser_evaluate", "Run JavaScript in the page.", move |call, acts: Evaluate| {
             may_evaluate(&evaluate)?;
-            act(&evaluate, call, "evaluate", &acts)
+            let outcome = act(&evaluate, call, "evaluate", &acts)?;
+            let is_nothing = outcome.fields.get("result").is_some_and(Value::is_null);
+            Ok(if is_nothing && acts.forgets_return() { outcome.with("hint", NO_RETURN) } else { outcome })
         }),
     ]
 }
