@@ -17,7 +17,7 @@ const FILL: f64 = 0.25;
 /// are committed, made ready and shown one after the other.
 const UNTIL_SEEN: u32 = 4;
 /// How long they are waited for.
-const DRAWN: Duration = Duration::from_secs(1);
+const DRAWN: Duration = Duration::from_secs(5);
 
 /// What is highlighted.
 #[derive(Debug, Clone)]
