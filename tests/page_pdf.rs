@@ -73,7 +73,15 @@ fn a_highlight_is_for_people_and_not_in_pictures() {
         seen = paged.see();
     }
     let plain = ScreenshotOptions::default();
-    let before = paged.tab.screenshot(&plain, soon()).unwrap();
+    // The frame is there before it has been drawn.
+    let (deadline, white) = (soon(), [255, 255, 255]);
+    let before = loop {
+        let shown = paged.tab.screenshot(&plain, soon()).unwrap();
+        if Pixels::decode(&shown.bytes).at(230, 160) != white {
+            break shown;
+        }
+        assert!(!deadline.passed(), "the frame is not drawn");
+    };
     paged.eval("window.changes = 0; new MutationObserver(() => changes++).observe(document, {subtree: true, childList: true, attributes: true})");
     // The supervisor's own picture is what a person sees.
     let watched = || Pixels::decode(&paged.supervisor().screenshot(&paged.top(), soon()).unwrap());

@@ -13,9 +13,9 @@ use crate::sync::Deadline;
 
 /// How much of the page is seen through it.
 const FILL: f64 = 0.25;
-/// Frames that a document in a process of its own begins until one without the highlight is sure to have been drawn: they
-/// are committed, made ready and shown one after the other.
-const UNTIL_SEEN: u32 = 4;
+/// Frames that a document in a process of its own begins until one without the highlight is sure to be what the browser
+/// shows: they are committed, made ready, drawn and taken one after the other, and few may be under way at a time.
+const UNTIL_SEEN: u32 = 6;
 /// How long they are waited for.
 const DRAWN: Duration = Duration::from_secs(5);
 
@@ -105,10 +105,29 @@ impl Tab {
         let top = self.top()?;
         if now.frame(top.as_str()).is_some_and(|top| top.session_id.as_ref() != Some(session)) {
             // A picture makes only the process of the page draw first.
-            if let Err(error) = self.call::<()>(frame, "drawn", &UNTIL_SEEN, deadline.within(DRAWN)) {
+            if let Err(error) = self.draw_frame(frame, deadline.within(DRAWN)) {
                 tracing::debug!(%error, "a highlight may still be seen");
             }
         }
         Ok(())
+    }
+
+    /// Has a frame in a process of its own drawn as it is now.
+    fn draw_frame(&self, frame: &FrameId, deadline: Deadline) -> Result<(), Error> {
+        if !self.view(deadline)?.hidden {
+            self.call::<()>(frame, "drawn", &UNTIL_SEEN, deadline)?;
+            return Ok(());
+        }
+        // A tab that is not in front draws nothing but while a picture of it is made.
+        let mut anew = true;
+        loop {
+            let asked = serde_json::json!({ "anew": anew, "most": UNTIL_SEEN });
+            let (_, counted) = self.call::<u32>(frame, "counted", &asked, deadline)?;
+            if counted.result >= UNTIL_SEEN || deadline.passed() {
+                return Ok(());
+            }
+            self.supervisor.screenshot(&FrameRef::TopOf(self.target.clone()), deadline)?;
+            anew = false;
+        }
     }
 }

@@ -225,11 +225,6 @@ function frame() {
   });
 }
 
-/** Waits for so many frames; less where none are drawn. */
-calls.drawn = async (frames) => {
-  while (frames-- > 0 && (await frame()));
-};
-
 const ANIMATIONS = Element.prototype.getAnimations;
 
 /**

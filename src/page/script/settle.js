@@ -218,6 +218,23 @@ function drawn() {
   });
 }
 
+/** Waits for so many frames; less where none are drawn. */
+calls.drawn = async (frames) => {
+  while (frames-- > 0 && (await drawn()));
+};
+
+let frameCount = null;
+
+/** How many frames have been drawn since it was last asked anew, so many at most. */
+calls.counted = ({ anew, most }) => {
+  if (anew) {
+    const count = (frameCount = { frames: 0 });
+    const next = () => ++count.frames < most && requestAnimationFrame(next);
+    requestAnimationFrame(next);
+  }
+  return frameCount ? frameCount.frames : most;
+};
+
 /** A turn of the event loop: tasks that were due before it have run. */
 function turn() {
   return new Promise((done) => {
