@@ -98,7 +98,9 @@ fn what_is_under_way_is_known_until_it_ends() {
     let held = Held::default();
     tab.site.page("/", "hello");
     tab.site.put("/slow", Answer::html("done").held_by(&held));
-    tab.site.put("/events", Answer::html("data: 1\n\n").kind("text/event-stream").header("Content-Length", "1000"));
+    // It is cut off; the page asks again much later.
+    let stream = "retry: 600000\ndata: 1\n\n";
+    tab.site.put("/events", Answer::html(stream).kind("text/event-stream").header("Content-Length", "1000"));
     tab.go("/");
     ended(&tab, "");
     let before = tab.supervisor().traffic().last;
