@@ -10,6 +10,7 @@ use super::read::Reads;
 use super::routes::{LONGEST, Method, Route, SHORTEST, TABLE};
 use super::status::STATUSES;
 use super::types::Failed;
+use crate::tools::without_null;
 
 /// The whole document.
 pub(super) static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
@@ -155,7 +156,9 @@ fn in_query(schema: &Value) -> Vec<Value> {
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
     let properties = schema.get("properties").and_then(Value::as_object);
     let parameter = |(name, schema): (&String, &Value)| {
-        let mut schema = not_null(schema.clone());
+        let mut schema = schema.clone();
+        // In a query nothing is `null`.
+        schema.as_object_mut().into_iter().for_each(without_null);
         let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
         let mut parameter = json!({ "name": name, "in": "query", "schema": schema });
         parameter["required"] = required.contains(&name.as_str()).into();
@@ -165,32 +168,6 @@ fn in_query(schema: &Value) -> Vec<Value> {
         parameter
     };
     properties.into_iter().flatten().map(parameter).collect()
-}
-
-/// In a query nothing is `null`.
-fn not_null(mut schema: Value) -> Value {
-    let Some(map) = schema.as_object_mut() else { return schema };
-    if map.get("default").is_some_and(Value::is_null) {
-        map.remove("default");
-    }
-    if let Some(Value::Array(types)) = map.get_mut("type") {
-        types.retain(|kind| kind != "null");
-        if let [only] = types.as_slice() {
-            let only = only.clone();
-            map.insert("type".to_owned(), only);
-        }
-    }
-    if let Some(Value::Array(any)) = map.get_mut("anyOf") {
-        any.retain(|schema| schema.get("type").is_none_or(|kind| kind != "null"));
-        if let [only] = any.as_slice() {
-            let only = only.clone();
-            map.remove("anyOf");
-            if let Value::Object(only) = only {
-                map.extend(only);
-            }
-        }
-    }
-    schema
 }
 
 fn body(route: &Route, mut schema: Value) -> Value {

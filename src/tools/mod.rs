@@ -7,6 +7,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `tool` | a tool, one call of it, who calls |
+//! | `schema` | what a tool takes, as JSON Schema |
 //! | `arguments` | what a call brings, as models send it |
 //! | `outcome` | what comes of a call |
 //! | `caps` | how much text a model is given at once |
@@ -48,6 +49,7 @@ mod files;
 mod look;
 mod outcome;
 mod registry;
+mod schema;
 mod search;
 pub mod sets;
 mod terminal;
@@ -60,5 +62,6 @@ pub use caps::Capped;
 pub use clarify::{Ask, Question};
 pub use outcome::{Image, Outcome, ToolError};
 pub use registry::{Registry, RegistryError, Source};
+pub(crate) use schema::without_null;
 pub use tool::{Call, Handler, Progress, Tool};
 pub use toolbox::{Toolbox, ToolboxError, ToolboxOptions, enabled, folder_tools, needs_browser};

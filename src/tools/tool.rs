@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::schema::schema_of;
 use super::{Outcome, ToolError, arguments};
 use crate::sync::{Cancel, Deadline};
 
@@ -200,63 +200,5 @@ where
     fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
         let arguments = arguments::read(&self.schema, arguments)?;
         (self.run)(call, arguments)
-    }
-}
-
-/// The schema of what a tool takes, as small as it can be: nothing by reference, no title.
-fn schema_of<I: JsonSchema>() -> Value {
-    let mut settings = SchemaSettings::draft2020_12();
-    settings.inline_subschemas = true;
-    settings.meta_schema = None;
-    let mut schema = settings.into_generator().into_root_schema_for::<I>().to_value();
-    if let Value::Object(map) = &mut schema {
-        map.remove("title");
-        map.remove("description");
-        if !map.contains_key("properties") {
-            map.insert("properties".to_owned(), Value::Object(Map::new()));
-        }
-    }
-    tighten(&mut schema);
-    schema
-}
-
-/// Takes away what says nothing to a model: formats of numbers, `null` beside a type, defaults that are `null`. Names of
-/// properties are nobody's keywords: one may well be called `format`.
-fn tighten(schema: &mut Value) {
-    let Value::Object(map) = schema else { return };
-    if let Some(Value::Array(any)) = map.get_mut("anyOf") {
-        any.retain(|one| one["type"] != "null");
-        if let [Value::Object(only)] = any.as_slice() {
-            let only = only.clone();
-            map.remove("anyOf");
-            for (key, value) in only {
-                map.entry(key).or_insert(value);
-            }
-        }
-    }
-    map.remove("format");
-    map.remove("writeOnly"); // made of `skip_serializing`, and nothing that concerns whoever calls
-    if map.get("default").is_some_and(Value::is_null) {
-        map.remove("default");
-    }
-    if let Some(Value::Array(types)) = map.get_mut("type") {
-        types.retain(|kind| kind != "null");
-        if let [only] = types.as_slice() {
-            let only = only.clone();
-            map.insert("type".to_owned(), only);
-        }
-    }
-    if let Some(Value::Array(values)) = map.get_mut("enum") {
-        values.retain(|one| !one.is_null());
-    }
-    for (keyword, below) in map.iter_mut() {
-        match (keyword.as_str(), below) {
-            ("properties" | "patternProperties" | "$defs", Value::Object(named)) => {
-                named.values_mut().for_each(tighten)
-            }
-            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(list)) => list.iter_mut().for_each(tighten),
-            ("items" | "additionalProperties" | "not", below) => tighten(below),
-            _ => {}
-        }
     }
 }

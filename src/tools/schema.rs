@@ -1,0 +1,68 @@
+//! JSON Schema of what tools and queries take, made from their types.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value};
+
+/// The schema of what a tool takes, as small as it can be: nothing by reference, no title.
+pub(super) fn schema_of<I: JsonSchema>() -> Value {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    let mut schema = settings.into_generator().into_root_schema_for::<I>().to_value();
+    if let Value::Object(map) = &mut schema {
+        map.remove("title");
+        map.remove("description");
+        if !map.contains_key("properties") {
+            map.insert("properties".to_owned(), Value::Object(Map::new()));
+        }
+    }
+    tighten(&mut schema);
+    schema
+}
+
+/// Takes away what says nothing to a model: formats of numbers, `null` beside a type, defaults that are `null`. Names of
+/// properties are nobody's keywords: one may well be called `format`.
+fn tighten(schema: &mut Value) {
+    let Value::Object(map) = schema else { return };
+    map.remove("format");
+    map.remove("writeOnly"); // made of `skip_serializing`, and nothing that concerns whoever calls
+    without_null(map);
+    for (keyword, below) in map.iter_mut() {
+        match (keyword.as_str(), below) {
+            ("properties" | "patternProperties" | "$defs", Value::Object(named)) => {
+                named.values_mut().for_each(tighten)
+            }
+            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(list)) => list.iter_mut().for_each(tighten),
+            ("items" | "additionalProperties" | "not", below) => tighten(below),
+            _ => {}
+        }
+    }
+}
+
+/// Takes `null` out of what a value may be: where it may be left out, that is how nothing is said.
+pub(crate) fn without_null(schema: &mut Map<String, Value>) {
+    if let Some(Value::Array(any)) = schema.get_mut("anyOf") {
+        any.retain(|one| one["type"] != "null");
+        if let [Value::Object(only)] = any.as_slice() {
+            let only = only.clone();
+            schema.remove("anyOf");
+            for (key, value) in only {
+                schema.entry(key).or_insert(value);
+            }
+        }
+    }
+    if schema.get("default").is_some_and(Value::is_null) {
+        schema.remove("default");
+    }
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|kind| kind != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            schema.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(values)) = schema.get_mut("enum") {
+        values.retain(|one| !one.is_null());
+    }
+}
