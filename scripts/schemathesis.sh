@@ -38,5 +38,5 @@ token=$(cat "$CDPILOT_HOME/token")
 # `positive_data_acceptance`: what is a selector, an address or a script is known to the browser alone, not to a schema.
 "$tool" run "$url/openapi.json" --header "Authorization: Bearer $token" \
     --exclude-path /events --exclude-path /wait/download --exclude-path /stop \
-    --exclude-checks positive_data_acceptance --phases examples,coverage,fuzzing \
+    --exclude-checks positive_data_acceptance --phases examples,coverage,fuzzing,stateful \
     --request-timeout 130 --continue-on-failure "$@"

@@ -6,7 +6,7 @@
 //! `page` adds `page` (seeing what a tab shows, and acting on it).
 //!
 //! The rooms use only what stands below them: `cli` → `server` → `mcp` → `tools` → `control` → `page` → `supervisor` → `browser` →
-//! [`cdp`] → [`sync`]. Settings (`config`) and models (`llm`) stand beside them.
+//! [`cdp`] → [`sync`] and `text`. Settings (`config`) and models (`llm`) stand beside them.
 
 pub mod browser;
 pub mod cdp;
@@ -26,5 +26,6 @@ pub mod page;
 pub mod server;
 pub mod supervisor;
 pub mod sync;
+mod text;
 #[cfg(feature = "server")]
 pub mod tools;

@@ -217,7 +217,7 @@ fn signs_of_a_container() {
 // ---- flags -------------------------------------------------------------------------------------
 
 fn lines(options: &LaunchOptions, os: Os) -> Result<Vec<String>, Error> {
-    let facts = Facts { os, user_data_dir: Path::new("/p"), headless: true, no_sandbox: true };
+    let facts = Facts { os, user_data_dir: Path::new("/p"), headless: true, no_sandbox: true, user_agent: None };
     flags(options, &facts).map(|all| all.into_iter().map(|flag| flag.into_string().unwrap()).collect())
 }
 
@@ -250,7 +250,8 @@ fn what_is_decided_and_asked_for_is_on_the_command_line() {
     }
     assert_eq!(count("--disable-dev-shm-usage"), 1);
     assert_eq!(all.last().unwrap(), "about:blank");
-    let facts = Facts { os: Os::Mac, user_data_dir: Path::new("/p"), headless: false, no_sandbox: false };
+    let facts =
+        Facts { os: Os::Mac, user_data_dir: Path::new("/p"), headless: false, no_sandbox: false, user_agent: None };
     let bare = flags(&LaunchOptions::default(), &facts).unwrap();
     assert!(bare.contains(&"--use-mock-keychain".into()));
     assert!(!bare.contains(&"--headless=new".into()) && !bare.contains(&"--no-sandbox".into()));

@@ -208,7 +208,7 @@ fn wrong_usage_is_told_before_anything_is_asked() {
         ("dialog --dismiss --prompt x", "--prompt"),
         ("wait", "--text"),
         ("wait --state hidden", "--ref"),
-        ("open word", "no address"),
+        ("open word", "is not an address"),
         ("resize 0 100", "0"),
         ("screenshot --full-page --ref 3", "--ref"),
         ("screenshot --quality 0", "0"),
@@ -260,6 +260,9 @@ fn answers_are_one_object_or_text_without_what_commands_a_terminal() {
         let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
         assert!(!ran.stdout.contains(bad) && !ran.stderr.contains(bad) && ran.stdout.contains('b'), "{ran:?}");
         let object = program.run(&[&args[..], &["--json"]].concat());
+        // Escaped inside of the JSON, and still the same value.
+        assert!(!object.stdout.contains(bad) && object.json().to_string().contains('\u{202e}'), "{object:?}");
+        assert!(object.stdout.contains(r"b\u202ec\u009b2J"), "{object:?}");
         assert_eq!(object.json()["ok"], true, "{object:?}");
         assert!(object.stderr.is_empty(), "{object:?}");
     }
@@ -325,6 +328,19 @@ fn files_of_answers_are_put_where_they_are_wanted() {
         assert_eq!(fs::read_to_string(&out).unwrap(), content);
     }
     assert_eq!(server.asked()[0].body, json!({ "inline": true }));
+    // The extension says the format; a contradiction is an error before anything is requested.
+    for (name, kind) in [("x.jpg", "jpeg"), ("x.JPEG", "jpeg"), ("x.png", "png")] {
+        let out = program.temp.path().join(name);
+        let ran = program.run(&["browser", "screenshot", "-o", out.to_str().unwrap()]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert_eq!(server.asked()[0].body, json!({ "inline": true, "type": kind }), "{name}");
+    }
+    for (name, kind) in [("y.png", "jpeg"), ("y.jpg", "png")] {
+        let out = program.temp.path().join(name);
+        let ran = program.run(&["browser", "screenshot", "-o", out.to_str().unwrap(), "--type", kind]);
+        assert!(ran.code == Some(2) && ran.stderr.contains("--type") && !out.exists(), "{ran:?}");
+    }
+    assert!(server.asked().is_empty());
     let ran = program.run(&["browser", "screenshot", "-o", "/nonexistent/x.png"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
 }
@@ -365,8 +381,52 @@ fn uploads_are_copied_and_files_of_the_home_are_refused() {
 }
 
 #[test]
+fn frames_stand_below_those_that_they_are_in() {
+    let frame = |id: &str, parent: &str, oopif: bool| {
+        let url = format!("http://{}/", id.to_lowercase());
+        json!({ "frame_id": id, "url": url, "origin": "", "is_oopif": oopif, "parent_frame_id": parent })
+    };
+    let children = [frame("A", "T", false), frame("B", "T", true), frame("A1", "A", false), frame("A2", "A1", true)];
+    let tree = json!({ "top": { "frame_id": "T", "url": "http://t/" }, "children": children, "truncated": false });
+    let server = FakeServer::always(200, json!({ "ok": true, "frame_tree": tree }));
+    let ran = server.program().run(&["browser", "frames", "--full"]);
+    let expected = "T  http://t/\n  A  http://a/\n    A1  http://a1/\n      A2  http://a2/ (process of its own)\n  B  http://b/ (process of its own)\n";
+    assert_eq!(ran.stdout, expected, "{ran:?}");
+}
+
+#[test]
+fn an_upload_is_told_with_what_it_did() {
+    let element = json!({ "ref": "e4", "role": "button", "name": "CV\u{1b}[2J" });
+    let done =
+        json!({ "ok": true, "armed": false, "targetId": "T", "files": ["a.txt"], "count": 1, "element": element });
+    let armed =
+        json!({ "ok": true, "armed": true, "armedForMs": 9, "targetId": "T", "files": ["a.txt", "b.txt"], "count": 2 });
+    for (answer, expected) in [
+        (done, "uploaded a.txt to button \"CV[2J\" [ref=e4]\n"),
+        (armed, "the next file chooser of the tab gets 2 files (a.txt, b.txt); now click what opens it\n"),
+    ] {
+        let server = FakeServer::always(200, answer);
+        let program = server.program();
+        let file = program.temp.path().join("a.txt");
+        fs::write(&file, "a").unwrap();
+        let ran = program.run(&["browser", "upload", file.to_str().unwrap()]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), expected), "{ran:?}");
+    }
+}
+
+#[test]
+fn what_a_snapshot_lacks_is_told_beside_it() {
+    for (flag, told) in [("loading", "has not answered yet"), ("full", "full snapshot"), ("truncated", "there is more")]
+    {
+        let server = FakeServer::always(200, json!({ "ok": true, "snapshot": "- link", flag: true }));
+        let ran = server.program().run(&["browser", "snapshot"]);
+        assert!(ran.stdout == "- link\n" && ran.stderr.contains(told), "{ran:?}");
+    }
+}
+
+#[test]
 fn events_are_followed() {
-    let stream = ": hello\n\nevent: console\nid: 4\ndata: {\"seq\":4,\"ts\":1.5,\"type\":\"console\",\"text\":\"a\\u001bb\"}\n\n\
+    let stream = ": hello\n\nevent: console\nid: a1-4\ndata: {\"seq\":4,\"ts\":1.5,\"type\":\"console\",\"text\":\"a\\u001bb\"}\n\n\
                   event: navigated\nid: 5\ndata: {\"seq\":5,\"ts\":2,\"type\":\"navigated\",\"url\":\"http://a/\"}\n\n";
     let server = FakeServer::new(move |_| (200, stream.to_owned()));
     let program = server.program();
@@ -375,7 +435,8 @@ fn events_are_followed() {
     let lines: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((lines.len(), &lines[0]["seq"], &lines[1]["type"]), (2, &json!(4), &json!("navigated")));
     let asked = server.asked();
-    assert_eq!((asked[0].url.as_str(), asked[0].header("last-event-id")), ("/events?targetId=t1", Some("3")));
+    assert_eq!((asked[0].url.as_str(), asked[0].header("last-event-id")), ("/events?targetId=t1&since=3", None));
+    assert_eq!(lines[0]["eventId"], "a1-4");
     assert_eq!(asked[0].header("accept"), Some("text/event-stream"));
     let text = program.run(&["browser", "events", "--type", "navigated", "--count", "1"]);
     assert!(text.stdout.contains("5 navigated") && text.stdout.contains("http://a/"), "{text:?}");

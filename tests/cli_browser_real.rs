@@ -9,7 +9,7 @@ use cdpilot::sync::{Deadline, pause, spawn};
 use serde_json::{Value, json};
 
 use crate::cli_run::{Program, Ran, has_browser, kill, processes_with};
-use crate::support::site::Site;
+use crate::support::site::{Answer, Site};
 
 /// A home whose server takes any free port.
 pub(crate) struct AtHome {
@@ -49,7 +49,7 @@ impl AtHome {
         (ran.code, ran.json())
     }
 
-    fn running(&self) -> Option<Running> {
+    pub(crate) fn running(&self) -> Option<Running> {
         Running::of(&self.home).unwrap()
     }
 }
@@ -70,6 +70,33 @@ impl Drop for AtHome {
 pub(crate) fn reference(snapshot: &str, text: &str) -> String {
     let line = snapshot.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("{text} in {snapshot}"));
     line.split("[ref=").nth(1).unwrap().split(']').next().unwrap().to_owned()
+}
+
+#[test]
+fn an_action_says_what_followed() {
+    if !has_browser() {
+        return;
+    }
+    let (at, site) = (AtHome::new(""), Site::start());
+    site.page(
+        "/",
+        "<title>Desk</title><button id=n>Nothing</button><button id=s onclick=\"t.textContent = 'Saved'\">Save</button>
+         <p role=status id=t></p><a id=g href='/gone'>Gone</a><form><input aria-label=Name required><button id=f>Send</button></form>",
+    );
+    site.put("/gone", Answer::html("<title>Lost</title>").status("404 Not Found"));
+    let (url, gone) = (site.url("a", "/"), site.url("a", "/gone"));
+    assert_eq!(at.does(&format!("navigate {url}")), format!("done: navigated to {url} (200)\nDesk\n"));
+    assert_eq!(at.does("click --selector #n"), "done (no visible change)\n");
+    assert_eq!(at.does("click --selector #s"), "done\nstatus: Saved\n");
+    let refused = at.does("click --selector #f");
+    assert!(refused.starts_with("done\ninvalid \"Name\": "), "{refused}");
+    let (code, told) = at.asks(&["click", "--selector", "#s"]);
+    assert_eq!(
+        (code, &told["settled"], &told["notices"][0]["text"]),
+        (Some(0), &json!("page_settled"), &json!("Saved"))
+    );
+    assert_eq!(at.does("click --selector #g"), format!("done: navigated to {gone} (404)\n"));
+    assert_eq!(at.does(&format!("navigate {gone}")), format!("done: navigated to {gone} (404)\nLost\n"));
 }
 
 const PAGE: &str = "<title>Desk</title><h1 id=h>Hello</h1>\
@@ -149,6 +176,9 @@ fn the_quick_reference_works_line_by_line() {
     // What is beside the quick reference.
     assert_eq!(at.does("text").trim(), "Done");
     assert!(at.does("frames").contains("/next"));
+    let picture = at.program.temp.path().join("shot.jpg");
+    at.does(&format!("screenshot -o {}", picture.display()));
+    assert!(fs::read(&picture).unwrap().starts_with(&[0xff, 0xd8, 0xff]));
     assert!(at.does("requests").contains("/next"));
     at.does("storage local set k v");
     assert!(at.does("storage local get k").contains('v'));
@@ -188,7 +218,7 @@ fn the_quick_reference_works_line_by_line() {
     let refused = at.asks(&["upload", token.to_str().unwrap()]);
     assert_eq!((refused.0, &refused.1["code"]), (Some(1), &json!("PATH_REFUSED")), "{refused:?}");
     at.does(&format!("close {}", &target[..8]));
-    assert_eq!(at.asks(&["snapshot"]).0, Some(1));
+    at.does("snapshot");
     at.does("stop");
     assert_eq!(at.asks(&["snapshot"]).0, Some(3));
     assert_eq!(at.running().unwrap().pid, server.pid, "one server for all of it");
@@ -235,8 +265,8 @@ fn commands_that_race_start_one_server() {
     assert_eq!(after.code, Some(0), "{after:?}");
     assert_ne!(at.running().unwrap().pid, running.pid);
     let doctor = at.run(&["doctor", "--json"]).json();
-    let port = doctor["checks"].as_array().unwrap().iter().find(|check| check["id"] == "port").unwrap().clone();
-    assert!(port["summary"].as_str().unwrap().contains(&at.running().unwrap().url), "{port}");
+    let server = doctor["checks"].as_array().unwrap().iter().find(|check| check["id"] == "server").unwrap().clone();
+    assert!(server["summary"].as_str().unwrap().contains(&at.running().unwrap().url), "{server}");
 }
 
 #[test]
@@ -272,9 +302,34 @@ fn a_server_that_cannot_start_says_why() {
     for (args, code) in [(["--bind", "0.0.0.0"], 2), (["--port", "9222"], 2), (["--cdp-port", "9222"], 2)] {
         assert_eq!(at.run(&["serve", args[0], args[1]]).code, Some(code), "{args:?}");
     }
-    fs::write(at.home.config(), format!("server: {{port: {port}}}")).unwrap();
+    // With names that clients may use, other addresses are served, and the start says what that means.
+    fs::write(at.home.config(), "server: {port: 0, bind: 0.0.0.0}").unwrap();
+    let refused = at.run(&["serve"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("server.bind") && refused.stderr.contains("server.allowed_hosts"), "{refused:?}");
     let ran = at.run(&["browser", "profiles"]);
-    assert!(ran.code == Some(3) && ran.stderr.contains(&port) && ran.stderr.contains("server.log"), "{ran:?}");
+    assert!(
+        ran.code == Some(3) && ran.stderr.contains("allowed_hosts") && ran.stderr.contains("server.log"),
+        "{ran:?}"
+    );
+    fs::write(at.home.config(), "server: {port: 0, bind: 0.0.0.0, allowed_hosts: [pilot.example.com]}").unwrap();
+    for json in [true, false] {
+        let args: &[&str] = if json { &["serve", "--json"] } else { &["serve"] };
+        let ran = at.program.run_and(args, |id| {
+            let until = Deadline::after_secs(20);
+            while at.running().is_none_or(|running| running.pid != id) {
+                assert!(!until.passed(), "it does not serve");
+                pause(Duration::from_millis(10));
+            }
+            let ran = at.run(&["browser", "profiles"]);
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+            kill(id, "-TERM");
+        });
+        assert!(ran.code == Some(0) && ran.stderr.contains("the token travels unencrypted"), "{ran:?}");
+        if json {
+            assert!(ran.json()["warning"].as_str().unwrap().contains("unencrypted"), "{ran:?}");
+        }
+    }
     fs::write(at.home.config(), "browser: {headles: true}").unwrap();
     let ran = at.run(&["browser", "profiles"]);
     assert!(ran.code != Some(0) && ran.stderr.contains("did you mean headless"), "{ran:?}");

@@ -36,6 +36,13 @@ fn wrong_usage_is_code_2_and_one_object_with_json() {
     }
     assert_eq!(program.run(&[]).code, Some(2));
     assert_eq!(program.run(&["--json"]).json()["code"], "BAD_REQUEST");
+    for args in [["doctor", "--json"], ["serve", "--json"], ["demo", "--json"], ["ui", "--json"]] {
+        let odd = Program::new().env("CDPILOT_HEADLESS", "maybe").run(&args);
+        let told = odd.json();
+        assert_eq!((odd.code, &told["code"]), (Some(2), &serde_json::json!("BAD_REQUEST")), "{args:?} {odd:?}");
+        let error = told["error"].as_str().unwrap();
+        assert!(error.contains("CDPILOT_HEADLESS") && error.contains("maybe") && error.contains("true"), "{error}");
+    }
     let odd = Program::new().env("CDPILOT_TIMEOUT_MS", "soon").run(&["doctor", "--json"]);
     assert_eq!((odd.code, &odd.json()["code"]), (Some(2), &json!("BAD_REQUEST")));
 }

@@ -58,8 +58,12 @@ impl Program {
     }
 
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
-        self.env.push((name.to_owned(), value.to_owned()));
+        self.set_env(name, value);
         self
+    }
+
+    pub(crate) fn set_env(&mut self, name: &str, value: &str) {
+        self.env.push((name.to_owned(), value.to_owned()));
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {

@@ -98,12 +98,35 @@ fn tools_are_listed_with_what_they_need() {
     let text = at.does("tools list");
     assert!(text.starts_with("cli: ") && text.contains("on   browser_click"), "{text}");
     assert!(at.does("tools list --toolsets").contains("debugging"));
+    let hermes = at.run("tools list --platform hermes-telegram");
+    assert!(hermes.code == Some(2) && hermes.stderr.contains("did you mean cdpilot-telegram?"), "{hermes:?}");
+    let hermes = at.run("tools enable hermes-discord");
+    assert!(hermes.code == Some(2) && hermes.stderr.contains("did you mean cdpilot-discord?"), "{hermes:?}");
     let odd = at.run("tools list --platform telegran");
     assert!(odd.code == Some(2) && odd.stderr.contains("did you mean telegram?"), "{odd:?}");
     let at = Homed::new(Some("toolsets: [cdpilot-cli, brwser, a]\ncustom_toolsets: {a: [b], b: [a]}\n"));
     let told = at.json("tools list");
     let problems = told["problems"].to_string();
     assert!(problems.contains("browser") && problems.contains("a → b → a"), "{problems}");
+}
+
+#[test]
+fn tools_that_a_backend_without_cdp_never_has_are_named() {
+    let rest = Homed::new(Some("browser: {cdp_url: 'rest+https://me:hush@browsers.example/v1'}\n"));
+    let never = |name: &str| rest.tool("cli", name)["why"].as_str().unwrap_or_default().to_owned();
+    for name in ["browser_cdp", "browser_dialog"] {
+        assert!(never(name).contains("never") && never(name).contains("without CDP"), "{name}: {}", never(name));
+        assert_eq!(rest.tool("cli", name)["available"], false);
+    }
+    let text = rest.does("tools list");
+    assert!(text.contains("without CDP") && !text.contains("hush"), "{text}");
+    // As a profile has it, or the environment.
+    let profiles = Homed::new(Some("browser: {profiles: {cdpilot: {cdp_url: 'rest+http://127.0.0.1:1'}}}\n"));
+    assert!(profiles.tool("cli", "browser_cdp")["why"].as_str().unwrap().contains("without CDP"));
+    let mut at = Homed::new(None);
+    at.program = at.program.env("CDPILOT_CDP_URL", "rest+http://127.0.0.1:1");
+    assert!(at.tool("cli", "browser_cdp")["why"].as_str().unwrap().contains("without CDP"));
+    assert_eq!(Homed::new(None).tool("cli", "browser_cdp")["why"], "while a browser runs");
 }
 
 #[test]

@@ -27,6 +27,7 @@ fn a_pending_dialog_is_answered_or_else_the_next_one() {
     };
 
     // None is pending: the answer waits, two minutes at most, and the one after it takes its place.
+    profile.tab(Some(&one)).unwrap();
     let long = DialogReply { timeout: Some(Duration::from_secs(900)), ..reply(false) };
     assert_eq!(answer(long).unwrap(), DialogOutcome::Armed(Duration::from_secs(120)));
     let short =

@@ -12,15 +12,15 @@ fn check<'a>(checks: &'a [Check], id: &str) -> &'a Check {
 
 #[test]
 fn a_home_is_looked_through_with_its_browser_down_and_up() {
-    let Some(home) = Homely::new("") else { return };
-    let down = home.doctor();
+    let Some(home) = Homely::new("transport: port") else { return };
+    let down = home.doctor(soon());
     for id in ["home", "token", "disk", "browser", "profile", "port", "display", "server", "version"] {
         assert_eq!(check(&down, id).status, CheckStatus::Pass, "{down:#?}");
     }
     assert!(check(&down, "browser").summary.contains("Chrom"), "{down:#?}");
     assert!(check(&down, "profile").summary.contains("nobody"), "{down:#?}");
     let port = home.started().status().cdp_port.unwrap();
-    let up = home.doctor();
+    let up = home.doctor(soon());
     assert!(check(&up, "port").summary.starts_with(&port.to_string()), "{up:#?}");
     assert!(check(&up, "profile").summary.contains("its own browser"), "{up:#?}");
 
@@ -28,18 +28,18 @@ fn a_home_is_looked_through_with_its_browser_down_and_up() {
     let folder = home.path().join("profiles/cdpilot");
     let other = Homely::without_browser(
         &format!(
-            "cdp_port: {port}, default_profile: thief, profiles: {{thief: {{user_data_dir: '{}'}}}}",
+            "transport: port, cdp_port: {port}, default_profile: thief, profiles: {{thief: {{user_data_dir: '{}'}}}}",
             folder.display()
         ),
         overrides(browser_path()),
     );
-    let checks = other.doctor();
+    let checks = other.doctor(soon());
     assert_eq!(check(&checks, "port").status, CheckStatus::Warn, "{checks:#?}");
     let taken = check(&checks, "profile");
     assert!(taken.status == CheckStatus::Fail && taken.fix_hint.is_some(), "{checks:#?}");
 
     // The default profile's port is taken: the next free one is used, and that is said; asked for by name, it is not.
-    let other = Homely::without_browser(&format!("cdp_port: {port}"), overrides(browser_path()));
+    let other = Homely::without_browser(&format!("transport: port, cdp_port: {port}"), overrides(browser_path()));
     let status = other.main().start(None, soon()).unwrap();
     assert!(status.cdp_port.is_some_and(|taken| taken != port), "{status:?}");
     assert!(status.notes.iter().any(|note| note.contains(&format!("port {port} is in use"))), "{status:?}");
@@ -64,7 +64,7 @@ fn what_is_open_to_others_is_found_and_put_right() {
     std::fs::create_dir_all(&profile).unwrap();
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     symlink(format!("{host}-999999999"), profile.join("SingletonLock")).unwrap();
-    let checks = home.doctor();
+    let checks = home.doctor(soon());
     for id in ["home", "token", "browser"] {
         let found = check(&checks, id);
         assert!(found.status == CheckStatus::Fail && found.fix_hint.is_some(), "{checks:#?}");
@@ -79,7 +79,7 @@ fn what_is_open_to_others_is_found_and_put_right() {
         "{fixed:#?}"
     );
     assert!(!profile.join("SingletonLock").is_symlink());
-    let checks = home.doctor();
+    let checks = home.doctor(soon());
     for id in ["home", "token"] {
         assert_eq!(check(&checks, id).status, CheckStatus::Pass, "{checks:#?}");
     }

@@ -26,7 +26,7 @@ fn look(folder: &Path) -> (Value, Value, Value) {
 
 #[test]
 fn a_browser_starts_tells_of_itself_keeps_its_look_and_stops() {
-    let Some(home) = Homely::new("extra_args: ['--lang=de']") else { return };
+    let Some(home) = Homely::new("transport: port, extra_args: ['--lang=de']") else { return };
     let profile = home.main();
     assert!(!profile.status().running);
     // Many callers, one browser.
@@ -40,7 +40,7 @@ fn a_browser_starts_tells_of_itself_keeps_its_look_and_stops() {
     let status = profile.status();
     assert!(status.running && status.enabled && status.headless, "{status:?}");
     assert!(status.browser.as_deref().unwrap().contains("Chrom"), "{status:?}");
-    assert_eq!((status.transport.as_str(), status.profile.as_str()), ("pipe", "cdpilot"));
+    assert_eq!((status.transport.as_str(), status.profile.as_str()), ("port", "cdpilot"));
     let (pid, port) = (status.pid.unwrap(), status.cdp_port.unwrap());
     assert_eq!(status.cdp_url, Some(format!("ws://127.0.0.1:{port}/…")));
     assert_eq!(status.executable_path.as_deref().map(Path::new), browser_path().as_deref());

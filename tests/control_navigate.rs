@@ -11,7 +11,7 @@ use crate::support::controlled::{Homely, run, seen, worth};
 use crate::support::site::{Answer, Held};
 
 fn go(profile: &Profile, url: &str, wait_until: WaitUntil, deadline: Deadline) -> Result<Navigated, Error> {
-    profile.navigate(Navigate { url: url.to_owned(), target: None, wait_until }, deadline)
+    profile.navigate(Navigate { url: url.to_owned(), wait_until, ..Navigate::default() }, deadline)
 }
 
 fn load(profile: &Profile, url: &str) -> Navigated {
@@ -107,8 +107,12 @@ fn dialogs_on_the_way_are_a_success_that_says_so() {
     let loud = load(&profile, &site.url("a", "/alert"));
     assert_eq!((loud.blocked_by_dialog, loud.navigated, loud.status), (true, None, Some(200)), "{loud:?}");
     assert_eq!(&*loud.pending_dialogs[0].message, "hello");
-    // It is taken along by the next navigation.
-    let went = load(&profile, &other);
+    // The next navigation takes it along, when that is wanted.
+    let refused = go(&profile, &other, WaitUntil::Load, soon()).unwrap_err();
+    assert!(refused.code() == "BLOCKED_BY_DIALOG" && refused.to_string().contains("hello"), "{refused}");
+    let to = Navigate { url: other.clone(), dismiss_dialogs: true, ..Navigate::default() };
+    let went = profile.navigate(to, soon()).unwrap();
+    assert_eq!(&*went.dismissed_dialogs[0].dialog.message, "hello");
     assert_eq!((went.blocked_by_dialog, went.pending_dialogs.len(), went.title.as_str()), (false, 0, "home"));
 
     // A new tab is there although its page shows a dialog.
@@ -118,7 +122,7 @@ fn dialogs_on_the_way_are_a_success_that_says_so() {
 
     // A script that never ends is ended: the page is sent away all the same.
     run(&profile, &tab.tab_id, "while (true) {}");
-    let to = Navigate { url: site.url("b", "/"), target: Some(tab.tab_id), wait_until: WaitUntil::Load };
+    let to = Navigate { url: site.url("b", "/"), target: Some(tab.tab_id), ..Navigate::default() };
     profile.dialogs(None).unwrap().0.iter().for_each(|dialog| {
         supervisor.respond(Some(&dialog.id), DialogAnswer::Dismiss, soon()).unwrap();
     });

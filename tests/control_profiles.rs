@@ -30,7 +30,7 @@ fn profiles_come_from_the_settings_and_from_requests_and_stay() {
         home.profiles().into_iter().map(|p| (p.name, p.cdp_port, p.is_default, p.is_remote)).collect()
     };
     let expected = [
-        ("cdpilot".to_owned(), Some(28792), true, false),
+        ("cdpilot".to_owned(), None, true, false),
         ("far".to_owned(), None, false, true),
         ("made-1".to_owned(), None, false, false),
         ("work".to_owned(), Some(28801), false, false),
@@ -120,7 +120,7 @@ fn what_is_switched_off_starts_nothing() {
     assert!(disabled.to_string().starts_with("Browser disabled in settings"), "{disabled}");
     let status = profile.status();
     assert!(!status.enabled && !status.running && status.pid.is_none() && profile.tabs().is_empty());
-    assert_eq!(profile.tab(None).unwrap_err().code(), "BROWSER_NOT_RUNNING");
+    assert_eq!(profile.tab(None).unwrap_err().code(), "BROWSER_DISABLED");
     assert_eq!(profile.dialogs(None).unwrap(), (vec![], vec![]));
     profile.stop(soon()).unwrap();
 
@@ -159,7 +159,7 @@ fn a_browser_that_does_not_start_is_left_alone_for_a_while() {
         .unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
     let overrides = Overrides { executable: Some(program), headless: Some(true), ..Overrides::default() };
-    let home = Homely::without_browser("", overrides);
+    let home = Homely::without_browser("user_agent: native", overrides); // which needs no version
     let profile = home.main();
     let count = || std::fs::read_to_string(&starts).unwrap().len();
     let start = || profile.start(None, soon()).unwrap_err();

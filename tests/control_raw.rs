@@ -1,6 +1,6 @@
 //! Raw CDP commands.
 
-use cdpilot::control::{Error, Profile, RawCall};
+use cdpilot::control::{Error, Profile, RawCall, RawLevel, raw_methods};
 use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
@@ -60,7 +60,7 @@ fn a_command_goes_where_it_is_sent_and_brings_no_secret_back() {
     assert_eq!(told["result"]["value"], "ws://127.0.0.1:1/… Bearer [secret]");
 
     let unknown = call(&profile, "Page.doesNotExist", json!({}), None, None).unwrap_err();
-    assert_eq!(unknown.code(), "BROWSER_ERROR", "{unknown}");
+    assert!(unknown.code() == "BAD_REQUEST" && unknown.to_string().contains("docs/raw-cdp.md"), "{unknown}");
     for method in ["Browser.close", "Target.setAutoAttach", "Fetch.disable", "Page.disable", "nonsense", "", "a.b c"] {
         assert_eq!(call(&profile, method, json!({}), None, None).unwrap_err().code(), "BAD_REQUEST", "{method}");
     }
@@ -107,9 +107,133 @@ fn a_page_is_given_no_other_files_than_may_be_uploaded() {
     give("a.txt").unwrap();
     let name = json!({ "expression": "document.getElementById('f').files[0].name" });
     assert_eq!(call(&profile, "Runtime.evaluate", name, None, None).unwrap()["result"]["value"], "a.txt");
-    let read = json!({ "url": "file:///etc/passwd", "options": { "disableCache": true, "includeCredentials": false } });
-    assert_eq!(
-        call(&profile, "Network.loadNetworkResource", read, None, None).unwrap_err().code(),
-        "NAVIGATION_BLOCKED"
-    );
+}
+
+#[test]
+fn what_would_get_around_the_policy_or_the_supervisor_is_never_sent() {
+    let Some(home) = Homely::new("navigation: {block: [b.localhost]}") else { return };
+    home.site.page("/", "start");
+    home.open("/");
+    let (profile, blocked) = (home.main(), home.site.url("b", "/"));
+    let options = json!({ "disableCache": true, "includeCredentials": false });
+    for (method, params) in [
+        ("Network.loadNetworkResource", json!({ "url": blocked, "options": options })),
+        ("Target.setRemoteLocations", json!({ "locations": [{ "host": "127.0.0.1", "port": 1 }] })),
+        ("Target.createBrowserContext", json!({ "proxyServer": "127.0.0.1:1" })),
+        ("Target.createBrowserContext", json!({ "originsWithUniversalNetworkAccess": ["http://a.localhost"] })),
+        ("Target.setDiscoverTargets", json!({ "discover": false })),
+        ("Target.attachToTarget", json!({ "targetId": "x", "flatten": true })),
+        ("Browser.setPermission", json!({ "permission": { "name": "local-network-access" }, "setting": "granted" })),
+        ("Browser.grantPermissions", json!({ "permissions": ["localNetworkAccess"] })),
+        ("Network.emulateNetworkConditionsByRule", json!({ "matchedNetworkConditions": [] })),
+        ("Page.setPrerenderingAllowed", json!({ "isAllowed": true })),
+        ("Fetch.enable", json!({})),
+        ("Extensions.loadUnpacked", json!({ "path": "/tmp" })),
+        ("Tethering.bind", json!({ "port": 1 })),
+        ("PWA.launch", json!({ "manifestId": "x" })),
+    ] {
+        for target in [None, Some("t1")] {
+            let told = call(&profile, method, params.clone(), target, None).unwrap_err();
+            assert_eq!(told.code(), "BAD_REQUEST", "{method}: {told}");
+        }
+    }
+    for target in [None, Some("t1")] {
+        let told = call(&profile, "Target.createTarget", json!({ "url": blocked }), target, None).unwrap_err();
+        assert_eq!(told.code(), "NAVIGATION_BLOCKED", "{told}");
+        // What leads there is opened, and refused on its way.
+        home.site.leads("/leads");
+        let leading = home.site.url("a", &format!("/leads?{blocked}"));
+        call(&profile, "Target.createTarget", json!({ "url": leading }), target, None).unwrap();
+    }
+    seen(&profile, "both refused", |now| now.pages.iter().filter(|page| page.blocked.is_some()).count() == 2);
+    assert_eq!(home.site.asked_of("b.localhost"), [""; 0]);
+}
+
+#[test]
+fn without_scripts_of_callers_no_command_runs_one() {
+    let Some(home) = Homely::new("evaluate_enabled: false") else { return };
+    home.site.page("/", "<p>text</p>");
+    home.open("/");
+    let profile = home.main();
+    let root = call(&profile, "DOM.getDocument", json!({ "depth": -1 }), None, None).unwrap()["root"]["nodeId"].clone();
+    for (method, params) in [
+        ("DOM.setOuterHTML", json!({ "nodeId": root, "outerHTML": "<img src=x onerror='document.title = 1'>" })),
+        ("DOM.setAttributeValue", json!({ "nodeId": root, "name": "onclick", "value": "1" })),
+        ("Debugger.enable", json!({})),
+        (
+            "Debugger.setBreakpointByUrl",
+            json!({ "lineNumber": 0, "urlRegex": ".*", "condition": "document.title = 1" }),
+        ),
+        ("Page.setDocumentContent", json!({ "frameId": "x", "html": "<script>1</script>" })),
+        ("Page.createIsolatedWorld", json!({ "frameId": "x" })),
+        ("Page.reload", json!({ "scriptToEvaluateOnLoad": "1" })),
+        ("Runtime.compileScript", json!({ "expression": "1", "sourceURL": "", "persistScript": true })),
+    ] {
+        assert_eq!(call(&profile, method, params, None, None).unwrap_err().code(), "EVALUATE_DISABLED", "{method}");
+    }
+}
+
+#[test]
+fn a_level_admits_reading_or_acting_alone() {
+    let Some(home) = Homely::new("raw_cdp_enabled: read") else { return };
+    home.site.page("/", "text");
+    home.open("/");
+    let profile = home.main();
+    call(&profile, "DOM.getDocument", json!({}), None, None).unwrap();
+    let told = call(&profile, "Input.insertText", json!({ "text": "x" }), None, None).unwrap_err();
+    assert!(told.code() == "RAW_CDP_DISABLED" && told.to_string().contains("raw_cdp_enabled: act"), "{told}");
+}
+
+/// `docs/raw-cdp.md` is the table in the code. `UPDATE_DOCS=1` writes it anew.
+#[test]
+fn the_page_of_raw_commands_is_the_table() {
+    const HEAD: &str = "\
+# Raw CDP commands
+
+Commands that `POST /cdp`, `cdpilot cdp` and `browser_cdp` send. A command that is not listed is refused with `BAD_REQUEST`.
+`browser.raw_cdp_enabled` says which ones are sent: `read`, `act` (with `read`), `all` or `true` (with both), `false` for none.
+`script` needs `all` and `browser.evaluate_enabled`. `never` names what to use instead. `Domain.*` is what is left of a domain.
+Written from the table in the code by a test.
+
+| command | level |
+|---|---|
+";
+    let line = |(method, allowed): (String, Result<RawLevel, &'static str>)| {
+        let level = match allowed {
+            Ok(RawLevel::Read) => "read".to_owned(),
+            Ok(RawLevel::Act) => "act".to_owned(),
+            Ok(RawLevel::All) => "all".to_owned(),
+            Ok(RawLevel::Script) => "script".to_owned(),
+            Err(instead) => format!("never: {instead}"),
+        };
+        format!("| `{method}` | {level} |\n")
+    };
+    let page = HEAD.to_owned() + &raw_methods().into_iter().map(line).collect::<String>();
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/raw-cdp.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == page, "docs/raw-cdp.md is out of date: UPDATE_DOCS=1 cargo test --test main -- control_raw");
+}
+
+/// Somebody has thought of each command of the pinned protocol.
+#[test]
+fn every_command_of_the_protocol_stands_in_the_table() {
+    let listed: Vec<String> = raw_methods().into_iter().map(|(method, _)| method).collect();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("cdp-gen/protocol");
+    let mut missing = Vec::new();
+    for file in ["browser.json", "js.json"] {
+        let protocol: Value = serde_json::from_slice(&std::fs::read(root.join(file)).unwrap()).unwrap();
+        for domain in protocol["domains"].as_array().unwrap() {
+            let name = domain["domain"].as_str().unwrap();
+            for command in domain["commands"].as_array().into_iter().flatten() {
+                let method = format!("{name}.{}", command["name"].as_str().unwrap());
+                if !listed.contains(&method) && !listed.contains(&format!("{name}.*")) {
+                    missing.push(method);
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:?}");
 }

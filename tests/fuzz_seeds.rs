@@ -13,12 +13,13 @@ const MOST: u64 = 100_000;
 type Check = fn(&[u8]);
 
 /// Every target and its check.
-const TARGETS: [(&str, Check); 5] = [
+const TARGETS: [(&str, Check); 6] = [
     ("bridge_request", checks::bridge_request),
     ("envelope", checks::envelope),
     ("frame_decoder", checks::frame_decoder),
     ("http_request", checks::http_request),
     ("stdin_commands", checks::stdin_commands),
+    ("surrogates", checks::surrogates),
 ];
 
 fn names(folder: &Path) -> Vec<String> {

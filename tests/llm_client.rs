@@ -220,3 +220,60 @@ fn models_are_found_by_their_alias() {
     assert!(matches!(&wrong, Error::Wrong { at, .. } if at == "models.one.base_url"), "{wrong}");
     assert!(!format!("{:?}", model("http://h/v1")).contains(KEY));
 }
+
+#[test]
+fn every_field_of_a_model_is_taken_and_unknown_ones_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path());
+    let write = |told: &Value| std::fs::write(folder.path().join("llm.json"), told.to_string()).unwrap();
+    let whole = json!({ "models": { "one": {
+        "model": "m", "base_url": "http://127.0.0.1:1/v1", "api_key": null, "api_key_env": "KEY", "profile": "small",
+        "context_window": 128_000, "vision": false, "max_output_tokens": 4096, "headers": { "X-Team": "seven" },
+        "price": { "input": 1.5, "cached_input": 0.1, "output": 6, "currency": "EUR" },
+    }, "two": { "model": "m", "base_url": "http://127.0.0.1:1/v1" } }, "default": "two" });
+    write(&whole);
+    let models = Models::of(&home).unwrap();
+    let (_, one) = models.find(Some("one")).unwrap();
+    assert_eq!((one.vision, one.max_output_tokens, one.headers["X-Team"].as_str()), (false, Some(4096), "seven"));
+    assert_eq!(one.price.as_ref().unwrap().currency, "EUR");
+    assert!(models.find(None).unwrap().1.vision, "true when it is left out");
+    for (pointer, wrong, at, meant) in [
+        ("/models/one", "max_output_token", "models.one.max_output_token", "did you mean max_output_tokens?"),
+        ("/models/two", "visoin", "models.two.visoin", "did you mean vision?"),
+        ("/models/one/price", "curency", "models.one.price.curency", "did you mean currency?"),
+        ("", "defualt", "defualt", "did you mean default?"),
+        ("/models/one", "zzz", "models.one.zzz", "known there: model, base_url, api_key"),
+    ] {
+        let mut told = whole.clone();
+        told.pointer_mut(pointer).unwrap()[wrong] = json!(1);
+        write(&told);
+        let error = Models::of(&home).unwrap_err().to_string();
+        assert!(error.contains(&format!("wrong at {at}:")) && error.contains(meant), "{error}");
+    }
+    std::fs::write(folder.path().join("llm.json"), "{").unwrap();
+    assert!(matches!(Models::of(&home), Err(Error::Wrong { .. })));
+}
+
+#[test]
+fn headers_and_the_limit_of_answers_are_sent() {
+    let there = FakeModel::saying([
+        Say::text("Yes."),
+        Say::text("Yes."),
+        Say::failing(401, "the team seven-of-nine is unknown"),
+    ]);
+    let model: Model = serde_json::from_value(json!({ "model": "m", "base_url": there.url(), "api_key": KEY,
+        "headers": { "authorization": "Custom abc", "X-Team": "seven-of-nine" }, "max_output_tokens": 50 }))
+    .unwrap();
+    let client = Client::new("one", &model).unwrap();
+    assert!(!format!("{client:?}{model:?}").contains("seven-of-nine"));
+    client.ask(&hello(), soon()).unwrap();
+    client.ask(&Ask { max_tokens: Some(20), ..hello() }, soon()).unwrap();
+    let refused = client.ask(&hello(), soon()).unwrap_err().to_string();
+    assert!(refused.contains("the team … is unknown"), "{refused}");
+    let asked = there.asked();
+    assert_eq!(asked[0].authorization.as_deref(), Some("Custom abc"), "the header of the settings replaces the key's");
+    assert_eq!((&asked[0].body["max_tokens"], &asked[1].body["max_tokens"]), (&json!(50), &json!(20)));
+    let bad: Model =
+        serde_json::from_value(json!({ "model": "m", "base_url": there.url(), "headers": { "a b": "x" } })).unwrap();
+    assert!(Client::new("one", &bad).unwrap_err().to_string().contains("\"a b\""));
+}

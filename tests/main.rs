@@ -51,8 +51,12 @@ mod cli_browser_requests;
 mod cli_commands;
 #[cfg(feature = "cli")]
 mod cli_docs;
+#[cfg(all(feature = "cli", unix))]
+mod cli_doctor;
 #[cfg(feature = "cli")]
 mod cli_fake_server;
+#[cfg(all(feature = "cli", unix))]
+mod cli_homes;
 #[cfg(feature = "cli")]
 mod cli_run;
 #[cfg(feature = "cli")]
@@ -63,6 +67,8 @@ mod cli_supervise_page;
 mod cli_tools;
 #[cfg(all(feature = "cli", unix))]
 mod cli_tools_screen;
+#[cfg(feature = "server")]
+mod control_appearance;
 #[cfg(feature = "server")]
 mod control_dialogs;
 #[cfg(feature = "server")]
@@ -84,19 +90,29 @@ mod fuzz_seeds;
 #[cfg(feature = "cli")]
 mod llm_client;
 #[cfg(feature = "server")]
+mod lone_surrogates;
+#[cfg(feature = "server")]
 mod mcp_client;
 #[cfg(feature = "server")]
 mod mcp_client_official;
 #[cfg(feature = "server")]
 mod mcp_http;
+#[cfg(all(feature = "cli", unix))]
+mod mcp_job;
 #[cfg(feature = "server")]
 mod mcp_offer;
 #[cfg(all(feature = "cli", unix))]
 mod mcp_official;
 #[cfg(all(feature = "cli", unix))]
 mod mcp_program;
+#[cfg(all(feature = "cli", unix))]
+mod mcp_sessions;
 #[cfg(feature = "server")]
 mod mcp_stdio;
+#[cfg(feature = "server")]
+mod network_policy;
+#[cfg(feature = "server")]
+mod network_ports;
 #[cfg(unix)]
 mod never_block;
 #[cfg(feature = "page")]
@@ -118,9 +134,13 @@ mod page_forms;
 #[cfg(feature = "page")]
 mod page_labels;
 #[cfg(feature = "page")]
+mod page_notices;
+#[cfg(feature = "page")]
 mod page_pdf;
 #[cfg(feature = "page")]
 mod page_picture;
+#[cfg(feature = "page")]
+mod page_picture_tall;
 #[cfg(feature = "page")]
 mod page_pointer;
 #[cfg(feature = "page")]
@@ -142,6 +162,8 @@ mod page_settle_network;
 #[cfg(feature = "page")]
 mod page_snapshot;
 #[cfg(feature = "page")]
+mod page_snapshot_lines;
+#[cfg(feature = "page")]
 mod page_storage;
 #[cfg(feature = "page")]
 mod page_text;
@@ -155,8 +177,18 @@ mod page_typing;
 mod page_wait;
 mod project;
 mod protocol;
+#[cfg(feature = "cli")]
+mod redaction;
+#[cfg(feature = "server")]
+mod server_answers;
+#[cfg(feature = "server")]
+mod server_disabled;
 #[cfg(feature = "server")]
 mod server_docs;
+#[cfg(feature = "server")]
+mod server_downloads;
+#[cfg(all(feature = "server", unix))]
+mod server_ended;
 #[cfg(feature = "server")]
 mod server_events;
 #[cfg(feature = "server")]
@@ -170,17 +202,33 @@ mod server_http_bounds;
 #[cfg(feature = "server")]
 mod server_http_life;
 #[cfg(feature = "server")]
+mod server_leaving;
+#[cfg(feature = "server")]
 mod server_load;
 #[cfg(feature = "server")]
+mod server_new_tabs;
+#[cfg(feature = "server")]
 mod server_openapi;
+#[cfg(all(feature = "cli", debug_assertions, target_os = "linux"))]
+mod server_panics;
 #[cfg(feature = "server")]
 mod server_reading;
 #[cfg(feature = "server")]
+mod server_remote;
+#[cfg(feature = "server")]
 mod server_routes;
+#[cfg(feature = "server")]
+mod server_scope;
 #[cfg(feature = "server")]
 mod server_start;
 #[cfg(feature = "server")]
 mod server_stuck;
+#[cfg(feature = "server")]
+mod server_tabs_used;
+#[cfg(feature = "server")]
+mod server_turns;
+#[cfg(feature = "server")]
+mod server_ui;
 mod supervisor_answers;
 mod supervisor_blocked;
 mod supervisor_bridge;
@@ -209,8 +257,12 @@ mod supervisor_workers;
 mod support;
 #[cfg(feature = "cli")]
 mod tools_browser;
+#[cfg(feature = "cli")]
+mod tools_caps;
 #[cfg(feature = "server")]
 mod tools_files;
+#[cfg(feature = "server")]
+mod tools_results;
 #[cfg(feature = "server")]
 mod tools_sets;
 #[cfg(feature = "server")]

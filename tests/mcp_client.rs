@@ -9,7 +9,7 @@ use cdpilot::config::McpServer;
 use cdpilot::mcp::client::{Limits, Servers};
 use cdpilot::sync::{Cancel, Deadline, pause, spawn};
 use cdpilot::tools::sets::{Enabled, Toolsets};
-use cdpilot::tools::{Call, Registry, ToolError};
+use cdpilot::tools::{Call, Registry, Session, ToolError};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -90,7 +90,7 @@ impl Staged {
 
 fn call(registry: &Registry, name: &str, text: &str, deadline: Deadline, cancel: &Cancel) -> Result<String, ToolError> {
     let arguments = Map::from_iter([("text".to_owned(), json!(text))]);
-    let call = Call { deadline, cancel, progress: &|_| {} };
+    let call = Call { deadline, cancel, session: &Session::default(), progress: &|_| {} };
     let outcome = registry.call(name, &call, arguments)?;
     Ok(outcome.fields["text"].as_str().unwrap().to_owned())
 }
@@ -216,6 +216,47 @@ fn results_that_are_none_cost_one_error() {
     assert_eq!((staged.call("say", "on").unwrap().as_str(), staged.starts()), ("say: on", 1));
     let none = Staged::new("odd-list").load(soon()).unwrap_err();
     assert!(none.code == "MCP_SERVER_DOWN" && none.message.contains("tools/list"), "{none}");
+}
+
+#[test]
+fn an_answer_that_cannot_be_decoded_fails_its_call_at_once() {
+    let staged = Staged::listed("");
+    let cancel = Cancel::new();
+    std::thread::scope(|scope| {
+        // Another call is under way: only the id says whose answer it is.
+        let hanging = scope.spawn(|| staged.call_by("hang", "", soon(), &cancel));
+        staged.until_noted("hangs");
+        for (kind, said) in
+            [("escape", "no JSON"), ("bytes", "not UTF-8"), ("nothing", "no method, result"), ("deep", "no JSON")]
+        {
+            let failed = staged.call("undecodable", kind).unwrap_err();
+            assert!(failed.code == "MCP_TOOL_ERROR" && failed.message.contains(said), "{kind}: {failed:?}");
+        }
+        assert_eq!(staged.call("undecodable", "lone").unwrap(), "a\u{fffd}b");
+        assert!(!hanging.is_finished());
+        cancel.set();
+        assert_eq!(hanging.join().unwrap().unwrap_err().code, "CANCELLED");
+    });
+    assert_eq!((staged.call("say", "on").unwrap().as_str(), staged.starts()), ("say: on", 1));
+}
+
+#[test]
+fn a_flood_of_changes_is_combined_and_the_last_one_counts() {
+    let staged = Staged::listed("");
+    staged.call("flood", "fresh").unwrap();
+    until("the new tool", || staged.names().contains("fresh"));
+    let lists = staged.noted("heard tools/list").len();
+    assert!(lists <= 4, "{lists} lists");
+}
+
+#[test]
+fn hidden_characters_of_a_server_are_shown() {
+    let staged = Staged::listed("sly");
+    assert!(staged.names().contains("re_u202e_ad"), "{:?}", staged.names());
+    let tool = staged.registry.get("re_u202e_ad").unwrap();
+    assert_eq!(&*tool.description, r"x\u{202e}y\u{200b}z");
+    assert_eq!(tool.schema["properties"]["text"]["description"], r"Which\u{202e}one");
+    assert!(staged.call("re_u202e_ad", "it").unwrap().ends_with(": it"));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use cdpilot::config::McpServer;
 use cdpilot::mcp::client::{Limits, Servers};
 use cdpilot::sync::{Cancel, Deadline, pause};
-use cdpilot::tools::{Call, Outcome, Progress, Registry, ToolError};
+use cdpilot::tools::{Call, Outcome, Progress, Registry, Session, ToolError};
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
@@ -91,7 +91,7 @@ impl Driven {
         cancel: &Cancel,
         progress: &dyn Fn(Progress),
     ) -> Result<Outcome, ToolError> {
-        let call = Call { deadline: Deadline::after_secs(60), cancel, progress };
+        let call = Call { deadline: Deadline::after_secs(60), cancel, session: &Session::default(), progress };
         self.registry.call(name, &call, arguments.as_object().cloned().unwrap_or_else(Map::new))
     }
 

@@ -29,11 +29,34 @@ fn headers(method: &str) -> String {
 }
 
 #[test]
+fn a_custom_toolset_that_is_wrong_leaves_all_usable() {
+    let served = Served::with(|config, _| {
+        for (name, parts) in [("a", ["b", "file"]), ("b", ["a", "todo"]), ("odd", ["fiel", "todo"])] {
+            config.custom_toolsets.insert(name.to_owned(), parts.map(str::to_owned).to_vec());
+        }
+    });
+    let list = |toolsets: &str| {
+        let path = format!("/mcp?toolsets={toolsets}");
+        let told = served.api.ask("POST", &path, Some(&message("tools/list", json!({})).to_string()), "");
+        told.json()
+    };
+    let count = |told: &Value| told["result"]["tools"].as_array().map_or(0, Vec::len);
+    for all in ["all", "*", "all,todo"] {
+        assert!(count(&list(all)) > 20, "{all}: {}", list(all));
+    }
+    // What is asked for by name is still named when it is wrong.
+    for (asked, part) in [("a", "a → b → a"), ("all,fiel", "file"), ("hermes-cli", "cdpilot-cli")] {
+        let told = list(asked);
+        assert!(told["error"]["message"].as_str().is_some_and(|error| error.contains(part)), "{asked}: {told}");
+    }
+}
+
+#[test]
 fn the_era_of_initialize_needs_no_session() {
     let served = Served::start();
     let hello = message("initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {} }));
     let told = served.api.post("/mcp", &hello);
-    assert!(told.status == 200 && !told.head.to_ascii_lowercase().contains("mcp-session-id"), "{told:?}");
+    assert!(told.status == 200 && told.head.to_ascii_lowercase().contains("mcp-session-id: "), "{told:?}");
     assert_eq!(told.json()["result"]["protocolVersion"], "2025-11-25");
     let version = "MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: nobody\r\n";
     for told in [

@@ -7,7 +7,7 @@ use cdpilot::mcp::server::{Offer, Peer};
 use cdpilot::mcp::{LEGACY, MODERN, Message};
 use cdpilot::sync::{Cancel, Deadline};
 use cdpilot::tools::sets::{Enabled, Toolsets};
-use cdpilot::tools::{Outcome, Registry, Source, Tool, ToolError};
+use cdpilot::tools::{Outcome, Registry, Session, Source, Tool, ToolError};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -38,7 +38,10 @@ fn offer(tooled: &Tooled) -> Offer {
 fn ask(offer: &Offer, message: Value) -> Option<Value> {
     let Ok(Message::Request(request)) = Message::of(message) else { panic!("no request") };
     let told = Mutex::new(Vec::new());
-    offer.answer(&request, &Peer { notify: &|value| told.lock().push(value), cancel: &Cancel::new() })
+    offer.answer(
+        &request,
+        &Peer { notify: &|value| told.lock().push(value), cancel: &Cancel::new(), session: &Session::default() },
+    )
 }
 
 fn modern(method: &str, mut params: Value) -> Value {

@@ -103,7 +103,9 @@ fn the_inspector_lists_and_calls() {
         assert!(names.contains(&"browser_snapshot"), "{names:?}");
         let went = inspect(&["--method", "tools/call", "--tool-name", "browser_navigate", "--tool-arg", &url]);
         assert_eq!(went["structuredContent"]["title"], "Ours", "{went}");
-        let shot = inspect(&["--method", "tools/call", "--tool-name", "browser_screenshot"]);
+        // Each run is a connection of its own, which has no current tab yet.
+        let of_tab = ["--tool-arg", "target=t1"];
+        let shot = inspect(&[&["--method", "tools/call", "--tool-name", "browser_screenshot"], &of_tab[..]].concat());
         assert_eq!(shot["content"][1]["mimeType"], "image/png", "{shot}");
     }
 }

@@ -48,11 +48,13 @@ fn a_browser_of_its_own_ends_with_the_input() {
     // A second one of the same home uses the same browser, and leaves it when a signal ends it.
     let mut second = Spoken::start(program.command(&["mcp", "--toolsets", "browser_snapshot,browser_tabs"]));
     assert_eq!(second.tools(1), ["browser_snapshot", "browser_tabs"]);
-    let seen = second.call(2, "browser_snapshot", json!({}));
+    let tabs = second.call(2, "browser_tabs", json!({ "action": "list" }));
+    assert_eq!(tabs["tabs"][0]["title"], "Mine", "{tabs}");
+    let seen = second.call(3, "browser_snapshot", json!({ "target": tabs["tabs"][0]["tabId"] }));
     assert!(seen["snapshot"].as_str().unwrap().contains("button \"Mine\""), "{seen}");
     kill(second.id(), "-TERM");
     assert_eq!(second.wait().code(), Some(0));
-    assert_eq!(first.call(5, "browser_snapshot", json!({}))["title"], "Mine");
+    assert!(first.call(5, "browser_snapshot", json!({}))["snapshot"].as_str().unwrap().contains("Mine"));
 
     // A call that would take long does not hold up the end for long.
     first.say(&json!({ "jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": {
@@ -91,6 +93,32 @@ fn serve(home: &Home) -> Server {
     let mut options = ServerOptions::new(home.clone(), Config::of(home).unwrap());
     options.port = Some(0);
     Server::start(options).unwrap()
+}
+
+#[test]
+fn a_faulty_llm_json_costs_the_tools_that_need_a_model_and_nothing_else() {
+    let (program, home) = program();
+    std::fs::write(home.root().join("llm.json"), r#"{"models": {"one": {"modle": "m"}}}"#).unwrap();
+    let mut spoken = Spoken::start(program.command(&["mcp", "--toolsets", "browser,todo"]));
+    let offered = spoken.tools(1);
+    assert!(
+        offered.iter().any(|name| name == "browser_navigate") && offered.iter().any(|name| name == "todo"),
+        "{offered:?}"
+    );
+    assert!(!offered.iter().any(|name| name == "browser_vision"), "{offered:?}");
+    let told = spoken.call(2, "browser_vision", json!({ "question": "What?" }));
+    assert_eq!((&told["success"], &told["code"]), (&json!(false), &json!("TOOL_UNAVAILABLE")), "{told}");
+    assert!(told["error"].as_str().unwrap().contains("did you mean model?"), "{told}");
+    spoken.end_input();
+    assert_eq!(spoken.wait().code(), Some(0));
+    let listed = program.run(&["tools", "list", "--json"]);
+    assert_eq!(listed.code, Some(0), "{listed:?}");
+    let tools = listed.json()["tools"].clone();
+    let vision = tools.as_array().unwrap().iter().find(|tool| tool["name"] == "browser_vision").unwrap().clone();
+    assert!(vision["why"].as_str().unwrap().contains("did you mean model?"), "{vision}");
+    let server = serve(&home);
+    assert_eq!(program.run(&["browser", "status"]).code, Some(0));
+    server.stop(soon());
 }
 
 #[test]

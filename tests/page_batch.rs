@@ -202,7 +202,7 @@ fn a_batch_tells_what_all_of_it_changed() {
     let Some(page) = Paged::showing("batch-delta", "<p id=p>old</p><p>same</p>") else { return };
     let mut act = batch(&[worth("p.textContent = 'new'"), worth("document.body.append('more')")]);
     act["delta"] = json!(true);
-    let told = page.act(act).unwrap().delta.unwrap();
+    let told = page.act(act).unwrap().changes.unwrap();
     let has = |start: &str, part: &str| told.lines().any(|line| line.starts_with(start) && line.contains(part));
     assert!(has("- ", "old") && has("+ ", "new") && has("+ ", "more") && !told.contains("same"), "{told}");
 }

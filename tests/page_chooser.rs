@@ -22,7 +22,7 @@ const PAGE: &str = "<label for=one>One</label><input id=one type=file aria-label
 fn armed(upload: Upload) -> ArmedChooser {
     match upload {
         Upload::Armed(armed) => armed,
-        Upload::Done => panic!("done at once"),
+        Upload::Done(_) => panic!("done at once"),
     }
 }
 
@@ -117,7 +117,7 @@ fn an_input_that_is_named_gets_the_files_at_once() {
     for (index, at) in [(0, None), (1, Some(&inner.frame_id))] {
         let eval = |script: &str| at.map_or_else(|| tab.eval(script), |frame| tab.eval_in(frame, script));
         let done = tab.arm_chooser(std::slice::from_ref(&a), Some(&one[index]), soon()).unwrap();
-        assert!(matches!(done, Upload::Done));
+        assert!(matches!(done, Upload::Done(_)));
         let _ = tab.arm_chooser(&[a.clone(), b.clone()], Some(&many[index]), soon()).unwrap();
         assert_eq!(
             seen(&eval, 4),

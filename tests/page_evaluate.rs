@@ -40,6 +40,8 @@ fn a_script_is_an_expression_a_function_or_the_body_of_one() {
         ("(() => { const ring = {}; ring.ring = ring; return ring })()", json!("Object")),
         ("() => document.title.length", json!(4)),
         ("'\u{1F980}'", json!("\u{1F980}")),
+        // More levels than are decoded: as text, rather than nothing.
+        ("JSON.parse('['.repeat(200) + ']'.repeat(200))", json!("[".repeat(200) + &"]".repeat(200))),
     ] {
         assert_eq!(given(&staged, script), value, "{script}");
     }

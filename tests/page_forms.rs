@@ -102,7 +102,7 @@ fn what_cannot_be_ticked_says_why() {
     let body = "<input type=checkbox id=off disabled><input type=radio id=r checked><input id=i>
         <input type=checkbox id=stuck onclick='return false'><input type=checkbox id=gone style='display:none'>";
     let Some(staged) = Staged::alone("check-refused", body) else { return };
-    let refused = &|kind: &str, id: &str, reason: &str, deadline: Deadline| {
+    let refused = |kind: &str, id: &str, reason: &str, deadline: Deadline| {
         let act = json!({ "kind": kind, "selector": format!("#{id}") });
         let error = staged.try_by(act, deadline).unwrap_err();
         assert!(matches!(&error, Error::NotActionable { reason: why, .. } if why.contains(reason)), "{id}: {error}");
@@ -113,11 +113,9 @@ fn what_cannot_be_ticked_says_why() {
         refused(kind, id, reason, soon());
     }
     // What may become otherwise is waited for until the deadline.
-    std::thread::scope(|scope| {
-        for (kind, id, reason) in [("check", "off", "disabled"), ("check", "gone", "not visible")] {
-            scope.spawn(move || refused(kind, id, reason, Deadline::after_millis(1500)));
-        }
-    });
+    for (kind, id, reason) in [("check", "off", "disabled"), ("check", "gone", "not visible")] {
+        refused(kind, id, reason, Deadline::after_millis(1500));
+    }
 }
 
 const FORM: &str = "<form id=f><input id=name><input id=mail type=email><input id=pass type=password><input id=age type=number min=0 max=150>

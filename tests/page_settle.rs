@@ -11,12 +11,12 @@ use crate::support::paged::Paged;
 use crate::support::resting::Resting;
 use crate::support::site::{Answer, Held};
 
-const NOTHING: &str = "nothing followed";
-const RESTS: &str = "the page changed and has come to rest";
-const LOADED: &str = "it navigated and has loaded";
+const NOTHING: &str = "no_change";
+const RESTS: &str = "page_settled";
+const LOADED: &str = "navigated";
 
 fn settled(outcome: &Outcome) -> &str {
-    outcome.settled.as_deref().unwrap()
+    outcome.settled.as_str()
 }
 
 /// A page with a button that runs a script.
@@ -100,9 +100,9 @@ fn a_page_that_changes_for_ever_is_answered_all_the_same() {
         (function change() { p.textContent = Math.random(); requestAnimationFrame(change) })()";
     let Some(page) = Paged::showing("settle-forever", &button(forever)) else { return };
     let outcome = page.click("#b");
-    assert_eq!(settled(&outcome), "the page goes on changing");
+    assert_eq!(settled(&outcome), "page_changing");
     let outcome = page.act(json!({ "kind": "hover", "selector": "#b" })).unwrap();
-    assert_eq!(settled(&outcome), "the page goes on changing");
+    assert_eq!(settled(&outcome), "page_changing");
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn tabs_that_an_action_opens_are_told() {
         page.go("/");
         let outcome = page.click("#b");
         assert!(outcome.new_tabs.len() == 1 && !outcome.navigated, "{html}: {outcome:?}");
-        let tab = page.pages.tab(&outcome.new_tabs[0]).unwrap();
+        let tab = page.pages.tab(&outcome.new_tabs[0].target_id).unwrap();
         let new = tab.target().as_str();
         until(page.supervisor(), "the address", |now| now.page(new).is_some_and(|page| page.url.ends_with("/next")));
         page.supervisor().close_page(tab.target(), soon()).unwrap();
@@ -230,7 +230,7 @@ fn a_dialog_is_told_at_once_and_stands_in_the_way_of_the_next_action() {
     let Some(page) = Paged::showing("settle-dialog", &button(script)) else { return };
     for act in [json!({ "kind": "click", "selector": "#b" }), json!({ "kind": "evaluate", "fn": "b.click()" })] {
         let outcome = page.act(act).unwrap();
-        assert!(outcome.blocked_by_dialog && settled(&outcome) == "a dialog opened", "{outcome:?}");
+        assert!(outcome.blocked_by_dialog && settled(&outcome) == "dialog_opened", "{outcome:?}");
         assert_eq!(&*outcome.pending_dialogs[0].message, "Now");
         for next in [
             json!({ "kind": "click", "selector": "#b" }),
@@ -273,17 +273,17 @@ fn what_changed_is_told_as_lines_with_delta() {
         if let Some(fold) = take {
             page.see_with(SnapshotOptions { fold, ..Default::default() });
         }
-        let told = page.act(click.clone()).unwrap().delta.unwrap();
+        let told = page.act(click.clone()).unwrap().changes.unwrap();
         let has = |start: &str, part: &str| told.lines().any(|line| line.starts_with(start) && line.contains(part));
         assert!(has("- ", ": old") && has("+ ", ": new") && has("- ", "Item 0"), "{take:?}\n{told}");
         assert!(!told.contains("Item 19"), "{take:?}\n{told}");
         assert!(told.lines().count() < 12, "{take:?}\n{told}");
     }
     let none = page.act(json!({ "kind": "hover", "selector": "p", "delta": true })).unwrap();
-    assert_eq!(none.delta.as_deref(), Some(""));
-    assert!(page.click("#b").delta.is_none());
+    assert_eq!(none.changes.as_deref(), Some(""));
+    assert!(page.click("#b").changes.is_none());
     page.value("b.onclick = () => { for (let n = 0; n < 2000; n++) document.body.append(document.createElement('hr'), 'x' + n) }");
-    let told = page.act(click).unwrap().delta.unwrap();
+    let told = page.act(click).unwrap().changes.unwrap();
     assert!(told.len() < 4_200 && told.lines().last().unwrap().starts_with("[truncated"), "{}", told.len());
 }
 

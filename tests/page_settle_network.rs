@@ -13,11 +13,11 @@ use crate::support::paged::Paged;
 use crate::support::resting::Resting;
 use crate::support::site::{Answer, Held};
 
-const NOTHING: &str = "nothing followed";
-const RESTS: &str = "the page changed and has come to rest";
+const NOTHING: &str = "no_change";
+const RESTS: &str = "page_settled";
 
 fn settled(outcome: &Outcome) -> &str {
-    outcome.settled.as_deref().unwrap()
+    outcome.settled.as_str()
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_request_that_never_ends_is_waited_for_within_bounds() {
     page.go("/");
     let act: Act = serde_json::from_value(json!({ "kind": "click", "selector": "#b" })).unwrap();
     let outcome = page.tab.act(&act, Deadline::after_secs(5)).unwrap();
-    assert_eq!(settled(&outcome), "requests that it started are under way still");
+    assert_eq!(settled(&outcome), "requests_pending");
 }
 
 /// A browser of its own: where downloads go is one thing for all of a browser's pages.
@@ -138,7 +138,7 @@ fn downloads_that_an_action_starts_are_told_by_their_beginning() {
     for (id, name) in [("linked", "linked.bin"), ("named", "named.txt"), ("data", "data.txt"), ("framed", "linked.bin")]
     {
         let outcome = act(&tab, json!({ "kind": "click", "selector": format!("#{id}") }));
-        assert_eq!(settled(&outcome), "a download began", "{id}: {outcome:?}");
+        assert_eq!(settled(&outcome), "download_started", "{id}: {outcome:?}");
         let [download] = outcome.downloads.as_slice() else { panic!("{id}: {outcome:?}") };
         assert_eq!(&*download.suggested_filename, name, "{id}");
         assert!([DownloadState::InProgress, DownloadState::Completed].contains(&download.state), "{download:?}");

@@ -2,6 +2,7 @@
 
 use cdpilot::page::Error;
 use cdpilot::supervisor::DialogAnswer;
+use cdpilot::sync::Deadline;
 use serde_json::json;
 
 use crate::support::chrome::soon;
@@ -72,12 +73,9 @@ fn what_stays_in_the_way_is_named() {
     ];
     let html: String = cases.iter().map(|(html, ..)| *html).collect();
     let Some(page) = Paged::logging("torture-reasons", &html) else { return };
-    let fails = &|number: usize| page.fails(json!({ "kind": "click", "selector": format!("#b{number}") }));
-    let errors: Vec<Error> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..cases.len()).map(|number| scope.spawn(move || fails(number))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    for ((html, reason, cover), error) in cases.iter().zip(errors) {
+    for (number, (html, reason, cover)) in cases.iter().enumerate() {
+        let click = json!({ "kind": "click", "selector": format!("#b{number}") });
+        let error = page.fails_by(click, Deadline::after_millis(1200));
         assert_eq!(error.code(), "NOT_ACTIONABLE", "{html}: {error}");
         let (said, by) = not_actionable(&error);
         assert!(said.contains(reason), "{html}: {said}");

@@ -165,7 +165,7 @@ fn what_cannot_be_typed_into_says_why() {
     let body = "<input id=ro readonly value=x><input id=off disabled><input id=c type=checkbox><select id=s></select>
         <input id=f type=file><input id=n type=number><p id=p>text</p><input id=m maxlength=3>";
     let Some(staged) = Staged::alone("type-refused", body) else { return };
-    let refused = &|id: &str, reason: &str, deadline: Deadline| {
+    let refused = |id: &str, reason: &str, deadline: Deadline| {
         let act = json!({ "kind": "type", "selector": format!("#{id}"), "text": "hunter2!" });
         let error = staged.try_by(act, deadline).unwrap_err();
         assert!(matches!(&error, Error::NotActionable { reason: why, .. } if why.contains(reason)), "{id}: {error}");
@@ -175,11 +175,9 @@ fn what_cannot_be_typed_into_says_why() {
         refused(id, reason, soon());
     }
     // What may become otherwise is waited for until the deadline.
-    std::thread::scope(|scope| {
-        for (id, reason) in [("ro", "read-only"), ("off", "disabled"), ("p", "not editable")] {
-            scope.spawn(move || refused(id, reason, Deadline::after_millis(1500)));
-        }
-    });
+    for (id, reason) in [("ro", "read-only"), ("off", "disabled"), ("p", "not editable")] {
+        refused(id, reason, Deadline::after_millis(1500));
+    }
     staged.act(json!({ "kind": "type", "selector": "#m", "text": "abcdef" }));
     assert_eq!(staged.worth("m.value"), "abc");
 }

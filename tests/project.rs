@@ -6,20 +6,21 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The rooms, and which others each may use.
-const ROOMS: [(&str, &[&str]); 12] = [
+const ROOMS: [(&str, &[&str]); 13] = [
     ("sync", &[]),
-    ("cdp", &["sync"]),
-    ("browser", &["cdp", "sync"]),
-    ("supervisor", &["browser", "cdp", "sync"]),
-    ("page", &["supervisor", "cdp", "sync"]),
-    ("config", &["sync"]),
-    ("control", &["page", "supervisor", "browser", "config", "sync"]),
-    ("llm", &["config", "sync"]),
-    ("tools", &["control", "page", "supervisor", "llm", "config", "sync"]),
-    ("mcp", &["tools", "config", "sync"]),
+    ("text", &[]),
+    ("cdp", &["sync", "text"]),
+    ("browser", &["cdp", "sync", "text"]),
+    ("supervisor", &["browser", "cdp", "sync", "text"]),
+    ("page", &["supervisor", "cdp", "sync", "text"]),
+    ("config", &["sync", "text"]),
+    ("control", &["page", "supervisor", "browser", "config", "sync", "text"]),
+    ("llm", &["config", "sync", "text"]),
+    ("tools", &["control", "page", "supervisor", "llm", "config", "sync", "text"]),
+    ("mcp", &["tools", "config", "sync", "text"]),
     // Front doors: what they need of the protocol, the rooms between them offer.
-    ("server", &["mcp", "tools", "llm", "control", "page", "supervisor", "config", "sync"]),
-    ("cli", &["server", "mcp", "tools", "llm", "control", "page", "supervisor", "browser", "config", "sync"]),
+    ("server", &["mcp", "tools", "llm", "control", "page", "supervisor", "config", "sync", "text"]),
+    ("cli", &["server", "mcp", "tools", "llm", "control", "page", "supervisor", "browser", "config", "sync", "text"]),
 ];
 const LONGEST_FILE: usize = 800;
 const MOST_GENERATED_LINES: usize = 8_000;

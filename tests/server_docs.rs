@@ -12,8 +12,8 @@ const HEAD: &str = "\
 
 Written from `GET /openapi.json` by a test; what is said there is what the server reads requests with.
 
-Every route but `GET /health` wants `Authorization: Bearer <token>`, with the token of the home. Bodies are
-`application/json`, at most 1 MiB; unknown fields and parameters are refused by name. A success is `{\"ok\": true, …}` with the
+Every route but `GET /health` wants `Authorization: Bearer <token>`, with the token of the home; `POST /ui/secret` takes
+`Authorization: Ticket <ticket>` of the web UI instead. Bodies are `application/json`, at most 1 MiB; unknown fields and parameters are refused by name. A success is `{\"ok\": true, …}` with the
 fields below, a failure `{\"ok\": false, \"error\", \"code\", \"details\"?}` with the status of its code. `?` marks what may be left out.
 ";
 

@@ -67,13 +67,24 @@ impl Guarded {
         self.told("GET /tabs", &["Host: 127.0.0.1:PORT", &token, more])
     }
 
-    /// The cookie that a ticket is exchanged for.
-    #[track_caller]
-    fn session(&self) -> String {
+    /// The secret that a ticket is exchanged for, as the header that shows it.
+    fn secret(&self) -> String {
         let ticket = self.tickets.issue().unwrap();
-        let got = self.ask(&format!("GET /?ticket={ticket}"), &["Host: 127.0.0.1:PORT", "Sec-Fetch-Site: none"]);
-        assert_eq!((got.status, got.header("location")), (303, Some("/")));
-        got.header("set-cookie").unwrap().to_owned()
+        let body = self.exchange(&ticket, &["Origin: http://127.0.0.1:PORT"]);
+        assert_eq!(body, in_());
+        // The handler exchanges it; here the gate stands alone.
+        format!("Authorization: Bearer {}", self.tickets.exchange(&ticket).unwrap().unwrap())
+    }
+
+    /// How the gate takes a request to exchange a ticket.
+    #[track_caller]
+    fn exchange(&self, ticket: &str, headers: &[&str]) -> (u16, String) {
+        let ticket = format!("Authorization: Ticket {ticket}");
+        let own = ["Host: 127.0.0.1:PORT", ticket.as_str(), "Content-Type: application/json", "Content-Length: 2"];
+        let all: Vec<&str> = own.into_iter().chain(headers.iter().copied()).collect();
+        let head = format!("POST /ui/secret HTTP/1.1\r\n{}\r\n\r\n{{}}", all.join("\r\n"));
+        let got = Raw::to(&self.server).send(head.replace("PORT", &self.port.to_string())).answer();
+        (got.status, if got.status >= 400 { got.code() } else { String::new() })
     }
 }
 
@@ -248,72 +259,91 @@ fn pages_of_others_may_not_ask() {
 }
 
 #[test]
-fn a_ticket_becomes_a_session_once() {
+fn a_ticket_opens_the_page_and_nothing_else() {
     let guarded = guarded();
     let host = "Host: 127.0.0.1:PORT";
     let ticket = guarded.tickets.issue().unwrap();
     assert!(ticket.len() == 64 && ticket.bytes().all(|b| b.is_ascii_hexdigit()), "{ticket}");
-    // On `GET /` only.
-    for route in ["GET /tabs", "POST /", "HEAD /x", "GET /health/"] {
+    for route in ["GET /tabs", "POST /", "GET /health/", "POST /ui/ticket", "POST /ui/secret"] {
         let route = format!("{route}?ticket={ticket}");
-        if !route.starts_with("HEAD") {
-            assert_eq!(guarded.told(&route, &[host]), refused(401, "UNAUTHORIZED"), "{route}");
-        }
+        assert_eq!(guarded.told(&route, &[host]), refused(401, "UNAUTHORIZED"), "{route}");
     }
-    // Not for a page of others, and not burnt by it.
-    let first = format!("GET /?ticket={ticket}");
-    assert_eq!(guarded.told(&first, &[host, "Sec-Fetch-Site: cross-site"]), refused(403, "FORBIDDEN_ORIGIN"));
-    let got = guarded.ask(&first, &[host, "Accept: text/html", "Sec-Fetch-Site: none"]);
-    assert_eq!(
-        (got.status, got.header("location"), got.header("referrer-policy")),
-        (303, Some("/"), Some("no-referrer"))
-    );
-    let set = got.header("set-cookie").unwrap();
-    let (pair, attributes) = set.split_once("; ").unwrap();
-    assert_eq!(attributes, "HttpOnly; SameSite=Strict; Path=/");
-    let value = pair.strip_prefix("cdpilot_session=").unwrap();
-    assert!(value.len() == 64 && value != ticket);
-    assert_eq!(guarded.told(&first, &[host]), refused(401, "UNAUTHORIZED"), "twice");
-    // Who is in already is only sent on when the page is loaded again.
-    let again = guarded.ask(&first, &[host, &format!("Cookie: {pair}")]);
-    assert_eq!((again.status, again.header("location"), again.header("set-cookie")), (303, Some("/"), None));
-    // Of many tickets only so many are kept, the newest.
-    let many: Vec<String> = (0..65).map(|_| guarded.tickets.issue().unwrap()).collect();
-    assert_eq!(guarded.told(&format!("GET /?ticket={}", many[0]), &[host]), refused(401, "UNAUTHORIZED"));
-    assert_eq!(guarded.told(&format!("GET /?ticket={}", many[64]), &[host]).0, 303);
+    let header = format!("Authorization: Ticket {ticket}");
+    for route in ["GET /tabs", "GET /", "POST /ui/ticket", "GET /ui/secret", "POST /ui/secret/"] {
+        assert_eq!(guarded.told(route, &[host, &header]), refused(401, "UNAUTHORIZED"), "{route}");
+    }
+    for cookie in [&ticket, TOKEN] {
+        let cookie = format!("Cookie: cdpilot_session={cookie}; token={cookie}");
+        assert_eq!(guarded.told("GET /tabs", &[host, &cookie]), refused(401, "UNAUTHORIZED"));
+    }
+    // Not for a page of others, and not spent by it.
+    let page = format!("GET /?ticket={ticket}");
+    assert_eq!(guarded.told(&page, &[host, "Sec-Fetch-Site: cross-site"]), refused(403, "FORBIDDEN_ORIGIN"));
+    // The page has no secret in it, so loading it again does no harm. No cookie is set, and nothing is sent elsewhere.
+    for _ in 0..2 {
+        let got = guarded.ask(&page, &[host, "Accept: text/html", "Sec-Fetch-Site: none"]);
+        assert_eq!((got.status, got.header("set-cookie"), got.header("location")), (200, None, None));
+    }
+    // Without a ticket it says how to get in.
+    for path in ["/", "/?ticket=", &format!("/?ticket={TOKEN}"), &format!("/?ticket={}", "0".repeat(64))] {
+        let got = guarded.ask(&format!("GET {path}"), &[host, "Accept: text/html,*/*;q=0.8"]);
+        assert_eq!((got.status, got.header("content-type")), (401, Some("text/html; charset=utf-8")), "{path}");
+        assert!(got.text().contains("cdpilot ui"), "{path}");
+        assert_eq!((got.header("set-cookie"), got.header("www-authenticate")), (None, Some("Bearer")));
+        let policy = got.header("content-security-policy").unwrap();
+        let nonce = policy.split("script-src 'nonce-").nth(1).unwrap().split('\'').next().unwrap();
+        assert!(nonce.len() == 32 && got.text().contains(&format!("<script nonce=\"{nonce}\">")), "{policy}");
+        assert!(!policy.contains("unsafe"), "{policy}");
+    }
+    assert_eq!(guarded.told("GET /", &[host, "Accept: application/json"]), refused(401, "UNAUTHORIZED"));
 }
 
 #[test]
-fn a_session_is_for_our_own_pages() {
+fn a_ticket_is_exchanged_by_our_own_page_once() {
+    let guarded = guarded();
+    let ticket = guarded.tickets.issue().unwrap();
+    for foreign in [
+        &[][..],
+        &["Sec-Fetch-Site: none"],
+        &["Sec-Fetch-Site: same-site"],
+        &["Sec-Fetch-Site: cross-site"],
+        &["Origin: http://127.0.0.1:1"],
+        &["Origin: null"],
+        &["Origin: http://127.0.0.1:PORT", "Sec-Fetch-Site: same-site"],
+    ] {
+        assert_eq!(guarded.exchange(&ticket, foreign), refused(403, "FORBIDDEN_ORIGIN"), "{foreign:?}");
+    }
+    for wrong in ["", "x", TOKEN, &ticket[..63]] {
+        let told = guarded.exchange(wrong, &["Sec-Fetch-Site: same-origin"]);
+        assert_eq!(told, refused(401, "UNAUTHORIZED"), "{wrong}");
+    }
+    assert_eq!(guarded.exchange(&ticket, &["Sec-Fetch-Site: same-origin"]), in_());
+    assert!(guarded.tickets.exchange(&ticket).unwrap().is_some());
+    assert_eq!(guarded.exchange(&ticket, &["Sec-Fetch-Site: same-origin"]), refused(401, "UNAUTHORIZED"), "twice");
+}
+
+#[test]
+fn a_secret_is_sent_as_a_header_and_issues_no_ticket() {
     let guarded = guarded();
     let host = "Host: 127.0.0.1:PORT";
-    let set = guarded.session();
-    let cookie = format!("Cookie: a=b; {}; c=d", set.split(';').next().unwrap());
-    assert_eq!(guarded.told("GET /tabs", &[host, &cookie]), in_());
-    assert_eq!(guarded.told("GET /tabs", &[host, &cookie, "Sec-Fetch-Site: same-origin"]), in_());
-    assert_eq!(
-        guarded.told("GET /tabs", &[host, &cookie, "Sec-Fetch-Site: same-site"]),
-        refused(403, "FORBIDDEN_ORIGIN")
-    );
-    for method in ["POST", "DELETE", "PUT", "PATCH", "WHATEVER"] {
-        let route = format!("{method} /act");
-        // The browser says where it comes from; what does not may be anything.
-        assert_eq!(guarded.told(&route, &[host, &cookie]), refused(403, "FORBIDDEN_ORIGIN"), "{method}");
+    let secret = guarded.secret();
+    for route in ["GET /tabs", "GET /", "POST /act", "DELETE /tabs/t1", "GET /events"] {
+        assert_eq!(guarded.told(route, &[host, &secret]), in_(), "{route}");
         assert_eq!(
-            guarded.told(&route, &[host, &cookie, "Sec-Fetch-Site: none"]),
+            guarded.told(route, &[host, &secret, "Sec-Fetch-Site: same-site"]),
             refused(403, "FORBIDDEN_ORIGIN"),
-            "{method}"
+            "{route}"
         );
-        assert_eq!(guarded.told(&route, &[host, &cookie, "Sec-Fetch-Site: same-origin"]), in_(), "{method}");
-        assert_eq!(guarded.told(&route, &[host, &cookie, "Origin: http://localhost:PORT"]), in_(), "{method}");
+        let cookie = secret.replace("Authorization: Bearer ", "Cookie: cdpilot_session=");
+        assert_eq!(guarded.told(route, &[host, &cookie, "Sec-Fetch-Site: same-origin"]), refused(401, "UNAUTHORIZED"));
     }
-    // A wrong token is not made good by a cookie.
-    assert_eq!(guarded.told("GET /tabs", &[host, &cookie, "Authorization: Bearer x"]), refused(401, "UNAUTHORIZED"));
-    let wrong = format!("Cookie: cdpilot_session={}", "0".repeat(64));
-    assert_eq!(guarded.told("GET /tabs", &[host, &wrong]), refused(401, "UNAUTHORIZED"));
-    // Another server's tickets and sessions are its own.
+    // It ends by itself: it does not become another one.
+    for route in ["POST /ui/ticket", "POST /ui/secret"] {
+        assert_eq!(guarded.told(route, &[host, &secret]), refused(401, "UNAUTHORIZED"), "{route}");
+    }
+    // Another server's tickets and secrets are its own.
     let other = self::guarded();
-    assert_eq!(other.told("GET /tabs", &[host, &cookie]), refused(401, "UNAUTHORIZED"));
+    assert_eq!(other.told("GET /tabs", &[host, &secret]), refused(401, "UNAUTHORIZED"));
 }
 
 #[test]

@@ -147,5 +147,5 @@ fn a_home_without_a_browser_says_so() {
     for script in scripts {
         api.act(&script).fails(403, "EVALUATE_DISABLED");
     }
-    api.act(&json!({ "kind": "wait", "timeMs": 1 })).fails(503, "BROWSER_NOT_RUNNING");
+    api.act(&json!({ "kind": "wait", "timeMs": 1 })).fails(503, "BROWSER_DISABLED");
 }

@@ -31,7 +31,7 @@ fn tabs_are_opened_named_and_closed_and_navigated() {
         (&status["running"], &status["tabs"]),
         (&json!(true), &json!(api.get("/tabs").ok()["tabs"].as_array().unwrap().len()))
     );
-    assert!(status["pid"].is_u64() && status["cdpPort"].is_u64(), "{status}");
+    assert!(status["pid"].is_u64() && status["cdpPort"].is_null(), "{status}");
     assert!(!status["cdpUrl"].to_string().contains("devtools/browser/"), "{status}");
 
     let behind = api.post("/tabs/open", &json!({ "url": "about:blank", "background": true })).ok();
@@ -56,8 +56,7 @@ fn tabs_are_opened_named_and_closed_and_navigated() {
     let focused = api.post("/tabs/focus", &json!({ "targetId": "first" })).ok();
     assert_eq!((&focused["targetId"], &focused["active"]), (&behind["targetId"], &json!(true)));
     assert_eq!(api.delete("/tabs/first").ok()["targetId"], behind["targetId"]);
-    api.get("/text").fails(409, "TAB_GONE");
-    assert_eq!(api.get(&format!("/text?targetId={id}")).ok()["truncated"], false);
+    assert_eq!(api.get("/text").ok()["truncated"], false, "the next one is meant");
     // Closed by an action.
     assert_eq!(api.act(&json!({ "kind": "close", "targetId": id })).ok()["targetId"], id);
     api.post("/tabs/focus", &json!({ "targetId": id })).fails(404, "TAB_NOT_FOUND");
@@ -203,7 +202,8 @@ fn actions_do_what_they_say_and_fail_with_their_codes() {
     assert!(api.post("/cdp", &version).ok()["result"]["product"].is_string());
     let sum = json!({ "method": "Runtime.evaluate", "params": { "expression": "1 + 1", "returnByValue": true }, "targetId": target });
     assert_eq!(api.post("/cdp", &sum).ok()["result"]["result"]["value"], 2);
-    api.post("/cdp", &json!({ "method": "No.such" })).fails(502, "BROWSER_ERROR");
+    api.post("/cdp", &json!({ "method": "No.such" })).fails(400, "BAD_REQUEST");
+    api.post("/cdp", &json!({ "method": "DOM.getOuterHTML", "params": { "nodeId": -1 } })).fails(502, "BROWSER_ERROR");
     api.post("/cdp", &json!({ "method": "Page.navigate", "params": { "url": "file:///" } }))
         .fails(403, "NAVIGATION_BLOCKED");
     api.post("/cdp", &json!({ "method": "DOM.enable", "frameId": "nobody" })).fails(404, "FRAME_NOT_FOUND");

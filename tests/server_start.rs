@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use cdpilot::config::{Config, Home, Running};
 use cdpilot::server::{Error, Server, ServerOptions};
 
-use crate::support::api::Served;
+use crate::support::api::{Api, Served};
 use crate::support::chrome::soon;
 
 #[test]
@@ -31,15 +31,27 @@ fn a_home_has_one_server_and_says_where() {
 }
 
 #[test]
-fn only_loopback_is_listened_on() {
+fn only_loopback_is_listened_on_without_allowed_hosts() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path().join("home"));
     for bind in ["0.0.0.0", "::", "192.0.2.1", "example.com"] {
         let mut options = ServerOptions { port: Some(0), ..ServerOptions::new(home.clone(), Config::default()) };
         options.bind = Some(bind.to_owned());
-        assert!(matches!(Server::start(options), Err(Error::NotLoopback { .. })), "{bind}");
+        let refused = Server::start(options).unwrap_err();
+        assert!(matches!(refused, Error::NotLoopback { .. }), "{bind}");
+        let text = refused.to_string();
+        assert!(text.contains("server.bind") && text.contains("server.allowed_hosts"), "{text}");
     }
     assert!(!home.root().exists(), "nothing is made for a server that is none");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn every_loopback_address_can_be_used() {
+    let served = Served::with(|_, options| options.bind = Some("127.0.0.9".to_owned()));
+    assert_eq!(served.server().url(), format!("http://{}", served.api.address));
+    assert_eq!(served.api.get("/").ok()["running"], false);
+    assert!(!served.server().is_exposed());
 }
 
 #[test]
@@ -60,7 +72,9 @@ fn the_page_for_people_is_whole_and_asks_nobody_else() {
     let told = served.api.ask("GET", "/", None, "Accept: text/html,application/xhtml+xml,*/*;q=0.8\r\n");
     let head = told.head.to_ascii_lowercase();
     assert!(head.contains("content-type: text/html; charset=utf-8"), "{head}");
-    assert!(head.contains("content-security-policy: default-src 'none';"), "{head}");
+    assert!(head.contains("content-security-policy: default-src 'none'; script-src 'nonce-"), "{head}");
+    assert!(!head.contains("unsafe") && !head.contains("set-cookie"), "{head}");
+    assert!(!told.text.contains(&served.api.token) && !told.text.contains("NONCE"), "{}", told.text);
     for foreign in ["http://", "src=", "@import", "href="] {
         let own = told.text.replace("https://example.com", "");
         assert!(!own.contains(foreign), "{foreign}");
@@ -71,10 +85,24 @@ fn the_page_for_people_is_whole_and_asks_nobody_else() {
 }
 
 #[test]
-fn a_ticket_opens_the_page_once() {
+fn a_ticket_is_exchanged_for_a_secret_once() {
     let served = Served::start();
     let ticket = served.api.post("/ui/ticket", &serde_json::json!({})).ok();
     let url = ticket["url"].as_str().unwrap();
     assert_eq!(url, format!("{}/?ticket={}", served.server().url(), ticket["ticket"].as_str().unwrap()));
     assert!(served.server().ui_url().unwrap().starts_with(&format!("{}/?ticket=", served.server().url())));
+    let as_page = Api { token: String::new(), ..served.api.clone() };
+    let ask = |path: &str, method: &str, header: String| {
+        let body = (method == "POST").then_some("{}");
+        as_page.ask_as(&header, method, path, body, "Sec-Fetch-Site: same-origin\r\nAccept: application/json\r\n")
+    };
+    let shown = format!("Ticket {}", ticket["ticket"].as_str().unwrap());
+    let session = ask("/ui/secret", "POST", shown.clone()).ok();
+    let secret = format!("Bearer {}", session["secret"].as_str().unwrap());
+    assert!(session["idleMs"].as_u64() < session["expiresInMs"].as_u64(), "{session}");
+    ask("/ui/secret", "POST", shown).fails(401, "UNAUTHORIZED");
+    assert_eq!(ask("/", "GET", secret.clone()).ok()["running"], false);
+    ask("/ui/ticket", "POST", secret).fails(401, "UNAUTHORIZED");
+    // Who has the token needs none of this.
+    served.api.post("/ui/secret", &serde_json::json!({})).fails(401, "UNAUTHORIZED");
 }

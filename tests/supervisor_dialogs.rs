@@ -11,7 +11,7 @@ use crate::support::site::Site;
 /// A script that opens a dialog, the answers to try and what the page gets.
 type Case = (&'static str, DialogType, &'static str, DialogAnswer, Value);
 
-fn cases() -> [Case; 9] {
+fn cases() -> [Case; 10] {
     let none = || json!("undefined");
     [
         ("alert('hello')", DialogType::Alert, "", ACCEPT, none()),
@@ -21,7 +21,8 @@ fn cases() -> [Case; 9] {
         ("prompt('hello', 'before')", DialogType::Prompt, "before", text("after"), json!("after")),
         ("prompt('hello')", DialogType::Prompt, "", text("äß \"'\\ 日本 🦀"), json!("äß \"'\\ 日本 🦀")),
         ("prompt('hello', 'before')", DialogType::Prompt, "before", text(""), json!("")),
-        ("prompt('hello', 'before')", DialogType::Prompt, "before", ACCEPT, json!("")),
+        ("prompt('hello', 'before')", DialogType::Prompt, "before", ACCEPT, json!("before")),
+        ("prompt('hello')", DialogType::Prompt, "", ACCEPT, json!("")),
         ("prompt('hello', 'before')", DialogType::Prompt, "before", Dismiss, Value::Null),
     ]
 }

@@ -127,11 +127,11 @@ fn secrets_are_covered_wherever_a_dialog_is_shown() {
     let Some(task) = Task::shared_with(options) else { return };
     let token = ["ghp", "_", "a1B2c3D4e5F6g7H8i9J0k1"].concat();
     task.arm_when(ArmedAnswer::new(ACCEPT).when(DialogMatch::any().with_text(&token))).unwrap();
-    // Matched as the page wrote it; the preset goes back as it was.
+    // Matched as the page wrote it. Accepted without a text, a prompt gives its preset, as it was.
     let script = format!("prompt('your token is {token}, say open sesame', 'password=hunter2')");
     task.set_policy(DialogPolicy::AutoAccept, Vec::new()).unwrap();
-    assert_eq!(task.eval(&script), "", "armed: accepted without a text");
-    assert_eq!(task.eval(&script), "password=hunter2", "by policy: with the preset");
+    assert_eq!(task.eval(&script), "password=hunter2", "armed");
+    assert_eq!(task.eval(&script), "password=hunter2", "by policy");
     let shown = format!("{:?} {:?}", task.snapshot(), task.log().since(0, 1000));
     for secret in [token.as_str(), "sesame", "hunter2"] {
         assert!(!shown.contains(secret), "{secret} in {shown}");

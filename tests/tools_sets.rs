@@ -8,7 +8,9 @@ use cdpilot::config::{Config, Home};
 use cdpilot::control::{Control, Overrides};
 use cdpilot::sync::{Cancel, Deadline};
 use cdpilot::tools::sets::{DEFINED, Enabled, Kind, Problem, Toolsets};
-use cdpilot::tools::{Call, Outcome, Registry, RegistryError, Source, Tool, ToolError, Toolbox, ToolboxOptions};
+use cdpilot::tools::{
+    Call, Outcome, Registry, RegistryError, Session, Source, Tool, ToolError, Toolbox, ToolboxOptions,
+};
 use serde_json::{Map, Value, json};
 
 fn tool(name: &str) -> Tool {
@@ -184,6 +186,19 @@ fn unknown_names_come_to_nothing_and_are_told() {
 }
 
 #[test]
+fn names_of_the_other_program_lead_to_ours() {
+    let (_, toolsets) = toolsets(&[], &[]);
+    for (name, ours) in
+        [("hermes-telegram", "cdpilot-telegram"), ("hermes-cli", "cdpilot-cli"), ("hermes-gatewy", "cdpilot-gateway")]
+    {
+        let resolved = toolsets.resolve(name);
+        let problem = resolved.problems.first().unwrap().to_string();
+        assert!(problem.contains(&format!("did you mean {ours:?}?")), "{problem}");
+        assert!(resolved.tools.is_empty());
+    }
+}
+
+#[test]
 fn everything_is_everything() {
     let (registry, toolsets) = toolsets(&[("mcp-git", "git_log"), ("plug", "plug_do")], &[("mine", &["git", "todo"])]);
     let all = toolsets.resolve("all");
@@ -288,7 +303,8 @@ fn what_is_turned_off_takes_nothing_from_others() {
 fn calls_answer_in_one_shape() {
     let (registry, _) = toolsets(&[("plug", "echo")], &[]);
     let cancel = Cancel::new();
-    let call = Call { deadline: Deadline::after_secs(5), cancel: &cancel, progress: &|_| {} };
+    let call =
+        Call { deadline: Deadline::after_secs(5), cancel: &cancel, session: &Session::default(), progress: &|_| {} };
     let told = registry.call("echo", &call, Map::from_iter([("a".to_owned(), json!(1))])).unwrap();
     assert_eq!(told.to_value(), json!({ "success": true, "told": { "a": 1 } }));
     let unknown = registry.call("ecco", &call, Map::new()).unwrap_err();
@@ -373,7 +389,8 @@ fn arguments_are_taken_as_models_send_them() {
     let (registry, _) = toolsets(&[], &[]);
     registry.register("plug", Tool::of("take", "Takes.", |_, takes: Takes| Outcome::of(&takes))).unwrap();
     let cancel = Cancel::new();
-    let call = Call { deadline: Deadline::after_secs(5), cancel: &cancel, progress: &|_| {} };
+    let call =
+        Call { deadline: Deadline::after_secs(5), cancel: &cancel, session: &Session::default(), progress: &|_| {} };
     let take = |arguments: &Value| registry.call("take", &call, arguments.as_object().unwrap().clone());
     for (name, given, taken) in [
         ("text", json!(42), json!("42")),

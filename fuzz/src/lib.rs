@@ -5,6 +5,7 @@ use cdpilot::cdp::fuzzing::{self, Came};
 use cdpilot::cli::fuzzing::{Read, stdin_lines};
 use cdpilot::server::http::fuzzing::{Asked, BODY_BYTES, requests};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// Cuts a stream into pieces: the first byte says how many cuts there are, the bytes behind it where.
 fn pieces(data: &[u8]) -> Option<(&[u8], Vec<&[u8]>)> {
@@ -46,6 +47,22 @@ pub fn envelope(data: &[u8]) {
     assert_eq!(parsed(found.params), body("params"));
     assert_eq!(parsed(found.result), body("result"));
     assert_eq!(parsed(found.error), body("error"));
+}
+
+/// Lone surrogates are replaced, and nothing else: the length stays, what could be read stays as it is, and no string is
+/// refused for a surrogate any more.
+pub fn surrogates(data: &[u8]) {
+    let replaced = fuzzing::well_formed(data);
+    assert_eq!(replaced.len(), data.len());
+    assert_eq!(fuzzing::well_formed(&replaced), replaced);
+    match (serde_json::from_slice::<Value>(data), serde_json::from_slice::<Value>(&replaced)) {
+        (Ok(before), after) => assert_eq!(after.ok(), Some(before)),
+        (Err(_), Err(problem)) if serde_json::from_slice::<&RawValue>(data).is_ok() => {
+            let problem = problem.to_string();
+            assert!(!problem.contains("surrogate") && !problem.contains("hex escape"), "{problem}");
+        }
+        _ => {}
+    }
 }
 
 /// A stream gives the same messages in any pieces, and none above the limit.

@@ -18,6 +18,8 @@ pub struct Facts<'a> {
     pub headless: bool,
     /// Without the sandbox.
     pub no_sandbox: bool,
+    /// The user agent, where it is not left to the browser.
+    pub user_agent: Option<&'a str>,
 }
 
 /// The debugging port that is left to people who debug by hand.
@@ -29,10 +31,11 @@ const RESERVED_PORT: u16 = 9222;
 /// Chromium's crash handler is left on. It lives in a session of its own and leaves when its browser
 /// does; switched off (`disable-crashpad-for-testing`), Chromium 156 started over a pipe loses its
 /// network service again and again ("FD ownership violation") and no page ever loads.
-const ALWAYS: [&str; 21] = [
+const ALWAYS: [&str; 22] = [
     "--no-first-run",
     "--no-default-browser-check",
     "--no-service-autorun",
+    "--no-pings",
     "--disable-default-apps",
     "--disable-background-networking",
     "--disable-client-side-phishing-detection",
@@ -66,6 +69,11 @@ const DISABLED_FEATURES: [&str; 9] = [
     "HttpsUpgrades",
 ];
 
+/// What a window is higher than its page in Chromium 156 without a display.
+const HEADLESS_FRAME: u32 = 87;
+/// The switch that maps names and addresses before the browser connects; IP addresses too.
+pub const RESOLVER_RULES: &str = "host-resolver-rules";
+
 /// The arguments of the browser, without its name.
 ///
 /// # Errors
@@ -96,20 +104,41 @@ pub fn flags(options: &LaunchOptions, facts: &Facts<'_>) -> Result<Vec<OsString>
         Os::Mac => add("--use-mock-keychain"),
         Os::Windows => {}
     }
-    if let Some((width, height)) = options.window_size {
-        add(&format!("--window-size={width},{height}"));
+    let own = |name: &str| super::options::has_flag(&options.extra_args, name);
+    match (options.viewport.filter(|_| facts.headless), options.window_size) {
+        (Some(_), _) if own("window-size") => {}
+        (Some((width, height)), _) => {
+            let outer = height + HEADLESS_FRAME;
+            add(&format!("--window-size={width},{outer}"));
+            if !own("screen-info") {
+                add(&format!("--screen-info={{{width}x{outer}}}"));
+            }
+        }
+        (None, Some((width, height))) => add(&format!("--window-size={width},{height}")),
+        (None, None) => {}
     }
+    if let Some(text) = facts.user_agent.filter(|_| !own("user-agent")) {
+        add(&format!("--user-agent={text}"));
+    }
+    let mut rules = options.resolver_rules.clone();
     let mut features = DISABLED_FEATURES.join(",");
     for arg in &options.extra_args {
         check(arg)?;
         match arg.strip_prefix("--disable-features=") {
             // Chromium takes the last such switch only, so ours and theirs become one.
             Some(theirs) => features.extend([",", theirs]),
+            None if flag_name(arg) == Some(RESOLVER_RULES) => {
+                let theirs = arg.split_once('=').map(|(_, rules)| rules.to_owned());
+                rules.extend(theirs.filter(|rules| !rules.is_empty()));
+            }
             None if arg == "--no-sandbox" && facts.no_sandbox => {}
             None => add(arg),
         }
     }
     add(&format!("--disable-features={features}"));
+    if !rules.is_empty() {
+        add(&format!("--{RESOLVER_RULES}={}", rules.join(",")));
+    }
 
     let mut profile = OsString::from("--user-data-dir=");
     profile.push(facts.user_data_dir);

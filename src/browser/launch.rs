@@ -59,8 +59,14 @@ pub(super) fn start(options: &LaunchOptions) -> Result<Started, Error> {
     let no_sandbox = around.no_sandbox(options.no_sandbox, &options.extra_args);
 
     let mut profile = Profile::open(options.user_data_dir.as_deref(), &executable)?;
-    let facts =
-        Facts { os: Os::this(), user_data_dir: profile.dir(), headless: headless.on, no_sandbox: no_sandbox.on };
+    let user_agent = super::user_agent::text(&options.user_agent, headless.on, &executable);
+    let facts = Facts {
+        os: Os::this(),
+        user_data_dir: profile.dir(),
+        headless: headless.on,
+        no_sandbox: no_sandbox.on,
+        user_agent: user_agent.as_deref(),
+    };
     let args = flags(options, &facts)?;
     if let Some(port) = options.transport.port() {
         check_free(port)?;

@@ -7,6 +7,8 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+#[cfg(unix)]
+use std::path::PathBuf;
 
 #[cfg(unix)]
 use super::system::{self, Seen};
@@ -126,12 +128,32 @@ pub(super) struct Mark {
     _file: File,
 }
 
-/// Marks a temporary folder as in use. The mark ends with us, however we end: it is a lock on a file.
-pub(super) fn mark(folder: &Path) -> io::Result<Mark> {
+/// What the mark says, so that a later start can tell at once whether the owner has ended, and which browser it had.
+#[cfg(unix)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+struct Owner {
+    #[serde(flatten)]
+    process: super::marker::Who,
+    /// The profile of the browser whose temporary files are in the folder, where that is elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    profile: Option<PathBuf>,
+}
+
+/// Marks a temporary folder as in use, by the browser of `profile` where that is elsewhere. The mark ends with us,
+/// however we end: it is a lock on a file.
+pub(super) fn mark(folder: &Path, profile: Option<&Path>) -> io::Result<Mark> {
     let file = File::create(folder.join("owner"))?;
     // Who clears up behind the dead may be looking at it just now; that takes a moment only.
     #[cfg(unix)]
-    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
+    {
+        rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
+        if let Some(process) = super::marker::Who::now(std::process::id()) {
+            let owner = Owner { process, profile: profile.map(Path::to_owned) };
+            serde_json::to_writer(&file, &owner)?;
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = profile;
     Ok(Mark { _file: file })
 }
 
@@ -141,6 +163,10 @@ pub(super) fn mark(folder: &Path) -> io::Result<Mark> {
 pub(super) struct Unowned {
     /// Whether it is so old that its guard has surely ended.
     pub(super) old: bool,
+    /// Whether its mark names an owner, which has ended.
+    pub(super) owner_ended: bool,
+    /// The profile of its browser, where that is elsewhere.
+    pub(super) profile: Option<PathBuf>,
     _mark: Option<File>,
 }
 
@@ -149,7 +175,10 @@ impl Unowned {
     /// Looks at a folder. `None` when it has an owner or is not ours.
     pub(super) fn of(folder: &Path) -> Option<Self> {
         use rustix::fs::{FlockOperation, OFlags, flock};
+        use std::io::Read as _;
         use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+        /// No mark is longer.
+        const LONGEST: u64 = 16 * 1024;
         const YOUNG: std::time::Duration = std::time::Duration::from_secs(60);
         let facts = std::fs::symlink_metadata(folder).ok()?;
         if !facts.is_dir() || facts.uid() != rustix::process::geteuid().as_raw() {
@@ -165,6 +194,9 @@ impl Unowned {
             return None;
         }
         let old = facts.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > YOUNG);
-        Some(Self { old, _mark: mark })
+        let owner = mark.as_ref().and_then(|mark| serde_json::from_reader::<_, Owner>(mark.take(LONGEST)).ok());
+        let owner_ended = owner.as_ref().is_some_and(|owner| !owner.process.runs());
+        let profile = owner.and_then(|owner| owner.profile).filter(|profile| profile.is_absolute());
+        Some(Self { old, owner_ended, profile, _mark: mark })
     }
 }

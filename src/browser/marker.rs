@@ -32,7 +32,7 @@ pub(super) struct Who {
 
 impl Who {
     /// The process that has this number now.
-    fn now(pid: u32) -> Option<Self> {
+    pub(super) fn now(pid: u32) -> Option<Self> {
         Some(Self { pid, started: system::look(pid)?.started })
     }
 

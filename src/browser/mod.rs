@@ -15,7 +15,7 @@
 //!
 //! A browser that we start ends with us: its pipe closes when we end, however that happens, and
 //! Chromium leaves then; a guard in its process group kills it when it does not, and removes its
-//! temporary profile. Should the guard be killed along with us and the browser hang, the next start
+//! temporary profile and its temporary files. Should the guard be killed along with us and the browser hang, the next start
 //! ends it ([`reap()`]). A browser that we did not start is never stopped; a WebDriver session that we
 //! opened is deleted, and its server stops the browser.
 
@@ -53,6 +53,7 @@ mod system;
 #[cfg(all(unix, not(target_os = "linux")))]
 #[path = "ps.rs"]
 mod system;
+mod user_agent;
 mod webdriver;
 
 pub use backend::{Backend, Surface};
@@ -60,13 +61,14 @@ pub use context::Context;
 pub(crate) use endpoint::redact_among_others;
 pub use endpoint::{Endpoint, Scheme, redact};
 pub use error::{Error, Holder};
-pub use flags::{Facts, flags};
-pub use options::{Decision, LaunchOptions, Surroundings, Switch, TransportKind, container_sign};
-pub use profile::{clear_stale_lock, holder_of};
+pub use flags::{Facts, RESOLVER_RULES, flags};
+pub use options::{Decision, LaunchOptions, Surroundings, Switch, TransportKind, UserAgent, container_sign};
+pub use profile::{clear_stale_lock, holder_of, recover};
 pub use reap::{Leftover, Reaped, reap};
 pub use redial::Redial;
 pub use resolve::{Resolve, default_profiles, resolve};
 pub use running::{Browser, Version};
+pub use user_agent::version_of;
 pub use webdriver::{AttachOptions, WebDriverOptions, WebDriverProblem};
 
 pub use crate::cdp::{ConnectOptions, Latency};

@@ -31,6 +31,13 @@ pub struct LaunchOptions {
     pub extra_args: Vec<String>,
     /// Size of a new window in pixels, width and height.
     pub window_size: Option<(u32, u32)>,
+    /// Size of the page's area in a browser without a window, in CSS pixels; comes before `window_size` there.
+    pub viewport: Option<(u32, u32)>,
+    /// What the browser calls itself to servers and scripts.
+    pub user_agent: UserAgent,
+    /// Rules for names and addresses that the browser connects to, as in Chromium's `--host-resolver-rules`. They come
+    /// before those in `extra_args`.
+    pub resolver_rules: Vec<String>,
     /// Environment variables set for the browser on top of ours.
     pub env: Vec<(String, String)>,
     /// How long the start may take, to the first answer of the browser.
@@ -49,11 +56,26 @@ impl Default for LaunchOptions {
             transport: TransportKind::Pipe,
             extra_args: Vec::new(),
             window_size: None,
+            viewport: None,
+            user_agent: UserAgent::Native,
+            resolver_rules: Vec::new(),
             env: Vec::new(),
             start_timeout: Duration::from_secs(20),
             connect: ConnectOptions::default(),
         }
     }
+}
+
+/// What a browser that we start calls itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum UserAgent {
+    /// Whatever it does by itself.
+    #[default]
+    Native,
+    /// The same as with a window: without the word `HeadlessChrome`.
+    LikeHeaded,
+    /// This text.
+    Text(String),
 }
 
 /// A setting that may be left to us.

@@ -71,7 +71,7 @@ fn no_crash_handlers(crashes: &Path, deadline: Deadline) -> bool {
 /// the group cannot become anybody else's.
 ///
 /// A browser that ended may leave helpers behind. Those still in its group with our profile on their
-/// command lines are ours too.
+/// command lines are ours too, and so is its guard: as long as one of them lives, the id of the group stays.
 fn family(record: &Record, dir: &Path) -> Vec<u32> {
     if record.owner.runs() {
         return Vec::new();
@@ -83,8 +83,21 @@ fn family(record: &Record, dir: &Path) -> Vec<u32> {
             members().map(|(pid, _)| pid).filter(|pid| *pid != leader).chain([leader]).collect()
         }
         Some(_) => Vec::new(),
-        None => members().filter(|(_, seen)| carries(&seen.command, dir)).map(|(pid, _)| pid).collect(),
+        None => {
+            let ours = |command: &[u8]| carries(command, dir) || is_guard(command, leader);
+            members().filter(|(_, seen)| ours(&seen.command)).map(|(pid, _)| pid).collect()
+        }
     }
+}
+
+/// Whether a command line is that of the guard of the browser `leader`.
+fn is_guard(command: &[u8], leader: u32) -> bool {
+    let leader = leader.to_string();
+    // Zeros on Linux, spaces elsewhere.
+    [b"\0", b" "].iter().any(|between| {
+        let wanted = [&between[..], GUARD_NAME.as_bytes(), &between[..], leader.as_bytes(), &between[..]].concat();
+        memchr::memmem::find(command, &wanted).is_some()
+    })
 }
 
 /// Whether a command line names the profile.

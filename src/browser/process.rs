@@ -90,6 +90,14 @@ impl Process {
         }
     }
 
+    /// Kills the browser's renderers, whose pages crash by it. How many there were; none on Windows.
+    pub(super) fn kill_renderers(&self) -> usize {
+        if self.status.is_some() {
+            return 0; // the id may be somebody else's
+        }
+        self.family.kill_renderers()
+    }
+
     /// Kills what is left of the family, reaps the process and waits until the family is gone.
     ///
     /// It is killed in any case; a deadline that has passed still gets the time that a kill takes.

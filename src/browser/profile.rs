@@ -15,6 +15,8 @@ use crate::sync::{Deadline, pause};
 
 /// Start of the names of our temporary folders.
 pub(super) const PREFIX: &str = "cdpilot-browser-";
+/// Longest path of a folder for temporary files: Chromium makes a socket in it, whose path has at most 107 bytes.
+const LONGEST: usize = 60;
 /// What the removal of a temporary profile may take, even when the caller's time is up.
 const REMOVE_TIME: Duration = Duration::from_secs(1);
 
@@ -22,7 +24,10 @@ const REMOVE_TIME: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Profile {
     dir: PathBuf,
-    // `None` for a folder that is not ours to remove. Field order: the mark is released last.
+    /// Whether the profile is temporary, and goes with the browser.
+    is_temporary: bool,
+    // A folder that goes with the browser: with its temporary files, and with a temporary profile. Field order: the
+    // mark is released last.
     temp: Option<TempDir>,
     #[cfg(unix)]
     marker: Option<Marker>,
@@ -33,12 +38,12 @@ impl Profile {
     /// Takes the given folder, or makes a temporary one where `executable` may reach it.
     pub(super) fn open(wish: Option<&Path>, executable: &Path) -> Result<Self, Error> {
         match wish {
-            Some(dir) => Self::given(dir),
+            Some(dir) => Self::given(dir, &temp_root(executable)),
             None => Self::temporary(&temp_root(executable)),
         }
     }
 
-    fn given(dir: &Path) -> Result<Self, Error> {
+    fn given(dir: &Path, root: &Path) -> Result<Self, Error> {
         let failed = |e: std::io::Error| Error::Profile { path: dir.to_owned(), problem: e.to_string() };
         make_private(dir).map_err(failed)?;
         let dir = absolute(dir).map_err(failed)?;
@@ -61,26 +66,22 @@ impl Profile {
         lock::clear_stale(&dir);
         // A file of an earlier run would name a port that is somebody else's by now.
         let _ = std::fs::remove_file(dir.join(super::ready::PORT_FILE));
+        let (temp, mark) = scratch(root, &dir)?.unzip();
         Ok(Self {
             dir,
-            temp: None,
+            is_temporary: false,
+            temp,
             #[cfg(unix)]
             marker,
-            _mark: None,
+            _mark: mark,
         })
     }
 
     fn temporary(root: &Path) -> Result<Self, Error> {
         let failed = |e: std::io::Error| Error::Profile { path: root.to_owned(), problem: e.to_string() };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(PREFIX);
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        let temp = builder.tempdir_in(root).map_err(failed)?;
-        let mark = lock::mark(temp.path()).map_err(failed)?;
+        let (temp, mark) = marked(root, None).map_err(failed)?;
         let (dir, _) = inside(temp.path());
         make_private(&dir).map_err(failed)?;
-        make_private(&temp.path().join("tmp")).map_err(failed)?;
         #[cfg(unix)]
         let marker = match Marker::claim(&dir).map_err(failed)? {
             Claim::Ours(marker, _) => Some(marker),
@@ -88,6 +89,7 @@ impl Profile {
         };
         Ok(Self {
             dir,
+            is_temporary: true,
             temp: Some(temp),
             #[cfg(unix)]
             marker,
@@ -112,24 +114,22 @@ impl Profile {
         &self.dir
     }
 
-    /// The folder to remove should we be killed: the one that holds the temporary profile.
+    /// The folder to remove should we be killed: the one with the temporary files, and the temporary profile.
     pub(super) fn removable(&self) -> Option<&Path> {
         self.temp.as_ref().map(TempDir::path)
     }
 
     /// Where crash reports go: beside a temporary profile, else where Chrome has them on other systems.
     pub(super) fn crashes(&self) -> PathBuf {
-        match self.removable() {
+        match self.removable().filter(|_| self.is_temporary) {
             Some(root) => inside(root).1,
             None => crashes_of(&self.dir),
         }
     }
 
-    /// Environment variables for the browser. Crash reports and temporary files go where the profile is,
-    /// so that a killed browser leaves nothing behind either.
+    /// Environment variables for the browser. Temporary files go into a folder of ours, so that those that a killed
+    /// browser leaves are removed too.
     pub(super) fn env(&self) -> Vec<(OsString, OsString)> {
-        /// Chromium makes a socket there, and a socket's path has at most 107 bytes.
-        const LONGEST: usize = 60;
         let mut env = Vec::new();
         if cfg!(target_os = "linux") {
             env.push((OsString::from("BREAKPAD_DUMP_LOCATION"), self.crashes().into_os_string()));
@@ -148,12 +148,12 @@ impl Profile {
     /// Tidies up behind the browser `pid`, all of whose processes are gone: removes a temporary
     /// profile, and from a person's own the locks of a browser that was killed.
     pub(super) fn close(&mut self, pid: u32, deadline: Deadline) -> Result<(), Error> {
-        let Some(temp) = self.temp.take() else {
+        if !self.is_temporary {
             lock::clear(&self.dir, pid);
             #[cfg(unix)]
             self.marker.take().into_iter().for_each(Marker::remove);
-            return Ok(());
-        };
+        }
+        let Some(temp) = self.temp.take() else { return Ok(()) };
         let path = temp.keep();
         let deadline = if deadline.left() < REMOVE_TIME { Deadline::after(REMOVE_TIME) } else { deadline };
         remove(&path, deadline).map_err(|e| Error::ProfileLeft { path, problem: e.to_string() })
@@ -187,14 +187,35 @@ pub fn clear_stale_lock(folder: &Path) -> bool {
     stale
 }
 
+/// Ends the last browser of a profile, should its owner have been killed and the browser hang, and removes the locks that
+/// it left. Nothing happens to a browser whose owner lives, or that is not proven to be one of ours. Whether there was
+/// something to do. Does nothing on Windows, where a job object ends browsers with their owner.
+pub fn recover(folder: &Path) -> bool {
+    #[cfg(unix)]
+    if let Ok(dir) = absolute(folder)
+        && let Ok(Claim::Ours(marker, Some(left))) = Marker::claim(&dir)
+    {
+        if finish(&dir, &left) == orphan::End::Stuck {
+            return true;
+        }
+        clear_stale_lock(&dir);
+        marker.remove();
+        return true;
+    }
+    #[cfg(not(unix))]
+    let _ = folder;
+    false
+}
+
 /// Ends the browser of a profile's last owner, should that owner have been killed and the browser
 /// hang. One that is ending gets the time to write its state.
 #[cfg(unix)]
-fn finish(dir: &Path, left: &Record) {
+fn finish(dir: &Path, left: &Record) -> orphan::End {
     const GRACE: Duration = Duration::from_millis(1500);
     const IN_ALL: Duration = Duration::from_secs(4);
     let end = orphan::end(left, dir, &crashes_of(dir), GRACE, Deadline::after(IN_ALL));
     tracing::debug!(?end, pid = left.browser.pid, "the profile's last browser");
+    end
 }
 
 /// The holder when another of us has laid claim to the profile, and its browser not yet.
@@ -210,7 +231,7 @@ pub(super) fn inside(folder: &Path) -> (PathBuf, PathBuf) {
 }
 
 /// The place of the crash reports of a profile that is not ours to remove.
-fn crashes_of(dir: &Path) -> PathBuf {
+pub(super) fn crashes_of(dir: &Path) -> PathBuf {
     dir.join("Crash Reports")
 }
 
@@ -239,6 +260,30 @@ fn make_private(dir: &Path) -> std::io::Result<()> {
 /// Windows, whose `\\?\` form Chromium does not take.
 fn absolute(dir: &Path) -> std::io::Result<PathBuf> {
     if cfg!(windows) { std::path::absolute(dir) } else { dir.canonicalize() }
+}
+
+/// A folder for the temporary files of a browser whose profile is elsewhere. Only on Linux, where Chromium leaves files
+/// there when it is killed; and only where its path is short enough.
+fn scratch(root: &Path, profile: &Path) -> Result<Option<(TempDir, lock::Mark)>, Error> {
+    /// What [`tempfile`] appends to the prefix.
+    const RANDOM: usize = 6;
+    if !cfg!(target_os = "linux") || root.as_os_str().len() + 1 + PREFIX.len() + RANDOM > LONGEST {
+        return Ok(None);
+    }
+    let failed = |e: std::io::Error| Error::Profile { path: root.to_owned(), problem: e.to_string() };
+    marked(root, Some(profile)).map(Some).map_err(failed)
+}
+
+/// A temporary folder of ours, marked as in use, with a place for temporary files.
+fn marked(root: &Path, profile: Option<&Path>) -> std::io::Result<(TempDir, lock::Mark)> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX);
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    let temp = builder.tempdir_in(root)?;
+    let mark = lock::mark(temp.path(), profile)?;
+    make_private(&temp.path().join("tmp"))?;
+    Ok((temp, mark))
 }
 
 /// Where temporary profiles are made. A snap sees a `/tmp` of its own, but its folder under the home is

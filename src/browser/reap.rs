@@ -42,8 +42,8 @@ pub struct Leftover {
 /// Only what is proven to be ours is ended: the marker in the profile names an owner that does not run
 /// any more, and a browser that does; process ids count only together with the time the process was
 /// started; and the browser's command line names the profile. Everything else is left alone and told.
-/// Profiles younger than a minute without a running browser are passed over: somebody may still be
-/// clearing them up. Does nothing on Windows, where a job object ends browsers with their owner.
+/// Profiles younger than a minute without a running browser are passed over when their owner is not proven to have
+/// ended, or something still uses them: somebody may be clearing them up. Does nothing on Windows, where a job object ends browsers with their owner.
 #[must_use]
 pub fn reap() -> Reaped {
     #[cfg(unix)]
@@ -65,7 +65,7 @@ pub(super) fn in_root(root: &Path, limit: Option<usize>, mut report: Reaped) -> 
         }
         // Held until we are through: two of us would be in each other's way.
         if let Some(unowned) = Unowned::of(&folder) {
-            done += usize::from(clear(&folder, unowned.old, limit.is_some(), &mut report));
+            done += usize::from(clear(&folder, &unowned, limit.is_some(), &mut report));
         }
     }
     report
@@ -78,14 +78,17 @@ pub(super) fn in_root(_root: &Path, _limit: Option<usize>, report: Reaped) -> Re
 
 /// Clears up one folder that nobody owns. Whether there was something to do.
 #[cfg(unix)]
-fn clear(folder: &Path, old: bool, hurry: bool, report: &mut Reaped) -> bool {
+fn clear(folder: &Path, unowned: &Unowned, hurry: bool, report: &mut Reaped) -> bool {
     /// What a guard may take on a busy machine.
     const GUARD_TIME: Duration = Duration::from_secs(8);
     /// What killed processes may take to vanish.
     const KILL_TIME: Duration = Duration::from_secs(8);
     /// The same when it is done by the way; what is not gone then is seen to by the next start.
     const SHORT_KILL_TIME: Duration = Duration::from_secs(2);
-    let (dir, crashes) = profile::inside(folder);
+    let (dir, crashes) = match &unowned.profile {
+        Some(dir) => (dir.clone(), profile::crashes_of(dir)),
+        None => profile::inside(folder),
+    };
     let mut left = |problem: String| report.left.push(Leftover { folder: folder.to_owned(), problem });
     let kill_time = Deadline::after(if hurry { SHORT_KILL_TIME } else { KILL_TIME });
     let mut ended = false;
@@ -110,7 +113,7 @@ fn clear(folder: &Path, old: bool, hurry: bool, report: &mut Reaped) -> bool {
             }
         }
     }
-    if !ended && !old {
+    if !ended && !unowned.old && !unowned.owner_ended {
         return false;
     }
     // Threads of a killed process may work on for a moment after it counts as dead.
@@ -119,6 +122,9 @@ fn clear(folder: &Path, old: bool, hurry: bool, report: &mut Reaped) -> bool {
     let users = || system::with_words(&[folder.as_os_str().as_encoded_bytes()]);
     poll_until(patience, || users().is_empty());
     let users = users();
+    if !users.is_empty() && !ended && !unowned.old {
+        return false; // its guard, or its browser, is ending
+    }
     if !users.is_empty() {
         let users: Vec<String> = users.iter().map(u32::to_string).collect();
         left(format!("it may be in use by process {}, which is not proven to be ours", users.join(", ")));

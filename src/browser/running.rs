@@ -218,6 +218,12 @@ impl Browser {
         self.running.as_ref().map(|running| &running.no_sandbox)
     }
 
+    /// Kills the renderers of a browser that we started: all its pages crash. For pages that keep the browser itself so
+    /// busy that it carries out no command. How many there were; none on Windows, or of a browser that we attached to.
+    pub fn kill_renderers(&self) -> usize {
+        self.running.as_ref().map_or(0, |running| running.process.kill_renderers())
+    }
+
     /// The end of what it wrote to its standard error, at most 2,000 characters, addresses redacted; of
     /// a browser that we started.
     #[must_use]

@@ -12,7 +12,6 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use super::process::Plan;
-#[cfg(target_os = "linux")]
 use super::system;
 use crate::sync::{Deadline, pause};
 
@@ -161,6 +160,21 @@ impl Family {
     /// Asks the browser to end. Only before it is reaped.
     pub(super) fn terminate(&self) {
         let _ = rustix::process::kill_process(self.leader, Signal::TERM);
+    }
+
+    /// Kills the renderers. Only before the browser is reaped.
+    pub(super) fn kill_renderers(&self) -> usize {
+        let leader = self.leader.as_raw_nonzero().get().unsigned_abs();
+        let renderers = || {
+            let is_renderer = |command: &[u8]| memchr::memmem::find(command, b"--type=renderer").is_some();
+            let members = system::members(leader).into_iter();
+            members.filter(move |(_, seen)| is_renderer(&seen.command)).map(|(pid, _)| pid)
+        };
+        let held: Vec<(u32, system::Hold)> =
+            renderers().filter_map(|pid| Some((pid, system::Hold::of(pid)?))).collect();
+        // Looked at again after the handles were taken, they are the right ones.
+        let renderers: Vec<u32> = renderers().collect();
+        held.iter().filter(|(pid, _)| renderers.contains(pid)).map(|(_, hold)| hold.kill()).count()
     }
 
     /// Kills the whole group, the guard included. Only before the browser is reaped.

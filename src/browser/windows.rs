@@ -68,6 +68,11 @@ impl Family {
     /// There is no gentle signal; `Browser.close` is the gentle way.
     pub(super) fn terminate(&self) {}
 
+    /// They are not told apart here.
+    pub(super) fn kill_renderers(&self) -> usize {
+        0
+    }
+
     /// Kills everything in the job.
     pub(super) fn kill(&mut self) {
         self.job = None;

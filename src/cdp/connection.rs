@@ -287,6 +287,11 @@ impl Connection {
         drop(thread);
     }
 
+    /// Ends the connection because a thread that serves it panicked. Does not wait for the reader thread.
+    pub(crate) fn abort(&self) {
+        self.inner.end(CloseReason::Panicked);
+    }
+
     /// Whether it has ended. True for whoever was told so by a call.
     #[must_use]
     pub fn is_closed(&self) -> bool {

@@ -209,6 +209,8 @@ pub enum CloseReason {
     Io(String),
     /// The peer answered none of two pings, an interval of `keepalive` apart.
     Silent,
+    /// A thread that served the connection panicked.
+    Panicked,
 }
 
 impl fmt::Display for CloseReason {
@@ -221,6 +223,7 @@ impl fmt::Display for CloseReason {
             Self::TooLarge => f.write_str("a message was larger than the limit"),
             Self::Io(what) => write!(f, "input/output failed: {what}"),
             Self::Silent => f.write_str("the browser answers no ping"),
+            Self::Panicked => f.write_str("internal error: a thread of the connection panicked; see the log"),
         }
     }
 }

@@ -78,6 +78,12 @@ pub mod fuzzing {
         super::envelope::scan(text).is_some()
     }
 
+    /// A message with lone surrogates replaced, as the reader does before it scans it.
+    #[must_use]
+    pub fn well_formed(text: &[u8]) -> Vec<u8> {
+        crate::text::replace_lone_surrogates(text).into_owned()
+    }
+
     /// What the reader sees of a message from outside; the bodies as their text.
     #[derive(Debug, Clone, PartialEq, Eq)]
     #[allow(missing_docs)]

@@ -29,7 +29,8 @@ use super::pipe;
 use super::poller::Poller;
 use super::writer::SendError;
 use super::ws::{self, Incoming};
-use crate::sync::Deadline;
+use crate::sync::{Deadline, fault_point, on_panic};
+use crate::text::replace_lone_surrogates;
 
 /// Bytes read at a time.
 const CHUNK: usize = 128 * 1024;
@@ -163,6 +164,7 @@ impl Reading {
 impl Inner {
     /// The reader thread.
     pub(super) fn read_loop(&self) {
+        let _guard = on_panic(|| self.end(CloseReason::Panicked));
         let mut busy = true; // bytes that came with the handshake
         let mut pings = Pings::default();
         while !self.is_closed() {
@@ -177,6 +179,7 @@ impl Inner {
                 return self.end(CloseReason::Io(e.kind().to_string()));
             }
             busy |= self.handed_over.swap(false, Ordering::AcqRel);
+            fault_point(format_args!("cdp-read"));
             if busy || ready.read {
                 busy = false;
                 // Whoever holds the role otherwise arms the poller on leaving.
@@ -225,6 +228,8 @@ impl Inner {
             && !deadline.passed()
             && let Some(mut reading) = self.reading.try_lock()
         {
+            // The reader thread would not be armed again: nobody would read any more.
+            let _guard = on_panic(|| self.end(CloseReason::Panicked));
             self.poller.disarm(&self.stream);
             let end = if slot.set_leading(true) { self.lead(&mut reading, slot, sent, deadline) } else { None };
             slot.set_leading(false);
@@ -256,6 +261,7 @@ impl Inner {
 
     /// Reads until the outcome is there. Returns what the reader thread has to see to, if anything.
     fn lead(&self, reading: &mut Reading, slot: &Slot, sent: Instant, deadline: Deadline) -> Option<Pumped> {
+        fault_point(format_args!("cdp-lead"));
         let in_flight = self.pending.in_flight();
         let budget = self.spin.budget(in_flight);
         let mut spin_until = budget.map(|budget| sent + budget);
@@ -332,6 +338,12 @@ impl Inner {
     }
 
     fn dispatch(&self, message: &Bytes) {
+        // Strings of pages may hold what a Rust string cannot; nobody behind this has to think of it.
+        let replaced = match replace_lone_surrogates(message) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(replaced) => Some(Bytes::from(replaced)),
+        };
+        let message = replaced.as_ref().unwrap_or(message);
         let Some(envelope) = envelope::scan(message) else {
             self.garbage.fetch_add(1, Ordering::Relaxed);
             return;

@@ -14,7 +14,7 @@ const ENVIRONMENT: &str = "\
 Environment (a flag comes before it):
   CDPILOT_BROWSER       the browser's executable
   CDPILOT_CDP_URL       the browser to attach to, instead of starting one
-  CDPILOT_HEADLESS      true or false: run browsers without a window; by default exactly when there is no display
+  CDPILOT_HEADLESS      true, false or auto: run browsers without a window; by default exactly when there is no display
   CDPILOT_HOME          folder of settings and profiles, ~/.cdpilot by default
   CDPILOT_LOG           what is logged to stderr, as in `info` or `cdpilot=debug`
   CDPILOT_NO_AUTOSTART  1: as --no-autostart
@@ -115,7 +115,7 @@ pub(super) struct Serve {
     /// The address of this machine to listen on [default: server.bind, 127.0.0.1]
     #[arg(long, value_name = "ADDRESS")]
     pub(super) bind: Option<String>,
-    /// The debugging port of the default profile's browser; 0: any free one [default: browser.cdp_port, 18792]
+    /// Open this debugging port for other programs in the default profile's browser; 0: any free one [default: none is open]
     #[arg(long, value_name = "PORT")]
     pub(super) cdp_port: Option<u16>,
     /// Run browsers without a window [default: CDPILOT_HEADLESS, else as the settings say]
@@ -149,7 +149,7 @@ pub(super) struct Mcp {
 
 #[derive(Debug, Args)]
 pub(super) struct Doctor {
-    /// Put right what can be put right without a risk
+    /// Repair permissions and remove what killed processes left: hung browsers, locks, temporary files, incomplete downloads
     #[arg(long)]
     pub(super) fix: bool,
 }

@@ -79,7 +79,7 @@ pub fn main() -> ExitCode {
         Command::Tools(args) => tools::run(&args, &settings, &out),
         Command::Mcp(args) => mcp::run(&args, &cli.global),
         Command::Ui => ui::run(&cli.global, &settings, &out),
-        Command::Doctor(args) => Ok(doctor::run(&args, &settings, &out)),
+        Command::Doctor(args) => doctor::run(&args, &cli.global, &settings, &out),
         Command::Install(args) => install::run(&args, &out),
         Command::Supervise(args) => supervise::run(&args, &settings, &out),
         Command::Bench(args) => bench::run(&args, &settings, &out),

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::failure::Failure;
 use crate::config::{Config, Home};
+use crate::control::Session;
 use crate::mcp::server::{Backend as _, INSTRUCTIONS, Offer, Peer};
 use crate::mcp::{Fault, Request};
 use crate::sync::Cancel;
@@ -55,6 +56,7 @@ impl Nearby {
         let params = json!({ "name": name, "arguments": arguments });
         let params = params.as_object().cloned().unwrap_or_default();
         let request = Request { id: None, method: "tools/call".to_owned(), params };
-        self.offer.call(&request, &Peer { notify: &|_| {}, cancel: &Cancel::new() })
+        let (cancel, session) = (Cancel::new(), Session::default());
+        self.offer.call(&request, &Peer { notify: &|_| {}, cancel: &cancel, session: &session })
     }
 }

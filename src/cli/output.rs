@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::failure::Failure;
 use crate::sync::{Thread, spawn};
+use crate::text::escaped_json;
 
 /// Where output goes and how it looks.
 #[derive(Debug)]
@@ -87,14 +88,14 @@ impl Out {
     pub(super) fn object(&self, value: &impl Serialize) {
         if self.json {
             let text = serde_json::to_string(value).unwrap_or_default();
-            let _ = writeln!(io::stdout().lock(), "{text}");
+            let _ = writeln!(io::stdout().lock(), "{}", escaped_json(&text));
         }
     }
 
     /// The one JSON object as it came from elsewhere.
     pub(super) fn raw(&self, text: &str) {
         if self.json {
-            let _ = writeln!(io::stdout().lock(), "{}", text.trim());
+            let _ = writeln!(io::stdout().lock(), "{}", escaped_json(text.trim()));
         }
     }
 

@@ -14,8 +14,10 @@ use crate::server::{Error, Server, ServerOptions};
 use crate::sync::Deadline;
 
 /// What the end may take; five seconds are promised.
-#[cfg(unix)]
 const STOP_TIME: Duration = Duration::from_millis(4_500);
+/// How often the server is checked where there is no signal to wait for.
+#[cfg(not(unix))]
+const LOOK: Duration = Duration::from_millis(500);
 
 pub(super) fn run(args: &Serve, global: &Global, out: &Out) -> Result<Exit, Failure> {
     let home = Home::find()?;
@@ -31,18 +33,26 @@ pub(super) fn run(args: &Serve, global: &Global, out: &Out) -> Result<Exit, Fail
     let server = Server::start(options(args, global, home)?)?;
     announce(&server, args, out);
     #[cfg(unix)]
-    signals.wait();
-    #[cfg(not(unix))]
-    loop {
-        crate::sync::pause(Duration::from_secs(3600));
-    }
-    #[cfg(unix)]
     {
-        // Whatever does not end in time ends with us.
-        let _late = super::signals::exit_after(STOP_TIME + Duration::from_millis(300));
-        server.stop(Deadline::after(STOP_TIME));
-        Ok(Exit::Done)
+        let ring =
+            signals.ring().map_err(|problem| Failure::internal(format!("cannot watch the server: {problem}")))?;
+        server.when_failed(ring);
+        signals.wait();
     }
+    #[cfg(not(unix))]
+    while !server.has_failed() {
+        crate::sync::pause(LOOK);
+    }
+    let failed = server.has_failed();
+    // Whatever does not end in time ends with us.
+    #[cfg(unix)]
+    let _late = super::signals::exit_after(STOP_TIME + Duration::from_millis(300), i32::from(failed));
+    server.stop(Deadline::after(STOP_TIME));
+    if failed {
+        let what = "internal error: the server could not go on and has ended with its browsers; its log says why";
+        return Err(Failure::internal(format!("{what}. The next command starts a new server")));
+    }
+    Ok(Exit::Done)
 }
 
 pub(super) fn options(args: &Serve, global: &Global, home: Home) -> Result<ServerOptions, Failure> {
@@ -68,6 +78,8 @@ pub(super) fn options(args: &Serve, global: &Global, home: Home) -> Result<Serve
     options.overrides = flags.or(Overrides::env());
     options.bind = args.bind.clone();
     options.port = args.port;
+    // Whoever starts a server in the background finds it by run/server.json.
+    options.any_port = args.background;
     Ok(options)
 }
 
@@ -75,8 +87,8 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let text = error.to_string();
         match error {
-            Error::Taken { .. } => Self::new("CONFLICT", text),
-            Error::NotLoopback { .. } => Self::usage(text),
+            Error::Taken { .. } | Error::Bind { .. } => Self::new("CONFLICT", text),
+            Error::NotLoopback { .. } | Error::NotAnAddress { .. } => Self::usage(text),
             Error::Config(inner) => inner.into(),
             Error::Control(inner) => Self::new(inner.code(), text),
             _ => Self::new("INTERNAL", text),
@@ -92,10 +104,28 @@ fn announce(server: &Server, args: &Serve, out: &Out) {
         port: u16,
         pid: u32,
         version: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        warning: Option<&'a str>,
     }
-    let (url, port) = (server.url(), server.addr().port());
-    out.object(&Serving { ok: true, url, port, pid: std::process::id(), version: env!("CARGO_PKG_VERSION") });
+    let (url, address) = (server.url(), server.addr());
+    let warning = server.is_exposed().then(|| {
+        format!(
+            "other machines can reach the server on {address}, and the token travels unencrypted; \
+             put a TLS proxy in front of it (see docs/remote.md)"
+        )
+    });
+    out.object(&Serving {
+        ok: true,
+        url,
+        port: address.port(),
+        pid: std::process::id(),
+        version: env!("CARGO_PKG_VERSION"),
+        warning: warning.as_deref(),
+    });
     out.line(url);
+    if let Some(warning) = &warning {
+        out.aside(&format!("warning: {warning}"));
+    }
     if !args.background {
         out.aside("serving; `cdpilot ui` opens the web UI, Ctrl-C ends it");
     }

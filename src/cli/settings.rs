@@ -2,7 +2,6 @@
 //! the default. An empty variable counts as not set.
 
 use std::io;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use tracing_subscriber::EnvFilter;
@@ -27,6 +26,7 @@ impl Settings {
                 Failure::usage(format!("CDPILOT_TIMEOUT_MS is `{text}`; give a number of milliseconds above 0"))
             })?),
         };
+        check_headless()?;
         Ok(Self { timeout: millis.map(Duration::from_millis) })
     }
 
@@ -43,6 +43,17 @@ impl Settings {
     /// The same as a deadline that begins now.
     pub(super) fn deadline(&self, usual: Duration) -> Deadline {
         Deadline::after(self.timeout(usual))
+    }
+}
+
+/// Refuses a `CDPILOT_HEADLESS` that means nothing: a window would open, or not, against what was meant.
+fn check_headless() -> Result<(), Failure> {
+    const KNOWN: [&str; 9] = ["1", "true", "yes", "on", "0", "false", "no", "off", "auto"];
+    match env("CDPILOT_HEADLESS") {
+        Some(text) if !KNOWN.contains(&text.to_ascii_lowercase().as_str()) => {
+            Err(Failure::usage(format!("CDPILOT_HEADLESS is `{text}`; give true, false or auto")))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -82,11 +93,6 @@ pub(super) fn headers(given: &[String]) -> Result<Vec<(String, String)>, Failure
         Ok((name.to_owned(), value.to_owned()))
     };
     given.iter().enumerate().map(read).collect()
-}
-
-/// The home folder: `CDPILOT_HOME`, else `.cdpilot` below the person's own. It need not exist.
-pub(super) fn home() -> Option<PathBuf> {
-    env("CDPILOT_HOME").map(PathBuf::from).or_else(|| std::env::home_dir().map(|home| home.join(".cdpilot")))
 }
 
 /// Whether anything was said about the log.

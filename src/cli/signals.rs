@@ -1,6 +1,6 @@
 //! SIGINT, SIGTERM and SIGHUP: the first ends the program in order, a second one at once.
 
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -18,6 +18,7 @@ const IMPATIENT: i32 = 130;
 /// Signals that are heard from now on.
 pub(super) struct Signals {
     bell: UnixStream,
+    ring: UnixStream,
 }
 
 impl Signals {
@@ -29,7 +30,14 @@ impl Signals {
             flag::register(signal, Arc::clone(&came))?;
             low_level::pipe::register(signal, other.try_clone()?)?;
         }
-        Ok(Self { bell })
+        other.set_nonblocking(true)?;
+        Ok(Self { bell, ring: other })
+    }
+
+    /// A function that ends [`wait`](Self::wait) as a signal does.
+    pub(super) fn ring(&self) -> io::Result<impl FnOnce() + Send + 'static> {
+        let mut ring = self.ring.try_clone()?;
+        Ok(move || drop(ring.write_all(&[0])))
     }
 
     /// Waits for the first; one that came before counts.
@@ -39,13 +47,13 @@ impl Signals {
     }
 }
 
-/// Ends the program in order after so long, unless what it gives is dropped before.
-pub(super) fn exit_after(time: Duration) -> Sender<()> {
+/// Ends the program with the status `code` after so long, unless what it gives is dropped before.
+pub(super) fn exit_after(time: Duration, code: i32) -> Sender<()> {
     let (keep, dropped) = bounded(0);
     let late = spawn("cli-late", move || {
         if dropped.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
             tracing::warn!("not everything ended in time");
-            std::process::exit(0);
+            std::process::exit(code);
         }
     });
     // Nobody waits for it: it ends with the program at the latest.

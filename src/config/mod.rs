@@ -21,9 +21,14 @@ mod tools;
 
 pub use error::Error;
 pub use home::Home;
-pub use kinds::{AutoSwitch, Bridge, Policy, Transport};
+pub use kinds::{AutoSwitch, Bridge, Policy, RawCdp, Subresources, Transport, UserAgent};
 pub use nearest::nearest;
 pub use running::{Claim, Claimed, Running};
-pub use settings::{Agent, Browser, Config, Navigation, Profile, RESERVED_PORT, Server, TabLimits};
+pub use settings::{Agent, Browser, Config, Navigation, Profile, RESERVED_PORT, Server, TabLimits, Viewport};
 pub use token::Token;
 pub use tools::{CustomTools, McpServer, McpTools, Platform, Search, Terminal, Tools};
+
+/// Whether a file could not be opened because it, or a folder above it, does not exist.
+pub(crate) fn is_absent(problem: &std::io::Error) -> bool {
+    matches!(problem.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+}

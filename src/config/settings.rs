@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::kinds::{AutoSwitch, Bridge, Policy, Transport};
+use super::kinds::{AutoSwitch, Bridge, Policy, RawCdp, Subresources, Transport, UserAgent};
 use super::tools::{CustomTools, McpServer, Tools};
 use super::{Error, Home, nearest};
 
@@ -70,8 +70,12 @@ pub struct Browser {
     pub extra_args: Vec<String>,
     /// How we talk to it.
     pub transport: Transport,
-    /// CDP port of the default profile; others take the next free ones. 0: any free one.
+    /// CDP port of the default profile where a port is open; other profiles take the next free ones. 0: any free one.
     pub cdp_port: u16,
+    /// The viewport of headless browsers.
+    pub viewport: Viewport,
+    /// The user agent: `auto` is for headless browsers, a text for all that are started.
+    pub user_agent: UserAgent,
     /// Attach here instead of launching.
     pub cdp_url: Option<String>,
     /// The profile of commands that name none.
@@ -86,8 +90,8 @@ pub struct Browser {
     pub dialog_bridge: Bridge,
     /// Whether scripts of callers may run.
     pub evaluate_enabled: bool,
-    /// Whether raw CDP commands may be sent.
-    pub raw_cdp_enabled: bool,
+    /// Which raw CDP commands may be sent.
+    pub raw_cdp_enabled: RawCdp,
     /// Where pages may go.
     pub navigation: Navigation,
     /// Folders beside `uploads/` that files may be uploaded from.
@@ -111,6 +115,8 @@ impl Default for Browser {
             extra_args: Vec::new(),
             transport: Transport::Auto,
             cdp_port: 18792,
+            viewport: Viewport::default(),
+            user_agent: UserAgent::Auto,
             cdp_url: None,
             default_profile: "cdpilot".to_owned(),
             profiles: BTreeMap::new(),
@@ -118,12 +124,28 @@ impl Default for Browser {
             dialog_timeout_s: 300,
             dialog_bridge: Bridge::Auto,
             evaluate_enabled: true,
-            raw_cdp_enabled: true,
+            raw_cdp_enabled: RawCdp::All,
             navigation: Navigation::default(),
             upload_roots: Vec::new(),
             rescue_after_ms: 1000,
             tabs: TabLimits::default(),
         }
+    }
+}
+
+/// `browser.viewport`: CSS pixels of the page's area.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Viewport {
+    /// 500 to 7680: Chromium has no narrower window.
+    pub width: u32,
+    /// 100 to 7680.
+    pub height: u32,
+}
+
+impl Default for Viewport {
+    fn default() -> Self {
+        Self { width: 1280, height: 800 }
     }
 }
 
@@ -164,11 +186,19 @@ pub struct Navigation {
     pub private_addresses: bool,
     /// Whether `file:` addresses may be visited.
     pub file_urls: bool,
+    /// Whether requests of pages are held to this too.
+    pub subresources: Subresources,
 }
 
 impl Default for Navigation {
     fn default() -> Self {
-        Self { allow: Vec::new(), block: Vec::new(), private_addresses: true, file_urls: false }
+        Self {
+            allow: Vec::new(),
+            block: Vec::new(),
+            private_addresses: true,
+            file_urls: false,
+            subresources: Subresources::Same,
+        }
     }
 }
 
@@ -235,7 +265,7 @@ impl Config {
         let path = home.config();
         match fs::read_to_string(&path) {
             Ok(text) => Self::parse(&text, &path),
-            Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(problem) if super::is_absent(&problem) => Ok(Self::default()),
             Err(problem) => Err(Error::file("read", path, &problem)),
         }
     }
@@ -284,6 +314,18 @@ impl Config {
             if color.is_some_and(|color| !is_color(color)) {
                 return Err((at, "a colour is written #RRGGBB".to_owned()));
             }
+        }
+        let Viewport { width, height } = browser.viewport;
+        for (at, pixels, least) in [("browser.viewport.width", width, 500), ("browser.viewport.height", height, 100)] {
+            if !(least..=7680).contains(&pixels) {
+                return Err((at, format!("{pixels} is not a number of pixels from {least} to 7680")));
+            }
+        }
+        if let UserAgent::Text(text) = &browser.user_agent
+            && (text.is_empty() || !text.chars().all(|letter| matches!(letter, ' '..='~')))
+        {
+            let problem = format!("{text:?} is not auto, native or a user agent of printable ASCII characters");
+            return Err(("browser.user_agent", problem));
         }
         if browser.tabs.max == 0 {
             return Err(("browser.tabs.max", "at least one tab has to be allowed".to_owned()));
@@ -377,6 +419,16 @@ mod tests {
         assert!(told("browser: {color: red}").contains("#RRGGBB"));
         assert!(told("browser: {headless: maybe}").contains("auto, true or false"));
         assert!(told("browser: {tabs: {max: many}}").contains("browser.tabs.max"));
+        let low = told("browser: {viewport: {width: 100}}");
+        assert!(low.contains("browser.viewport.width") && low.contains("100"), "{low}");
+        assert!(told("browser: {viewport: {height: 9000}}").contains("browser.viewport.height"));
+        assert!(told("browser: {viewport: {heigth: 900}}").contains("did you mean height?"));
+        assert!(told("browser: {viewport: 1280}").contains("browser.viewport"));
+        let bad = told("browser: {user_agent: \"two\\nlines\"}");
+        assert!(bad.contains("browser.user_agent") && bad.contains("two"), "{bad}");
+        let raw = told("browser: {raw_cdp_enabled: some}");
+        assert!(raw.contains("browser.raw_cdp_enabled") && raw.contains("true, false, read, act or all"), "{raw}");
+        assert!(told("browser: {navigation: {subresources: none}}").contains("browser.navigation.subresources"));
         assert!(told("browser: [").contains("YAML"));
         assert!(told("toolsets: file").ends_with("expected a list"));
         assert!(told("browser: 3").ends_with("expected keys and values"));

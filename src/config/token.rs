@@ -51,7 +51,7 @@ impl Token {
         let path = home.token();
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
-            Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(problem) if super::is_absent(&problem) => return Ok(None),
             Err(problem) => return Err(Error::file("read", path, &problem)),
         };
         let text = text.trim();

@@ -1,7 +1,10 @@
 //! The tabs of a profile by name: tab ids that are never used again, labels, and which one is meant by itself.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use super::session::{Current, Own, Session};
 use super::{Error, TabInfo, names};
 use crate::config;
 use crate::supervisor::{Page, TargetId};
@@ -28,27 +31,39 @@ struct Known {
     used: Instant,
 }
 
-/// The tab that was used last.
-#[derive(Debug, Clone)]
-struct Last {
-    target: TargetId,
-    name: String,
-    /// Which start of the browser it is of.
-    run: u64,
-}
-
 /// The tabs of a profile by name.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Book {
+    /// What sessions know the profile by.
+    id: u64,
+    /// The default session.
+    default: Arc<Own>,
     /// Tabs that were given a number so far.
     numbers: u64,
     known: Vec<Known>,
-    last: Option<Last>,
     /// Tabs that are being opened at the moment.
     opening: usize,
     /// Pages that are being closed at the moment.
     closing: Vec<TargetId>,
     run: u64,
+    /// The last start of the browser whose tabs no session goes on with.
+    forgotten: u64,
+}
+
+impl Default for Book {
+    fn default() -> Self {
+        static IDS: AtomicU64 = AtomicU64::new(0);
+        Self {
+            id: IDS.fetch_add(1, Ordering::Relaxed),
+            default: Arc::default(),
+            numbers: 0,
+            known: Vec::new(),
+            opening: 0,
+            closing: Vec::new(),
+            run: 1,
+            forgotten: 0,
+        }
+    }
 }
 
 impl Known {
@@ -60,6 +75,11 @@ impl Known {
     fn name(&self) -> String {
         self.label.clone().unwrap_or_else(|| self.id())
     }
+
+    /// As the current tab of a session, in a start of the browser.
+    fn current(&self, run: u64) -> Current {
+        Current { target: self.target.clone(), name: self.name(), number: self.number, run }
+    }
 }
 
 impl Book {
@@ -70,7 +90,23 @@ impl Book {
 
     /// The browser was stopped on request: no tab was used yet.
     pub(super) fn forget(&mut self) {
-        (self.known, self.last) = (Vec::new(), None);
+        self.known = Vec::new();
+        self.forgotten = self.run;
+        self.run += 1;
+    }
+
+    /// The session that acts, and what it knows this profile by.
+    pub(super) fn acting(&self) -> (Arc<Own>, u64) {
+        (Session::current().state(&self.default), self.id)
+    }
+
+    /// The current tab of the session that acts.
+    fn last(&self) -> Option<Current> {
+        self.acting().0.tab(self.id).filter(|last| last.run > self.forgotten)
+    }
+
+    fn set_last(&self, last: Option<Current>) {
+        self.acting().0.set_tab(self.id, last);
     }
 
     /// Takes in which pages there are.
@@ -106,10 +142,14 @@ impl Book {
     /// The tab that is meant where none is named: the one used last, else the first. With `anew`, one that went with
     /// an earlier browser does not count as used.
     fn meant(&self, pages: &[Page], anew: bool) -> Result<TargetId, Error> {
-        match self.last.as_ref().filter(|last| !anew || last.run == self.run) {
-            Some(last) if pages.iter().any(|page| page.target_id == last.target) => Ok(last.target.clone()),
-            Some(last) => Err(Error::TabGone { tab: last.name.clone() }),
-            None => self.shown(pages).next().map(|(known, _)| known.target.clone()).ok_or(Error::NoTabOpen),
+        match self.last().filter(|last| !anew || last.run == self.run) {
+            Some(last) if pages.iter().any(|page| page.target_id == last.target) => Ok(last.target),
+            Some(last) => Err(Error::TabGone { tab: last.name }),
+            None => match self.shown(pages).next() {
+                None => Err(Error::NoTabOpen),
+                Some((first, _)) if Session::current().is_default() => Ok(first.target.clone()),
+                Some(_) => Err(Error::NoCurrentTab),
+            },
         }
     }
 
@@ -154,12 +194,21 @@ impl Book {
     /// A tab was used. With `last`, it is the one that is meant by itself from now on.
     pub(super) fn used(&mut self, target: &TargetId, last: bool) {
         let run = self.run;
-        if let Some(known) = self.known.iter_mut().find(|known| known.target == *target) {
-            known.used = Instant::now();
-            if last {
-                self.last = Some(Last { target: target.clone(), name: known.name(), run });
-            }
+        let Some(known) = self.known.iter_mut().find(|known| known.target == *target) else { return };
+        known.used = Instant::now();
+        let current = known.current(run);
+        if last {
+            self.set_last(Some(current));
         }
+    }
+
+    /// A client closed a tab. If it was the current one, the next one in the list becomes current, else the one before.
+    pub(super) fn closed(&mut self, target: &TargetId, pages: &[Page]) {
+        self.sync(pages);
+        let Some(number) = self.last().filter(|last| last.target == *target).map(|last| last.number) else { return };
+        let left = || self.shown(pages).map(|(known, _)| known).filter(|known| known.target != *target);
+        let next = left().find(|known| known.number > number).or_else(|| left().last());
+        self.set_last(next.map(|known| known.current(self.run)));
     }
 
     /// A tab was opened on request.
@@ -178,8 +227,8 @@ impl Book {
                 known.label = None;
             }
         }
-        if let Some(last) = self.last.as_mut().filter(|last| last.target == *target) {
-            label.clone_into(&mut last.name);
+        if let Some(last) = self.last().filter(|last| last.target == *target) {
+            self.set_last(Some(Current { name: label.to_owned(), ..last }));
         }
     }
 
@@ -250,6 +299,7 @@ mod tests {
             lost_dialog: None,
             blocked: None,
             context: None,
+            is_arriving: false,
             session: "".into(),
         }
     }
@@ -305,6 +355,50 @@ mod tests {
         book.forget();
         assert_eq!(meant(&mut book, &other).unwrap(), "D");
         assert_eq!(book.list(&other)[0].tab_id, "t5");
+    }
+
+    #[test]
+    fn each_session_has_its_own_current_tab() {
+        let mut book = Book::default();
+        let all = pages(&["A", "B"]);
+        let meant = |book: &mut Book| book.find(None, false, &all).map(|t| t.as_str().to_owned());
+        book.list(&all);
+        book.used(&TargetId::from("A"), true);
+        let (first, second) = (Session::new(), Session::new());
+        let none = first.run(|| meant(&mut book)).unwrap_err();
+        assert!(none.code() == "TAB_NOT_FOUND" && none.to_string().contains("no current tab"), "{none}");
+        assert!(first.run(|| book.list(&all)).iter().all(|tab| !tab.active));
+        first.run(|| book.used(&TargetId::from("B"), true));
+        assert_eq!(first.run(|| meant(&mut book)).unwrap(), "B");
+        assert_eq!(meant(&mut book).unwrap(), "A");
+        assert!(second.run(|| meant(&mut book)).is_err());
+        let without = pages(&["A"]);
+        let gone = first.run(|| book.find(None, false, &without)).unwrap_err();
+        assert_eq!(gone.code(), "TAB_GONE");
+        book.forget();
+        assert_eq!(first.run(|| meant(&mut book)).unwrap_err().code(), "TAB_NOT_FOUND");
+    }
+
+    #[test]
+    fn after_a_close_on_request_the_next_tab_is_current() {
+        let mut book = Book::default();
+        let all = pages(&["A", "B", "C"]);
+        let meant = |book: &mut Book, pages: &[Page]| book.find(None, false, pages).map(|t| t.as_str().to_owned());
+        book.list(&all);
+        book.used(&TargetId::from("B"), true);
+        // The browser may report the end of the tab first.
+        let left = pages(&["A", "C"]);
+        assert_eq!(meant(&mut book, &left).unwrap_err().code(), "TAB_GONE");
+        book.closed(&TargetId::from("B"), &left);
+        assert_eq!(meant(&mut book, &left).unwrap(), "C");
+        // Or still list it.
+        book.closed(&TargetId::from("C"), &left);
+        assert_eq!(meant(&mut book, &left).unwrap(), "A");
+        // A tab that is not the current one makes no difference.
+        book.closed(&TargetId::from("C"), &pages(&["A"]));
+        assert_eq!(meant(&mut book, &pages(&["A"])).unwrap(), "A");
+        book.closed(&TargetId::from("A"), &[]);
+        assert_eq!(meant(&mut book, &[]).unwrap_err().code(), "TAB_NOT_FOUND");
     }
 
     #[test]

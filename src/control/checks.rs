@@ -3,23 +3,20 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Duration;
 
+use super::port_holder::port_in_use;
 use super::ports::is_free;
+use super::trial::can_write;
 use super::{Check, CheckStatus, Profile};
 use crate::browser::{self, Surroundings, find};
-use crate::config::{Config, Home, Running, Token, Transport};
-use crate::sync::{Deadline, pause};
+use crate::config::{Config, Home, Running, Token};
 
 /// Free space below which a browser's profile may not fit.
 const LITTLE_SPACE: u64 = 200 << 20;
-/// What a browser may take to tell its version.
-const VERSION: Duration = Duration::from_secs(5);
 
 impl Check {
     fn new(id: &'static str, status: CheckStatus, summary: impl Into<String>, hint: Option<String>) -> Self {
-        Self { id, status, summary: summary.into(), fix_hint: hint }
+        Self { id: id.to_owned(), status, summary: summary.into(), fix_hint: hint }
     }
 
     /// All is well.
@@ -38,7 +35,7 @@ impl Check {
     }
 
     /// From an error whose message ends in what to do, behind a semicolon.
-    fn failed(id: &'static str, error: &browser::Error) -> Self {
+    pub(super) fn failed(id: &'static str, error: &browser::Error) -> Self {
         let text = error.to_string();
         match text.split_once("; ") {
             Some((what, hint)) => Self::fail(id, what, hint),
@@ -49,15 +46,36 @@ impl Check {
 
 /// The home: whether it can be written to, and by its owner alone.
 pub(super) fn home(home: &Home) -> Check {
-    let shown = home.root().display();
-    if let Err(problem) = tempfile::Builder::new().prefix(".cdpilot-doctor-").tempfile_in(home.root()) {
-        let hint = "set CDPILOT_HOME to a folder that you may write to";
+    let (shown, hint) = (home.root().display(), "set CDPILOT_HOME to a folder that you may write to");
+    if !home.root().is_dir() {
+        if home.root().exists() {
+            return Check::fail("home", format!("{shown} is not a folder"), hint);
+        }
+        // The nearest thing above it that exists; a file cannot be written into either.
+        let above = home.root().ancestors().skip(1).find(|folder| folder.exists());
+        return match above.map(can_write) {
+            Some(Ok(())) => Check::pass("home", format!("{shown} does not exist yet and can be created")),
+            Some(Err(problem)) => Check::fail("home", format!("{shown} cannot be created: {problem}"), hint),
+            None => Check::fail("home", format!("{shown} cannot be created"), hint),
+        };
+    }
+    if let Err(problem) = can_write(home.root()) {
         return Check::fail("home", format!("{shown} cannot be written to: {problem}"), hint);
     }
     match open_to_others(home.root()) {
         Ok(false) => Check::pass("home", format!("{shown} can be written to, and is yours alone")),
         Ok(true) => Check::fail("home", format!("{shown} can be looked into by others"), fix(home.root(), "700")),
         Err(problem) => Check::fail("home", format!("{shown} cannot be looked at: {problem}"), "look at the folder"),
+    }
+}
+
+/// `config.yaml`, as it is now: a server has read it at its start.
+pub(super) fn config(home: &Home) -> Check {
+    let path = home.config();
+    match Config::of(home) {
+        Ok(_) if path.is_file() => Check::pass("config", format!("{} is valid", path.display())),
+        Ok(_) => Check::pass("config", format!("there is no {}; the defaults hold", path.display())),
+        Err(problem) => Check::fail("config", problem.to_string(), "correct the file, then restart the server"),
     }
 }
 
@@ -101,7 +119,8 @@ pub(super) fn browser(profile: &Profile) -> Check {
     }
     match find::find(profile.settings().executable.as_deref()) {
         Err(error) => Check::failed("browser", &error),
-        Ok(found) => match version(&found.path) {
+        Ok(found) => match browser::version_of(&found.path) {
+            _ if cfg!(windows) => Check::pass("browser", format!("found ({})", found.path.display())),
             Some(version) => Check::pass("browser", format!("{version} ({})", found.path.display())),
             None => Check::warn(
                 "browser",
@@ -112,32 +131,8 @@ pub(super) fn browser(profile: &Profile) -> Check {
     }
 }
 
-/// What an executable answers to `--version`. On Windows it would open a window.
-fn version(executable: &Path) -> Option<String> {
-    if cfg!(windows) {
-        return Some("found".to_owned());
-    }
-    let mut command = Command::new(executable);
-    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().ok()?;
-    let deadline = Deadline::after(VERSION);
-    // One line fits into the pipe, so nobody needs to read while it runs.
-    while child.try_wait().ok()?.is_none() {
-        if deadline.passed() {
-            let _ = child.kill();
-            let _ = child.wait();
-            return None;
-        }
-        pause(Duration::from_millis(10));
-    }
-    let told = child.wait_with_output().ok()?;
-    let text = String::from_utf8_lossy(&told.stdout);
-    let line = text.lines().next().map(str::trim).filter(|line| told.status.success() && !line.is_empty())?;
-    Some(line.chars().take(100).collect())
-}
-
 /// The port that a profile's browser listens on.
-pub(super) fn port(profile: &Profile, config: &Config) -> Check {
+pub(super) fn port(profile: &Profile) -> Check {
     let (id, name) = ("port", profile.name());
     if let Ok(running) = profile.running() {
         return match running.facts.cdp_port {
@@ -145,13 +140,14 @@ pub(super) fn port(profile: &Profile, config: &Config) -> Check {
             None => Check::pass(id, format!("the browser of profile {name} runs without one")),
         };
     }
-    match profile.settings().cdp_port.filter(|_| config.browser.transport != Transport::Pipe) {
+    match profile.settings().cdp_port {
+        _ if !profile.settings().opens_port() => Check::pass(id, format!("the browser of profile {name} opens none")),
         None | Some(0) => Check::pass(id, format!("profile {name} takes any free one")),
         Some(port) if is_free(port) => Check::pass(id, format!("{port} is free for the browser of profile {name}")),
         Some(port) => Check::warn(
             id,
             format!("{port} is in use by another program"),
-            format!("profile {name} takes the next free one; end what uses it, or set browser.cdp_port"),
+            format!("profile {name} takes the next free one; end what uses it, or set another cdp_port"),
         ),
     }
 }
@@ -202,7 +198,8 @@ pub(super) fn sandbox(profile: &Profile, config: &Config) -> Check {
 
 /// Room for profiles and files.
 pub(super) fn disk(home: &Home) -> Check {
-    let free = free(home.root());
+    let folder = home.root().ancestors().find(|folder| folder.is_dir()).unwrap_or(home.root());
+    let free = free(folder);
     match free {
         Some(free) if free < LITTLE_SPACE => Check::fail(
             "disk",
@@ -225,10 +222,19 @@ fn free(_folder: &Path) -> Option<u64> {
     None
 }
 
-/// Who serves the home.
-pub(super) fn server(home: &Home) -> Check {
+/// The server of the home, or the port that it would take.
+pub(super) fn server(home: &Home, config: &Config) -> Check {
+    let port = config.server.port;
     match Running::of(home) {
-        Ok(None) => Check::pass("server", "none runs; a browser command starts one"),
+        Ok(None) if port == 0 => Check::pass("server", "none runs; a browser command starts one on any free port"),
+        Ok(None) if is_free(port) => {
+            Check::pass("server", format!("none runs; a browser command starts one on port {port}, which is free"))
+        }
+        Ok(None) => Check::warn(
+            "server",
+            format!("none runs, and {}", port_in_use(port)),
+            "a browser command starts one on another port; for `cdpilot serve` end that program, or set server.port",
+        ),
         Ok(Some(running)) if running.version != env!("CARGO_PKG_VERSION") => Check::warn(
             "server",
             format!(

@@ -39,7 +39,15 @@ pub(super) fn decorate(folder: &Path, look: &Look<'_>) -> std::io::Result<()> {
         })?;
     }
     change(&preferences, |all| {
-        merge(all, &json!({ "profile": { "exit_type": "Normal", "exited_cleanly": true } }));
+        // Without prediction (2: never): a document that was fetched in advance is shown without a request that the
+        // navigation policy could refuse.
+        merge(
+            all,
+            &json!({
+                "profile": { "exit_type": "Normal", "exited_cleanly": true },
+                "net": { "network_prediction_options": 2 },
+            }),
+        );
         if is_new {
             merge(all, &settings(look));
         }

@@ -1,7 +1,10 @@
 //! Dialogs, and answers to those to come.
 
 use super::{DialogOutcome, DialogReply, Error, Profile};
-use crate::supervisor::{self, ArmedAnswer, ClosedDialog, Dialog, DialogAnswer, DialogMatch, Snapshot, TargetId};
+use crate::page::Outcome;
+use crate::supervisor::{
+    self, ArmedAnswer, ClosedDialog, Dialog, DialogAnswer, DialogMatch, Secrets, Snapshot, TargetId,
+};
 use crate::sync::Deadline;
 
 impl Profile {
@@ -20,8 +23,8 @@ impl Profile {
         Ok((pending, recent))
     }
 
-    /// Answers the dialog that is pending, or when there is none the next one, of a tab or of any. An answer for later
-    /// takes the place of the one before it, and waits two minutes at most.
+    /// Answers the dialog that is pending, of a tab or of any; when there is none, the next one of the tab or of the
+    /// current one. An answer for later takes the place of the one before it, and waits two minutes at most.
     ///
     /// # Errors
     /// [`DialogNotFound`](supervisor::Error::DialogNotFound) for a dialog that is not pending and
@@ -44,13 +47,39 @@ impl Profile {
             return Ok(DialogOutcome::Answered(supervisor.respond(Some(id), answer, deadline)?));
         }
         let time = reply.timeout.unwrap_or(ArmedAnswer::LIMIT).min(ArmedAnswer::LIMIT);
-        let when = target.iter().fold(DialogMatch::any(), |when, target| when.on_page(target.clone()));
+        let target = match target {
+            Some(target) => target,
+            None => self.find(&running, None, false)?,
+        };
+        let when = DialogMatch::any().on_page(target.clone());
         supervisor.arm_anew(ArmedAnswer::new(answer.clone()).when(when.clone()).within(time))?;
         // One that opened in between was too early for it.
         let now = supervisor.snapshot();
-        let Some(id) = the_one(&now, target.as_ref())? else { return Ok(DialogOutcome::Armed(time)) };
+        let Some(id) = the_one(&now, Some(&target))? else { return Ok(DialogOutcome::Armed(time)) };
         supervisor.disarm_when(when)?;
         Ok(DialogOutcome::Answered(supervisor.respond(Some(id), answer, deadline)?))
+    }
+
+    /// Answers the dialog that is pending as [`answer_dialog`](Self::answer_dialog) does, and waits for what its page does
+    /// then; `redact` covers secrets in what it reports as changed.
+    ///
+    /// # Errors
+    /// As [`answer_dialog`](Self::answer_dialog).
+    pub fn answer_and_settle(
+        &self,
+        reply: DialogReply,
+        redact: Option<&Secrets>,
+        deadline: Deadline,
+    ) -> Result<(DialogOutcome, Option<Outcome>), Error> {
+        let running = self.running()?;
+        let now = running.snapshot();
+        let wanted = reply.dialog_id.as_deref();
+        let dialog = now.dialogs.iter().find(|dialog| wanted.is_none_or(|wanted| &*dialog.id == wanted));
+        let Some(dialog) = dialog else { return Ok((self.answer_dialog(reply, deadline)?, None)) };
+        let tab = running.tabs.tab(&dialog.target_id)?;
+        let (answered, outcome) =
+            tab.settle_after(dialog.frame_id.clone(), redact, deadline, || self.answer_dialog(reply, deadline))?;
+        Ok((answered, Some(outcome)))
     }
 }
 

@@ -1,22 +1,35 @@
 //! `doctor`: whether it all works on this machine, and putting right what can be without a risk.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::profiles::Profiles;
 use super::shared::Shared;
-use super::{Check, Fixed, checks};
-use crate::browser;
+use super::{Check, Fixed, Overrides, checks, trial};
+use crate::config::{Config, Home};
+use crate::sync::Deadline;
+use crate::{browser, page};
 
-/// All checks. No browser is started; one that is installed is asked for its version.
-pub(super) fn doctor(shared: &Shared, profiles: &Profiles) -> Vec<Check> {
+/// All checks. Where no browser runs, one is started with a temporary profile and closed again.
+pub(super) fn doctor(shared: &Shared, profiles: &Profiles, deadline: Deadline) -> Vec<Check> {
     let (home, config) = (&shared.home, &shared.config);
-    let mut all = vec![checks::home(home), checks::token(home), checks::disk(home)];
+    // Before a browser is started, which clears up too.
+    let mut all = vec![trial::leftovers()];
+    all.extend([checks::home(home), checks::config(home), checks::token(home), checks::disk(home), trial::temporary()]);
+    if cfg!(target_os = "linux") {
+        all.push(trial::shared_memory());
+    }
     if let Ok(profile) = profiles.get(None) {
-        all.push(checks::browser(&profile));
+        let found = checks::browser(&profile);
+        let may_start = found.status != super::CheckStatus::Fail && config.browser.enabled;
+        all.push(found);
+        if may_start {
+            all.extend(trial::launch(&profile, profiles, config, deadline));
+        }
         if !profile.settings().is_remote(config.browser.attach_only) {
             all.extend([
                 checks::lock(&profile),
-                checks::port(&profile, config),
+                checks::port(&profile),
                 checks::display(&profile, config),
                 checks::sandbox(&profile, config),
             ]);
@@ -26,12 +39,38 @@ pub(super) fn doctor(shared: &Shared, profiles: &Profiles) -> Vec<Check> {
         let hint = "set browser.enabled: true in config.yaml to use them";
         all.push(Check::warn("enabled", "browsers are disabled in the settings", hint));
     }
-    all.push(checks::server(home));
+    all.push(checks::server(home, config));
     all.push(Check::pass("version", concat!("cdpilot ", env!("CARGO_PKG_VERSION"))));
     all
 }
 
-/// Takes back what others may do with the home, and removes locks of browsers that are gone. Returns what was done.
+/// All checks of a home that nobody serves, as its server would answer them. A home that exists is prepared as by the start
+/// of a server; one that does not is not created.
+#[must_use]
+pub fn doctor_of(home: &Home, overrides: Overrides, deadline: Deadline) -> Vec<Check> {
+    if home.root().is_dir()
+        && let Err(problem) = home.prepare()
+    {
+        tracing::debug!(%problem, "the home cannot be prepared");
+    }
+    // With settings that cannot be read the check of them fails, and the others are made with the defaults.
+    let open = |config: Config| -> Result<(Arc<Shared>, Profiles), super::Error> {
+        let shared = Arc::new(Shared::new(home.clone(), config, overrides.clone())?);
+        let profiles = Profiles::open(&shared)?;
+        Ok((shared, profiles))
+    };
+    match open(Config::of(home).unwrap_or_default()) {
+        Ok((shared, profiles)) => doctor(&shared, &profiles, deadline),
+        Err(problem) => {
+            let profiles = Check::fail("profiles", problem.to_string(), "correct the settings of the home");
+            let rest = [checks::home(home), checks::config(home), checks::token(home), checks::disk(home)];
+            [profiles].into_iter().chain(rest).collect()
+        }
+    }
+}
+
+/// Takes back what others may do with the home, and clears up behind processes that were killed: browsers, locks of
+/// browsers that are gone, incomplete downloads. Returns what was done.
 pub(super) fn fix(shared: &Shared, profiles: &Profiles) -> Vec<Fixed> {
     let home = &shared.home;
     let mut done = Vec::new();
@@ -52,10 +91,22 @@ pub(super) fn fix(shared: &Shared, profiles: &Profiles) -> Vec<Fixed> {
     }
     for profile in profiles.all() {
         let folder = &profile.settings().user_data_dir;
-        if !profile.is_up() && browser::clear_stale_lock(folder) {
+        if profile.is_up() {
+            continue;
+        }
+        if browser::recover(folder) {
+            let what = "cleared up behind a server that was killed: its browser is ended, its locks are removed from";
+            done.push(Fixed { id: "profile", summary: format!("{what} {}", folder.display()) });
+        } else if browser::clear_stale_lock(folder) {
             let summary = format!("removed the lock of a browser that is gone from {}", folder.display());
             done.push(Fixed { id: "profile", summary });
         }
+    }
+    for left in page::clear_incoming(&home.downloads()) {
+        done.push(Fixed {
+            id: "downloads",
+            summary: format!("removed the incomplete downloads in {}", left.display()),
+        });
     }
     done
 }

@@ -58,6 +58,11 @@ pub enum Error {
     /// No tab is open, or none was used yet.
     #[error("no tab is open; open one with `cdpilot browser open URL` or POST /tabs/open")]
     NoTabOpen,
+    /// Tabs are open, and the session has used none of them yet.
+    #[error(
+        "this session has no current tab yet; open one with `cdpilot browser open URL` or POST /tabs/open, or name one: `cdpilot browser tabs` or GET /tabs lists them"
+    )]
+    NoCurrentTab,
     /// The tab that would be used by itself is gone.
     #[error("tab {tab} that was used last is gone; name another one, `cdpilot browser tabs` or GET /tabs lists them")]
     TabGone {
@@ -88,12 +93,34 @@ pub enum Error {
         /// Why, and what would allow it.
         reason: String,
     },
+    /// The tab shows a dialog, and would be navigated.
+    #[error(
+        "the tab shows {} dialog ({message:?}); answer it first, or navigate with dismissDialogs \
+         (--dismiss-dialogs) to dismiss it",
+        article(kind)
+    )]
+    DialogOpen {
+        /// Its type.
+        kind: &'static str,
+        /// The beginning of its message: untrusted.
+        message: String,
+    },
     /// Scripts of callers are switched off.
     #[error("scripts are switched off; set browser.evaluate_enabled: true in config.yaml")]
     EvaluateDisabled,
     /// Raw CDP commands are switched off.
     #[error("raw CDP commands are switched off; set browser.raw_cdp_enabled: true in config.yaml")]
     RawCdpDisabled,
+    /// The settings admit other raw CDP commands alone.
+    #[error("{method} needs browser.raw_cdp_enabled: {needed} in config.yaml, which is {set}")]
+    RawLevel {
+        /// The command.
+        method: String,
+        /// The level that it needs.
+        needed: &'static str,
+        /// The level that is set.
+        set: &'static str,
+    },
     /// A file that may not be used.
     #[error("{name:?} is refused: {why}")]
     PathRefused {
@@ -114,6 +141,10 @@ pub enum Error {
         /// What is in the way, and what to do.
         problem: String,
     },
+}
+
+fn article(kind: &str) -> String {
+    if kind.starts_with('a') { format!("an {kind}") } else { format!("a {kind}") }
 }
 
 fn meant(nearest: Option<&str>) -> String {
@@ -141,13 +172,14 @@ impl Error {
             Self::NotRunning { .. } => "BROWSER_NOT_RUNNING",
             Self::Resting { .. } => "BROWSER_ERROR",
             Self::NoProfile { .. } => "PROFILE_NOT_FOUND",
-            Self::NoTab { .. } | Self::NoTabOpen => "TAB_NOT_FOUND",
+            Self::NoTab { .. } | Self::NoTabOpen | Self::NoCurrentTab => "TAB_NOT_FOUND",
             Self::TabGone { .. } => "TAB_GONE",
             Self::Ambiguous { .. } => "AMBIGUOUS_TARGET",
             Self::TabLimit { .. } => "TAB_LIMIT",
             Self::NavigationBlocked { .. } => "NAVIGATION_BLOCKED",
+            Self::DialogOpen { .. } => "BLOCKED_BY_DIALOG",
             Self::EvaluateDisabled => "EVALUATE_DISABLED",
-            Self::RawCdpDisabled => "RAW_CDP_DISABLED",
+            Self::RawCdpDisabled | Self::RawLevel { .. } => "RAW_CDP_DISABLED",
             Self::PathRefused { .. } => "PATH_REFUSED",
             Self::BadRequest { .. } => "BAD_REQUEST",
             Self::Conflict { .. } => "CONFLICT",

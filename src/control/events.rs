@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::Error;
 use crate::supervisor::{self, EventLog, Kind, Supervisor, TargetId};
-use crate::sync::{Deadline, Thread, spawn};
+use crate::sync::{Deadline, Thread, fault_point, on_panic, spawn};
 
 /// Entries that are copied at a time.
 const AT_ONCE: usize = 512;
@@ -17,6 +17,19 @@ const AT_ONCE: usize = 512;
 const TURN: Duration = Duration::from_secs(60);
 /// What tidying up behind a browser that has ended by itself may take.
 const TIDYING: Duration = Duration::from_secs(5);
+
+/// A name for a new log, 16 hex digits. Random, so that neither a quick restart nor a clock that was set gives one twice.
+pub(super) fn new_start() -> String {
+    let mut bytes = [0; 8];
+    let start = match getrandom::fill(&mut bytes) {
+        Ok(()) => u64::from_be_bytes(bytes),
+        Err(_) => {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+            u64::try_from(now).unwrap_or_default() ^ (u64::from(std::process::id()) << 40)
+        }
+    };
+    format!("{start:016x}")
+}
 
 /// Starts the thread that copies a supervisor's log into the profile's. When that log ends, the tabs that were open
 /// are told as closed, and what is left of a browser that ended by itself is tidied up; then the channel closes.
@@ -28,7 +41,9 @@ pub(super) fn pump(
     let (supervisor, to) = (Arc::clone(supervisor), Arc::clone(to));
     let (working, pumped) = crossbeam_channel::bounded::<()>(0);
     let thread = spawn(format!("ctl-events-{profile}"), move || {
-        copy(supervisor.log(), &to);
+        // A browser whose events nobody hears of is ended, so that the next start has them again.
+        let _guard = on_panic(|| supervisor.stop(Deadline::after(TIDYING)));
+        copy(&supervisor, &to);
         // Does nothing when somebody is stopping it at the moment.
         supervisor.stop(Deadline::after(TIDYING));
         drop(working);
@@ -37,11 +52,13 @@ pub(super) fn pump(
     Ok((thread, pumped))
 }
 
-fn copy(from: &EventLog, to: &EventLog) {
+fn copy(supervisor: &Supervisor, to: &EventLog) {
+    let from = supervisor.log();
     let (mut seen, mut open) = (0, BTreeSet::new());
     loop {
         let ended = from.has_ended();
         let tail = from.wait_since(seen, AT_ONCE, Deadline::after(TURN));
+        fault_point(format_args!("ctl-events-{}", supervisor.task()));
         let Some(last) = tail.entries.last() else {
             if ended {
                 break;

@@ -4,16 +4,19 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::book::Book;
 use super::decorate::{Look, decorate};
 use super::life::Running;
 use super::ports::Port;
 use super::settings::{Settings, check_folder};
-use super::shared::Shared;
+use super::shared::{BROWSER, Shared};
 use super::{Error, events};
 use crate::browser::{self, AttachOptions, Browser, LaunchOptions, Switch, TransportKind};
-use crate::config::{self, Transport};
-use crate::page::{PageOptions, Tabs};
-use crate::supervisor::{BridgeMode, DialogPolicy, EventLog, Pages, Supervisor, SupervisorOptions, TargetId};
+use crate::config;
+use crate::page::{PageOptions, TabNames, Tabs};
+use crate::supervisor::{
+    BridgeMode, DialogPolicy, EventLog, Pages, ProtectedPorts, Supervisor, SupervisorOptions, TargetId,
+};
 use crate::sync::Deadline;
 
 /// Ports that turned out to be taken only when the browser wanted them.
@@ -55,26 +58,37 @@ pub(super) fn bring_up(
     settings: &Settings,
     headless: Option<bool>,
     log: &Arc<EventLog>,
+    book: &Arc<Mutex<Book>>,
     deadline: Deadline,
 ) -> Result<Running, Failure> {
-    let (browser, facts) = match address(shared, settings)? {
-        Some(url) => attach(&url, deadline)?,
+    let (browser, facts, unreachable_ports) = match address(shared, settings)? {
+        Some(url) => {
+            let (browser, facts) = attach(&url, deadline)?;
+            (browser, facts, Vec::new())
+        }
         None => launch(shared, settings, headless, deadline)?,
     };
+    // Before it has pages that could be sent there.
+    let port = browser.endpoint().map(|endpoint| shared.protected.protect(endpoint.port(), BROWSER));
     let local = browser.endpoint().is_none_or(browser::Endpoint::is_loopback) && browser.webdriver().is_none();
     let ours = browser.is_ours();
-    let supervisor = Supervisor::start(browser, options(shared, settings, deadline)).map_err(|error| match ours {
+    let options = SupervisorOptions { unreachable_ports, prepared: ours, ..options(shared, settings, deadline) };
+    let supervisor = Supervisor::start(browser, options).map_err(|error| match ours {
         true => Failure::Launch(error.into()),
         false => Failure::Other(error.into()),
     })?;
     let supervisor = Arc::new(supervisor);
+    shared.keep_protected(&supervisor);
     // A browser that we start opens with one page, which may come a moment later.
     let first = supervisor.wait_until(deadline.within(FIRST_PAGE), |now| !ours || !now.pages.is_empty());
     let initial = first.filter(|_| ours && facts.pid.is_some()).and_then(|now| untouched(&now));
+    let names = Arc::clone(book);
     let pages = PageOptions {
         network: true,
         downloads: local.then(|| shared.home.downloads()),
         uploads: Some(shared.files.upload_roots().to_vec()),
+        tab_names: Some(TabNames::new(move |target, now| Some(names.lock().info(target, &now.pages)?.tab_id))),
+        ..PageOptions::default()
     };
     let (pump, pumped) = events::pump(&settings.name, &supervisor, log)?;
     let tabs = match Tabs::with_options(Arc::clone(&supervisor), pages) {
@@ -84,7 +98,7 @@ pub(super) fn bring_up(
             return Err(Failure::Other(error.into()));
         }
     };
-    Ok(Running { tabs, facts, initial: Mutex::new(initial), pumped, pump: Mutex::new(Some(pump)) })
+    Ok(Running { tabs, facts, initial: Mutex::new(initial), pumped, pump: Mutex::new(Some(pump)), _port: port })
 }
 
 /// How long the first page of a browser may take.
@@ -142,10 +156,14 @@ fn launch(
     settings: &Settings,
     headless: Option<bool>,
     deadline: Deadline,
-) -> Result<(Browser, Facts), Failure> {
+) -> Result<(Browser, Facts, Vec<u16>), Failure> {
     let folder = &settings.user_data_dir;
     if !settings.owns_data {
         check_folder(folder)?;
+    }
+    // It may be a browser of ours that hangs, whose owner and guard were killed.
+    if browser::holder_of(folder).is_some() {
+        browser::recover(folder);
     }
     if let Some(holder) = browser::holder_of(folder) {
         let taken = browser::Error::ProfileInUse { path: folder.clone(), holder };
@@ -160,6 +178,11 @@ fn launch(
     let mut refused = Vec::new();
     loop {
         let port = port(shared, settings, &refused)?;
+        // Those of other profiles' browsers that start later are cut off in each session.
+        let own = port.as_ref().map(|port| port.number);
+        let unreachable: Vec<u16> = shared.protected.all().into_iter().chain(own).collect();
+        let (resolver_rules, extra_args) = network(shared, &unreachable);
+        let viewport = shared.config.browser.viewport;
         let options = LaunchOptions {
             executable: settings.executable.clone(),
             user_data_dir: Some(folder.clone()),
@@ -169,8 +192,11 @@ fn launch(
                 None => settings.headless,
             },
             no_sandbox: settings.no_sandbox,
-            transport: transport(settings.transport, port.as_ref()),
-            extra_args: shared.config.browser.extra_args.clone(),
+            transport: port.as_ref().map_or(TransportKind::Pipe, |port| TransportKind::PipeAndPort(port.number)),
+            extra_args,
+            resolver_rules,
+            viewport: Some((viewport.width, viewport.height)),
+            user_agent: user_agent(&shared.config.browser.user_agent),
             start_timeout: LaunchOptions::default().start_timeout.min(deadline.left()),
             ..LaunchOptions::default()
         };
@@ -180,13 +206,9 @@ fn launch(
                     notes.push(format!("port {wished} is in use by another program; {number} is used instead"));
                 }
                 let mut facts = facts(&browser);
-                facts.transport = if options.transport.port().is_some() && settings.transport == Transport::Port {
-                    "port"
-                } else {
-                    "pipe"
-                };
+                facts.transport = if options.transport.port().is_some() { "port" } else { "pipe" };
                 facts.notes.splice(0..0, notes);
-                return Ok((browser, facts));
+                return Ok((browser, facts, unreachable));
             }
             Err(browser::Error::PortInUse { port })
                 if port != 0 && !settings.port_is_asked && refused.len() < PORT_TRIES =>
@@ -201,17 +223,41 @@ fn launch(
     }
 }
 
-fn transport(wish: Transport, port: Option<&Port>) -> TransportKind {
-    match (wish, port) {
-        (Transport::Pipe, _) | (_, None) => TransportKind::Pipe,
-        (Transport::Auto, Some(port)) => TransportKind::PipeAndPort(port.number),
-        (Transport::Port, Some(port)) => TransportKind::Port(port.number),
+fn user_agent(set: &config::UserAgent) -> browser::UserAgent {
+    match set {
+        config::UserAgent::Auto => browser::UserAgent::LikeHeaded,
+        config::UserAgent::Native => browser::UserAgent::Native,
+        config::UserAgent::Text(text) => browser::UserAgent::Text(text.clone()),
     }
+}
+
+/// What a browser cannot connect to, and the other arguments of the settings.
+fn network(shared: &Shared, unreachable: &[u16]) -> (Vec<String>, Vec<String>) {
+    let value = |arg: &str| {
+        let (name, rules) = arg.trim_start_matches('-').split_once('=')?;
+        (name == browser::RESOLVER_RULES).then(|| rules.to_owned())
+    };
+    let (given, others): (Vec<&String>, Vec<&String>) =
+        shared.config.browser.extra_args.iter().partition(|arg| value(arg).is_some());
+    // Chromium reads the last one only.
+    let given = given.last().and_then(|arg| value(arg)).unwrap_or_default();
+    let given: Vec<String> = given.split(',').map(|rule| rule.trim().to_owned()).filter(|r| !r.is_empty()).collect();
+    let proxied = others.iter().any(|arg| arg.trim_start_matches('-').starts_with("proxy-")) || has_proxy();
+    let mut rules = ProtectedPorts::resolver_rules(unreachable);
+    rules.extend(shared.navigation.resolver_rules(&given, !proxied));
+    (rules, others.into_iter().cloned().collect())
+}
+
+/// Whether the environment names a proxy.
+fn has_proxy() -> bool {
+    let names = ["http_proxy", "https_proxy", "all_proxy"];
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    names.iter().any(|name| set(name) || set(&name.to_ascii_uppercase()))
 }
 
 /// A port for the browser, where it gets one.
 fn port(shared: &Shared, settings: &Settings, refused: &[u16]) -> Result<Option<Port>, Error> {
-    if settings.transport == Transport::Pipe {
+    if !settings.opens_port() {
         return Ok(None);
     }
     let base = shared.overrides.cdp_port.unwrap_or(shared.config.browser.cdp_port);
@@ -269,6 +315,7 @@ fn options(shared: &Shared, settings: &Settings, deadline: Deadline) -> Supervis
         rescue_after: std::time::Duration::from_millis(browser.rescue_after_ms),
         network: true,
         navigation: Some(shared.navigation.clone()),
+        max_pages: Some(browser.tabs.max),
         ..SupervisorOptions::default()
     }
 }

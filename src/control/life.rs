@@ -13,9 +13,9 @@ use super::breaker::Breaker;
 use super::launch::{self, Facts, Failure};
 use super::settings::Settings;
 use super::shared::Shared;
-use super::{Error, Status};
+use super::{Error, Status, events};
 use crate::page;
-use crate::supervisor::{EventLog, Phase, Snapshot, Supervisor, TargetId};
+use crate::supervisor::{EventLog, Phase, ProtectedPort, Snapshot, Supervisor, TargetId};
 use crate::sync::{Deadline, Thread};
 
 /// One profile of a home, and its browser when it runs.
@@ -24,9 +24,10 @@ pub struct Profile {
     pub(super) shared: Arc<Shared>,
     settings: Settings,
     events: Arc<EventLog>,
+    events_start: String,
     life: Mutex<Life>,
     changed: Condvar,
-    pub(super) book: Mutex<Book>,
+    pub(super) book: Arc<Mutex<Book>>,
 }
 
 /// A browser that runs.
@@ -40,6 +41,8 @@ pub struct Running {
     /// Closes when all of its events are copied and nothing of it is left.
     pub(super) pumped: Receiver<()>,
     pub(super) pump: Mutex<Option<Thread>>,
+    /// Keeps pages of all profiles from its debugging port.
+    pub(super) _port: Option<ProtectedPort>,
 }
 
 #[derive(Debug, Default)]
@@ -113,9 +116,10 @@ impl Profile {
             shared,
             settings,
             events: Arc::default(),
+            events_start: events::new_start(),
             life: Mutex::default(),
             changed: Condvar::new(),
-            book: Mutex::default(),
+            book: Arc::default(),
         }
     }
 
@@ -136,6 +140,13 @@ impl Profile {
         &self.events
     }
 
+    /// The name of this event log among all that the profile ever had: one log ends with the server or the profile, and
+    /// the next one counts from 1 again.
+    #[must_use]
+    pub fn events_start(&self) -> &str {
+        &self.events_start
+    }
+
     /// The browser that was started last and not stopped; it may have ended by itself.
     pub(super) fn last_started(&self) -> Option<Arc<Running>> {
         match &self.life.lock().stage {
@@ -147,8 +158,11 @@ impl Profile {
     /// The browser.
     ///
     /// # Errors
-    /// [`Error::NotRunning`].
+    /// [`Error::NotRunning`]; [`Error::Disabled`].
     pub fn running(&self) -> Result<Arc<Running>, Error> {
+        if !self.shared.config.browser.enabled {
+            return Err(Error::Disabled);
+        }
         let running = self.last_started().filter(|running| running.ended().is_none());
         running.ok_or_else(|| Error::NotRunning { profile: self.settings.name.clone() })
     }
@@ -195,7 +209,7 @@ impl Profile {
             tracing::info!(profile = self.name(), reason = old.ended(), "the browser has ended and is started anew");
             old.stop(deadline);
         }
-        let outcome = launch::bring_up(&self.shared, &self.settings, headless, &self.events, deadline);
+        let outcome = launch::bring_up(&self.shared, &self.settings, headless, &self.events, &self.book, deadline);
         let running = match outcome {
             Ok(running) => Arc::new(running),
             Err(failure) => {

@@ -13,16 +13,19 @@
 //! | `profiles` | making, listing, resetting and removing them |
 //! | `life`, `breaker` | starting and stopping a profile's browser, and pausing when it does not start |
 //! | `launch`, `decorate`, `ports` | what a browser is started with, its name and colour, its port |
+//! | `port_holder` | which process listens on a port |
 //! | `status` | what is told of a profile |
 //! | `book`, `tabs`, `open` | tab ids and labels, finding, opening, closing tabs |
-//! | `navigate` | navigations |
+//! | `session` | sessions: who acts, with a current tab of its own |
+//! | `navigate`, `address` | navigations; addresses without a scheme |
 //! | `raw` | raw CDP commands |
 //! | `dialogs` | dialogs, and answers to those to come |
 //! | `events` | one event log a profile, over restarts |
 //! | `files` | pictures, downloads, uploads, traces |
 //! | `sweep` | idle tabs and old files |
-//! | `doctor`, `checks` | whether it all works on this machine |
+//! | `doctor`, `checks`, `trial` | whether it all works on this machine |
 
+mod address;
 mod book;
 mod breaker;
 mod checks;
@@ -37,23 +40,32 @@ mod life;
 mod names;
 mod navigate;
 mod open;
+mod port_holder;
 mod ports;
 mod profiles;
 mod raw;
+mod raw_methods;
+mod session;
 mod settings;
 mod shared;
 mod status;
 mod store;
 mod sweep;
 mod tabs;
+mod trial;
 mod types;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use address::with_scheme;
+pub use doctor::doctor_of;
 pub use error::Error;
 pub use files::{FileKind, Files};
 pub use life::{Profile, Running};
+pub use port_holder::{PortHolder, port_holder, port_in_use};
+pub use raw_methods::{RawLevel, raw_methods};
+pub use session::{Session, Sessions};
 pub use types::{
     Check, CheckStatus, DialogOutcome, DialogReply, Fixed, Navigate, Navigated, NewProfile, NewTab, Overrides,
     ProfileInfo, RawCall, Status, TabHandle, TabInfo, Travel, WaitUntil,
@@ -112,6 +124,13 @@ impl Control {
         &self.shared.files
     }
 
+    /// Keeps pages of all profiles, now and in future, from reaching a port: as documents, requests and WebSockets, by any
+    /// name or address of its host. `owner` says in refusals what the port belongs to. Debugging ports of the profiles'
+    /// browsers are protected without being named.
+    pub fn protect_port(&self, port: u16, owner: &str) {
+        self.shared.protect_always(port, owner);
+    }
+
     /// A profile by its name, the default one without.
     ///
     /// # Errors
@@ -152,14 +171,16 @@ impl Control {
         self.profiles.reset(name, deadline)
     }
 
-    /// Looks whether it all works on this machine: home, token, disk, browser, profile, port, display, sandbox, server,
-    /// version. Starts no browser; takes as long as a browser needs to tell its version, five seconds at most.
+    /// Checks whether it all works on this machine: home, settings, token, disk, browser, profile, ports, display, sandbox,
+    /// server. Where no browser runs, one is started with a temporary profile, at most once a minute, and closed again.
+    /// [`doctor_of`] makes the same checks without a server.
     #[must_use]
-    pub fn doctor(&self) -> Vec<Check> {
-        doctor::doctor(&self.shared, &self.profiles)
+    pub fn doctor(&self, deadline: Deadline) -> Vec<Check> {
+        doctor::doctor(&self.shared, &self.profiles, deadline)
     }
 
-    /// Puts right what can be put right without a risk: permissions of files, locks of browsers that are gone.
+    /// Puts right what can be put right without a risk: permissions of files, and what processes that were killed have
+    /// left (browsers that hang, locks, incomplete downloads).
     pub fn fix(&self) -> Vec<Fixed> {
         doctor::fix(&self.shared, &self.profiles)
     }

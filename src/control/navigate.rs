@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use super::{Error, Navigate, Navigated, Profile, Running, TabInfo, Travel, WaitUntil};
 use crate::page::{Act, Kind, WaitFor};
-use crate::supervisor::{self, Dialog, DialogType, FrameRef, TargetId};
+use crate::supervisor::{self, ClosedBy, ClosedDialog, Dialog, DialogAnswer, DialogType, FrameRef, TargetId};
 use crate::sync::Deadline;
 
 /// What asking for the title at the end may take.
 const TITLE: Duration = Duration::from_millis(500);
+/// Characters of a dialog's message in an error.
+const MESSAGE: usize = 80;
 /// How long `waitUntil: none` waits for a sign that the request is under way.
 const UNDER_WAY: Duration = Duration::from_secs(2);
 
@@ -28,16 +30,17 @@ pub(super) struct Went {
     stayed: bool,
     blocked: bool,
     rescued: bool,
-    status: Option<u16>,
+    pub(super) status: Option<u16>,
     loading: bool,
 }
 
 impl Profile {
     /// Sends a tab to an address. Starts the browser when it does not run; opens a tab when there is none. A dialog that
-    /// opens meanwhile is a success that says so: `beforeunload` with `navigated: false`.
+    /// opens meanwhile is a success that says so: `beforeunload` with `navigated: false`. One that is pending is an error
+    /// unless it may be [dismissed](Navigate::dismiss_dialogs). Waits for its turn as actions do.
     ///
     /// # Errors
-    /// Those of [`start`](Self::start) and [`tab`](Self::tab), [`Error::NavigationBlocked`], [`Error::BadRequest`] for
+    /// [`Error::DialogOpen`], those of [`start`](Self::start) and [`tab`](Self::tab), [`Error::NavigationBlocked`], [`Error::BadRequest`] for
     /// what is no address, [`Error::Page`].
     pub fn navigate(&self, to: Navigate, deadline: Deadline) -> Result<Navigated, Error> {
         self.send(to, Late::Fails, deadline)
@@ -55,27 +58,45 @@ impl Profile {
     fn send(&self, to: Navigate, late: Late, deadline: Deadline) -> Result<Navigated, Error> {
         let url = self.address(&to.url)?;
         let running = self.ensure(None, deadline)?;
+        let found = self.find(&running, to.target.as_deref(), true);
+        if let (Ok(target), false) = (&found, to.dismiss_dialogs) {
+            no_dialog(&running, target)?;
+        }
         self.may_go(&running, &url, deadline)?;
-        let target = match self.find(&running, to.target.as_deref(), true) {
-            Err(Error::NoTabOpen) => self.page_for(&running, false, deadline)?.0,
+        let target = match found {
+            Err(Error::NoTabOpen | Error::NoCurrentTab) => self.page_for(&running, false, deadline)?.0,
             found => found?,
         };
         let handle = self.handle(&running, &target)?;
+        let _turn = handle.tab.turn("navigation", to.dismiss_dialogs, deadline)?;
+        let before = Before::of(&running, &target);
+        leave_dialogs(&running, &target, to.dismiss_dialogs, deadline)?;
         let went = self.go(&running, &target, &url, to.wait_until, late, deadline)?;
-        Ok(self.arrived(&running, &target, handle.info, &went, deadline))
+        Ok(self.arrived(&running, &before, handle.info, &went, deadline))
     }
 
     /// Sends a tab back or forward through where it has been, or loads it again, and waits until it is loaded. Dialogs, and
     /// pages that are not complete by the deadline, are as with [`visit`](Self::visit).
     ///
     /// # Errors
-    /// [`Error::BadRequest`] when there is nothing to go back or forward to, those of [`tab`](Self::tab), [`Error::Page`].
-    pub fn travel(&self, target: Option<&str>, way: Travel, deadline: Deadline) -> Result<Navigated, Error> {
+    /// [`Error::DialogOpen`], [`Error::BadRequest`] when there is nothing to go back or forward to, those of [`tab`](Self::tab), [`Error::Page`].
+    pub fn travel(
+        &self,
+        target: Option<&str>,
+        way: Travel,
+        dismiss_dialogs: bool,
+        deadline: Deadline,
+    ) -> Result<Navigated, Error> {
         let running = self.running()?;
         let target = self.find(&running, target, true)?;
+        if !dismiss_dialogs {
+            no_dialog(&running, &target)?;
+        }
         let handle = self.handle(&running, &target)?;
         let (page, supervisor) = (FrameRef::TopOf(target.clone()), running.supervisor());
+        let _turn = handle.tab.turn("navigation", dismiss_dialogs, deadline)?;
         let before = Before::of(&running, &target);
+        leave_dialogs(&running, &target, dismiss_dialogs, deadline)?;
         let left = match way {
             Travel::Reload => supervisor.reload(&page, deadline).map(Some),
             Travel::Back => supervisor.travel(&page, -1, deadline),
@@ -90,18 +111,12 @@ impl Profile {
             Err(error) => Err(error),
         };
         let went = self.until_there(&running, &before, left, WaitUntil::Load, Late::IsTold, deadline)?;
-        Ok(self.arrived(&running, &target, handle.info, &went, deadline))
+        Ok(self.arrived(&running, &before, handle.info, &went, deadline))
     }
 
     /// What is told of a navigation.
-    fn arrived(
-        &self,
-        running: &Running,
-        target: &TargetId,
-        info: TabInfo,
-        went: &Went,
-        deadline: Deadline,
-    ) -> Navigated {
+    fn arrived(&self, running: &Running, before: &Before, info: TabInfo, went: &Went, deadline: Deadline) -> Navigated {
+        let target = &before.target;
         let told = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), deadline.within(TITLE));
         let now = running.snapshot();
         let page = now.page(target.as_str());
@@ -120,6 +135,7 @@ impl Profile {
             navigated: went.stayed.then_some(false),
             blocked_by_dialog: went.blocked,
             pending_dialogs: now.dialogs_of(target.as_str()).cloned().collect(),
+            dismissed_dialogs: before.dismissed(&now),
             rescued: went.rescued,
             loading: went.loading,
         }
@@ -206,6 +222,30 @@ impl Profile {
     }
 }
 
+/// Fails when a tab shows a dialog.
+fn no_dialog(running: &Running, target: &TargetId) -> Result<(), Error> {
+    let now = running.snapshot();
+    let Some(dialog) = now.dialogs_of(target.as_str()).next() else { return Ok(()) };
+    let message = dialog.message.chars().take(MESSAGE).collect();
+    Err(Error::DialogOpen { kind: dialog.kind.as_str(), message })
+}
+
+/// Readies a tab that shows dialogs for being sent elsewhere, or fails. All but the question whether the page may be
+/// left are dismissed by the navigation itself.
+fn leave_dialogs(running: &Running, target: &TargetId, dismiss: bool, deadline: Deadline) -> Result<(), Error> {
+    if !dismiss {
+        return no_dialog(running, target);
+    }
+    let now = running.snapshot();
+    let asks = now.dialogs_of(target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
+    let Some(asks) = asks else { return Ok(()) };
+    match running.supervisor().respond(Some(&asks.id), DialogAnswer::Dismiss, deadline) {
+        // Somebody else has answered it.
+        Ok(_) | Err(supervisor::Error::DialogGone { .. } | supervisor::Error::DialogNotFound { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Whether what stands before the colon is no scheme: `localhost:3000/page`.
 fn is_host_and_port(text: &str) -> bool {
     let Some((before, rest)) = text.split_once(':') else { return false };
@@ -220,6 +260,8 @@ struct Before {
     /// The newest request.
     request: u64,
     dialogs: Vec<std::sync::Arc<str>>,
+    /// Dialogs that had closed already.
+    closed: Vec<std::sync::Arc<str>>,
     document: std::sync::Arc<str>,
 }
 
@@ -230,8 +272,19 @@ impl Before {
             target: target.clone(),
             request: running.supervisor().traffic().last,
             dialogs: now.dialogs.iter().map(|dialog| dialog.id.clone()).collect(),
+            closed: now.recent.iter().map(|closed| closed.dialog.id.clone()).collect(),
             document: document(&now, target),
         }
+    }
+
+    /// The dialogs of the document before that were dismissed since.
+    fn dismissed(&self, now: &supervisor::Snapshot) -> Vec<ClosedDialog> {
+        let closed = now.recent.iter().filter(|closed| {
+            let id = &closed.dialog.id;
+            let was_put_away = self.dialogs.contains(id) || closed.closed_by == ClosedBy::Agent;
+            closed.dialog.target_id == self.target && !self.closed.contains(id) && was_put_away && !closed.accepted
+        });
+        closed.cloned().collect()
     }
 
     /// A dialog that the page shows since.
@@ -249,14 +302,7 @@ impl Before {
     fn status(&self, running: &Running, deadline: Deadline) -> Option<u16> {
         let now = running.supervisor().caught_up(deadline.within(TITLE)).unwrap_or_else(|_| running.snapshot());
         let top = now.page(self.target.as_str())?.top_frame.clone()?;
-        let requests = running.supervisor().network_requests(&self.target);
-        let document = requests.iter().rev().find(|request| {
-            request.number > self.request
-                && &*request.resource_type == "document"
-                && request.frame_id.as_ref() == Some(&top)
-                && !request.redirected
-        });
-        document.and_then(|request| request.status)
+        running.supervisor().document_status(&self.target, &top, self.request)
     }
 }
 

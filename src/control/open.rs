@@ -12,6 +12,16 @@ const LOADING: Duration = Duration::from_secs(10);
 /// What closing a tab again may take, even when the caller's time is up.
 const CLOSING: Duration = Duration::from_secs(2);
 
+/// A tab that was opened.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) tab: TabInfo,
+    /// Whether it goes on loading.
+    pub(crate) is_loading: bool,
+    /// The HTTP status of its document, when there was one.
+    pub(crate) status: Option<u16>,
+}
+
 /// One tab that is counted while it is being opened.
 struct Opening<'a>(&'a Profile);
 
@@ -30,11 +40,11 @@ impl Profile {
     /// [`Error::TabLimit`], [`Error::NavigationBlocked`], [`Error::BadRequest`] for an address or label that is none,
     /// those of [`start`](Self::start), [`Error::Page`] when the address cannot be reached; then no tab is left.
     pub fn open_tab(&self, new: NewTab, deadline: Deadline) -> Result<TabInfo, Error> {
-        self.open(new, deadline).map(|(tab, _)| tab)
+        self.open(new, deadline).map(|opened| opened.tab)
     }
 
-    /// The same, and whether it goes on loading.
-    pub(crate) fn open(&self, new: NewTab, deadline: Deadline) -> Result<(TabInfo, bool), Error> {
+    /// The same, and how far its document has come.
+    pub(crate) fn open(&self, new: NewTab, deadline: Deadline) -> Result<Opened, Error> {
         if let Some(label) = &new.label {
             names::label(label)?;
         }
@@ -42,11 +52,11 @@ impl Profile {
         let running = self.ensure(None, deadline)?;
         self.may_go(&running, &url, deadline)?;
         let (target, is_new) = self.page_for(&running, new.background, deadline)?;
-        let mut is_loading = false;
+        let (mut is_loading, mut status) = (false, None);
         if url != "about:blank" {
             let went = self.go(&running, &target, &url, WaitUntil::Load, Late::Fails, deadline.within(LOADING));
             match went {
-                Ok(_) => {}
+                Ok(went) => status = went.status,
                 Err(error) if error.code() == "TIMEOUT" => is_loading = true,
                 Err(error) => {
                     if is_new {
@@ -70,7 +80,7 @@ impl Profile {
             book.label(&target, label);
         }
         drop(book);
-        Ok((self.told(&running, &target)?, is_loading))
+        Ok(Opened { tab: self.told(&running, &target)?, is_loading, status })
     }
 
     /// An empty page, and whether it was opened for this.

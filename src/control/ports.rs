@@ -38,12 +38,14 @@ impl Ports {
         Self { given: Mutex::default(), kept }
     }
 
-    /// Gives a profile a port that nobody listens on: the one it is set to, else the next free one above; 0 where any
-    /// will do. `refused` were tried before. `None` when there is none.
+    /// Gives a profile a port that nobody listens on: the one it is set to, else the next free one above; any free one
+    /// where it is 0. `refused` were tried before. `None` when there is none.
     pub(super) fn give(&self, settings: &Settings, base: u16, refused: &[u16]) -> Option<Port> {
         let wished = settings.cdp_port;
         if wished == Some(0) || (wished.is_none() && base == 0) {
-            return Some(Port { number: 0, instead_of: None });
+            // Known before the start: then the browser can be started so that its pages never reach it.
+            let number = any_free().filter(|port| !refused.contains(port) && self.reserve(settings, *port))?;
+            return Some(Port { number, instead_of: None });
         }
         let first = wished.unwrap_or(base.saturating_add(1));
         let last = if settings.port_is_asked { first } else { first.saturating_add(TRIED) };
@@ -74,6 +76,12 @@ impl Ports {
     pub(super) fn take_back(&self, name: &str) {
         self.given.lock().remove(name);
     }
+}
+
+/// A port that nobody listens on.
+fn any_free() -> Option<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).ok()?;
+    listener.local_addr().ok().map(|at| at.port()).filter(|port| *port != RESERVED_PORT)
 }
 
 /// Whether nobody listens on a port of this machine.
@@ -110,12 +118,10 @@ mod tests {
         let again = ports.give(&default, base, &[first.number]).unwrap();
         assert!(again.number > first.number && again.number != second.number, "{again:?}");
         ports.take_back("cdpilot");
-        assert_eq!(ports.give(&settings("cdpilot", &config, Some(0)), 0, &[]).unwrap().number, 0);
-        assert_eq!(
-            ports.give(&settings("third", &config, None), 0, &[]).unwrap().number,
-            0,
-            "any where the default is any"
-        );
+        let any = ports.give(&settings("cdpilot", &config, Some(0)), 0, &[]).unwrap();
+        assert!(any.number != 0 && any.instead_of.is_none(), "{any:?}");
+        let third = ports.give(&settings("third", &config, None), 0, &[]).unwrap();
+        assert!(third.number != 0 && third.number != any.number, "any where the default is any: {third:?}");
         let near = ports.give(&settings("fourth", &config, None), RESERVED_PORT - 1, &[]).unwrap();
         assert!(near.number > RESERVED_PORT, "{near:?}");
     }

@@ -2,51 +2,22 @@
 
 use serde_json::{Value, json};
 
+use super::raw_methods::check;
 use super::{Error, Profile, RawCall, Running};
+use crate::config::RawCdp;
 use crate::supervisor::{FrameId, FrameRef, Page, PageState, TargetId};
 use crate::sync::Deadline;
 
-/// Commands that would end the browser, or take pages or their events out of our hands, and what to do instead.
-const REFUSED: [(&str, &str); 16] = [
-    ("Browser.close", "stop the browser with POST /stop"),
-    ("Browser.crash", "stop the browser with POST /stop"),
-    ("Browser.crashGpuProcess", "it would take the browser along"),
-    ("Browser.setDownloadBehavior", "downloads are caught already, see POST /wait/download"),
-    ("Page.setDownloadBehavior", "downloads are caught already, see POST /wait/download"),
-    ("Input.setInterceptDrags", "drags are made with POST /act"),
-    ("Page.disable", "dialogs would no longer be seen"),
-    ("Page.setInterceptFileChooserDialog", "file choosers are caught already, see POST /hooks/file-chooser"),
-    ("Runtime.disable", "frames would no longer be followed"),
-    ("Network.disable", "requests would no longer be followed"),
-    ("Target.attachToTarget", "name the tab with targetId, or the frame with frameId"),
-    ("Target.attachToBrowserTarget", "commands of Browser and Target go to the browser when no tab is named"),
-    ("Target.detachFromTarget", "the tab would no longer be followed"),
-    ("Target.exposeDevToolsProtocol", "the page would have the browser in its hands"),
-    ("Target.sendMessageToTarget", "name the tab with targetId, or the frame with frameId"),
-    ("Target.setAutoAttach", "tabs are attached already"),
-];
 /// Commands that go where their `url` says.
-const GOING: [&str; 3] = ["Page.navigate", "Target.createTarget", "Network.loadNetworkResource"];
-/// Commands that run scripts of the caller.
-const SCRIPTS: [&str; 10] = [
-    "Runtime.evaluate",
-    "Runtime.callFunctionOn",
-    "Runtime.compileScript",
-    "Runtime.runScript",
-    "Debugger.evaluateOnCallFrame",
-    "Debugger.setScriptSource",
-    "Page.addScriptToEvaluateOnNewDocument",
-    "Page.addScriptToEvaluateOnLoad",
-    "Page.setDocumentContent",
-    "Page.reload",
-];
+const GOING: [&str; 2] = ["Page.navigate", "Target.createTarget"];
 
 impl Profile {
     /// Sends a raw CDP command: to a frame, a tab, or for commands of `Browser` and `Target` without either to the
     /// browser itself. `Target.closeTarget` and `Page.close` dismiss dialogs first. Secrets in the result are covered.
+    /// [`raw_methods`](super::raw_methods) lists what may be sent.
     ///
     /// # Errors
-    /// [`Error::RawCdpDisabled`], [`Error::EvaluateDisabled`], [`Error::NavigationBlocked`], [`Error::PathRefused`],
+    /// [`Error::RawCdpDisabled`], [`Error::RawLevel`], [`Error::EvaluateDisabled`], [`Error::NavigationBlocked`], [`Error::PathRefused`],
     /// [`Error::BadRequest`], those of [`tab`](Self::tab), [`Error::Page`].
     pub fn raw(&self, mut call: RawCall, deadline: Deadline) -> Result<Value, Error> {
         self.may_call(&call)?;
@@ -61,11 +32,16 @@ impl Profile {
         }
         let frame = call.frame.as_deref().filter(|frame| !frame.is_empty());
         let of_browser = call.method.starts_with("Browser.") || call.method.starts_with("Target.");
-        if of_browser && frame.is_none() && call.target.is_none() {
+        // Whatever tab is named: pages are opened and closed in one way.
+        let of_tabs = matches!(&*call.method, "Target.createTarget" | "Target.closeTarget");
+        if of_tabs || (of_browser && frame.is_none() && call.target.is_none()) {
             let result = match &*call.method {
                 "Target.closeTarget" => {
-                    let target = call.params.get("targetId").and_then(Value::as_str).unwrap_or_default();
-                    self.close(&running, &TargetId::from(target), deadline)?;
+                    let target = match (call.params.get("targetId").and_then(Value::as_str), &call.target) {
+                        (None, Some(named)) => self.find(&running, Some(named), false)?,
+                        (target, _) => TargetId::from(target.unwrap_or_default()),
+                    };
+                    self.close(&running, &target, deadline)?;
                     json!({ "success": true })
                 }
                 "Target.createTarget" => self.counted(&running, &call, deadline)?,
@@ -73,18 +49,13 @@ impl Profile {
             };
             return Ok(self.shared.secrets.cover_json(result));
         }
-        let page = match (frame, &call.target) {
-            (Some(frame), None) => FrameRef::Id(FrameId::from(frame)),
-            (frame, target) => {
-                let target = self.find(&running, target.as_deref(), false)?;
-                self.handle(&running, &target)?;
-                match frame {
-                    None => FrameRef::TopOf(target),
-                    Some(frame) => self.frame_of(&running, &target, frame)?,
-                }
-            }
+        let target = self.find(&running, call.target.as_deref(), false)?;
+        self.handle(&running, &target)?;
+        let page = match frame {
+            None => FrameRef::TopOf(target),
+            Some(frame) => self.frame_of(&running, &target, frame)?,
         };
-        if let ("Page.close" | "Target.closeTarget", FrameRef::TopOf(target)) = (&*call.method, &page) {
+        if let ("Page.close", FrameRef::TopOf(target)) = (&*call.method, &page) {
             self.close(&running, target, deadline)?;
             return Ok(json!({}));
         }
@@ -97,7 +68,7 @@ impl Profile {
     fn may_call(&self, call: &RawCall) -> Result<(), Error> {
         let bad = |problem: String| Err(Error::BadRequest { problem });
         let browser = &self.shared.config.browser;
-        if !browser.raw_cdp_enabled {
+        if browser.raw_cdp_enabled == RawCdp::Off {
             return Err(Error::RawCdpDisabled);
         }
         let word = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric());
@@ -107,21 +78,10 @@ impl Profile {
         if !call.params.is_null() && !call.params.is_object() {
             return bad("params is an object".to_owned());
         }
-        if let Some((_, instead)) = REFUSED.iter().find(|(method, _)| *method == call.method) {
-            return bad(format!("{} is not passed on: {instead}", call.method));
-        }
-        if call.method.starts_with("Fetch.") {
-            return bad(format!(
-                "{} is not passed on: requests are caught for the navigation policy and for dialogs",
-                call.method
-            ));
-        }
         // `Page.reload` runs a script only when it is given one.
-        let runs = call.method != "Page.reload" || call.params.get("scriptToEvaluateOnLoad").is_some();
-        if !browser.evaluate_enabled && runs && SCRIPTS.contains(&&*call.method) {
-            return Err(Error::EvaluateDisabled);
-        }
-        Ok(())
+        let with_script = call.method == "Page.reload" && call.params.get("scriptToEvaluateOnLoad").is_some();
+        check(&call.method, with_script, browser.raw_cdp_enabled, browser.evaluate_enabled)?;
+        only_harmless(&call.method, &call.params)
     }
 
     /// Files that a page is given are those that may be uploaded, and no others.
@@ -178,6 +138,30 @@ impl Profile {
         }
         let known = now.frames_of(target.as_str()).take(10).map(|f| f.frame_id.to_string()).collect();
         Err(crate::supervisor::Error::FrameNotFound { frame: frame.to_owned(), known }.into())
+    }
+}
+
+/// Refuses parameters that a command may not have.
+fn only_harmless(method: &str, params: &Value) -> Result<(), Error> {
+    let refuse = |problem: String| Err(Error::BadRequest { problem });
+    match method {
+        // A proxy would decide where pages go, and rights over all origins would let a page read every site.
+        "Target.createBrowserContext" => {
+            let given = params.as_object().into_iter().flatten().map(|(name, _)| name);
+            match given.into_iter().find(|name| *name != "disposeOnDetach") {
+                Some(name) => refuse(format!("{method} is sent with disposeOnDetach alone, not with {name}")),
+                None => Ok(()),
+            }
+        }
+        // Chromium keeps public pages from private networks; the permission would lift that.
+        "Browser.setPermission" | "Browser.grantPermissions" => {
+            let named = params.get("permission").or_else(|| params.get("permissions"));
+            match named.is_some_and(|named| named.to_string().to_ascii_lowercase().contains("network")) {
+                true => refuse(format!("{method} does not grant access to local networks")),
+                false => Ok(()),
+            }
+        }
+        _ => Ok(()),
     }
 }
 

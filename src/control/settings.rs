@@ -29,6 +29,8 @@ pub(super) struct Settings {
     pub(super) cdp_port: Option<u16>,
     /// Whether that port, and no other one, is wanted.
     pub(super) port_is_asked: bool,
+    /// Whether the profile has a port of its own, or a flag names one.
+    port_is_written: bool,
     /// A secret: whoever knows it has the browser.
     pub(super) cdp_url: Option<String>,
     pub(super) headless: Switch,
@@ -54,6 +56,8 @@ impl Settings {
         let own = all.profiles.get(name).cloned().unwrap_or_default();
         let own = stored.map_or(own, Stored::settings);
         let folder = own.user_data_dir.clone().map(|dir| home.root().join(dir));
+        let port_is_flag = is_default && overrides.cdp_port.is_some();
+        let port_is_written = own.cdp_port.is_some() || port_is_flag;
         let cdp_port = match (is_default, overrides.cdp_port) {
             (true, Some(port)) => Some(port),
             (true, None) => Some(own.cdp_port.unwrap_or(all.cdp_port)),
@@ -66,6 +70,7 @@ impl Settings {
             is_default,
             color: own.color.unwrap_or_else(|| all.color.clone()),
             cdp_port,
+            port_is_written,
             port_is_asked: is_default && overrides.cdp_port.is_some_and(|port| port != 0),
             cdp_url: overrides.cdp_url.clone().filter(|_| is_default).or(own_url),
             headless: headless(overrides.headless, own.headless.unwrap_or(all.headless)),
@@ -73,7 +78,17 @@ impl Settings {
             executable: overrides.executable.clone().or(own.executable_path).or_else(|| all.executable_path.clone()),
             owns_data: folder.is_none(),
             user_data_dir: folder.unwrap_or_else(|| home.profiles().join(name)),
-            transport: all.transport,
+            // A flag comes before the settings.
+            transport: if port_is_flag { Transport::Port } else { all.transport },
+        }
+    }
+
+    /// Whether its browser has a port that other programs can attach to.
+    pub(super) fn opens_port(&self) -> bool {
+        match self.transport {
+            Transport::Auto => self.port_is_written,
+            Transport::Port => true,
+            Transport::Pipe => false,
         }
     }
 

@@ -1,11 +1,16 @@
 //! What all profiles of a home have in common.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
 
 use super::ports::Ports;
 use super::{Error, Files, Overrides};
-use crate::config::{self, Config, Home, Token};
-use crate::supervisor::{NavigationPolicy, Secrets};
+use crate::browser::Endpoint;
+use crate::config::{self, Config, Home, Subresources, Token};
+use crate::supervisor::{NavigationPolicy, ProtectedPort, ProtectedPorts, Secrets, Supervisor};
+use crate::sync::Deadline;
 
 /// What all profiles of a home have in common.
 pub(super) struct Shared {
@@ -16,6 +21,12 @@ pub(super) struct Shared {
     pub(super) ports: Ports,
     /// Where pages may go.
     pub(super) navigation: NavigationPolicy,
+    /// Ports that no page may reach; a part of `navigation`.
+    pub(super) protected: ProtectedPorts,
+    /// Those that are protected as long as this lives.
+    always: Mutex<Vec<ProtectedPort>>,
+    /// Who is told of further ones.
+    supervisors: Mutex<Vec<Weak<Supervisor>>>,
     /// What must not be shown: the token, addresses of browsers.
     pub(super) secrets: Secrets,
     /// Nothing is started any more.
@@ -30,14 +41,54 @@ impl Shared {
         let secrets = Secrets::new(token.into_iter().chain(urls));
         let rules = &config.browser.navigation;
         let navigation = NavigationPolicy::new(&rules.allow, &rules.block, rules.private_addresses, rules.file_urls);
+        let protected = ProtectedPorts::default();
         let navigation = navigation.map_err(|bad| config::Error::Wrong {
             path: home.config(),
             at: "browser.navigation".to_owned(),
             problem: bad.to_string(),
         })?;
+        let navigation =
+            navigation.protecting(protected.clone()).with_requests(rules.subresources == Subresources::Same);
+        let always = known_ports(&config, &overrides).map(|port| protected.protect(port, BROWSER)).collect();
         let ports = Ports::new(&config);
         let files = Files::new(&home, &config.browser.upload_roots);
-        Ok(Self { home, config, overrides, files, ports, navigation, secrets, closing: AtomicBool::new(false) })
+        Ok(Self {
+            home,
+            config,
+            overrides,
+            files,
+            ports,
+            navigation,
+            protected,
+            always: Mutex::new(always),
+            supervisors: Mutex::default(),
+            secrets,
+            closing: AtomicBool::new(false),
+        })
+    }
+
+    /// Protects a port as long as this lives.
+    pub(super) fn protect_always(&self, port: u16, owner: &str) {
+        self.always.lock().push(self.protected.protect(port, owner));
+        self.ports_changed();
+    }
+
+    /// Lets a supervisor know of ports that are protected from now on, and applies those that it may have missed.
+    pub(super) fn keep_protected(&self, supervisor: &Arc<Supervisor>) {
+        self.supervisors.lock().push(Arc::downgrade(supervisor));
+        self.ports_changed();
+    }
+
+    fn ports_changed(&self) {
+        let known: Vec<Arc<Supervisor>> = {
+            let mut known = self.supervisors.lock();
+            known.retain(|supervisor| supervisor.strong_count() > 0);
+            known.iter().filter_map(Weak::upgrade).collect()
+        };
+        for supervisor in known {
+            // One that has ended has no pages to keep from anything.
+            let _ = supervisor.ports_changed(Deadline::after(PORTS));
+        }
     }
 
     pub(super) fn close(&self) {
@@ -47,6 +98,24 @@ impl Shared {
     pub(super) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::SeqCst)
     }
+}
+
+/// What a protected port of a browser is called in refusals.
+pub(super) const BROWSER: &str = "the debugging interface of a browser of this program";
+/// What telling a supervisor of a port may take.
+const PORTS: std::time::Duration = std::time::Duration::from_secs(2);
+
+/// Debugging ports that the settings name.
+fn known_ports(config: &Config, overrides: &Overrides) -> impl Iterator<Item = u16> {
+    let browser = &config.browser;
+    let urls =
+        [&overrides.cdp_url, &browser.cdp_url].into_iter().chain(browser.profiles.values().map(|own| &own.cdp_url));
+    let urls: Vec<u16> =
+        urls.flatten().filter_map(|url| Endpoint::parse(url).ok()).map(|endpoint| endpoint.port()).collect();
+    let own = browser.profiles.values().filter_map(|own| own.cdp_port);
+    let attached = browser.attach_only.then_some(browser.cdp_port);
+    let ports: Vec<u16> = own.chain(attached).chain(overrides.cdp_port).filter(|port| *port != 0).collect();
+    urls.into_iter().chain(ports)
 }
 
 impl std::fmt::Debug for Shared {

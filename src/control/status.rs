@@ -62,7 +62,7 @@ impl Profile {
     pub(super) fn info(&self) -> ProfileInfo {
         let settings = self.settings();
         let running = self.running().ok();
-        let set = settings.cdp_port.filter(|port| *port != 0 && settings.transport != Transport::Pipe);
+        let set = settings.cdp_port.filter(|port| *port != 0 && settings.opens_port());
         ProfileInfo {
             name: settings.name.clone(),
             running: running.is_some(),

@@ -49,7 +49,7 @@ pub(super) fn read(home: &Home) -> Result<All, Error> {
     let path = path(home);
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
-        Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => return Ok(All::new()),
+        Err(problem) if config::is_absent(&problem) => return Ok(All::new()),
         Err(problem) => return Err(file("read", &path, &problem)),
     };
     serde_json::from_str(&text).map_err(|problem| {

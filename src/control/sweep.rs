@@ -1,5 +1,6 @@
 //! Tidying up: tabs that nobody used for long, pictures that are old.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -35,19 +36,24 @@ impl Sweeper {
             let mut turn = 0_u32;
             loop {
                 if turn.is_multiple_of(FILES_EVERY) {
-                    shared.files.sweep(Duration::ZERO);
+                    turn_of(|| shared.files.sweep(Duration::ZERO));
                 }
                 turn = turn.wrapping_add(1);
                 if stopped.recv_timeout(TABS) != Err(RecvTimeoutError::Timeout) {
                     break;
                 }
                 let Some(profiles) = profiles.upgrade() else { break };
-                profiles.sweep(Duration::ZERO, Deadline::after(CLOSING));
+                turn_of(|| profiles.sweep(Duration::ZERO, Deadline::after(CLOSING)));
             }
         });
         let thread = thread.map_err(|problem| supervisor::Error::System { problem: problem.to_string() })?;
         Ok(Self { _stop: stop, _thread: thread })
     }
+}
+
+/// One turn. A panic, which the panic hook reports, ends this turn only.
+fn turn_of(turn: impl FnOnce() -> usize) {
+    let _ = catch_unwind(AssertUnwindSafe(turn));
 }
 
 impl Profiles {

@@ -4,9 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Error, Profile, Running, TabHandle, TabInfo, names};
-use crate::supervisor::TargetId;
+use crate::page::{Act, Kind};
+use crate::supervisor::{self, TargetId};
 use crate::sync::Deadline;
 
+/// What closing the last tab may take before its renderer is killed, and at most this part of the deadline.
+const PATIENCE: Duration = Duration::from_secs(4);
+const PART: u32 = 3;
 /// What asking for titles may take.
 const TITLES: Duration = Duration::from_millis(300);
 
@@ -39,6 +43,29 @@ impl Profile {
         self.handle(&running, &target)
     }
 
+    /// The same for a read: naming a tab does not make it the current one.
+    ///
+    /// # Errors
+    /// Those of [`tab`](Self::tab).
+    pub fn tab_to_read(&self, wanted: Option<&str>) -> Result<TabHandle, Error> {
+        let running = self.running()?;
+        let target = self.find(&running, wanted, false)?;
+        self.used(&running, &target, wanted.is_none())
+    }
+
+    /// After an action: if it closed the current tab, the next one is current.
+    pub fn acted(&self, handle: &TabHandle, act: &Act) {
+        if closes(act)
+            && let Ok(running) = self.running()
+        {
+            let now = running.snapshot();
+            let target = handle.tab.target();
+            if now.page(target.as_str()).is_none() {
+                self.book.lock().closed(target, &now.pages);
+            }
+        }
+    }
+
     /// Brings a tab to the front. It is the one used last from now on.
     ///
     /// # Errors
@@ -65,7 +92,8 @@ impl Profile {
         self.told(&running, &target)
     }
 
-    /// Closes a tab; dialogs that it shows are dismissed first.
+    /// Closes a tab; dialogs that it shows are dismissed first. If it was the current one, the next one in the list is
+    /// current afterwards, else the one before.
     ///
     /// # Errors
     /// Those of [`tab`](Self::tab), [`Error::Page`].
@@ -74,6 +102,7 @@ impl Profile {
         let target = self.find(&running, Some(wanted), false)?;
         let info = self.told(&running, &target)?;
         self.close(&running, &target, deadline)?;
+        self.book.lock().closed(&target, &running.snapshot().pages);
         Ok(TabInfo { active: false, ..info })
     }
 
@@ -84,15 +113,14 @@ impl Profile {
             let mut book = self.book.lock();
             book.close_one(target, &running.snapshot().pages)
         };
-        let closed = (|| {
-            if is_last && running.facts.pid.is_some() {
-                let empty = running.supervisor().open_behind("about:blank", deadline)?;
-                *running.initial.lock() = Some(empty);
-            }
-            Ok(running.supervisor().close_page(target, deadline)?)
-        })();
-        if closed.is_err() {
-            self.book.lock().keep_one(target);
+        let closed = if is_last && running.facts.pid.is_some() {
+            close_last(running, target, deadline)
+        } else {
+            running.supervisor().close_page(target, deadline).map_err(Error::from)
+        };
+        match closed {
+            Ok(()) => running.tabs.forget_closed(),
+            Err(_) => self.book.lock().keep_one(target),
         }
         closed
     }
@@ -105,8 +133,12 @@ impl Profile {
 
     /// A tab to work with, used from now on.
     pub(super) fn handle(&self, running: &Running, target: &TargetId) -> Result<TabHandle, Error> {
+        self.used(running, target, true)
+    }
+
+    fn used(&self, running: &Running, target: &TargetId, is_current: bool) -> Result<TabHandle, Error> {
         let tab = running.tabs.tab(target)?;
-        self.book.lock().used(target, true);
+        self.book.lock().used(target, is_current);
         running.initial.lock().take_if(|initial| initial == target);
         let info = self.told(running, target)?;
         Ok(TabHandle { tab, info })
@@ -124,11 +156,52 @@ impl Profile {
     /// since now. Returns how many.
     pub(super) fn sweep(&self, ahead: Duration, deadline: Deadline) -> usize {
         let minutes = self.shared.config.browser.tabs.idle_minutes;
-        let Some(running) = self.running().ok().filter(|_| minutes > 0) else { return 0 };
+        let Ok(running) = self.running() else { return 0 };
+        running.tabs.forget_closed(); // those that closed themselves
+        if minutes == 0 {
+            return 0;
+        }
         let limit = Duration::from_secs(minutes.saturating_mul(60));
         let now = running.snapshot();
         let idle = self.book.lock().idle(&now.pages, limit, ahead);
         let running = Arc::clone(&running);
         idle.iter().filter(|target| self.close(&running, target, deadline).is_ok()).count()
     }
+}
+
+/// Whether an action closes its tab, itself or as a part of a batch.
+fn closes(act: &Act) -> bool {
+    match &act.kind {
+        Kind::Close {} => true,
+        Kind::Batch { actions, .. } => actions.iter().any(closes),
+        _ => false,
+    }
+}
+
+/// Closes the last page of a browser behind an empty one. A page can keep the browser itself so busy (by changing its
+/// address in a loop) that it carries out no command; then the renderers are killed, all of which are this page's.
+fn close_last(running: &Running, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
+    let supervisor = running.supervisor();
+    let close = |deadline: Deadline| -> Result<TargetId, supervisor::Error> {
+        let empty = supervisor.open_behind("about:blank", deadline)?;
+        supervisor.close_page(target, deadline).map(|()| empty)
+    };
+    let before: Vec<TargetId> = running.snapshot().pages.iter().map(|page| page.target_id.clone()).collect();
+    let empty = match close(deadline.within(PATIENCE.min(deadline.left() / PART))) {
+        Err(supervisor::Error::Timeout { .. }) if !deadline.passed() => {
+            let killed = supervisor.with_browser(crate::browser::Browser::kill_renderers).unwrap_or(0);
+            tracing::warn!(killed, "the last tab keeps the browser from closing it; its renderers were killed");
+            let empty = close(deadline)?;
+            // The empty page of the first try, which crashed.
+            let now = running.snapshot();
+            let more = now.pages.iter().map(|page| &page.target_id);
+            for page in more.filter(|page| **page != empty && *page != target && !before.contains(page)) {
+                supervisor.close_page(page, deadline)?;
+            }
+            empty
+        }
+        closed => closed?,
+    };
+    *running.initial.lock() = Some(empty);
+    Ok(())
 }

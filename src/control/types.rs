@@ -69,7 +69,7 @@ pub struct NewProfile {
     #[schemars(regex(pattern = "^#[0-9A-Fa-f]{6}$"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<String>,
-    /// Its CDP port; 0: any free one. By default the next free one above the default profile's.
+    /// Its CDP port; 0: any free one. Without one no port is open, unless `browser.transport` is `port`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdp_port: Option<u16>,
     /// Attach here instead of launching.
@@ -129,7 +129,8 @@ pub struct Status {
     pub color: String,
     /// Whether browsers are only attached to, never started.
     pub attach_only: bool,
-    /// How we talk to it: `pipe`, `port`, `auto`; `remote` for a browser that somebody else started.
+    /// `pipe`, or `port` where a port is open beside the pipe; `auto` before it runs; `remote` for a browser that somebody
+    /// else started.
     pub transport: String,
     /// Whether it runs, or would run, without its sandbox.
     pub no_sandbox: bool,
@@ -208,6 +209,8 @@ pub struct Navigate {
     pub target: Option<String>,
     /// Until when it is waited for.
     pub wait_until: WaitUntil,
+    /// Whether dialogs that the tab shows are dismissed first. Without, such a tab is not navigated.
+    pub dismiss_dialogs: bool,
 }
 
 /// Where to, from where a tab is.
@@ -243,6 +246,9 @@ pub struct Navigated {
     /// The dialogs that wait on the tab.
     #[serde(rename = "pending_dialogs", skip_serializing_if = "Vec::is_empty")]
     pub pending_dialogs: Vec<Dialog>,
+    /// The dialogs of the document before that were dismissed, oldest first.
+    #[serde(rename = "dismissed_dialogs", skip_serializing_if = "Vec::is_empty")]
+    pub dismissed_dialogs: Vec<ClosedDialog>,
     /// Whether a running script was ended on the way.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rescued: bool,
@@ -260,18 +266,18 @@ pub struct RawCall {
     pub params: Value,
     /// Which tab; the last used one by default. Commands of `Browser` and `Target` go to the browser when neither tab nor frame is given.
     pub target: Option<String>,
-    /// Which frame.
+    /// Which frame of that tab.
     pub frame: Option<String>,
 }
 
 /// An answer to a dialog, pending or to come.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DialogReply {
-    /// On which tab; any by default.
+    /// On which tab. By default a pending dialog of any tab is answered, and an answer for later is for the current tab.
     pub target: Option<String>,
     /// OK or Cancel.
     pub accept: bool,
-    /// The text for a prompt.
+    /// The text for a prompt. Without one it gets its own default text.
     pub prompt_text: Option<String>,
     /// Which dialog.
     pub dialog_id: Option<String>,
@@ -301,11 +307,11 @@ pub enum CheckStatus {
 }
 
 /// One check of `doctor`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
     /// What was looked at.
-    pub id: &'static str,
+    pub id: String,
     /// How it came out.
     pub status: CheckStatus,
     /// What was found.

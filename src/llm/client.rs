@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::RecvTimeoutError;
+use ureq::http::{HeaderName, HeaderValue};
 use ureq::{Agent, Body, Timeout};
 
 use super::{Answer, Ask, Error, Model};
@@ -32,9 +33,12 @@ pub struct Client {
     host: String,
     model: String,
     key: Option<Key>,
+    headers: Vec<(String, Key)>,
+    /// Tokens of an answer at most.
+    most: Option<u32>,
 }
 
-/// A key; never shown.
+/// A key, or the value of a header; never shown.
 #[derive(Clone)]
 struct Key(String);
 
@@ -73,6 +77,12 @@ impl Client {
             },
             (None, None) => None,
         };
+        for (name, value) in &model.headers {
+            if HeaderName::from_bytes(name.as_bytes()).is_err() || HeaderValue::from_str(value).is_err() {
+                return Err(bad(&format!("its header {name:?} cannot be sent")));
+            }
+        }
+        let headers = model.headers.iter().map(|(name, value)| (name.clone(), Key(value.clone()))).collect();
         let config = Agent::config_builder().http_status_as_error(false).max_redirects(0);
         let config = config.user_agent(concat!("cdpilot/", env!("CARGO_PKG_VERSION")));
         let local = matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]");
@@ -84,6 +94,8 @@ impl Client {
             host,
             model: model.model.clone(),
             key: key.map(Key),
+            headers,
+            most: model.max_output_tokens,
         })
     }
 
@@ -93,7 +105,7 @@ impl Client {
     /// [`Error::Unreachable`], [`Error::Refused`], [`Error::Malformed`], [`Error::Timeout`], [`Error::Cancelled`].
     pub fn ask(&self, ask: &Ask, deadline: Deadline) -> Result<Answer, Error> {
         let began = Instant::now();
-        let body = ask.to_value(&self.model).to_string();
+        let body = ask.to_value(&self.model, self.most).to_string();
         let mut tries = 0;
         loop {
             tries += 1;
@@ -158,7 +170,11 @@ impl Client {
 
     fn send(&self, body: String, left: Duration) -> Tried {
         let mut request = self.agent.post(&self.url).header("Content-Type", "application/json");
-        if let Some(Key(key)) = &self.key {
+        let has_own = self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+        for (name, Key(value)) in &self.headers {
+            request = request.header(name, value);
+        }
+        if let Some(Key(key)) = self.key.as_ref().filter(|_| !has_own) {
             request = request.header("Authorization", format!("Bearer {key}"));
         }
         let sent = request.config().timeout_global(Some(left)).build().send(body);
@@ -221,10 +237,9 @@ impl Client {
 
     /// Some endpoints say the key again in their errors.
     fn covered(&self, text: &str) -> String {
-        match &self.key {
-            Some(Key(key)) if key.len() >= 4 => text.replace(key.as_str(), "…"),
-            _ => text.to_owned(),
-        }
+        let secrets = self.key.iter().chain(self.headers.iter().map(|(_, value)| value));
+        let secrets = secrets.filter(|Key(secret)| secret.len() >= 4);
+        secrets.fold(text.to_owned(), |text, Key(secret)| text.replace(secret.as_str(), "…"))
     }
 }
 

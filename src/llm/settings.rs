@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::Error;
-use crate::config::Home;
+use crate::config::{Home, nearest};
 
 /// How much a model can do at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -50,9 +51,18 @@ pub struct Model {
     /// How much it can do at once.
     #[serde(default)]
     pub profile: Size,
-    /// Tokens.
+    /// Tokens that a request and its answer may have together.
     #[serde(default)]
     pub context_window: Option<u64>,
+    /// Whether it can be shown pictures.
+    #[serde(default = "sees")]
+    pub vision: bool,
+    /// Tokens of an answer at most. Lowers what a request asks for.
+    #[serde(default)]
+    pub max_output_tokens: Option<u32>,
+    /// HTTP headers of every request to it, by name. They may hold keys.
+    #[serde(default, skip_serializing)]
+    pub headers: BTreeMap<String, String>,
     /// What it costs.
     #[serde(default)]
     pub price: Option<Price>,
@@ -64,6 +74,24 @@ impl std::fmt::Debug for Model {
         f.debug_struct("Model").field("model", &self.model).finish_non_exhaustive()
     }
 }
+
+fn sees() -> bool {
+    true
+}
+
+/// The fields of a model.
+const MODEL: [&str; 10] = [
+    "model",
+    "base_url",
+    "api_key",
+    "api_key_env",
+    "profile",
+    "context_window",
+    "vision",
+    "max_output_tokens",
+    "headers",
+    "price",
+];
 
 /// All models that are set up, by alias.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -87,8 +115,14 @@ impl Models {
             Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(problem) => return Err(Error::File { path, problem: problem.to_string() }),
         };
-        let mut reader = serde_json::Deserializer::from_str(&text);
-        serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let value: Value = match serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text)) {
+            Ok(value) => value,
+            Err(problem) => return Err(Error::Wrong { path, at: "its JSON".to_owned(), problem: problem.to_string() }),
+        };
+        if let Some((at, problem)) = unknown_field(&value) {
+            return Err(Error::Wrong { path, at, problem });
+        }
+        serde_path_to_error::deserialize(value).map_err(|error| {
             let at = error.path().to_string();
             Error::Wrong { path, at, problem: error.into_inner().to_string() }
         })
@@ -117,4 +151,26 @@ impl Models {
     fn unknown(&self, name: &str) -> Error {
         Error::Unknown { name: name.to_owned(), known: self.models.keys().cloned().collect() }
     }
+}
+
+/// The first field that does not exist: where it is, and which one was probably meant.
+fn unknown_field(file: &Value) -> Option<(String, String)> {
+    let unknown = |value: &Value, at: &str, known: &[&str]| {
+        let name = value.as_object()?.keys().find(|name| !known.contains(&name.as_str()))?;
+        let meant = nearest(name, known.iter().copied()).map(|known| format!("; did you mean {known}?"));
+        let at = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+        Some((at, format!("this field does not exist{}; known there: {}", meant.unwrap_or_default(), known.join(", "))))
+    };
+    let models = || file.get("models").and_then(Value::as_object).into_iter().flatten();
+    unknown(file, "", &["models", "default"])
+        .or_else(|| models().find_map(|(alias, model)| unknown(model, &format!("models.{alias}"), &MODEL)))
+        .or_else(|| {
+            models().find_map(|(alias, model)| {
+                unknown(
+                    model.get("price")?,
+                    &format!("models.{alias}.price"),
+                    &["input", "cached_input", "output", "currency"],
+                )
+            })
+        })
 }

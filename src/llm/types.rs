@@ -152,7 +152,7 @@ pub struct Ask {
 }
 
 impl Ask {
-    pub(super) fn to_value(&self, model: &str) -> Value {
+    pub(super) fn to_value(&self, model: &str, most: Option<u32>) -> Value {
         let messages: Vec<Value> = self.messages.iter().map(Message::to_value).collect();
         let mut told = json!({ "model": model, "messages": messages });
         if !self.tools.is_empty() {
@@ -163,7 +163,7 @@ impl Ask {
             };
             told["tools"] = self.tools.iter().map(tool).collect();
         }
-        if let Some(most) = self.max_tokens {
+        if let Some(most) = self.max_tokens.into_iter().chain(most).min() {
             told["max_tokens"] = json!(most);
         }
         if let Some(temperature) = self.temperature {

@@ -91,6 +91,19 @@ pub enum Error {
         /// What lies over it, if something does.
         covered_by: Option<String>,
     },
+    /// Another action has the tab.
+    #[error(
+        "the tab is busy: {running} of another client has run for {since_ms} ms{}; try again when it is done, or give \
+         this action more time (timeoutMs)", queued(*.ahead)
+    )]
+    Busy {
+        /// What runs.
+        running: &'static str,
+        /// For how long, in milliseconds.
+        since_ms: u64,
+        /// Actions that were ahead of this one in the queue.
+        ahead: usize,
+    },
     /// The document that was meant is gone.
     #[error("frame {frame} shows another document by now; take a new snapshot")]
     DocumentGone {
@@ -171,6 +184,17 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
+    /// The browser did not capture a screenshot. The page is as it was.
+    #[error(
+        "the screenshot could not be captured: {problem}; the page itself is not affected: capture the viewport or one element, \
+         or allow more time"
+    )]
+    NotCaptured {
+        /// What happened.
+        problem: String,
+        /// Whether its time was up.
+        is_late: bool,
+    },
     /// The browser makes no PDF.
     #[error(
         "the browser makes no PDF of this page: {problem}; try a browser without a window (headless), or take a screenshot"
@@ -195,10 +219,11 @@ impl Error {
             Self::NoMatch { .. } | Self::NoRequest { .. } | Self::NoBody { .. } => "NOT_FOUND",
             Self::NoStorage { .. } => "CONFLICT",
             Self::NotActionable { .. } => "NOT_ACTIONABLE",
-            Self::Timeout { .. } => "TIMEOUT",
+            Self::Busy { .. } => "PAGE_BUSY",
+            Self::Timeout { .. } | Self::NotCaptured { is_late: true, .. } => "TIMEOUT",
             Self::File { .. } | Self::PathRefused { .. } => "PATH_REFUSED",
             Self::Internal { .. } | Self::Picture { .. } => "INTERNAL",
-            Self::NoPdf { .. } => "BROWSER_ERROR",
+            Self::NoPdf { .. } | Self::NotCaptured { is_late: false, .. } => "BROWSER_ERROR",
         }
     }
 
@@ -208,6 +233,9 @@ impl Error {
         match self {
             Self::RefChanged { reference, was, now } => Some(json!({ "ref": reference, "was": was, "now": now })),
             Self::StaleRef { reference, .. } => Some(json!({ "ref": reference })),
+            Self::Busy { running, since_ms, ahead } => {
+                Some(json!({ "running": running, "runningForMs": since_ms, "ahead": ahead }))
+            }
             Self::NotActionable { reason, covered_by, .. } => {
                 Some(json!({ "reason": reason, "coveredBy": covered_by }))
             }
@@ -219,6 +247,14 @@ impl Error {
     #[must_use]
     pub fn is_blocked_by_dialog(&self) -> bool {
         matches!(self, Self::Supervisor(error) if error.is_blocked_by_dialog())
+    }
+}
+
+fn queued(ahead: usize) -> String {
+    match ahead {
+        0 => String::new(),
+        1 => ", and 1 action was ahead in the queue".to_owned(),
+        _ => format!(", and {ahead} actions were ahead in the queue"),
     }
 }
 

@@ -35,16 +35,18 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 pub use act::{
-    Act, Button, Direction, Field, FieldValue, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Outcome, Point,
-    State, WaitFor,
+    Act, Button, Direction, Field, FieldValue, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Notice,
+    NoticeKind, OpenedTab, Outcome, Point, Settled, State, WaitFor,
 };
 pub use error::{Error, Shown};
-pub use options::PageOptions;
+pub use options::{PageOptions, TabNames};
 pub use picture::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
+#[cfg(feature = "server")]
+pub(crate) use rest::clear_incoming;
 use rest::{Believed, Cleared, Downloads};
 pub use rest::{
-    Change, ConsoleMessage, Cookie, Credentials, Download, DownloadState, Emulation, FrameText, Geolocation, Media,
-    NewCookie, PageError, PageText, ResponseBody, SameSite, Storage, Upload, Viewport,
+    Change, ConsoleMessage, Cookie, Credentials, Download, DownloadState, Emulation, FrameText, Geolocation, Given,
+    Media, NewCookie, PageError, PageText, ResponseBody, SameSite, Storage, Upload, Viewport,
 };
 pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};
@@ -52,7 +54,7 @@ pub use world::{Doc, Node};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 use crate::supervisor::{self, FrameRef, Supervisor};
-use crate::sync::Deadline;
+use crate::sync::{Cancel, Deadline, Turn, Turns};
 
 /// The tabs of a supervisor. Clones are the same.
 #[derive(Clone)]
@@ -100,6 +102,22 @@ impl Tabs {
         &self.supervisor
     }
 
+    /// Drops what is kept of pages that are gone: refs, snapshots, pictures. [`tab`](Self::tab) does so for refs and
+    /// snapshots.
+    pub fn forget_closed(&self) {
+        let now = self.supervisor.snapshot();
+        let mut old = Vec::new();
+        self.tabs.lock().retain(|target, tab| {
+            let is_open = now.page(target.as_str()).is_some();
+            if !is_open {
+                old.push(Arc::clone(tab));
+            }
+            is_open
+        });
+        drop(old); // outside of the lock
+        self.supervisor.drop_old_pictures();
+    }
+
     /// A tab by its target id. The same one as before, with its refs.
     ///
     /// # Errors
@@ -115,6 +133,7 @@ impl Tabs {
             let supervisor = Arc::clone(&self.supervisor);
             Arc::new(Tab {
                 supervisor,
+                turns: Turns::default(),
                 target: target.clone(),
                 worlds: world::Worlds::default(),
                 refs: Mutex::default(),
@@ -143,6 +162,7 @@ impl fmt::Debug for Tabs {
 pub struct Tab {
     supervisor: Arc<Supervisor>,
     target: TargetId,
+    turns: Turns,
     worlds: world::Worlds,
     refs: Mutex<refs::Refs>,
     seen: Mutex<see::Seen>,
@@ -173,6 +193,55 @@ impl Tab {
     /// [`Error::BadRef`], [`Error::StaleRef`].
     pub fn resolve(&self, reference: &str) -> Result<(Node, Shown), Error> {
         self.refs.lock().get(reference)
+    }
+
+    /// Waits for the turn to change the tab: one at a time, first come, first served. [`act`](Self::act) takes it by
+    /// itself; it is for what changes a tab in another way, such as a navigation. An open dialog ends the wait unless
+    /// `under_dialog`. What only reads needs no turn.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] at the deadline, [`Error::Supervisor`] when a dialog opens, when the tab closes, and for a caller
+    /// that is gone.
+    pub fn turn(&self, what: &'static str, under_dialog: bool, deadline: Deadline) -> Result<Turn<'_>, Error> {
+        let target = self.target.as_str();
+        let stop = || {
+            let now = self.supervisor.snapshot();
+            let is_blocked = !under_dialog && now.dialogs_of(target).next().is_some();
+            is_blocked || now.page(target).is_none() || matches!(now.phase, supervisor::Phase::Ended(_))
+        };
+        let turn = self.turns.take(what, deadline, stop);
+        if Cancel::is_current_set() {
+            return Err(supervisor::Error::Cancelled.into());
+        }
+        turn.map_err(|busy| {
+            let now = self.supervisor.snapshot();
+            if let supervisor::Phase::Ended(reason) = &now.phase {
+                return supervisor::Error::NotActive { reason: reason.to_string() }.into();
+            }
+            if now.page(target).is_none() {
+                return supervisor::Error::PageNotFound { target: self.target.to_string() }.into();
+            }
+            if let Some(dialog) = now.dialogs_of(target).next().filter(|_| !under_dialog) {
+                return supervisor::Error::blocked_by_dialog(what, &dialog.id).into();
+            }
+            let since_ms = u64::try_from(busy.since.as_millis()).unwrap_or(u64::MAX);
+            Error::Busy { running: busy.running.unwrap_or("an action"), since_ms, ahead: busy.ahead }
+        })
+    }
+
+    /// A frame of this tab by its id.
+    fn own_frame(&self, id: &str) -> Result<FrameId, Error> {
+        let now = self.supervisor.snapshot();
+        if now.frame(id).is_some_and(|frame| frame.target_id == self.target) {
+            return Ok(FrameId::from(id));
+        }
+        let known = now.frames_of(self.target.as_str()).take(10).map(|frame| frame.frame_id.to_string()).collect();
+        Err(supervisor::Error::FrameNotFound { frame: id.to_owned(), known }.into())
+    }
+
+    /// Waits until a new tab shows its first document.
+    fn arrived(&self, deadline: Deadline) -> Result<(), Error> {
+        Ok(self.supervisor.wait_arrived(&self.target, deadline)?)
     }
 
     /// Where commands to the whole tab go.

@@ -28,6 +28,14 @@ impl Refs {
         number
     }
 
+    /// The number of a node that is not shown yet. What it was shown as, if it was, stays.
+    pub(super) fn reserve(&mut self, node: Node, now: Shown) -> u32 {
+        match self.number(&node) {
+            Some(number) => number,
+            None => self.show(node, now),
+        }
+    }
+
     /// What a ref was given for.
     ///
     /// # Errors

@@ -2,33 +2,26 @@
 //!
 //! A page in somebody's browser can send requests to this machine, and with a name that it lets point here
 //! (DNS rebinding) it can even read the answers. So every request, `GET /health` included, must name a host of ours
-//! and, if it says where it comes from, come from us. Then it must show the token, or the cookie that a one-time
-//! ticket was exchanged for.
+//! and, if it says where it comes from, come from us. Then it must show the token, or the secret that the web UI got for
+//! a one-time ticket. Both are sent as a header: browsers send cookies of 127.0.0.1 to every port of it.
 
-use std::collections::VecDeque;
-use std::fmt::Write as _;
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use http::header::{AUTHORIZATION, COOKIE, HOST, LOCATION, ORIGIN, SET_COOKIE, WWW_AUTHENTICATE};
+use http::header::{AUTHORIZATION, HOST, ORIGIN, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use parking_lot::Mutex;
 
 use super::http::{Answer, Head};
+use super::tickets::Tickets;
+use super::ui;
 use crate::config::Token;
 
-/// The cookie of the web UI.
-const SESSION: &str = "cdpilot_session";
 /// Where a browser says how the page that asks is related to us.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// How long a ticket is good for.
-const TICKET_LIFE: Duration = Duration::from_secs(60);
-/// How long a session lasts without being used.
-const SESSION_LIFE: Duration = Duration::from_secs(12 * 60 * 60);
-/// Tickets, and sessions, at once; above it the oldest go.
-const MOST: usize = 64;
+/// Where the web UI exchanges its ticket for a secret.
+pub(super) const EXCHANGE: &str = "/ui/secret";
+/// Where tickets are issued: for the token alone, so that no secret lives on in others.
+const ISSUE: &str = "/ui/ticket";
 
 /// Decides who may ask.
 #[derive(Debug)]
@@ -57,6 +50,12 @@ impl Gate {
         let mut hosts: Vec<Host> = ["127.0.0.1", "localhost", "[::1]"]
             .map(|name| Host { name: name.to_owned(), port: Some(port), foreign: false })
             .into();
+        if address.ip().is_loopback() {
+            // Another address of loopback than the usual ones, such as 127.0.0.2.
+            let text = SocketAddr::new(address.ip(), 0).to_string();
+            let name = text.trim_end_matches(":0").to_owned();
+            hosts.push(Host { name, port: Some(port), foreign: false });
+        }
         for allowed in allowed_hosts {
             let Some((name, given)) = split(&allowed.to_ascii_lowercase()) else { continue };
             // Without a port: as the browser leaves it out, for http and https, and ours.
@@ -66,6 +65,12 @@ impl Gate {
         Self { token, hosts, tickets: Arc::new(Tickets::default()) }
     }
 
+    /// Whether a text of `allowed_hosts` names a host.
+    #[must_use]
+    pub fn is_host(text: &str) -> bool {
+        split(text.trim()).is_some()
+    }
+
     /// The tickets that open the web UI.
     #[must_use]
     pub fn tickets(&self) -> &Arc<Tickets> {
@@ -73,7 +78,7 @@ impl Gate {
     }
 
     /// Lets a request in, or says what it is answered instead: 403 `FORBIDDEN_HOST` or `FORBIDDEN_ORIGIN`, 401
-    /// `UNAUTHORIZED`. `GET /` with a good ticket is answered 303 to `/` with the session's cookie.
+    /// `UNAUTHORIZED`. `GET /` of a browser that shows no valid ticket is answered with the web UI's page and 401.
     ///
     /// # Errors
     /// The answer.
@@ -148,46 +153,51 @@ impl Gate {
     }
 
     fn check_secret(&self, head: &Head, from_us: bool) -> Result<(), Answer> {
+        let is_exchange = head.path == EXCHANGE && head.method == Method::POST;
+        if is_exchange && let Some(ticket) = self::ticket(head) {
+            // Browsers send Origin with every POST.
+            return match (from_us, self.tickets.is_valid(ticket)) {
+                (false, _) => Err(foreign("a ticket is exchanged by the web UI: Origin or Sec-Fetch-Site must say so")),
+                (true, true) => Ok(()),
+                (true, false) => Err(unauthorized(
+                    "the ticket was used already or is older than 60 seconds; `cdpilot ui` prints another address",
+                )),
+            };
+        }
         if head.headers.contains_key(AUTHORIZATION) {
-            let shown = head.header(AUTHORIZATION.as_str()).and_then(bearer);
-            return if shown.is_some_and(|shown| self.token.is(shown)) {
-                Ok(())
-            } else {
-                Err(unauthorized("the token is not this server's; it is in the file `token` in its home"))
-            };
-        }
-        let in_session = self.tickets.knows(&cookies(&head.headers));
-        let ticket = (head.method == Method::GET && head.path == "/").then(|| head.parameter("ticket")).flatten();
-        if let Some(ticket) = ticket {
-            // The address with the ticket does not stay in the history, and loading it again does no harm.
-            let redirect = || {
-                Answer::bytes(StatusCode::SEE_OTHER, "text/plain", Vec::new())
-                    .with(LOCATION, HeaderValue::from_static("/"))
-            };
-            return Err(match self.tickets.redeem(ticket) {
-                Ok(Some(cookie)) => redirect().with(SET_COOKIE, cookie),
-                Ok(None) if in_session => redirect(),
-                Ok(None) => {
-                    unauthorized("the ticket was used, or is older than 60 seconds; get another with `cdpilot ui`")
+            let shown = head.header(AUTHORIZATION.as_str()).and_then(|header| value_of(header, "bearer"));
+            return match shown {
+                Some(shown) if self.token.is(shown) => Ok(()),
+                Some(shown) if self.tickets.admit(shown) && !is_exchange => {
+                    if head.path == ISSUE {
+                        return Err(unauthorized("a ticket is issued for the token only; run `cdpilot ui`"));
+                    }
+                    Ok(())
                 }
-                Err(problem) => Answer::failure(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL", problem),
-            });
+                _ => Err(unauthorized(
+                    "the token is not the one of this server, which is in the file `token` in its home; \
+                     the web UI gets in again with the address that `cdpilot ui` prints",
+                )),
+            };
         }
-        if !in_session {
-            return Err(unauthorized(
-                "send the token as `Authorization: Bearer …`; it is in the file `token` in the server's home, \
-                 and `cdpilot ui` opens the web UI",
-            ));
+        if ui::is_root(head) {
+            if head.parameter("ticket").is_some_and(|ticket| self.tickets.is_valid(ticket)) {
+                return Ok(());
+            }
+            if ui::is_wanted(head) {
+                return Err(ui::signed_out());
+            }
         }
-        // A cookie is sent by the browser whoever makes it ask, so a page that changes something must prove that it
-        // is ours.
-        if from_us || matches!(head.method, Method::GET | Method::HEAD) {
-            return Ok(());
-        }
-        Err(foreign(
-            "a request with a cookie that changes something must say where it comes from (Origin or Sec-Fetch-Site)",
+        Err(unauthorized(
+            "send the token as `Authorization: Bearer …`; it is in the file `token` in the server's home, \
+             and `cdpilot ui` opens the web UI",
         ))
     }
+}
+
+/// The ticket in a header `Authorization: Ticket …`.
+pub(super) fn ticket(head: &Head) -> Option<&str> {
+    head.header(AUTHORIZATION.as_str()).and_then(|header| value_of(header, "ticket"))
 }
 
 fn foreign(error: &str) -> Answer {
@@ -211,86 +221,8 @@ fn split(host: &str) -> Option<(String, Option<u16>)> {
     (!name.is_empty()).then(|| (name.to_owned(), port))
 }
 
-/// What a header `Bearer …` shows.
-fn bearer(header: &str) -> Option<&str> {
-    let (scheme, shown) = header.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| shown.trim_matches(' '))
-}
-
-/// The values of our cookie.
-fn cookies(headers: &HeaderMap) -> Vec<&str> {
-    let all = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.filter(|(name, _)| *name == SESSION).map(|(_, value)| value).collect()
-}
-
-/// One-time tickets for the web UI, and the sessions that they became. They last as long as the server at most.
-#[derive(Debug, Default)]
-pub struct Tickets {
-    kept: Mutex<Kept>,
-}
-
-#[derive(Debug, Default)]
-struct Kept {
-    /// Good until then.
-    tickets: VecDeque<(Token, Instant)>,
-    /// Last used then.
-    sessions: VecDeque<(Token, Instant)>,
-}
-
-impl Tickets {
-    /// A new ticket, 64 hex digits, good once and for 60 seconds, for `GET /?ticket=…`.
-    ///
-    /// # Errors
-    /// When the system gives no randomness.
-    pub fn issue(&self) -> io::Result<String> {
-        let text = random()?;
-        let mut kept = self.kept.lock();
-        if kept.tickets.len() >= MOST {
-            kept.tickets.pop_front();
-        }
-        kept.tickets.push_back((Token::given(text.as_str()), Instant::now() + TICKET_LIFE));
-        Ok(text)
-    }
-
-    /// Takes a ticket and gives the cookie of a new session for it; `None` when the ticket is not good.
-    fn redeem(&self, shown: &str) -> io::Result<Option<HeaderValue>> {
-        let session = random()?;
-        let now = Instant::now();
-        let mut kept = self.kept.lock();
-        kept.tickets.retain(|(_, until)| *until > now);
-        let Some(at) = kept.tickets.iter().position(|(ticket, _)| ticket.is(shown)) else { return Ok(None) };
-        kept.tickets.remove(at);
-        if kept.sessions.len() >= MOST {
-            kept.sessions.pop_front();
-        }
-        kept.sessions.push_back((Token::given(session.as_str()), now));
-        drop(kept);
-        let cookie = format!("{SESSION}={session}; HttpOnly; SameSite=Strict; Path=/");
-        HeaderValue::try_from(cookie).map(Some).map_err(io::Error::other)
-    }
-
-    /// Whether one of these is a session; it is used with that.
-    fn knows(&self, shown: &[&str]) -> bool {
-        if shown.is_empty() {
-            return false;
-        }
-        let now = Instant::now();
-        let mut kept = self.kept.lock();
-        kept.sessions.retain(|(_, used)| now.duration_since(*used) < SESSION_LIFE);
-        let found = kept.sessions.iter().position(|(session, _)| shown.iter().any(|shown| session.is(shown)));
-        // The one used last stands last, so that the first is the one to go.
-        let session = found.and_then(|at| kept.sessions.remove(at));
-        session.map(|(session, _)| kept.sessions.push_back((session, now))).is_some()
-    }
-}
-
-/// 32 random bytes in hex.
-fn random() -> io::Result<String> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|problem| io::Error::other(problem.to_string()))?;
-    Ok(bytes.iter().fold(String::with_capacity(64), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
+/// What follows the scheme in an `Authorization` header.
+fn value_of<'a>(header: &'a str, scheme: &str) -> Option<&'a str> {
+    let (given, value) = header.split_once(' ')?;
+    given.eq_ignore_ascii_case(scheme).then(|| value.trim_matches(' '))
 }

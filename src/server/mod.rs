@@ -3,7 +3,8 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `http` | connections, requests, answers; knows nothing of browsers |
-//! | `gate` | who may ask: host, origin, token, tickets |
+//! | `gate` | who may ask: host, origin, token |
+//! | `tickets`, `ui` | the web UI: how it gets in, and its page |
 //! | `start` | a server of a home, from its claim to its end |
 //! | `routes` | what may be asked |
 //! | `toolboxes` | the tools of the home, for those who ask over MCP |
@@ -20,15 +21,19 @@ mod read;
 mod routes;
 mod start;
 mod status;
+mod tickets;
 mod toolboxes;
 mod types;
+mod ui;
 
 use std::sync::Arc;
 
-pub use gate::{Gate, Tickets};
+pub use gate::Gate;
 pub use start::{Error, Server, ServerOptions};
+pub use tickets::Tickets;
 
 use crate::control::Control;
+use crate::supervisor::Secrets;
 pub use toolboxes::{OfferError, Toolboxes};
 
 /// What all requests work with.
@@ -36,6 +41,8 @@ struct Front {
     control: Arc<Control>,
     toolboxes: Arc<Toolboxes>,
     tickets: Arc<Tickets>,
+    /// What is covered in texts of pages.
+    secrets: Secrets,
     /// Where the server is: `http://127.0.0.1:18791`.
     url: String,
 }

@@ -57,6 +57,11 @@ fn document() -> Value {
             "responses": responses,
             "securitySchemes": {
                 "token": { "type": "http", "scheme": "bearer", "description": "The file `token` in the home." },
+                "ticket": {
+                    "type": "http",
+                    "scheme": "ticket",
+                    "description": "A ticket of `POST /ui/ticket`, sent by the web UI's page.",
+                },
             },
         },
     });
@@ -94,8 +99,9 @@ fn operation(route: &Route, names: &[&str], asked: &mut SchemaGenerator, told: &
         parameters.extend(in_query(&input));
     }
     if route.path == "/events" {
-        let schema = json!({ "type": "string", "pattern": "^[0-9]{1,15}$" });
-        let description = "The `id` of the last event that was seen.";
+        let schema = json!({ "type": "string" });
+        let description = "The `id` of the last event that was seen, `<start>-<n>`. One that this server did not give is \
+                           answered by the event `reset` and everything that is kept.";
         parameters
             .push(json!({ "name": "Last-Event-ID", "in": "header", "schema": schema, "description": description }));
     }
@@ -104,6 +110,9 @@ fn operation(route: &Route, names: &[&str], asked: &mut SchemaGenerator, told: &
     }
     if route.open {
         operation["security"] = json!([]);
+    }
+    if route.takes_ticket {
+        operation["security"] = json!([{ "ticket": [] }]);
     }
     operation["responses"] = if route.raw { of_messages(route) } else { responses(route, &answer) };
     operation

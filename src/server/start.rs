@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -27,10 +27,13 @@ pub struct ServerOptions {
     pub config: Config,
     /// What goes before the settings of browsers.
     pub overrides: Overrides,
-    /// The address to listen on, instead of `server.bind`; loopback.
+    /// The address to listen on, instead of `server.bind`: an IP address or `localhost`. One that is not loopback needs
+    /// `server.allowed_hosts`.
     pub bind: Option<String>,
     /// The port, instead of `server.port`; 0: any free one.
     pub port: Option<u16>,
+    /// Whether any free port will do when that one is in use.
+    pub any_port: bool,
     /// Bounds of the HTTP engine.
     pub limits: Limits,
 }
@@ -39,7 +42,15 @@ impl ServerOptions {
     /// A server as the settings say.
     #[must_use]
     pub fn new(home: Home, config: Config) -> Self {
-        Self { home, config, overrides: Overrides::default(), bind: None, port: None, limits: Limits::default() }
+        Self {
+            home,
+            config,
+            overrides: Overrides::default(),
+            bind: None,
+            port: None,
+            any_port: false,
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -53,16 +64,23 @@ pub enum Error {
         /// Where it is, unless it has only just begun.
         running: Option<Running>,
     },
-    /// The address is open to others.
-    #[error("{bind} is not a loopback address; the server is for this machine only: use 127.0.0.1 or ::1")]
+    /// The address is open to others, and nothing says which names clients may use.
+    #[error(
+        "{bind} is not a loopback address, so other machines could reach the server; keep server.bind at 127.0.0.1, or \
+         list the host names that clients use in server.allowed_hosts in config.yaml as well (see docs/remote.md)"
+    )]
     NotLoopback {
         /// The address.
         bind: String,
     },
+    /// The address is none.
+    #[error("server.bind {bind:?} is not an IP address; give one of this machine, or 0.0.0.0 for all of them")]
+    NotAnAddress {
+        /// What was given.
+        bind: String,
+    },
     /// The address cannot be listened on.
-    #[error(
-        "cannot listen on {address}: {problem}; choose another port with --port or server.port, 0 for any free one"
-    )]
+    #[error("cannot listen on {address}: {}", why_not(address, problem))]
     Bind {
         /// The address.
         address: SocketAddr,
@@ -84,6 +102,20 @@ fn at(running: Option<&Running>) -> String {
     running.map(|running| format!(" at {} (process {})", running.url, running.pid)).unwrap_or_default()
 }
 
+/// Why an address cannot be listened on, and what to do.
+fn why_not(address: &SocketAddr, problem: &io::Error) -> String {
+    match problem.kind() {
+        io::ErrorKind::AddrInUse => {
+            let taken = control::port_in_use(address.port());
+            format!("{taken}; end that program, or choose another port with --port or server.port (0: any free port)")
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            format!("{problem}; server.bind has to be an address of this machine, or 0.0.0.0 for all of them")
+        }
+        _ => format!("{problem}; choose another port with --port or server.port (0: any free port)"),
+    }
+}
+
 /// A server that serves a home. Dropping it stops it within five seconds.
 pub struct Server {
     front: Arc<Front>,
@@ -101,22 +133,33 @@ impl Server {
     /// [`Error::Taken`] when another one does, [`Error::NotLoopback`], [`Error::Bind`], [`Error::System`],
     /// [`Error::Config`], [`Error::Control`].
     pub fn start(options: ServerOptions) -> Result<Self, Error> {
-        let ServerOptions { home, config, overrides, bind, port, limits } = options;
+        let ServerOptions { home, config, overrides, bind, port, any_port, limits } = options;
         let bind = bind.unwrap_or_else(|| config.server.bind.clone());
-        let address = SocketAddr::new(loopback(&bind)?, port.unwrap_or(config.server.port));
+        let ip = bind_address(&bind, &config.server.allowed_hosts)?;
+        let address = SocketAddr::new(ip, port.unwrap_or(config.server.port));
         home.prepare()?;
         let claim = match Claim::of(&home)? {
             Claimed::Ours(claim) => claim,
             Claimed::Taken(running) => return Err(Error::Taken { running }),
         };
         let token = Token::of(&home)?;
-        let listener = Listener::bind(address).map_err(|problem| Error::Bind { address, problem })?;
+        let listener = match listen(address) {
+            Err(problem) if any_port && problem.kind() == io::ErrorKind::AddrInUse => {
+                tracing::warn!("{}; another port is used", control::port_in_use(address.port()));
+                listen(SocketAddr::new(ip, 0))
+            }
+            listener => listener,
+        };
+        let listener = listener.map_err(|problem| Error::Bind { address, problem })?;
         let address = listener.address();
         let gate = Gate::new(token.clone(), address, &config.server.allowed_hosts);
         let control = Arc::new(Control::open(home, config, overrides)?);
-        let url = format!("http://{address}");
+        control.protect_port(address.port(), "the control server");
+        let url = format!("http://{}", SocketAddr::new(loopback_of(ip), address.port()));
         let toolboxes = Arc::new(Toolboxes::new(&control));
-        let front = Arc::new(Front { control, toolboxes, tickets: Arc::clone(gate.tickets()), url: url.clone() });
+        let secrets = crate::tools::secrets(&control);
+        let tickets = Arc::clone(gate.tickets());
+        let front = Arc::new(Front { control, toolboxes, tickets, secrets, url: url.clone() });
         let desk = Arc::new(Desk { front: Arc::clone(&front), gate });
         let http = HttpServer::start(listener, limits, desk).map_err(Error::System)?;
         let started_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
@@ -134,7 +177,13 @@ impl Server {
         self.address
     }
 
-    /// Where it is, `http://127.0.0.1:18791`.
+    /// Whether other machines can reach it. The token then travels unencrypted, unless a TLS proxy is in between.
+    #[must_use]
+    pub fn is_exposed(&self) -> bool {
+        !self.address.ip().is_loopback()
+    }
+
+    /// Where it is for programs of this machine, `http://127.0.0.1:18791`.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.front.url
@@ -165,6 +214,20 @@ impl Server {
     pub fn ui_url(&self) -> Result<String, Error> {
         let ticket = self.front.tickets.issue().map_err(Error::System)?;
         Ok(format!("{}/?ticket={ticket}", self.front.url))
+    }
+
+    /// Whether it can serve no longer because the thread of all connections panicked or the system failed it. Stop it
+    /// and start another one.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.http.as_ref().is_some_and(HttpServer::has_failed)
+    }
+
+    /// Calls `tell` once when the server [fails](Self::has_failed), at once when it has. `tell` must not wait.
+    pub fn when_failed(&self, tell: impl FnOnce() + Send + 'static) {
+        if let Some(http) = &self.http {
+            http.when_failed(tell);
+        }
     }
 
     /// Ends it in order: nothing more is taken, what is under way is cancelled, the browsers are stopped, the home is
@@ -198,12 +261,36 @@ impl fmt::Debug for Server {
     }
 }
 
-/// A loopback address by number, or `localhost`.
-fn loopback(bind: &str) -> Result<IpAddr, Error> {
+/// The address that `server.bind` names. One that is not loopback only with names that clients may use.
+fn bind_address(bind: &str, allowed_hosts: &[String]) -> Result<IpAddr, Error> {
     let bare = bind.trim().trim_start_matches('[').trim_end_matches(']');
     let address = if bare.eq_ignore_ascii_case("localhost") { "127.0.0.1" } else { bare };
     let address: Option<IpAddr> = address.parse().ok();
-    address.filter(IpAddr::is_loopback).ok_or_else(|| Error::NotLoopback { bind: bind.to_owned() })
+    match address {
+        Some(address) if address.is_loopback() => Ok(address),
+        _ if !allowed_hosts.iter().any(|host| Gate::is_host(host)) => Err(Error::NotLoopback { bind: bind.to_owned() }),
+        Some(address) => Ok(address),
+        None => Err(Error::NotAnAddress { bind: bind.to_owned() }),
+    }
+}
+
+/// The address by which programs of this machine reach a server that is bound to `ip`.
+fn loopback_of(ip: IpAddr) -> IpAddr {
+    match ip {
+        ip if ip.is_loopback() => ip,
+        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    }
+}
+
+/// Listens on an address, and always on loopback: there commands of this machine find the server.
+fn listen(address: SocketAddr) -> io::Result<Listener> {
+    let ip = address.ip();
+    if ip.is_loopback() || ip.is_unspecified() {
+        Listener::bind(address)
+    } else {
+        Listener::bind_both(address, loopback_of(ip))
+    }
 }
 
 /// Where requests come in.
@@ -235,12 +322,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_this_machine_is_served() {
+    fn other_addresses_than_loopback_need_allowed_hosts() {
+        let hosts = ["pilot.example.com".to_owned()];
         for good in ["127.0.0.1", "127.8.8.8", "::1", "[::1]", "localhost"] {
-            assert!(loopback(good).is_ok(), "{good}");
+            assert!(bind_address(good, &[]).is_ok() && bind_address(good, &hosts).is_ok(), "{good}");
         }
-        for bad in ["0.0.0.0", "::", "192.168.0.1", "example.com", ""] {
-            assert!(matches!(loopback(bad), Err(Error::NotLoopback { .. })), "{bad}");
+        for other in ["0.0.0.0", "::", "192.168.0.1", "[2001:db8::1]"] {
+            for none in [&[][..], &[String::new()], &["bad:port".to_owned()]] {
+                let refused = bind_address(other, none).unwrap_err();
+                assert!(matches!(refused, Error::NotLoopback { .. }), "{other} {none:?}");
+                let text = refused.to_string();
+                assert!(text.contains("server.bind") && text.contains("server.allowed_hosts"), "{text}");
+            }
+            let bound = bind_address(other, &hosts).unwrap();
+            assert!(loopback_of(bound).is_loopback() && loopback_of(bound).is_ipv4() == bound.is_ipv4(), "{other}");
+        }
+        for bad in ["example.com", "", "0.0.0.0:1"] {
+            assert!(matches!(bind_address(bad, &[]), Err(Error::NotLoopback { .. })), "{bad}");
+            assert!(matches!(bind_address(bad, &hosts), Err(Error::NotAnAddress { .. })), "{bad}");
         }
     }
 }

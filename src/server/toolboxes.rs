@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::config::Config;
-use crate::control::{self, Control};
+use crate::control::{self, Control, Session, Sessions};
 use crate::mcp::client::Servers;
 use crate::mcp::server::{INSTRUCTIONS, Offer};
 use crate::tools::sets::Problem;
@@ -46,12 +46,13 @@ pub struct Toolboxes {
     control: Arc<Control>,
     /// By profile. The lock is held for a map operation.
     kept: Mutex<Option<BTreeMap<String, Arc<Kept>>>>,
+    sessions: Sessions,
 }
 
 impl Toolboxes {
     /// Those that work with these browsers; none yet.
     pub(super) fn new(control: &Arc<Control>) -> Self {
-        Self { control: Arc::clone(control), kept: Mutex::new(Some(BTreeMap::new())) }
+        Self { control: Arc::clone(control), kept: Mutex::new(Some(BTreeMap::new())), sessions: Sessions::default() }
     }
 
     /// What is offered over MCP: with the browser of a profile, the default one without; of these toolsets and tools,
@@ -81,6 +82,12 @@ impl Toolboxes {
             Some(problem) if !toolsets.is_empty() => Err(problem.into()),
             _ => Ok(offer),
         }
+    }
+
+    /// The session of a client by the id that it sends; the default session without one. `None` for what cannot be an id.
+    #[must_use]
+    pub fn session(&self, id: Option<&str>) -> Option<Session> {
+        id.map_or_else(|| Some(Session::default()), |id| self.sessions.get(id))
     }
 
     /// Lets all of them go, and the processes of MCP servers with them. There are none any more.

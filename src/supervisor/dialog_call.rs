@@ -15,7 +15,7 @@ const SETTING: Duration = Duration::from_secs(5);
 /// What to answer a dialog with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DialogAnswer {
-    /// OK. For a prompt with this text, or with an empty one when there is none.
+    /// OK. A prompt gets this text, or its own default text when there is none.
     Accept(Option<String>),
     /// Cancel.
     Dismiss,

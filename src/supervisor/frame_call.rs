@@ -11,6 +11,7 @@ use super::put_away::in_the_way;
 use super::route::{FrameRef, Route};
 use super::snapshot::{ClosedBy, ClosedDialog, Dialog, DialogType, Snapshot};
 use super::state::Request;
+use super::traffic::NetworkRequest;
 use super::value::{Done, ScriptError, Value, described, plain};
 use crate::cdp::protocol::page::{
     CaptureScreenshot, CaptureScreenshotFormat, FrameId, Navigate, NavigateReturns, Reload,
@@ -27,6 +28,12 @@ use crate::sync::Deadline;
 const STARTING: Duration = Duration::from_secs(2);
 /// How often a navigation looks for dialogs.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
+/// How long it may take to see whether a page goes on loading after a navigation was aborted.
+const OVERTAKING: Duration = Duration::from_secs(1);
+/// How long a document may take to replace one that was committed while it was on its way.
+const REPLACING: Duration = Duration::from_millis(300);
+/// What Chromium says of a navigation that was given up before it had a document.
+pub(super) const ABORTED: &str = "net::ERR_ABORTED";
 /// Dialogs of the old document that are put away while the new one is on its way.
 const MEANWHILE: usize = 20;
 
@@ -159,16 +166,24 @@ impl Supervisor {
     /// [`evaluate`](Self::evaluate).
     pub fn navigate(&self, page: &FrameRef, url: &str, deadline: Deadline) -> Result<Done<NavigateReturns>, Error> {
         let began = Instant::now();
-        let route = self.route(page, deadline)?;
+        let route = self.route_at_once(page, deadline)?;
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
             return Err(self.not_a_frame_command(Navigate::METHOD, frame));
         }
         self.check_navigation(url, deadline)?;
-        let before = self.loader(&route);
+        let mut before = self.loader(&route);
         let blocked = self.last_blocked(&route);
         let mut watch = Watch::new(self, &route, Navigate::METHOD.into(), deadline);
         watch.free_first(deadline)?;
-        let returned: NavigateReturns = self.leave(&route, &mut watch, &Navigate::new(url), deadline)?;
+        let asked = Asked { at: self.snapshot(), request: self.traffic().last };
+        let mut returned: NavigateReturns = self.leave(&route, &mut watch, &Navigate::new(url), deadline)?;
+        if returned.error_text.as_deref() == Some(ABORTED)
+            && returned.is_download != Some(true)
+            && self.was_overtaken(&route, &asked, &before, blocked, deadline)
+        {
+            before = self.loader(&route);
+            returned = self.leave(&route, &mut watch, &Navigate::new(url), deadline)?;
+        }
         if returned.is_download == Some(true) {
             return Ok(watch.answered(returned));
         }
@@ -186,6 +201,12 @@ impl Supervisor {
         // Without a loader it stays in the same document.
         let Some(loader) = &returned.loader_id else { return Ok(watch.answered(returned)) };
         let frame = returned.frame_id.as_str();
+        let shows = self.loader(&route);
+        if shows != before && *shows != *loader.as_str() {
+            // Either a document that ours replaces in a moment, or one that has replaced ours already.
+            let changed = |s: &Snapshot| s.frame(frame).is_none_or(|f| f.loader != shows);
+            self.wait_until(deadline.within(REPLACING), changed);
+        }
         // Another one than before will do: the page may have gone on by itself already.
         let shown = |s: &Snapshot| s.frame(frame).is_none_or(|f| *f.loader == *loader.as_str() || f.loader != before);
         self.until_shown(&route, &mut watch, began, deadline, |s| shown(s) || number_of(s, &route) > blocked)?;
@@ -200,7 +221,7 @@ impl Supervisor {
     /// As [`navigate`](Self::navigate).
     pub fn reload(&self, page: &FrameRef, deadline: Deadline) -> Result<Done<()>, Error> {
         let began = Instant::now();
-        let route = self.route(page, deadline)?;
+        let route = self.route_at_once(page, deadline)?;
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
             return Err(self.not_a_frame_command(Reload::METHOD, frame));
         }
@@ -217,6 +238,46 @@ impl Supervisor {
         self.until_shown(&route, &mut watch, began, deadline, |s| shown(s) || number_of(s, &route) > blocked)?;
         self.blocked_since(&route, blocked)?;
         Ok(watch.answered(()))
+    }
+
+    /// Whether a navigation was aborted by what the page did by itself: it goes on loading, or shows another document; or it
+    /// was leaving its document or under a dialog before, and no server has answered. A refusal by the policy or by the page
+    /// (`beforeunload`) is neither, nor is an answer without a document (204, a download).
+    pub(super) fn was_overtaken(
+        &self,
+        route: &Route,
+        asked: &Asked,
+        document: &Arc<str>,
+        blocked: u64,
+        deadline: Deadline,
+    ) -> bool {
+        if self.caught_up(deadline).is_err() {
+            return false;
+        }
+        let target = route.target.as_str();
+        let goes_on = |s: &Snapshot| {
+            let top = s.page(target).and_then(|page| page.top_frame.as_ref()).and_then(|top| s.frame(top.as_str()));
+            top.map(|top| (top.navigating, top.loader != *document))
+        };
+        // That it loads nothing any more is reported a moment after the end of the navigation.
+        let is_clear = |s: &Snapshot| goes_on(s).is_none_or(|(navigates, is_elsewhere)| !navigates || is_elsewhere);
+        self.wait_until(deadline.within(OVERTAKING), is_clear);
+        let now = self.snapshot();
+        let is_old = |id: &str| asked.at.recent.iter().any(|closed| *closed.dialog.id == *id);
+        let was_asked = now.recent.iter().any(|closed| {
+            let dialog = &closed.dialog;
+            dialog.target_id == route.target && dialog.kind == DialogType::BeforeUnload && !is_old(&dialog.id)
+        });
+        let had_dialog = asked.at.dialogs_of(target).next().is_some();
+        let was_leaving = had_dialog || goes_on(&asked.at).is_some_and(|(navigates, _)| navigates);
+        let is_answer = |request: &NetworkRequest| {
+            request.number > asked.request && &*request.resource_type == "document" && request.status.is_some()
+        };
+        let was_answered = || self.network_requests(&route.target).iter().any(|request| is_answer(request));
+        let goes_on = goes_on(&now).is_some_and(|(navigates, is_elsewhere)| navigates || is_elsewhere);
+        let was_overtaken = goes_on || (was_leaving && self.traffic().watched && !was_answered());
+        tracing::debug!(goes_on, was_leaving, was_asked, was_overtaken, "a navigation was aborted");
+        was_overtaken && !was_asked && number_of(&now, route) == blocked
     }
 
     /// The number of the last navigation that a page was kept from, 0 when there was none.
@@ -436,6 +497,13 @@ impl Supervisor {
         let session = route.connection.session(Arc::clone(&route.session));
         drop(session.send(&runtime::ReleaseObject::new(id)));
     }
+}
+
+/// How things stood when a navigation was asked for.
+pub(super) struct Asked {
+    pub(super) at: Arc<Snapshot>,
+    /// The newest request.
+    pub(super) request: u64,
 }
 
 /// The question whether a page may be left, when it came since and waited for somebody, answered by now

@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::error::Error;
 use super::handle::Supervisor;
 use super::liveness::Running;
+use super::navigation_limit;
 use super::route::Route;
 use super::snapshot::{Dialog, PageState, Snapshot};
 use super::state::Request;
@@ -431,6 +432,11 @@ impl Supervisor {
         };
         if let Err(error) = self.check_dialogs(watch.route, &watch.method, Patience::Grace(watch.began)) {
             return Slot::Ended(error);
+        }
+        let is_held = || self.snapshot().is_navigating(&watch.route.session);
+        if let Some(after) = navigation_limit::exceeded(is_held) {
+            let page = watch.route.target.to_string();
+            return Slot::Ended(Error::Navigating { page, after });
         }
         if deadline.passed() {
             return Slot::Ended(watch.too_late(reply, deadline));

@@ -12,19 +12,19 @@ use super::inputs::Inputs;
 use super::kept::{Kept, Room};
 use super::link::Link;
 use super::liveness::Liveness;
-use super::log::EventLog;
+use super::log::{EventLog, Kind};
 use super::navigation::{Lookups, NavigationPolicy, Verdict, names};
 use super::options::{Pages, SupervisorOptions};
 use super::served::Picture;
 use super::snapshot::{ConsoleEntry, Phase, Snapshot};
 use super::state::{Request, Response, State};
 use super::traffic::{NetworkRequest, Traffic};
-use super::worker::Worker;
+use super::worker::{Worker, now};
 use crate::browser::{Browser, LaunchOptions};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::{ConnectOptions, Connection};
-use crate::sync::{Cancel, Deadline, Published, Thread, spawn};
+use crate::sync::{Cancel, Deadline, Published, Thread, on_panic, spawn};
 
 /// Console messages and exceptions that are kept of a page; the longest text is 4 KiB.
 const KEPT_CONSOLE: Room = Room { entries: 500, bytes: 2 * 1024 * 1024 };
@@ -126,8 +126,12 @@ impl Supervisor {
             kept_console: Arc::clone(&kept_console),
             connection,
         };
-        let thread =
-            spawn(format!("sup-{task}"), move || worker.run()).map_err(|e| Error::System { problem: e.to_string() })?;
+        let ends = Ends { link: Arc::clone(&link), published: Arc::clone(&published), log: Arc::clone(&log) };
+        let thread = spawn(format!("sup-{task}"), move || {
+            let _guard = on_panic(|| ends.publish());
+            worker.run();
+        });
+        let thread = thread.map_err(|e| Error::System { problem: e.to_string() })?;
         let supervisor = Self {
             link,
             published,
@@ -373,6 +377,31 @@ impl Supervisor {
 const LOOK: Duration = Duration::from_millis(100);
 /// What tidying up may take of a stop.
 const LEAVE: Duration = Duration::from_secs(3);
+
+/// What the thread publishes when it panics: without it callers would wait for answers that never come.
+struct Ends {
+    link: Arc<Link>,
+    published: Arc<Published<Snapshot>>,
+    log: Arc<EventLog>,
+}
+
+impl Ends {
+    fn publish(&self) {
+        const REASON: &str = "internal error: the thread of the supervisor panicked; see the log";
+        let mut last = Snapshot::clone(&self.published.get());
+        if !matches!(last.phase, Phase::Ended(_)) {
+            last.phase = Phase::Ended(REASON.into());
+            last.dialogs = Arc::default();
+            self.published.publish(Arc::new(last));
+            let data = serde_json::value::to_raw_value(&serde_json::json!({ "reason": REASON }));
+            let data = data.ok().map(|data| (Kind::Ended, now().unix, None, Arc::from(data)));
+            self.log.append(data);
+        }
+        // Calls under way fail, and a browser at the other end of a pipe ends.
+        self.link.current().1.abort();
+        self.log.end();
+    }
+}
 
 impl Drop for Supervisor {
     fn drop(&mut self) {

@@ -19,6 +19,8 @@ pub enum Kind {
     TabOpened,
     /// A page is gone.
     TabClosed,
+    /// A page opened another one beyond the limit of pages, which was closed at once. It is about the opener.
+    PopupBlocked,
     /// A frame came, moved between processes, or went.
     Frame,
     /// A frame shows another document or address.

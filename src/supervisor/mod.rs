@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `options`, `policy` | what a supervisor is asked to do, and with dialogs |
 //! | `navigation` | where pages may go (feature `server`) |
-//! | `redact`, `redact_json` | covering secrets in texts of pages, and in JSON |
+//! | `redact`, `redact_forms`, `redact_labels`, `redact_json` | covering secrets in texts, by form, in form fields, and in JSON |
 //! | `state` | the fold: events in, effects out; no input or output of its own |
 //! | `inputs`, `worker` | what comes in, and the thread around the fold |
 //! | `link`, `redial` | the connection of the moment, and making a lost one again |
@@ -17,6 +17,7 @@
 //! | `log` | the numbered event log |
 //! | `handle`, `frame_call`, `aimed`, `setting_out`, `travel`, `browser_call`, `dialog_call`, `served` | the public calls |
 //! | `route`, `guard`, `liveness`, `value` | where a call goes, how it waits, what it comes to |
+//! | `navigation_limit` | reads that do not wait for a slow server |
 //! | `standing` | what holds for a page as long as it lives |
 //! | `put_away` | dialogs of a page that is to be sent elsewhere |
 //! | `chooser` | files for choosers |
@@ -40,11 +41,15 @@ mod liveness;
 mod log;
 #[cfg_attr(not(feature = "server"), allow(dead_code, unreachable_pub))]
 mod navigation;
+#[cfg_attr(not(feature = "page"), allow(dead_code))]
+mod navigation_limit;
 mod options;
 mod policy;
 mod put_away;
 mod redact;
+mod redact_forms;
 mod redact_json;
+mod redact_labels;
 mod redial;
 mod registry;
 mod route;
@@ -70,12 +75,16 @@ pub use handle::Supervisor;
 pub use log::{Entry, EventLog, Kind, Tail};
 pub use navigation::BlockedNavigation;
 #[cfg(feature = "server")]
-pub use navigation::{BadPattern, NavigationPolicy, Place, Refused, Verdict};
+pub use navigation::{BadPattern, NavigationPolicy, Place, ProtectedPort, ProtectedPorts, Refused, Verdict};
+#[cfg(feature = "page")]
+pub(crate) use navigation_limit::with_navigation_limit;
 pub use options::{Pages, Reconnect, SupervisorOptions};
 pub use policy::{ArmedAnswer, BridgeMode, DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
 pub use redact::Secrets;
 pub use registry::Registry;
 pub use route::FrameRef;
+#[cfg(feature = "page")]
+pub(crate) use served::MovedDownload;
 pub use served::{History, Picture};
 pub use snapshot::{
     BridgeLife, BridgeReason, BridgeView, ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel, Dialog, DialogType,

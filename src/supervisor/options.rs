@@ -128,6 +128,15 @@ pub struct SupervisorOptions {
     /// Where pages may go. Default none: nothing is held up and nothing is refused.
     #[cfg(feature = "server")]
     pub navigation: Option<NavigationPolicy>,
+    /// Ports that the browser itself cannot connect to, because it was started so. WebSockets to the other protected
+    /// ports are cut off in each session. Default none.
+    pub unreachable_ports: Vec<u16>,
+    /// Whether the browser was started for the navigation policy: without network prediction and with the policy's
+    /// resolver rules. Default false: prerendering and WebSockets to blocked hosts are switched off in each session.
+    pub prepared: bool,
+    /// How many pages there may be. A page that another one opens beyond that is closed at once, before it runs
+    /// anything, and reported as [`Kind::PopupBlocked`](super::Kind::PopupBlocked). Default none.
+    pub max_pages: Option<usize>,
     /// Whether pages opened through this supervisor are closed when it stops. Default true.
     pub close_own_pages: bool,
 }
@@ -152,6 +161,9 @@ impl Default for SupervisorOptions {
             network: false,
             #[cfg(feature = "server")]
             navigation: None,
+            unreachable_ports: Vec::new(),
+            prepared: false,
+            max_pages: None,
             close_own_pages: true,
         }
     }

@@ -1,17 +1,21 @@
-//! Secrets in JSON: results of raw commands, and what tools tell.
+//! Secrets in JSON: results of raw commands, and of tools.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Secrets;
+use super::redact_forms::is_secret_word;
 
 /// A string of this length that could be Base64 is taken for bytes.
 const BYTES: usize = 256;
 /// Fields that hold bytes.
 const BINARY: [&str; 5] = ["data", "body", "bytes", "screenshotData", "postData"];
+/// Parts of names of tokens that say where a list goes on. They open nothing.
+const PAGING: [&str; 5] = ["page", "next", "continu", "sync", "cursor"];
 
 impl Secrets {
-    /// Covers what looks like a secret in all texts of a value. Bytes in Base64 are left as they are: they would be
-    /// broken, and read as tokens by chance.
+    /// Covers what looks like a secret in all texts of a value, names of fields included, and the values of fields that
+    /// are named after one: `{"password": "…"}`, `{"name": "token", "value": "…"}`. Bytes in Base64 are left as they are:
+    /// they would be broken, and read as tokens by chance.
     #[must_use]
     pub fn cover_json(&self, mut value: Value) -> Value {
         walk(self, &mut value);
@@ -28,17 +32,54 @@ fn walk(secrets: &Secrets, value: &mut Value) {
             }
         }
         Value::Array(all) => all.iter_mut().for_each(|value| walk(secrets, value)),
-        Value::Object(fields) => {
-            let encoded = fields.get("base64Encoded") == Some(&Value::Bool(true));
-            for (name, value) in fields.iter_mut() {
-                let bytes = BINARY.contains(&name.as_str())
-                    && value.as_str().is_some_and(|text| encoded || (text.len() >= BYTES && is_base64(text)));
-                if !bytes {
-                    walk(secrets, value);
-                }
-            }
-        }
+        Value::Object(fields) => walk_fields(secrets, fields),
         _ => {}
+    }
+}
+
+fn walk_fields(secrets: &Secrets, fields: &mut Map<String, Value>) {
+    let encoded = fields.get("base64Encoded") == Some(&Value::Bool(true));
+    let is_pair = fields.get("name").and_then(Value::as_str).is_some_and(names_secret);
+    for (name, value) in fields.iter_mut() {
+        let bytes = BINARY.contains(&name.as_str())
+            && value.as_str().is_some_and(|text| encoded || (text.len() >= BYTES && is_base64(text)));
+        if is_secret(name, value) || (is_pair && name == "value" && is_text(value)) {
+            *value = Secrets::COVER.into();
+        } else if !bytes {
+            walk(secrets, value);
+        }
+    }
+    if fields.keys().any(|name| *secrets.cover(name) != **name) {
+        let before = std::mem::take(fields);
+        for (name, value) in before {
+            let covered = secrets.cover(&name).into_owned();
+            let mut unique = covered.clone();
+            // Two names may differ in the secret alone.
+            for number in 2.. {
+                if !fields.contains_key(&unique) {
+                    break;
+                }
+                unique = format!("{covered} {number}");
+            }
+            fields.insert(unique, value);
+        }
+    }
+}
+
+/// Whether a field is named after a secret and holds one.
+fn is_secret(name: &str, value: &Value) -> bool {
+    let is_number = value.is_number() && (name.to_ascii_lowercase().contains("pass") || name.ends_with("pwd"));
+    (is_text(value) || is_number) && names_secret(name)
+}
+
+fn is_text(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| !text.is_empty())
+}
+
+fn names_secret(name: &str) -> bool {
+    is_secret_word(name) && {
+        let name = name.to_ascii_lowercase();
+        !PAGING.iter().any(|part| name.contains(part))
     }
 }
 
@@ -67,5 +108,23 @@ mod tests {
         assert_eq!(told["body"], "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9");
         let token = secrets.cover_json(json!({"body": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "base64Encoded": false}));
         assert_eq!(token["body"], "[secret]");
+    }
+
+    #[test]
+    fn names_of_fields_and_fields_named_after_a_secret_are_covered() {
+        let token = ["gh", "p_", "a1B2c3D4e5F6g7H8i9J0"].concat();
+        let other = ["gh", "p_", "z1B2c3D4e5F6g7H8i9J0"].concat();
+        let told = Secrets::new(["hunter22"]).cover_json(json!({
+            token: 1, other: 2, "of hunter22": { "password": "correcthorse", "csrfToken": "abc", "pwd": 123_456 },
+            "cookies": [{"name": "session_id", "value": "abc"}, {"name": "theme", "value": "dark"}],
+            "nextPageToken": "abc", "token": 7, "secret": true, "authorization": "",
+        }));
+        let expected = json!({
+            "[secret]": 1, "[secret] 2": 2,
+            "of [secret]": { "password": "[secret]", "csrfToken": "[secret]", "pwd": "[secret]" },
+            "cookies": [{"name": "session_id", "value": "[secret]"}, {"name": "theme", "value": "dark"}],
+            "nextPageToken": "abc", "token": 7, "secret": true, "authorization": "",
+        });
+        assert_eq!(told, expected);
     }
 }

@@ -8,7 +8,7 @@ use super::options::Reconnect;
 use crate::browser::Redial;
 use crate::cdp::Connection;
 use crate::cdp::protocol::target::{GetTargets, TargetId};
-use crate::sync::{Deadline, Thread, spawn};
+use crate::sync::{Deadline, Thread, fault_point, spawn};
 
 /// How often it is looked whether a browser of ours has ended meanwhile.
 const LOOK: Duration = Duration::from_millis(100);
@@ -44,7 +44,9 @@ impl Dialing {
     ) -> std::io::Result<Self> {
         let (outcome_in, outcome) = crossbeam_channel::bounded(1);
         let (cancel, cancelled) = crossbeam_channel::bounded(0);
-        let thread = spawn(format!("sup-dial-{task}"), move || {
+        let place = format!("sup-dial-{task}");
+        let thread = spawn(place.clone(), move || {
+            fault_point(format_args!("{place}"));
             if let Some(dialed) = dial(&redial, how, tried, &pages, &cancelled) {
                 let _ = outcome_in.try_send(dialed);
             }

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::error::Error;
 use super::guard::DIALOG_GRACE;
@@ -51,9 +52,45 @@ pub(super) struct Route {
 }
 
 impl Supervisor {
-    /// Where calls to a frame go, by now: waits for a connection that is being made again.
+    /// Where calls to a frame go, by now: waits for a connection that is being made again, and for the first document
+    /// of a new page.
     pub(super) fn route(&self, frame: &FrameRef, deadline: Deadline) -> Result<Route, Error> {
+        loop {
+            let route = self.route_at_once(frame, deadline)?;
+            let now = self.snapshot();
+            let is_top = route
+                .frame
+                .as_ref()
+                .is_none_or(|frame| now.frame(frame.as_str()).is_none_or(|frame| frame.parent_frame_id.is_none()));
+            if !is_top || now.page(route.target.as_str()).is_none_or(|page| !page.is_arriving) {
+                return Ok(route);
+            }
+            self.wait_arrived(&route.target, deadline)?;
+            // Its frames may only be known now.
+            if self.snapshot().dialogs_of(route.target.as_str()).next().is_some() {
+                return Ok(route);
+            }
+        }
+    }
+
+    /// The same for what does not need the first document of a new page, such as sending the page elsewhere.
+    pub(super) fn route_at_once(&self, frame: &FrameRef, deadline: Deadline) -> Result<Route, Error> {
         self.find_route(frame, deadline).map_err(Error::or_cancelled)
+    }
+
+    /// Waits until a new page shows its first document, or turns out to get none. A dialog ends the wait, since the
+    /// page waits for its answer.
+    ///
+    /// # Errors
+    /// [`Error::Navigating`] at the deadline, [`Error::Cancelled`].
+    pub fn wait_arrived(&self, page: &TargetId, deadline: Deadline) -> Result<(), Error> {
+        let began = Instant::now();
+        let arriving = |s: &Snapshot| s.page(page.as_str()).is_some_and(|page| page.is_arriving);
+        let over = |s: &Snapshot| !arriving(s) || !s.is_active() || s.dialogs_of(page.as_str()).next().is_some();
+        if over(&self.snapshot()) || self.wait_until(deadline, over).is_some() || !arriving(&self.snapshot()) {
+            return Ok(());
+        }
+        Err(Error::Navigating { page: page.to_string(), after: began.elapsed() }.or_cancelled())
     }
 
     fn find_route(&self, frame: &FrameRef, deadline: Deadline) -> Result<Route, Error> {

@@ -20,6 +20,27 @@ const PICTURES: usize = 32 * 1024 * 1024;
 /// What a renderer that is to crash may take to be gone.
 const CRASHING: Duration = Duration::from_secs(2);
 
+/// What handing a report to the supervisor's thread may take.
+#[cfg(feature = "page")]
+const REPORTING: Duration = Duration::from_secs(2);
+
+/// The end of a download whose file was moved to its final place.
+#[cfg(feature = "page")]
+#[derive(Debug, Clone, serde::Serialize)]
+pub(crate) struct MovedDownload {
+    /// Its number among those of the supervisor.
+    #[serde(skip)]
+    pub(crate) number: u64,
+    /// `completed`, `canceled` or `failed`.
+    pub(crate) state: &'static str,
+    /// The file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) path: Option<std::path::PathBuf>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) failure: Option<String>,
+}
+
 /// The last picture that was taken of a page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
@@ -97,8 +118,35 @@ impl Supervisor {
     /// # Errors
     /// [`Error::Timeout`], [`Error::NotActive`].
     pub fn catch_downloads(&self, folder: Option<&Path>, deadline: Deadline) -> Result<(), Error> {
-        self.ask("catching downloads", deadline, |reply| Request::Downloads { folder: folder.map(Into::into), reply })
+        let folder = folder.map(Into::into);
+        self.ask("catching downloads", deadline, |reply| Request::Downloads { folder, moved: false, reply })
     }
+
+    /// Applies a change of the navigation policy's protected ports to the sessions that there are; new ones get it by
+    /// themselves.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], [`Error::NotActive`].
+    pub fn ports_changed(&self, deadline: Deadline) -> Result<(), Error> {
+        self.ask("protecting ports", deadline, |reply| Request::PortsChanged { reply })
+    }
+
+    /// The same for a caller that moves each download to its final place when it has ended. The log then has the end
+    /// of a download when the caller [reports](Self::download_moved) it.
+    #[cfg(feature = "page")]
+    pub(crate) fn catch_downloads_to_move(&self, folder: &Path, deadline: Deadline) -> Result<(), Error> {
+        let folder = Some(folder.into());
+        self.ask("catching downloads", deadline, |reply| Request::Downloads { folder, moved: true, reply })
+    }
+
+    /// Adds the end of a download to the log: its final path, or why it failed.
+    #[cfg(feature = "page")]
+    pub(crate) fn download_moved(&self, moved: MovedDownload) {
+        // Of a supervisor that has ended the log has ended too.
+        let deadline = Deadline::after(REPORTING);
+        let _ = self.ask("logging a download", deadline, |reply| Request::DownloadMoved { moved, reply });
+    }
+
     /// The last picture that was taken of a page's viewport by [`screenshot`](Self::screenshot) or
     /// [`capture`](Self::capture). Waits for nothing.
     #[must_use]
@@ -119,6 +167,13 @@ impl Supervisor {
         }
     }
 
+    /// Drops the pictures of pages that are gone.
+    #[cfg(feature = "page")]
+    pub(crate) fn drop_old_pictures(&self) {
+        let now = self.snapshot();
+        self.pictures.lock().retain(|(target, _)| now.page(target.as_str()).is_some());
+    }
+
     /// Loads a page anew in a fresh renderer, for one that nothing else helps: what it held is lost. A
     /// renderer that still runs is made to crash first.
     ///
@@ -126,7 +181,7 @@ impl Supervisor {
     /// As [`reload`](Self::reload); [`Error::Unresponsive`] when the renderer does not even crash: close
     /// the page then.
     pub fn revive(&self, page: &FrameRef, deadline: Deadline) -> Result<(), Error> {
-        let route = self.route(page, deadline)?;
+        let route = self.route_at_once(page, deadline)?;
         let target = route.target.as_str();
         let crashed = |s: &super::Snapshot| s.page(target).is_none_or(|page| page.state == PageState::Crashed);
         if !crashed(&self.snapshot()) {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::error::Error;
-use super::frame_call::{LOOK, blocked};
+use super::frame_call::{ABORTED, Asked, LOOK, blocked};
 use super::guard::Watch;
 use super::handle::Supervisor;
 use super::route::FrameRef;
@@ -20,7 +20,7 @@ impl Supervisor {
     /// # Errors
     /// As [`navigate`](Self::navigate), where the browser says so at once.
     pub fn start_navigation(&self, page: &FrameRef, url: &str, deadline: Deadline) -> Result<(), Error> {
-        let route = self.route(page, deadline)?;
+        let route = self.route_at_once(page, deadline)?;
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
             return Err(self.not_a_frame_command(Navigate::METHOD, frame));
         }
@@ -34,8 +34,11 @@ impl Supervisor {
         }
         self.dismiss_calls(&route.target, deadline)?;
         self.put_dialogs_away(&route.target, deadline)?;
-        let options = CallOptions { session: Some(&route.session), deadline, interruptible: false };
-        let mut reply = route.connection.send_with(Cow::Borrowed(Navigate::METHOD), &Navigate::new(url), options)?;
+        let send = || {
+            let options = CallOptions { session: Some(&route.session), deadline, interruptible: false };
+            route.connection.send_with(Cow::Borrowed(Navigate::METHOD), &Navigate::new(url), options)
+        };
+        let (mut reply, mut was_sent_again) = (send()?, false);
         let top = |s: &Snapshot| {
             let id = s.page(target).and_then(|page| page.top_frame.as_ref());
             id.and_then(|id| s.frame(id.as_str())).map(|frame| (frame.navigating, frame.loader.clone()))
@@ -52,6 +55,15 @@ impl Supervisor {
             match reply.poll_raw(deadline.within(LOOK)) {
                 Ok(outcome) => {
                     let returned: NavigateReturns = outcome?.decode()?;
+                    let was_aborted = returned.error_text.as_deref() == Some(ABORTED)
+                        && returned.is_download != Some(true)
+                        && !was_sent_again;
+                    let document = shown.clone().unwrap_or_default();
+                    let asked = Asked { at: std::sync::Arc::clone(&before), request: traffic.last };
+                    if was_aborted && self.was_overtaken(&route, &asked, &document, blocked_before, deadline) {
+                        (reply, was_sent_again) = (send()?, true);
+                        continue;
+                    }
                     return match returned.error_text {
                         None => Ok(()),
                         Some(message) => {

@@ -155,6 +155,9 @@ pub struct Page {
     /// Where it was last kept from going.
     #[serde(skip)]
     pub blocked: Option<Arc<super::BlockedNavigation>>,
+    /// A new page that does not show its first document yet.
+    #[serde(skip)]
+    pub(crate) is_arriving: bool,
     #[serde(skip)]
     pub(crate) session: Arc<str>,
 }

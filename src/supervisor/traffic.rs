@@ -162,6 +162,19 @@ impl Supervisor {
         self.kept_requests.of(page)
     }
 
+    /// The HTTP status of the newest document of a frame whose request came after the one numbered `since`.
+    #[must_use]
+    pub fn document_status(&self, page: &TargetId, frame: &FrameId, since: u64) -> Option<u16> {
+        let requests = self.network_requests(page);
+        let document = requests.iter().rev().find(|request| {
+            request.number > since
+                && &*request.resource_type == "document"
+                && request.frame_id.as_ref() == Some(frame)
+                && !request.redirected
+        });
+        document.and_then(|request| request.status)
+    }
+
     /// Forgets the requests of a page up to a number. What is under way stays in [`traffic`](Self::traffic).
     pub fn forget_requests(&self, page: &TargetId, upto: u64) {
         self.kept_requests.clear(page, upto);

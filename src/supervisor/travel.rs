@@ -27,7 +27,7 @@ impl Supervisor {
     /// As [`navigate`](Self::navigate).
     pub fn travel(&self, page: &FrameRef, by: i64, deadline: Deadline) -> Result<Option<Done<()>>, Error> {
         let began = Instant::now();
-        let route = self.route(page, deadline)?;
+        let route = self.route_at_once(page, deadline)?;
         if let (Some(_), Some(frame)) = (route.context, &route.frame) {
             return Err(self.not_a_frame_command(NavigateToHistoryEntry::METHOD, frame));
         }

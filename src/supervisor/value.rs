@@ -82,8 +82,10 @@ fn thrown(object: &RemoteObject) -> String {
 
 pub(super) fn plain(object: &RemoteObject) -> Value {
     let kind = object.r#type.as_str().to_owned();
-    match object.value.as_deref().map(|raw| serde_json::from_str(raw.get())) {
+    match object.value.as_deref().map(|raw| serde_json::from_str(raw.get()).map_err(|_| raw.get())) {
         Some(Ok(value)) => Value { value, kind, described: false },
+        // Nested deeper than is decoded: its text says more than nothing.
+        Some(Err(text)) => Value { value: text.into(), kind, described: true },
         _ if object.unserializable_value.is_some() => described(object),
         // `null` and `undefined`
         _ => Value { value: serde_json::Value::Null, kind, described: false },

@@ -6,6 +6,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crossbeam_channel::TryRecvError;
+
 use super::bridge::Fulfil;
 use super::inputs::{Inputs, Next, Woken};
 use super::kept::Kept;
@@ -20,7 +22,7 @@ use crate::browser::Browser;
 use crate::cdp::protocol::{browser, dom, fetch, network, page, runtime, target};
 use crate::cdp::rt::{Base64, Command};
 use crate::cdp::{CloseReason, Connection, Error};
-use crate::sync::{Deadline, Published};
+use crate::sync::{Deadline, Published, fault_point};
 
 /// Events folded before the view is published.
 const BATCH: usize = 256;
@@ -69,7 +71,9 @@ impl Worker {
             if self.state.has_ended() {
                 break;
             }
-            match self.wait() {
+            let woken = self.wait();
+            fault_point(format_args!("sup-{}", self.task));
+            match woken {
                 Woken::Told => self.fold_told(),
                 Woken::Console => self.fold_console(),
                 Woken::Call => self.fold_calls(),
@@ -149,7 +153,11 @@ impl Worker {
     }
 
     fn dialed(&mut self) {
-        let Ok(dialed) = self.inputs.dialed.try_recv() else { return };
+        let dialed = match self.inputs.dialed.try_recv() {
+            Ok(dialed) => dialed,
+            Err(TryRecvError::Empty) => return,
+            Err(TryRecvError::Disconnected) => Dialed::GaveUp("internal error: the dialing thread panicked".to_owned()),
+        };
         self.inputs.dialed = crossbeam_channel::never();
         drop(self.dialing.take());
         match dialed {
@@ -266,11 +274,12 @@ impl Worker {
 
     fn send(&self, session: Option<&SessionKey>, tag: u64, command: Outgoing) -> Result<(), Error> {
         match command {
-            Outgoing::AttachPages => {
-                let pages = target::FilterEntry { exclude: None, r#type: Some("page".to_owned()) };
+            Outgoing::AttachPages { shared_workers } => {
+                let only = |kind: &str| target::FilterEntry { exclude: None, r#type: Some(kind.to_owned()) };
+                let workers = shared_workers.then(|| only("shared_worker"));
                 let others = target::FilterEntry { exclude: Some(true), r#type: None };
                 let mut attach = auto_attach();
-                attach.filter = Some(vec![pages, others]);
+                attach.filter = Some([only("page")].into_iter().chain(workers).chain([others]).collect());
                 self.post(session, tag, &attach)
             }
             Outgoing::Info { target } => {
@@ -324,22 +333,37 @@ impl Worker {
                 self.post(session, tag, &answer)
             }
             Outgoing::BypassCsp => self.post(session, tag, &page::SetBypassCsp::new(true)),
-            Outgoing::CatchCalls { bridge, documents, logins } => {
+            Outgoing::CatchCalls(catch) => {
                 let of = |url: &str| fetch::RequestPattern { url_pattern: Some(url.to_owned()), ..Default::default() };
                 let mut enable = fetch::Enable::new();
                 // With logins every address: Chromium 156 cancels those of requests that no pattern fits, untold.
-                enable.patterns = Some(if logins {
+                enable.patterns = Some(if catch.logins || catch.all {
                     vec![of(EVERYTHING)]
                 } else {
-                    let mut documents = documents.then(|| of(EVERYTHING));
+                    let mut documents = catch.documents.then(|| of(EVERYTHING));
                     if let Some(documents) = &mut documents {
                         documents.resource_type = Some(network::ResourceType::Document);
                     }
-                    bridge.as_deref().map(of).into_iter().chain(documents).collect()
+                    let patterns = catch.bridge.as_deref().into_iter().chain(catch.patterns.iter().map(|url| &**url));
+                    patterns.map(of).chain(documents).collect()
                 });
-                enable.handle_auth_requests = logins.then_some(true);
+                enable.handle_auth_requests = catch.logins.then_some(true);
                 self.post(session, tag, &enable)
             }
+            Outgoing::CutOff { patterns } => {
+                let cut = |url: &String| {
+                    // Nothing else than being cut off: no latency, no limit of the throughput.
+                    let mut rule = network::NetworkConditions::new(&**url, 0.0, -1.0, -1.0);
+                    rule.offline = Some(true);
+                    rule
+                };
+                let rules = patterns.iter().map(cut).collect::<Vec<_>>();
+                let mut cut_off = network::EmulateNetworkConditionsByRule::new(rules);
+                // Deprecated, but what Chromium 156 reads; it ignores `offline` of a rule.
+                cut_off.offline = Some(!patterns.is_empty());
+                self.post(session, tag, &cut_off)
+            }
+            Outgoing::ForbidPrerendering => self.post(session, tag, &page::SetPrerenderingAllowed::new(false)),
             Outgoing::Standing(standing) => match self.inputs.answers_in() {
                 Some(answers) => standing.start(&self.connection, session, answers, tag),
                 None => Ok(()), // sent to the sessions of the next connection

@@ -1,4 +1,51 @@
-//! How much text a model is given at once.
+//! How much text a model is given at once: long texts by whole lines, and every text of a page wherever it leaves.
+
+use serde_json::{Map, Value, json};
+
+/// Characters of a text from a page, by the end of the name of the field that holds it.
+const LIMITS: [(&str, usize); 12] = [
+    ("title", 300),
+    ("url", 2_000),
+    ("src", 2_000),
+    ("href", 2_000),
+    ("origin", 2_000),
+    ("at", 2_000),
+    ("message", 2_000),
+    ("default_prompt", 1_000),
+    ("name", 1_000),
+    ("alt", 1_000),
+    ("filename", 300),
+    ("path", 2_000),
+];
+/// Characters of the name of a field.
+const NAME: usize = 200;
+/// Characters of an error.
+const ERROR: usize = 2_000;
+/// Characters of one field of an answer, as JSON. Texts that tools cut by themselves are shorter.
+const FIELD: usize = 25_000;
+
+/// How far the texts of an answer are bounded.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    /// Characters of a text in a list or an object whose field has no limit of its own.
+    other: usize,
+    /// Characters of a field, as JSON.
+    field: usize,
+}
+
+impl Bounds {
+    /// For answers about a page.
+    pub(super) const PAGE: Self = Self { other: 4_000, field: FIELD };
+    /// For answers whose main text the tool itself bounds: only addresses, titles and the like.
+    pub(super) const NAMED: Self = Self { other: usize::MAX, field: usize::MAX };
+}
+
+/// Limits are divided by so much in a field that is longer than that.
+const TIGHTER: [usize; 3] = [1, 4, 16];
+/// What a script or a command returned: its content is requested, so only the whole is bounded.
+const RESULT: &str = "result";
+/// Where it is said how many entries of a list were left out.
+const OMITTED: &str = "omitted";
 
 /// A text that may have been cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,9 +106,106 @@ impl Capped {
     }
 }
 
+/// Caps every text in the fields of an answer that come from a page. Entries of lists that are too long all the same are
+/// counted in `omitted`.
+pub(super) fn cap_fields(fields: Map<String, Value>, bounds: Bounds) -> Map<String, Value> {
+    let (mut capped, mut omitted) = (Map::new(), Map::new());
+    for (name, value) in fields {
+        let (value, left_out) = field(&name, value, bounds);
+        let name = cut(&name, NAME);
+        if left_out > 0 {
+            omitted.insert(name.clone(), left_out.into());
+        }
+        capped.insert(name, value);
+    }
+    if !omitted.is_empty() {
+        capped.insert(OMITTED.to_owned(), Value::Object(omitted));
+    }
+    capped
+}
+
+/// Caps an error's sentence, which may quote a page.
+pub(super) fn cap_error(message: &str) -> String {
+    cut(message, ERROR)
+}
+
+/// One field of an answer, and how many entries of its list were left out.
+fn field(name: &str, value: Value, bounds: Bounds) -> (Value, usize) {
+    match value {
+        Value::String(text) => {
+            let most = limit(name).unwrap_or(bounds.field);
+            (cut(&text, most).into(), 0)
+        }
+        Value::Array(_) | Value::Object(_) if name == RESULT => {
+            let text = value.to_string();
+            (if text.len() <= bounds.field { value } else { cut(&text, bounds.field).into() }, 0)
+        }
+        Value::Array(_) | Value::Object(_) => {
+            let mut capped = Value::Null;
+            for part in TIGHTER {
+                capped = cap(name, &value, part, bounds);
+                if capped.to_string().len() <= bounds.field {
+                    return (capped, 0);
+                }
+            }
+            match capped {
+                Value::Array(all) => first(all, bounds.field),
+                // One object with a great many fields.
+                other => (cut(&other.to_string(), bounds.field).into(), 0),
+            }
+        }
+        other => (other, 0),
+    }
+}
+
+/// The first entries of a list that fit, and how many do not.
+fn first(all: Vec<Value>, mut room: usize) -> (Value, usize) {
+    let total = all.len();
+    let fits = |entry: &Value| {
+        let size = entry.to_string().len() + 1;
+        let fits = size <= room;
+        room = room.saturating_sub(size);
+        fits
+    };
+    let kept: Vec<Value> = all.into_iter().take_while(fits).collect();
+    let left_out = total - kept.len();
+    (kept.into(), left_out)
+}
+
+/// A value with all its texts capped, by a part of the usual limits.
+fn cap(name: &str, value: &Value, part: usize, bounds: Bounds) -> Value {
+    match value {
+        Value::String(text) => cut(text, limit(name).unwrap_or(bounds.other) / part).into(),
+        Value::Array(all) => all.iter().map(|value| cap(name, value, part, bounds)).collect(),
+        Value::Object(fields) => {
+            let capped = fields.iter().map(|(name, value)| (cut(name, NAME), cap(name, value, part, bounds)));
+            Value::Object(capped.collect())
+        }
+        other => json!(other),
+    }
+}
+
+fn limit(name: &str) -> Option<usize> {
+    let name = name.to_ascii_lowercase();
+    LIMITS.iter().find(|(end, _)| name == *end || (end.len() > 2 && name.ends_with(end))).map(|(_, most)| *most)
+}
+
+/// The first characters of a text, marked when something is left out. A ref is never cut in two.
+fn cut(text: &str, most: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
+    let kept = text.get(..end).unwrap_or_default();
+    let whole = match kept.rfind("[ref=") {
+        Some(begin) if !kept[begin..].contains(']') => &kept[..begin],
+        _ => kept,
+    };
+    format!("{whole}… [truncated: {most} of {} characters]", text.chars().count())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Capped;
+    use serde_json::{Value, json};
+
+    use super::{Bounds, Capped, FIELD, cap_error, cap_fields};
 
     #[test]
     fn texts_are_cut_at_whole_lines() {
@@ -77,5 +221,58 @@ mod tests {
         assert_eq!(Capped::after("one\ntwo\nthree", 1, 4), Capped { text: "two\n".into(), left_out: 1 });
         assert_eq!(Capped::after("one\ntwo", 9, 4), Capped { text: String::new(), left_out: 0 });
         assert_eq!(Capped::of("one", 5).noted("in a file"), "one");
+    }
+
+    fn capped(fields: Value) -> Value {
+        let Value::Object(fields) = fields else { panic!("no object") };
+        Value::Object(cap_fields(fields, Bounds::PAGE))
+    }
+
+    #[test]
+    fn texts_of_pages_are_cut_by_the_field_they_are_in() {
+        let long = "ä".repeat(5_000);
+        let told = capped(json!({
+            "title": long, "tabs": [{"url": long, "label": "one"}], "snapshot": long, "count": 5,
+            "pending_dialogs": [{"message": long, "default_prompt": long, "id": "d-1"}],
+            "console_messages": [{"text": long}], "new_tabs": [{"targetUrl": long}],
+        }));
+        let cut = |most: usize| format!("{}… [truncated: {most} of 5000 characters]", "ä".repeat(most));
+        let expected = json!({
+            "title": cut(300), "tabs": [{"url": cut(2_000), "label": "one"}], "snapshot": long, "count": 5,
+            "pending_dialogs": [{"message": cut(2_000), "default_prompt": cut(1_000), "id": "d-1"}],
+            "console_messages": [{"text": cut(4_000)}], "new_tabs": [{"targetUrl": cut(2_000)}],
+        });
+        assert_eq!(told, expected);
+        assert_eq!(cap_error(&long), cut(2_000));
+        let Value::Object(page) = json!({ "title": long, "results": [{"text": long}] }) else { panic!() };
+        let told = Value::Object(cap_fields(page, Bounds::NAMED));
+        assert_eq!(told, json!({ "title": cut(300), "results": [{"text": long}] }));
+        // What was cut once is not cut again below its limit.
+        assert_eq!(capped(json!({ "title": "fine" })), json!({ "title": "fine" }));
+    }
+
+    #[test]
+    fn many_texts_together_are_bounded_too() {
+        let long = "x".repeat(5_000);
+        let tabs: Vec<Value> = (0..32).map(|n| json!({"tabId": format!("t{n}"), "url": long, "title": long})).collect();
+        let told = capped(json!({ "tabs": tabs }));
+        assert_eq!(told["tabs"].as_array().unwrap().len(), 32, "they are cut shorter before any is left out");
+        assert!(told.to_string().len() < FIELD + 100 && told.get("omitted").is_none());
+        let told = capped(json!({ "images": vec![json!({"src": long, "alt": long}); 1000] }));
+        let shown = told["images"].as_array().unwrap().len();
+        assert!(shown > 20 && told["omitted"]["images"] == 1000 - shown, "{shown}");
+        let fields: serde_json::Map<String, Value> = (0..5_000).map(|n| (format!("{n}{long}"), json!(n))).collect();
+        let told = capped(json!({ "frame_tree": fields, "result": { &long: long.repeat(10) } }));
+        assert!(told.to_string().len() < 2 * FIELD + 1_000, "{}", told.to_string().len());
+    }
+
+    #[test]
+    fn a_ref_is_never_cut_in_two() {
+        for most in 290..=300 {
+            let text = format!("{} [ref=e12345] {}", "x".repeat(most - 5), "y".repeat(300));
+            let told = capped(json!({ "title": text }))["title"].as_str().unwrap().to_owned();
+            let refs = told.matches("[ref=").count();
+            assert_eq!(refs, told.matches("[ref=e12345]").count(), "{told}");
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! What comes of a call.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -19,6 +21,9 @@ pub struct Outcome {
     pub fields: Map<String, Value>,
     /// For a model that sees.
     pub images: Vec<Image>,
+    /// Fields whose secrets were covered before their text was put together. They are not searched again, because a
+    /// search over the whole text would take structure for content.
+    pub covered: BTreeSet<&'static str>,
 }
 
 impl Outcome {
@@ -28,7 +33,7 @@ impl Outcome {
     /// It cannot be written as a JSON object.
     pub fn of(told: &impl Serialize) -> Result<Self, ToolError> {
         match serde_json::to_value(told) {
-            Ok(Value::Object(fields)) => Ok(Self { fields, images: Vec::new() }),
+            Ok(Value::Object(fields)) => Ok(Self { fields, ..Self::default() }),
             Ok(_) => Err(ToolError::new("INTERNAL", "the result is no object")),
             Err(problem) => Err(ToolError::new("INTERNAL", format!("the result cannot be written: {problem}"))),
         }
@@ -38,6 +43,22 @@ impl Outcome {
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.fields.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Adds a field whose secrets are covered already.
+    #[must_use]
+    pub fn with_covered(mut self, name: &'static str, text: impl Into<String>) -> Self {
+        self.covered.insert(name);
+        self.with(name, text.into())
+    }
+
+    /// Adds the fields of another outcome.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.fields.extend(other.fields);
+        self.images.extend(other.images);
+        self.covered.extend(other.covered);
         self
     }
 

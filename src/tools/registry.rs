@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::RwLock;
 use serde_json::{Map, Value};
 
+use super::caps::{Bounds, cap_error, cap_fields};
 use super::{Call, Outcome, Tool, ToolError};
 use crate::supervisor::Secrets;
 use crate::sync::{Deadline, spawn};
@@ -218,12 +219,12 @@ impl Registry {
         tools.iter().map(|(name, entry)| (Arc::clone(name), Arc::clone(&entry.toolset))).collect()
     }
 
-    /// Calls a tool by name. What looks like a secret is covered in all that it tells.
+    /// Calls a tool by name. What looks like a secret is covered in all of its answer, and texts of pages are capped.
     ///
     /// # Errors
     /// `UNKNOWN_TOOL`, `TOOL_UNAVAILABLE`, and what the tool itself says.
     pub fn call(&self, name: &str, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
-        let Some(tool) = self.get(name) else {
+        let Some(Entry { tool, toolset }) = self.tools.read().get(name).cloned() else {
             return Err(ToolError::new("UNKNOWN_TOOL", format!("there is no tool called {name:?}; list the tools")));
         };
         if !tool.is_available() {
@@ -234,10 +235,25 @@ impl Registry {
             return Err(ToolError::new("TOOL_UNAVAILABLE", message));
         }
         match tool.call(call, arguments) {
-            Ok(outcome) => Ok(Outcome { fields: self.covered(outcome.fields), ..outcome }),
+            Ok(outcome) => {
+                let (done, rest): (Map<_, _>, Map<_, _>) =
+                    outcome.fields.into_iter().partition(|(name, _)| outcome.covered.contains(name.as_str()));
+                let fields = self.covered(rest).into_iter().chain(done).collect();
+                // Only what is covered is cut: the rest of a secret is not recognised.
+                let fields = match bounds(&toolset) {
+                    Some(bounds) => cap_fields(fields, bounds),
+                    None => fields,
+                };
+                Ok(Outcome { fields, ..outcome })
+            }
             Err(error) => {
                 let message = self.secrets.cover(&error.message).into_owned();
-                Err(ToolError { code: error.code, message, details: self.covered(error.details) })
+                let details = self.covered(error.details);
+                let (message, details) = match bounds(&toolset) {
+                    Some(bounds) => (cap_error(&message), cap_fields(details, bounds)),
+                    None => (message, details),
+                };
+                Err(ToolError { code: error.code, message, details })
             }
         }
     }
@@ -248,10 +264,26 @@ impl Registry {
         self.secrets.cover(text).into_owned()
     }
 
+    /// The secrets that are covered in results.
+    #[must_use]
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
     fn covered(&self, fields: Map<String, Value>) -> Map<String, Value> {
         match self.secrets.cover_json(Value::Object(fields)) {
             Value::Object(fields) => fields,
             _ => Map::new(),
         }
+    }
+}
+
+/// How texts of pages are bounded in what a toolset's tools return. Other toolsets show no pages, and bound by themselves
+/// what they return.
+fn bounds(toolset: &str) -> Option<Bounds> {
+    match toolset {
+        super::browser::BROWSER => Some(Bounds::PAGE),
+        super::web::WEB | super::search::SEARCH | super::look::VISION => Some(Bounds::NAMED),
+        _ => None,
     }
 }

@@ -16,7 +16,7 @@ use crate::config;
 use crate::sync::{Cancel, Deadline, spawn};
 
 /// The toolset that it is in; `browser` and `web` name it too.
-const SEARCH: &str = "search";
+pub(super) const SEARCH: &str = "search";
 /// Results when nothing else is asked for, and at most.
 const RESULTS: usize = 5;
 const MOST_RESULTS: usize = 20;

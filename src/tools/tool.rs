@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::schema::schema_of;
 use super::{Outcome, ToolError, arguments};
+use crate::control::Session;
 use crate::sync::{Cancel, Deadline};
 
 /// How far a call has come, for whoever waits for it.
@@ -27,6 +28,8 @@ pub struct Call<'a> {
     pub deadline: Deadline,
     /// Set when nobody waits any more.
     pub cancel: &'a Cancel,
+    /// Who calls: the session has a current tab of its own.
+    pub session: &'a Session,
     /// Is told how far it has come.
     pub progress: &'a dyn Fn(Progress),
 }
@@ -58,7 +61,7 @@ pub struct Tool {
     /// Whether it only looks.
     pub read_only: bool,
     /// What it waits for while it cannot be called.
-    needs: Option<&'static str>,
+    needs: Option<Arc<str>>,
     handler: Arc<dyn Handler>,
 }
 
@@ -128,20 +131,28 @@ impl Tool {
 
     /// The same, which says what it waits for while it cannot be called.
     #[must_use]
-    pub(super) fn needing(mut self, what: &'static str) -> Self {
-        self.needs = Some(what);
+    pub(super) fn needing(mut self, what: &str) -> Self {
+        self.needs = Some(what.into());
         self
     }
 
     /// What it waits for while it cannot be called, where it is known.
-    pub(super) fn needs(&self) -> Option<&'static str> {
-        self.needs
+    #[must_use]
+    pub fn needs(&self) -> Option<&str> {
+        self.needs.as_deref()
     }
 
     /// The same, whose errors are told with something more.
     #[must_use]
     pub(super) fn failing(mut self, tell: impl Fn(ToolError) -> ToolError + Send + Sync + 'static) -> Self {
         self.handler = Arc::new(Failing { handler: self.handler, tell });
+        self
+    }
+
+    /// The same, with something done before each call.
+    #[must_use]
+    pub(super) fn beginning(mut self, begin: impl Fn() + Send + Sync + 'static) -> Self {
+        self.handler = Arc::new(Beginning { handler: self.handler, begin });
         self
     }
 
@@ -162,7 +173,7 @@ impl Tool {
     /// # Errors
     /// Whatever it is told as to the model.
     pub fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
-        call.cancel.run(|| self.handler.call(call, arguments))
+        call.session.run(|| call.cancel.run(|| self.handler.call(call, arguments)))
     }
 }
 
@@ -178,6 +189,22 @@ impl<T: Fn(ToolError) -> ToolError + Send + Sync> Handler for Failing<T> {
 
     fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
         self.handler.call(call, arguments).map_err(&self.tell)
+    }
+}
+
+struct Beginning<B> {
+    handler: Arc<dyn Handler>,
+    begin: B,
+}
+
+impl<B: Fn() + Send + Sync> Handler for Beginning<B> {
+    fn is_available(&self) -> bool {
+        self.handler.is_available()
+    }
+
+    fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
+        (self.begin)();
+        self.handler.call(call, arguments)
     }
 }
 

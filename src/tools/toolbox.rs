@@ -10,7 +10,7 @@ use super::browser::Browser;
 use super::files::{self, Workspace};
 use super::sets::{Enabled, Toolsets};
 use super::web::Behind;
-use super::{Ask, Registry, RegistryError, clarify, look, search, terminal, todo, web};
+use super::{Ask, Registry, RegistryError, clarify, look, search, secrets, terminal, todo, web};
 use crate::config::{Config, Home, Token};
 use crate::control::Control;
 use crate::llm::{self, Client, Models};
@@ -25,9 +25,6 @@ pub enum ToolboxError {
     /// Two tools have one name.
     #[error(transparent)]
     Registry(#[from] RegistryError),
-    /// `llm.json` is wrong.
-    #[error(transparent)]
-    Models(#[from] llm::Error),
 }
 
 /// What a toolbox is made with.
@@ -64,14 +61,15 @@ impl Toolbox {
     /// [`ToolboxError`].
     pub fn open(control: &Arc<Control>, options: &ToolboxOptions) -> Result<Self, ToolboxError> {
         let config = control.config();
-        let models = Models::of(control.home())?;
-        let secrets = control.secrets().and(secrets(config, &models));
+        let (models, fault) = models(control.home());
+        let secrets = control.secrets().and(secrets::of(config, &models));
         let registry = Arc::new(Registry::covering(secrets.clone()));
-        let mut browser = Browser::new(Arc::clone(control), options.profile.clone());
-        let eyes = eyes(config, &models);
-        if let Some(eyes) = &eyes {
-            browser = browser.seeing_with(eyes.clone());
-        }
+        let mut browser = Browser::new(Arc::clone(control), options.profile.clone()).covering(secrets.clone());
+        let eyes = eyes(config, &models, fault);
+        browser = match &eyes {
+            Ok(eyes) => browser.seeing_with(eyes.clone()),
+            Err(missing) => browser.blind_without(missing),
+        };
         browser.register(&registry)?;
         let workspace = nearby(&registry, control.home(), config, options, &secrets)?;
         let behind = Behind::new(Arc::clone(control), options.profile.clone());
@@ -114,12 +112,12 @@ impl Toolbox {
 /// # Errors
 /// [`ToolboxError`].
 pub fn folder_tools(home: &Home, config: &Config, options: &ToolboxOptions) -> Result<Arc<Registry>, ToolboxError> {
-    let models = Models::of(home)?;
+    let (models, fault) = models(home);
     let token = Token::read(home).ok().flatten().map(|token| token.reveal().to_owned());
-    let secrets = Secrets::new(token.into_iter().chain(secrets(config, &models)));
+    let secrets = Secrets::new(token.into_iter().chain(secrets::of(config, &models)));
     let registry = Arc::new(Registry::covering(secrets.clone()));
     let workspace = nearby(&registry, home, config, options, &secrets)?;
-    look::register(&registry, eyes(config, &models), &workspace, home, None)?;
+    look::register(&registry, eyes(config, &models, fault), &workspace, home, None)?;
     Ok(registry)
 }
 
@@ -163,23 +161,33 @@ pub fn enabled(config: &Config, toolsets: &Toolsets, platform: &str, session: &[
     Enabled { toolsets, off }
 }
 
-/// The model that looks at pictures. Without one, or without its key, there is just nobody to look.
-fn eyes(config: &Config, models: &Models) -> Option<Client> {
-    let (alias, model) = models.find(config.tools.vision_model.as_deref()).ok()?;
-    Client::new(alias, model).inspect_err(|problem| tracing::warn!(%problem, "no model looks at pictures")).ok()
+/// The models of a home. A faulty `llm.json` costs the tools that need a model and nothing else; why is in the second
+/// part, as what these tools need.
+fn models(home: &Home) -> (Models, Option<String>) {
+    match Models::of(home) {
+        Ok(models) => (models, None),
+        Err(problem) => {
+            tracing::warn!(%problem, "tools that need a model are off until llm.json is corrected");
+            (Models::default(), Some(format!("a correct llm.json: {problem}")))
+        }
+    }
 }
 
-/// Keys of models and what MCP servers are given in their environment.
-fn secrets(config: &Config, models: &Models) -> Vec<String> {
-    let keys = models.models.values().flat_map(|model| {
-        let named = model.api_key_env.as_ref().and_then(|name| std::env::var(name).ok());
-        model.api_key.clone().into_iter().chain(named)
-    });
-    let given = config.mcp_servers.values().flat_map(|server| server.env.iter());
-    // Not every variable is a secret: a path or a switch would be covered in everything.
-    let secret = |name: &str| {
-        let name = name.to_ascii_uppercase();
-        ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL"].iter().any(|word| name.contains(word))
+/// The model that looks at pictures, or what is missing for one.
+fn eyes(config: &Config, models: &Models, fault: Option<String>) -> Result<Client, String> {
+    if let Some(fault) = fault {
+        return Err(fault);
+    }
+    let (alias, model) = match models.find(config.tools.vision_model.as_deref()) {
+        Ok(found) => found,
+        Err(llm::Error::None) => return Err(look::MISSING.to_owned()),
+        Err(problem) => return Err(format!("{}: {problem}", look::MISSING)),
     };
-    keys.chain(given.filter(|(name, _)| secret(name)).map(|(_, value)| value.clone())).collect()
+    if !model.vision {
+        return Err(format!("{}: {alias:?} has vision: false there", look::MISSING));
+    }
+    Client::new(alias, model).map_err(|problem| {
+        tracing::warn!(%problem, "no model looks at pictures");
+        format!("{}: {problem}", look::MISSING)
+    })
 }

@@ -25,6 +25,7 @@ pub(crate) struct Served {
     pub(crate) api: Api,
     pub(crate) home: Home,
     server: Option<Server>,
+    options: ServerOptions,
     hangs: AtomicUsize,
     _folder: TempDir,
 }
@@ -55,9 +56,20 @@ impl Served {
         options.overrides = Overrides { headless: Some(true), executable: browser_path(), ..Overrides::default() };
         change(&mut config, &mut options);
         options.config = config;
-        let server = Server::start(options).unwrap();
+        let server = Server::start(options.clone()).unwrap();
         let api = Api { address: server.addr(), token: server.token().reveal().to_owned() };
-        Self { site: Site::start(), api, home, server: Some(server), hangs: AtomicUsize::new(0), _folder: folder }
+        let (server, hangs) = (Some(server), AtomicUsize::new(0));
+        Self { site: Site::start(), api, home, server, options, hangs, _folder: folder }
+    }
+
+    /// Stops the server and starts another one for the same home.
+    pub(crate) fn restart(&mut self) {
+        if let Some(server) = self.server.take() {
+            server.stop(soon());
+        }
+        let server = Server::start(self.options.clone()).unwrap();
+        self.api.address = server.addr();
+        self.server = Some(server);
     }
 
     pub(crate) fn server(&self) -> &Server {
@@ -156,7 +168,12 @@ impl Api {
 
     /// One request on a connection of its own, with further header lines.
     pub(crate) fn ask(&self, method: &str, path: &str, body: Option<&str>, headers: &str) -> Told {
-        let mut socket = self.send(method, path, body, headers);
+        self.ask_as(&format!("Bearer {}", self.token), method, path, body, headers)
+    }
+
+    /// The same with another `Authorization`.
+    pub(crate) fn ask_as(&self, who: &str, method: &str, path: &str, body: Option<&str>, headers: &str) -> Told {
+        let mut socket = self.send_as(who, method, path, body, headers);
         let mut bytes = Vec::new();
         socket.read_to_end(&mut bytes).unwrap_or_else(|problem| panic!("{method} {path}: {problem}"));
         let text = String::from_utf8(bytes).unwrap();
@@ -167,13 +184,16 @@ impl Api {
 
     /// Sends a request and leaves the answer to be read.
     pub(crate) fn send(&self, method: &str, path: &str, body: Option<&str>, headers: &str) -> TcpStream {
+        self.send_as(&format!("Bearer {}", self.token), method, path, body, headers)
+    }
+
+    fn send_as(&self, who: &str, method: &str, path: &str, body: Option<&str>, headers: &str) -> TcpStream {
         let mut socket = TcpStream::connect(self.address).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(150))).unwrap();
         let of_body = body.map(|body| format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()));
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n{}{headers}\r\n",
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: {who}\r\nConnection: close\r\n{}{headers}\r\n",
             self.address,
-            self.token,
             of_body.unwrap_or_default()
         );
         socket.write_all((head + body.unwrap_or_default()).as_bytes()).unwrap();
@@ -260,15 +280,15 @@ pub(crate) struct Events {
 
 impl Events {
     /// The next event: its name, its id and what it says.
-    pub(crate) fn next(&mut self) -> (String, u64, Value) {
-        let (mut name, mut id, mut data) = (String::new(), 0, Value::Null);
+    pub(crate) fn next(&mut self) -> (String, String, Value) {
+        let (mut name, mut id, mut data) = (String::new(), String::new(), Value::Null);
         loop {
             let mut line = String::new();
             assert!(self.lines.read_line(&mut line).unwrap() > 0, "the stream has ended");
             let line = line.trim_end();
             match line.split_once(": ") {
                 Some(("event", value)) => name = value.to_owned(),
-                Some(("id", value)) => id = value.parse().unwrap(),
+                Some(("id", value)) => id = value.to_owned(),
                 Some(("data", value)) => data = serde_json::from_str(value).unwrap(),
                 _ if line.is_empty() && !data.is_null() => return (name, id, data),
                 _ => {} // comments, lengths of chunks
@@ -277,7 +297,7 @@ impl Events {
     }
 
     /// The next event of a name.
-    pub(crate) fn next_of(&mut self, wanted: &str) -> (u64, Value) {
+    pub(crate) fn next_of(&mut self, wanted: &str) -> (String, Value) {
         loop {
             let (name, id, data) = self.next();
             if name == wanted {

@@ -96,9 +96,26 @@ impl Fake {
         for number in 0..many {
             self.tools.insert(format!("a{number:04}"), json!({ "type": "object", "properties": {} }));
         }
-        for name in
-            ["say", "crash", "hang", "stop-reading", "nonsense", "odd", "giant", "huge", "grow", "shrink", "ask", "env"]
-        {
+        if self.is("sly") {
+            let about = json!({ "type": "string", "description": "Which\u{202e}one" });
+            self.tools.insert("re\u{202e}ad".to_owned(), json!({ "type": "object", "properties": { "text": about } }));
+        }
+        for name in [
+            "undecodable",
+            "flood",
+            "say",
+            "crash",
+            "hang",
+            "stop-reading",
+            "nonsense",
+            "odd",
+            "giant",
+            "huge",
+            "grow",
+            "shrink",
+            "ask",
+            "env",
+        ] {
             self.tools
                 .insert(name.to_owned(), json!({ "type": "object", "properties": { "text": { "type": "string" } } }));
         }
@@ -156,8 +173,7 @@ impl Fake {
     }
 
     fn list(&self, id: &Value, params: &Value) {
-        let named =
-            |(name, schema): (&String, &Value)| json!({ "name": name, "description": "x", "inputSchema": schema });
+        let named = |(name, schema): (&String, &Value)| json!({ "name": name, "description": "x\u{202e}y\u{200b}z", "inputSchema": schema });
         let all: Vec<Value> = self.tools.iter().map(named).collect();
         if self.is("odd-list") {
             return self.result(id, json!(5));
@@ -192,6 +208,27 @@ impl Fake {
             "giant" => {
                 self.write(&vec![b'x'; 17 * 1024 * 1024]);
                 self.say(id, "after a giant line");
+            }
+            "undecodable" => {
+                let result = match text.as_str() {
+                    "escape" => r#""result":{"content":[{"type":"text","text":"\q"}]}"#.as_bytes().to_vec(),
+                    "bytes" => b"\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\xff\xfe\"}]}".to_vec(),
+                    "nothing" => b"\"other\":1".to_vec(),
+                    "deep" => format!("\"result\":{}{}", "[".repeat(500), "]".repeat(500)).into_bytes(),
+                    "lone" => r#""result":{"content":[{"type":"text","text":"a\ud800b"}]}"#.as_bytes().to_vec(),
+                    other => panic!("{other}"),
+                };
+                let mut line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},").into_bytes();
+                line.extend(result);
+                line.push(b'}');
+                self.write(&line);
+            }
+            "flood" => {
+                let changed = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
+                (0..20_000).for_each(|_| self.send(&changed));
+                self.tools.insert(text, json!({}));
+                self.send(&changed);
+                self.say(id, "done");
             }
             "huge" => self.say(id, &"x".repeat(17 * 1024 * 1024)),
             "grow" | "shrink" => {

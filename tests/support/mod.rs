@@ -34,6 +34,8 @@ pub(crate) mod pty;
 #[cfg(feature = "server")]
 pub(crate) mod raw;
 #[cfg(unix)]
+#[cfg(feature = "server")]
+pub(crate) mod reaching;
 pub(crate) mod renderers;
 #[cfg(feature = "page")]
 pub(crate) mod resting;

@@ -40,8 +40,12 @@ impl Paged {
 
     /// The same, for what does not come to be: with a deadline that is waited for.
     pub(crate) fn fails(&self, act: Value) -> Error {
+        self.fails_by(act, cdpilot::sync::Deadline::after_millis(3000))
+    }
+
+    pub(crate) fn fails_by(&self, act: Value, deadline: cdpilot::sync::Deadline) -> Error {
         let act: Act = serde_json::from_value(act).unwrap();
-        let outcome = self.tab.act(&act, cdpilot::sync::Deadline::after_millis(3000));
+        let outcome = self.tab.act(&act, deadline);
         outcome.map(|done| panic!("{act:?} was done: {done:?}, {}", self.value("document.body.innerHTML"))).unwrap_err()
     }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use cdpilot::sync::{Thread, pause, spawn};
 use parking_lot::Mutex;
+use serde_json::{Value, json};
 
 /// Ids of the proxy's own commands begin here.
 const OWN: u64 = 2_000_000_000;
@@ -23,7 +24,19 @@ struct Shared {
     /// Milliseconds after which native dialogs are dismissed, 0: never.
     dismisses: AtomicU64,
     dismissed: AtomicU64,
+    /// What becomes of screenshots that are higher than so many pixels.
+    captures: Mutex<Option<(f64, Capture)>>,
+    /// Heights of the screenshots that were requested.
+    heights: Mutex<Vec<f64>>,
     over: AtomicBool,
+}
+
+/// What the proxy does to a screenshot that is too high.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "page"), allow(dead_code))]
+pub(crate) enum Capture {
+    Refused,
+    NeverAnswered,
 }
 
 /// The proxy. Dropping it ends it and its connections.
@@ -82,6 +95,18 @@ impl Proxy {
         self.shared.silent.store(silent, Ordering::SeqCst);
     }
 
+    #[cfg_attr(not(feature = "page"), allow(dead_code))]
+    /// Screenshots higher than so many pixels fail, as where the graphics processor does not draw more at once.
+    pub(crate) fn limit_captures(&self, pixels: f64, how: Capture) {
+        *self.shared.captures.lock() = Some((pixels, how));
+    }
+
+    #[cfg_attr(not(feature = "page"), allow(dead_code))]
+    /// Heights of the screenshots that were requested, in CSS pixels; those of the viewport are not counted.
+    pub(crate) fn capture_heights(&self) -> Vec<f64> {
+        std::mem::take(&mut *self.shared.heights.lock())
+    }
+
     /// Native dialogs are dismissed after so long.
     pub(crate) fn dismiss_dialogs(&self, after: Duration) {
         self.shared.dismisses.store(u64::try_from(after.as_millis()).unwrap(), Ordering::SeqCst);
@@ -119,19 +144,24 @@ fn connect(client: TcpStream, browser: SocketAddr, shared: &Arc<Shared>) -> Vec<
     let to_server = Arc::new(Mutex::new(server.try_clone().unwrap()));
     let (up, down) = (Arc::clone(shared), Arc::clone(shared));
     let (client_in, server_out) = (client.try_clone().unwrap(), Arc::clone(&to_server));
+    let to_client = Arc::new(Mutex::new(client.try_clone().unwrap()));
+    let client_out = Arc::clone(&to_client);
     let upwards = move || {
-        let ended = carry(&client_in, true, &up, |frame, _| server_out.lock().write_all(frame));
+        let ended = carry(&client_in, true, &up, |frame, text| match up.captured(text) {
+            None => server_out.lock().write_all(frame),
+            Some(answer) if answer.is_null() => Ok(()),
+            Some(answer) => client_out.lock().write_all(&text_frame(&answer.to_string(), false)),
+        });
         drop(ended);
         let _ = client_in.shutdown(Shutdown::Both);
         let _ = server_out.lock().shutdown(Shutdown::Both);
     };
     let downwards = move || {
-        let mut client_out = client.try_clone().unwrap();
         let ended = carry(&server, false, &down, |frame, text| {
             if text.contains(&format!(r#"{{"id":{OWN}"#)) {
                 return Ok(()); // the answer to a command of our own
             }
-            client_out.write_all(frame)?;
+            to_client.lock().write_all(frame)?;
             if text.starts_with(r#"{"method":"Page.javascriptDialogOpening""#) {
                 down.dismiss(text, &to_server)?;
             }
@@ -144,7 +174,37 @@ fn connect(client: TcpStream, browser: SocketAddr, shared: &Arc<Shared>) -> Vec<
     vec![spawn("site-proxy-up", upwards).unwrap(), spawn("site-proxy-down", downwards).unwrap()]
 }
 
+/// A short text frame; from a client masked, with zeros.
+fn text_frame(text: &str, masked: bool) -> Vec<u8> {
+    let length = u16::try_from(text.len()).unwrap().to_be_bytes();
+    let mut frame = vec![0x81, if masked { 0x80 | 126 } else { 126 }, length[0], length[1]];
+    if masked {
+        frame.extend([0; 4]);
+    }
+    frame.extend(text.as_bytes());
+    frame
+}
+
 impl Shared {
+    /// What a command is answered with here: a screenshot that is too high. Null: nothing, ever.
+    fn captured(&self, text: &str) -> Option<Value> {
+        if !text.contains("Page.captureScreenshot") {
+            return None;
+        }
+        let command: Value = serde_json::from_str(text).unwrap();
+        let height = command["params"]["clip"]["height"].as_f64()?;
+        self.heights.lock().push(height);
+        let (_, how) = self.captures.lock().filter(|(limit, _)| height > *limit)?;
+        Some(match how {
+            Capture::NeverAnswered => Value::Null,
+            Capture::Refused => json!({
+                "id": command["id"],
+                "error": { "code": -32000, "message": "Unable to capture screenshot" },
+                "sessionId": command["sessionId"],
+            }),
+        })
+    }
+
     fn dismiss(&self, event: &str, to_server: &Mutex<TcpStream>) -> io::Result<()> {
         let after = self.dismisses.load(Ordering::SeqCst);
         let Some(session) = event.rsplit_once(r#""sessionId":""#).map(|(_, rest)| rest.trim_end_matches(['"', '}']))
@@ -159,11 +219,7 @@ impl Shared {
         let command = format!(
             r#"{{"id":{OWN},"method":"Page.handleJavaScriptDialog","params":{{"accept":false}},"sessionId":"{session}"}}"#
         );
-        let length = u16::try_from(command.len()).unwrap().to_be_bytes();
-        // A text frame, masked with zeros.
-        let mut frame = vec![0x81, 0x80 | 126, length[0], length[1], 0, 0, 0, 0];
-        frame.extend(command.as_bytes());
-        to_server.lock().write_all(&frame)
+        to_server.lock().write_all(&text_frame(&command, true))
     }
 }
 
@@ -205,8 +261,15 @@ fn carry(
             }
             pause(Duration::from_millis(5)); // holds everything back, as a dead link does
         }
-        let text = if masked { "" } else { std::str::from_utf8(&frame[body..]).unwrap_or_default() };
-        to(&frame, text)?;
+        let unmasked: Vec<u8>;
+        let payload = if masked {
+            let key = &frame[body - 4..body];
+            unmasked = frame[body..].iter().zip(key.iter().cycle()).map(|(byte, key)| byte ^ key).collect();
+            &unmasked
+        } else {
+            &frame[body..]
+        };
+        to(&frame, std::str::from_utf8(payload).unwrap_or_default())?;
     }
 }
 

@@ -30,12 +30,22 @@ pub(crate) struct Answer {
     /// Sent as they are, instead of `body`.
     bytes: Option<Arc<[u8]>>,
     held_by: Option<Held>,
+    /// Holds back the second half of `bytes`.
+    half_held_by: Option<Held>,
 }
 
 impl Answer {
     pub(crate) fn html(body: impl Into<String>) -> Self {
         let kind = "text/html; charset=utf-8";
-        Self { status: "200 OK", kind, headers: String::new(), body: body.into(), bytes: None, held_by: None }
+        Self {
+            status: "200 OK",
+            kind,
+            headers: String::new(),
+            body: body.into(),
+            bytes: None,
+            held_by: None,
+            half_held_by: None,
+        }
     }
 
     /// Adds a header line.
@@ -70,6 +80,13 @@ impl Answer {
     /// Answers only when it is let go.
     pub(crate) fn held_by(mut self, held: &Held) -> Self {
         self.held_by = Some(held.clone());
+        self
+    }
+
+    /// Sends the second half of its bytes only when it is let go.
+    #[cfg(feature = "server")]
+    pub(crate) fn half_held_by(mut self, held: &Held) -> Self {
+        self.half_held_by = Some(held.clone());
         self
     }
 }
@@ -149,6 +166,7 @@ impl Site {
     pub(crate) fn put(&self, path: &str, answer: Answer) {
         let mut state = self.shared.state.lock();
         state.held.extend(answer.held_by.clone());
+        state.held.extend(answer.half_held_by.clone());
         state.answers.insert(path.to_owned(), answer);
     }
 
@@ -171,6 +189,24 @@ impl Site {
     pub(crate) fn asked_of(&self, host: &str) -> Vec<String> {
         let state = self.shared.state.lock();
         state.asked.iter().filter(|asked| asked.split('/').next() == Some(host)).cloned().collect()
+    }
+
+    /// Sends whoever asks for a path to the address behind its `?`, which is percent-encoded.
+    #[cfg(feature = "server")]
+    pub(crate) fn leads(&self, path: &str) {
+        let answer = Answer::html("").status("302 Found").header("Location", "@query");
+        self.put(path, answer);
+    }
+
+    /// Everything that has been asked for: host and path.
+    #[cfg(feature = "server")]
+    pub(crate) fn asked(&self) -> Vec<String> {
+        self.shared.state.lock().asked.clone()
+    }
+
+    #[cfg(feature = "server")]
+    pub(crate) fn port(&self) -> u16 {
+        self.port
     }
 
     /// Waits until `a.localhost/path` or the like has been asked for so many times.
@@ -266,6 +302,14 @@ fn serve(shared: &Shared, mut socket: &TcpStream, port: u16) -> std::io::Result<
         }
     };
     shared.changed.notify_all();
+    let answer = answer.map(|mut answer| {
+        if answer.headers.contains("@query") {
+            let query = target.split_once('?').map_or("", |(_, query)| query);
+            let query = query.replace("%3A", ":").replace("%2F", "/").replace("%5B", "[").replace("%5D", "]");
+            answer.headers = answer.headers.replace("@query", &query);
+        }
+        answer
+    });
     let answer = answer.unwrap_or_else(|| Answer { status: "404 Not Found", ..Answer::html("no such page") });
     if let Some(held) = &answer.held_by {
         held.wait();
@@ -273,7 +317,12 @@ fn serve(shared: &Shared, mut socket: &TcpStream, port: u16) -> std::io::Result<
     if let Some(bytes) = &answer.bytes {
         let head = head_of(&answer, bytes.len());
         socket.write_all(head.as_bytes())?;
-        return socket.write_all(bytes);
+        let (first, second) = bytes.split_at(bytes.len() / 2);
+        socket.write_all(first)?;
+        if let Some(held) = &answer.half_held_by {
+            held.wait();
+        }
+        return socket.write_all(second);
     }
     let mut body = answer.body.clone();
     for name in ["a", "b", "c", "1", "l"] {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cdpilot::sync::{Cancel, Deadline};
 use cdpilot::tools::browser::Browser;
 use cdpilot::tools::sets::{Enabled, Toolsets};
-use cdpilot::tools::{Call, Registry};
+use cdpilot::tools::{Call, Registry, Session};
 use serde_json::{Map, Value};
 
 use super::controlled::Homely;
@@ -43,7 +43,7 @@ impl Tooled {
     /// The same with another deadline.
     pub(crate) fn call_by(&self, name: &str, arguments: Value, deadline: Deadline) -> Value {
         let cancel = Cancel::new();
-        let call = Call { deadline, cancel: &cancel, progress: &|_| {} };
+        let call = Call { deadline, cancel: &cancel, session: &Session::default(), progress: &|_| {} };
         let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
         match self.registry.call(name, &call, arguments) {
             Ok(outcome) => outcome.to_value(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cdpilot::config::{Config, Home};
 use cdpilot::control::Control;
 use cdpilot::sync::{Cancel, Deadline};
-use cdpilot::tools::{Call, Registry, Toolbox, ToolboxOptions};
+use cdpilot::tools::{Call, Registry, Session, Toolbox, ToolboxOptions};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 
@@ -87,7 +87,7 @@ impl Workshop {
 
 /// Calls a tool: what it is told as.
 pub(crate) fn called(registry: &Registry, name: &str, arguments: Value, deadline: Deadline, cancel: &Cancel) -> Value {
-    let call = Call { deadline, cancel, progress: &|_| {} };
+    let call = Call { deadline, cancel, session: &Session::default(), progress: &|_| {} };
     let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
     match registry.call(name, &call, arguments) {
         Ok(outcome) => outcome.to_value(),

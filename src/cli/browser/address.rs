@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use super::super::client::is_loopback;
+use crate::control::with_scheme;
 
-/// The whole address: `https://` before a host with a dot, `http://` before this machine, a number or a host
-/// with a port, `file://` before a path. What has a scheme stays as it is.
+/// The whole address: `file://` before a path, else as [`with_scheme`] has it.
 pub(super) fn complete(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() {
@@ -16,26 +15,7 @@ pub(super) fn complete(text: &str) -> Result<String, String> {
         let url = url::Url::from_file_path(path).map_err(|()| "this path is no address".to_owned())?;
         return Ok(url.into());
     }
-    let end = text.find(['/', '?', '#']).unwrap_or(text.len());
-    let (authority, rest) = (&text[..end], &text[end..]);
-    // A colon before digits is a port, before anything else it ends a scheme; `[::1]` has colons of its own.
-    let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if !authority.ends_with(']') => (host, Some(port)),
-        _ => (authority, None),
-    };
-    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
-    if port.is_some_and(|port| !is_port(port)) {
-        return Ok(text.to_owned());
-    }
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let near = is_loopback(host) || host.ends_with(".localhost") || bare.parse::<std::net::IpAddr>().is_ok();
-    if near || port.is_some() {
-        return Ok(format!("http://{authority}{rest}"));
-    }
-    if host.contains('.') && !host.contains(char::is_whitespace) {
-        return Ok(format!("https://{authority}{rest}"));
-    }
-    Err(format!("{text:?} is no address; give it with its scheme, as in https://example.com"))
+    with_scheme(text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -51,10 +31,10 @@ mod tests {
             ("localhost", "http://localhost"),
             ("localhost:3000/app", "http://localhost:3000/app"),
             ("app.localhost/x", "http://app.localhost/x"),
-            ("box:8080", "http://box:8080"),
-            ("example.com:8443/", "http://example.com:8443/"),
+            ("box:8080", "https://box:8080"),
+            ("example.com:8443/", "https://example.com:8443/"),
             ("127.0.0.1", "http://127.0.0.1"),
-            ("192.168.0.4/admin", "http://192.168.0.4/admin"),
+            ("192.168.0.4/admin", "https://192.168.0.4/admin"),
             ("[::1]:80/", "http://[::1]:80/"),
             ("[::1]", "http://[::1]"),
             ("https://example.com", "https://example.com"),

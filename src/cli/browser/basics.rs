@@ -63,6 +63,9 @@ pub(in super::super) struct Navigate {
     /// What is waited for
     #[arg(long, value_enum, value_name = "WHEN", alias = "wait-until")]
     until: Option<Until>,
+    /// Dismiss the dialogs that the tab shows first
+    #[arg(long)]
+    dismiss_dialogs: bool,
     #[command(flatten)]
     tab: Tab,
 }
@@ -181,6 +184,7 @@ impl Navigate {
     pub(super) fn call(&self) -> Call {
         let until = self.until.and_then(|until| until.to_possible_value().map(|value| value.get_name().to_owned()));
         let request = Request::post("/navigate").field("url", Some(self.url.clone())).field("waitUntil", until);
+        let request = request.field("dismissDialogs", self.dismiss_dialogs.then_some(true));
         Call::new(request.field("targetId", self.tab.target.clone()), show::navigated)
     }
 }

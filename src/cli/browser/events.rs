@@ -13,9 +13,10 @@ use super::show;
 /// One line for each; with --json one object for each. It ends with --count, with the server, or with Ctrl-C.
 #[derive(Debug, Args)]
 pub(in super::super) struct Events {
-    /// Only what follows the event with this number, from what the server still knows [default: from now on]
-    #[arg(long, value_name = "N")]
-    since: Option<u64>,
+    /// Show the events after this one, as far as the server keeps them: its eventId, or its number; 0 for all [default:
+    /// from now on]
+    #[arg(long, value_name = "ID")]
+    since: Option<String>,
     /// End after so many
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
@@ -29,11 +30,11 @@ pub(in super::super) struct Events {
 
 impl Events {
     pub(super) fn request(&self) -> Request {
-        Request::get("/events").query("targetId", self.target.clone())
+        Request::get("/events").query("targetId", self.target.clone()).query("since", self.since.clone())
     }
 
     pub(super) fn follow(&self, client: &Client, request: &Request, out: &Out) -> Result<Exit, NoAnswer> {
-        let stream = match client.follow(request, self.since)? {
+        let stream = match client.follow(request)? {
             Ok(stream) => BufReader::new(stream),
             Err(answer) => {
                 let unknown = || Failure::unreachable("what answers there gives no events");
@@ -43,12 +44,17 @@ impl Events {
         let (mut reading, mut seen) = (Reading::default(), 0);
         for line in stream.split(b'\n') {
             let Ok(line) = line else { break };
-            let Some((name, value)) = reading.line(&String::from_utf8_lossy(&line)) else { continue };
+            let Some((name, mut value)) = reading.line(&String::from_utf8_lossy(&line)) else { continue };
             if !self.kinds.is_empty() && !self.kinds.contains(&name) {
                 continue;
             }
-            out.object(&value);
-            if !out.json {
+            if out.json {
+                // For --since, in this server's life and after it.
+                if let (Some(object), Some(id)) = (value.as_object_mut(), &reading.id) {
+                    object.insert("eventId".to_owned(), id.as_str().into());
+                }
+                out.object(&value);
+            } else {
                 show::event(&name, &value, out);
             }
             seen += 1;
@@ -66,6 +72,8 @@ impl Events {
 struct Reading {
     name: String,
     data: String,
+    /// Of the last event that had one.
+    id: Option<String>,
 }
 
 impl Reading {
@@ -73,7 +81,7 @@ impl Reading {
     fn line(&mut self, line: &str) -> Option<(String, Value)> {
         let line = line.trim_end_matches('\r');
         if line.is_empty() {
-            let Self { name, data } = std::mem::take(self);
+            let (name, data) = (std::mem::take(&mut self.name), std::mem::take(&mut self.data));
             let value: Value = serde_json::from_str(&data).ok()?;
             let name = if name.is_empty() { value["type"].as_str().unwrap_or("message").to_owned() } else { name };
             return Some((name, value));
@@ -82,6 +90,7 @@ impl Reading {
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
             "event" => value.clone_into(&mut self.name),
+            "id" => self.id = Some(value.to_owned()),
             "data" => {
                 if !self.data.is_empty() {
                     self.data.push('\n');

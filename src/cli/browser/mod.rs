@@ -195,7 +195,7 @@ fn call(command: &Command, found: &Found, home: Option<&Home>) -> Result<Call, F
         Command::Navigate(navigate) => navigate.call(),
         Command::Resize(resize) => resize.call(),
         Command::Snapshot(snapshot) => snapshot.call(),
-        Command::Screenshot(screenshot) => screenshot.call(),
+        Command::Screenshot(screenshot) => screenshot.call()?,
         Command::Pdf(pdf) => pdf.call(),
         Command::Text(text) => text.call(),
         Command::Frames(frames) => frames.call(),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::super::client::Request;
+use super::super::failure::Failure;
 use super::call::{Call, Tab, frame, reference};
 use super::show;
 
@@ -22,7 +23,7 @@ pub(in super::super) struct Screenshot {
     /// Only the first element that matches this CSS selector
     #[arg(long, value_name = "CSS", alias = "selector", conflicts_with = "at")]
     element: Option<String>,
-    /// PNG or JPEG
+    /// Image format [default: by the extension of --out, else png]
     #[arg(long = "type", value_enum, value_name = "TYPE")]
     kind: Option<PictureType>,
     /// Quality of a JPEG, 1 to 100
@@ -31,14 +32,14 @@ pub(in super::super) struct Screenshot {
     /// With numbered boxes around what can be acted on
     #[arg(long)]
     labels: bool,
-    /// Where to put the picture [default: media/ in the home of the server]
+    /// Output file; .png, .jpg and .jpeg set the format [default: media/ in the home of the server]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
     tab: Tab,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PictureType {
     Png,
     #[value(alias = "jpg")]
@@ -80,7 +81,7 @@ pub(in super::super) struct Snapshot {
     /// With the addresses of links
     #[arg(long)]
     urls: bool,
-    /// Only what changed since the last snapshot of the tab
+    /// Only what changed since the last snapshot of the tab, with its options unless others are given
     #[arg(long)]
     diff: bool,
     /// Of long runs of like siblings only the first
@@ -112,6 +113,9 @@ pub(in super::super) struct Text {
     /// Characters at most
     #[arg(long, value_name = "N")]
     max_chars: Option<u32>,
+    /// Show the text as the page has it, without secrets replaced by [secret]
+    #[arg(long)]
+    raw: bool,
     #[command(flatten)]
     tab: Tab,
 }
@@ -186,14 +190,34 @@ pub(in super::super) struct Highlight {
 }
 
 impl Screenshot {
-    pub(super) fn call(&self) -> Call {
+    /// The format: as typed, else by the extension of the file.
+    fn format(&self) -> Result<Option<PictureType>, Failure> {
+        let extension = self.out.as_ref().and_then(|path| path.extension()).map(|it| it.to_ascii_lowercase());
+        let by_name = match extension.as_ref().and_then(|it| it.to_str()) {
+            Some("jpg" | "jpeg") => Some(PictureType::Jpeg),
+            Some("png") => Some(PictureType::Png),
+            _ => None,
+        };
+        match (self.kind, by_name, &self.out) {
+            (Some(kind), Some(other), Some(path)) if kind != other => {
+                let (kind, other) = (name(kind).unwrap_or_default(), name(other).unwrap_or_default());
+                let path = path.display();
+                Err(Failure::usage(format!(
+                    "--type {kind} contradicts --out {path}, which is {other}; change one of them"
+                )))
+            }
+            (kind, by_name, _) => Ok(kind.or(by_name)),
+        }
+    }
+
+    pub(super) fn call(&self) -> Result<Call, Failure> {
         let tab = self.positional.clone().or_else(|| self.tab.target.clone());
         let request = Request::post("/screenshot").field("targetId", tab).on("fullPage", self.full_page);
         let request = request.field("ref", self.at.clone()).field("element", self.element.clone());
-        let request = request.field("type", self.kind.and_then(name)).field("quality", self.quality);
+        let request = request.field("type", self.format()?.and_then(name)).field("quality", self.quality);
         // The file may be on another machine: then the picture comes in the answer.
         let request = request.on("labels", self.labels).on("inline", self.out.is_some());
-        Call::new(request, show::picture).file(self.out.clone())
+        Ok(Call::new(request, show::picture).file(self.out.clone()))
     }
 }
 
@@ -214,6 +238,7 @@ impl Text {
     pub(super) fn call(&self) -> Call {
         let request = Request::get("/text").query("targetId", self.tab.target.clone());
         let request = request.query("selector", self.selector.clone()).query("maxChars", self.max_chars);
+        let request = request.flag("raw", self.raw);
         Call::new(request, show::text)
     }
 }

@@ -18,7 +18,7 @@ pub(in super::super) struct Dialog {
     /// Dismiss it
     #[arg(long)]
     dismiss: bool,
-    /// What is typed into a prompt
+    /// Text for a prompt [default: the prompt's own]
     #[arg(long, value_name = "TEXT", conflicts_with = "dismiss", allow_hyphen_values = true)]
     prompt: Option<String>,
     /// Only this dialog; `cdpilot browser dialogs` lists them

@@ -19,7 +19,7 @@ use ureq::{Agent, Body, Error, Timeout};
 
 use super::failure::Failure;
 use crate::config::{Home, Token};
-pub(super) use find::{Found, Source, find, is_loopback, is_loopback_url, is_server};
+pub(super) use find::{Found, Source, find, is_loopback_url, is_server};
 pub(super) use refused::{exit_of, of_answer};
 pub(super) use request::Request;
 
@@ -107,7 +107,7 @@ impl Client {
     }
 
     fn read(&self, request: &Request, patience: Duration, ours: fn(&Value) -> bool) -> Result<Answer, NoAnswer> {
-        let mut response = self.ask(request, Some(patience), None)?;
+        let mut response = self.ask(request, Some(patience), false)?;
         let status = response.status().as_u16();
         let text = response.body_mut().with_config().limit(LARGEST).read_to_string();
         let text = text.map_err(|problem| self.no_answer(&problem, patience))?;
@@ -120,13 +120,9 @@ impl Client {
         Ok(Answer { status, text, value })
     }
 
-    /// Asks for a stream of events that come after a number.
-    pub(super) fn follow(
-        &self,
-        request: &Request,
-        since: Option<u64>,
-    ) -> Result<Result<ureq::BodyReader<'static>, Answer>, NoAnswer> {
-        let mut response = self.ask(request, None, Some(since))?;
+    /// Requests a stream of events.
+    pub(super) fn follow(&self, request: &Request) -> Result<Result<ureq::BodyReader<'static>, Answer>, NoAnswer> {
+        let mut response = self.ask(request, None, true)?;
         let status = response.status().as_u16();
         if status == 200 {
             return Ok(Ok(response.into_body().into_reader()));
@@ -141,21 +137,18 @@ impl Client {
         &self,
         request: &Request,
         patience: Option<Duration>,
-        events: Option<Option<u64>>,
+        events: bool,
     ) -> Result<http::Response<Body>, NoAnswer> {
         let mut asked = http::Request::builder().method(request.method.name()).uri(request.address(&self.base));
         if let Some(token) = &self.token {
             asked = asked.header("authorization", format!("Bearer {}", token.reveal()));
         }
-        let kinds = if events.is_some() { "text/event-stream" } else { "application/json" };
+        let kinds = if events { "text/event-stream" } else { "application/json" };
         if !request.headers.iter().any(|(name, _)| *name == "accept") {
             asked = asked.header("accept", kinds);
         }
         for (name, value) in &request.headers {
             asked = asked.header(*name, value);
-        }
-        if let Some(Some(since)) = events {
-            asked = asked.header("last-event-id", since.to_string());
         }
         let body = request.body.as_ref().map(Value::to_string);
         if body.is_some() {

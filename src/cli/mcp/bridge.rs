@@ -10,7 +10,8 @@ use super::super::client::Found;
 use super::super::failure::Failure;
 use super::super::settings::env;
 use crate::config::{Home, Token};
-use crate::mcp::server::http::{METHOD, NAME, VERSION, encoded};
+use crate::control::Session;
+use crate::mcp::server::http::{METHOD, NAME, SESSION, VERSION, encoded};
 use crate::mcp::server::is_modern;
 use crate::mcp::{Fault, MODERN, Request};
 use crate::sync::{Cancel, Deadline};
@@ -89,11 +90,17 @@ impl Bridge {
     }
 
     /// Asks, and waits for the answer.
-    pub(super) fn ask(&self, request: &Request, cancel: &Cancel, deadline: Deadline) -> Result<Told, NoAnswer> {
+    pub(super) fn ask(
+        &self,
+        request: &Request,
+        session: &Session,
+        cancel: &Cancel,
+        deadline: Deadline,
+    ) -> Result<Told, NoAnswer> {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": request.method, "params": request.params }).to_string();
         let mut socket = self.connect(deadline)?;
         // It may refuse before it has read all; then the answer is there though it was not all sent.
-        let _ = socket.write_all((self.head(request, body.len()) + &body).as_bytes());
+        let _ = socket.write_all((self.head(request, session, body.len()) + &body).as_bytes());
         let mut bytes = Vec::new();
         match read(&mut socket, &mut bytes, cancel, deadline) {
             Ok(()) => parse(&bytes),
@@ -119,7 +126,7 @@ impl Bridge {
         Err(last)
     }
 
-    fn head(&self, request: &Request, length: usize) -> String {
+    fn head(&self, request: &Request, session: &Session, length: usize) -> String {
         let place = self.base.strip_prefix("http://").unwrap_or(&self.base);
         let query = if self.query.is_empty() { String::new() } else { format!("?{}", self.query) };
         let mut head = format!(
@@ -128,6 +135,9 @@ impl Bridge {
         );
         if let Some(token) = &self.token {
             head.push_str(&format!("Authorization: Bearer {}\r\n", token.reveal()));
+        }
+        if !session.id().is_empty() {
+            head.push_str(&format!("{SESSION}: {}\r\n", session.id()));
         }
         if is_modern(&request.params).is_ok_and(|modern| modern) {
             head.push_str(&format!("{VERSION}: {MODERN}\r\n{METHOD}: {}\r\n", encoded(&request.method)));

@@ -43,7 +43,7 @@ pub(super) fn run(args: &Mcp, global: &Global) -> Result<Exit, Failure> {
     let served = serve(&backend, input, std::io::stdout(), &hurry, &limits);
     // Whatever does not end in time ends with us.
     #[cfg(unix)]
-    let _late = super::signals::exit_after(STOP_TIME + Duration::from_millis(500));
+    let _late = super::signals::exit_after(STOP_TIME + Duration::from_millis(500), 0);
     switch.close(Deadline::after(STOP_TIME));
     match served {
         Ok(()) => Ok(Exit::Done),

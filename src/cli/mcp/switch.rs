@@ -15,6 +15,7 @@ use super::super::serve;
 use super::super::settings::env;
 use super::bridge::{Bridge, NoAnswer};
 use crate::config::Home;
+use crate::control::Session;
 use crate::mcp::server::{AS_IT_IS, Backend, Offer, Peer};
 use crate::mcp::{Fault, Request};
 use crate::server::{Error, OfferError, Server, ServerOptions};
@@ -95,7 +96,7 @@ impl Switch {
         loop {
             let place = self.place()?;
             let Place::There(bridge) = &*place else { return Ok(()) };
-            match bridge.ask(&ping, &Cancel::new(), Deadline::after(QUICK)) {
+            match bridge.ask(&ping, &Session::default(), &Cancel::new(), Deadline::after(QUICK)) {
                 Ok(told) if told.body.get("result").is_some() => return Ok(()),
                 Ok(told) => return Err(refused(&told.body)),
                 Err(NoAnswer::Nobody(sentence)) => {
@@ -206,7 +207,7 @@ impl Switch {
                 Place::Here(own) => return here(&own.offer),
                 Place::There(bridge) => bridge,
             };
-            match bridge.ask(request, peer.cancel, Deadline::after(patience)) {
+            match bridge.ask(request, peer.session, peer.cancel, Deadline::after(patience)) {
                 Ok(told) => return told.outcome(),
                 Err(none) => {
                     if !matches!(none, NoAnswer::Cancelled | NoAnswer::Late) {
@@ -255,7 +256,8 @@ impl Backend for Switch {
             Place::There(bridge) => {
                 let params = Map::from_iter([("_meta".to_owned(), json!({ AS_IT_IS: true }))]);
                 let list = Request { id: None, method: "tools/list".to_owned(), params };
-                let told = bridge.ask(&list, &Cancel::new(), Deadline::after(QUICK)).ok()?.outcome().ok()?;
+                let told = bridge.ask(&list, &Session::default(), &Cancel::new(), Deadline::after(QUICK));
+                let told = told.ok()?.outcome().ok()?;
                 let tools = told["tools"].as_array()?.iter();
                 tools.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect()
             }

@@ -77,7 +77,7 @@ pub(super) enum Action {
 
 /// For `help`.
 pub(super) const HELP: [(&str, &str); 16] = [
-    ("accept [DIALOG] [TEXT]", "answer a dialog with OK; TEXT is for a prompt"),
+    ("accept [DIALOG] [TEXT]", "answer a dialog with OK; TEXT is for a prompt, which gets its default without"),
     ("dismiss [DIALOG]", "answer a dialog with Cancel"),
     ("arm accept|dismiss [TEXT]", "answer the next dialog the moment it opens; as JSON also `when`, `times`"),
     ("disarm", "drop what is armed"),

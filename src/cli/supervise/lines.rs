@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::End;
 use crate::sync::{Thread, spawn};
+use crate::text::escaped_json;
 
 /// Lines that may wait to be written. Whoever has more to say waits.
 const WAITING: usize = 256;
@@ -40,7 +41,8 @@ impl Lines {
 
     /// Hands a line over; waits while too many are waiting.
     pub(super) fn write(&self, value: &impl Serialize) {
-        let Ok(mut line) = serde_json::to_string(value) else { return };
+        let Ok(line) = serde_json::to_string(value) else { return };
+        let mut line = escaped_json(&line).into_owned();
         line.push('\n');
         select! {
             send(self.send, line) -> _ => {}

@@ -282,7 +282,7 @@ impl OnTab {
             Self::Downloads {} => json!({ "downloads": tab.downloads() }),
             Self::Download { path } => json!({ "download": tab.wait_download(path.as_deref(), deadline)? }),
             Self::Upload { paths, reference } => match tab.arm_chooser(paths, reference.as_deref(), deadline)? {
-                Upload::Done => json!({ "armed": false }),
+                Upload::Done(_) => json!({ "armed": false }),
                 // What becomes of them stands in the event log.
                 Upload::Armed(_) => json!({ "armed": true }),
             },

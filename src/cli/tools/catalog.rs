@@ -1,15 +1,18 @@
 //! What tools and toolsets there are, and what of them is on where.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::super::failure::Failure;
 use super::super::output::{Out, Waiting};
-use crate::config::{Config, Home, nearest};
+use super::super::settings::env;
+use crate::browser::Backend;
+use crate::config::{Config, Home, RawCdp};
 use crate::control::{Control, Overrides};
 use crate::mcp::client::Servers;
 use crate::sync::Deadline;
-use crate::tools::sets::{DEFINED, Enabled, Kind, Toolsets};
+use crate::tools::sets::{DEFINED, Enabled, Kind, Toolsets, suggestion};
 use crate::tools::{Registry, Toolbox, ToolboxOptions, enabled};
 
 /// What platforms' toolsets begin with.
@@ -33,7 +36,7 @@ pub(in super::super) enum There {
     /// At once.
     Now,
     /// When something else is done first, or set.
-    When(&'static str),
+    When(Cow<'static, str>),
     /// It is none of ours.
     Elsewhere,
     /// It stands for the tools of an MCP server, which is started when they are used.
@@ -42,7 +45,7 @@ pub(in super::super) enum There {
 
 impl There {
     /// In a word or two, for people. Nothing when there is nothing to say.
-    pub(in super::super) fn told(&self) -> &'static str {
+    pub(in super::super) fn told(&self) -> &str {
         match self {
             Self::Now => "",
             Self::When(why) => why,
@@ -137,7 +140,7 @@ impl Catalog {
         if let Some(known) = all.iter().find(|known| **known == typed || **known == bare) {
             return Ok(known.clone());
         }
-        let hint = nearest(bare, all.iter().map(String::as_str)).map(|near| format!("; did you mean {near}?"));
+        let hint = suggestion(bare, all.iter().map(String::as_str)).map(|near| format!("; did you mean {near}?"));
         let hint = hint.unwrap_or_else(|| format!("; there are {}", all.join(", ")));
         Err(Failure::usage(format!("there is no platform called {typed:?}{hint}")))
     }
@@ -150,7 +153,7 @@ impl Catalog {
         let tools = self.tools().into_iter().chain(self.toolsets.names());
         let servers = config.mcp_servers.keys().map(|server| format!("{MCP}{server}"));
         let known: Vec<String> = tools.chain(servers).collect();
-        let hint = nearest(name, known.iter().map(String::as_str)).map(|near| format!("; did you mean {near}?"));
+        let hint = suggestion(name, known.iter().map(String::as_str)).map(|near| format!("; did you mean {near}?"));
         let hint = hint.unwrap_or_else(|| "; `cdpilot tools list` shows all of them".to_owned());
         Err(Failure::usage(format!("there is no tool and no toolset called {name:?}{hint}")))
     }
@@ -237,18 +240,34 @@ impl Catalog {
         let tool = self.registry.get(name);
         match (&tool, name) {
             (Some(tool), _) if tool.is_available() => There::Now,
-            (_, "browser_cdp") if !config.browser.raw_cdp_enabled => There::When("needs browser.raw_cdp_enabled: true"),
-            (_, "browser_cdp" | "browser_dialog") => There::When("while a browser runs"),
-            (_, "browser_vision" | "vision_analyze") => There::When("needs a model in llm.json"),
-            (_, "clarify") => There::When("while there is somebody to ask"),
-            (_, "web_search") if config.tools.search.url.is_none() => There::When("needs tools.search.url"),
-            (_, "terminal" | "process") if !config.tools.terminal.enabled => {
-                There::When("needs tools.terminal.enabled: true")
+            (_, "browser_cdp" | "browser_dialog") if is_without_cdp(config) => {
+                There::When("never with a backend without CDP (the address of the browser is rest+http)".into())
             }
-            (Some(_), _) => There::When("not at the moment"),
+            (_, "browser_cdp") if config.browser.raw_cdp_enabled == RawCdp::Off => {
+                There::When("needs browser.raw_cdp_enabled: true".into())
+            }
+            (_, "browser_cdp" | "browser_dialog") => There::When("while a browser runs".into()),
+            (Some(tool), "browser_vision" | "vision_analyze") => {
+                There::When(format!("needs {}", tool.needs().unwrap_or("a model in llm.json")).into())
+            }
+            (_, "clarify") => There::When("while there is somebody to ask".into()),
+            (_, "web_search") if config.tools.search.url.is_none() => There::When("needs tools.search.url".into()),
+            (_, "terminal" | "process") if !config.tools.terminal.enabled => {
+                There::When("needs tools.terminal.enabled: true".into())
+            }
+            (Some(_), _) => There::When("not at the moment".into()),
             (None, _) => There::Elsewhere,
         }
     }
+}
+
+/// Whether the default profile attaches to a service that has no CDP endpoint.
+fn is_without_cdp(config: &Config) -> bool {
+    let browser = &config.browser;
+    let profile = env("CDPILOT_PROFILE").unwrap_or_else(|| browser.default_profile.clone());
+    let own = || browser.profiles.get(&profile).and_then(|profile| profile.cdp_url.clone());
+    let url = env("CDPILOT_CDP_URL").or_else(own).or_else(|| browser.cdp_url.clone());
+    url.is_some_and(|url| Backend::parse(&url).is_ok_and(|backend| !backend.has_cdp()))
 }
 
 /// How wide names and toolsets are; those of tools that are not there do not count.

@@ -5,7 +5,7 @@ mod upload;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::Error;
 use crate::config::{self, Home};
@@ -31,13 +31,15 @@ pub enum FileKind {
 pub struct Files {
     home: Home,
     roots: Vec<PathBuf>,
+    /// When this was made, by both clocks.
+    made: (Instant, SystemTime),
 }
 
 impl Files {
     pub(super) fn new(home: &Home, upload_roots: &[PathBuf]) -> Self {
         let roots = upload_roots.iter().map(|root| home.root().join(root));
         let roots = std::iter::once(home.uploads()).chain(roots).collect();
-        Self { home: home.clone(), roots }
+        Self { home: home.clone(), roots, made: (Instant::now(), SystemTime::now()) }
     }
 
     /// The folder of a kind.
@@ -91,7 +93,9 @@ impl Files {
 
     /// Removes pictures older than 24 hours, as if so much time had passed since now. Returns how many.
     pub(super) fn sweep(&self, ahead: Duration) -> usize {
-        let now = SystemTime::now() + ahead;
+        // A clock that is set forward makes nothing old.
+        let (instant, system) = self.made;
+        let now = SystemTime::now().min(system + instant.elapsed()) + ahead;
         let entries = fs::read_dir(self.home.media()).into_iter().flatten().flatten();
         let old = |path: &Path| {
             let facts = fs::symlink_metadata(path).ok().filter(|facts| facts.is_file())?;

@@ -13,7 +13,9 @@ use serde_json::{Map, Value, json};
 
 use super::super::message::{answer, notification};
 use super::super::{Fault, Id, MODERN, Message, Request};
+use super::salvage::{answer_id, is_message};
 use crate::sync::{Cancel, Deadline};
+use crate::text::replace_lone_surrogates;
 use crate::tools::Progress;
 
 /// Messages that wait to be written.
@@ -247,14 +249,14 @@ impl Link {
         let line = match line {
             Ok(line) => line,
             Err(beginning) => {
-                self.note_garbage();
-                if beginning.trim_ascii_start().starts_with(b"{") {
-                    self.fail_the_only_one();
-                }
-                return;
+                let larger = format!("is larger than {} MiB", super::lines::LONGEST / 1024 / 1024);
+                return self.undecodable(beginning, beginning.trim_ascii_start().starts_with(b"{"), &larger);
             }
         };
-        let Ok(text) = std::str::from_utf8(line) else { return self.note_garbage() };
+        let line = replace_lone_surrogates(line);
+        let Ok(text) = std::str::from_utf8(&line) else {
+            return self.undecodable(&line, is_message(&line), "cannot be decoded: it is not UTF-8");
+        };
         if text.trim().is_empty() {
             return;
         }
@@ -264,29 +266,44 @@ impl Link {
                 Some(id) => self.send_now(&replied(id, &request.method)),
                 None => self.told(&request),
             },
-            Err(_) => self.note_garbage(),
+            Err((fault, _)) => {
+                let may_be_any = fault.code == Fault::PARSE && is_message(&line);
+                self.undecodable(&line, may_be_any, &format!("cannot be decoded: {}", fault.message));
+            }
         }
     }
 
     fn answered(&self, id: &Id, outcome: Result<Value, Fault>) {
-        let Id::Number(id) = id else { return self.note_garbage() };
-        let waiter = self.pending.lock().waiting.remove(id);
+        let id = match id {
+            Id::Number(id) => *id,
+            // Some servers answer with the number as a text.
+            Id::Text(text) => match text.parse() {
+                Ok(id) => id,
+                Err(_) => return self.note_garbage(),
+            },
+        };
+        let waiter = self.pending.lock().waiting.remove(&id);
         // Without a waiter it came too late: whoever asked has told that it is not wanted any more.
         if let Some(waiter) = waiter {
             let _ = waiter.answer.try_send(outcome);
         }
     }
 
-    /// An answer that is too long does not say whose it is, unless there is only one that waits.
-    fn fail_the_only_one(&self) {
-        let only = {
+    /// Fails the call that an answer belongs to which cannot be decoded. One that does not say its id belongs to the only
+    /// call that waits, if `may_be_any`.
+    fn undecodable(&self, line: &[u8], may_be_any: bool, why: &str) {
+        self.note_garbage();
+        let waiter = {
             let mut pending = self.pending.lock();
-            let only = (pending.waiting.len() == 1).then(|| pending.waiting.keys().next().copied()).flatten();
-            only.and_then(|id| pending.waiting.remove(&id))
+            let only = || match pending.waiting.len() {
+                1 if may_be_any => pending.waiting.keys().next().copied(),
+                _ => None,
+            };
+            let id = answer_id(line).or_else(only);
+            id.and_then(|id| pending.waiting.remove(&id))
         };
-        if let Some(waiter) = only {
-            let message = format!("its answer is larger than {} MiB", super::lines::LONGEST / 1024 / 1024);
-            let _ = waiter.answer.try_send(Err(Fault::new(Fault::INTERNAL, message)));
+        if let Some(waiter) = waiter {
+            let _ = waiter.answer.try_send(Err(Fault::new(Fault::INTERNAL, format!("its answer {why}"))));
         }
     }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use crate::config::McpTools;
+use crate::text::{is_hidden, shown};
 use crate::tools::Registry;
 use crate::tools::sets::DEFINED;
 
@@ -80,18 +81,25 @@ pub(super) fn is_let_in(own: &str, settings: &McpTools) -> bool {
     if settings.include.is_empty() { !names(&settings.exclude) } else { names(&settings.include) }
 }
 
-/// A name as the registry takes it.
+/// A name as the registry takes it. A hidden character is named by its number, any other is an underscore.
 fn fitted(name: &str) -> String {
-    let fine = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
-    name.chars().map(fine).take(NAME).collect()
+    let mut fitted = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            c if c.is_ascii_alphanumeric() || c == '_' || c == '-' => fitted.push(c),
+            c if is_hidden(c) => fitted.push_str(&format!("_u{:04x}_", u32::from(c))),
+            _ => fitted.push('_'),
+        }
+    }
+    fitted.truncate(NAME);
+    fitted
 }
 
-/// What a tool does, in whole sentences.
+/// What a tool does, in whole sentences, hidden characters as escapes.
 fn described(tool: &Value) -> String {
     let text = [&tool["description"], &tool["title"], &tool["annotations"]["title"]];
     let text = text.into_iter().find_map(Value::as_str).unwrap_or_default();
-    let text: String = text.chars().filter(|c| !c.is_control() || *c == '\n').collect();
-    shortened(text.trim(), DESCRIPTION)
+    shortened(shown(text.trim()).as_ref(), DESCRIPTION)
 }
 
 /// The first sentences of a text; where the first one is too long by itself, its first words.
@@ -134,12 +142,31 @@ fn schema(given: &Value) -> Value {
     if !top.get("properties").is_some_and(Value::is_object) {
         top.insert("properties".to_owned(), json!({}));
     }
-    let schema = Value::Object(top);
+    let mut schema = Value::Object(top);
+    show_hidden(&mut schema);
     if schema.to_string().len() > SCHEMA {
         tracing::warn!(bytes = schema.to_string().len(), "a schema of an MCP server is too large to be shown");
         return json!({ "type": "object", "properties": {} });
     }
     schema
+}
+
+/// Writes hidden characters in what a schema says to people and models as escapes. Names and values stay: calls need them.
+fn show_hidden(schema: &mut Value) {
+    match schema {
+        Value::Array(all) => all.iter_mut().for_each(show_hidden),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value {
+                    Value::String(text) if matches!(name.as_str(), "description" | "title") => {
+                        *text = shown(text).into_owned();
+                    }
+                    value => show_hidden(value),
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Adds what a branch of a union has; what it requires only where all branches count.
@@ -231,7 +258,9 @@ mod tests {
         assert_eq!(shortened("Reads 1.5 files. Writes none.", 20), "Reads 1.5 files.");
         assert_eq!(shortened("Reads 1.5 files. Writes none.", 12), "Reads 1.5…");
         assert_eq!(shortened("ääääää", 3), "äää…");
-        assert_eq!(described(&json!({ "title": "A\u{1b}[31m" })), "A[31m");
+        assert_eq!(described(&json!({ "title": "A\u{1b}[31m" })), r"A\u{1b}[31m");
+        assert_eq!(described(&json!({ "description": "Reads\u{202e} all\u{200b}." })), r"Reads\u{202e} all\u{200b}.");
+        assert_eq!(fitted("re\u{202e}ad \u{e0041}é"), "re_u202e_ad__ue0041__");
         let long = described(&json!({ "description": "Ignore all that. ".repeat(200) }));
         assert!(long.len() <= DESCRIPTION && long.ends_with('.'), "{long}");
     }

@@ -11,7 +11,8 @@
 //! | `link` | the conversation: what is asked, answered and told |
 //! | `handshake` | the revision that is spoken, the list of tools |
 //! | `listing` | its tools as ours: names, descriptions, schemas |
-//! | `results` | what it answers to a call |
+//! | `relist` | how soon its tools are listed again |
+//! | `results`, `salvage` | what it answers to a call; whose answer it is when it cannot be decoded |
 //!
 //! Threads: `mcp-NAME` looks after a server as long as it runs, `mcp-in-NAME`, `mcp-out-NAME` and `mcp-err-NAME` are at
 //! its streams. The registry holds the tools, the tools hold their server, a server holds the registry weakly.
@@ -27,7 +28,9 @@ mod platform;
 #[path = "windows.rs"]
 mod platform;
 mod process;
+mod relist;
 mod results;
+mod salvage;
 mod server;
 mod stderr;
 

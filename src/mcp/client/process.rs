@@ -12,7 +12,7 @@ use super::link::{Link, Outbox};
 use super::platform::{self, Process, Stop};
 use super::stderr::Tail;
 use crate::config::McpServer;
-use crate::sync::{Thread, spawn};
+use crate::sync::{Thread, on_panic, spawn};
 
 /// The streams of a process that was just started.
 pub(super) struct Streams {
@@ -65,6 +65,8 @@ impl Running {
         running._threads.push(writer);
         let (link, ends) = (Arc::clone(&running.link), Arc::clone(&stopped));
         let reader = spawn(format!("mcp-in-{name}"), move || {
+            // Calls under way fail at once.
+            let _guard = on_panic(|| link.abandon());
             let mut lines = super::lines::Lines::default();
             platform::read_until_stopped(stdout, &ends, |bytes| lines.take(bytes, |line| link.read(line)));
             link.abandon();

@@ -13,18 +13,17 @@ use super::handshake::{self, Era, Problem};
 use super::link::{Duty, Failed, Link};
 use super::listing::{Listed, is_let_in, listed};
 use super::process::Running;
+use super::relist::Relist;
 use super::stderr::Tail;
 use super::{Limits, results};
 use crate::config::McpServer;
-use crate::sync::{Cancel, Deadline, Thread, spawn};
+use crate::sync::{Cancel, Deadline, Thread, on_panic, spawn};
 use crate::tools::{Call, Handler, Outcome, Registry, Source, Tool, ToolError};
 
 /// A pause that is waited for rather than told.
 const SHORT_PAUSE: Duration = Duration::from_secs(1);
 /// One that has run so long has not failed before.
 const STEADY: Duration = Duration::from_secs(60);
-/// How soon tools are listed again after they were.
-const BETWEEN_LISTS: Duration = Duration::from_millis(500);
 /// How often a wait that may be cancelled looks whether it is.
 const LOOK: Duration = Duration::from_millis(100);
 /// Lists are tried so often when names are taken meanwhile.
@@ -212,6 +211,14 @@ impl Server {
 
     /// What its thread does.
     fn run(&self) {
+        let _guard = on_panic(|| {
+            let why = "failed: its thread panicked; see the log".to_owned();
+            let again = Instant::now() + self.limits.first_pause;
+            self.change(|state| {
+                state.link = None;
+                state.phase = Phase::Down { again, why };
+            });
+        });
         let begun = Instant::now();
         let tail = Arc::new(Tail::new(&self.name, self.cover()));
         let why = match self.start(&tail) {
@@ -293,9 +300,9 @@ impl Server {
 
     /// Looks after it until it has to be ended. Why.
     fn attend(&self, link: &Link) -> String {
-        let mut lists_from = Instant::now();
+        let mut relist = Relist::default();
         loop {
-            match link.duty(lists_from) {
+            match link.duty(relist.due(Instant::now())) {
                 Duty::Gone => return "has ended".to_owned(),
                 Duty::Suspect => {
                     let method = if link.is_modern() { "server/discover" } else { "ping" };
@@ -308,7 +315,7 @@ impl Server {
                     if let Err(problem) = self.list(link, Deadline::after(self.limits.start)) {
                         tracing::warn!(server = self.name, %problem, "the tools of an MCP server cannot be listed again");
                     }
-                    lists_from = Instant::now() + BETWEEN_LISTS;
+                    relist.listed(Instant::now());
                 }
             }
         }

@@ -16,6 +16,8 @@ pub const VERSION: &str = "mcp-protocol-version";
 pub const METHOD: &str = "mcp-method";
 /// The header with the name of what is called.
 pub const NAME: &str = "mcp-name";
+/// The header with the session of the client, which has a current tab of its own.
+pub const SESSION: &str = "mcp-session-id";
 
 /// What stands around a value of a header that is written in Base64.
 const ENCODED: (&str, &str) = ("=?base64?", "?=");

@@ -46,10 +46,12 @@ impl Offer {
         self.enabled.tools(&self.toolsets, &self.registry)
     }
 
-    /// What is wrong with the toolsets that are enabled.
+    /// What is wrong with the toolsets that are enabled by name. `all` names none, so that one custom toolset that is wrong
+    /// does not take all the others away.
     #[must_use]
     pub fn problems(&self) -> BTreeSet<Problem> {
-        self.enabled.names(&self.toolsets).1
+        let named: Vec<&String> = self.enabled.toolsets.iter().filter(|name| !Toolsets::means_all(name)).collect();
+        self.toolsets.resolve_all(&named, &self.enabled.off).problems
     }
 
     /// Answers a request. `None` for what nobody waits for the answer of.
@@ -126,7 +128,7 @@ impl Backend for Offer {
             }
             (peer.notify)(notification("notifications/progress", params));
         };
-        let call = Call { deadline, cancel: peer.cancel, progress: &told };
+        let call = Call { deadline, cancel: peer.cancel, session: peer.session, progress: &told };
         Ok(match self.registry.call(name, &call, arguments) {
             Ok(outcome) => content(&outcome),
             Err(error) => refused(&error),

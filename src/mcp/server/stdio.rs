@@ -18,6 +18,7 @@ use super::lines::{Line, Lines};
 use super::subscription::Subscription;
 use super::{Backend, Peer, answer, is_modern};
 use crate::sync::{Cancel, Deadline, Thread, spawn};
+use crate::tools::Session;
 
 /// Bytes read at once.
 const PIECE: usize = 64 * 1024;
@@ -110,6 +111,8 @@ struct Shared {
     backend: Arc<dyn Backend>,
     calls: Calls,
     limits: Limits,
+    /// Of this connection.
+    session: Session,
 }
 
 struct Connection {
@@ -134,6 +137,7 @@ impl Connection {
             backend: Arc::clone(backend),
             calls: Calls::new(limits.subscriptions),
             limits: limits.clone(),
+            session: Session::new(),
         });
         let (out, unsent) = bounded(limits.unsent.max(1));
         let writer = spawn("mcp-write", move || write(&unsent, output))?;
@@ -184,7 +188,7 @@ impl Connection {
                 listened.map_or_else(refused, Some)
             }
             _ => {
-                let peer = Peer { notify: &|_| {}, cancel: &Cancel::new() };
+                let peer = Peer { notify: &|_| {}, cancel: &Cancel::new(), session: &self.shared.session };
                 answer(&*self.shared.backend, &request, &peer)
             }
         }
@@ -314,7 +318,7 @@ fn work(shared: &Shared, out: &Sender<String>, job: Job) {
             let _ = send(out, &told, patience);
         }
     };
-    let peer = Peer { notify: &notify, cancel: &cancel };
+    let peer = Peer { notify: &notify, cancel: &cancel, session: &shared.session };
     let answered = catch_unwind(AssertUnwindSafe(|| cancel.run(|| answer(&*shared.backend, &request, &peer))));
     let told = answered.unwrap_or_else(|_| {
         let problem = "the call failed in a way that it should not; the log says where. Other calls are served on";

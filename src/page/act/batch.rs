@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::super::{Error, Tab};
-use super::{Act, Kind, Outcome};
+use super::{Act, Kind, Outcome, notices};
 use crate::supervisor::{self, Snapshot};
 use crate::sync::Deadline;
 
@@ -36,7 +36,7 @@ impl Tab {
         let (mut results, mut failed) = (Vec::new(), 0);
         for (index, act) in actions.iter().enumerate() {
             let here = self.shown(&self.supervisor.snapshot());
-            let outcome = self.act(act, act.deadline(deadline));
+            let outcome = self.act_in_turn(act, act.deadline(deadline));
             let mut reason = self.gone_since(here.as_ref(), outcome.is_err(), deadline);
             let ok = match outcome {
                 Ok(outcome) => {
@@ -109,8 +109,12 @@ impl Outcome {
     fn absorb(&mut self, other: &Self) {
         self.url.clone_from(&other.url);
         self.navigated |= other.navigated;
+        self.status = other.status.or(self.status);
+        self.settled = other.settled;
+        notices::absorb(&mut self.notices, &other.notices);
         self.rescued |= other.rescued;
         self.new_tabs.extend(other.new_tabs.iter().cloned());
+        self.blocked_popups += other.blocked_popups;
         self.downloads.extend(other.downloads.iter().cloned());
         self.console_errors.extend(other.console_errors.iter().cloned());
         self.blocked_by_dialog = other.blocked_by_dialog;

@@ -160,12 +160,12 @@ impl Tab {
     }
 
     pub(super) fn insert(&self, text: &str, deadline: Deadline) -> Result<Did, Error> {
-        let focus = self.focus(deadline)?;
-        let reason = match &focus {
+        let reason = match self.focus(deadline)? {
             Some((_, focus)) if focus.locked => "it is read-only",
             Some((_, focus)) if focus.typed => "",
+            Some((node, _)) if node.id == 0 => return Err(not_focused()),
             Some(_) => "it takes no text; focus a field first, or use type with a ref",
-            None => "nothing has the focus; focus a field first, or use type with a ref",
+            None => return Err(not_focused()),
         };
         if !reason.is_empty() {
             let what = "the focused element".to_owned();
@@ -173,6 +173,15 @@ impl Tab {
         }
         self.insert_raw(text, deadline)?;
         Ok(Did::default())
+    }
+
+    /// Fails when no element has the focus: the text would be lost.
+    pub(super) fn check_focus(&self, deadline: Deadline) -> Result<(), Error> {
+        match self.focus(deadline)? {
+            // A body that is edited as a whole is no focused element, and takes text all the same.
+            Some((node, focus)) if node.id > 0 || focus.typed => Ok(()),
+            _ => Err(not_focused()),
+        }
     }
 
     /// The frame that has the focus and what has it there.
@@ -310,6 +319,11 @@ impl Tab {
         let doc = self.document(&top, deadline)?;
         Ok(Node { frame: top, doc, id: 0 })
     }
+}
+
+fn not_focused() -> Error {
+    let reason = "no element has the focus; give the ref or selector of a field, or focus one first (keys for the page itself go with press)";
+    Error::NotActionable { what: "the text".to_owned(), reason: reason.to_owned(), covered_by: None }
 }
 
 /// Whether the browser left input unanswered though the page answered.

@@ -9,6 +9,7 @@
 //! | `typing`, `keyboard`, `forms` | text into fields, keys, form fields |
 //! | `evaluate`, `wait`, `conditions` | scripts of the caller; conditions |
 //! | `settle`, `told` | what an action caused and when that has ended; what is told of it |
+//! | `settled`, `notices` | the reason why it has ended; what the page itself reports |
 //! | `batch` | several in a row |
 
 mod arrive;
@@ -18,12 +19,14 @@ mod drag;
 mod evaluate;
 mod forms;
 mod keyboard;
+mod notices;
 mod parse;
 mod pointer;
 mod ready;
 mod request;
 mod scroll;
 mod settle;
+mod settled;
 mod told;
 mod typing;
 mod wait;
@@ -31,10 +34,12 @@ mod wait;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use notices::{Notice, NoticeKind};
 pub use request::{
     Act, Button, Direction, Field, FieldValue, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Point, State,
     WaitFor,
 };
+pub use settled::Settled;
 
 use super::{Download, Error, Tab};
 use crate::cdp::protocol::target::TargetId;
@@ -58,12 +63,20 @@ pub struct Outcome {
     /// Whether the tab shows another document or address since.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub navigated: bool,
+    /// The HTTP status of the document that the action led to, when there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// What the page itself reports since: alerts, status texts, dialogs that opened, refused fields.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<Notice>,
     /// Tabs that it opened.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "server", schemars(with = "Vec<String>"))]
-    pub new_tabs: Vec<TargetId>,
-    /// Downloads that it started, where they are caught, as they stood when it was over: their end is not
-    /// waited for.
+    pub new_tabs: Vec<OpenedTab>,
+    /// How many tabs were closed at once because as many were open as may be (`browser.tabs.max`).
+    #[serde(skip_serializing_if = "is_none")]
+    pub blocked_popups: usize,
+    /// Downloads that it started. Their end is waited for 500 ms: after that the state is `inProgress`, and there is no
+    /// path yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub downloads: Vec<Download>,
     /// Errors on the console since.
@@ -82,12 +95,11 @@ pub struct Outcome {
     /// A script of the page was ended meanwhile.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rescued: bool,
-    /// Why what it caused counts as ended.
+    /// Why the action counts as over.
+    pub settled: Settled,
+    /// The lines of a snapshot that changed, as `+ ` and `- `; with `delta`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub settled: Option<String>,
-    /// What changed on the page, with `delta`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delta: Option<String>,
+    pub changes: Option<String>,
     /// Outcomes of a batch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub results: Option<Vec<Value>>,
@@ -99,6 +111,29 @@ pub struct Outcome {
     pub aborted: Option<Value>,
 }
 
+/// A tab that an action opened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct OpenedTab {
+    /// Its target id.
+    #[cfg_attr(feature = "server", schemars(with = "String"))]
+    pub target_id: TargetId,
+    /// Its tab id, where tabs have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tab_id: Option<String>,
+    /// Its address; the one that it is on its way to when its server has not answered within 700 ms.
+    pub url: String,
+    /// Its title as far as it is known: untrusted.
+    pub title: String,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+fn is_none(number: &usize) -> bool {
+    *number == 0
+}
+
 /// What one kind of action gives its caller beside what it caused.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Did {
@@ -108,12 +143,25 @@ pub(super) struct Did {
 }
 
 impl Tab {
-    /// Does it, and answers when what it caused has ended. A dialog that it opens is a success.
+    /// Does it, and answers when what it caused has ended. A dialog that it opens is a success. Actions on one tab take
+    /// turns, first come, first served; `wait` and `close` do not wait for a turn.
     ///
     /// # Errors
+    /// [`Error::Busy`] when the turn does not come by the deadline;
     /// [`Error::StaleRef`], [`Error::RefChanged`], [`Error::NotActionable`], [`Error::NoMatch`],
     /// [`Error::BadRequest`], [`Error::Timeout`] and those of the supervisor.
     pub fn act(&self, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
+        let turn = match act.kind.takes_turn() {
+            true => Some(self.turn(act.kind.name(), false, deadline)?),
+            false => None,
+        };
+        let outcome = self.act_in_turn(act, deadline);
+        drop(turn);
+        outcome
+    }
+
+    /// The same for who has the turn.
+    fn act_in_turn(&self, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
         let outcome = self.settled(act, deadline);
         if Cancel::is_current_set() {
             return Err(supervisor::Error::Cancelled.into()); // whatever it came to by then

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::supervisor::Secrets;
 use crate::sync::Deadline;
 
 /// An action on a tab.
@@ -26,6 +27,9 @@ pub struct Act {
     /// Whether what changed on the page is told.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub delta: bool,
+    /// Secrets to cover in what is told of the page's changes, together with what looks like one.
+    #[serde(skip)]
+    pub redact: Option<Secrets>,
 }
 
 /// The time that an action takes at most when none is given, and the most that may be given.
@@ -37,7 +41,7 @@ impl Act {
     /// An action with nothing but its kind.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
-        Self { kind, timeout_ms: None, input: None, force: false, delta: false }
+        Self { kind, timeout_ms: None, input: None, force: false, delta: false, redact: None }
     }
 
     /// Its own deadline, within another one.
@@ -53,6 +57,48 @@ impl Act {
 }
 
 impl Kind {
+    /// Its name in requests.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Click { .. } => "click",
+            Self::Hover { .. } => "hover",
+            Self::ScrollIntoView { .. } => "scrollIntoView",
+            Self::ClickCoords { .. } => "clickCoords",
+            Self::Mouse { .. } => "mouse",
+            Self::Type { .. } => "type",
+            Self::InsertText { .. } => "insertText",
+            Self::Press { .. } => "press",
+            Self::Drag { .. } => "drag",
+            Self::Select { .. } => "select",
+            Self::Check { .. } => "check",
+            Self::Uncheck { .. } => "uncheck",
+            Self::Fill { .. } => "fill",
+            Self::Scroll { .. } => "scroll",
+            Self::Wait(_) => "wait",
+            Self::Resize { .. } => "resize",
+            Self::Close {} => "close",
+            Self::Evaluate { .. } => "evaluate",
+            Self::Batch { .. } => "batch",
+        }
+    }
+
+    /// Whether it waits for its turn. `wait` changes nothing, and a tab can be closed whatever hangs in it.
+    pub(super) fn takes_turn(&self) -> bool {
+        !matches!(self, Self::Wait(_) | Self::Close {})
+    }
+
+    /// The frames it names, those of a batch's actions aside.
+    pub(super) fn frames(&self) -> Vec<&str> {
+        let named = match self {
+            Self::Wait(wanted) => vec![&wanted.frame_id],
+            Self::Evaluate { frame_id, .. } | Self::Drag { frame_id, .. } => vec![frame_id],
+            Self::Fill { fields } => fields.iter().map(|field| &field.at.frame_id).collect(),
+            _ => self.locator().map(|at| &at.frame_id).into_iter().collect(),
+        };
+        named.into_iter().flatten().map(String::as_str).collect()
+    }
+
     /// The element it is about, if it is about one.
     pub(super) fn locator(&self) -> Option<&Locator> {
         match self {

@@ -14,9 +14,10 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::super::{Error, Tab};
-use super::{Act, Did, Kind, Outcome};
+use super::notices::Reported;
+use super::{Act, Did, Kind, Outcome, Settled};
 use crate::cdp::protocol::page::FrameId;
-use crate::supervisor::{self, Dialog, Loading, Snapshot, Traffic};
+use crate::supervisor::{self, Dialog, Loading, Secrets, Snapshot, Traffic};
 use crate::sync::Deadline;
 
 /// Steps without a change after which a document is at rest.
@@ -30,6 +31,8 @@ const RESTLESS: Duration = Duration::from_millis(1000);
 const LOADING: Duration = Duration::from_secs(10);
 /// So long a download may take to begin, once it is known to be on its way.
 const BEGINNING: Duration = Duration::from_secs(3);
+/// So long the end of downloads is waited for, so that their paths can be reported.
+const ENDED: Duration = Duration::from_millis(500);
 /// How long it may take to begin to watch. A page that hangs is freed before that.
 const LOOK: Duration = Duration::from_secs(5);
 /// How often dialogs and navigations are looked for while requests are under way.
@@ -44,7 +47,7 @@ pub(super) struct Before {
     pub(super) seen: Arc<Snapshot>,
     pub(super) log: u64,
     /// The newest request.
-    requests: u64,
+    pub(super) requests: u64,
     /// Addresses of requests under way, without what is behind `?`. One of these that is made again is a poll
     /// that goes on.
     polled: Vec<Arc<str>>,
@@ -52,6 +55,8 @@ pub(super) struct Before {
     pub(super) downloads: u64,
     pub(super) top: Option<FrameId>,
     pub(super) document: Arc<str>,
+    /// Whether navigations that were under way count too: a dialog has held them.
+    held: bool,
 }
 
 /// Steps that are waited for a first change.
@@ -100,11 +105,12 @@ struct Rest {
     /// Steps without a frame.
     #[allow(dead_code)] // for the trace
     undrawn: u32,
+    notices: Vec<Reported>,
 }
 
 /// What has been seen so far.
 #[derive(Default)]
-struct Seen {
+pub(super) struct Seen {
     /// Some document has answered.
     looked: bool,
     changed: bool,
@@ -113,6 +119,8 @@ struct Seen {
     rescued: bool,
     /// Documents of frames below the top that have been waited for.
     known: HashMap<FrameId, Arc<str>>,
+    /// What the page reported, by frame.
+    pub(super) notices: HashMap<FrameId, Vec<Reported>>,
 }
 
 impl Tab {
@@ -123,6 +131,16 @@ impl Tab {
             return self.with_delta(act, deadline, || self.batch(actions, stop_on_error, deadline));
         }
         let began = Instant::now();
+        if matches!(act.kind, Kind::Close {}) {
+            // Whatever the tab shows: its dialogs are dismissed.
+            let before = self.before();
+            let did = self.perform(act, deadline)?;
+            return Ok(self.tell(&before, did, Settled::Done));
+        }
+        self.arrived(deadline)?;
+        for frame in act.kind.frames() {
+            self.own_frame(frame)?;
+        }
         // What was told of before is not this action's.
         self.supervisor.caught_up(deadline)?;
         let before = self.before();
@@ -140,14 +158,45 @@ impl Tab {
             }
             outcome => outcome?,
         };
-        let mut settled = "done";
+        let (mut settled, mut notices) = (Settled::Done, Vec::new());
         if causes(&act.kind) {
             let mut seen = Seen::default();
             settled = self.settle(before, &frames, Look::of(&act.kind), &mut seen, deadline);
+            notices = self.notices(before, &mut seen, settled, deadline);
             did.rescued |= seen.rescued;
         }
-        tracing::debug!(target: "cdpilot::page", settled, took = ?began.elapsed(), "acted");
-        Ok(self.tell(before, did, settled))
+        self.wait_for_opened(before, deadline);
+        self.wait_downloads_after(before.downloads, deadline.within(ENDED));
+        tracing::debug!(target: "cdpilot::page", %settled, took = ?began.elapsed(), "acted");
+        if settled == Settled::NoChange && !notices.is_empty() {
+            settled = Settled::PageSettled; // without a change of the document: native validation
+        }
+        Ok(Outcome { notices, ..self.tell(before, did, settled) })
+    }
+
+    /// Does something that lets the page go on, as the answer to a dialog does, and waits for what the page does then.
+    /// `frame` is the one that was held; `redact` covers secrets in the changes.
+    ///
+    /// # Errors
+    /// Those of `run`.
+    pub fn settle_after<T, E>(
+        &self,
+        frame: Option<FrameId>,
+        redact: Option<&Secrets>,
+        deadline: Deadline,
+        run: impl FnOnce() -> Result<T, E>,
+    ) -> Result<(T, Outcome), E> {
+        let before = Before { held: true, ..self.before() };
+        let done = run()?;
+        let frames = around(&before.seen, frame.or_else(|| before.top.clone()));
+        let mut seen = Seen::default();
+        let settled = self.settle(&before, &frames, Look { least: 0, most: STEPS }, &mut seen, deadline);
+        let notices = self.notices(&before, &mut seen, settled, deadline);
+        let mut outcome = Outcome { notices, ..self.tell(&before, Did::default(), settled) };
+        if !outcome.blocked_by_dialog {
+            outcome.changes = self.changes_since(&before, redact, deadline);
+        }
+        Ok((done, outcome))
     }
 
     fn before(&self) -> Before {
@@ -163,6 +212,7 @@ impl Tab {
             seen,
             top,
             document,
+            held: false,
         }
     }
 
@@ -172,29 +222,14 @@ impl Tab {
             (Some(reference), _) => self.resolve(reference).ok().map(|(node, _)| node.frame),
             (None, frame) => frame.as_deref().map(FrameId::from),
         });
-        let mut frames: Vec<FrameId> = named.or_else(|| before.top.clone()).into_iter().collect();
-        while let Some(around) = frames
-            .last()
-            .and_then(|frame| before.seen.frame(frame.as_str()))
-            .and_then(|frame| frame.parent_frame_id.clone())
-            .filter(|around| !frames.contains(around))
-        {
-            frames.push(around);
-        }
+        let frames = around(&before.seen, named.or_else(|| before.top.clone()));
         // One that does not answer begins to watch when it is looked at.
         self.call_all::<u8, ()>(&frames, "watch", |_| (), deadline.within(LOOK));
         frames
     }
 
     /// Waits for what it caused. Gives the reason why that counts as over.
-    fn settle(
-        &self,
-        before: &Before,
-        frames: &[FrameId],
-        look: Look,
-        seen: &mut Seen,
-        deadline: Deadline,
-    ) -> &'static str {
+    fn settle(&self, before: &Before, frames: &[FrameId], look: Look, seen: &mut Seen, deadline: Deadline) -> Settled {
         let loading = deadline.within(LOADING.min(deadline.left() * 3 / 4));
         loop {
             // The page's answer comes after all that the action set off at once; the documents around are
@@ -204,7 +239,7 @@ impl Tab {
                 self.look_at(around, look, seen, loading);
             }
             if self.supervisor.caught_up(deadline).is_err() {
-                return "the supervisor ended";
+                return Settled::BrowserEnded;
             }
             if let Some(reason) = self.left(before, seen, loading) {
                 return reason;
@@ -215,7 +250,7 @@ impl Tab {
             seen.changed = true;
             while self.is_fetching(before, &self.supervisor.traffic()) {
                 if loading.passed() {
-                    return "requests that it started are under way still";
+                    return Settled::RequestsPending;
                 }
                 if let Some(reason) = self.left(before, seen, loading) {
                     return reason;
@@ -226,13 +261,13 @@ impl Tab {
             }
         }
         if self.downloads.is_some() && (seen.saves || self.was_a_download(before)) && self.begun(before, deadline) {
-            return "a download began";
+            return Settled::DownloadStarted;
         }
         match seen {
-            Seen { restless: true, .. } => "the page goes on changing",
-            Seen { changed: true, .. } => "the page changed and has come to rest",
-            Seen { looked: true, .. } => "nothing followed",
-            _ => "the page does not answer",
+            Seen { restless: true, .. } => Settled::PageChanging,
+            Seen { changed: true, .. } => Settled::PageSettled,
+            Seen { looked: true, .. } => Settled::NoChange,
+            _ => Settled::PageUnresponsive,
         }
     }
 
@@ -241,13 +276,15 @@ impl Tab {
         let args = Quiet { least: look.least, look: look.most, steps: STEPS, quiet: millis(QUIET), most: millis(most) };
         let found = self.call_all::<Rest, &Quiet>(frames, "quiet", |_| &args, loading);
         // A frame that does not answer is on its way elsewhere, gone, or under a dialog: others tell.
-        for (_, done) in found.into_iter().flatten() {
+        for (frame, found) in frames.iter().zip(found) {
+            let Ok((_, done)) = found else { continue };
             tracing::trace!(target: "cdpilot::page", rest = ?done.result, "looked");
             seen.looked = true;
             seen.changed |= done.result.changes > 0;
             seen.restless |= !done.result.rest;
             seen.saves |= done.result.saves;
             seen.rescued |= done.rescued;
+            seen.notices.insert(frame.clone(), done.result.notices);
         }
     }
 
@@ -261,22 +298,22 @@ impl Tab {
 
     /// Why there is nothing more to wait for in the document: a dialog, another document, the end. Waits for
     /// the documents of frames that it set on their way.
-    fn left(&self, before: &Before, seen: &mut Seen, loading: Deadline) -> Option<&'static str> {
+    fn left(&self, before: &Before, seen: &mut Seen, loading: Deadline) -> Option<Settled> {
         let target = self.target.as_str();
         let over = |now: &Snapshot| now.page(target).is_none() || self.opened_in(before, now);
         let mut tries = 0;
         loop {
             let now = self.supervisor.snapshot();
             if now.page(target).is_none() {
-                return Some("the tab closed");
+                return Some(Settled::TabClosed);
             }
             if self.opened_in(before, &now) {
-                return Some("a dialog opened");
+                return Some(Settled::DialogOpened);
             }
             let new = self.new_documents(before, seen, &now);
             let top = new.iter().any(|(frame, _)| Some(frame) == before.top.as_ref());
             if loading.passed() && (top || !new.is_empty() || self.is_loading(before, &now)) {
-                return Some("it navigates and still loads");
+                return Some(Settled::NavigationPending);
             }
             if self.is_loading(before, &now) {
                 seen.changed = true;
@@ -294,18 +331,18 @@ impl Tab {
             };
             let loaded = self.call_all::<bool, ()>(&frames, "loaded", |_| (), loading);
             if loaded.iter().any(|loaded| loaded.as_ref().is_err_and(Error::is_blocked_by_dialog)) {
-                return Some("a dialog opened");
+                return Some(Settled::DialogOpened);
             }
             tries += 1;
             if !top {
                 seen.known.extend(new);
             } else if loaded.iter().any(Result::is_ok) {
-                return Some("it navigated and has loaded");
+                return Some(Settled::Navigated);
             } else if tries >= TRIES {
-                return Some("it navigated");
+                return Some(Settled::NavigationPending);
             }
             if self.supervisor.caught_up(loading).is_err() {
-                return Some("the supervisor ended");
+                return Some(Settled::BrowserEnded);
             }
         }
     }
@@ -325,7 +362,7 @@ impl Tab {
     fn is_loading(&self, before: &Before, now: &Snapshot) -> bool {
         let was = |frame: &supervisor::Frame| {
             let old = before.seen.frame(frame.frame_id.as_str());
-            old.is_some_and(|old| old.navigating && old.loader == frame.loader)
+            !before.held && old.is_some_and(|old| old.navigating && old.loader == frame.loader)
         };
         now.frames_of(self.target.as_str()).any(|frame| frame.navigating && !was(frame))
     }
@@ -353,6 +390,20 @@ impl Tab {
         let over = |now: &Snapshot| begun(now) || now.page(target).is_none() || self.opened_in(before, now);
         self.supervisor.wait_until(deadline.within(BEGINNING), over).is_some_and(|now| begun(&now))
     }
+}
+
+/// A frame and those around it.
+fn around(seen: &Snapshot, frame: Option<FrameId>) -> Vec<FrameId> {
+    let mut frames: Vec<FrameId> = frame.into_iter().collect();
+    while let Some(around) = frames
+        .last()
+        .and_then(|frame| seen.frame(frame.as_str()))
+        .and_then(|frame| frame.parent_frame_id.clone())
+        .filter(|around| !frames.contains(around))
+    {
+        frames.push(around);
+    }
+    frames
 }
 
 /// Whether an action changes anything that is to be waited for.

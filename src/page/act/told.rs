@@ -1,17 +1,22 @@
 //! What an action answers beside what it gives: what came of it.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 
-use super::super::see::SnapshotOptions;
 use super::super::{Download, Error, Tab};
 use super::settle::Before;
-use super::{Act, Did, Outcome};
+use super::{Act, Did, OpenedTab, Outcome, Settled};
 use crate::cdp::protocol::target::TargetId;
-use crate::supervisor::{ConsoleLevel, Dialog, Kind as Noted, Page, Snapshot};
+use crate::supervisor::{ConsoleLevel, Dialog, Kind as Noted, Page, Secrets, Snapshot};
 use crate::sync::Deadline;
 
-/// Characters of a difference at most.
-const DELTA: usize = 4_000;
+/// Characters of the changed lines at most.
+const CHANGES: usize = 4_000;
+/// How long a new tab may take to set out. It takes milliseconds on a machine that is not overloaded.
+const ADDRESSED: Duration = Duration::from_secs(2);
+/// How long the document of a new tab is waited for after that, so that its title can be reported.
+const OPENED: Duration = Duration::from_millis(700);
 /// Console errors told at most.
 const ERRORS: usize = 10;
 
@@ -27,56 +32,96 @@ impl Tab {
             return run();
         }
         let top = self.top()?;
-        if self.shown_last(&self.document(&top, deadline)?).is_none() {
+        let redact = act.redact.as_ref();
+        if !self.is_page_kept(&self.document(&top, deadline)?, redact) {
             // For something to compare with.
-            self.snapshot(&folded(), deadline)?;
+            self.keep_page_now(redact, deadline)?;
         }
         let mut told = run()?;
         if !told.blocked_by_dialog {
-            told.delta = self.delta(deadline);
+            told.changes = self.changes(CHANGES, redact, deadline).ok();
         }
         Ok(told)
     }
 
-    pub(super) fn tell(&self, before: &Before, did: Did, settled: &str) -> Outcome {
+    /// The lines that changed, as far as there is something to compare with.
+    pub(super) fn changes_since(
+        &self,
+        before: &Before,
+        redact: Option<&Secrets>,
+        deadline: Deadline,
+    ) -> Option<String> {
+        let top = self.top().ok()?;
+        let is_new = self.supervisor.snapshot().document_of(&top).is_none_or(|now| now != before.document);
+        let doc = self.document(&top, deadline).ok()?;
+        if is_new || self.is_page_kept(&doc, redact) { self.changes(CHANGES, redact, deadline).ok() } else { None }
+    }
+
+    pub(super) fn tell(&self, before: &Before, did: Did, settled: Settled) -> Outcome {
         let now = self.supervisor.snapshot();
         let target = self.target.as_str();
         let was = before.seen.page(target);
         let page = now.page(target);
         let document = before.top.as_ref().and_then(|top| now.document_of(top)).unwrap_or_default();
         let pending: Vec<Dialog> = now.dialogs_of(target).cloned().collect();
+        let shows_another = page.is_some() && document != before.document;
+        let status = before.top.as_ref().filter(|_| shows_another);
         Outcome {
             target_id: Some(self.target.clone()),
             url: page.or(was).map(|page| page.url.to_string()).unwrap_or_default(),
             result: did.result,
-            navigated: page.is_some()
-                && (document != before.document || page.map(|page| &page.url) != was.map(|page| &page.url)),
+            navigated: shows_another || (page.is_some() && page.map(|page| &page.url) != was.map(|page| &page.url)),
+            status: status.and_then(|top| self.supervisor.document_status(&self.target, top, before.requests)),
             new_tabs: self.new_tabs(before, &now),
+            blocked_popups: self.blocked_popups(before),
             downloads: self.downloads_since(before),
             console_errors: self.errors_since(before),
             blocked_by_dialog: !pending.is_empty(),
             pending_dialogs: pending,
             input: did.input,
             rescued: did.rescued,
-            settled: Some(settled.to_owned()),
+            settled,
             ..Outcome::default()
         }
     }
 
-    /// What changed since the last snapshot, which is taken again as it was taken then.
-    fn delta(&self, deadline: Deadline) -> Option<String> {
-        let top = self.top().ok()?;
-        let doc = self.document(&top, deadline).ok()?;
-        let mut options = self.shown_last(&doc).unwrap_or_else(folded);
-        (options.diff, options.max_chars) = (true, DELTA);
-        self.snapshot(&options, deadline).ok()?.snapshot
-    }
-
-    fn new_tabs(&self, before: &Before, now: &Snapshot) -> Vec<TargetId> {
+    /// Pages that came since, opened by this one.
+    fn opened<'a>(&'a self, before: &'a Before, now: &'a Snapshot) -> impl Iterator<Item = &'a Page> {
         let new = now.pages.iter().filter(|page| before.seen.page(page.target_id.as_str()).is_none());
         // One that is opened with Control or the middle button has no opener.
-        let is_from_here = |page: &&Page| page.opener.as_ref().map_or(!page.own, |opener| *opener == self.target);
-        new.filter(is_from_here).map(|page| page.target_id.clone()).collect()
+        new.filter(|page| page.opener.as_ref().map_or(!page.own, |opener| *opener == self.target))
+    }
+
+    /// Waits until it is known what new tabs show.
+    pub(super) fn wait_for_opened(&self, before: &Before, deadline: Deadline) {
+        let is_known = |now: &Snapshot, page: &Page| {
+            let has_dialog = now.dialogs_of(page.target_id.as_str()).next().is_some();
+            has_dialog || (!page.is_arriving && !page.title.is_empty())
+        };
+        let known = |now: &Snapshot| self.opened(before, now).all(|page| is_known(now, page));
+        let has_address = |page: &Page| !page.is_arriving || !page.url.is_empty();
+        let addressed = |now: &Snapshot| self.opened(before, now).all(has_address);
+        if !known(&self.supervisor.snapshot()) {
+            // Chromium reports where it goes at once, whatever its server does.
+            self.supervisor.wait_until(deadline.within(ADDRESSED), addressed);
+            self.supervisor.wait_until(deadline.within(OPENED), known);
+        }
+    }
+
+    fn new_tabs(&self, before: &Before, now: &Snapshot) -> Vec<OpenedTab> {
+        let opened = self.opened(before, now).map(|page| OpenedTab {
+            target_id: page.target_id.clone(),
+            tab_id: self.options.tab_names.as_ref().and_then(|names| names.of(&page.target_id, now)),
+            url: page.url.to_string(),
+            title: page.title.to_string(),
+        });
+        opened.collect()
+    }
+
+    fn blocked_popups(&self, before: &Before) -> usize {
+        let tail = self.supervisor.log().since(before.log, 1000);
+        let is_from_here = |opener: &Option<TargetId>| opener.as_ref().is_none_or(|opener| *opener == self.target);
+        tail.entries.iter().filter(|e| e.kind == Noted::PopupBlocked && is_from_here(&e.target_id)).count()
     }
 
     fn downloads_since(&self, before: &Before) -> Vec<Download> {
@@ -99,8 +144,4 @@ impl Tab {
         let said = ours.filter_map(|entry| serde_json::from_str::<Said>(entry.data.get()).ok());
         said.filter(|said| is_bad(&said.level)).take(ERRORS).map(|said| said.text).collect()
     }
-}
-
-fn folded() -> SnapshotOptions {
-    SnapshotOptions { fold: true, ..SnapshotOptions::default() }
 }

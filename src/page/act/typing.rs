@@ -112,6 +112,7 @@ impl Tab {
     ) -> Result<Did, Error> {
         let text = text.replace("\r\n", "\n");
         if at.reference.is_none() && at.selector.is_none() {
+            self.check_focus(deadline)?;
             let typed = if input == Some(Input::Synthetic) {
                 self.synthetic_text(None, &text, how.submit, deadline)?
             } else {

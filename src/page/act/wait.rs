@@ -18,7 +18,7 @@ use super::conditions::{Ask, Holds, Wait, What, check, is_true};
 use super::{Act, Did, Kind, Locator, State, WaitFor};
 use crate::cdp;
 use crate::cdp::protocol::page::FrameId;
-use crate::supervisor::{self, Snapshot};
+use crate::supervisor::{self, Phase, Snapshot};
 use crate::sync::Deadline;
 
 /// How long one call waits in one frame, and in several: the first that has it is waited for together with
@@ -35,7 +35,33 @@ const QUIET: Duration = Duration::from_millis(500);
 /// What is kept back of the deadline for the answer.
 const ANSWER: Duration = Duration::from_millis(100);
 
+/// How long a call waits for content, milliseconds.
+#[derive(serde::Serialize)]
+struct Content {
+    ms: u64,
+}
+
 impl Tab {
+    /// Waits until the document shows a text or something to act on, for pages that scripts render after they have loaded.
+    /// Whether it does by the deadline; a document without scripts is not waited for, and counts as complete.
+    ///
+    /// # Errors
+    /// Those of the supervisor; [`Error::DocumentGone`] when the page keeps going elsewhere.
+    pub fn wait_content(&self, deadline: Deadline) -> Result<bool, Error> {
+        loop {
+            let ms = u64::try_from(deadline.within(ALONE).left().as_millis()).unwrap_or(u64::MAX);
+            let answer = Deadline::after(ALONE + BEYOND);
+            let asked = self.call_all::<bool, Content>(&[self.top()?], "content", |_| Content { ms }, answer);
+            match asked.into_iter().next() {
+                Some(Ok((_, done))) if done.result || deadline.passed() => return Ok(done.result),
+                Some(Ok(_)) => {}
+                Some(Err(Error::DocumentGone { .. })) if !deadline.passed() => {}
+                Some(Err(error)) => return Err(error),
+                None => return Ok(false),
+            }
+        }
+    }
+
     /// [`Kind::Wait`].
     pub(super) fn wait(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
         let Kind::Wait(wanted) = &act.kind else {
@@ -82,7 +108,7 @@ impl Tab {
                 Ok(now) => missing = now,
                 // An answer that did not come in time says less than what it was about.
                 Err(error) if is_late(&error) && deadline.left() <= ANSWER => {}
-                Err(error) => return Err(error),
+                Err(error) => return self.is_there().and(Err(error)),
             }
             let Some(first) = missing.first().copied() else {
                 return Ok(Did { rescued: wait.rescued, ..Did::default() });
@@ -92,7 +118,8 @@ impl Tab {
                 let silent = if wait.silent { " (the page did not answer in the end)" } else { "" };
                 return Err(timeout(names.join(" and ") + silent));
             }
-            self.wait_for_one(&mut wait, first, Deadline::after(deadline.left().saturating_sub(ANSWER)))?;
+            let step = Deadline::after(deadline.left().saturating_sub(ANSWER));
+            self.wait_for_one(&mut wait, first, step).or_else(|error| self.is_there().and(Err(error)))?;
         }
     }
 
@@ -101,8 +128,17 @@ impl Tab {
         let target = self.target.as_str();
         self.supervisor
             .wait_until(deadline.within(time), |s| s.dialogs_of(target).next().is_some() || s.page(target).is_none());
+        self.is_there()?;
         self.no_dialog()?;
         self.top().map(|_| ())
+    }
+
+    /// Refuses to wait on when the browser has ended: nothing comes any more.
+    fn is_there(&self) -> Result<(), Error> {
+        match &self.supervisor.snapshot().phase {
+            Phase::Ended(reason) => Err(supervisor::Error::NotActive { reason: reason.to_string() }.into()),
+            _ => Ok(()),
+        }
     }
 
     fn no_dialog(&self) -> Result<(), Error> {
@@ -126,6 +162,7 @@ impl Tab {
 
     /// The conditions that do not hold now.
     fn missing(&self, wait: &mut Wait<'_>, deadline: Deadline) -> Result<Vec<What>, Error> {
+        self.is_there()?;
         self.no_dialog()?;
         (wait.silent, wait.unknown) = (false, false);
         let mut missing = Vec::new();

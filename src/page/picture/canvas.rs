@@ -22,6 +22,12 @@ pub(super) fn failed(doing: &'static str, problem: impl ToString) -> Error {
 }
 
 impl Canvas {
+    /// A white one.
+    pub(super) fn white(width: u32, height: u32) -> Self {
+        let pixels = vec![255; at(width, 0, i64::from(height))];
+        Self { width, height, pixels }
+    }
+
     /// Reads a PNG. What is see-through is shown on white.
     pub(super) fn decode(png: &[u8]) -> Result<Self, Error> {
         let problem = |error: png::DecodingError| failed("read", error);

@@ -9,6 +9,7 @@
 //! | `options` | what can be asked for, and what comes of it |
 //! | `take` | the browser's part: viewport, page, element |
 //! | `frames` | frames that the browser leaves white |
+//! | `tiles` | areas that the browser does not draw at once |
 //! | `scroll` | there and back again |
 //! | `boxes` | where nodes of any frame lie in the top viewport |
 //! | `canvas`, `encode` | pixels; files of them and their limits |
@@ -29,6 +30,7 @@ mod pdf;
 mod save;
 mod scroll;
 mod take;
+mod tiles;
 
 use canvas::Canvas;
 pub use encode::{Fit, PictureType};
@@ -55,9 +57,11 @@ impl Tab {
     /// with the sizes that it had (in a background tab now and then with others in between), and listeners
     /// of media queries may be called. A picture of the viewport, or of an element in it, is not noticed.
     ///
+    /// A side has at most 30,000 pixels; [`Picture::cut_at`] says where a higher page or element was cut.
+    ///
     /// # Errors
-    /// [`Error::BadRequest`], [`Error::BadRef`], [`Error::StaleRef`], [`Error::NoMatch`];
-    /// [`Error::NotActionable`] for an element that is not visible; those of the supervisor, with
+    /// [`Error::BadRequest`], [`Error::BadRef`], [`Error::StaleRef`], [`Error::NoMatch`]; [`Error::NotCaptured`]
+    /// when the browser does not manage it, which says nothing of the page; [`Error::NotActionable`] for an element that is not visible; those of the supervisor, with
     /// `BLOCKED_BY_DIALOG` under a dialog at once:
     /// [`last_picture`](crate::supervisor::Supervisor::last_picture) has what was seen before it.
     pub fn screenshot(&self, options: &ScreenshotOptions, deadline: Deadline) -> Result<Picture, Error> {
@@ -97,6 +101,7 @@ impl Tab {
             scale,
             labels: counts.as_ref().map(|(_, placed)| LabelCounts { placed: *placed, skipped: skipped(*placed) }),
             annotations: counts.map(|(annotations, _)| annotations),
+            cut_at: shot.cut_at,
             notes: shot.notes,
             rescued: shot.rescued,
         })

@@ -184,6 +184,9 @@ pub struct Picture {
     /// How many labels there are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<LabelCounts>,
+    /// Where it was cut because the page or element is too high, in CSS pixels from its upper side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut_at: Option<f64>,
     /// What is to be known of the picture: whether it was cut, and the like.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

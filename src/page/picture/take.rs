@@ -1,6 +1,6 @@
 //! The browser's part of a picture: what is captured, and where it lies.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
@@ -9,6 +9,7 @@ use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::boxes::{How, Place, View};
 use super::options::{Rect, ScreenshotOptions};
+use super::tiles;
 use crate::cdp;
 use crate::cdp::protocol::page::{CaptureScreenshot, GetLayoutMetrics, Viewport};
 use crate::supervisor::{self, FrameRef};
@@ -16,10 +17,10 @@ use crate::sync::{Deadline, pause};
 
 /// Labels at most.
 const MOST_LABELS: usize = 150;
-/// Pixels of a picture at most: what a message of the browser surely holds, and its memory too.
-const MOST_PIXELS: f64 = 48.0 * 1024.0 * 1024.0;
+/// Pixels of a picture at most, for the memory that it takes.
+const MOST_PIXELS: f64 = 60.0 * 1000.0 * 1000.0;
 /// A side at most, in device pixels.
-const LONGEST_SIDE: f64 = 60_000.0;
+const LONGEST_SIDE: f64 = 30_000.0;
 /// A tab that draws answers by then. What has not come may never come: what was to be shown has gone, as the page went
 /// elsewhere. It is asked for again, each time with twice the patience.
 const DRAWN: Duration = Duration::from_millis(400);
@@ -50,6 +51,8 @@ pub(super) struct Shot {
     pub(super) marks: Vec<Mark>,
     /// So many more could have been marked.
     pub(super) over: usize,
+    /// Where it was cut, in CSS pixels from the upper side of the page or element.
+    pub(super) cut_at: Option<f64>,
     pub(super) url: String,
     pub(super) notes: Vec<String>,
     pub(super) rescued: bool,
@@ -74,6 +77,7 @@ struct Picked {
 
 impl Tab {
     pub(super) fn take(&self, options: &ScreenshotOptions, deadline: Deadline) -> Result<Shot, Error> {
+        self.arrived(deadline)?;
         let mut tries = 0;
         let mut shot = loop {
             tries += 1;
@@ -122,16 +126,15 @@ impl Tab {
         if whole_width <= view.width && whole_height <= view.height {
             return self.take_viewport(*view, options, deadline);
         }
-        let side = LONGEST_SIDE / view.ratio;
-        let width = whole_width.min(side);
-        let height = whole_height.min(side).min((MOST_PIXELS / (width * view.ratio * view.ratio)).floor());
+        let (width, height) = within_limits(whole_width, whole_height, view.ratio);
         let area = Rect { x: size.x - view.x, y: size.y - view.y, width, height };
         let frame = Frame { area, view: *view, clipped: true, beyond: true };
         let mut shot = self.labelled(frame, options, How { whole: true, uncovered: true }, deadline)?;
         if height < whole_height || width < whole_width {
+            shot.cut_at = (height < whole_height).then_some(height);
             shot.notes.push(format!(
-                "cut: the page is {whole_width:.0}x{whole_height:.0} CSS pixels, the picture shows the first {width:.0}x{height:.0}; \
-                 take elements of it for the rest"
+                "cut: the page is {whole_width:.0}x{whole_height:.0} CSS pixels, the screenshot shows the first {width:.0}x{height:.0}; \
+                 capture elements of it for the rest"
             ));
         }
         self.add_frames(&mut shot, view, deadline)?;
@@ -166,12 +169,15 @@ impl Tab {
             return self.labelled(frame(all, view, false), options, How::default(), deadline);
         }
         if is_whole && is_top && (view.bars == 0.0 || is_large) {
-            let limit = MOST_PIXELS / (view.ratio * view.ratio);
-            let width = all.width.min(LONGEST_SIDE / view.ratio);
-            let area = Rect { width, height: all.height.min(limit / width), ..all };
+            let (width, height) = within_limits(all.width, all.height, view.ratio);
+            let area = Rect { width, height, ..all };
             let mut shot = self.labelled(frame(area, view, true), options, how, deadline)?;
             if area != all {
-                shot.notes.push("cut: the element is too large for one picture".to_owned());
+                shot.cut_at = (height < all.height).then_some(height);
+                shot.notes.push(format!(
+                    "cut: the element is {:.0}x{:.0} CSS pixels, the screenshot shows the first {width:.0}x{height:.0}",
+                    all.width, all.height
+                ));
             }
             return Ok(shot);
         }
@@ -216,6 +222,7 @@ impl Tab {
             area: frame.area,
             marks: Vec::new(),
             over: 0,
+            cut_at: None,
             url: String::new(),
             notes: Vec::new(),
             rescued,
@@ -255,10 +262,28 @@ impl Tab {
         Ok(shot)
     }
 
+    /// Captures, in tiles where the area is larger than what Chromium draws at once.
+    pub(super) fn grab(&self, frame: &Frame, deadline: Deadline) -> Result<(Vec<u8>, bool), Error> {
+        let tiles = tiles::of(&frame.area, frame.view.ratio);
+        let began = Instant::now();
+        let failed = |error| not_captured(error, began.elapsed());
+        if !frame.clipped || tiles.len() < 2 {
+            return self.grab_at_once(frame, deadline).map_err(failed);
+        }
+        let mut whole = tiles::Assembly::new(&frame.area, frame.view.ratio);
+        let mut rescued = false;
+        for tile in tiles {
+            let (png, ended) = self.grab_at_once(&Frame { area: tile, ..*frame }, deadline).map_err(failed)?;
+            whole.add(&png, &tile)?;
+            rescued |= ended;
+        }
+        Ok((whole.png()?, rescued))
+    }
+
     /// Captures. A tab that is not in front draws nothing by itself: Chromium 156 would answer when it
     /// happens to draw, after many seconds or never. A screencast that nobody looks at makes it draw. A
     /// picture that is asked for while the page goes to another document is refused or never answered.
-    pub(super) fn grab(&self, frame: &Frame, deadline: Deadline) -> Result<(Vec<u8>, bool), Error> {
+    fn grab_at_once(&self, frame: &Frame, deadline: Deadline) -> Result<(Vec<u8>, bool), supervisor::Error> {
         let page = FrameRef::TopOf(self.target.clone());
         let mut command = CaptureScreenshot::new();
         // Half the time, for files that are a tenth larger.
@@ -278,11 +303,37 @@ impl Tab {
             match self.supervisor.capture(&page, &command, deadline.within(slice)) {
                 Err(error) if is_between(&error) && !deadline.passed() => pause(BETWEEN),
                 Err(error) if is_late(&error, is_drawing) && !deadline.passed() => slice = slice.saturating_mul(2),
-                outcome => return Ok(outcome.map(|done| (done.result, done.rescued))?),
+                outcome => return outcome.map(|done| (done.result, done.rescued)),
             }
             self.keep_drawing();
             is_drawing = false;
         }
+    }
+}
+
+/// Sides within the limits of a picture, in CSS pixels.
+fn within_limits(width: f64, height: f64, ratio: f64) -> (f64, f64) {
+    let side = LONGEST_SIDE / ratio;
+    let width = width.min(side);
+    (width, height.min(side).min((MOST_PIXELS / (width * ratio * ratio)).floor()))
+}
+
+/// A capture that fails says nothing of the page: it may be too large, or drawn too slowly.
+fn not_captured(error: supervisor::Error, after: Duration) -> Error {
+    let is_late = match &error {
+        supervisor::Error::Unresponsive { .. } | supervisor::Error::Timeout { .. } => true,
+        supervisor::Error::Cdp(inner) => inner.is_timeout(),
+        _ => false,
+    };
+    match error {
+        _ if is_late => Error::NotCaptured {
+            problem: format!("the browser did not finish it within {} ms", after.as_millis()),
+            is_late,
+        },
+        supervisor::Error::Cdp(cdp::Error::Protocol { message, .. }) => {
+            Error::NotCaptured { problem: format!("the browser refused it ({message})"), is_late }
+        }
+        error => error.into(),
     }
 }
 

@@ -18,9 +18,18 @@ const FILES: usize = 100;
 #[must_use]
 pub enum Upload {
     /// The input has them.
-    Done,
+    Done(Given),
     /// They wait for the next file chooser of the tab.
     Armed(ArmedChooser),
+}
+
+/// The element that was named for files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given {
+    /// Its ref.
+    pub reference: String,
+    /// As what it is shown.
+    pub shown: Shown,
 }
 
 /// What the page says of an element that should be a file input.
@@ -56,8 +65,9 @@ impl Tab {
         let files: Vec<PathBuf> = paths.iter().map(|path| self.may_upload(path)).collect::<Result<_, _>>()?;
         match reference {
             Some(reference) => {
-                self.set_files(reference, &files, deadline)?;
-                Ok(Upload::Done)
+                let shown = self.set_files(reference, &files, deadline)?;
+                let reference = format!("e{}", reference.trim_start_matches(['@', 'e']));
+                Ok(Upload::Done(Given { reference, shown }))
             }
             None => {
                 let time = deadline.left().min(Supervisor::CHOOSER_LIMIT);
@@ -87,7 +97,7 @@ impl Tab {
         Ok(file)
     }
 
-    fn set_files(&self, reference: &str, files: &[PathBuf], deadline: Deadline) -> Result<(), Error> {
+    fn set_files(&self, reference: &str, files: &[PathBuf], deadline: Deadline) -> Result<Shown, Error> {
         let (node, shown) = self.resolve(reference)?;
         let stale = |why| Error::StaleRef { reference: reference.to_owned(), why };
         let args = json!({ "id": node.id, "expect": shown });
@@ -124,6 +134,6 @@ impl Tab {
         let outcome = self.supervisor.session_call(&FrameRef::Id(input.frame.clone()), &set, deadline);
         self.release(&input.frame, object);
         outcome?;
-        Ok(())
+        Ok(shown)
     }
 }

@@ -1,19 +1,19 @@
 //! Downloads: caught in a private folder, moved to their place when they are whole.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
-use serde::Serialize;
-use tempfile::TempDir;
-
+use super::incoming::{Incoming, clear_incoming};
 use super::names::{move_in, safe_name};
 use crate::page::{Error, Tab};
-use crate::supervisor::{self, Phase, Snapshot, Supervisor};
-use crate::sync::{Deadline, Published, Thread, spawn};
+use crate::supervisor::{self, MovedDownload, Phase, Snapshot, Supervisor};
+use crate::sync::{Deadline, Published, Thread, fault_point, spawn};
+use parking_lot::Mutex;
+use serde::Serialize;
 
 /// Ended downloads that are remembered.
 const KEEP: usize = 100;
@@ -31,7 +31,7 @@ pub struct Download {
     pub url: Arc<str>,
     /// The name that the page or the server wants it to have: untrusted, not what it has.
     pub suggested_filename: Arc<str>,
-    /// The file, once it is whole.
+    /// The file. Only of a completed download: until then there is no file under this path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     /// Bytes that are there.
@@ -72,6 +72,20 @@ struct Ended {
 }
 
 impl Ended {
+    /// For the event log.
+    fn report(&self) -> MovedDownload {
+        let state = match self.state {
+            DownloadState::Completed => "completed",
+            DownloadState::Canceled => "canceled",
+            DownloadState::Failed | DownloadState::InProgress => "failed",
+        };
+        let (path, failure) = match &self.outcome {
+            Ok(path) => (Some(path.clone()), None),
+            Err(why) => (None, Some(why.clone())),
+        };
+        MovedDownload { number: self.told.number, state, path, failure }
+    }
+
     fn view(&self) -> Download {
         let mut view = coming(&self.told);
         view.state = self.state;
@@ -109,7 +123,7 @@ pub(crate) struct Downloads {
     /// Downloads that somebody has waited for already. Never locked over anything.
     taken: Mutex<VecDeque<u64>>,
     thread: Option<Thread>,
-    incoming: Option<TempDir>,
+    incoming: Option<Incoming>,
 }
 
 impl Downloads {
@@ -124,15 +138,17 @@ impl Downloads {
         };
         make_private(root).map_err(fault("make the folder"))?;
         let root = root.canonicalize().map_err(fault("find the folder"))?;
-        // Beside the files, so that moving one is a change of its name.
-        let incoming = tempfile::Builder::new().prefix("incoming-").tempdir_in(&root).map_err(fault("write into"))?;
+        for left in clear_incoming(&root) {
+            tracing::info!(folder = %left.display(), "removed the incomplete downloads of a process that was killed");
+        }
+        let incoming = Incoming::make(&root).map_err(fault("write into"))?;
         let shared = Arc::new(Shared {
             supervisor: Arc::clone(supervisor),
             root: root.clone(),
             ended: Published::new(Arc::default()),
             stop: AtomicBool::new(false),
         });
-        supervisor.catch_downloads(Some(incoming.path()), deadline)?;
+        supervisor.catch_downloads_to_move(incoming.path(), deadline)?;
         let thread = {
             let shared = Arc::clone(&shared);
             let name = format!("dl-{}", supervisor.task());
@@ -170,7 +186,10 @@ impl Shared {
             self.supervisor.wait_until(Deadline::after(IDLE), news);
             let now = self.supervisor.snapshot();
             for download in now.downloads.iter().filter(|download| is_news(download)) {
-                all.push_back(self.settle(download));
+                let ended = self.settled(download);
+                // First, so that who learns of the end finds it in the log.
+                self.supervisor.download_moved(ended.report());
+                all.push_back(ended);
                 if all.len() > KEEP {
                     all.pop_front();
                 }
@@ -183,6 +202,20 @@ impl Shared {
                 return;
             }
         }
+    }
+
+    /// Puts a download in its place. A panic fails this one only.
+    fn settled(&self, download: &supervisor::Download) -> Ended {
+        catch_unwind(AssertUnwindSafe(|| {
+            fault_point(format_args!("download"));
+            self.settle(download)
+        }))
+        .unwrap_or_else(|_| Ended {
+            told: download.clone(),
+            outcome: Err("internal error: moving it to its place panicked; see the log".to_owned()),
+            state: DownloadState::Failed,
+            at: Instant::now(),
+        })
     }
 
     /// Puts a download in its place.
@@ -240,6 +273,18 @@ impl Tab {
         all.extend(now.downloads.iter().filter(|told| mine(told) && !known(told.number)).map(coming));
         all.sort_by_key(|download| download.number);
         all
+    }
+
+    /// Waits until the downloads of this tab after a number have ended and are in their places.
+    pub(in crate::page) fn wait_downloads_after(&self, number: u64, deadline: Deadline) {
+        let Some(downloads) = &self.downloads else { return };
+        let now = self.supervisor.snapshot();
+        let new = now.downloads.iter().filter(|told| told.number > number && self.is_mine(told));
+        let new: Vec<u64> = new.map(|told| told.number).collect();
+        if !new.is_empty() {
+            let has_ended = |ended: &[Ended], number: &u64| ended.iter().any(|ended| ended.told.number == *number);
+            downloads.shared.ended.wait_until(deadline, |ended| new.iter().all(|number| has_ended(ended, number)));
+        }
     }
 
     /// Waits for a download to end: the oldest one of this tab that nobody has waited for, be it under way,

@@ -6,6 +6,7 @@
 //! | `chooser` | files to upload |
 //! | `cookies`, `storage` | what sites have stored |
 //! | `downloads`, `names` | downloads and where they go; safe names for files |
+//! | `incoming` | the folder that downloads are caught in |
 //! | `emulate`, `devices` | what a tab is made to believe |
 //! | `requests` | network requests and what they brought |
 //! | `text` | the text of a page |
@@ -16,12 +17,13 @@ mod cookies;
 mod devices;
 mod downloads;
 mod emulate;
+mod incoming;
 mod names;
 mod requests;
 mod storage;
 mod text;
 
-pub use chooser::Upload;
+pub use chooser::{Given, Upload};
 pub(super) use console::Cleared;
 pub use console::{ConsoleMessage, PageError};
 pub use cookies::{Cookie, NewCookie, SameSite};
@@ -29,6 +31,8 @@ pub(super) use downloads::Downloads;
 pub use downloads::{Download, DownloadState};
 pub(super) use emulate::Believed;
 pub use emulate::{Change, Credentials, Emulation, Geolocation, Media, Viewport};
+#[cfg(feature = "server")]
+pub(crate) use incoming::clear_incoming;
 pub use requests::ResponseBody;
 pub use storage::Storage;
 pub use text::{FrameText, PageText};

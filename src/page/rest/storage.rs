@@ -91,6 +91,7 @@ impl Tab {
         if let Some(args) = args.as_object_mut() {
             args.insert("session".to_owned(), (storage == Storage::Session).into());
         }
+        self.arrived(deadline)?;
         let (_, told) = self.call::<Told>(&self.top()?, "storage", &args, deadline)?;
         let told = told.result;
         if let Some(why) = told.none {

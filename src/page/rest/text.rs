@@ -7,17 +7,22 @@ use crate::page::{Error, Tab};
 use crate::supervisor::Frame;
 use crate::sync::Deadline;
 
-/// Characters given when nothing else is asked for.
-const CHARS: usize = 40_000;
-
 /// The text of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 pub struct PageText {
     /// It, as the page wrote it: untrusted.
     pub text: String,
-    /// Whether it is the beginning only.
+    /// Whether something was left out: beyond the limit, or nested deeper than 700 levels.
     pub truncated: bool,
+    /// The server of the page has not answered yet, so there is no text.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub loading: bool,
+}
+
+impl PageText {
+    /// Characters returned unless another number is given.
+    pub const CHARS: usize = 40_000;
 }
 
 /// The text of a frame.
@@ -44,7 +49,8 @@ impl Tab {
     /// The text of the tab's top frame as a person would read it: of its article when there is one, else of
     /// its main part, else of everything; or of the first match of a selector. What is hidden is left out,
     /// and so are fields and frames. Shadow roots are read, closed ones as far as a snapshot has seen them.
-    /// Blocks stand on lines of their own, list items have their mark, table cells a tab between them.
+    /// Blocks stand on lines of their own, list items have their mark, table cells a tab between them. Where the server of
+    /// the page has not answered, the answer comes within two seconds, without text.
     ///
     /// `max_chars` defaults to 40,000; 0: no limit.
     ///
@@ -56,8 +62,14 @@ impl Tab {
         max_chars: Option<usize>,
         deadline: Deadline,
     ) -> Result<PageText, Error> {
-        let args = json!({ "selector": selector, "most": max_chars.unwrap_or(CHARS) });
-        let (_, told) = self.call::<Told>(&self.top()?, "text", &args, deadline)?;
+        let args = json!({ "selector": selector, "most": max_chars.unwrap_or(PageText::CHARS) });
+        let read = |deadline| {
+            self.arrived(deadline)?;
+            self.call::<Told>(&self.top()?, "text", &args, deadline)
+        };
+        let Some((_, told)) = self.unless_loading(deadline, read)? else {
+            return Ok(PageText { text: String::new(), truncated: false, loading: true });
+        };
         let told = told.result;
         let shown = || selector.unwrap_or_default().chars().take(200).collect::<String>();
         if told.missing {
@@ -66,7 +78,7 @@ impl Tab {
         if told.bad.is_some() {
             return Err(Error::BadRequest { problem: format!("{:?} is no CSS selector", shown()) });
         }
-        Ok(PageText { text: told.text, truncated: told.truncated })
+        Ok(PageText { text: told.text, truncated: told.truncated, loading: false })
     }
 
     /// The texts of the frames in the tab, in the order they came, without those that have none: so many frames at most,
@@ -81,7 +93,7 @@ impl Tab {
         let answers = self.call_all::<Told, _>(&ids, "text", |_| &args, deadline);
         let told = frames.iter().zip(answers).filter_map(|(frame, answer)| {
             let told = answer.ok()?.1.result;
-            let text = PageText { text: told.text, truncated: told.truncated };
+            let text = PageText { text: told.text, truncated: told.truncated, loading: false };
             (!text.text.trim().is_empty()).then(|| FrameText { url: frame.url.to_string(), text })
         });
         told.collect()

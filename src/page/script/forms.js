@@ -299,6 +299,8 @@ calls.focus = () => {
   const kind = focused ? fieldKind(focused) : "other";
   const typed = kind === "line" || kind === "lines" || kind === "rich";
   const body = GET_BODY.call(document);
-  const rich = !focused && body instanceof HTMLElement && GET_EDITABLE.call(body);
+  // A body that is edited as a whole takes text where its caret is.
+  const caret = !focused && body instanceof HTMLElement && GET_EDITABLE.call(body) && document.getSelection();
+  const rich = !!caret && caret.rangeCount > 0;
   return { has: true, id: focused ? idOf(focused) : 0, typed: typed || rich, locked: typed && !!readOnlyWhy(focused), mac: /^Mac/.test(navigator.platform) };
 };

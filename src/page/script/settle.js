@@ -32,6 +32,8 @@ let lastMove = 0;
 let [frameBefore, lastFrame] = [0, 0];
 let watchedSince = 0;
 let observer = null;
+// The document and the shadow roots that are observed.
+let watchedRoots = new Set();
 let unwatch = 0;
 // Clicks on links whose address is to be saved.
 let saving = [];
@@ -46,6 +48,12 @@ const RESTLESS = 10;
 
 /** Counts changes of the document from now on, those in shadow roots included. */
 calls.watch = () => {
+  watch();
+  noteBefore(watchedRoots);
+  return 0;
+};
+
+function watch() {
   changes = 0;
   saving = [];
   waiting = putOff();
@@ -53,21 +61,34 @@ calls.watch = () => {
   unwatch = setTimeout(() => {
     if (observer) observer.disconnect();
     observer = null;
+    for (const root of watchedRoots) UNLISTEN.call(root, "invalid", noteInvalid, {capture: true});
+    watchedRoots = new Set();
     removeEventListener("click", noteSaving, {capture: true});
     onMoves(UNLISTEN);
   }, WATCHED);
   if (observer) {
     if (observer.takeRecords().length) noteMove();
-    return 0;
+    return;
   }
   watchedSince = performance.now();
+  observe();
+}
+
+/** Observes the document and its shadow roots. */
+function observe() {
   observer = new MutationObserver(count);
-  observer.observe(document, EVERYTHING);
-  for (const root of allRoots(document)) observer.observe(root, EVERYTHING);
+  observeRoot(document);
+  for (const root of allRoots(document)) observeRoot(root);
   addEventListener("click", noteSaving, {capture: true, passive: true});
   onMoves(LISTEN_TO);
-  return 0;
-};
+}
+
+function observeRoot(root) {
+  observer.observe(root, EVERYTHING);
+  if (watchedRoots.has(root)) return;
+  watchedRoots.add(root);
+  LISTEN_TO.call(root, "invalid", noteInvalid, {capture: true, passive: true});
+}
 
 // What moves things without a change of the document.
 const MOVES = ["scroll", "load", "toggle"];
@@ -102,6 +123,7 @@ function count(records) {
   if (!records.length) return;
   changes += records.length;
   lastChange = performance.now();
+  noteTouched(records);
   for (const {addedNodes} of records) {
     for (const node of addedNodes) if (isElement(node)) observeIn(node);
   }
@@ -110,9 +132,9 @@ function count(records) {
 /** Shadow roots that came with an element. */
 function observeIn(element) {
   const own = rootsOf(element);
-  if (own) observer.observe(own, EVERYTHING);
-  for (const root of own ? allRoots(own) : []) observer.observe(root, EVERYTHING);
-  for (const root of allRoots(element)) observer.observe(root, EVERYTHING);
+  if (own) observeRoot(own);
+  for (const root of own ? allRoots(own) : []) observeRoot(root);
+  for (const root of allRoots(element)) observeRoot(root);
 }
 
 const GET_LINK_HREF = getterOf(HTMLAnchorElement.prototype, "href");
@@ -134,7 +156,7 @@ function noteSaving(event) {
  * after one, and at least `least` steps.
  */
 calls.quiet = async ({least, look, steps, quiet, most}) => {
-  if (!observer) calls.watch(); // another document than the one that was acted on
+  if (!observer) watch(); // another document than the one that was acted on
   const end = performance.now() + most;
   await turn();
   await turn();
@@ -159,7 +181,7 @@ calls.quiet = async ({least, look, steps, quiet, most}) => {
     else [calm, busy] = [0, busy + 1];
   }
   changes = 0; // what comes after that is counted by the next look
-  return {changes: seen, rest, undrawn, saves: saving.some((event) => !event.defaultPrevented)};
+  return {changes: seen, rest, undrawn, saves: saving.some((event) => !event.defaultPrevented), notices: calls.notices()};
 };
 
 /** Whether the page has put something off since this was asked last. */

@@ -349,9 +349,45 @@ function isEditable(element) {
 
 /** Whether a generic element looks as if it could be clicked: by its cursor (its own, not its parent's) or its attributes. */
 function isClickable(element) {
+  return hasEffect(element) || hasPointer(element);
+}
+
+/** Whether attributes of an element say that it does something: a handler, a place in the order of the Tab key, text to edit. */
+function hasEffect(element) {
   const marks = marksOf(element);
   if (marks & HANDLER && (attr(element, "draggable") !== "false" || has(element, "onclick"))) return true;
-  return (marks & TAB) !== 0 || isEditingHost(element) || hasPointer(element);
+  if (marks & TAB && !(parseInt(attr(element, "tabindex"), 10) < 0)) return true;
+  return isEditingHost(element);
+}
+
+const DRAWN = "img,svg,canvas,video,picture,input,button,select,textarea,iframe,object,embed,progress,meter";
+const MOST_BOXES = 12;
+const GET_BOX = Element.prototype.getBoundingClientRect;
+
+/** Whether there is nothing to be seen of an element: it has neither text nor images, and draws nothing itself. */
+function isEmptyBox(element) {
+  if (!isBlank(textIn(element)) || rootsOf(element) || MATCHES.call(element, DRAWN)) return false;
+  const inside = allIn(element, "*");
+  if (inside.length > MOST_BOXES || allIn(element, DRAWN).length > 0) return false;
+  if (draws(element)) return false;
+  for (const box of inside) if (rootsOf(box) || draws(box)) return false;
+  return true;
+}
+
+function draws(element) {
+  const { width, height } = GET_BOX.call(element);
+  const isClear = (color) => color === "transparent" || /^rgba.*, 0\)$|\/ 0\)$/.test(color);
+  for (const which of [null, "::before", "::after"]) {
+    const style = which ? getComputedStyle(element, which) : styleOf(element);
+    if (which ? style.content === "none" || style.content === "normal" : width < 1 || height < 1) continue;
+    if (which && style.content !== '""') return true;
+    if (style.backgroundImage !== "none" || style.maskImage !== "none" || style.boxShadow !== "none") return true;
+    if (!isClear(style.backgroundColor)) return true;
+    for (const side of ["Top", "Right", "Bottom", "Left"]) {
+      if (parseFloat(style[`border${side}Width`]) > 0 && !isClear(style[`border${side}Color`])) return true;
+    }
+  }
+  return false;
 }
 
 /** Whether the cursor becomes a hand at this element, and not already around it. */

@@ -1,8 +1,10 @@
 // The text of a page as a person reads it.
 
-const TEXT_DEPTH = 512; // levels deep
-const TEXT_SKIPPED = new Set(["script", "style", "noscript", "template", "head", "iframe", "object", "embed", "svg", "canvas",
-  "video", "audio", "datalist", "textarea", "math"]);
+const TEXT_DEPTH = 700; // levels deep
+const TEXT_SKIPPED = new Set(["script", "style", "noscript", "template", "head", "datalist"]);
+// They have a box, but no text for a reader.
+const TEXT_BOXES = new Set(["iframe", "object", "embed", "svg", "canvas", "video", "audio", "textarea", "math", "img", "meter",
+  "progress"]);
 const TEXT_APART = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "table", "ul", "ol", "dl", "hr",
   "article", "section", "figure", "fieldset"]);
 const TEXT_INLINE = new Set(["inline", "contents", "ruby", "ruby-text", "math"]);
@@ -24,6 +26,7 @@ class TextReader {
     this.breaks = 0;
     this.blank = true;
     this.lists = [];
+    this.deep = false; // Something was left out because it is nested too deeply.
   }
 
   get full() {
@@ -78,10 +81,15 @@ function textChildren(node, reader, kept, depth) {
 
 function textElement(element, reader, depth) {
   const tag = nameOfTag(element);
-  if (TEXT_SKIPPED.has(tag) || depth > TEXT_DEPTH) return;
+  if (depth > TEXT_DEPTH) {
+    reader.deep = true;
+    return;
+  }
+  if (TEXT_SKIPPED.has(tag)) return;
   const style = getComputedStyle(element);
   const display = style.display;
   if (display === "none" || style.contentVisibility === "hidden") return;
+  if (TEXT_BOXES.has(tag)) return void (/^inline/.test(display) ? reader.space() : reader.rest(1));
   if (tag === "br") return void (reader.breaks && reader.blank ? reader.breaks++ : reader.rest(1));
   const seen = style.visibility === "visible";
   if (tag === "input") return void (seen && textInput(element, reader));
@@ -90,7 +98,8 @@ function textElement(element, reader, depth) {
   const block = !TEXT_INLINE.has(display) && !TEXT_BESIDE.has(display) && display !== "table-cell";
   const breaks = block ? (TEXT_APART.has(tag) && !reader.lists.length ? 2 : 1) : 0;
   if (breaks) reader.rest(breaks);
-  if (TEXT_BESIDE.has(display)) reader.space();
+  const gaps = TEXT_BESIDE.has(display) || display === "inline" ? gapsOf(element) : 0;
+  if (gaps & BEFORE) reader.space();
   if (display === "table-cell" && !reader.blank) {
     reader.add("\t");
     reader.blank = true;
@@ -106,7 +115,7 @@ function textElement(element, reader, depth) {
   } else {
     textChildren(element, reader, kept, depth + 1);
   }
-  if (TEXT_BESIDE.has(display)) reader.space();
+  if (gaps & BEHIND) reader.space();
   if (breaks) reader.rest(breaks);
 }
 
@@ -131,8 +140,8 @@ function textItem(item, reader, style, kept, depth) {
 
 function textInput(input, reader) {
   const type = TEXT_INPUT_TYPE.call(input);
+  if (type !== "hidden") reader.space();
   if (type !== "submit" && type !== "button" && type !== "reset") return;
-  reader.space();
   reader.text(TEXT_INPUT_VALUE.call(input), false);
   reader.space();
 }
@@ -147,8 +156,14 @@ function textSelect(select, reader) {
 
 function readableText(root, most) {
   const reader = new TextReader(most);
-  textElement(root, reader, 0);
-  return reader.parts.join("").replace(/[ \t]+\n/g, "\n").replace(/\n{3,}/g, "\n\n").trim();
+  try {
+    textElement(root, reader, 0);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    reader.deep = true;
+  }
+  const text = reader.parts.join("").replace(/[ \t]+\n/g, "\n").replace(/\n{3,}/g, "\n\n").trim();
+  return { text, deep: reader.deep };
 }
 
 /** Where the content is: the one article, the main part, or all of it. */
@@ -179,11 +194,12 @@ calls.text = ({ selector, most }) => {
     roots = textRoots();
   }
   let text = "";
+  let deep = false;
   for (const root of roots) {
-    text = readableText(root, most);
+    ({ text, deep } = readableText(root, most));
     if (text) break;
   }
   // A character of two units is not cut in half.
   const cut = most > 0 && text.length > most ? Array.from(text.slice(0, most * 2)).slice(0, most).join("") : text;
-  return { text: cut, truncated: cut.length < text.length };
+  return { text: cut, truncated: deep || cut.length < text.length };
 };

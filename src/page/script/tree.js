@@ -84,7 +84,13 @@ class Walk {
     const text = generatedBy(element, which);
     if (!text) return;
     this.textDepth = depth;
-    this.text += text;
+    const gap = getComputedStyle(element, which).display === "inline" ? "" : " ";
+    this.text += gap + text + gap;
+  }
+
+  // White space, so that the text before and the text to come do not run together.
+  gap() {
+    if (this.text) this.text += " ";
   }
 
   child(node, parent, depth, named, pointer) {
@@ -153,6 +159,8 @@ class Walk {
     this.flush();
     const { name, source: from, cut, leaf } = namedOf(element);
     const more = this.more(element, tag, kind, name, from);
+    const byFocus = isNamedByFocus(element, kind, from);
+    if (byFocus) more.byFocus = true;
     this.push([depth, wordFor(kind), name, this.number(element), more]);
     if (leaf) return;
     if (isHtml(element)) {
@@ -161,7 +169,7 @@ class Walk {
       if (tag === "img") return this.areas(element, depth + 1);
     }
     const said = more && more.value && isEditingHost(element);
-    const whole = said || (from === "contents" && name !== "" && !cut && kind !== "row");
+    const whole = said || (from === "contents" && name !== "" && !cut && !byFocus && kind !== "row");
     this.children(element, depth + 1, whole, pointer || isWidget(kind) || kind === "link");
     this.flush();
   }
@@ -176,25 +184,36 @@ class Walk {
       if (worth || focused || (!pointer && isClickable(element))) {
         const exact = finalKind(element);
         hand = hand || hasPointer(element);
-        if (exact !== "generic" || focused || nameOf(element) || isClickable(element)) {
+        if (exact !== "generic" || focused || nameOf(element) || (isClickable(element) && (hasEffect(element) || !isEmptyBox(element)))) {
           if (tag === "body" || tag === "html") return this.children(element, depth, named, false);
           return this.usable(element, exact, depth, named, hand, pointer);
         }
       }
     }
-    const block = !INLINE_TAGS.has(tag);
-    if (block) this.flush();
+    const gaps = INLINE_TAGS.has(tag) ? (named ? 0 : gapsOf(element)) : -1;
+    if (gaps >= 0) {
+      if (gaps & BEFORE) this.gap();
+      this.children(element, depth, named, hand);
+      if (gaps & BEHIND) this.gap();
+      return;
+    }
+    this.flush();
     this.children(element, depth, named, hand);
-    if (block) this.flush();
+    this.flush();
   }
 
   usable(element, kind, depth, named, hand, pointer) {
     this.flush();
     const { name, source: from, cut } = namedOf(element);
     const more = this.more(element, nameOfTag(element), kind, name, from) || {};
-    if (!pointer && isClickable(element)) more.cursor = true;
+    if (!pointer && isClickable(element)) {
+      more.cursor = true;
+      if (!hasEffect(element)) more.idle = true;
+    }
+    const byFocus = isNamedByFocus(element, kind, from);
+    if (byFocus) more.byFocus = true;
     this.push([depth, wordFor(kind), name, this.number(element), Object.keys(more).length ? more : 0]);
-    this.children(element, depth + 1, name ? from === "contents" && !cut : named, hand);
+    this.children(element, depth + 1, name && !byFocus ? from === "contents" && !cut : named, hand);
     this.flush();
   }
 
@@ -259,11 +278,35 @@ class Walk {
   addValue(element, from, more) {
     const value = valueOf(element);
     if (value) more.value = value;
+    if (value && isSecretField(element)) more.secret = true;
     if (from === "placeholder" || !(isTextControl(element) || marksOf(element) & ARIA)) return;
     const placeholder = attr(element, "placeholder") || attr(element, "aria-placeholder");
     if (placeholder) more.placeholder = fold(placeholder);
   }
 }
+
+// On which sides an element of a line is kept apart from the text beside it.
+const BEFORE = 1;
+const BEHIND = 2;
+const IN_LINE = new Set("inline contents ruby ruby-text math".split(" "));
+const BOXES_IN_LINE = new Set("inline-block inline-flex inline-grid inline-table table-cell".split(" "));
+
+// A box of its own is apart on both sides, and -1 stands for one that is not in a line at all. A part of the line is apart
+// where a margin, border or padding of it is to be seen.
+function gapsOf(element) {
+  const style = styleOf(element);
+  const { display } = style;
+  if (BOXES_IN_LINE.has(display)) return BEFORE | BEHIND;
+  if (!IN_LINE.has(display)) return -1;
+  if (display !== "inline") return 0;
+  const space = (side) =>
+    parseFloat(style["margin" + side]) + parseFloat(style["padding" + side]) + parseFloat(style[`border${side}Width`]) >= 2;
+  return (space("Left") ? BEFORE : 0) | (space("Right") ? BEHIND : 0);
+}
+
+// Whether an element has its content for a name only while it has the focus.
+const isNamedByFocus = (element, kind, from) =>
+  from === "contents" && focus() === element && PASSING_KINDS.has(kind) && !CONTENT_KINDS.has(kind);
 
 const SOMETIMES_QUIET = new Set(["rowgroup", "image", "Canvas", "graphics-symbol", "graphics-object", "group"]);
 

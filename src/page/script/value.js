@@ -36,6 +36,20 @@ function controlText(control) {
   return typeOfInput(control) === "password" ? "•".repeat(value.length) : value;
 }
 
+const SECRET_PURPOSE = /(^|\s)(current-password|new-password|one-time-code|cc-number|cc-csc)(\s|$)/i;
+const SECRET_NAME = /passw|passphrase|passcode|pwd|secret|token|api[-_]?key|(^|[^a-z])(otp|totp|pin|cvc|cvv)([^a-z]|$)/i;
+
+/** Whether a field is made for a secret and shows it: by its purpose, its name or its style. */
+function isSecretField(element) {
+  if (!(element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement)) return false;
+  if (!isTextControl(element)) return false;
+  if (element instanceof HTMLInputElement && typeOfInput(element) === "password") return false;
+  if (SECRET_PURPOSE.test(attr(element, "autocomplete") || "")) return true;
+  if (SECRET_NAME.test(attr(element, "name") || "") || SECRET_NAME.test(attr(element, "id") || "")) return true;
+  const masking = styleOf(element).webkitTextSecurity;
+  return !!masking && masking !== "none";
+}
+
 const GET_FILES = getterOf(HTMLInputElement.prototype, "files");
 
 function filesIn(input) {

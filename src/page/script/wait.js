@@ -129,6 +129,30 @@ function nextChange(ms) {
   });
 }
 
+const CONTENT =
+  "a[href],button,input:not([type=hidden]),select,textarea,summary,iframe,frame,img,svg,canvas,video,object,embed,[role=button],[role=link],[tabindex]";
+// A text that only stands in for what is to come.
+const PLACEHOLDER = /^(loading|please wait)\W*$/i;
+
+/** Whether the document shows a text or something to act on. */
+function hasContent() {
+  forget();
+  if (shownTexts().some((text) => text.trim() && !PLACEHOLDER.test(text.trim()))) return true;
+  return [document, ...allRoots(document)].some((root) => Array.from(allIn(root, CONTENT)).some(isVisible));
+}
+
+/** Waits until there is content, `ms` at most. Whether there is, or none will come, for want of a script. */
+calls.content = async ({ ms }) => {
+  const end = performance.now() + ms;
+  for (;;) {
+    if (hasContent()) return true;
+    const left = end - performance.now();
+    if (!allIn(document, "script").length) return true;
+    if (left <= 0) return false;
+    await nextChange(Math.min(left, LOOK_AGAIN));
+  }
+};
+
 // What shows and hides things, or ticks them, without a change of the tree.
 const CHANGES = ["readystatechange", "input", "change", "transitionend", "animationend", "toggle", "load"];
 // How often is looked where nothing tells of a change: of a style sheet, of the size of the window.

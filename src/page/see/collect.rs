@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::super::Tab;
 use super::super::error::Error;
 use super::super::world::{Doc, Node};
+use super::merge::merged;
 use super::tree::{Ask, More, Told, Tree};
 use super::{SnapshotOptions, Unread};
 use crate::cdp::protocol::dom::{DescribeNode, GetFrameOwner};
@@ -34,6 +35,13 @@ pub(super) struct Item {
     pub(super) folded: usize,
 }
 
+impl Item {
+    /// Whether its content is its name only while it has the focus.
+    pub(super) fn is_named_by_focus(&self) -> bool {
+        self.more.as_ref().is_some_and(|more| more.by_focus)
+    }
+}
+
 /// The joined tree.
 pub(super) struct Collected {
     pub(super) url: String,
@@ -43,6 +51,8 @@ pub(super) struct Collected {
     pub(super) frames: usize,
     pub(super) unread: Vec<Unread>,
     pub(super) rescued: bool,
+    /// Something was left out because it is nested too deeply.
+    pub(super) cut: bool,
 }
 
 struct Read {
@@ -105,9 +115,10 @@ impl Tab {
         }
         let (url, title) = (std::mem::take(&mut top.tree.url), std::mem::take(&mut top.tree.title));
         let doc = top.doc.clone();
-        let mut joined = Joined { read, held, top: self.top()?, items: Vec::new(), frames: 0 };
+        let mut joined = Joined { read, held, top: self.top()?, items: Vec::new(), frames: 0, cut: false };
         joined.add(&root, 0);
-        Ok(Collected { url, title, doc, items: joined.items, frames: joined.frames, unread, rescued })
+        let Joined { items, frames, cut, .. } = joined;
+        Ok(Collected { url, title, doc, items: merged(items), frames, unread, rescued, cut })
     }
 
     /// Waits for frames that are on their way into another process.
@@ -253,12 +264,14 @@ struct Joined {
     top: FrameId,
     items: Vec<Item>,
     frames: usize,
+    cut: bool,
 }
 
 impl Joined {
     fn add(&mut self, frame: &FrameId, depth: u32) {
         let Some(read) = self.read.remove(frame) else { return };
         self.frames += 1;
+        self.cut |= read.tree.cut;
         let in_top = *frame == self.top;
         for Told(below, role, name, id, more) in read.tree.nodes {
             let node = (id > 0).then(|| Node { frame: frame.clone(), doc: read.doc.clone(), id });
@@ -304,6 +317,6 @@ pub(super) fn is_interactive(role: &str, more: Option<&More>) -> bool {
 }
 
 /// What can be acted on always has a ref, other things when they have a name to know them by.
-fn gets_ref(role: &str, name: &str, more: Option<&More>) -> bool {
+pub(super) fn gets_ref(role: &str, name: &str, more: Option<&More>) -> bool {
     is_interactive(role, more) || (!name.is_empty() && role != "text") || more.is_some_and(|more| more.active)
 }

@@ -50,6 +50,20 @@ impl Diff {
         Self { hunks }
     }
 
+    /// The same with other lines in the place of those of the new text, such as ones that say more.
+    pub(super) fn shown_with(mut self, lines: &[&str]) -> Self {
+        let (mut added, mut removed) = (0, 0);
+        for hunk in &mut self.hunks {
+            let at = hunk.at + added - removed;
+            added += hunk.added.len();
+            removed += hunk.removed.len();
+            for (line, shown) in hunk.added.iter_mut().zip(lines.get(at..).unwrap_or_default()) {
+                (*shown).clone_into(line);
+            }
+        }
+        self
+    }
+
     /// Makes the new text of the old one. `None` when it is not the one that the difference was made of.
     #[must_use]
     pub fn apply(&self, old: &str) -> Option<String> {
@@ -88,5 +102,16 @@ impl fmt::Display for Diff {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn added_lines_are_shown_as_the_other_text_has_them() {
+        let diff = Diff::between("a\nb\nc\nd", "b\nx\nc\nd\ny").shown_with(&["B", "X", "C", "D", "Y"]);
+        assert_eq!(diff.to_string(), "- a\n+ X\n+ Y");
     }
 }

@@ -5,7 +5,7 @@ use super::SnapshotOptions;
 use super::collect::{Item, is_interactive};
 
 /// Containers that say nothing without a name.
-const CONTAINERS: [&str; 17] = [
+const CONTAINERS: [&str; 16] = [
     "application",
     "directory",
     "document",
@@ -17,7 +17,6 @@ const CONTAINERS: [&str; 17] = [
     "menu",
     "menubar",
     "paragraph",
-    "row",
     "rowgroup",
     "table",
     "tablist",
@@ -48,7 +47,8 @@ pub(super) fn filtered(items: Vec<Item>, options: &SnapshotOptions) -> Vec<Item>
 
 /// Keeps some items. What was below one that goes moves up; what is below one that does not `nest` moves
 /// up too.
-fn lifted(items: Vec<Item>, keep: impl Fn(&Item) -> bool, nests: impl Fn(&Item) -> bool) -> Vec<Item> {
+pub(super) fn lifted(items: Vec<Item>, keep: impl FnMut(&Item) -> bool, nests: impl Fn(&Item) -> bool) -> Vec<Item> {
+    let mut keep = keep;
     let mut around: Vec<u32> = Vec::new(); // depths of those kept that the present item is in
     let mut kept = Vec::with_capacity(items.len());
     for mut item in items {

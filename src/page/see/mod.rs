@@ -6,23 +6,31 @@
 //! | `collect` | asking all frames at once and joining their trees |
 //! | `tree` | what a frame tells of itself |
 //! | `text` | the `ai` format: lines with refs |
+//! | `redact` | covering secrets before lines are written |
 //! | `fold` | leaving out long runs of like siblings, and what filters leave out |
 //! | `diff` | what changed between two texts |
+//! | `changes` | what changed on a page since an action |
 //! | `nodes` | the `aria` format |
+//! | `merge` | leaving out wrappers that repeat a control |
 //! | `labels` | what labels in a picture stand for |
+//! | `loading` | reading a tab whose server has not answered |
 
+mod changes;
 mod closed;
 mod collect;
 mod diff;
 mod fold;
 mod labels;
+mod loading;
+mod merge;
 mod nodes;
+mod redact;
 mod text;
 mod tree;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +42,7 @@ use super::error::{Error, Shown};
 use super::world::Doc;
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
-use crate::supervisor::{self, ClosedDialog, Dialog, FrameTree};
+use crate::supervisor::{ClosedDialog, Dialog, FrameTree, Secrets};
 use crate::sync::Deadline;
 
 /// How a snapshot is written.
@@ -71,12 +79,16 @@ pub struct SnapshotOptions {
     pub frame: Option<String>,
     /// With the addresses of links.
     pub urls: bool,
-    /// Only what changed since the last snapshot of the tab.
+    /// Only what changed since the last snapshot of the tab. Without other options than those of size and format, those of
+    /// that snapshot hold. The focus alone is no change.
     pub diff: bool,
     /// Of eight or more like siblings show five.
     pub fold: bool,
     /// The ref of a folded run that is to be shown whole.
     pub expand: Option<String>,
+    /// Secrets to cover in names, values and texts, together with what looks like one; `None` shows everything.
+    #[serde(skip)]
+    pub redact: Option<Secrets>,
 }
 
 impl Default for SnapshotOptions {
@@ -94,7 +106,16 @@ impl Default for SnapshotOptions {
             diff: false,
             fold: false,
             expand: None,
+            redact: None,
         }
+    }
+}
+
+impl SnapshotOptions {
+    /// What decides on the lines: all but size, format, redaction and whether it is a difference.
+    fn view(&self) -> Self {
+        let Self { format, limit, max_chars, diff, redact, .. } = Self::default();
+        Self { format, limit, max_chars, diff, redact, ..self.clone() }
     }
 }
 
@@ -152,8 +173,14 @@ pub struct Snapshot {
     pub refs: BTreeMap<String, RefInfo>,
     /// How large it is.
     pub stats: Stats,
-    /// Whether something was cut off.
+    /// Whether something was left out: beyond the limits of the request, or nested deeper than 700 levels.
     pub truncated: bool,
+    /// With `diff`: no earlier snapshot of this document with these options exists, so all of it is shown as new.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub full: bool,
+    /// The server of the page has not answered yet: only what the browser knows is filled in.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub loading: bool,
     /// An open dialog stands in the way: nothing is shown.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blocked_by_dialog: bool,
@@ -193,8 +220,10 @@ pub(super) struct Seen {
     owners: HashMap<FrameId, (Doc, u32)>,
     /// Sessions whose elements were counted.
     counted: HashMap<Arc<str>, closed::Counted>,
-    /// What was shown last.
-    last: Option<Last>,
+    /// The last text as the page has it, and the last one with secrets covered.
+    last: [Option<Last>; 2],
+    /// The text of the whole page, in the same way.
+    page: [Option<changes::PageText>; 2],
 }
 
 /// The text that was shown last.
@@ -202,13 +231,15 @@ pub(super) struct Seen {
 struct Last {
     /// Of which document.
     doc: Doc,
+    /// Without the focus.
     text: Arc<str>,
     /// How it was asked for.
     options: SnapshotOptions,
 }
 
 impl Tab {
-    /// Takes a snapshot. Under a dialog it answers at once, with what is known.
+    /// Takes a snapshot. Under a dialog it answers at once, and within two seconds where the server of the page has not
+    /// answered, with what is known.
     ///
     /// # Errors
     /// [`Error::Supervisor`] when the top frame does not answer, [`Error::BadRequest`] for a selector that
@@ -217,23 +248,37 @@ impl Tab {
         if self.supervisor.snapshot().dialogs_of(self.target.as_str()).next().is_some() {
             return Ok(self.blocked(options.format));
         }
-        let began = Instant::now();
-        match self.look(options, deadline) {
+        let look = |deadline: Deadline| {
+            self.arrived(deadline)?;
+            self.look(&self.kept_options(options, deadline), deadline)
+        };
+        match self.unless_loading(deadline, look) {
             Err(error) if error.is_blocked_by_dialog() => Ok(self.blocked(options.format)),
-            // Which of its commands was the last to get no answer says nothing.
-            Err(error) if error.code() == "TIMEOUT" && self.is_on_its_way() => {
-                let page = self.target.to_string();
-                Err(supervisor::Error::Navigating { page, after: began.elapsed() }.into())
-            }
-            outcome => outcome,
+            Ok(None) => Ok(Snapshot { loading: true, ..self.nothing(options.format) }),
+            Ok(Some(seen)) => Ok(seen),
+            Err(error) => Err(error),
         }
     }
 
-    /// Whether the page waits for another document.
-    fn is_on_its_way(&self) -> bool {
-        let now = self.supervisor.snapshot();
-        let top = now.page(self.target.as_str()).and_then(|page| page.top_frame.as_ref());
-        top.and_then(|top| now.frame(top.as_str())).is_some_and(|frame| frame.navigating)
+    /// The options of the last snapshot of the tab, without those of size, format and redaction: of the last one with
+    /// secrets covered, or of the last one without.
+    #[must_use]
+    pub fn last_view(&self, redacted: bool) -> Option<SnapshotOptions> {
+        self.seen.lock().last[usize::from(redacted)].as_ref().map(|last| last.options.clone())
+    }
+
+    /// Where a difference is requested without more, it is that of the last snapshot, taken again in the same way.
+    fn kept_options<'a>(&self, options: &'a SnapshotOptions, deadline: Deadline) -> Cow<'a, SnapshotOptions> {
+        let view = options.view();
+        let last = self.last_view(options.redact.is_some());
+        let last = last.filter(|_| options.diff && view == SnapshotOptions::default());
+        let Some(last) = last else { return Cow::Borrowed(options) };
+        let SnapshotOptions { diff, format, limit, max_chars, .. } = *options;
+        let redact = options.redact.clone();
+        // What they name may be gone with its document.
+        let expand = last.expand.filter(|expand| self.resolve(expand).is_ok());
+        let frame = last.frame.filter(|frame| self.frame_named(frame, deadline).is_ok());
+        Cow::Owned(SnapshotOptions { diff, format, limit, max_chars, redact, expand, frame, ..last })
     }
 
     fn look(&self, options: &SnapshotOptions, deadline: Deadline) -> Result<Snapshot, Error> {
@@ -243,6 +288,11 @@ impl Tab {
         (shown.url, shown.title, shown.rescued) = (seen.url, seen.title, seen.rescued);
         shown.unread = seen.unread;
         shown.stats.frames = seen.frames;
+        if options.keeps_page() {
+            self.keep_page(&seen.doc, seen.items.clone(), options.redact.as_ref());
+        }
+        shown.truncated = seen.cut;
+        shown.full = options.diff;
         let mut items = fold::filtered(seen.items, options);
         if options.fold || expand.is_some() {
             items = fold::folded(items, expand.as_ref());
@@ -255,14 +305,23 @@ impl Tab {
     }
 
     fn fill_text(&self, shown: &mut Snapshot, items: &[collect::Item], doc: &Doc, options: &SnapshotOptions) {
-        let lines = text::lines(items);
-        self.number(shown, lines.iter().map(text::Line::item));
-        let whole = text::written(&lines, |item| self.reference(item));
-        let last = Last { doc: doc.clone(), text: whole.as_str().into(), options: options.clone() };
-        let before = self.seen.lock().last.replace(last);
+        self.number(shown, text::lines(items).iter().map(text::Line::item));
+        let covered = options.redact.as_ref().map(|secrets| redact::covered(items, secrets));
+        let items = covered.as_deref().unwrap_or(items);
+        let whole = self.text_of(items);
+        // The focus is not compared: it moves with everything that is done.
+        let (calm, shown_calm) = match text::without_focus(items) {
+            Some((calm, shown)) => (self.text_of(&calm), self.text_of(&shown)),
+            None => (whole.clone(), whole.clone()),
+        };
+        let view = options.view();
+        let last = Last { doc: doc.clone(), text: calm.as_str().into(), options: view.clone() };
+        let before = self.seen.lock().last[usize::from(options.redact.is_some())].replace(last);
         let text = if options.diff {
-            let before = before.filter(|last| last.doc == *doc).map(|last| last.text).unwrap_or_default();
-            Diff::between(&before, &whole).to_string()
+            let before = before.filter(|last| last.doc == *doc && last.options == view).map(|last| last.text);
+            shown.full = before.is_none();
+            let lines: Vec<&str> = shown_calm.lines().collect();
+            Diff::between(&before.unwrap_or_default(), &calm).shown_with(&lines).to_string()
         } else {
             whole
         };
@@ -271,15 +330,17 @@ impl Tab {
             let told: HashSet<&str> = text::refs(&text).collect();
             shown.refs.retain(|reference, _| told.contains(reference.as_str()));
         }
-        shown.truncated = cut;
+        if let Some(secrets) = &options.redact {
+            cover_names(shown, secrets);
+        }
+        shown.truncated |= cut;
         shown.stats =
             Stats { chars: text.chars().count(), lines: text.lines().count(), refs: shown.refs.len(), ..shown.stats };
         shown.snapshot = Some(text);
     }
 
-    /// How the last text was asked for, when it was of this document.
-    pub(super) fn shown_last(&self, doc: &Doc) -> Option<SnapshotOptions> {
-        self.seen.lock().last.as_ref().filter(|last| last.doc == *doc).map(|last| last.options.clone())
+    fn text_of(&self, items: &[collect::Item]) -> String {
+        text::written(&text::lines(items), |item| self.reference(item))
     }
 
     /// Gives numbers to what is shown, and lists them.
@@ -313,6 +374,8 @@ impl Tab {
             refs: BTreeMap::new(),
             stats: Stats::default(),
             truncated: false,
+            full: false,
+            loading: false,
             blocked_by_dialog: false,
             rescued: false,
             unread: Vec::new(),
@@ -323,8 +386,12 @@ impl Tab {
     }
 
     fn blocked(&self, format: Format) -> Snapshot {
+        Snapshot { blocked_by_dialog: true, ..self.nothing(format) }
+    }
+
+    /// What is known without the page.
+    fn nothing(&self, format: Format) -> Snapshot {
         let mut shown = self.empty(format);
-        shown.blocked_by_dialog = true;
         match format {
             Format::Ai => shown.snapshot = Some(String::new()),
             Format::Aria => shown.nodes = Some(Vec::new()),
@@ -334,17 +401,21 @@ impl Tab {
 
     /// A frame by its id, or by the ref of the element that holds it.
     pub(super) fn frame_named(&self, text: &str, deadline: Deadline) -> Result<FrameId, Error> {
-        let now = self.supervisor.snapshot();
-        if now.frame(text).is_some_and(|frame| frame.target_id == self.target) {
-            return Ok(FrameId::from(text));
-        }
-        let (node, _) = match self.resolve(text) {
-            Err(Error::BadRef { .. }) => {
-                let known = now.frames_of(self.target.as_str()).take(10).map(|f| f.frame_id.to_string()).collect();
-                return Err(supervisor::Error::FrameNotFound { frame: text.to_owned(), known }.into());
-            }
-            resolved => resolved?,
+        let not_found = match self.own_frame(text) {
+            Ok(frame) => return Ok(frame),
+            Err(error) => error,
         };
-        self.frame_in(&node, deadline)
+        match self.resolve(text) {
+            Err(Error::BadRef { .. }) => Err(not_found),
+            Err(error) => Err(error),
+            Ok((node, _)) => self.frame_in(&node, deadline),
+        }
+    }
+}
+
+/// Covers secrets in the names that refs are listed with.
+fn cover_names(shown: &mut Snapshot, secrets: &Secrets) {
+    for info in shown.refs.values_mut() {
+        info.name = secrets.cover(&info.name).into_owned();
     }
 }

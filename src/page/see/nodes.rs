@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::super::Tab;
 use super::super::world::{Doc, Node};
 use super::collect::Item;
-use super::{Snapshot, SnapshotOptions, Stats};
+use super::{Snapshot, SnapshotOptions, Stats, cover_names, redact};
 use crate::cdp::protocol::dom::{BackendNodeId, DescribeNode};
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::FrameRef;
@@ -54,6 +54,13 @@ impl Tab {
         shown.truncated = kept.len() < items.len();
         self.number(shown, kept.iter());
         let mut backends = self.backends(kept.iter().filter_map(|item| item.node.as_ref()), deadline);
+        let kept = match &options.redact {
+            Some(secrets) => redact::covered(&kept, secrets),
+            None => kept,
+        };
+        if let Some(secrets) = &options.redact {
+            cover_names(shown, secrets);
+        }
         let node = |item: &Item| {
             let more = item.more.as_deref();
             AriaNode {

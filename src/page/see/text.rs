@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::collect::Item;
+use super::collect::{Item, gets_ref};
+use super::fold::lifted;
 use super::tree::More;
 
 /// A line to be written.
@@ -46,6 +47,26 @@ pub(super) fn lines(items: &[Item]) -> Vec<Line<'_>> {
     lines
 }
 
+/// The items as they are without the focus, and the same with it marked; `None` when nothing has it. What is an item only
+/// because it has the focus is left out of both.
+pub(super) fn without_focus(items: &[Item]) -> Option<(Vec<Item>, Vec<Item>)> {
+    let active = |item: &Item| item.more.as_ref().is_some_and(|more| more.active);
+    if !items.iter().any(active) {
+        return None;
+    }
+    let calm = |item: &Item| {
+        let name = if item.is_named_by_focus() { "".into() } else { item.name.clone() };
+        let more = item.more.as_ref().map(|more| Box::new(More { active: false, by_focus: false, ..(**more).clone() }));
+        let has_ref = item.has_ref && (item.folded > 0 || gets_ref(&item.role, &name, more.as_deref()));
+        Item { name, has_ref, more, ..item.clone() }
+    };
+    let only_focused = |item: &Item| active(item) && &*item.role == "generic" && !calm(item).has_ref;
+    let kept = lifted(items.to_vec(), |item| !only_focused(item), |_| true);
+    let calm: Vec<Item> = kept.iter().map(calm).collect();
+    let shown = kept.into_iter().zip(&calm).map(|(item, calm)| Item { has_ref: calm.has_ref, ..item }).collect();
+    Some((calm, shown))
+}
+
 /// Writes the lines.
 pub(super) fn written(lines: &[Line<'_>], reference: impl Fn(&Item) -> Option<u32>) -> String {
     let mut text = String::with_capacity(lines.len() * 48);
@@ -72,7 +93,8 @@ fn write_line(out: &mut String, line: &Line<'_>, reference: Option<u32>) {
         return;
     } else {
         out.push_str(&item.role);
-        if !item.name.is_empty() {
+        // What is in it follows anyway.
+        if !item.name.is_empty() && !item.is_named_by_focus() {
             out.push(' ');
             push_quoted(out, &item.name);
         }

@@ -25,6 +25,9 @@ pub(super) struct Tree {
     /// Elements walked, those in shadow roots included.
     #[serde(default)]
     pub(super) count: u64,
+    /// Whether something was left out because it is nested too deeply.
+    #[serde(default)]
+    pub(super) cut: bool,
     /// What is wrong with the selector.
     pub(super) error: Option<String>,
 }
@@ -58,6 +61,13 @@ pub(super) struct More {
     pub(super) placeholder: Option<String>,
     pub(super) url: Option<String>,
     pub(super) cursor: bool,
+    /// The value is a password or the like that the page shows, by the field's attributes or style.
+    pub(super) secret: bool,
+    /// It does nothing itself, as far as its attributes say.
+    pub(super) idle: bool,
+    /// Its content is its name only while it has the focus.
+    #[serde(rename = "byFocus")]
+    pub(super) by_focus: bool,
 }
 
 fn zero_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<More>>, D::Error> {

@@ -23,7 +23,7 @@ use super::request::Head;
 use super::shared::{Outcome, Phase, Return, Shared};
 use super::streams::Streams;
 use super::wire::Wire;
-use crate::sync::Thread;
+use crate::sync::{Thread, fault_point};
 
 pub(super) const LISTENER: Token = Token(0);
 pub(super) const WAKER: Token = Token(1);
@@ -39,7 +39,8 @@ const REST: Duration = Duration::from_millis(100);
 /// What `http-in` owns.
 pub(super) struct Inbound {
     poll: Poll,
-    listener: Option<TcpListener>,
+    /// None once the server stops.
+    listeners: Vec<TcpListener>,
     /// There may be connections to take.
     knocked: bool,
     /// Not before.
@@ -62,7 +63,7 @@ pub(super) struct Inbound {
 impl Inbound {
     pub(super) fn new(
         poll: Poll,
-        listener: TcpListener,
+        listeners: Vec<TcpListener>,
         returns: Receiver<Return>,
         shared: &Arc<Shared>,
         streams: &Arc<Streams>,
@@ -75,7 +76,7 @@ impl Inbound {
         ];
         Self {
             poll,
-            listener: Some(listener),
+            listeners,
             knocked: false,
             resting: None,
             conns: HashMap::new(),
@@ -103,6 +104,7 @@ impl Inbound {
                     break;
                 }
             }
+            fault_point(format_args!("http-in"));
             for event in &events {
                 match event.token() {
                     LISTENER => self.knocked = true,
@@ -125,8 +127,6 @@ impl Inbound {
             self.accept();
             self.expire();
         }
-        let tokens: Vec<Token> = self.conns.keys().copied().collect();
-        tokens.into_iter().for_each(|token| self.close(token));
     }
 
     /// How long there is nothing to do by itself.
@@ -148,11 +148,17 @@ impl Inbound {
         }
         self.resting = None;
         for _ in 0..ACCEPTS {
-            let Some(listener) = self.listener.as_ref().filter(|_| self.knocked) else { return };
-            match listener.accept() {
+            if !self.knocked {
+                return;
+            }
+            let nobody = |taken: &io::Result<_>| matches!(taken, Err(e) if e.kind() == io::ErrorKind::WouldBlock);
+            let Some(taken) = self.listeners.iter().map(TcpListener::accept).find(|taken| !nobody(taken)) else {
+                self.knocked = false;
+                return;
+            };
+            match taken {
                 Ok((socket, peer)) => self.admit(socket, peer),
                 Err(problem) => match problem.kind() {
-                    io::ErrorKind::WouldBlock => self.knocked = false,
                     io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset => {}
                     _ => {
                         // No descriptor or memory left. A connection that nobody uses gives its own back.
@@ -280,7 +286,7 @@ impl Inbound {
             tracing::warn!("clients take their answers too slowly; a connection is closed");
             return self.close(token);
         }
-        conn.come_back(bytes, at, keep && self.listener.is_some());
+        conn.come_back(bytes, at, keep && !self.listeners.is_empty());
         self.unsent += left;
         self.go_on(token);
     }
@@ -329,8 +335,10 @@ impl Inbound {
     /// One turn on the way to the end. Whether it is reached.
     fn end(&mut self) -> bool {
         let phase = self.shared.phase();
-        if let Some(mut listener) = self.listener.take() {
-            let _ = self.poll.registry().deregister(&mut listener);
+        if !self.listeners.is_empty() {
+            for mut listener in self.listeners.drain(..) {
+                let _ = self.poll.registry().deregister(&mut listener);
+            }
             self.crews = None; // the workers end when their queue is empty
         }
         let cancelling = phase >= Phase::Cancelling;
@@ -341,6 +349,18 @@ impl Inbound {
             self.conns.values().for_each(Conn::cancel);
         }
         self.conns.is_empty() || phase == Phase::Leaving
+    }
+}
+
+/// However it ends, by a panic too, nobody waits for it any more.
+impl Drop for Inbound {
+    fn drop(&mut self) {
+        let tokens: Vec<Token> = self.conns.keys().copied().collect();
+        tokens.into_iter().for_each(|token| self.close(token));
+        self.crews = None;
+        if self.shared.phase() == Phase::Serving {
+            self.shared.fail();
+        }
     }
 }
 

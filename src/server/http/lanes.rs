@@ -15,7 +15,7 @@ use super::request::Request;
 use super::shared::{Outcome, Phase, Shared};
 use super::streams::{Stream, Streams};
 use super::wire::Wire;
-use crate::sync::{Cancel, Thread, spawn};
+use crate::sync::{Cancel, Thread, fault_point, spawn};
 
 /// A request on its way to a worker.
 pub(super) struct Job {
@@ -73,7 +73,12 @@ impl Crew {
         let thread = spawn(format!("{}-{}", self.name, self.threads), move || {
             let _counted = counted;
             for job in jobs {
-                work(job, &shared, &streams);
+                let token = job.token;
+                // A panic outside of the handler costs its connection, not the thread.
+                let worked = catch_unwind(AssertUnwindSafe(|| work(job, &shared, &streams)));
+                if worked.is_err() {
+                    shared.give_back(token, Outcome::Broken);
+                }
                 open.fetch_sub(1, Ordering::AcqRel);
             }
         })?;
@@ -87,11 +92,17 @@ fn work(job: Job, shared: &Arc<Shared>, streams: &Arc<Streams>) {
     let Asked { head, body, held } = *asked;
     let head_only = head.method == Method::HEAD;
     let mut keep = head.keep_alive;
+    fault_point(format_args!("http-lane"));
     let answer = if cancel.is_set() {
         gone()
     } else {
         let request = Request { head, body, cancel: cancel.clone() };
-        caught(|| cancel.run(|| shared.handler.handle(request)))
+        caught(|| {
+            cancel.run(|| {
+                fault_point(format_args!("http-handler"));
+                shared.handler.handle(request)
+            })
+        })
     };
     drop(held);
     if let Body::Events(_) = &answer.body {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -23,10 +23,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How long a handler may take to see that it is cancelled.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// Tries to find a port that is free on two addresses.
+const TRIES: usize = 16;
+
 /// A bound address that nobody is served on yet: what asks for its own port can be made in between.
 #[derive(Debug)]
 pub struct Listener {
-    inner: mio::net::TcpListener,
+    inner: Vec<mio::net::TcpListener>,
     address: SocketAddr,
 }
 
@@ -38,10 +41,32 @@ impl Listener {
     pub fn bind(address: SocketAddr) -> io::Result<Self> {
         let inner = mio::net::TcpListener::bind(address)?;
         let address = inner.local_addr()?;
-        Ok(Self { inner, address })
+        Ok(Self { inner: vec![inner], address })
     }
 
-    /// The address with its port.
+    /// Binds an address and, on the same port, a second one.
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind), of both.
+    pub fn bind_both(address: SocketAddr, second: IpAddr) -> io::Result<Self> {
+        let mut tries = TRIES;
+        loop {
+            let mut listener = Self::bind(address)?;
+            match mio::net::TcpListener::bind(SocketAddr::new(second, listener.address.port())) {
+                Ok(inner) => {
+                    listener.inner.push(inner);
+                    return Ok(listener);
+                }
+                // The port that the system gave on the first address may be taken on the second one.
+                Err(problem) if address.port() == 0 && tries > 0 && problem.kind() == io::ErrorKind::AddrInUse => {
+                    tries -= 1;
+                }
+                Err(problem) => return Err(problem),
+            }
+        }
+    }
+
+    /// The (first) address with its port.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -65,7 +90,9 @@ impl HttpServer {
     pub fn start(listener: Listener, limits: Limits, handler: Arc<dyn Handler>) -> io::Result<Self> {
         let Listener { mut inner, address } = listener;
         let poll = Poll::new()?;
-        poll.registry().register(&mut inner, inbound::LISTENER, Interest::READABLE)?;
+        for listener in &mut inner {
+            poll.registry().register(listener, inbound::LISTENER, Interest::READABLE)?;
+        }
         let waker = Waker::new(poll.registry(), inbound::WAKER)?;
         let (send, returns) = bounded(inbound::places(limits.connections));
         let shared = Arc::new(Shared::new(handler, limits, send, waker));
@@ -90,6 +117,19 @@ impl HttpServer {
     #[must_use]
     pub fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::Relaxed)
+    }
+
+    /// Whether the thread of all connections has ended although nobody stopped the server, by a panic or an error of
+    /// the system. Nothing is served then; stop the server.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.shared.has_failed()
+    }
+
+    /// Calls `tell` once when the server [fails](Self::has_failed), at once when it has. It replaces the function that
+    /// was set before, runs on the thread that ends, and must not wait.
+    pub fn when_failed(&self, tell: impl FnOnce() + Send + 'static) {
+        self.shared.when_failed(Box::new(tell));
     }
 
     /// Stops: takes no new requests, gives those under way until the deadline, then cancels them, and waits for

@@ -51,6 +51,17 @@ pub(super) struct Shared {
     /// Threads.
     alive: Mutex<usize>,
     ended: Condvar,
+    failure: Mutex<Failure>,
+}
+
+/// Whether `http-in` has ended before the server was stopped.
+#[derive(Default)]
+enum Failure {
+    #[default]
+    None,
+    /// It has not; this is to be called when it does.
+    Watched(Box<dyn FnOnce() + Send>),
+    Failed,
 }
 
 impl Shared {
@@ -64,6 +75,7 @@ impl Shared {
             connections: AtomicUsize::new(0),
             alive: Mutex::new(0),
             ended: Condvar::new(),
+            failure: Mutex::default(),
         }
     }
 
@@ -80,6 +92,30 @@ impl Shared {
     pub(super) fn advance(&self, phase: Phase) {
         self.phase.fetch_max(phase as u8, Ordering::AcqRel);
         self.wake();
+    }
+
+    /// `http-in` has ended although nobody stopped the server: nothing can be served any more.
+    pub(super) fn fail(&self) {
+        tracing::error!("the thread of all connections ended; the server cannot go on");
+        self.advance(Phase::Cancelling);
+        let before = std::mem::replace(&mut *self.failure.lock(), Failure::Failed);
+        if let Failure::Watched(tell) = before {
+            tell();
+        }
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        matches!(*self.failure.lock(), Failure::Failed)
+    }
+
+    /// Calls `tell` when the server fails, at once when it has.
+    pub(super) fn when_failed(&self, tell: Box<dyn FnOnce() + Send>) {
+        let mut failure = self.failure.lock();
+        if matches!(*failure, Failure::Failed) {
+            drop(failure);
+            return tell();
+        }
+        *failure = Failure::Watched(tell);
     }
 
     /// Gives a connection back to `http-in`. The queue has a place for every connection.

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use super::super::failure::Failure;
 use super::super::read;
 use super::super::types::{
-    Action, AnswerDialog, ArmChooser, ChooserArmed, DialogAnswered, Downloaded, RawCommand, RawResult, WaitDownload,
+    Action, AnswerDialog, ArmChooser, ChooserArmed, DialogAnswered, Downloaded, RawCommand, RawResult, Uploaded,
+    WaitDownload,
 };
 use super::{Call, LONGEST, SHORTEST};
 use crate::control::{self, DialogOutcome, DialogReply, RawCall};
@@ -30,12 +31,14 @@ pub(super) fn act(call: &Call<'_>, action: Action) -> Result<Outcome, Failure> {
     }
     let handle = call.tab()?;
     for wanted in nested {
-        if call.profile()?.tab(Some(&wanted))?.info.target_id != handle.info.target_id {
+        if call.profile()?.tab_to_read(Some(&wanted))?.info.target_id != handle.info.target_id {
             let problem = "the actions of a batch are for one tab; name it beside `actions`, or send several batches";
             return Err(Failure::bad(problem));
         }
     }
-    Ok(handle.tab.act(&act, act.deadline(call.deadline))?)
+    let outcome = handle.tab.act(&act, act.deadline(call.deadline))?;
+    call.profile()?.acted(&handle, &act);
+    Ok(outcome)
 }
 
 /// Takes the tabs out that actions of a batch name by themselves.
@@ -112,10 +115,24 @@ pub(super) fn chooser(call: &Call<'_>, arm: ArmChooser) -> Result<ChooserArmed, 
         Some(_) => call.within(ANSWERING, LONGEST),
         None => call.within(Supervisor::CHOOSER_LIMIT, Supervisor::CHOOSER_LIMIT),
     };
-    Ok(match tab.arm_chooser(&paths, arm.reference.as_deref(), Deadline::after(wait))? {
-        Upload::Done => ChooserArmed { armed: false, armed_for_ms: None, target_id },
+    let count = paths.len();
+    let (armed, given) = match tab.arm_chooser(&paths, arm.reference.as_deref(), Deadline::after(wait))? {
+        Upload::Done(given) => (false, Some(given)),
         // What becomes of them is told by the events.
-        Upload::Armed(_) => ChooserArmed { armed: true, armed_for_ms: Some(millis(wait)), target_id },
+        Upload::Armed(_) => (true, None),
+    };
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(ChooserArmed {
+        armed,
+        armed_for_ms: armed.then(|| millis(wait)),
+        target_id,
+        files: paths.iter().map(name).collect(),
+        count,
+        element: given.map(|given| Uploaded {
+            reference: given.reference,
+            role: given.shown.role,
+            name: given.shown.name,
+        }),
     })
 }
 

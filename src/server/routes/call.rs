@@ -46,10 +46,18 @@ impl<'a> Call<'a> {
 
     /// The tab that it is about.
     pub(super) fn tab(&self) -> Result<TabHandle, Failure> {
-        let handle = self.profile()?.tab(self.target.as_deref())?;
+        Ok(self.aim(self.profile()?.tab(self.target.as_deref())?))
+    }
+
+    /// The same for a read, which leaves the current tab as it is.
+    pub(super) fn tab_to_read(&self) -> Result<TabHandle, Failure> {
+        Ok(self.aim(self.profile()?.tab_to_read(self.target.as_deref())?))
+    }
+
+    fn aim(&self, handle: TabHandle) -> TabHandle {
         let log = handle.tab.supervisor().log().last();
         *self.aimed.borrow_mut() = Some(Aimed { tab: Arc::clone(&handle.tab), log });
-        Ok(handle)
+        handle
     }
 
     /// What stands at a place of the path.

@@ -1,7 +1,12 @@
 //! What happens, as Server-Sent Events.
+//!
+//! The id of an event is `<start>-<n>`: the name of the log, and the number of the event in it. A log ends with the server
+//! or the profile. A client that comes back with the id of another log would otherwise wait for numbers that may never
+//! come, or miss those before them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use http::header::{CACHE_CONTROL, HeaderValue};
 use serde_json::{Map, Value, json};
@@ -19,24 +24,69 @@ const AT_ONCE: usize = 256;
 pub(super) fn stream(call: &Call<'_>, query: EventsQuery) -> Result<Reply, Failure> {
     let profile = call.profile()?;
     let target = match &call.target {
-        Some(_) => Some(call.tab()?.info.target_id),
+        Some(_) => Some(call.tab_to_read()?.info.target_id),
         None => None,
     };
     let log = Arc::clone(profile.events());
+    let start = profile.events_start().to_owned();
     // What a client has seen goes before what it first asked for: it comes back with the same address.
-    let seen = call.request.header("last-event-id").and_then(|id| id.trim().parse().ok());
-    let seq = seen.or(query.since).unwrap_or_else(|| log.last());
-    let source = Stream { log, seq, target, ready: VecDeque::new() };
+    let seen = call.request.headers.get("last-event-id").map(|id| id.to_str().unwrap_or("not text").trim());
+    let from = match (seen.filter(|id| !id.is_empty()), query.since.as_deref()) {
+        (Some(id), _) => after(id, &start, &log),
+        (None, Some(since)) => match since.parse::<u64>() {
+            Ok(number) => Some(number).filter(|number| *number <= log.last()),
+            Err(_) if split(since).is_some() => after(since, &start, &log),
+            Err(_) => {
+                let problem =
+                    "since is neither the id of an event (<start>-<n>) nor its number; 0 gives all that is kept";
+                return Err(Failure::bad(problem));
+            }
+        },
+        (None, None) => Some(log.last()),
+    };
+    let mut source = Stream { log, start, seq: 0, target, ready: VecDeque::new() };
+    match from {
+        Some(seq) => source.seq = seq,
+        None => source.reset("other_start"),
+    }
     Ok(Reply::Other(Answer::events(source).with(CACHE_CONTROL, HeaderValue::from_static("no-store"))))
+}
+
+/// The number that an id has in a log; `None` when it is none of that log's.
+fn after(id: &str, start: &str, log: &EventLog) -> Option<u64> {
+    let (of, number) = split(id)?;
+    (of == start && number <= log.last()).then_some(number)
+}
+
+/// The parts of `<start>-<n>`.
+fn split(id: &str) -> Option<(&str, u64)> {
+    let (start, number) = id.rsplit_once('-')?;
+    let digits = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    let plain = !start.is_empty() && start.bytes().all(|b| b.is_ascii_alphanumeric());
+    if digits && plain { Some((start, number.parse().ok()?)) } else { None }
 }
 
 struct Stream {
     log: Arc<EventLog>,
+    /// Its name.
+    start: String,
     /// The newest entry that was looked at.
     seq: u64,
     /// Only what is about this tab.
     target: Option<String>,
     ready: VecDeque<Event>,
+}
+
+impl Stream {
+    /// Begins with everything that is kept, and says so.
+    fn reset(&mut self, reason: &'static str) {
+        let before = self.log.since(0, 1).lost;
+        let ts = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        let data = json!({ "seq": before, "ts": ts, "type": "reset", "reason": reason });
+        let id = Some(id(&self.start, before));
+        self.ready.push_back(Event { name: Some("reset".to_owned()), id, data: data.to_string() });
+        self.seq = before;
+    }
 }
 
 impl EventSource for Stream {
@@ -51,13 +101,14 @@ impl EventSource for Stream {
                 return if over { Next::End } else { Next::Nothing };
             }
             if tail.lost > 0 {
-                self.ready.push_back(lost(self.seq + tail.lost, tail.lost));
+                self.reset("events_lost");
+                continue;
             }
             for entry in &tail.entries {
                 self.seq = entry.seq;
                 let about = entry.target_id.as_ref().map(|target| target.as_str());
                 if self.target.is_none() || about == self.target.as_deref() {
-                    self.ready.push_back(event(entry));
+                    self.ready.push_back(event(&self.start, entry));
                 }
             }
             // A log that grows by what others do must not hold up the look for a client that has gone.
@@ -68,14 +119,12 @@ impl EventSource for Stream {
     }
 }
 
-/// Some entries are not kept any more.
-fn lost(seq: u64, lost: u64) -> Event {
-    let data = json!({ "seq": seq, "type": "resync", "lost": lost });
-    Event { name: Some("resync".to_owned()), id: Some(seq.to_string()), data: data.to_string() }
+fn id(start: &str, seq: u64) -> String {
+    format!("{start}-{seq}")
 }
 
 /// An entry as its line.
-pub(super) fn event(entry: &Entry) -> Event {
+pub(super) fn event(start: &str, entry: &Entry) -> Event {
     let name = serde_json::to_value(entry.kind).ok().and_then(|name| name.as_str().map(str::to_owned));
     let name = name.unwrap_or_default();
     let mut map = Map::new();
@@ -99,7 +148,7 @@ pub(super) fn event(entry: &Entry) -> Event {
     if let Some(target) = &entry.target_id {
         map.insert("targetId".to_owned(), target.as_str().into());
     }
-    Event { name: Some(name), id: Some(entry.seq.to_string()), data: Value::Object(map).to_string() }
+    Event { name: Some(name), id: Some(id(start, entry.seq)), data: Value::Object(map).to_string() }
 }
 
 /// As `GET /console` tells it: lines and columns from 1.
@@ -142,11 +191,36 @@ mod tests {
     fn told(kind: Kind, data: &Value) -> Value {
         let data = to_raw_value(data).unwrap().into();
         let entry = Entry { seq: 7, ts: 1.5, kind, target_id: Some("T".into()), data };
-        let event = event(&entry);
+        let event = event("a1", &entry);
         let data: Value = serde_json::from_str(&event.data).unwrap();
-        assert_eq!((event.name.as_deref(), event.id.as_deref()), (data["type"].as_str(), Some("7")));
+        assert_eq!((event.name.as_deref(), event.id.as_deref()), (data["type"].as_str(), Some("a1-7")));
         assert_eq!((&data["seq"], &data["ts"], &data["targetId"]), (&json!(7), &json!(1.5), &json!("T")));
         data
+    }
+
+    #[test]
+    fn ids_are_read_only_as_they_are_given() {
+        for (id, parts) in [("a1-7", Some(("a1", 7))), ("0-0", Some(("0", 0)))] {
+            assert_eq!(split(id), parts, "{id}");
+        }
+        for bad in ["", "7", "-", "-7", "a1-", "a1-+7", "a1-7-", "a-1-7", "a1--7", "a1-99999999999999999999", "a 1-7"] {
+            assert_eq!(split(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_kept_any_more_is_reported_once() {
+        let log = Arc::new(EventLog::default());
+        let data: Arc<serde_json::value::RawValue> = to_raw_value(&json!({})).unwrap().into();
+        log.append((0..10_050).map(|_| (Kind::Navigated, 1.0, None, Arc::clone(&data))));
+        let mut stream = Stream { log, start: "a1".to_owned(), seq: 7, target: None, ready: VecDeque::new() };
+        let mut ids = Vec::new();
+        while let Next::Event(event) = stream.next(Deadline::after_millis(1)) {
+            ids.push((event.name.unwrap(), event.id.unwrap()));
+        }
+        assert_eq!(ids[0], ("reset".to_owned(), "a1-50".to_owned()));
+        assert_eq!(ids[1], ("navigated".to_owned(), "a1-51".to_owned()));
+        assert_eq!((ids.len(), ids.iter().filter(|(name, _)| name == "reset").count()), (10_001, 1));
     }
 
     #[test]

@@ -14,7 +14,8 @@ use super::super::http::{Answer, Body, Event, EventSource, Next};
 use super::super::toolboxes::OfferError;
 use super::super::types::McpQuery;
 use super::{Call, Reply};
-use crate::mcp::server::http::{Headers, METHOD, NAME, Posted, Refused, VERSION, read, status};
+use crate::control::Session;
+use crate::mcp::server::http::{Headers, METHOD, NAME, Posted, Refused, SESSION, VERSION, read, status};
 use crate::mcp::server::{Backend as _, Offer, Peer, Subscription, answer, list_changed};
 use crate::mcp::{Fault, Id, Request};
 use crate::sync::{Cancel, Deadline, Thread, pause, spawn};
@@ -51,6 +52,10 @@ fn answered(call: &Call<'_>, query: &McpQuery, asked: Request, id: Id, is_modern
         Ok(offer) => offer,
         Err(problem) => return written(refused(&problem, &id)),
     };
+    let Some(session) = toolboxes.session(call.request.header(SESSION)) else {
+        let problem = "Mcp-Session-Id takes 1 to 128 visible ASCII characters";
+        return written(Refused::bad(&Fault::new(Fault::INVALID_REQUEST, problem), Some(&id)));
+    };
     let streams = takes_events(&call.request.headers);
     if is_modern && asked.method == "subscriptions/listen" {
         return match Subscription::of(&id, &asked) {
@@ -66,7 +71,7 @@ fn answered(call: &Call<'_>, query: &McpQuery, asked: Request, id: Id, is_modern
     // Who listens nowhere else hears of other tools with the answer of the call that brought them.
     let hears = streams && !is_modern && asked.method == "tools/call";
     if streams && wants_progress && asked.method == "tools/call" {
-        return match Calling::start(offer, asked, id.clone(), hears) {
+        return match Calling::start(offer, asked, id.clone(), session, hears) {
             Ok(calling) => stream(calling),
             Err(problem) => {
                 let fault = Fault::new(Fault::INTERNAL, format!("the system refuses a thread: {problem}; try again"));
@@ -74,13 +79,18 @@ fn answered(call: &Call<'_>, query: &McpQuery, asked: Request, id: Id, is_modern
             }
         };
     }
-    let peer = Peer { notify: &|_| {}, cancel: &call.request.cancel };
+    let peer = Peer { notify: &|_| {}, cancel: &call.request.cancel, session: &session };
     let before = hears.then(|| offer.names());
     let told = answer(&offer, &asked, &peer).unwrap_or_default();
     if before.is_some_and(|before| before != offer.names()) {
         return Answer::bytes(StatusCode::OK, "text/event-stream", events(&[list_changed(), told]));
     }
-    written(Refused { status: status(is_modern, &told), body: told })
+    let answer = written(Refused { status: status(is_modern, &told), body: told });
+    // A client of this era sends the id with all that follows, and has a current tab of its own then.
+    match HeaderValue::from_str(Session::new().id()) {
+        Ok(new) if asked.method == "initialize" && !is_modern => answer.with(HeaderName::from_static(SESSION), new),
+        _ => answer,
+    }
 }
 
 /// The names in a list with commas.
@@ -145,7 +155,7 @@ struct Calling {
 }
 
 impl Calling {
-    fn start(offer: Offer, asked: Request, id: Id, hears: bool) -> std::io::Result<Self> {
+    fn start(offer: Offer, asked: Request, id: Id, session: Session, hears: bool) -> std::io::Result<Self> {
         let (send, told) = bounded(UNSENT);
         let cancel = Cancel::new();
         let token = asked.params.get("_meta").and_then(|meta| meta.get("progressToken")).cloned().unwrap_or_default();
@@ -154,7 +164,7 @@ impl Calling {
         let thread = spawn("mcp-call-http", move || {
             // Whoever follows takes what there is four times a second; nothing is told to nobody.
             let notify = |value| drop(send.send_timeout(value, Duration::from_secs(30)));
-            let peer = Peer { notify: &notify, cancel: &known };
+            let peer = Peer { notify: &notify, cancel: &known, session: &session };
             let before = hears.then(|| offer.names());
             let answered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| answer(&offer, &asked, &peer)));
             let failed = || Fault::new(Fault::INTERNAL, "the call failed; the log says where").to_value(Some(&id));

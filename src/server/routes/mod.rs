@@ -89,8 +89,10 @@ pub(super) struct Route {
     /// Whether it takes `timeoutMs`, and the time it has without.
     pub(super) time: Duration,
     pub(super) takes_time: bool,
-    /// Whether a token is needed.
+    /// Whether no token is needed.
     pub(super) open: bool,
+    /// Whether a ticket of the web UI is what it takes instead of the token.
+    pub(super) takes_ticket: bool,
     /// Whether it reads its body itself; what it takes beside that is in the query.
     pub(super) raw: bool,
     /// The media type of its answer.
@@ -130,6 +132,7 @@ impl Route {
             time: USUAL,
             takes_time: true,
             open: false,
+            takes_ticket: false,
             raw: false,
             media: "application/json",
             reads,
@@ -206,6 +209,11 @@ impl Route {
     /// With a body of its own kind, which it reads itself.
     fn raw<I: JsonSchema>(self) -> Self {
         Self { raw: true, reads: parameters::<I>(), ..self }
+    }
+
+    /// With a ticket of the web UI instead of the token.
+    fn with_ticket(self) -> Self {
+        Self { takes_ticket: true, ..self }
     }
 
     /// For everybody who is here.

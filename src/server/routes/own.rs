@@ -1,16 +1,17 @@
 //! The server itself.
 
+use std::time::Duration;
+
 use http::StatusCode;
 use http::header::{CACHE_CONTROL, HeaderValue};
 
 use super::super::failure::Failure;
+use super::super::gate;
 use super::super::http::Answer;
 use super::super::openapi;
-use super::super::types::{Doctor, Health, Nothing, Ticket};
+use super::super::tickets::{IDLE_LIFE, SECRET_LIFE, TICKET_LIFE};
+use super::super::types::{Doctor, Health, Nothing, Ticket, UiSecret};
 use super::{Call, Reply};
-
-/// How long a ticket is good for, milliseconds.
-const TICKET: u64 = 60_000;
 
 // Handlers have one shape, also where nothing can fail.
 #[allow(clippy::unnecessary_wraps)]
@@ -20,7 +21,7 @@ pub(super) fn health(_: &Call<'_>, _: Nothing) -> Result<Health, Failure> {
 
 #[allow(clippy::unnecessary_wraps)]
 pub(super) fn doctor(call: &Call<'_>, _: Nothing) -> Result<Doctor, Failure> {
-    Ok(Doctor { checks: call.front.control.doctor() })
+    Ok(Doctor { checks: call.front.control.doctor(call.deadline) })
 }
 
 #[allow(clippy::unnecessary_wraps)]
@@ -33,5 +34,26 @@ pub(super) fn ticket(call: &Call<'_>, _: Nothing) -> Result<Ticket, Failure> {
     let issued = call.front.tickets.issue();
     let ticket = issued.map_err(|problem| Failure::new("INTERNAL", format!("no ticket can be made: {problem}")))?;
     let url = format!("{}/?ticket={ticket}", call.front.url);
-    Ok(Ticket { ticket, url, expires_in_ms: TICKET })
+    Ok(Ticket { ticket, url, expires_in_ms: millis(TICKET_LIFE) })
+}
+
+/// Exchanges the ticket of the web UI for a secret. The gate has checked where the request comes from.
+pub(super) fn secret(call: &Call<'_>, _: Nothing) -> Result<UiSecret, Failure> {
+    let Some(ticket) = gate::ticket(call.request) else {
+        let error = "send a ticket as `Authorization: Ticket …`; POST /ui/ticket issues one";
+        return Err(Failure::new("UNAUTHORIZED", error));
+    };
+    let exchanged = call.front.tickets.exchange(ticket);
+    let secret = exchanged.map_err(|problem| Failure::new("INTERNAL", format!("no secret can be made: {problem}")))?;
+    let secret = secret.ok_or_else(|| {
+        Failure::new(
+            "UNAUTHORIZED",
+            "the ticket was used already or is older than 60 seconds; `cdpilot ui` prints another address",
+        )
+    })?;
+    Ok(UiSecret { secret, idle_ms: millis(IDLE_LIFE), expires_in_ms: millis(SECRET_LIFE) })
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

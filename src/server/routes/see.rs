@@ -16,14 +16,16 @@ use crate::supervisor::ConsoleLevel;
 
 /// The colour of a highlight: red, green, blue.
 const ORANGE: [u8; 3] = [255, 69, 0];
+/// Characters of a secret that is looked for beyond the end of a text.
+const SECRET: usize = 4096;
 /// Bytes of a body at most.
 const BODY: usize = 1024 * 1024;
 
 pub(super) fn snapshot(call: &Call<'_>, query: SnapshotQuery) -> Result<Seen, Failure> {
-    let tab = call.tab()?.tab;
+    let tab = call.tab_to_read()?.tab;
     let labels = query.labels;
     let seen = tab.snapshot(&query.options(), call.deadline)?;
-    if !labels || seen.blocked_by_dialog {
+    if !labels || seen.blocked_by_dialog || seen.loading {
         return Ok(Seen { seen, labelled: None });
     }
     let options = ScreenshotOptions { labels: true, ..ScreenshotOptions::default() };
@@ -39,7 +41,7 @@ pub(super) fn snapshot(call: &Call<'_>, query: SnapshotQuery) -> Result<Seen, Fa
 }
 
 pub(super) fn screenshot(call: &Call<'_>, take: TakeScreenshot) -> Result<Shot, Failure> {
-    let tab = call.tab()?.tab;
+    let tab = call.tab_to_read()?.tab;
     let inline = take.inline;
     let picture = tab.screenshot(&take.options(), call.deadline).map_err(|error| {
         let blocked = error.is_blocked_by_dialog();
@@ -63,6 +65,7 @@ pub(super) fn screenshot(call: &Call<'_>, take: TakeScreenshot) -> Result<Shot, 
         scale: picture.scale,
         annotations: picture.annotations,
         labels: picture.labels,
+        cut_at: picture.cut_at,
         notes: picture.notes,
     })
 }
@@ -83,34 +86,49 @@ fn last_picture(call: &Call<'_>, tab: &Tab, inline: bool) -> serde_json::Value {
 }
 
 pub(super) fn pdf(call: &Call<'_>, options: PdfOptions) -> Result<Paper, Failure> {
-    let handle = call.tab()?;
+    let handle = call.tab_to_read()?;
     let bytes = handle.tab.pdf(&options, call.deadline)?;
     let path = call.front.control.files().save(FileKind::Media, "pdf", &bytes)?;
     Ok(Paper { path, bytes: bytes.len(), target_id: handle.info.target_id, url: handle.info.url })
 }
 
 pub(super) fn text(call: &Call<'_>, query: TextQuery) -> Result<PageText, Failure> {
-    Ok(call.tab()?.tab.text(query.selector.as_deref(), query.max_chars, call.deadline)?)
+    let tab = call.tab_to_read()?.tab;
+    if query.raw {
+        return Ok(tab.text(query.selector.as_deref(), query.max_chars, call.deadline)?);
+    }
+    // More than is returned, so that a secret at the end is read whole.
+    let most = query.max_chars.unwrap_or(PageText::CHARS);
+    let read = if most == 0 { 0 } else { most.saturating_add(SECRET) };
+    let mut page = tab.text(query.selector.as_deref(), Some(read), call.deadline)?;
+    page.text = call.front.secrets.cover(&page.text).into_owned();
+    if most > 0
+        && let Some((end, _)) = page.text.char_indices().nth(most)
+    {
+        page.text.truncate(end);
+        page.truncated = true;
+    }
+    Ok(page)
 }
 
 pub(super) fn console(call: &Call<'_>, query: ConsoleQuery) -> Result<Console, Failure> {
     let level = query.level.map(ConsoleLevel::from);
-    Ok(Console { messages: call.tab()?.tab.console(level, query.limit, query.clear) })
+    Ok(Console { messages: call.tab_to_read()?.tab.console(level, query.limit, query.clear) })
 }
 
 pub(super) fn errors(call: &Call<'_>, query: ErrorsQuery) -> Result<Errors, Failure> {
-    Ok(Errors { errors: call.tab()?.tab.errors(query.limit, query.clear) })
+    Ok(Errors { errors: call.tab_to_read()?.tab.errors(query.limit, query.clear) })
 }
 
 pub(super) fn requests(call: &Call<'_>, query: RequestsQuery) -> Result<Requests, Failure> {
-    let all = call.tab()?.tab.requests(query.filter.as_deref(), query.clear);
+    let all = call.tab_to_read()?.tab.requests(query.filter.as_deref(), query.clear);
     let skip = query.limit.map_or(0, |limit| all.len().saturating_sub(limit));
     Ok(Requests { requests: all.iter().skip(skip).map(|request| (**request).clone()).collect() })
 }
 
 pub(super) fn body(call: &Call<'_>, query: BodyQuery) -> Result<ResponseBody, Failure> {
     let most = query.max_bytes.unwrap_or(BODY).min(BODY);
-    Ok(call.tab()?.tab.response_body(call.at(0), Some(most), call.deadline)?)
+    Ok(call.tab_to_read()?.tab.response_body(call.at(0), Some(most), call.deadline)?)
 }
 
 pub(super) fn dialogs(call: &Call<'_>, _: Nothing) -> Result<Dialogs, Failure> {
@@ -119,7 +137,7 @@ pub(super) fn dialogs(call: &Call<'_>, _: Nothing) -> Result<Dialogs, Failure> {
 }
 
 pub(super) fn frames(call: &Call<'_>, query: FramesQuery) -> Result<Frames, Failure> {
-    let tab = call.tab()?.tab;
+    let tab = call.tab_to_read()?.tab;
     let now = tab.supervisor().snapshot();
     let target_id = tab.target().to_string();
     let frame_tree = if query.full { now.full_frame_tree(&target_id) } else { now.frame_tree(&target_id) };

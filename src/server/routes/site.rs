@@ -9,7 +9,7 @@ use crate::page::{Emulation, Storage};
 
 pub(super) fn cookies(call: &Call<'_>, query: CookiesQuery) -> Result<Cookies, Failure> {
     let urls: Vec<&str> = query.url.as_deref().into_iter().collect();
-    Ok(Cookies { cookies: call.tab()?.tab.cookies(&urls, call.deadline)? })
+    Ok(Cookies { cookies: call.tab_to_read()?.tab.cookies(&urls, call.deadline)? })
 }
 
 pub(super) fn add_cookies(call: &Call<'_>, add: AddCookies) -> Result<Added, Failure> {
@@ -28,7 +28,7 @@ pub(super) fn emulate(call: &Call<'_>, change: Emulation) -> Result<OnTab, Failu
 }
 
 fn items(call: &Call<'_>, area: Storage, query: &StorageQuery) -> Result<Items, Failure> {
-    Ok(Items { items: call.tab()?.tab.storage(area, query.key.as_deref(), call.deadline)? })
+    Ok(Items { items: call.tab_to_read()?.tab.storage(area, query.key.as_deref(), call.deadline)? })
 }
 
 fn set(call: &Call<'_>, area: Storage, set: &SetStorage) -> Result<Items, Failure> {

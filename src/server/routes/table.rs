@@ -6,7 +6,7 @@ use super::Method::{Delete, Get, Post};
 use super::Route;
 use super::{act, browser, events, mcp, own, see, site, tabs};
 use crate::control::Status;
-use crate::server::types::{McpQuery, Nothing, Whole};
+use crate::server::types::{McpQuery, Nothing, RootQuery, Whole};
 
 /// All routes, in the order they are described in.
 pub(in crate::server) static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {
@@ -21,11 +21,20 @@ pub(in crate::server) static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {
 fn of_the_server() -> Vec<Route> {
     vec![
         Route::of(Get, "/health", "Whether the server answers", own::health).quick().global().open(),
-        Route::of(Get, "/doctor", "What could be wrong with this machine and home", own::doctor).quick().global(),
+        Route::of(Get, "/doctor", "Check this machine and home", own::doctor).quick().global().secs(30),
         Route::other::<Nothing, Whole>(Get, "/openapi.json", "This description", "application/json", own::openapi)
             .quick()
             .global(),
-        Route::of(Post, "/ui/ticket", "A ticket that opens the web UI once", own::ticket).quick().global(),
+        Route::of(Post, "/ui/ticket", "Issue a ticket that opens the web UI once", own::ticket).quick().global(),
+        Route::of(
+            Post,
+            "/ui/secret",
+            "Exchange the ticket (`Authorization: Ticket …`) for the secret of one page of the web UI",
+            own::secret,
+        )
+        .quick()
+        .global()
+        .with_ticket(),
         Route::other::<_, Whole>(
             Get,
             "/events",
@@ -49,10 +58,10 @@ fn of_the_server() -> Vec<Route> {
 
 fn of_browsers() -> Vec<Route> {
     vec![
-        Route::other::<Nothing, Status>(
+        Route::other::<RootQuery, Status>(
             Get,
             "/",
-            "How the browser is; with `Accept: text/html` the web UI",
+            "Show browser status; with `Accept: text/html` the web UI",
             "application/json",
             browser::root,
         )

@@ -28,6 +28,11 @@ pub(super) fn close(call: &Call<'_>, _: Nothing) -> Result<TabInfo, Failure> {
 }
 
 pub(super) fn navigate(call: &Call<'_>, to: NavigateTo) -> Result<Navigated, Failure> {
-    let to = Navigate { url: to.url, target: call.target.clone(), wait_until: to.wait_until };
+    let to = Navigate {
+        url: to.url,
+        target: call.target.clone(),
+        wait_until: to.wait_until,
+        dismiss_dialogs: to.dismiss_dialogs,
+    };
     Ok(call.profile()?.navigate(to, call.deadline)?)
 }

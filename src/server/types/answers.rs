@@ -97,6 +97,9 @@ pub(in crate::server) struct Shot {
     /// How many labels there are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::server) labels: Option<LabelCounts>,
+    /// Where it was cut because the page or element is too high, in CSS pixels from its upper side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::server) cut_at: Option<f64>,
     /// What is to be known of the picture.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(in crate::server) notes: Vec<String>,
@@ -179,6 +182,25 @@ pub(in crate::server) struct ChooserArmed {
     pub(in crate::server) armed_for_ms: Option<u64>,
     /// The tab.
     pub(in crate::server) target_id: String,
+    /// Names of the files, in their order.
+    pub(in crate::server) files: Vec<String>,
+    /// How many there are.
+    pub(in crate::server) count: usize,
+    /// With a `ref`: the element that was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::server) element: Option<Uploaded>,
+}
+
+/// The element that files were given to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::server) struct Uploaded {
+    /// Its ref.
+    #[serde(rename = "ref")]
+    pub(in crate::server) reference: String,
+    /// Its role.
+    pub(in crate::server) role: String,
+    /// Its accessible name: untrusted.
+    pub(in crate::server) name: String,
 }
 
 /// `POST /hooks/dialog`.
@@ -245,6 +267,18 @@ pub(in crate::server) struct Ticket {
     /// The whole address.
     pub(in crate::server) url: String,
     /// How long it opens it, milliseconds.
+    pub(in crate::server) expires_in_ms: u64,
+}
+
+/// `POST /ui/secret`.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::server) struct UiSecret {
+    /// Sent by the page as `Authorization: Bearer …`. Opens every route but `POST /ui/ticket`.
+    pub(in crate::server) secret: String,
+    /// Life without being used, milliseconds.
+    pub(in crate::server) idle_ms: u64,
+    /// Life altogether, milliseconds.
     pub(in crate::server) expires_in_ms: u64,
 }
 

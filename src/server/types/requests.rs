@@ -75,6 +75,10 @@ pub(in crate::server) struct NavigateTo {
     /// Until when it is waited for.
     #[serde(default)]
     pub(in crate::server) wait_until: WaitUntil,
+    /// Dismiss the dialogs that the tab shows, and report them as `dismissed_dialogs`. Without it, a tab that shows a
+    /// dialog is not navigated (`BLOCKED_BY_DIALOG`).
+    #[serde(default)]
+    pub(in crate::server) dismiss_dialogs: bool,
 }
 
 /// `GET /snapshot`.
@@ -102,7 +106,8 @@ pub(in crate::server) struct SnapshotQuery {
     pub(in crate::server) labels: bool,
     /// With the addresses of links.
     urls: bool,
-    /// Only what changed since the last snapshot of the tab.
+    /// Only what changed since the last snapshot of the tab, with its options unless others are given. `full` in the answer
+    /// says that there was none to compare with.
     diff: bool,
     /// Of eight or more like siblings show five.
     fold: bool,
@@ -127,6 +132,7 @@ impl SnapshotQuery {
             diff: self.diff,
             fold: self.fold,
             expand: self.expand,
+            redact: None,
         }
     }
 }
@@ -261,6 +267,8 @@ pub(in crate::server) struct TextQuery {
     pub(in crate::server) selector: Option<String>,
     /// Characters at most; 0 for no limit. Default 40,000.
     pub(in crate::server) max_chars: Option<usize>,
+    /// The text as the page has it, without secrets replaced by `[secret]`.
+    pub(in crate::server) raw: bool,
 }
 
 /// `GET /frames`.
@@ -303,7 +311,7 @@ pub(in crate::server) struct ArmChooser {
 pub(in crate::server) struct AnswerDialog {
     /// OK or Cancel.
     pub(in crate::server) accept: bool,
-    /// What a prompt gets.
+    /// Text for a prompt. Default: the prompt's own default text.
     pub(in crate::server) prompt_text: Option<String>,
     /// The dialog, when several are open.
     pub(in crate::server) dialog_id: Option<String>,
@@ -371,12 +379,23 @@ pub(in crate::server) struct Highlight {
     pub(in crate::server) reference: Option<String>,
 }
 
+/// `GET /`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct RootQuery {
+    /// A ticket of `POST /ui/ticket`, for the web UI's page; programs send the token instead.
+    #[allow(dead_code)] // read by the gate
+    pub(in crate::server) ticket: Option<String>,
+}
+
 /// `GET /events`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(in crate::server) struct EventsQuery {
-    /// Begin behind this number; 0 for everything that is kept. Default: what happens from now on.
-    pub(in crate::server) since: Option<u64>,
+    /// Begin after this event: its `id`, or its number in the running server (`seq`); 0 for everything that is kept.
+    /// Default: what happens from now on.
+    #[schemars(regex(pattern = "^([0-9a-f]{1,32}-)?[0-9]{1,15}$"))]
+    pub(in crate::server) since: Option<String>,
 }
 
 /// `POST /act`: read by the page layer, which names what is wrong with an action.

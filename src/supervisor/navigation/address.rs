@@ -30,7 +30,7 @@ pub(super) fn plain(ip: IpAddr) -> IpAddr {
 }
 
 /// Azure's host agent, Alibaba's and Oracle's metadata; the link-local ones are a range.
-const METADATA_V4: [Ipv4Addr; 3] =
+pub(super) const METADATA_V4: [Ipv4Addr; 3] =
     [Ipv4Addr::new(168, 63, 129, 16), Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(192, 0, 0, 192)];
 
 /// <https://www.iana.org/assignments/iana-ipv4-special-registry/>

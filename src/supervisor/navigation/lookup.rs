@@ -54,6 +54,8 @@ impl Lookups {
     }
 
     fn go_on(&mut self) {
+        // One that panicked has no outcome; who waits for its name is refused at its deadline.
+        self.running.retain(|(_, thread)| !thread.is_finished());
         while self.running.len() < AT_ONCE
             && let Some(host) = self.queue.pop_front()
         {

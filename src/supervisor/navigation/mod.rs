@@ -9,6 +9,10 @@ mod lookup;
 mod pattern;
 #[cfg(feature = "server")]
 mod policy;
+#[cfg(feature = "server")]
+mod protected;
+#[cfg(feature = "server")]
+mod resolver;
 
 use std::sync::Arc;
 
@@ -17,6 +21,8 @@ pub(super) use lookup::{Found, Lookups, Names};
 pub use pattern::BadPattern;
 #[cfg(feature = "server")]
 pub use policy::NavigationPolicy;
+#[cfg(feature = "server")]
+pub use protected::{ProtectedPort, ProtectedPorts};
 
 /// What a policy says of an address that it does not refuse.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,6 +96,41 @@ impl NavigationPolicy {
     pub(super) fn check_reached(&self, _url: &str, _address: &str) -> Result<(), Refused> {
         match *self {}
     }
+
+    pub(super) fn holds_requests(&self) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn check_request(&self, _url: &str) -> Result<Verdict, Refused> {
+        match *self {}
+    }
+
+    pub(super) fn check_request_addresses(
+        &self,
+        _place: &Place,
+        _addresses: &[std::net::IpAddr],
+    ) -> Result<(), Refused> {
+        match *self {}
+    }
+
+    pub(super) fn protected_ports(&self) -> Vec<u16> {
+        match *self {}
+    }
+
+    pub(super) fn blocked_sockets(&self) -> Vec<String> {
+        match *self {}
+    }
+}
+
+/// URL patterns of requests and of WebSockets to a protected port.
+#[cfg(feature = "server")]
+pub(super) fn patterns_of(port: u16) -> (Vec<String>, Vec<String>) {
+    (ProtectedPorts::request_patterns(port), ProtectedPorts::socket_patterns(port))
+}
+
+#[cfg(not(feature = "server"))]
+pub(super) fn patterns_of(_port: u16) -> (Vec<String>, Vec<String>) {
+    (Vec::new(), Vec::new())
 }
 
 /// What looks names up for a policy.

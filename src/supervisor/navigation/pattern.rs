@@ -21,7 +21,7 @@ pub struct BadPattern {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Name {
+pub(super) enum Name {
     /// With `*` for any number of characters, dots included.
     Glob(String),
     Exact(String),
@@ -63,6 +63,18 @@ impl Pattern {
     /// As it was written.
     pub(super) fn text(&self) -> &str {
         &self.text
+    }
+
+    pub(super) fn scheme(&self) -> Option<&str> {
+        self.scheme.as_deref()
+    }
+
+    pub(super) fn name(&self) -> &Name {
+        &self.name
+    }
+
+    pub(super) fn port(&self) -> Option<u16> {
+        self.port
     }
 
     /// Whether it names one host, by its name or address.
@@ -128,7 +140,7 @@ fn name(host: &str) -> Option<Name> {
 }
 
 /// Whether a text fits a glob, in a time that grows with the product of their lengths at most.
-fn matches(glob: &str, text: &str) -> bool {
+pub(super) fn matches(glob: &str, text: &str) -> bool {
     let (glob, text) = (glob.as_bytes(), text.as_bytes());
     let (mut g, mut t) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

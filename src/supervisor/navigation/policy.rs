@@ -7,12 +7,13 @@ use url::{Host, Url};
 use super::address::{Reach, plain, reach};
 use super::lookup::{Names, system};
 use super::pattern::{BadPattern, Pattern};
+use super::protected::ProtectedPorts;
 use super::{Place, Refused, Verdict};
 
 /// Longest address that is shown, in bytes.
 const SHOWN: usize = 2048;
 /// Names under which clouds tell programs their secrets.
-const METADATA_NAMES: [&str; 12] = [
+pub(super) const METADATA_NAMES: [&str; 12] = [
     "metadata",
     "metadata.google.internal",
     "metadata.goog",
@@ -36,17 +37,27 @@ const METADATA_NAMES: [&str; 12] = [
 /// only what fits one of those passes.
 #[derive(Debug, Clone)]
 pub struct NavigationPolicy {
-    allow: Vec<Pattern>,
-    block: Vec<Pattern>,
-    private_addresses: bool,
+    pub(super) allow: Vec<Pattern>,
+    pub(super) block: Vec<Pattern>,
+    pub(super) private_addresses: bool,
     file_urls: bool,
     names: Names,
+    protected: ProtectedPorts,
+    requests: bool,
 }
 
 impl Default for NavigationPolicy {
     /// Every host, private ones included; no files.
     fn default() -> Self {
-        Self { allow: Vec::new(), block: Vec::new(), private_addresses: true, file_urls: false, names: system }
+        Self {
+            allow: Vec::new(),
+            block: Vec::new(),
+            private_addresses: true,
+            file_urls: false,
+            names: system,
+            protected: ProtectedPorts::default(),
+            requests: false,
+        }
     }
 }
 
@@ -65,7 +76,31 @@ impl NavigationPolicy {
     ) -> Result<Self, BadPattern> {
         let allow = allow.iter().map(|text| Pattern::parse(text.as_ref())).collect::<Result<_, _>>()?;
         let block = block.iter().map(|text| Pattern::parse(text.as_ref())).collect::<Result<_, _>>()?;
-        Ok(Self { allow, block, private_addresses, file_urls, names: system })
+        Ok(Self { allow, block, private_addresses, file_urls, ..Self::default() })
+    }
+
+    /// Refuses these ports too, in documents and in requests of pages, by whatever name or address of their host.
+    #[must_use]
+    pub fn protecting(mut self, ports: ProtectedPorts) -> Self {
+        self.protected = ports;
+        self
+    }
+
+    /// Whether requests of pages (scripts, images, `fetch`, workers) are held to the policy as documents are, where it
+    /// refuses anything at all: there is an entry in `allow` or `block`, or private addresses are refused. Default
+    /// false. Each request then takes one round trip more.
+    #[must_use]
+    pub fn with_requests(mut self, held: bool) -> Self {
+        self.requests = held;
+        self
+    }
+
+    pub(in crate::supervisor) fn holds_requests(&self) -> bool {
+        self.requests && (!self.allow.is_empty() || !self.block.is_empty() || !self.private_addresses)
+    }
+
+    pub(in crate::supervisor) fn protected_ports(&self) -> Vec<u16> {
+        self.protected.all()
     }
 
     /// With another way to look names up than the system's. For tests; no stable interface.
@@ -96,6 +131,40 @@ impl NavigationPolicy {
                 "`{scheme}:` addresses are never opened; http, https, about:blank, data and blob are"
             ))),
         }
+    }
+
+    /// Whether a page may send a request that loads no document, as far as that can be said without looking up names.
+    ///
+    /// # Errors
+    /// [`Refused`].
+    pub(in crate::supervisor) fn check_request(&self, url: &str) -> Result<Verdict, Refused> {
+        let Ok(url) = Url::parse(url) else { return Ok(Verdict::Pass) };
+        if !matches!(url.scheme(), "http" | "https") {
+            return Ok(Verdict::Pass);
+        }
+        if self.holds_requests() {
+            return self.check_web(&url);
+        }
+        let Some((place, ip)) = place_of(&url) else { return Ok(Verdict::Pass) };
+        let local = is_local(&place.host);
+        self.protected.check(&place, ip, local)?;
+        let known = local || ip.is_some() || !self.protected.is_protected(place.port);
+        Ok(if known { Verdict::Pass } else { Verdict::Look(place) })
+    }
+
+    /// Whether a page may send a request to a place that has these addresses.
+    ///
+    /// # Errors
+    /// [`Refused`].
+    pub(in crate::supervisor) fn check_request_addresses(
+        &self,
+        place: &Place,
+        addresses: &[IpAddr],
+    ) -> Result<(), Refused> {
+        if self.holds_requests() {
+            return self.check_addresses(place, addresses);
+        }
+        addresses.iter().try_for_each(|ip| self.protected.check_address(place, *ip))
     }
 
     /// Whether a frame may go on showing what it has come to. Its host was looked up before it was asked.
@@ -133,6 +202,7 @@ impl NavigationPolicy {
     }
 
     fn check_address(&self, place: &Place, ip: IpAddr) -> Result<(), Refused> {
+        self.protected.check_address(place, ip)?;
         let leads = if place.host.parse() == Ok(plain(ip)) {
             format!("{ip} is")
         } else {
@@ -168,6 +238,7 @@ impl NavigationPolicy {
         }
         let (place, ip) = place_of(url).ok_or_else(|| Refused::new("it names no host"))?;
         let host = &*place.host;
+        self.protected.check(&place, ip, is_local(host))?;
         if METADATA_NAMES.contains(&host) {
             let why = format!("{host} is a name for cloud metadata; it is never opened");
             return Err(Refused::new(why));

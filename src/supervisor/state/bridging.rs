@@ -9,7 +9,7 @@ use super::super::bridge::{Bridge, Call, CallKind, Fulfil, Refused};
 use super::super::log::Kind;
 use super::super::policy::BridgeMode;
 use super::super::snapshot::{BridgeLife, BridgeReason, BridgeView, Dialog, DialogType};
-use super::effect::Script;
+use super::effect::{Catch, Script};
 use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
@@ -30,7 +30,9 @@ impl rt::Event<'_> for Caught {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Caught {
     request_id: Arc<str>,
-    frame_id: FrameId,
+    /// That of a worker may be missing.
+    #[serde(default)]
+    frame_id: Option<FrameId>,
     resource_type: Option<String>,
     request: CaughtRequest,
 }
@@ -38,10 +40,6 @@ pub(super) struct Caught {
 impl Caught {
     pub(super) fn url(&self) -> &str {
         &self.request.url
-    }
-
-    pub(super) fn frame(&self) -> &FrameId {
-        &self.frame_id
     }
 
     pub(super) fn request(&self) -> Arc<str> {
@@ -123,7 +121,7 @@ impl State {
     pub(super) fn bridge_session(&mut self, session: &SessionKey) {
         let Some(bridge) = &self.bridging.bridge else { return };
         let source = Script(Arc::clone(bridge.source()));
-        let catch = self.catching(session);
+        let Some(catch) = self.catching(session).map(Catch::command) else { return };
         let Some(rec) = self.sessions.get_mut(session).filter(|rec| rec.kind.has_frames()) else { return };
         rec.bridge = BridgeLife::Installing;
         self.dirty.bridge = true;
@@ -192,7 +190,7 @@ impl State {
         };
         // Of an empty document that was never loaded Chromium names the frame that made it; one that
         // is not known is left out.
-        let frame = self.frames.get(&caught.frame_id).map(|_| caught.frame_id.clone());
+        let frame = caught.frame_id.clone().filter(|frame| self.frames.get(frame).is_some());
         let (message, default) = (call.message.as_str().into(), call.default_prompt.as_str().into());
         let way = Way::Bridge { session: Arc::clone(session), request: Arc::clone(&caught.request_id), call };
         self.open_dialog(super::dialogs::Opening { target, kind, message, default, frame, url: &url, way }, now);
@@ -202,9 +200,12 @@ impl State {
     /// once. Any other request is somebody else's, who catches requests too.
     fn let_pass(&mut self, session: &SessionKey, caught: &Caught, now: Now) {
         let Some(page) = self.page_of(session) else { return };
-        if self.guards() && caught.resource_type.as_deref() == Some("Document") {
-            self.document_caught(session, caught, now);
-        } else if self.guards() || self.has_login(&page) {
+        let frame = caught.frame_id.as_ref().filter(|_| caught.resource_type.as_deref() == Some("Document"));
+        if let Some(frame) = frame.filter(|_| self.guards()) {
+            self.document_caught(session, caught, frame, now);
+        } else if self.guards() {
+            self.request_caught(session, caught, now);
+        } else if self.has_login(&page) {
             self.send(Some(session), 0, Outgoing::LetPass { request: Arc::clone(&caught.request_id) });
         }
     }

@@ -255,10 +255,7 @@ impl State {
         let rule = self.options.rules.iter().find(|rule| rule.when.holds(&open.dialog, &open.message));
         match rule.map_or(self.options.policy, |rule| rule.policy) {
             DialogPolicy::AutoDismiss => self.answer(id, Answering::Policy, false, None, now),
-            DialogPolicy::AutoAccept => {
-                let text = open.default_prompt.to_string();
-                self.answer(id, Answering::Policy, true, Some(text), now);
-            }
+            DialogPolicy::AutoAccept => self.answer(id, Answering::Policy, true, None, now),
             DialogPolicy::MustRespond => {
                 open.watchdog = Some(now.instant + self.options.watchdog());
                 return false;
@@ -274,7 +271,9 @@ impl State {
         let open = &mut self.dialogs.open[index];
         open.answering = Some((by, now.instant, accept));
         let (id, target) = (Arc::clone(&open.dialog.id), open.dialog.target_id.clone());
-        let text = text.filter(|_| accept && open.dialog.kind == DialogType::Prompt);
+        // Without a text a prompt gets what stands in its field, as from a person who presses OK.
+        let text = (accept && open.dialog.kind == DialogType::Prompt)
+            .then(|| text.unwrap_or_else(|| open.default_prompt.to_string()));
         let (session, command) = match &open.way {
             Way::Native => {
                 let Some(page) = self.page_index(&target).map(|i| &self.pages[i]) else { return };
@@ -433,7 +432,11 @@ impl State {
             Some((Answering::Closing, ..)) if closed_by == ClosedBy::Lost => ClosedBy::Agent,
             _ => closed_by,
         };
-        let closed = ClosedDialog { dialog: open.dialog, closed_at: now.unix, closed_by, accepted };
+        let mut dialog = open.dialog;
+        for text in [&mut dialog.message, &mut dialog.default_prompt] {
+            shorten(text);
+        }
+        let closed = ClosedDialog { dialog, closed_at: now.unix, closed_by, accepted };
         self.note(Kind::DialogClosed, Some(&closed.dialog.target_id), now, &closed);
         if let Some((Answering::Request(request), ..)) = open.answering {
             let outcome = match closed_by {
@@ -487,6 +490,17 @@ impl State {
             None => o.watchdog,
         });
         open.chain(self.dialogs.armed.iter().map(|armed| armed.until)).min()
+    }
+}
+
+/// Cuts the text of a dialog that is over: twenty are kept, and a page makes them as long as it likes.
+fn shorten(text: &mut Arc<str>) {
+    const LONGEST: usize = 8 * 1024;
+    if text.len() > LONGEST {
+        let end = (0..=LONGEST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let mut short = text[..end].to_owned();
+        short.push('…');
+        *text = short.into();
     }
 }
 

@@ -11,6 +11,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::super::log::Kind;
+#[cfg(feature = "page")]
+use super::super::served::MovedDownload;
 use super::super::snapshot::{Download, DownloadState};
 use super::{Now, Outgoing, State};
 use crate::cdp::protocol::browser::BrowserContextId;
@@ -59,6 +61,8 @@ impl rt::Event<'_> for Progress {
 #[derive(Debug, Default)]
 pub(super) struct Downloads {
     folder: Option<Arc<Path>>,
+    /// Whether the end of each is logged when its file was moved to its place.
+    moved: bool,
     /// Contexts that were told, on this connection.
     told: HashSet<Option<BrowserContextId>>,
     /// The last ones, oldest first.
@@ -74,10 +78,11 @@ impl Downloads {
 
 impl State {
     /// Takes downloads into a folder from now on, or leaves them to Chromium again.
-    pub(super) fn catch_downloads(&mut self, folder: Option<Arc<Path>>) {
+    pub(super) fn catch_downloads(&mut self, folder: Option<Arc<Path>>, moved: bool) {
         self.dirty.downloads = true; // somebody may wait for the end
         let told = std::mem::take(&mut self.downloads.told);
         self.downloads.folder = folder;
+        self.downloads.moved = moved;
         if self.downloads.folder.is_none() {
             for context in told {
                 self.send(None, 0, Outgoing::LeaveDownloads { context });
@@ -140,10 +145,29 @@ impl State {
             download.file = Some(Path::new(path).into());
         }
         self.dirty.downloads = true;
-        if download.state != DownloadState::InProgress {
+        if download.state != DownloadState::InProgress && !self.downloads.moved {
             let (page, download) = (download.target_id.clone(), download.clone());
             self.note(Kind::Download, Some(&page), now, &download);
         }
+    }
+
+    /// The file of a download is in its place, or did not get there.
+    #[cfg(feature = "page")]
+    pub(super) fn download_moved(&mut self, moved: &MovedDownload, now: Now) {
+        #[derive(serde::Serialize)]
+        struct Ended<'a> {
+            url: &'a str,
+            suggested_filename: &'a str,
+            bytes: u64,
+            number: u64,
+            #[serde(flatten)]
+            moved: &'a MovedDownload,
+        }
+        let mut all = self.downloads.all.iter().map(|(_, download)| download);
+        let Some(download) = all.find(|download| download.number == moved.number).cloned() else { return };
+        let (url, suggested_filename) = (&*download.url, &*download.suggested_filename);
+        let ended = Ended { url, suggested_filename, bytes: download.bytes, number: download.number, moved };
+        self.note(Kind::Download, Some(&download.target_id), now, &ended);
     }
 
     /// The connection is lost, and with it the word of how they come along.

@@ -45,11 +45,33 @@ pub(in crate::supervisor) enum LoginAnswer {
     OfProxy,
 }
 
+/// Requests that a session's `Fetch` catches.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(in crate::supervisor) struct Catch {
+    /// Those to the dialog bridge.
+    pub(in crate::supervisor) bridge: Option<Arc<str>>,
+    /// Those for documents.
+    pub(in crate::supervisor) documents: bool,
+    /// All of them.
+    pub(in crate::supervisor) all: bool,
+    /// Those that fit one of these URL patterns: they lead to protected ports.
+    pub(in crate::supervisor) patterns: Vec<String>,
+    /// All of them, and the questions of servers that ask for a name and password.
+    pub(in crate::supervisor) logins: bool,
+}
+
+impl Catch {
+    /// Whether there is nothing to catch.
+    pub(in crate::supervisor) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// The commands the fold sends.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::supervisor) enum Outgoing {
-    /// `Target.setAutoAttach` on the browser: pages only.
-    AttachPages,
+    /// `Target.setAutoAttach` on the browser: pages only, or workers that they share too.
+    AttachPages { shared_workers: bool },
     /// `Target.getTargetInfo`: nobody tells when a title changes.
     Info { target: TargetId },
     /// `Target.setAutoAttach` on a session: everything that belongs to it.
@@ -86,8 +108,12 @@ pub(in crate::supervisor) enum Outgoing {
     AnswerDialog { accept: bool, text: Option<String> },
     /// `Page.setBypassCSP`.
     BypassCsp,
-    /// `Fetch.enable` for the bridge's address, for documents, and for servers that ask for a name and password.
-    CatchCalls { bridge: Option<Arc<str>>, documents: bool, logins: bool },
+    /// `Fetch.enable`.
+    CatchCalls(Catch),
+    /// `Network.emulateNetworkConditionsByRule`: requests that fit one of these URL patterns fail.
+    CutOff { patterns: Arc<[String]> },
+    /// `Page.setPrerenderingAllowed`.
+    ForbidPrerendering,
     /// `Fetch.disable`: what is caught goes on, into nothing.
     ReleaseCalls,
     /// `Page.addScriptToEvaluateOnNewDocument`, the present document included.
@@ -98,7 +124,7 @@ pub(in crate::supervisor) enum Outgoing {
     LetPass { request: Arc<str> },
     /// `Fetch.failRequest`.
     RefuseCall { request: Arc<str> },
-    /// `Fetch.failRequest` for a document.
+    /// `Fetch.failRequest` for a document or, not as of the main frame, for another request.
     RefuseDocument { request: Arc<str>, main: bool },
     /// `Target.createTarget`.
     CreatePage { url: String, context: Option<BrowserContextId>, behind: bool },

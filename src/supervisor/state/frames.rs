@@ -63,6 +63,10 @@ impl Frames {
         self.by_id.get(id).map(|f| Arc::clone(&f.origin)).filter(|o| !o.is_empty())
     }
 
+    pub(super) fn url(&self, id: &FrameId) -> Option<Arc<str>> {
+        self.by_id.get(id).map(|f| Arc::clone(&f.url))
+    }
+
     pub(super) fn session(&self, id: &FrameId) -> Option<SessionKey> {
         self.by_id.get(id).and_then(|f| f.session.clone())
     }
@@ -210,6 +214,9 @@ impl State {
         let cached = event.r#type == Some(NavigationType::BackForwardCacheRestore);
         self.drop_children(&frame.id);
         self.take_frame(session, frame, &page);
+        if frame.parent_id.is_none() {
+            self.document_committed(session, &frame.id, &frame.url, now);
+        }
         self.lose_calls(&page, Some(&frame.id), now);
         if frame.parent_id.is_none() {
             self.locate(&page, &frame.url); // a redirect may have led it elsewhere

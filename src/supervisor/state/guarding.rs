@@ -4,14 +4,16 @@
 //! up beside this thread. What makes no request (files, what comes out of a cache, pages of the browser itself)
 //! is looked at when a frame shows it, and sent away.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::error::Error;
 use super::super::log::Kind;
-use super::super::navigation::{BlockedNavigation, Found, Place, Refused, Verdict, shown};
+use super::super::navigation::{
+    BlockedNavigation, Found, NavigationPolicy, Place, Refused, Verdict, patterns_of, shown,
+};
 use super::bridging::Caught;
 use super::effect::Effect;
 use super::network_events::Response as Came;
@@ -35,6 +37,8 @@ const WAITING: usize = 1024;
 enum Asker {
     /// A document that is held.
     Document { session: SessionKey, request: Arc<str>, frame: FrameId },
+    /// Another request of a page, which is held.
+    Request { session: SessionKey, request: Arc<str> },
     /// A caller.
     Caller(Response<()>),
 }
@@ -54,6 +58,8 @@ pub(super) struct Guarding {
     waiting: Vec<Waits>,
     /// Navigations that were blocked so far.
     blocked: u64,
+    /// Sessions that have rules for ports.
+    cut_off: HashSet<SessionKey>,
 }
 
 impl Guarding {
@@ -73,17 +79,67 @@ impl Guarding {
     }
 }
 
+impl Asker {
+    /// Whether this may go to a place that has these addresses.
+    fn check(&self, policy: &NavigationPolicy, place: &Place, addresses: &[IpAddr]) -> Result<(), Refused> {
+        match self {
+            Self::Request { .. } => policy.check_request_addresses(place, addresses),
+            Self::Document { .. } | Self::Caller(_) => policy.check_addresses(place, addresses),
+        }
+    }
+}
+
 impl State {
     /// Whether documents are held until it is known whether they may be shown.
     pub(super) fn guards(&self) -> bool {
         self.options.navigation().is_some()
     }
 
+    /// URL patterns of requests to protected ports.
+    pub(super) fn request_patterns(&self) -> Vec<String> {
+        let ports = self.options.navigation().map(NavigationPolicy::protected_ports).unwrap_or_default();
+        ports.into_iter().flat_map(|port| patterns_of(port).0).collect()
+    }
+
+    /// Makes a session's WebSockets to protected ports and blocked hosts fail, which `Fetch` does not catch. The rules take the place of
+    /// those before.
+    pub(super) fn cut_off_session(&mut self, session: &SessionKey) {
+        let Some(policy) = self.options.navigation() else { return };
+        if !self.sessions.get(session).is_some_and(|rec| rec.kind.has_network()) {
+            return;
+        }
+        let unreachable = &self.options.unreachable_ports;
+        let ports = policy.protected_ports().into_iter().filter(|port| !unreachable.contains(port));
+        let blocked = if self.options.prepared { Vec::new() } else { policy.blocked_sockets() };
+        let patterns: Arc<[String]> = ports.flat_map(|port| patterns_of(port).1).chain(blocked).collect();
+        if patterns.is_empty() && !self.guarding.cut_off.contains(session) {
+            return; // there is nothing to take back either
+        }
+        self.guarding.cut_off.insert(Arc::clone(session));
+        self.send(Some(session), 0, Outgoing::CutOff { patterns });
+    }
+
+    /// A session that may have had rules for ports is gone.
+    pub(super) fn forget_cut_off(&mut self, gone: impl Fn(&str) -> bool) {
+        self.guarding.cut_off.retain(|session| !gone(session));
+    }
+
     /// A document was asked for, and waits.
-    pub(super) fn document_caught(&mut self, session: &SessionKey, caught: &Caught, now: Now) {
-        let (url, frame) = (caught.url().to_owned(), caught.frame().clone());
+    pub(super) fn document_caught(&mut self, session: &SessionKey, caught: &Caught, frame: &FrameId, now: Now) {
+        if self.is_refused(session) {
+            let request = caught.request();
+            self.send(Some(session), 0, Outgoing::RefuseDocument { request, main: true });
+            return;
+        }
+        let (url, frame) = (caught.url().to_owned(), frame.clone());
         let asker = Asker::Document { session: Arc::clone(session), request: caught.request(), frame };
         self.decide(url, asker, now);
+    }
+
+    /// Another request of a page was caught, and waits.
+    pub(super) fn request_caught(&mut self, session: &SessionKey, caught: &Caught, now: Now) {
+        let asker = Asker::Request { session: Arc::clone(session), request: caught.request() };
+        self.decide(caught.url().to_owned(), asker, now);
     }
 
     /// A caller wants to know whether a page may go somewhere.
@@ -92,9 +148,10 @@ impl State {
     }
 
     fn decide(&mut self, url: String, asker: Asker, now: Now) {
-        let verdict = match self.options.navigation() {
-            Some(policy) => policy.check(&url),
-            None => Ok(Verdict::Pass),
+        let verdict = match (self.options.navigation(), &asker) {
+            (Some(policy), Asker::Request { .. }) => policy.check_request(&url),
+            (Some(policy), _) => policy.check(&url),
+            (None, _) => Ok(Verdict::Pass),
         };
         match verdict {
             Err(refused) => self.decided(&url, asker, Err(refused), now),
@@ -105,7 +162,7 @@ impl State {
 
     fn look_up(&mut self, place: Place, url: String, asker: Asker, now: Now) {
         if let Some(addresses) = self.guarding.known(&place.host, now) {
-            let outcome = self.options.navigation().map_or(Ok(()), |policy| policy.check_addresses(&place, addresses));
+            let outcome = self.options.navigation().map_or(Ok(()), |policy| asker.check(policy, &place, addresses));
             self.decided(&url, asker, outcome, now);
             return;
         }
@@ -131,7 +188,7 @@ impl State {
         }
         for waits in self.guarding.take(|waits| waits.place.host == found.host) {
             let policy = self.options.navigation();
-            let outcome = policy.map_or(Ok(()), |policy| policy.check_addresses(&waits.place, &found.addresses));
+            let outcome = policy.map_or(Ok(()), |policy| waits.asker.check(policy, &waits.place, &found.addresses));
             self.decided(&waits.url, waits.asker, outcome, now);
         }
         // That there is no such name may be over in a moment.
@@ -151,7 +208,11 @@ impl State {
                 let outcome = outcome.map_err(|refused| refused.error(url));
                 self.requests.tell(Told::Done(reply, outcome));
             }
-            (Asker::Document { session, request, .. }, Ok(())) => {
+            (Asker::Request { session, request }, Err(refused)) => {
+                tracing::debug!(url = shown(url), reason = refused.reason, "a request of a page is refused");
+                self.send(Some(&session), 0, Outgoing::RefuseDocument { request, main: false });
+            }
+            (Asker::Document { session, request, .. } | Asker::Request { session, request }, Ok(())) => {
                 self.send(Some(&session), 0, Outgoing::LetPass { request });
             }
             (Asker::Document { session, request, frame }, Err(refused)) => {
@@ -218,7 +279,10 @@ impl State {
 
     /// A session is gone, and what it held.
     pub(super) fn unguard(&mut self, gone: impl Fn(&str) -> bool) {
-        let held = |waits: &Waits| matches!(&waits.asker, Asker::Document { session, .. } if gone(session));
+        let held = |waits: &Waits| match &waits.asker {
+            Asker::Document { session, .. } | Asker::Request { session, .. } => gone(session),
+            Asker::Caller(_) => false,
+        };
         drop(self.guarding.take(held));
     }
 

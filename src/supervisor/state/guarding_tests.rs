@@ -1,8 +1,9 @@
 //! Documents that wait for a name, with a clock of the test's own.
 
-use super::super::super::navigation::NavigationPolicy;
+use super::super::super::navigation::{NavigationPolicy, ProtectedPorts};
 use super::super::super::options::{Pages, SupervisorOptions};
 use super::super::super::standing::Login;
+use super::super::effect::Catch;
 use super::*;
 use crate::cdp::protocol::target::TargetInfo;
 
@@ -14,7 +15,10 @@ fn at(began: Instant, seconds: u64) -> Now {
 
 /// A page that is attached, with what was sent for that taken away.
 fn attached() -> (State, SessionKey, Instant) {
-    let policy = NavigationPolicy::new(&[] as &[&str], &[] as &[&str], false, false).unwrap();
+    attached_with(NavigationPolicy::new(&[] as &[&str], &[] as &[&str], false, false).unwrap())
+}
+
+fn attached_with(policy: NavigationPolicy) -> (State, SessionKey, Instant) {
     let options = SupervisorOptions { navigation: Some(policy), pages: Pages::All, ..SupervisorOptions::task("guard") };
     let mut state = State::new(options);
     let (session, began): (SessionKey, _) = ("S".into(), Instant::now());
@@ -24,15 +28,22 @@ fn attached() -> (State, SessionKey, Instant) {
     .unwrap();
     state.adopt_page(&session, &info, at(began, 0));
     let caught = state.take_effects().into_iter().position(|effect| {
-        matches!(effect, Effect::Send { command: Outgoing::CatchCalls { documents: true, logins: false, .. }, .. })
+        matches!(
+            effect,
+            Effect::Send { command: Outgoing::CatchCalls(Catch { documents: true, logins: false, .. }), .. }
+        )
     });
     assert!(caught.is_some(), "documents are caught before the page goes on");
     (state, session, began)
 }
 
 fn ask(state: &mut State, session: &SessionKey, request: &str, url: &str, now: Now) {
+    ask_for(state, session, "Document", request, url, now);
+}
+
+fn ask_for(state: &mut State, session: &SessionKey, kind: &str, request: &str, url: &str, now: Now) {
     let caught: Caught = serde_json::from_value(serde_json::json!({
-        "requestId": request, "frameId": PAGE, "resourceType": "Document", "request": {"url": url, "method": "GET"}
+        "requestId": request, "frameId": PAGE, "resourceType": kind, "request": {"url": url, "method": "GET"}
     }))
     .unwrap();
     state.call_caught(session, &caught, now);
@@ -46,7 +57,7 @@ fn done(state: &mut State) -> Vec<String> {
         Effect::Send { command: Outgoing::RefuseDocument { request, .. }, .. } => Some(format!("{request} is refused")),
         Effect::Send { command: Outgoing::StopLoading, .. } => Some("stop".to_owned()),
         Effect::Send { command: Outgoing::ReleaseCalls, .. } => Some("release".to_owned()),
-        Effect::Send { command: Outgoing::CatchCalls { .. }, .. } => Some("catch".to_owned()),
+        Effect::Send { command: Outgoing::CatchCalls(_), .. } => Some("catch".to_owned()),
         _ => None,
     });
     told.collect()
@@ -78,6 +89,51 @@ fn a_name_is_looked_up_once_and_remembered_for_a_while() {
     state.found(found("a.test", ""), at(began, 61));
     ask(&mut state, &session, "9", "http://a.test/", at(began, 61));
     assert_eq!(done(&mut state), ["8 goes on", "look up a.test"]);
+}
+
+/// A name counts as the addresses that it has, for requests as for documents.
+#[test]
+fn requests_are_held_to_the_policy_where_it_says_so() {
+    let policy = NavigationPolicy::new(&[] as &[&str], &["bad.test"], false, false).unwrap().with_requests(true);
+    let (mut state, session, began) = attached_with(policy);
+    let fetch = |request: &str, url: &str, state: &mut State| {
+        ask_for(state, &session, "Fetch", request, url, at(began, 0));
+    };
+    fetch("1", "http://a.test/", &mut state);
+    fetch("2", "http://bad.test/", &mut state);
+    fetch("3", "http://169.254.169.254/latest/meta-data", &mut state);
+    fetch("4", "http://[::ffff:10.0.0.1]/", &mut state);
+    fetch("5", "http://8.8.8.8/", &mut state);
+    fetch("6", "data:,x", &mut state);
+    assert_eq!(
+        done(&mut state),
+        ["look up a.test", "2 is refused", "3 is refused", "4 is refused", "5 goes on", "6 goes on"]
+    );
+    state.found(found("a.test", "192.168.0.1"), at(began, 1));
+    assert_eq!(done(&mut state), ["1 is refused"]);
+}
+
+#[test]
+fn protected_ports_are_refused_whatever_the_policy_says() {
+    let ports = ProtectedPorts::default();
+    let high = ports.protect(18791, "a test");
+    let low = ports.protect(80, "a test");
+    let (mut state, session, began) = attached_with(NavigationPolicy::default().protecting(ports));
+    let fetch = |request: &str, url: &str, state: &mut State| {
+        ask_for(state, &session, "Fetch", request, url, at(began, 0));
+    };
+    fetch("1", "http://a.test:18791/", &mut state);
+    fetch("2", "http://a.test/", &mut state);
+    fetch("3", "http://localhost/", &mut state);
+    fetch("4", "http://a.test:8080/", &mut state);
+    assert_eq!(done(&mut state), ["1 is refused", "look up a.test", "3 is refused", "4 goes on"]);
+    state.found(found("a.test", "127.0.0.1"), at(began, 1));
+    assert_eq!(done(&mut state), ["2 is refused"]);
+    drop((high, low));
+    state.ports_changed();
+    assert!(!state.take_effects().is_empty(), "its sessions catch less, and cut nothing off");
+    fetch("5", "http://a.test:18791/", &mut state);
+    assert_eq!(done(&mut state), ["5 goes on"]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! It has one owner, does no input or output, and reads no clock: time comes in as [`Now`]. That is
 //! why every rule about dialogs, frames and sessions can be tried without a browser.
 
+mod arrival;
 mod bridging;
 mod choosers;
 mod console;
@@ -100,6 +101,8 @@ pub(super) struct State {
 enum Waiting {
     /// The browser took `AttachPages`.
     Started,
+    /// A session catches requests, and can go on.
+    Caught { session: SessionKey },
     /// A step of attaching a session.
     Step { session: SessionKey, step: sessions::Step },
     /// An answer to a dialog.
@@ -150,7 +153,7 @@ impl State {
         self.begin_bridge(now);
         self.watch_network(self.options.network);
         let tag = self.expect(Waiting::Started);
-        self.send(None, tag, Outgoing::AttachPages);
+        self.send(None, tag, Outgoing::AttachPages { shared_workers: self.watches_shared_workers() });
         if let Pages::New { url, context } = self.options.pages.clone() {
             self.create_page(url, context, false, None);
         }
@@ -186,11 +189,14 @@ impl State {
             (page::FrameNavigatedEvent::METHOD, Some(session)) => self.frame_navigated(session, &event.decode()?, now),
             (page::FrameStartedNavigatingEvent::METHOD, Some(session)) => {
                 let event: page::FrameStartedNavigatingEvent<'_> = event.decode()?;
+                self.first_document_begins(session, &event);
                 self.navigating(session, &event.frame_id, true);
                 self.sets_out(session, &event);
             }
             (page::FrameStoppedLoadingEvent::METHOD, Some(session)) => {
-                self.navigating(session, &event.decode::<page::FrameStoppedLoadingEvent>()?.frame_id, false);
+                let event: page::FrameStoppedLoadingEvent = event.decode()?;
+                self.loading_stopped(session, &event.frame_id);
+                self.navigating(session, &event.frame_id, false);
             }
             (page::NavigatedWithinDocumentEvent::METHOD, Some(session)) => {
                 self.moved_within(session, &event.decode()?, now);
@@ -250,6 +256,7 @@ impl State {
                 Err(error) if error.is_closed() => {} // the end of the connection is told by itself
                 Err(error) => self.end(&error.to_string(), now),
             },
+            Some(Waiting::Caught { session }) => self.send(Some(&session), 0, Outgoing::Resume),
             Some(Waiting::Step { session, step }) => self.step_done(&session, step, &result, now),
             Some(Waiting::Dialog { id }) => self.dialog_answered(&id, result.err(), now),
             Some(Waiting::Bridge { session, last }) => self.bridge_step_done(&session, last, result.err(), now),

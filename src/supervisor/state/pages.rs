@@ -1,11 +1,13 @@
 //! The task's pages: which are ours, how they come and go.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::super::log::Kind;
 use super::super::navigation::BlockedNavigation;
 use super::super::options::Pages;
 use super::super::snapshot::{Page, PageState};
+use super::arrival::Arrival;
 use super::sessions::SessionKind;
 use super::{Now, Outgoing, SessionKey, State};
 use crate::cdp::protocol::browser::BrowserContextId;
@@ -32,7 +34,14 @@ pub(super) struct PageRec {
     pub(super) blocked: Option<Arc<BlockedNavigation>>,
     /// Closing has begun: dialogs are dismissed, whatever the policy.
     pub(super) closing: bool,
+    /// How far it is from its first document.
+    pub(super) arrival: Arrival,
+    /// It is one too many, and came then. It is closed, and nobody gets to see it.
+    pub(super) refused: Option<Instant>,
 }
+
+/// A page that is one too many is closed after this time whatever it does.
+const REFUSING: Duration = Duration::from_secs(2);
 
 impl PageRec {
     pub(super) fn view(&self) -> Page {
@@ -47,6 +56,7 @@ impl PageRec {
             context: self.context.clone(),
             blocked: self.blocked.clone(),
             lost_dialog: self.lost_dialog.clone().filter(|_| self.state == PageState::Wedged),
+            is_arriving: self.arrival != Arrival::Done,
             session: Arc::clone(&self.session),
         }
     }
@@ -96,6 +106,8 @@ impl State {
     /// A page of the task came in on this session.
     pub(super) fn page_in(&mut self, session: &SessionKey, info: &TargetInfo, now: Now) {
         let own = self.requests.is_created(&info.target_id);
+        let was_there = !own && !self.requests.listed;
+        let refused = self.is_beyond_limit(info).then_some(now.instant);
         self.pages.push(PageRec {
             target: info.target_id.clone(),
             session: Arc::clone(session),
@@ -107,24 +119,77 @@ impl State {
             context: info.browser_context_id.clone(),
             own,
             lost_dialog: None,
-            was_there: !own && !self.requests.listed,
+            was_there,
             blocked: None,
-            closing: false,
+            closing: refused.is_some(),
+            refused,
+            arrival: Arrival::of(info, was_there),
         });
         self.dirty.pages = true;
+        if refused.is_some() {
+            self.popup_refused(info, now);
+            return;
+        }
         let data = serde_json::json!({ "url": info.url, "opener": info.opener_id });
         self.note(Kind::TabOpened, Some(&info.target_id), now, &data);
+    }
+
+    /// Whether a page that comes in is one too many. Pages that are opened through us have their place.
+    fn is_beyond_limit(&self, info: &TargetInfo) -> bool {
+        let Some(max) = self.options.max_pages else { return false };
+        // A page that a person or another program opens has an address from the beginning and no opener.
+        let is_popup = info.opener_id.is_some() || info.opener_frame_id.is_some() || info.url.is_empty();
+        let open = self.pages.iter().filter(|page| page.refused.is_none()).count() + self.requests.creating();
+        is_popup && self.requests.listed && !self.requests.is_created(&info.target_id) && open >= max
+    }
+
+    /// Reports a page that is closed because there are as many as may be.
+    fn popup_refused(&mut self, info: &TargetInfo, now: Now) {
+        let of_frame = info.opener_frame_id.as_ref().and_then(|frame| self.frames.page(frame));
+        let opener = info.opener_id.clone().filter(|opener| self.page_index(opener).is_some()).or(of_frame);
+        let data = serde_json::json!({ "limit": self.options.max_pages });
+        self.note(Kind::PopupBlocked, opener.as_ref(), now, &data);
+    }
+
+    /// Whether the page of a session is being closed because it is one too many: no document of it is let through.
+    pub(super) fn is_refused(&self, session: &str) -> bool {
+        let page = self.page_of(session).and_then(|page| self.page_index(&page));
+        page.is_some_and(|index| self.pages[index].refused.is_some())
+    }
+
+    /// Closes refused pages that hold no request any more: Chromium 156 lets a request that is held go on when its page
+    /// is closed, and never resumes the opener of a page that is closed before it is resumed.
+    pub(super) fn close_refused(&mut self, now: Now) {
+        let guards = self.guards();
+        let is_ready = |page: &&PageRec| {
+            let is_over = page.refused.is_some_and(|since| since + REFUSING <= now.instant);
+            page.refused.is_some() && (is_over || !guards || page.arrival == Arrival::Done)
+        };
+        let ready: Vec<TargetId> = self.pages.iter().filter(is_ready).map(|page| page.target.clone()).collect();
+        for target in ready {
+            if !self.requests.is_closing(&target) {
+                self.begin_close(target, None, now);
+            }
+        }
+    }
+
+    /// When [`close_refused`](Self::close_refused) has something to do next.
+    pub(super) fn next_refused_check(&self) -> Option<Instant> {
+        let waiting = self.pages.iter().filter(|page| !self.requests.is_closing(&page.target));
+        waiting.filter_map(|page| page.refused).map(|since| since + REFUSING).min()
     }
 
     /// A page of the task is gone, with everything on it.
     pub(super) fn page_out(&mut self, target: &TargetId, now: Now) {
         let Some(index) = self.page_index(target) else { return };
-        self.pages.remove(index);
+        let was_refused = self.pages.remove(index).refused.is_some();
         self.dirty.pages = true;
         self.lose_dialogs(|dialog| dialog.target_id == *target, now);
         self.dirty.frames |= self.frames.remove_page(target);
         self.sessions.retain(|_, session| session.page != *target);
-        self.note(Kind::TabClosed, Some(target), now, &serde_json::json!({}));
+        if !was_refused {
+            self.note(Kind::TabClosed, Some(target), now, &serde_json::json!({}));
+        }
         self.forget_chooser(target);
         self.forget_standing_of(target);
         self.forget_console_of(target);
@@ -144,7 +209,8 @@ impl State {
     /// The answer. Its address is passed over: events tell of it earlier.
     pub(super) fn titled(&mut self, info: &TargetInfo) {
         let Some(index) = self.page_index(&info.target_id) else { return };
-        if *self.pages[index].title != *info.title {
+        // Of a page on its way to its first document it is that of the empty one.
+        if *self.pages[index].title != *info.title && self.pages[index].arrival != Arrival::UnderWay {
             self.pages[index].title = info.title.as_str().into();
             self.dirty.pages = true;
         }

@@ -29,6 +29,7 @@ impl State {
         self.lose_downloads();
         self.unlocate();
         self.unguard(|_| true);
+        self.forget_cut_off(|_| true);
         self.frames.detach_all();
         self.waiting.clear();
         self.effects.clear();
@@ -38,6 +39,7 @@ impl State {
         self.requests.disconnect(&Error::Reconnecting { reason: reason.to_owned() });
         for page in &mut self.pages {
             page.closing = false;
+            page.arrival = super::arrival::Arrival::Done;
             if page.state != PageState::Crashed {
                 page.state = PageState::Detached;
             }
@@ -51,7 +53,7 @@ impl State {
         self.generation += 1;
         self.dirty.phase = true;
         let tag = self.expect(Waiting::Started);
-        self.send(None, tag, Outgoing::AttachPages);
+        self.send(None, tag, Outgoing::AttachPages { shared_workers: self.watches_shared_workers() });
     }
 
     /// Whether it is to go on when the connection is lost.

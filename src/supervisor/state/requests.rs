@@ -12,6 +12,8 @@ use super::super::error::Error;
 use super::super::log::Kind;
 use super::super::options::Pages;
 use super::super::policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule};
+#[cfg(feature = "page")]
+use super::super::served::MovedDownload;
 use super::super::snapshot::{ClosedDialog, PageState, Phase};
 use super::super::standing::{Login, Sessions, Standing};
 use super::told::Told;
@@ -48,8 +50,12 @@ pub(in crate::supervisor) enum Request {
     EndScripts { target: TargetId, reply: Response<()> },
     /// For the log: a page's running script was ended.
     Rescued { target: TargetId, method: String, waited: Duration },
-    /// Take downloads into a folder, or leave them to Chromium.
-    Downloads { folder: Option<Arc<Path>>, reply: Response<()> },
+    /// Take downloads into a folder, or leave them to Chromium. With `moved`, the end of each is reported by
+    /// [`DownloadMoved`](Self::DownloadMoved).
+    Downloads { folder: Option<Arc<Path>>, moved: bool, reply: Response<()> },
+    /// For the log: a download has ended, and its file is in its place.
+    #[cfg(feature = "page")]
+    DownloadMoved { moved: MovedDownload, reply: Response<()> },
     /// Keep a command for the sessions of a page.
     Standing { page: TargetId, key: &'static str, sessions: Sessions, now: Standing, keep: bool, reply: Response<()> },
     /// Answer servers that ask a page for a name and password.
@@ -68,6 +74,8 @@ pub(in crate::supervisor) enum Request {
     },
     /// Begin or end to watch network requests.
     Network { on: bool, reply: Response<()> },
+    /// The protected ports have changed.
+    PortsChanged { reply: Response<()> },
     /// Tell when all that had come is in the view.
     CaughtUp { reply: Response<()> },
     /// Leave everything in order: dialogs dismissed, own pages closed if so wished.
@@ -88,6 +96,7 @@ impl Request {
             | Self::MayVisit { .. }
             | Self::Rescued { .. }
             | Self::CaughtUp { .. }
+            | Self::PortsChanged { .. }
             | Self::Started { .. }
             | Self::Network { .. }
             | Self::Standing { .. }
@@ -98,6 +107,8 @@ impl Request {
             | Self::Arm { .. }
             | Self::Disarm { .. }
             | Self::Policy { .. } => false,
+            #[cfg(feature = "page")]
+            Self::DownloadMoved { .. } => false,
         }
     }
 }
@@ -206,6 +217,10 @@ impl Requests {
         if let Some(reply) = self.responding.remove(&request) {
             self.told.push(Told::Dialog(reply, outcome));
         }
+    }
+
+    pub(super) fn is_closing(&self, target: &TargetId) -> bool {
+        self.closing.iter().any(|closing| closing.target == *target)
     }
 
     /// The page is asked to show a blank document. Asking again does not make closing wait longer.
@@ -350,13 +365,22 @@ impl State {
                 let data = serde_json::json!({ "waiting": method, "waited_ms": millis });
                 self.note(Kind::Rescued, Some(&target), now, &data);
             }
-            Request::Downloads { folder, reply } => {
-                self.catch_downloads(folder);
+            #[cfg(feature = "page")]
+            Request::DownloadMoved { moved, reply } => {
+                self.download_moved(&moved, now);
+                self.requests.told.push(Told::Done(reply, Ok(())));
+            }
+            Request::Downloads { folder, moved, reply } => {
+                self.catch_downloads(folder, moved);
                 self.requests.told.push(Told::Done(reply, Ok(())));
             }
             Request::Standing { page, key, sessions, now, keep, reply } => {
                 let outcome = self.keep_standing(&page, key, sessions, now, keep);
                 self.requests.told.push(Told::Done(reply, outcome));
+            }
+            Request::PortsChanged { reply } => {
+                self.ports_changed();
+                self.requests.told.push(Told::Done(reply, Ok(())));
             }
             Request::Login { page, login, reply } => {
                 let outcome = self.set_login(&page, login);
@@ -435,7 +459,7 @@ impl State {
         }
     }
 
-    fn begin_close(&mut self, target: TargetId, reply: Option<Response<()>>, now: Now) {
+    pub(super) fn begin_close(&mut self, target: TargetId, reply: Option<Response<()>>, now: Now) {
         let closing =
             Closing { target: target.clone(), reply, blank_until: None, blanked: false, pressed: false, asked: None };
         self.requests.closing.push(closing);
@@ -559,6 +583,8 @@ impl State {
     /// Does what time asks for.
     pub(in crate::supervisor) fn on_tick(&mut self, now: Now) {
         self.check_attaches(now);
+        self.check_arrivals(now);
+        self.close_refused(now);
         self.check_dialogs(now);
         self.check_choosers(now);
         self.check_lookups(now);
@@ -570,16 +596,22 @@ impl State {
         let again = matches!(self.phase, Phase::Reconnecting(_));
         let back = self.requests.listed_at.filter(|_| again).map(|at| at + PATIENCE);
         let soon = [self.next_attach_check(now), self.next_dialog_check(), self.next_chooser_check()];
-        soon.into_iter().chain([self.next_lookup_check(), back]).flatten().min()
+        soon.into_iter()
+            .chain([self.next_lookup_check(), self.next_arrival_check(), self.next_refused_check(), back])
+            .flatten()
+            .min()
     }
 }
 
 fn refuse(request: Request, error: Error) {
     match request {
         Request::Rescued { .. } => {}
+        #[cfg(feature = "page")]
+        Request::DownloadMoved { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Started { reply }
         | Request::MayVisit { reply, .. }
         | Request::CaughtUp { reply }
+        | Request::PortsChanged { reply }
         | Request::Arm { reply, .. }
         | Request::Disarm { reply, .. }
         | Request::Network { reply, .. }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::log::Kind;
+use super::super::options::Pages;
 use super::super::snapshot::{BridgeLife, PageState};
 use super::pages::Belongs;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
@@ -23,6 +24,8 @@ pub(super) enum SessionKind {
     Page,
     Iframe,
     Worker,
+    /// A worker that pages share: it has no page, and is attached for its requests alone.
+    Shared,
     Other,
 }
 
@@ -84,6 +87,9 @@ impl State {
                 Some(page) => self.adopt_child(&session, info, parent, page, now),
                 None => self.let_go(session),
             },
+            None if info.r#type == "shared_worker" && self.watches_shared_workers() => {
+                self.adopt_shared_worker(&session, info, now);
+            }
             None if info.r#type != "page" => self.let_go(session),
             None => match self.belongs(info) {
                 Belongs::Yes => self.adopt_page(&session, info, now),
@@ -120,13 +126,30 @@ impl State {
         self.add_session(session, kind, info, page, now);
     }
 
+    /// Whether requests of shared workers are held to the navigation policy. Only where all pages are the task's: who
+    /// shares a worker is not told.
+    pub(super) fn watches_shared_workers(&self) -> bool {
+        self.guards() && matches!(self.options.pages, Pages::All)
+    }
+
+    fn adopt_shared_worker(&mut self, session: &SessionKey, info: &TargetInfo, now: Now) {
+        let (target, page) = (info.target_id.clone(), info.target_id.clone());
+        let (kind, bridge) = (SessionKind::Shared, BridgeLife::Off);
+        let rec = SessionRec { kind, target, page, open_steps: 0, since: now.instant, bridge };
+        self.sessions.insert(Arc::clone(session), rec);
+        let Some(catch) = self.catching(session) else { return };
+        // Resumed by the answer: sent together, the worker's first request may come before Chromium catches any.
+        let tag = self.expect(Waiting::Caught { session: Arc::clone(session) });
+        self.send(Some(session), tag, catch.command());
+    }
+
     fn add_session(&mut self, session: &SessionKey, kind: SessionKind, info: &TargetInfo, page: TargetId, now: Now) {
         let commands: &[Outgoing] = match kind {
             SessionKind::Page | SessionKind::Iframe => {
                 &[Outgoing::EnablePage, Outgoing::EnableRuntime, Outgoing::AttachChildren, Outgoing::FrameTree]
             }
             SessionKind::Worker => &[Outgoing::EnableRuntime, Outgoing::AttachChildren],
-            SessionKind::Other => &[],
+            SessionKind::Shared | SessionKind::Other => &[],
         };
         let bridge = BridgeLife::Off;
         let rec = SessionRec { kind, target: info.target_id.clone(), page, open_steps: 0, since: now.instant, bridge };
@@ -135,6 +158,9 @@ impl State {
         self.network_session(session);
         self.chooser_session(session);
         self.stand_in(session);
+        if kind == SessionKind::Page && self.guards() && !self.options.prepared {
+            self.send(Some(session), 0, Outgoing::ForbidPrerendering);
+        }
         for command in commands {
             let step = if *command == Outgoing::FrameTree { Step::FrameTree } else { Step::Plain };
             self.step(session, step, command.clone());
@@ -190,6 +216,9 @@ impl State {
                 Err(error) => tracing::warn!(%error, "frame tree passed over"),
             }
         }
+        if ready && kind == SessionKind::Page {
+            self.attach_answered(&page, now);
+        }
         if ready && kind == SessionKind::Page && self.page_state(&page) != Some(PageState::Crashed) {
             self.set_page_state(&page, PageState::Ready, now);
             if let Some(page) = self.page_mut(&page) {
@@ -207,10 +236,11 @@ impl State {
         let Some(rec) = self.sessions.remove(session) else { return };
         self.left_session(session);
         self.unguard(|gone| gone == session);
+        self.forget_cut_off(|gone| gone == session);
         match rec.kind {
             SessionKind::Page => self.page_out(&rec.page, now),
             SessionKind::Iframe => self.frame_target_detached(session, &rec.target, now),
-            SessionKind::Worker | SessionKind::Other => {}
+            SessionKind::Worker | SessionKind::Shared | SessionKind::Other => {}
         }
     }
 
@@ -221,6 +251,7 @@ impl State {
         self.drop_children(&FrameId::from(target.as_str()));
         if kind == SessionKind::Page {
             self.set_page_state(&page, PageState::Crashed, now);
+            self.stop_expecting(&page);
             self.forget_open(|target| *target == page);
             self.lose_dialogs(|dialog| dialog.target_id == page, now);
         } else {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::super::bridge::Bridge;
 use super::super::error::Error;
 use super::super::standing::{Login, Sessions, Standing};
-use super::effect::LoginAnswer;
+use super::effect::{Catch, LoginAnswer};
 use super::sessions::SessionKind;
 use super::{Outgoing, SessionKey, State};
 use crate::cdp::protocol::target::TargetId;
@@ -106,39 +106,70 @@ impl State {
         for session in others {
             self.send(Some(&session), 0, Outgoing::Standing(now.clone()));
         }
+        if !keep {
+            // Network conditions that are taken back take back those that cut off ports.
+            let sessions = self.sessions.iter().filter(|(_, rec)| rec.page == *page);
+            let sessions: Vec<SessionKey> = sessions.map(|(key, _)| Arc::clone(key)).collect();
+            for session in sessions {
+                self.cut_off_session(&session);
+            }
+        }
         Ok(())
     }
 
     /// Sends a new session what holds for its page.
     pub(super) fn stand_in(&mut self, session: &SessionKey) {
+        self.cut_off_session(session);
         let Some(rec) = self.sessions.get(session) else { return };
         let of_page = self.standing.pages.get(&rec.page);
         let commands = of_page.iter().flat_map(|of_page| of_page.commands.values());
         let commands = commands.filter(|(sessions, _)| meant(*sessions, rec.kind));
         let commands: Vec<Standing> = commands.map(|(_, command)| command.clone()).collect();
-        let asks = of_page.is_some_and(|of_page| of_page.login.is_some());
         for command in commands {
             self.send(Some(session), 0, Outgoing::Standing(command));
         }
-        if (asks || self.guards()) && self.bridging.made().is_none() {
-            self.set_fetch(session); // the bridge has done so, where there is one
+        // The bridge has done so, where there is one, for sessions with frames.
+        if self.catching(session).is_some_and(|catch| !catch.is_empty())
+            && (self.bridging.made().is_none() || !self.has_frames(session))
+        {
+            self.set_fetch(session);
         }
     }
 
     /// Tells a session what requests to catch.
     fn set_fetch(&mut self, session: &SessionKey) {
-        if self.sessions.get(session).is_some_and(|rec| rec.kind.has_frames()) {
-            let command = self.catching(session);
-            self.send(Some(session), 0, command);
+        if let Some(catch) = self.catching(session) {
+            self.send(Some(session), 0, catch.command());
         }
     }
 
-    /// What a session is to catch.
-    pub(super) fn catching(&self, session: &str) -> Outgoing {
-        let logins = self.page_of(session).is_some_and(|page| self.has_login(&page));
-        match (self.bridging.pattern(), self.guards()) {
-            (None, false) if !logins => Outgoing::ReleaseCalls,
-            (bridge, documents) => Outgoing::CatchCalls { bridge, documents, logins },
+    /// What a session is to catch; `None` for one that cannot.
+    pub(super) fn catching(&self, session: &str) -> Option<Catch> {
+        let rec = self.sessions.get(session)?;
+        if !rec.kind.has_network() && rec.kind != SessionKind::Shared {
+            return None;
+        }
+        let policy = self.options.navigation();
+        let all = policy.is_some_and(|policy| policy.holds_requests());
+        let patterns = self.request_patterns();
+        if !rec.kind.has_frames() {
+            // A worker shared by pages; requests of other workers are caught by their page's session.
+            return Some(Catch { all, patterns, ..Catch::default() });
+        }
+        let (bridge, logins) = (self.bridging.pattern(), self.has_login(&rec.page));
+        Some(Catch { bridge, documents: policy.is_some(), all, patterns, logins })
+    }
+
+    fn has_frames(&self, session: &str) -> bool {
+        self.sessions.get(session).is_some_and(|rec| rec.kind.has_frames())
+    }
+
+    /// The protected ports have changed.
+    pub(super) fn ports_changed(&mut self) {
+        let sessions: Vec<SessionKey> = self.sessions.keys().map(Arc::clone).collect();
+        for session in sessions {
+            self.set_fetch(&session);
+            self.cut_off_session(&session);
         }
     }
 
@@ -166,9 +197,9 @@ impl State {
     /// Caught requests of a session were lost: what is held goes on, but for documents, which nobody has decided
     /// about. Stopping comes first, since letting go means all.
     pub(super) fn renew_fetch(&mut self, session: &SessionKey) {
-        let Some(rec) = self.sessions.get(session).filter(|rec| rec.kind.has_frames()) else { return };
-        let others = self.bridging.made().is_some() || self.has_login(&rec.page);
-        if self.guards() {
+        let Some(catch) = self.catching(session) else { return };
+        let others = catch.bridge.is_some() || catch.logins || catch.all || !catch.patterns.is_empty();
+        if self.guards() && self.has_frames(session) {
             self.send(Some(session), 0, Outgoing::StopLoading);
         }
         if others {
@@ -227,6 +258,13 @@ impl State {
         for of_page in self.standing.pages.values_mut() {
             of_page.located.clear();
         }
+    }
+}
+
+impl Catch {
+    /// The command that makes a session catch this.
+    pub(super) fn command(self) -> Outgoing {
+        if self.is_empty() { Outgoing::ReleaseCalls } else { Outgoing::CatchCalls(self) }
     }
 }
 

@@ -17,7 +17,8 @@ impl State {
             next.generation = self.generation;
         }
         if pages {
-            next.pages = self.pages.iter().map(super::pages::PageRec::view).collect();
+            let shown = self.pages.iter().filter(|page| page.refused.is_none());
+            next.pages = shown.map(super::pages::PageRec::view).collect();
         }
         if frames || bridge {
             next.frames = self.frames.views(|session| self.sessions.get(session));

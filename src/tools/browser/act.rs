@@ -256,35 +256,14 @@ fn act(browser: &Browser, call: &Call<'_>, kind: &str, acts: &impl Acting) -> Re
     if !matches!(kind, "wait" | "evaluate") {
         action.insert("delta".to_owned(), true.into());
     }
-    let act = Act::parse(Value::Object(action))?;
+    let mut act = Act::parse(Value::Object(action))?;
+    act.redact = Some(browser.secrets.clone());
     let handle = browser.tab(acts.target())?;
-    let before = handle.info.url.clone();
     let done = handle.tab.act(&act, act.deadline(call.deadline))?;
-    let mut outcome = acts.told(Outcome::default());
-    if done.url != before || done.navigated {
-        outcome = outcome.with("url", done.url).with("navigated", true);
-    }
+    browser.profile()?.acted(&handle, &act);
+    let mut outcome = browser.caused(acts.told(Outcome::default()), &done);
     if let Some(result) = done.result {
         outcome = browser.with_result(outcome, result)?;
-    }
-    if let Some(changes) = done.delta.filter(|changes| !changes.is_empty()) {
-        outcome = outcome.with("changes", changes);
-    }
-    for (name, list) in [
-        ("new_tabs", json!(done.new_tabs)),
-        ("downloads", json!(done.downloads)),
-        ("console_errors", json!(done.console_errors)),
-        ("pending_dialogs", json!(done.pending_dialogs)),
-    ] {
-        if list.as_array().is_some_and(|list| !list.is_empty()) {
-            outcome = outcome.with(name, list);
-        }
-    }
-    if done.blocked_by_dialog {
-        outcome = outcome.with("blockedByDialog", true);
-    }
-    if done.rescued {
-        outcome = outcome.with("rescued", true);
     }
     Ok(browser.told(outcome))
 }

@@ -36,7 +36,7 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
     vec![
         Tool::when(
             "browser_dialog",
-            "Answer a dialog of the page (alert, confirm, prompt, leaving).",
+            "Answer a dialog of the page (alert, confirm, prompt, leaving). Reports what changed.",
             is_there,
             move |call, answer| respond(&browser, call, answer),
         )
@@ -56,10 +56,19 @@ fn respond(browser: &Browser, call: &Call<'_>, answer: Answer) -> Result<Outcome
         dialog_id: answer.dialog_id,
         timeout: Some(AT_ONCE),
     };
-    match profile.answer_dialog(reply, soon(call))? {
+    let (answered, settled) = profile.answer_and_settle(reply, Some(&browser.secrets), soon(call))?;
+    match answered {
         DialogOutcome::Answered(closed) => {
             let action = if closed.accepted { "accept" } else { "dismiss" };
-            Ok(browser.told(Outcome::default().with("action", action).with("dialog", json!(closed))))
+            // Its text is known from the result before.
+            let dialog = json!({
+                "id": closed.dialog.id, "type": closed.dialog.kind, "closed_by": closed.closed_by, "accepted": closed.accepted,
+            });
+            let outcome = Outcome::default().with("action", action).with("dialog", dialog);
+            Ok(browser.told(match settled {
+                Some(settled) => browser.caused(outcome, &settled),
+                None => outcome,
+            }))
         }
         DialogOutcome::Armed(_) => Err(ToolError::new("NO_DIALOG", "it has been closed meanwhile")),
     }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::super::{Call, Outcome, Tool, ToolError};
 use super::Browser;
+use crate::config::RawCdp;
 use crate::control::RawCall;
 
 /// Where commands are described.
@@ -30,7 +31,7 @@ struct Command {
 
 pub(super) fn all(browser: &Browser) -> Vec<Tool> {
     let (there, browser) = (browser.clone(), browser.clone());
-    let is_there = move || there.is_reachable() && there.control.config().browser.raw_cdp_enabled;
+    let is_there = move || there.is_reachable() && there.control.config().browser.raw_cdp_enabled != RawCdp::Off;
     vec![
         Tool::when(
             "browser_cdp",

@@ -7,7 +7,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::{Call, Capped, Image, Outcome, Tool, ToolError};
+use super::result::frames;
 use super::{Browser, soon};
+use crate::control::TabHandle;
 use crate::page::{Act, PictureType, ScreenshotOptions, Snapshot, SnapshotOptions};
 
 /// Characters of a snapshot at most.
@@ -80,17 +82,20 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
             "What the page shows, all frames, as lines with refs (e12) to act on. Also frames and dialogs.",
             move |call, wanted: Look| {
                 let is_plain = !wanted.full && !wanted.diff && wanted.expand.is_none();
-                let options = SnapshotOptions {
+                let tab = look.tab_to_read(wanted.target.as_deref())?.tab;
+                // What changed is told in the way in which the page was shown last.
+                let goes_on = wanted.diff && !wanted.full && wanted.expand.is_none() && wanted.frame.is_none();
+                let view = tab.last_view(true).filter(|_| goes_on).unwrap_or_else(|| SnapshotOptions {
                     interactive: !wanted.full && wanted.expand.is_none(),
                     fold: true,
-                    max_chars: 0,
                     expand: wanted.expand,
                     frame: wanted.frame,
-                    diff: wanted.diff,
                     ..SnapshotOptions::default()
-                };
-                let seen = look.tab(wanted.target.as_deref())?.tab.snapshot(&options, soon(call))?;
-                let outcome = told(&seen, wanted.offset);
+                });
+                let redact = Some(look.secrets.clone());
+                let options = SnapshotOptions { diff: wanted.diff, max_chars: 0, redact, ..view };
+                let seen = tab.snapshot(&options, soon(call))?;
+                let outcome = look.placed(told(&seen, wanted.offset), seen.target_id.as_str(), &seen.url, &seen.title);
                 Ok(look.told(if is_plain { hinted(outcome, &seen) } else { outcome }))
             },
         )
@@ -103,7 +108,7 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
             messages(&console, call, wanted)
         }),
         Tool::of("browser_get_images", "Addresses and texts of the page's images.", move |call, wanted: OfTab| {
-            let found = evaluated(&images, IMAGES, wanted.target.as_deref(), call)?;
+            let found = evaluated(&images.tab_to_read(wanted.target.as_deref())?, IMAGES, &images, call)?;
             let count = found.as_array().map_or(0, Vec::len);
             Ok(images.told(Outcome::default().with("images", found).with("count", count)))
         })
@@ -113,16 +118,17 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
 
 /// A snapshot to go along with something else.
 pub(super) fn short(browser: &Browser, target: Option<&str>, call: &Call<'_>) -> Result<Outcome, ToolError> {
-    let options = SnapshotOptions { interactive: true, fold: true, max_chars: 0, ..SnapshotOptions::default() };
-    let seen = browser.tab(target)?.tab.snapshot(&options, call.deadline.within(ALONG))?;
+    let redact = Some(browser.secrets.clone());
+    let options = SnapshotOptions { interactive: true, fold: true, max_chars: 0, redact, ..SnapshotOptions::default() };
+    let seen = browser.tab_to_read(target)?.tab.snapshot(&options, call.deadline.within(ALONG))?;
     let text = Capped::of(seen.snapshot.as_deref().unwrap_or_default(), SHORT).noted("take a snapshot");
-    let outcome = Outcome::default().with("snapshot", text).with("element_count", seen.refs.len());
+    let outcome = Outcome::default().with_covered("snapshot", text).with("element_count", seen.refs.len());
     Ok(hinted(outcome, &seen))
 }
 
 /// An empty answer is easily taken for an empty page.
 fn hinted(outcome: Outcome, seen: &Snapshot) -> Outcome {
-    if seen.snapshot.as_deref() != Some("") {
+    if seen.snapshot.as_deref() != Some("") || seen.loading || seen.blocked_by_dialog {
         return outcome;
     }
     outcome.with("hint", "nothing here can be acted on; browser_snapshot with full shows what there is to read")
@@ -133,17 +139,23 @@ fn told(seen: &Snapshot, offset: usize) -> Outcome {
     let capped = Capped::after(text, offset, SNAPSHOT);
     let next = offset + capped.text.lines().count();
     let mut outcome = Outcome::default()
-        .with("url", seen.url.as_str())
-        .with("title", seen.title.as_str())
-        .with("snapshot", capped.noted(&format!("the same with offset {next}")))
-        .with("element_count", seen.refs.len())
-        .with("pending_dialogs", json!(seen.pending_dialogs))
-        .with("frame_tree", json!(seen.frame_tree));
-    if !seen.recent_dialogs.is_empty() {
-        outcome = outcome.with("recent_dialogs", json!(seen.recent_dialogs));
+        .with_covered("snapshot", capped.noted(&format!("the same with offset {next}")))
+        .with("element_count", seen.refs.len());
+    if let Some(frames) = frames(&seen.frame_tree) {
+        outcome = outcome.with("frame_tree", frames);
     }
     if seen.blocked_by_dialog {
         outcome = outcome.with("blockedByDialog", true);
+    }
+    for (name, is_set) in [("full", seen.full), ("truncated", seen.truncated)] {
+        if is_set {
+            outcome = outcome.with(name, true);
+        }
+    }
+    if seen.loading {
+        outcome = outcome
+            .with("loading", true)
+            .with("note", "the server of the page has not answered yet; wait, or navigate elsewhere");
     }
     outcome
 }
@@ -155,7 +167,7 @@ fn picture(browser: &Browser, call: &Call<'_>, wanted: Shoot) -> Result<Outcome,
         labels: wanted.labels,
         ..ScreenshotOptions::for_model()
     };
-    let tab = browser.tab(wanted.target.as_deref())?.tab;
+    let tab = browser.tab_to_read(wanted.target.as_deref())?.tab;
     let picture = match tab.screenshot(&options, soon(call)) {
         Ok(picture) => picture,
         // The page cannot be drawn now. How it looked last may do.
@@ -172,10 +184,12 @@ fn picture(browser: &Browser, call: &Call<'_>, wanted: Shoot) -> Result<Outcome,
         Err(error) => return Err(error.into()),
     };
     let media_type = if picture.kind == PictureType::Png { "image/png" } else { "image/jpeg" };
-    let mut outcome =
-        Outcome::default().with("url", picture.url).with("width", picture.width).with("height", picture.height);
+    let mut outcome = Outcome::default().with("width", picture.width).with("height", picture.height);
     if let Some(annotations) = picture.annotations {
         outcome = outcome.with("annotations", json!(annotations));
+    }
+    if let Some(at) = picture.cut_at {
+        outcome = outcome.with("cut_at", at);
     }
     outcome.images.push(Image { media_type, bytes: picture.bytes });
     Ok(browser.told(outcome))
@@ -183,7 +197,7 @@ fn picture(browser: &Browser, call: &Call<'_>, wanted: Shoot) -> Result<Outcome,
 
 fn messages(browser: &Browser, call: &Call<'_>, wanted: Console) -> Result<Outcome, ToolError> {
     if let Some(expression) = wanted.expression {
-        let result = evaluated(browser, &expression, wanted.target.as_deref(), call)?;
+        let result = evaluated(&browser.tab(wanted.target.as_deref())?, &expression, browser, call)?;
         let kind = match &result {
             Value::Null => "null",
             Value::Bool(_) => "boolean",
@@ -195,7 +209,7 @@ fn messages(browser: &Browser, call: &Call<'_>, wanted: Console) -> Result<Outco
         let outcome = Outcome::default().with("result_type", kind);
         return Ok(browser.told(browser.with_result(outcome, result)?));
     }
-    let tab = browser.tab(wanted.target.as_deref())?.tab;
+    let tab = browser.tab_to_read(wanted.target.as_deref())?.tab;
     let (messages, errors) = (tab.console(None, None, wanted.clear), tab.errors(None, wanted.clear));
     let (total, failed) = (messages.len(), errors.len());
     let messages = newest(messages.iter().map(|message| {
@@ -244,9 +258,9 @@ fn newest(all: impl DoubleEndedIterator<Item = Value>) -> Vec<Value> {
     kept
 }
 
-fn evaluated(browser: &Browser, script: &str, target: Option<&str>, call: &Call<'_>) -> Result<Value, ToolError> {
+fn evaluated(on: &TabHandle, script: &str, browser: &Browser, call: &Call<'_>) -> Result<Value, ToolError> {
     super::act::may_evaluate(browser)?;
     let act = Act::parse(json!({ "kind": "evaluate", "fn": script }))?;
-    let outcome = browser.tab(target)?.tab.act(&act, act.deadline(call.deadline))?;
+    let outcome = on.tab.act(&act, act.deadline(call.deadline))?;
     Ok(outcome.result.unwrap_or_default())
 }

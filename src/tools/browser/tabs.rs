@@ -1,19 +1,25 @@
 //! Tabs, and where they go.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::{Call, Outcome, Tool, ToolError};
 use super::{Browser, see, soon};
-use crate::control::{Navigate, NewTab, Travel, WaitUntil};
+use crate::control::{Navigate, NewTab, Travel, WaitUntil, with_scheme};
 
 /// Told with a page that is not complete when its time is up.
 const LOADING: &str = "the page is still loading; use what it shows, or browser_wait for what is missing";
+/// How long a page that scripts render is waited for to show something.
+const CONTENT: Duration = Duration::from_secs(4);
+/// Told with a page that shows nothing by then.
+const EMPTY: &str = "the page shows nothing yet; browser_wait for what should appear";
 /// What is told when no page came.
 const DOWNLOAD: &str = "the address gave a download, which lies in downloads/ of cdpilot's home when it is finished; the page is the one before";
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Go {
     /// Where to: this, or action
@@ -21,6 +27,9 @@ struct Go {
     action: Option<Moving>,
     /// Tab, as t2 or its label [the last used]
     target: Option<String>,
+    /// Dismiss open dialogs first
+    #[serde(default)]
+    dismiss_dialogs: bool,
 }
 
 #[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq)]
@@ -68,7 +77,7 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
             move |call, to| navigate(&go, call, to),
         ),
         Tool::of("browser_back", "Go back to the page before. Gives a snapshot of it.", move |call, to: Back| {
-            navigate(&back, call, Go { url: None, action: Some(Moving::Back), target: to.target })
+            navigate(&back, call, Go { action: Some(Moving::Back), target: to.target, ..Go::default() })
         }),
         Tool::of("browser_tabs", "List, open, focus, label or close tabs.", move |call, doing| {
             manage(&tabs, call, doing)
@@ -86,24 +95,32 @@ fn navigate(browser: &Browser, call: &Call<'_>, to: Go) -> Result<Outcome, ToolE
         (None, Some(Moving::Reload)) => (String::new(), Some(Travel::Reload)),
         _ => return Err(ToolError::new("BAD_REQUEST", "give either url or action (back, forward, reload)")),
     };
-    let is_new = way.is_none() && target.is_none() && profile.tabs().is_empty();
+    let url = if way.is_none() { with_scheme(&url)? } else { url };
+    let is_new = way.is_none() && target.is_none() && profile.needs_tab();
     let outcome = if is_new {
-        let (tab, is_loading) = profile.open(NewTab { url, ..NewTab::default() }, call.deadline)?;
-        loading(Outcome::default().with("url", tab.url).with("title", tab.title), is_loading)
+        let opened = profile.open(NewTab { url, ..NewTab::default() }, call.deadline)?;
+        let outcome = Outcome::default().with("url", opened.tab.url).with("title", opened.tab.title);
+        loading(with_status(outcome, opened.status), opened.is_loading)
     } else {
         let gone = match way {
-            Some(way) => profile.travel(target.as_deref(), way, soon(call))?,
+            Some(way) => profile.travel(target.as_deref(), way, to.dismiss_dialogs, soon(call))?,
             None => {
-                let navigate = Navigate { url, target: to.target, wait_until: WaitUntil::Load };
+                let navigate = Navigate {
+                    url,
+                    target: to.target,
+                    wait_until: WaitUntil::Load,
+                    dismiss_dialogs: to.dismiss_dialogs,
+                };
                 profile.visit(navigate, soon(call))?
             }
         };
-        let mut outcome = Outcome::default().with("url", gone.url).with("title", gone.title);
-        if let Some(status) = gone.status {
-            outcome = outcome.with("status", status);
-        }
+        let outcome = Outcome::default().with("url", gone.url).with("title", gone.title);
+        let mut outcome = with_status(outcome, gone.status);
         if let Some(navigated) = gone.navigated {
             outcome = outcome.with("navigated", navigated);
+        }
+        if !gone.dismissed_dialogs.is_empty() {
+            outcome = outcome.with("dismissed_dialogs", json!(gone.dismissed_dialogs));
         }
         if gone.rescued {
             outcome = outcome.with("rescued", true);
@@ -116,14 +133,23 @@ fn navigate(browser: &Browser, call: &Call<'_>, to: Go) -> Result<Outcome, ToolE
         }
         loading(outcome, gone.loading)
     };
+    let tab = browser.tab(target.as_deref())?;
+    let outcome = match tab.tab.wait_content(call.deadline.within(CONTENT)) {
+        Ok(false) if !outcome.fields.contains_key("note") => outcome.with("note", EMPTY),
+        // It says nothing of the navigation.
+        _ => outcome,
+    };
+    let told = |name: &str| outcome.fields.get(name).and_then(Value::as_str).unwrap_or_default();
+    browser.is_news(&tab.info.target_id, told("url"), told("title"));
     // What is to be seen there saves the model a call. Without it the navigation has succeeded all the same.
     match see::short(browser, target.as_deref(), call) {
-        Ok(seen) => {
-            let fields = outcome.fields.into_iter().chain(seen.fields).collect();
-            Ok(browser.told(Outcome { fields, ..Outcome::default() }))
-        }
+        Ok(seen) => Ok(browser.told(outcome.and(seen))),
         Err(_) => Ok(browser.told(outcome)),
     }
+}
+
+fn with_status(outcome: Outcome, status: Option<u16>) -> Outcome {
+    status.into_iter().fold(outcome, |outcome, status| outcome.with("status", status))
 }
 
 /// Says that a page goes on loading, if it does.
@@ -140,9 +166,10 @@ fn manage(browser: &Browser, call: &Call<'_>, doing: Tabs) -> Result<Outcome, To
         Doing::List => return Ok(browser.told(Outcome::default().with("tabs", json!(profile.tabs())))),
         Doing::Open => {
             let url = needed(doing.url, "url")?;
-            let new = NewTab { url, label: doing.label, background: false };
-            let (tab, is_loading) = profile.open(new, call.deadline)?;
-            return Ok(browser.told(loading(Outcome::default().with("tab", json!(tab)), is_loading)));
+            let new = NewTab { url: with_scheme(&url)?, label: doing.label, background: false };
+            let opened = profile.open(new, call.deadline)?;
+            let outcome = with_status(Outcome::default().with("tab", json!(opened.tab)), opened.status);
+            return Ok(browser.told(loading(outcome, opened.is_loading)));
         }
         Doing::Focus => profile.focus(&needed(doing.target, "target")?, soon(call))?,
         Doing::Label => profile.label(&needed(doing.target, "target")?, &needed(doing.label, "label")?)?,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
 use super::super::{Call, Outcome, Tool, ToolError};
 use super::{Browser, soon};
@@ -37,6 +38,20 @@ fn upload(browser: &Browser, call: &Call<'_>, files: Files) -> Result<Outcome, T
         Some(_) => soon(call),
         None => Deadline::after(crate::supervisor::Supervisor::CHOOSER_LIMIT),
     };
-    let armed = matches!(tab.arm_chooser(&paths, files.r#ref.as_deref(), until)?, Upload::Armed(_));
-    Ok(browser.told(Outcome::default().with("uploaded", !armed).with("armed", armed).with("count", paths.len())))
+    let given = match tab.arm_chooser(&paths, files.r#ref.as_deref(), until)? {
+        Upload::Done(given) => Some(given),
+        Upload::Armed(_) => None,
+    };
+    let names: Vec<String> =
+        paths.iter().map(|path| path.file_name().unwrap_or_default().to_string_lossy().into_owned()).collect();
+    let mut outcome = Outcome::default()
+        .with("uploaded", given.is_some())
+        .with("armed", given.is_none())
+        .with("count", paths.len())
+        .with("files", json!(names));
+    if let Some(given) = given {
+        let element = json!({ "ref": given.reference, "role": given.shown.role, "name": given.shown.name });
+        outcome = outcome.with("element", element);
+    }
+    Ok(browser.told(outcome))
 }

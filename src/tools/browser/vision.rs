@@ -1,5 +1,7 @@
 //! What a model that looks at pictures says of the page.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -28,7 +30,7 @@ struct Question {
 }
 
 pub(super) fn all(browser: &Browser) -> Vec<Tool> {
-    let (there, browser) = (browser.eyes.is_some(), browser.clone());
+    let (there, needs, browser) = (browser.eyes.is_some(), Arc::clone(&browser.missing), browser.clone());
     vec![
         Tool::when(
             "browser_vision",
@@ -37,14 +39,14 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
             move |call, question| ask(&browser, call, &question),
         )
         .reading()
-        .needing("a model that sees, in llm.json"),
+        .needing(&needs),
     ]
 }
 
 fn ask(browser: &Browser, call: &Call<'_>, question: &Question) -> Result<Outcome, ToolError> {
     let eyes: &Client = browser.eyes.as_ref().ok_or_else(|| ToolError::from(crate::llm::Error::None))?;
     let options = ScreenshotOptions { labels: question.annotate, ..ScreenshotOptions::for_model() };
-    let picture = browser.tab(question.target.as_deref())?.tab.screenshot(&options, soon(call))?;
+    let picture = browser.tab_to_read(question.target.as_deref())?.tab.screenshot(&options, soon(call))?;
     let path = browser.control.files().save(FileKind::Media, picture.kind.ending(), &picture.bytes)?;
     let media_type = if picture.kind == PictureType::Png { "image/png" } else { "image/jpeg" };
     let messages = vec![

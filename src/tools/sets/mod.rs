@@ -14,4 +14,4 @@ mod resolve;
 
 pub use defined::{DEFINED, Defined, Kind};
 pub use enabled::Enabled;
-pub use resolve::{Info, Problem, Resolved, Toolsets};
+pub use resolve::{Info, Problem, Resolved, Toolsets, suggestion};

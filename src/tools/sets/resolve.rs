@@ -11,6 +11,8 @@ use crate::config::nearest;
 
 /// Names that mean all toolsets.
 const ALL: [&str; 2] = ["all", "*"];
+/// What toolsets of another program begin with, and ours of the same purpose.
+const RENAMED: (&str, &str) = ("hermes-", "cdpilot-");
 /// What toolsets of MCP servers begin with.
 const MCP: &str = "mcp-";
 
@@ -101,6 +103,12 @@ impl Toolsets {
         let registered = self.registry.all().into_iter().map(|(_, toolset)| toolset.to_string());
         let sources = self.registry.sources().into_iter().map(|toolset| toolset.to_string());
         defined.chain(registered).chain(sources).chain(self.custom.keys().cloned()).collect()
+    }
+
+    /// Whether a name stands for all toolsets.
+    #[must_use]
+    pub fn means_all(name: &str) -> bool {
+        ALL.contains(&name)
     }
 
     /// Whether a name means a toolset.
@@ -272,8 +280,23 @@ impl Toolsets {
         let sets = self.names().into_iter();
         let tools = self.registry.all().into_iter().map(|(tool, _)| tool.to_string());
         let known: Vec<String> = sets.chain(tools).collect();
-        let nearest = nearest(name, known.iter().map(String::as_str)).map(ToOwned::to_owned);
+        let nearest = suggestion(name, known.iter().map(String::as_str));
         Problem::Unknown { name: name.to_owned(), nearest }
+    }
+}
+
+/// The known name that an unknown one most likely stands for: `cdpilot-cli` for `hermes-cli`, else the one with the
+/// fewest differences.
+#[must_use]
+pub fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    match name.strip_prefix(RENAMED.0) {
+        Some(rest) => {
+            let ours = DEFINED.iter().map(|defined| defined.name).filter(|name| name.starts_with(RENAMED.1));
+            let wanted = format!("{}{rest}", RENAMED.1);
+            let exact = ours.clone().find(|name| *name == wanted);
+            exact.or_else(|| nearest(&wanted, ours)).map(str::to_owned)
+        }
+        None => nearest(name, known).map(str::to_owned),
     }
 }
 

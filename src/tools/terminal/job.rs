@@ -12,7 +12,7 @@ use parking_lot::{Condvar, Mutex};
 use super::lines::Lines;
 use super::system::{self, Family};
 use crate::supervisor::Secrets;
-use crate::sync::{Cancel, Deadline, Thread, spawn};
+use crate::sync::{Cancel, Deadline, Thread, on_panic, spawn};
 
 /// How long a command that was asked to end may take before it is killed.
 const GRACE: Duration = Duration::from_secs(1);
@@ -104,6 +104,10 @@ impl Job {
         };
         let reading = Arc::clone(&shared);
         let reader = spawn(format!("term-out-{number}"), move || {
+            let _guard = on_panic(|| {
+                reading.state.lock().is_silent = true;
+                reading.changed.notify_all();
+            });
             system::read(output, &stopped, |bytes| {
                 reading.state.lock().lines.take(bytes);
                 reading.changed.notify_all();

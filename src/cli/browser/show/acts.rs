@@ -7,15 +7,14 @@ use super::{is, list, note, one_line, pending, plainly, whole, word};
 
 /// What followed, each on its line.
 fn followed(value: &Value, out: &Out) {
-    if is(value, "navigated") {
-        note(&format!("now at {}", word(value, "url")), out);
-    }
     for tab in list(value, "newTabs") {
-        let told = tab.as_str().map(one_line).unwrap_or_else(|| {
-            let id = [word(tab, "tabId"), word(tab, "targetId")].into_iter().find(|id| !id.is_empty());
-            format!("{} {}", id.unwrap_or_default(), word(tab, "url"))
-        });
-        note(&format!("new tab {}", told.trim()), out);
+        let id = [word(tab, "tabId"), word(tab, "targetId")].into_iter().find(|id| !id.is_empty());
+        let title = Some(word(tab, "title")).filter(|title| !title.is_empty());
+        let title = title.map(|title| format!(" ({title})")).unwrap_or_default();
+        note(&format!("new tab {} {}{title}", id.unwrap_or_default(), word(tab, "url")), out);
+    }
+    if let Some(blocked) = value["blockedPopups"].as_u64().filter(|blocked| *blocked > 0) {
+        note(&format!("{blocked} more tabs were closed at once: browser.tabs.max tabs are open"), out);
     }
     list(value, "downloads").iter().for_each(|download| note(&downloaded(download), out));
     for message in list(value, "consoleErrors") {
@@ -28,13 +27,48 @@ fn followed(value: &Value, out: &Out) {
     if value["input"] == "synthetic" {
         note("by script: the browser did not answer input", out);
     }
-    whole(value["delta"].as_str().unwrap_or_default(), out);
+    list(value, "notices").iter().for_each(|notice| note(&noticed(notice), out));
+    whole(value["changes"].as_str().unwrap_or_default(), out);
     pending(value, out);
 }
 
+/// `alert: Wrong password`, `invalid "Email": Please fill out this field.`
+fn noticed(notice: &Value) -> String {
+    let kind = word(notice, "kind");
+    let kind = if kind == "dialog" { "page dialog" } else { &kind };
+    let name = Some(word(notice, "name")).filter(|name| !name.is_empty());
+    let name = name.map(|name| format!(" \"{name}\"")).unwrap_or_default();
+    let text = Some(word(notice, "text")).filter(|text| !text.is_empty());
+    format!("{kind}{name}{}", text.map(|text| format!(": {text}")).unwrap_or_default())
+}
+
+/// `navigated to https://… (200)`.
+fn went(value: &Value) -> String {
+    let status = value["status"].as_u64().map(|status| format!(" ({status})")).unwrap_or_default();
+    format!("navigated to {}{status}", word(value, "url"))
+}
+
+/// How an action ended, by the token of the answer.
+fn ended(value: &Value) -> String {
+    let why = match value["settled"].as_str().unwrap_or_default() {
+        "navigation_pending" if is(value, "navigated") => return format!("done: {}, still loading", went(value)),
+        _ if is(value, "navigated") => return format!("done: {}", went(value)),
+        "no_change" => "no visible change",
+        "page_changing" => "the page keeps changing",
+        "requests_pending" => "requests are still under way",
+        "navigation_pending" => "a navigation is still under way",
+        "download_started" => "a download started",
+        "dialog_opened" => "a dialog opened",
+        "tab_closed" => "the tab closed",
+        "page_unresponsive" => "the page does not respond",
+        "browser_ended" => "the browser ended",
+        _ => return "done".to_owned(),
+    };
+    format!("done ({why})")
+}
+
 pub(in super::super) fn acted(value: &Value, out: &Out) {
-    let settled = word(value, "settled");
-    note(&if settled.is_empty() { "done".to_owned() } else { format!("done; {settled}") }, out);
+    note(&ended(value), out);
     if !value["result"].is_null() {
         plainly(&value["result"], out);
     }
@@ -53,6 +87,9 @@ pub(in super::super) fn evaluated(value: &Value, out: &Out) {
         None if is(value, "blockedByDialog") => {}
         None => out.line("undefined"),
     }
+    if is(value, "navigated") {
+        note(&went(value), out);
+    }
     followed(value, out);
 }
 
@@ -62,14 +99,20 @@ pub(in super::super) fn result(value: &Value, out: &Out) {
 }
 
 pub(in super::super) fn navigated(value: &Value, out: &Out) {
-    let status = value["status"].as_u64().filter(|status| *status >= 400);
-    let status = status.map(|status| format!(" (HTTP status {status})")).unwrap_or_default();
-    let stays = if value["navigated"].as_bool() == Some(false) { "still at " } else { "" };
-    let parts = [word(value, "title"), word(value, "url")];
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    out.line(&format!("{stays}{}{status}", parts.join(" - ")));
+    if value["navigated"].as_bool() == Some(false) {
+        out.line(&format!("still at {}", word(value, "url")));
+    } else {
+        out.line(&format!("done: {}", went(value)));
+        let title = word(value, "title");
+        if !title.is_empty() {
+            note(&title, out);
+        }
+    }
     if is(value, "rescued") {
         note("a script of the page before was ended: it did not let go", out);
+    }
+    for dialog in list(value, "dismissed_dialogs") {
+        note(&format!("dismissed {} \"{}\"", word(dialog, "type"), word(dialog, "message")), out);
     }
     pending(value, out);
 }
@@ -80,7 +123,7 @@ pub(in super::super) fn batch(value: &Value, out: &Out) {
     for (index, result) in list(value, "results").iter().enumerate() {
         let number = index + 1;
         if is(result, "ok") {
-            note(&format!("{number}: {}", out.look.green("done")), out);
+            note(&format!("{number}: {}", out.look.green(&ended(result))), out);
             followed(result, out);
         } else {
             let told = format!("{} ({})", word(result, "error"), word(result, "code"));

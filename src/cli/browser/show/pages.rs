@@ -18,7 +18,20 @@ pub(in super::super) fn snapshot(value: &Value, out: &Out) {
     if is(value, "rescued") {
         out.aside("a script of the page was ended: it did not let go");
     }
+    if is(value, "full") {
+        out.aside("nothing to compare with (another document or other options): this is the full snapshot");
+    }
+    if is(value, "truncated") && !value["snapshot"].as_str().unwrap_or_default().ends_with(" lines]") {
+        out.aside("there is more: beyond the limits, or nested too deeply");
+    }
+    loading(value, out);
     beside(value, out);
+}
+
+fn loading(value: &Value, out: &Out) {
+    if is(value, "loading") {
+        out.aside("the tab is loading: its server has not answered yet; try again, or navigate elsewhere");
+    }
 }
 
 /// Dialogs, where stdout is for something else.
@@ -57,6 +70,7 @@ pub(in super::super) fn text(value: &Value, out: &Out) {
     if is(value, "truncated") {
         out.aside("there is more; --max-chars shows it");
     }
+    loading(value, out);
     beside(value, out);
 }
 
@@ -77,31 +91,44 @@ pub(in super::super) fn path(value: &Value, out: &Out) {
 }
 
 pub(in super::super) fn uploaded(value: &Value, out: &Out) {
-    let done = ["used", "filled", "uploaded"].iter().any(|name| is(value, name));
-    note(if done { "done" } else { "the next file chooser gets the files; do now what opens it" }, out);
+    let names: Vec<String> = list(value, "files").iter().filter_map(Value::as_str).map(one_line).collect();
+    let files = match names.as_slice() {
+        [one] => one.clone(),
+        several => format!("{} files ({})", several.len(), several.join(", ")),
+    };
+    let element = &value["element"];
+    if is(value, "armed") {
+        note(&format!("the next file chooser of the tab gets {files}; now click what opens it"), out);
+    } else if element.is_object() {
+        let name = Some(word(element, "name")).filter(|name| !name.is_empty());
+        let name = name.map(|name| format!(" \"{name}\"")).unwrap_or_default();
+        note(&format!("uploaded {files} to {}{name} [ref={}]", word(element, "role"), word(element, "ref")), out);
+    } else {
+        note(&format!("uploaded {files}"), out);
+    }
     pending(value, out);
 }
 
 pub(in super::super) fn frames(value: &Value, out: &Out) {
     let tree = &value["frame_tree"];
-    frame(&tree["top"], 0, out);
-    // Children of the top frame may stand beside it.
-    list(tree, "children").iter().for_each(|child| frame(child, 1, out));
+    let children = list(tree, "children");
+    frame(&tree["top"], children, 0, out);
     if is(tree, "truncated") {
         out.aside("there are more; --full lists them");
     }
 }
 
-fn frame(frame_told: &Value, depth: usize, out: &Out) {
-    if !frame_told.is_object() || depth > 50 {
+/// A frame, and below it those of the list that it is the parent of.
+fn frame(of: &Value, all: &[Value], depth: usize, out: &Out) {
+    // A tree that a server makes up may go in circles.
+    if !of.is_object() || depth > 50 {
         return;
     }
-    let id = [word(frame_told, "frame_id"), word(frame_told, "frameId")].into_iter().find(|id| !id.is_empty());
-    let apart = is(frame_told, "is_oopif") || is(frame_told, "isOopif");
-    let apart = if apart { " (process of its own)" } else { "" };
-    let url = word(frame_told, "url");
-    out.line(&format!("{}{}  {url}{apart}", "  ".repeat(depth), id.unwrap_or_default()));
-    list(frame_told, "children").iter().for_each(|child| frame(child, depth + 1, out));
+    let id = word(of, "frame_id");
+    let apart = if is(of, "is_oopif") { " (process of its own)" } else { "" };
+    out.line(&format!("{}{id}  {}{apart}", "  ".repeat(depth), word(of, "url")));
+    let inside = all.iter().filter(|child| !id.is_empty() && word(child, "parent_frame_id") == id);
+    inside.for_each(|child| frame(child, all, depth + 1, out));
 }
 
 pub(in super::super) fn console(value: &Value, out: &Out) {

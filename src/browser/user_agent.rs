@@ -1,0 +1,97 @@
+//! The user agent of a browser without a window, made to look as with one.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use parking_lot::Mutex;
+
+use super::find::Os;
+use super::options::UserAgent;
+use crate::sync::{Deadline, pause};
+
+/// What `--version` may take.
+const VERSION: Duration = Duration::from_secs(2);
+/// Versions that are remembered, by executable and the time of its last change.
+static KNOWN: Mutex<Option<HashMap<PathBuf, (SystemTime, String)>>> = Mutex::new(None);
+
+/// What an executable answers to `--version`: its first line. `None` where it does not answer within two seconds, and on
+/// Windows, where it would open a window.
+#[must_use]
+pub fn version_of(executable: &Path) -> Option<String> {
+    if cfg!(windows) {
+        return None;
+    }
+    let changed = executable.metadata().and_then(|about| about.modified()).ok()?;
+    if let Some((of, version)) = KNOWN.lock().as_ref().and_then(|known| known.get(executable))
+        && *of == changed
+    {
+        return Some(version.clone());
+    }
+    let version = ask(executable)?;
+    KNOWN.lock().get_or_insert_default().insert(executable.to_owned(), (changed, version.clone()));
+    Some(version)
+}
+
+fn ask(executable: &Path) -> Option<String> {
+    let mut command = Command::new(executable);
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let deadline = Deadline::after(VERSION);
+    // One line fits into the pipe, so nobody needs to read while it runs.
+    while child.try_wait().ok()?.is_none() {
+        if deadline.passed() {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        }
+        pause(Duration::from_millis(10));
+    }
+    let told = child.wait_with_output().ok()?;
+    let text = String::from_utf8_lossy(&told.stdout);
+    let line = text.lines().next().map(str::trim).filter(|line| told.status.success() && !line.is_empty())?;
+    Some(line.chars().take(100).collect())
+}
+
+/// The value of the switch `--user-agent`; `None` leaves it to the browser.
+pub(super) fn text(wish: &UserAgent, headless: bool, executable: &Path) -> Option<String> {
+    match wish {
+        UserAgent::Native => None,
+        UserAgent::Text(text) => Some(text.clone()),
+        UserAgent::LikeHeaded if !headless => None,
+        UserAgent::LikeHeaded => reduced(Os::this(), &version_of(executable)?),
+    }
+}
+
+/// The user agent of a version. Chromium names its major version and its family of systems only:
+/// <https://www.chromium.org/updates/ua-reduction/>.
+fn reduced(os: Os, version: &str) -> Option<String> {
+    let major = version.split([' ', '/']).find_map(|word| word.split_once('.')?.0.parse::<u32>().ok())?;
+    let system = match os {
+        Os::Linux => "X11; Linux x86_64",
+        Os::Mac => "Macintosh; Intel Mac OS X 10_15_7",
+        Os::Windows => "Windows NT 10.0; Win64; x64",
+    };
+    let edge = if version.contains("Edge") { format!(" Edg/{major}.0.0.0") } else { String::new() };
+    Some(format!(
+        "Mozilla/5.0 ({system}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{major}.0.0.0 Safari/537.36{edge}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_becomes_the_user_agent_of_its_browser() {
+        let linux = |version: &str| reduced(Os::Linux, version);
+        let plain =
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36";
+        assert_eq!(linux("Chromium 156.0.8078.79 built on Debian GNU/Linux 12 (bookworm)").unwrap(), plain);
+        assert_eq!(linux("Google Chrome 156.0.8078.79 ").unwrap(), plain);
+        assert_eq!(linux("Microsoft Edge 156.0.1.2").unwrap(), format!("{plain} Edg/156.0.0.0"));
+        assert!(reduced(Os::Mac, "Chromium 99.1.2.3").unwrap().contains("Intel Mac OS X 10_15_7"));
+        assert_eq!(linux("no version"), None);
+    }
+}

@@ -1,0 +1,54 @@
+//! How soon the tools of a server are listed again after it reported a change.
+
+use std::time::{Duration, Instant};
+
+/// Between two lists of a server whose tools change now and then.
+const SHORTEST: Duration = Duration::from_millis(500);
+/// Between two lists of one that reports changes all the time.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Spaces out the lists of a server. Reports in between are combined into one list, so that the last one is never lost.
+#[derive(Debug, Default)]
+pub(super) struct Relist {
+    /// When the last list was made, and how long the next one waits after it.
+    last: Option<(Instant, Duration)>,
+}
+
+impl Relist {
+    /// The earliest time of the next list.
+    pub(super) fn due(&self, now: Instant) -> Instant {
+        self.last.map_or(now, |(last, pause)| last + pause)
+    }
+
+    /// A list was made. A report that waited for it doubles the pause; a server that was quiet begins anew.
+    pub(super) fn listed(&mut self, now: Instant) {
+        let pause = match self.last {
+            Some((last, pause)) if now.saturating_duration_since(last) < pause * 2 => (pause * 2).min(LONGEST),
+            _ => SHORTEST,
+        };
+        self.last = Some((now, pause));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_of_reports_is_listed_ever_more_rarely() {
+        let mut relist = Relist::default();
+        let start = Instant::now();
+        assert_eq!(relist.due(start), start, "the first report is followed at once");
+        let (mut now, mut lists) = (start, 0);
+        while now < start + Duration::from_secs(600) {
+            relist.listed(now);
+            lists += 1;
+            now = relist.due(now);
+        }
+        assert!(lists < 30, "{lists} lists in ten minutes");
+        // After a quiet time changes are followed as before.
+        now += LONGEST * 3;
+        relist.listed(now);
+        assert_eq!(relist.due(now), now + SHORTEST);
+    }
+}

@@ -1,0 +1,121 @@
+//! Notices: what the page itself reports after an action. Status texts, alerts, dialogs of the page, refused fields.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::Tab;
+use super::Settled;
+use super::settle::{Before, Seen};
+use crate::cdp::protocol::page::FrameId;
+use crate::sync::Deadline;
+
+/// Notices of an answer at most; the page script cuts their texts.
+const MOST: usize = 5;
+/// Time for asking a document that the action led to.
+const TIME: Duration = Duration::from_millis(500);
+
+/// The kind of a [`Notice`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum NoticeKind {
+    /// An assertive live region (`role=alert`) appeared or changed.
+    Alert,
+    /// A dialog of the page (`<dialog>`, `role=dialog`, `role=alertdialog`) opened.
+    Dialog,
+    /// Validation refused a field.
+    Invalid,
+    /// A polite live region (`role=status`, `role=log`, `<output>`) appeared or changed.
+    Status,
+}
+
+impl NoticeKind {
+    /// The token of JSON answers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Alert => "alert",
+            Self::Dialog => "dialog",
+            Self::Invalid => "invalid",
+            Self::Status => "status",
+        }
+    }
+}
+
+/// A message that the page shows since the action. At most five an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Notice {
+    /// What it is.
+    pub kind: NoticeKind,
+    /// Its text, at most 300 characters; of a field the validation message. Untrusted.
+    pub text: String,
+    /// The accessible name of the dialog or field, at most 80 characters. Untrusted.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Its frame; left out for the top frame.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "server", schemars(with = "Option<String>"))]
+    pub frame_id: Option<FrameId>,
+}
+
+/// A notice as the page script reports it.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Reported {
+    kind: NoticeKind,
+    text: String,
+    #[serde(default)]
+    name: String,
+}
+
+impl Tab {
+    /// The notices of the documents that were acted on, or of the one that the action led to.
+    pub(super) fn notices(
+        &self,
+        before: &Before,
+        seen: &mut Seen,
+        settled: Settled,
+        deadline: Deadline,
+    ) -> Vec<Notice> {
+        let leads_elsewhere = matches!(settled, Settled::Navigated | Settled::NavigationPending);
+        if leads_elsewhere || settled == Settled::RequestsPending {
+            let frames: Vec<FrameId> = match &before.top {
+                Some(top) if leads_elsewhere => vec![top.clone()],
+                _ => seen.notices.keys().cloned().collect(),
+            };
+            if leads_elsewhere {
+                seen.notices.clear();
+            }
+            let told = self.call_all::<Vec<Reported>, ()>(&frames, "notices", |_| (), deadline.within(TIME));
+            for (frame, told) in frames.into_iter().zip(told) {
+                if let Ok((_, done)) = told {
+                    seen.notices.insert(frame, done.result);
+                }
+            }
+        }
+        let mut all: Vec<Notice> = Vec::new();
+        for (frame, told) in std::mem::take(&mut seen.notices) {
+            let frame_id = Some(frame).filter(|frame| Some(frame) != before.top.as_ref());
+            all.extend(told.into_iter().map(|Reported { kind, text, name }| Notice {
+                kind,
+                text,
+                name,
+                frame_id: frame_id.clone(),
+            }));
+        }
+        all.sort_by_key(|notice| notice.kind);
+        all.truncate(MOST);
+        all
+    }
+}
+
+/// Adds the notices of a later action of a batch.
+pub(super) fn absorb(all: &mut Vec<Notice>, more: &[Notice]) {
+    for notice in more {
+        if all.len() < MOST && !all.contains(notice) {
+            all.push(notice.clone());
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The folder that downloads are caught in, and such folders that a killed process has left behind.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+/// Beginning of its name.
+const PREFIX: &str = "incoming-";
+/// The file in it that its owner keeps locked.
+const OWNER: &str = ".owner";
+/// A folder without that file may be one that is being made, or of an owner killed at that moment. It is removed at
+/// this age, and only when it is empty.
+const YOUNG: Duration = Duration::from_secs(60);
+
+/// A folder for downloads under way. Dropping it removes it.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    // Field order: the folder goes while it is locked.
+    folder: TempDir,
+    _owner: File,
+}
+
+impl Incoming {
+    /// Makes one beside the downloads, so that moving a file is a change of its name.
+    pub(super) fn make(root: &Path) -> io::Result<Self> {
+        loop {
+            let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(root)?;
+            let path = folder.path().join(OWNER);
+            let owner = match File::options().create_new(true).read(true).write(true).open(&path) {
+                Ok(owner) => owner,
+                // Somebody who cleans up was faster.
+                Err(problem) if problem.kind() == io::ErrorKind::NotFound => continue,
+                Err(problem) => return Err(problem),
+            };
+            owner.lock()?;
+            if path.exists() {
+                return Ok(Self { folder, _owner: owner });
+            }
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Removes the folders of downloads under way that a killed process has left in a downloads folder: those whose owner
+/// file nobody holds locked. Returns their paths.
+pub(crate) fn clear_incoming(downloads: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(downloads).into_iter().flatten().flatten();
+    let ours = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
+    ours.map(|entry| entry.path()).filter(|folder| clear(folder)).collect()
+}
+
+fn clear(folder: &Path) -> bool {
+    if !fs::symlink_metadata(folder).is_ok_and(|facts| facts.is_dir()) {
+        return false;
+    }
+    match File::open(folder.join(OWNER)) {
+        // Locked until the folder is gone.
+        Ok(owner) => owner.try_lock().is_ok() && fs::remove_dir_all(folder).is_ok(),
+        Err(problem) if problem.kind() == io::ErrorKind::NotFound => {
+            let age = fs::metadata(folder).and_then(|facts| facts.modified()).ok().and_then(|at| at.elapsed().ok());
+            age.is_some_and(|age| age > YOUNG) && fs::remove_dir(folder).is_ok()
+        }
+        Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_without_an_owner_are_removed() {
+        let root = tempfile::tempdir().unwrap();
+        let live = Incoming::make(root.path()).unwrap();
+        let dead = root.path().join("incoming-dead");
+        let persons = root.path().join("incoming-mail");
+        for folder in [&dead, &persons] {
+            fs::create_dir(folder).unwrap();
+            fs::write(folder.join("file"), "x").unwrap();
+        }
+        fs::write(dead.join(OWNER), "").unwrap();
+        let young = root.path().join("incoming-young");
+        fs::create_dir(&young).unwrap();
+        assert_eq!(clear_incoming(root.path()), [dead]);
+        assert!(live.path().exists() && persons.exists() && young.exists());
+        let path = live.path().to_owned();
+        drop(live);
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,120 @@
+//! New pages on their way to the first document that they were opened for.
+//!
+//! A page that another one opens begins with an empty document whose address is empty. Chromium 156 reports the
+//! navigation to its first document right after the page is resumed, or before that when the page has no opener; of such
+//! a page it answers no command until the server has sent a response. A page that is opened empty on purpose commits
+//! `about:blank`, or nothing at all (`open('javascript:…')`).
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::super::snapshot::PageState;
+use super::pages::PageRec;
+use super::{Now, SessionKey, State};
+use crate::cdp::protocol::page::{FrameId, FrameStartedNavigatingEvent};
+use crate::cdp::protocol::target::{TargetId, TargetInfo};
+
+/// How long a page that shows an empty document is expected to set out for its first one.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// How far a page is from its first document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// It shows a document, or will not get one.
+    Done,
+    /// It is empty and may set out until then; `None` until its attach is answered.
+    Expected(Option<Instant>),
+    /// Its first document is on its way.
+    UnderWay,
+}
+
+impl Arrival {
+    /// Of a page that came in. Those that were there before us count as arrived.
+    pub(super) fn of(info: &TargetInfo, was_there: bool) -> Self {
+        if was_there || !info.url.is_empty() { Self::Done } else { Self::Expected(None) }
+    }
+}
+
+/// Whether a frame is the top frame of a page. Before its frames are known, that is the one with the target's id.
+fn is_top(page: &PageRec, frame: &FrameId) -> bool {
+    page.top.as_ref().map_or_else(|| page.target.as_str() == frame.as_str(), |top| top == frame)
+}
+
+impl State {
+    fn arriving(&mut self, session: &SessionKey, frame: &FrameId) -> Option<&mut PageRec> {
+        let arriving = |page: &&mut PageRec| page.session == *session && page.arrival != Arrival::Done;
+        self.pages.iter_mut().find(arriving).filter(|page| is_top(page, frame))
+    }
+
+    fn arrives(&mut self, target: &TargetId, arrival: Arrival) {
+        if let Some(page) = self.pages.iter_mut().find(|page| page.target == *target && page.arrival != arrival) {
+            page.arrival = arrival;
+            self.dirty.pages = true;
+        }
+    }
+
+    /// A frame sets out for another document.
+    pub(super) fn first_document_begins(&mut self, session: &SessionKey, event: &FrameStartedNavigatingEvent<'_>) {
+        let Some(page) = self.arriving(session, &event.frame_id) else { return };
+        page.arrival = Arrival::UnderWay;
+        // What it was opened with, `about:blank` at most, is not what it was opened for.
+        page.url = (*event.url).into();
+        page.title = Arc::default();
+        self.dirty.pages = true;
+    }
+
+    /// A frame shows a document.
+    pub(super) fn document_committed(&mut self, session: &SessionKey, frame: &FrameId, url: &str, now: Now) {
+        let Some(page) = self.arriving(session, frame) else { return };
+        // The opener may send it on from there at once.
+        let is_blank = url == super::requests::BLANK && page.arrival != Arrival::UnderWay;
+        page.arrival = if is_blank { Arrival::Expected(Some(now.instant + GRACE)) } else { Arrival::Done };
+        self.dirty.pages = true;
+    }
+
+    /// A frame loads nothing any more: there was no document in the answer, or the navigation was refused.
+    pub(super) fn loading_stopped(&mut self, session: &SessionKey, frame: &FrameId) {
+        let shown = self.frames.url(frame).unwrap_or_default();
+        let Some(page) = self.arriving(session, frame).filter(|page| page.arrival == Arrival::UnderWay) else { return };
+        page.arrival = Arrival::Done;
+        page.url = shown; // it did not get where it was sent
+        self.dirty.pages = true;
+    }
+
+    /// The attach of a page is answered.
+    pub(super) fn attach_answered(&mut self, target: &TargetId, now: Now) {
+        let Some(page) = self.pages.iter().find(|page| page.target == *target) else { return };
+        if page.arrival == Arrival::Expected(None) {
+            let is_empty = page.top.as_ref().and_then(|top| self.frames.url(top)).is_none_or(|url| url.is_empty());
+            let until = Arrival::Expected(Some(now.instant + GRACE));
+            self.arrives(&target.clone(), if is_empty { until } else { Arrival::Done });
+        }
+    }
+
+    /// A page crashed, lost its connection, or does not answer: nothing is to be waited for.
+    pub(super) fn stop_expecting(&mut self, target: &TargetId) {
+        self.arrives(target, Arrival::Done);
+    }
+
+    /// Ends the wait for pages that did not set out.
+    pub(super) fn check_arrivals(&mut self, now: Now) {
+        for page in &mut self.pages {
+            let is_over = matches!(page.arrival, Arrival::Expected(Some(until)) if until <= now.instant);
+            // A page that hangs answers its attach late or never.
+            let hangs = page.arrival == Arrival::Expected(None) && page.state == PageState::Unresponsive;
+            if is_over || hangs {
+                page.arrival = Arrival::Done;
+                self.dirty.pages = true;
+            }
+        }
+    }
+
+    /// When [`check_arrivals`](Self::check_arrivals) has something to do next.
+    pub(super) fn next_arrival_check(&self) -> Option<Instant> {
+        let until = |page: &PageRec| match page.arrival {
+            Arrival::Expected(until) => until,
+            Arrival::Done | Arrival::UnderWay => None,
+        };
+        self.pages.iter().filter_map(until).min()
+    }
+}

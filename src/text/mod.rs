@@ -1,0 +1,16 @@
+//! Text from elsewhere, made safe to read and to show.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `escapes` | characters that are not seen, as escapes |
+//! | `surrogates` | JSON with lone surrogates, which Rust strings cannot hold |
+
+#[cfg(feature = "server")]
+mod escapes;
+mod surrogates;
+
+#[cfg(feature = "cli")]
+pub(crate) use escapes::escaped_json;
+#[cfg(feature = "server")]
+pub(crate) use escapes::{is_hidden, shown};
+pub(crate) use surrogates::replace_lone_surrogates;

@@ -1,0 +1,139 @@
+//! What must not appear in results of tools: keys of models, and what MCP servers are given in their environment.
+
+use std::net::{IpAddr, SocketAddr};
+
+use crate::config::Config;
+use crate::control::Control;
+use crate::llm::Models;
+use crate::supervisor::Secrets;
+
+/// Parts of names of variables that hold secrets, however harmless their values look.
+const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH"];
+/// Variables that hold none.
+const PLAIN_NAMES: [&str; 12] =
+    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "NODE_ENV", "LOG_LEVEL", "RUST_LOG"];
+/// Values that say how a program is to behave.
+const PLAIN_VALUES: [&str; 12] = [
+    "default",
+    "development",
+    "disable",
+    "disabled",
+    "enable",
+    "enabled",
+    "localhost",
+    "production",
+    "staging",
+    "testing",
+    "verbose",
+    "warning",
+];
+/// Characters of a value that counts as a secret whatever its variable is called.
+const SHORTEST: usize = 6;
+/// Characters of a part of an address that may be a key.
+const LONG_PART: usize = 16;
+
+/// What is covered in results of tools: the secrets of the browsers, keys and headers of models, and values of the
+/// environments of MCP servers. Models of a faulty `llm.json` have no keys that anybody uses.
+#[must_use]
+pub fn secrets(control: &Control) -> Secrets {
+    let models = Models::of(control.home()).unwrap_or_default();
+    control.secrets().and(of(control.config(), &models))
+}
+
+/// Those that the settings and `llm.json` bring.
+pub(super) fn of(config: &Config, models: &Models) -> Vec<String> {
+    let keys = models.models.values().flat_map(|model| {
+        let named = model.api_key_env.as_ref().and_then(|name| std::env::var(name).ok());
+        let headers =
+            model.headers.iter().filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value.clone());
+        model.api_key.clone().into_iter().chain(named).chain(headers)
+    });
+    let given = config.mcp_servers.values().flat_map(|server| server.env.iter());
+    keys.chain(given.filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value.clone())).collect()
+}
+
+/// Whether a value is to be covered: every one of six characters or more, unless it is plainly something else.
+fn is_secret(name: &str, value: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    if SECRET_NAMES.iter().any(|word| name.contains(word)) {
+        return true;
+    }
+    let is_plain = PLAIN_NAMES.contains(&name.as_str()) || name.starts_with("LC_");
+    value.chars().count() >= SHORTEST && !is_plain && !is_harmless(value.trim())
+}
+
+/// Whether a value is a number, a switch, a path, an address without a key in it, or a list of these.
+fn is_harmless(value: &str) -> bool {
+    PLAIN_VALUES.contains(&value.to_ascii_lowercase().as_str())
+        || value.parse::<f64>().is_ok()
+        || is_place(value)
+        || is_address(value)
+        || is_path(value)
+        || value.split([':', ';']).all(is_path)
+        || (value.contains(',')
+            && value.split(',').all(|part| is_harmless(part.trim()) || part.trim().len() < SHORTEST))
+}
+
+/// `127.0.0.1`, `[::1]:80`, `localhost:8080`.
+fn is_place(value: &str) -> bool {
+    let of_localhost = |port: &str| port.parse::<u16>().is_ok();
+    value.parse::<IpAddr>().is_ok()
+        || value.parse::<SocketAddr>().is_ok()
+        || value.strip_prefix("localhost:").is_some_and(of_localhost)
+}
+
+fn is_path(value: &str) -> bool {
+    let drive = value.as_bytes().get(1..3).is_some_and(|drive| drive == b":\\" || drive == b":/");
+    let rooted = ["/", "./", "../", "~/"].iter().any(|root| value.starts_with(root)) || drive;
+    let in_path = |c: char| c.is_alphanumeric() || " /\\._-~:@()".contains(c);
+    rooted && value.chars().all(in_path)
+}
+
+/// An address without user, query or fragment, and without a part that looks like a key.
+fn is_address(value: &str) -> bool {
+    let Some((scheme, rest)) = value.split_once("://") else { return false };
+    let parts = || rest.split(['/', '.', ':']);
+    let may_be_key = |part: &str| part.len() >= LONG_PART && part.chars().any(|c| c.is_ascii_digit());
+    scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && !rest.contains(['@', '?', '#', '='])
+        && !parts().any(may_be_key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_secret;
+
+    #[test]
+    fn values_of_environments_are_secrets_unless_they_are_plainly_not() {
+        for (name, value) in [
+            ("NOTES_KEY", "abc"),
+            ("ACCOUNT", "correcthorse"),
+            ("LICENCE", "a1b2c3"),
+            ("DATABASE_URL", "postgres://ada:lovelace@db.test/notes"),
+            ("WEBHOOK", "https://hooks.test/services/T0001/XyZ12abcDEF34ghiJKL"),
+            ("ENDPOINT", "https://api.test/v1?key=abc"),
+            ("WORD", "/not+a=path"),
+            ("REGION", "eu-central-1"),
+        ] {
+            assert!(is_secret(name, value), "{name}={value}");
+        }
+        for (name, value) in [
+            ("ACCOUNT", "ada"),
+            ("DEBUG", "true"),
+            ("TIMEOUT", "300000"),
+            ("RATIO", "0.123456"),
+            ("MODE", "Production"),
+            ("PATH", "/usr/local/bin:/usr/bin"),
+            ("NOTES_DIR", "/home/ada/notes"),
+            ("NOTES_DIR", "C:\\Users\\ada"),
+            ("ENDPOINT", "https://api.example.test:8443/v1"),
+            ("LISTEN", "127.0.0.1:8080"),
+            ("LISTEN", "localhost:8080"),
+            ("TZ", "Europe/Berlin"),
+            ("LC_ALL", "de_DE.UTF-8"),
+            ("FOLDERS", "/home/ada/notes,/home/ada/tasks"),
+        ] {
+            assert!(!is_secret(name, value), "{name}={value}");
+        }
+    }
+}

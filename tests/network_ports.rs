@@ -1,0 +1,173 @@
+//! Ports that no page may reach: the server's own, and the debugging ports of its browsers. A site stands for the port
+//! and tells what arrived.
+
+use cdpilot::browser::TransportKind;
+use cdpilot::control::{Control, Error, Navigate, NewTab, Profile};
+use cdpilot::supervisor::Kind;
+use cdpilot::sync::Deadline;
+use serde_json::json;
+
+use crate::support::api::Served;
+use crate::support::chrome::{launch, soon};
+use crate::support::controlled::{Homely, worth};
+use crate::support::reaching::{KINDS, arrived, attempt};
+use crate::support::site::Site;
+
+/// Spellings of this machine that lead to a server on 127.0.0.1.
+const SPELLINGS: [&str; 10] = [
+    "127.0.0.1",
+    "127.1",
+    "2130706433",
+    "0x7f000001",
+    "localhost",
+    "localhost.",
+    "x.localhost",
+    "0.0.0.0",
+    "[::ffff:127.0.0.1]",
+    "127.0.0.1.",
+];
+
+fn protected(control: &Control) -> Site {
+    let witness = Site::start();
+    control.protect_port(witness.port(), "a test");
+    witness
+}
+
+fn go(profile: &Profile, url: String) -> Result<String, Error> {
+    profile.navigate(Navigate { url, ..Navigate::default() }, soon()).map(|went| went.url)
+}
+
+/// Waits until a navigation to an address was refused.
+fn blocked(profile: &Profile, after: u64, url: &str) {
+    let (mut seen, deadline) = (after, soon());
+    while !deadline.passed() {
+        for entry in profile.events().wait_since(seen, 100, Deadline::after_millis(200)).entries {
+            seen = entry.seq;
+            if entry.kind == Kind::NavigationBlocked && entry.data.get().contains(url) {
+                return;
+            }
+        }
+    }
+    panic!("{url} was not blocked: {:#?}", profile.events().since(after, 1000).entries)
+}
+
+/// Nothing of what a page can do gets there but `holes`, while all of it reaches another server.
+fn holds(profile: &Profile, site: &Site, witness: &Site, holes: &[&str]) {
+    attempt(profile, site, &format!("127.0.0.1:{}", witness.port()));
+    assert_eq!(arrived(witness), holes);
+    for host in SPELLINGS {
+        let at = format!("{host}:{}", witness.port());
+        let told = go(profile, format!("http://{at}/document")).unwrap_err();
+        assert_eq!(told.code(), "NAVIGATION_BLOCKED", "{host}: {told}");
+        assert!(told.to_string().contains("that of a test"), "{told}");
+        let script = format!(
+            "Promise.all([fetch('http://{at}/fetch', {{ mode: 'no-cors' }}).catch(() => 0),
+            new Promise(done => {{ const socket = new WebSocket('ws://{at}/ws'); socket.onopen = socket.onerror = done }})]).then(() => 1)"
+        );
+        worth(profile, None, &script);
+    }
+    let before = profile.events().last();
+    let popup = format!("http://127.0.0.1:{}/popup", witness.port());
+    worth(profile, None, &format!("window.open('{popup}'); 1"));
+    blocked(profile, before, &popup);
+    assert_eq!(arrived(witness), holes);
+    // And what is not protected is there.
+    let other = Site::start();
+    attempt(profile, site, &format!("127.0.0.1:{}", other.port()));
+    assert_eq!(arrived(&other), KINDS);
+}
+
+#[test]
+fn a_page_of_a_browser_that_was_started_with_it_never_reaches_a_protected_port() {
+    let Some(home) = Homely::new("") else { return };
+    let witness = protected(&home);
+    home.open("/");
+    holds(&home.main(), &home.site, &witness, &[]);
+}
+
+#[test]
+fn a_port_that_is_protected_later_is_out_of_reach_from_then_on() {
+    let Some(home) = Homely::new("") else { return };
+    home.open("/");
+    let witness = protected(&home);
+    // The one way that Chromium offers no rule for.
+    holds(&home.main(), &home.site, &witness, &["shared-ws"]);
+}
+
+#[test]
+fn pages_of_a_browser_that_somebody_else_started_are_kept_from_it_too() {
+    let Some(browser) = launch(TransportKind::PipeAndPort(0)) else { return };
+    let debugging = browser.endpoint().unwrap().port();
+    let home = Homely::without_browser(&format!("cdp_url: 'http://127.0.0.1:{debugging}'"), Default::default());
+    let witness = protected(&home);
+    home.open("/");
+    holds(&home.main(), &home.site, &witness, &["shared-ws"]);
+    // Its own debugging port is.
+    let told = go(&home.main(), format!("http://127.0.0.1:{debugging}/json/version")).unwrap_err();
+    assert_eq!(told.code(), "NAVIGATION_BLOCKED", "{told}");
+}
+
+#[test]
+fn emulated_networks_do_not_open_a_protected_port() {
+    let Some(home) = Homely::new("") else { return };
+    let tab = home.open("/");
+    let (profile, witness) = (home.main(), protected(&home));
+    let handle = profile.tab(Some(&tab.target_id)).unwrap().tab;
+    for offline in [json!(true), json!(false), json!(null)] {
+        let change = serde_json::from_value(json!({ "offline": offline })).unwrap();
+        handle.emulate(&change, soon()).unwrap();
+    }
+    holds(&profile, &home.site, &witness, &["shared-ws"]);
+}
+
+#[test]
+fn debugging_ports_are_open_where_that_is_wanted_and_out_of_reach_of_pages() {
+    let Some(home) = Homely::new("transport: port, profiles: {other: {}}") else { return };
+    let (main, other) = (home.main(), home.profile(Some("other")).unwrap());
+    let first = main.start(None, soon()).unwrap();
+    let second = other.start(None, soon()).unwrap();
+    assert_eq!((&*first.transport, &*second.transport), ("port", "port"));
+    home.open("/");
+    for port in [first.cdp_port.unwrap(), second.cdp_port.unwrap()] {
+        for profile in [&main, &other] {
+            let told = go(profile, format!("http://localhost:{port}/json/version")).unwrap_err();
+            assert!(told.code() == "NAVIGATION_BLOCKED" && told.to_string().contains("debugging"), "{told}");
+            let opened =
+                profile.open_tab(NewTab { url: format!("http://127.0.0.1:{port}/json"), ..NewTab::default() }, soon());
+            assert_eq!(opened.unwrap_err().code(), "NAVIGATION_BLOCKED");
+        }
+        let script = format!(
+            "fetch('http://127.0.0.1:{port}/json/version', {{ mode: 'no-cors' }}).then(() => 'reached', () => 'not reached')"
+        );
+        assert_eq!(worth(&main, None, &script), "not reached");
+    }
+}
+
+#[test]
+fn no_port_is_open_unless_one_is_wanted() {
+    let Some(home) = Homely::new("profiles: {open: {cdp_port: 0}}") else { return };
+    let closed = home.main().start(None, soon()).unwrap();
+    assert_eq!((closed.cdp_port, closed.cdp_url, &*closed.transport), (None, None, "pipe"));
+    let open = home.profile(Some("open")).unwrap().start(None, soon()).unwrap();
+    assert!(open.cdp_port.is_some_and(|port| port != 0) && open.transport == "port", "{open:?}");
+}
+
+#[test]
+fn the_server_is_out_of_reach_of_its_pages() {
+    let Some(served) = Served::browsing() else { return };
+    served.show("<title>page</title>");
+    let port = served.api.address.port();
+    assert_eq!(served.api.get("/").ok()["cdpPort"], json!(null));
+    for host in ["127.0.0.1", "localhost", "[::1]", "127.1"] {
+        let told = served
+            .api
+            .post("/navigate", &json!({ "url": format!("http://{host}:{port}/health") }))
+            .fails(403, "NAVIGATION_BLOCKED");
+        assert!(told["details"]["reason"].as_str().unwrap().contains("the control server"), "{told}");
+    }
+    let script = format!(
+        "fetch('http://127.0.0.1:{port}/health', {{ mode: 'no-cors' }}).then(() => 'reached', () => 'not reached')"
+    );
+    let told = served.api.act(&json!({ "kind": "evaluate", "fn": script })).ok();
+    assert_eq!(told["result"], "not reached");
+}

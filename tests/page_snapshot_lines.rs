@@ -1,0 +1,213 @@
+//! Lines of snapshots: what is kept apart, what is shown once, what is left out, what counts as a change.
+
+use cdpilot::page::{Diff, Snapshot, SnapshotOptions};
+
+use crate::support::chrome::soon;
+use crate::support::paged::{Paged, ref_of, text};
+
+fn diff() -> SnapshotOptions {
+    SnapshotOptions { diff: true, ..SnapshotOptions::default() }
+}
+
+/// The lines without refs.
+fn lines(seen: &Snapshot) -> Vec<String> {
+    let plain = |line: &str| match line.split_once(" [ref=") {
+        Some((before, rest)) => format!("{before}{}", rest.split_once(']').unwrap().1),
+        None => line.to_owned(),
+    };
+    text(seen).lines().map(plain).collect()
+}
+
+#[test]
+fn texts_of_adjacent_boxes_are_kept_apart() {
+    let apart = [
+        "<div>@Alice</div><div>admin</div>",
+        "<span style='display:block'>@Alice</span><span style='display:block'>admin</span>",
+        "<span style='display:inline-block'>@Alice</span><span style='display:inline-block'>admin</span>",
+        "<div style='display:flex'><span>@Alice</span><span>admin</span></div>",
+        "<div style='display:grid'><span>@Alice</span><span>admin</span></div>",
+        "<div style='display:table'><span style='display:table-cell'>@Alice</span><span style='display:table-cell'>admin</span></div>",
+        "<table><tr><td>@Alice<td>admin</table>",
+        "<div>@Alice<span style='float:right'>admin</span></div>",
+        "<div>@Alice<span style='margin-left:8px'>admin</span></div>",
+        "<div>@Alice<b style='padding:0 6px'>admin</b></div>",
+        "<div>@Alice<br>admin</div>",
+        "<ul><li>@Alice<div>admin</div></ul>",
+        "<table border=1><tr><td><span style='display:block'>@Alice</span>admin<td>x<tr><td>y<td>z</table>",
+        "<div style='cursor:pointer'><span style='display:block'>@Alice</span><i style='display:inline-block'>admin</i></div>",
+        "<a href='#'><div>@Alice</div><div>admin</div></a>",
+        "<button style='display:flex'><span>@Alice</span><span>admin</span></button>",
+        "<div>@Alice<textarea hidden></textarea><textarea></textarea>admin</div>",
+        "<div>@Alice<button>admin</button></div>",
+        "<style>q::after { content: 'admin'; display: inline-block }</style><q style='quotes:none'>@Alice</q>",
+    ];
+    let html: String = apart.iter().enumerate().map(|(n, part)| part.replace('@', &format!("{n}-"))).collect();
+    let Some(paged) = Paged::showing("lines-apart", &html) else { return };
+    let seen = paged.see();
+    let reading = paged.tab.text(Some("body"), None, soon()).unwrap().text;
+    for (n, part) in apart.iter().enumerate() {
+        let together = format!("{n}-Aliceadmin");
+        assert!(!text(&seen).contains(&together), "{part}:\n{}", text(&seen));
+        // The text of a page has none of what only its style writes.
+        assert!(!reading.contains(&together) && reading.contains(&format!("{n}-Alice")), "{part}: {reading}");
+    }
+    assert_eq!(text(&seen).matches("admin").count(), apart.len(), "{}", text(&seen));
+    // Parts of one word stay together.
+    let Some(paged) = Paged::showing("lines-together", "<p>in<b>cre</b>di<span>ble</span>, <i>H</i><sub>2</sub>O</p>")
+    else {
+        return;
+    };
+    assert_eq!(
+        lines(&paged.see()),
+        ["- paragraph", "  - text: incredible, H", "  - subscript: \"2\"", "  - text: O"]
+            .map(|line| line.replace('"', ""))
+    );
+    assert_eq!(paged.tab.text(None, None, soon()).unwrap().text, "incredible, H2O");
+}
+
+#[test]
+fn a_wrapper_of_one_control_is_shown_and_labelled_as_one() {
+    let Some(paged) = Paged::showing(
+        "lines-merged",
+        "<style>.p { cursor: pointer }</style>
+         <div class=p><a href='#one'>One</a></div>
+         <div tabindex=0 aria-label=Two><button>Two</button></div>
+         <label class=p><input type=checkbox> Three</label>
+         <div onclick='1'><div tabindex=0><button>Four</button></div></div>
+         <div class=p>Five and <button>more</button></div>
+         <div tabindex=0 aria-label=Group><button>Six</button></div>",
+    ) else {
+        return;
+    };
+    let seen = paged.see();
+    assert_eq!(
+        lines(&seen),
+        [
+            "- link \"One\"",
+            "- button \"Two\"",
+            "- checkbox \"Three\"",
+            "- button \"Four\"",
+            "- generic [cursor=pointer]",
+            "  - text: Five and",
+            "  - button \"more\"",
+            "- generic \"Group\" [cursor=pointer]",
+            "  - button \"Six\"",
+        ]
+    );
+    // The labels in a picture are the same.
+    let options = cdpilot::page::ScreenshotOptions { labels: true, ..Default::default() };
+    let labels = paged.tab.screenshot(&options, soon()).unwrap().annotations.unwrap();
+    assert_eq!(labels.len(), 8, "{labels:?}");
+    assert!(labels.iter().all(|label| seen.refs.contains_key(&label.reference)), "{labels:?}");
+}
+
+#[test]
+fn unnamed_generics_without_effect_are_left_out() {
+    let Some(paged) = Paged::showing(
+        "lines-idle",
+        "<style>.p { cursor: pointer; min-height: 9px }</style>
+         <div class=p></div><div class=p><span></span> </div>
+         <div class=p><button>One</button><button>Two</button></div>
+         <div tabindex=-1><p>Text to read</p></div>
+         <div class=p style='background:red'></div>
+         <div class=p><svg width=9 height=9><path d='M0 0h9v9z'/></svg></div>
+         <div onclick='1'></div>
+         <div class=p>Words</div>",
+    ) else {
+        return;
+    };
+    assert_eq!(
+        lines(&paged.see()),
+        [
+            "- button \"One\"",
+            "- button \"Two\"",
+            "- paragraph: Text to read",
+            "- generic [cursor=pointer]",
+            "- generic [cursor=pointer]",
+            "- generic [cursor=pointer]",
+            "- generic [cursor=pointer]: Words",
+        ]
+    );
+}
+
+#[test]
+fn compact_keeps_rows() {
+    let rows = "<tr><td>Alice<td><button>Edit</button><tr><td>Bob<td><button>Edit</button>";
+    let Some(paged) = Paged::showing("lines-rows", &format!("<table border=1><tr><th>Name<th>Do{rows}</table>")) else {
+        return;
+    };
+    let seen = paged.see_with(SnapshotOptions { compact: true, ..SnapshotOptions::default() });
+    let lines = lines(&seen);
+    assert_eq!(lines.iter().filter(|line| line.trim_start().starts_with("- row")).count(), 3, "{lines:?}");
+    let alice = lines.iter().position(|line| line.contains("Alice")).unwrap();
+    assert!(lines[alice - 1].contains("- row") && lines[alice].starts_with("  "), "{lines:?}");
+}
+
+#[test]
+fn the_focus_alone_is_no_difference() {
+    let Some(paged) = Paged::showing(
+        "lines-focus",
+        "<input id=a aria-label=A><input id=b aria-label=B><div id=c tabindex=-1><p>in it</p></div>",
+    ) else {
+        return;
+    };
+    paged.eval("a.focus()");
+    assert!(text(&paged.see()).contains("[active]"));
+    for next in ["b", "c"] {
+        paged.eval(&format!("{next}.focus()"));
+        let seen = paged.see_with(diff());
+        assert_eq!((text(&seen), seen.full), ("", false), "{next}");
+        assert!(text(&paged.see()).contains("[active]"), "a snapshot as such shows it");
+    }
+    // With another change it is told.
+    paged.eval("b.focus(); b.value = 'x'");
+    let seen = paged.see_with(diff());
+    let told: Vec<String> = text(&seen).lines().map(str::to_owned).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].starts_with("- - textbox \"B\"") && !told[0].contains("active"), "{told:?}");
+    assert!(told[1].starts_with("+ - textbox \"B\"") && told[1].ends_with("[active]: x"), "{told:?}");
+}
+
+#[test]
+fn a_difference_is_taken_as_the_last_snapshot_was_or_says_that_it_is_a_full_one() {
+    let Some(paged) =
+        Paged::showing("lines-options", "<h1>Title</h1><p>Text</p><a href='/x'>go</a><button>One</button>")
+    else {
+        return;
+    };
+    let interactive = SnapshotOptions { interactive: true, urls: true, ..SnapshotOptions::default() };
+    let before = paged.see_with(interactive.clone());
+    paged.eval("document.querySelector('button').textContent = 'Two'");
+    let seen = paged.see_with(diff());
+    let of = ref_of(&before, "One");
+    assert_eq!(text(&seen), format!("- - button \"One\" [ref={of}]\n+ - button \"Two\" [ref={of}]"));
+    assert!(!seen.full);
+    assert_eq!(text(&paged.see_with(diff())), "", "again, and nothing changed");
+    // With the same options, given once more.
+    let same = paged.see_with(SnapshotOptions { diff: true, ..interactive });
+    assert_eq!((text(&same), same.full), ("", false));
+    // With other options all of it is new, and that is said.
+    let other = paged.see_with(SnapshotOptions { compact: true, ..diff() });
+    assert!(other.full && text(&other).contains("+ - heading \"Title\""), "{}", text(&other));
+    assert_eq!(text(&other).lines().count(), 4);
+    assert_eq!(serde_json::to_value(&other).unwrap()["full"], true);
+    // So it is after a navigation.
+    paged.go("/");
+    let new = paged.see_with(diff());
+    assert!(new.full && text(&new).lines().all(|line| line.starts_with("+ ")), "{}", text(&new));
+    let all = Diff::between("", text(&paged.see_with(SnapshotOptions { compact: true, ..Default::default() })));
+    assert_eq!(all.to_string(), text(&new));
+}
+
+#[test]
+fn content_that_is_nested_too_deeply_is_said_to_be_missing() {
+    let deep = "let at = document.body; for (let n = 0; n < 1200; n++) at = at.appendChild(document.createElement('div')); at.textContent = 'deep';
+        document.body.append('shallow')";
+    let Some(paged) = Paged::showing("lines-deep", "<p>first</p>") else { return };
+    assert!(!paged.see().truncated);
+    paged.eval(deep);
+    let seen = paged.see();
+    assert!(seen.truncated && text(&seen).contains("first") && !text(&seen).contains("deep"), "{}", text(&seen));
+    let reading = paged.tab.text(None, None, soon()).unwrap();
+    assert!(reading.truncated && reading.text.contains("first") && !reading.text.contains("deep"), "{reading:?}");
+}

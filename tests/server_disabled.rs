@@ -1,0 +1,72 @@
+//! `browser.enabled: false`: every route that needs a browser gives the same answer.
+
+use serde_json::{Value, json};
+
+use crate::support::api::Served;
+
+#[test]
+fn every_route_that_needs_a_browser_gives_the_same_answer() {
+    let served = Served::with(|config, _| config.browser.enabled = false);
+    let api = &served.api;
+    let file = served.home.uploads().join("file");
+    std::fs::write(&file, "x").unwrap();
+    let body = |path: &str| match path {
+        "/tabs/open" | "/navigate" => json!({ "url": "https://example.com" }),
+        "/tabs/focus" => json!({ "targetId": "t1" }),
+        "/tabs/label" => json!({ "targetId": "t1", "label": "a" }),
+        "/cdp" => json!({ "method": "Browser.getVersion" }),
+        "/act" => json!({ "kind": "click", "ref": "e1" }),
+        "/hooks/dialog" => json!({ "accept": true }),
+        "/hooks/file-chooser" => json!({ "paths": [file] }),
+        "/cookies" => json!({ "cookies": [{ "name": "a", "value": "b", "url": "https://example.com" }] }),
+        "/storage/local" | "/storage/session" => json!({ "items": { "a": "b" } }),
+        "/find" => json!({ "locator": "text=x" }),
+        "/get" => json!({ "what": "text", "ref": "e1" }),
+        _ => json!({}),
+    };
+    // Those that need none: the server, the profiles, and what is known without a browser.
+    let without = [
+        "GET /",
+        "GET /health",
+        "GET /doctor",
+        "GET /openapi.json",
+        "GET /events",
+        "GET /tabs",
+        "GET /dialogs",
+        "GET /profiles",
+        "POST /profiles",
+        "DELETE /profiles/{name}",
+        "POST /profiles/{name}/reset",
+        "POST /stop",
+        "POST /mcp",
+        "POST /ui/ticket",
+        "POST /ui/secret",
+    ];
+    let mut sentences = Vec::new();
+    for (path, operations) in api.described()["paths"].as_object().unwrap() {
+        for method in operations.as_object().unwrap().keys().map(|method| method.to_uppercase()) {
+            if without.contains(&format!("{method} {path}").as_str()) {
+                continue;
+            }
+            let at = path.replace("{targetId}", "t1").replace("{id}", "r1");
+            let told = match method.as_str() {
+                "POST" => api.post(&at, &body(path)),
+                _ => api.call(&method, &at, None),
+            };
+            let told = told.fails(503, "BROWSER_DISABLED");
+            assert!(
+                told["error"].as_str().unwrap().contains("Browser disabled in settings"),
+                "{method} {path}: {told}"
+            );
+            sentences.push(told["error"].clone());
+        }
+    }
+    assert!(sentences.len() > 25, "{}", sentences.len());
+    sentences.dedup();
+    assert_eq!(sentences.len(), 1, "{sentences:?}");
+    for path in ["/", "/tabs", "/dialogs"] {
+        api.get(path).ok();
+    }
+    let named = api.get("/tabs").ok();
+    assert_eq!((&named["running"], &named["tabs"]), (&json!(false), &Value::Array(Vec::new())));
+}

@@ -1,0 +1,117 @@
+//! Dialogs of a tab that is to be navigated or closed.
+
+use serde_json::{Value, json};
+
+use crate::support::api::Served;
+use crate::support::site::Answer;
+
+/// A page with a dialog of each kind.
+const PAGE: &str = "<title>page</title><input id=i>";
+
+fn messages(told: &Value) -> Vec<&str> {
+    told.as_array().map(Vec::as_slice).unwrap_or_default().iter().filter_map(|one| one["message"].as_str()).collect()
+}
+
+#[test]
+fn a_tab_with_a_dialog_is_navigated_only_when_that_is_dismissed_on_request() {
+    let Some(served) = Served::browsing() else { return };
+    let api = &served.api;
+    served.show(PAGE);
+    served.site.page("/next", "<title>next</title><p>next");
+    let to = |more: Value| {
+        let mut to = json!({ "url": served.site.url("a", "/next") });
+        to.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        to
+    };
+    for script in ["alert('first')", "confirm('first')", "prompt('first')", "alert('first'); confirm('second')"] {
+        let dialog = served.dialog(script);
+        for until in ["load", "none"] {
+            let told = api.post("/navigate", &to(json!({ "waitUntil": until }))).fails(409, "BLOCKED_BY_DIALOG");
+            assert_eq!(told["details"]["pending_dialogs"][0]["id"], dialog, "{told}");
+            assert!(told["error"].as_str().unwrap().contains("dismissDialogs"), "{told}");
+        }
+        let told = api.post("/navigate", &to(json!({ "dismissDialogs": true }))).ok();
+        assert_eq!(told["title"], "next", "{told}");
+        let dismissed = &told["dismissed_dialogs"];
+        assert_eq!(messages(dismissed)[0], "first", "{script}: {told}");
+        assert_eq!((&dismissed[0]["id"], &dismissed[0]["accepted"]), (&json!(dialog), &json!(false)), "{told}");
+        assert_eq!(told.get("pending_dialogs"), None, "{told}");
+        served.show(PAGE);
+    }
+    // Where there is nothing to dismiss, nothing is reported.
+    let told = api.post("/navigate", &to(json!({ "dismissDialogs": true }))).ok();
+    assert_eq!((&told["title"], told.get("dismissed_dialogs")), (&json!("next"), None), "{told}");
+}
+
+#[test]
+fn a_tab_with_a_dialog_can_be_closed() {
+    let Some(served) = Served::browsing() else { return };
+    let api = &served.api;
+    served.open("/");
+    for script in ["alert('x')", "confirm('x')", "onbeforeunload = event => event.preventDefault(); alert('x')"] {
+        let target = served.show(PAGE);
+        served.dialog(script);
+        api.act(&json!({ "kind": "click", "selector": "#i", "targetId": target })).fails(409, "BLOCKED_BY_DIALOG");
+        let told = api.act(&json!({ "kind": "close", "targetId": target })).ok();
+        assert_eq!((told.get("blockedByDialog"), told.get("pending_dialogs")), (None, None), "{told}");
+        let tabs = api.get("/tabs").ok();
+        assert!(tabs["tabs"].as_array().unwrap().iter().all(|tab| tab["targetId"] != target.as_str()), "{tabs}");
+    }
+    assert_eq!(api.get("/dialogs").ok()["pending_dialogs"], json!([]));
+}
+
+#[test]
+fn an_answer_for_later_is_for_the_current_tab_alone() {
+    let Some(served) = Served::browsing() else { return };
+    let api = &served.api;
+    let one = served.show(PAGE);
+    let two = served.open("/");
+    let eval =
+        |target: &str, script: &str| api.act(&json!({ "kind": "evaluate", "fn": script, "targetId": target })).ok();
+    // The second one is current when the answer is armed; the first one is used meanwhile.
+    api.post("/tabs/focus", &json!({ "targetId": two })).ok();
+    let armed = api.post("/hooks/dialog", &json!({ "accept": true, "promptText": "for two" })).ok();
+    assert_eq!(armed["armed"], true, "{armed}");
+    let blocked = eval(&one, "prompt('one')");
+    assert_eq!(blocked["blockedByDialog"], true, "the answer was not for this tab: {blocked}");
+    assert_eq!(eval(&two, "prompt('two')")["result"], "for two");
+    api.post("/hooks/dialog", &json!({ "accept": false, "targetId": one })).ok();
+}
+
+#[test]
+fn a_navigation_that_another_one_of_the_page_aborts_is_sent_again() {
+    let Some(served) = Served::browsing() else { return };
+    let api = &served.api;
+    served.site.page("/next", "<title>next</title>");
+    for round in 0..10 {
+        // The page sets out by itself as soon as its dialog is away, which takes the place of what was asked for.
+        served.show("<title>page</title><button onclick=\"location.href = '/own'; alert('leaving')\">x</button>");
+        served.site.page("/own", "<title>own</title>");
+        let told = api.act(&json!({ "kind": "click", "selector": "button" })).ok();
+        assert_eq!(told["blockedByDialog"], true, "{told}");
+        let to = json!({ "url": served.site.url("a", "/next"), "dismissDialogs": true });
+        let told = api.post("/navigate", &to).ok();
+        assert_eq!(told["title"], "next", "round {round}: {told}");
+        assert_eq!(messages(&told["dismissed_dialogs"]), ["leaving"], "{told}");
+    }
+}
+
+#[test]
+fn an_answer_without_a_document_is_not_asked_for_again() {
+    let Some(served) = Served::browsing() else { return };
+    let api = &served.api;
+    served.show(PAGE);
+    served.site.put("/nothing", Answer::html("").status("204 No Content"));
+    let attachment = Answer::bytes("application/octet-stream", vec![1; 10]);
+    served.site.put("/file", attachment.header("Content-Disposition", "attachment; filename=\"a.bin\""));
+    for path in ["/nothing", "/file"] {
+        for until in ["load", "none"] {
+            let before = served.site.heads(&format!("a.localhost{path}")).len();
+            let to = json!({ "url": served.site.url("a", path), "waitUntil": until });
+            let told = api.post("/navigate", &to).json();
+            served.site.wait_asked(&format!("a.localhost{path}"), before + 1);
+            assert_eq!(api.eval("document.title"), "page", "{told}");
+            assert_eq!(served.site.heads(&format!("a.localhost{path}")).len(), before + 1, "{path} {until}: {told}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Several clients of one tab: their actions take turns, what only reads waits for nobody.
+
+use serde_json::{Value, json};
+
+use crate::support::api::{Api, Served};
+use crate::support::site::{Answer, Held};
+
+const FIELDS: &str = "<title>fields</title><textarea id=one></textarea><textarea id=two></textarea><button>x</button>";
+
+fn typing(selector: &str, text: &str) -> Value {
+    json!({ "kind": "type", "selector": selector, "text": text, "append": true, "timeoutMs": 60_000 })
+}
+
+/// Has an action of another client run in the tab until the test ends it.
+struct Running {
+    held: Held,
+    answer: std::net::TcpStream,
+}
+
+fn running(served: &Served) -> Running {
+    let held = Held::default();
+    served.site.put("/held", Answer::html("done").held_by(&held));
+    let script = json!({ "kind": "evaluate", "fn": "fetch('/held').then(told => told.text())", "timeoutMs": 60_000 });
+    let answer = served.api.send("POST", "/act", Some(&script.to_string()), "");
+    served.site.wait_asked("a.localhost/held", 1);
+    Running { held, answer }
+}
+
+fn answered(mut running: Running) -> String {
+    running.held.let_go();
+    let mut told = String::new();
+    std::io::Read::read_to_string(&mut running.answer, &mut told).unwrap();
+    told
+}
+
+#[test]
+fn two_clients_that_type_into_one_tab_mix_no_characters() {
+    let Some(served) = Served::browsing() else { return };
+    let api = &served.api;
+    served.show(FIELDS);
+    let (first, second) = ("a".repeat(200), "b".repeat(200));
+    let both = |one: &str, two: &str| {
+        std::thread::scope(|scope| {
+            let one = scope.spawn(|| api.act(&typing(one, &first)).ok());
+            let two = scope.spawn(|| api.act(&typing(two, &second)).ok());
+            one.join().unwrap();
+            two.join().unwrap();
+        });
+    };
+    both("#one", "#two");
+    assert_eq!(api.eval("one.value"), first);
+    assert_eq!(api.eval("two.value"), second);
+    api.eval("one.value = two.value = ''");
+    both("#one", "#one");
+    let value = api.eval("one.value").as_str().unwrap().to_owned();
+    assert!(value == format!("{first}{second}") || value == format!("{second}{first}"), "{value}");
+}
+
+#[test]
+fn eight_clients_all_get_their_turns_and_lose_nothing() {
+    let Some(served) = Served::browsing() else { return };
+    let api = &served.api;
+    served.show(FIELDS);
+    std::thread::scope(|scope| {
+        for letter in "abcdefgh".chars() {
+            scope.spawn(move || {
+                for _ in 0..3 {
+                    api.act(&typing("#one", &letter.to_string().repeat(10))).ok();
+                }
+            });
+        }
+    });
+    let value = api.eval("one.value").as_str().unwrap().to_owned();
+    let letters: Vec<char> = value.chars().collect();
+    assert_eq!(letters.len(), 8 * 3 * 10, "{value}");
+    assert!(letters.chunks(10).all(|turn| turn.iter().all(|letter| *letter == turn[0])), "{value}");
+    assert!("abcdefgh".chars().all(|letter| letters.iter().filter(|one| **one == letter).count() == 30), "{value}");
+}
+
+#[test]
+fn an_action_whose_turn_does_not_come_says_what_runs_and_reads_do_not_wait() {
+    let Some(served) = Served::browsing() else { return };
+    let api = &served.api;
+    let target = served.show(FIELDS);
+    let other = served.open("/");
+    api.post("/tabs/focus", &json!({ "targetId": target })).ok();
+    let holder = running(&served);
+
+    let told = api.act(&json!({ "kind": "click", "selector": "button", "timeoutMs": 400 })).fails(409, "PAGE_BUSY");
+    assert!(told["error"].as_str().unwrap().contains("evaluate"), "{told}");
+    assert_eq!(told["details"]["running"], "evaluate", "{told}");
+    let batch = json!({ "kind": "batch", "actions": [{ "kind": "press", "key": "a" }], "timeoutMs": 400 });
+    api.act(&batch).fails(409, "PAGE_BUSY");
+    let url = served.site.url("a", "/");
+    api.post("/navigate", &json!({ "url": url, "timeoutMs": 400 })).fails(409, "PAGE_BUSY");
+
+    // What changes nothing does not wait, and neither does another tab.
+    for path in ["/text", "/snapshot", "/console", "/requests", "/frames", "/dialogs", "/storage/local"] {
+        api.get(path).ok();
+    }
+    api.post("/screenshot", &json!({})).ok();
+    api.act(&json!({ "kind": "wait", "selector": "#one" })).ok();
+    api.act(&json!({ "kind": "click", "selector": "button", "targetId": other })).ok();
+
+    // A client that hangs up leaves the queue, and its action is never done.
+    api.post("/tabs/focus", &json!({ "targetId": target })).ok();
+    let gone = typing("#one", "never");
+    let connection = api.send("POST", "/act", Some(&gone.to_string()), "");
+    wait_ahead(api, 1);
+    drop(connection);
+    wait_ahead(api, 0);
+    std::thread::scope(|scope| {
+        let next = scope.spawn(|| api.act(&typing("#one", "next")).ok());
+        assert!(answered(holder).contains("done"));
+        next.join().unwrap();
+    });
+    assert_eq!(api.eval("one.value"), "next");
+}
+
+#[test]
+fn an_action_that_hangs_keeps_nobody_from_dialogs_or_from_closing_its_tab() {
+    let Some(served) = Served::browsing() else { return };
+    let api = &served.api;
+    served.show(FIELDS);
+    let holder = running(&served);
+    let waits = api.send("POST", "/act", Some(&typing("#one", "x").to_string()), "");
+    let dialog = served.dialog("window.sure = confirm('sure?')");
+    // Who waits for a turn is told of the dialog.
+    assert!(read(waits).contains("BLOCKED_BY_DIALOG"));
+    api.act(&typing("#one", "x")).fails(409, "BLOCKED_BY_DIALOG");
+    let told = api.post("/hooks/dialog", &json!({ "accept": true })).ok();
+    assert_eq!(told["dialog"]["id"], dialog);
+    drop(answered(holder));
+
+    for close in ["act", "delete", "stop"] {
+        let target = served.show(FIELDS);
+        served.site.put("/held", Answer::html("done").held_by(&Held::default()));
+        let script = json!({ "kind": "evaluate", "fn": format!("fetch('/held?{close}')"), "timeoutMs": 60_000 });
+        let hangs = api.send("POST", "/act", Some(&script.to_string()), "");
+        let waits = api.send("POST", "/act", Some(&typing("#one", "x").to_string()), "");
+        wait_ahead(api, 1);
+        match close {
+            "act" => drop(api.act(&json!({ "kind": "close", "targetId": target })).ok()),
+            "delete" => drop(api.delete(&format!("/tabs/{target}")).ok()),
+            _ => drop(api.post("/stop", &json!({})).ok()),
+        }
+        for answer in [hangs, waits] {
+            let told = read(answer);
+            assert!(told.contains("\"ok\":false") && !told.contains("PAGE_BUSY"), "{close}: {told}");
+        }
+    }
+}
+
+fn read(mut answer: std::net::TcpStream) -> String {
+    let mut told = String::new();
+    std::io::Read::read_to_string(&mut answer, &mut told).unwrap();
+    told
+}
+
+/// Waits until an action of another client runs in the current tab, and so many wait for their turn.
+fn wait_ahead(api: &Api, ahead: u64) {
+    let deadline = crate::support::chrome::soon();
+    let press = json!({ "kind": "press", "key": "Shift", "timeoutMs": 200 });
+    loop {
+        let told = api.act(&press).json();
+        if told["code"] == "PAGE_BUSY" && told["details"]["ahead"] == ahead {
+            return;
+        }
+        assert!(!deadline.passed(), "{told}");
+    }
+}

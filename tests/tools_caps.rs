@@ -1,0 +1,96 @@
+//! A page that floods: what models read of it stays bounded, in every answer.
+
+use serde_json::{Value, json};
+
+use crate::support::chrome::soon;
+use crate::support::controlled::{run, seen};
+use crate::support::tooled::Tooled;
+
+/// Characters of an answer at most, whatever the page does.
+const ANSWER: usize = 60_000;
+
+/// Everything that a page can make long.
+const FLOOD: &str = r#"(() => {
+    const flood = (word, times) => (word + ' ').repeat(times);
+    document.title = flood('title', 100000);
+    history.replaceState(null, '', '?' + 'u'.repeat(100000));
+    document.body.innerHTML = '<button id=b>Go</button>' + '<img src="/dot.png">'.repeat(300);
+    b.setAttribute('aria-label', flood('name', 50000));
+    for (const image of document.images) image.alt = flood('alt', 200);
+    for (let n = 0; n < 40; n++) {
+        const frame = document.createElement('iframe');
+        frame.name = flood('frame', 2000);
+        frame.src = '/inner?' + 'f'.repeat(10000);
+        document.body.append(frame);
+    }
+    for (let n = 0; n < 50; n++) console.log(flood('logged', 2000));
+    b.onclick = () => { for (let n = 0; n < 20; n++) console.error(flood('said', 5000)); };
+})()"#;
+
+fn bounded(told: &Value, what: &str) {
+    let size = told.to_string().chars().count();
+    assert!(size < ANSWER, "{what}: {size} characters: {}", told.to_string().chars().take(2_000).collect::<String>());
+}
+
+fn marked(text: &Value, most: usize) {
+    let text = text.as_str().unwrap();
+    let (kept, mark) = text.split_once("… [truncated: ").unwrap_or_else(|| panic!("{} characters", text.len()));
+    assert!(kept.chars().count() <= most && mark.starts_with(&format!("{most} of ")), "{mark}");
+}
+
+#[test]
+fn a_page_cannot_flood_a_model() {
+    let Some(tooled) = Tooled::new("") else { return };
+    let site = &tooled.home.site;
+    site.page("/", "<p>plain");
+    site.page("/inner", "x");
+    tooled.done("browser_navigate", json!({ "url": site.url("a", "/") }));
+    let evaluated = tooled.done("browser_evaluate", json!({ "script": FLOOD }));
+    bounded(&evaluated, "evaluate");
+    let profile = tooled.home.main();
+    seen(&profile, "the flood", |now| now.pages.iter().any(|page| page.title.len() > 3_000));
+    for (name, arguments) in [
+        ("browser_snapshot", json!({ "full": true })),
+        ("browser_snapshot", json!({})),
+        ("browser_tabs", json!({ "action": "list" })),
+        ("browser_console", json!({})),
+        ("browser_get_images", json!({})),
+        ("browser_screenshot", json!({ "labels": true })),
+        ("browser_click", json!({ "ref": "e1" })),
+        ("browser_evaluate", json!({ "script": "({ ['k'.repeat(500000)]: 1 })" })),
+        ("browser_evaluate", json!({ "script": "'r'.repeat(500000)" })),
+        ("browser_cdp", json!({ "method": "Page.getFrameTree" })),
+        ("browser_navigate", json!({ "action": "reload" })),
+    ] {
+        bounded(&tooled.done(name, arguments.clone()), &format!("{name} {arguments}"));
+    }
+    let evaluated = tooled.done("browser_evaluate", json!({ "script": FLOOD }));
+    let seen_next = tooled.done("browser_snapshot", json!({}));
+    // The address and title are in the first answer that knows them.
+    let told = if seen_next["title"].is_string() { &seen_next } else { &evaluated };
+    marked(&told["title"], 300);
+    marked(&told["url"], 2_000);
+    let listed = tooled.done("browser_tabs", json!({ "action": "list" }));
+    marked(&listed["tabs"][0]["title"], 300);
+    marked(&listed["tabs"][0]["url"], 2_000);
+    let thrown = tooled.call("browser_evaluate", json!({ "script": "throw new Error('e'.repeat(500000))" }));
+    assert_eq!(thrown["success"], false);
+    marked(&thrown["error"], 2_000);
+    bounded(&thrown, "error");
+    let tab = profile.tab(None).unwrap().tab.target().to_string();
+    run(&profile, &tab, "prompt('m'.repeat(500000), 'd'.repeat(500000))");
+    seen(&profile, "a dialog", |now| !now.dialogs.is_empty());
+    for (name, arguments) in [
+        ("browser_snapshot", json!({})),
+        ("browser_tabs", json!({ "action": "list" })),
+        ("browser_press", json!({ "key": "Tab" })),
+        ("browser_dialog", json!({ "action": "dismiss" })),
+    ] {
+        let told = tooled.call(name, arguments);
+        bounded(&told, name);
+        let dialog = if told["dialog"].is_object() { &told["dialog"] } else { &told["pending_dialogs"][0] };
+        marked(&dialog["message"], 2_000);
+        marked(&dialog["default_prompt"], 1_000);
+    }
+    profile.stop(soon()).unwrap();
+}
