@@ -96,7 +96,8 @@ fn frames_of_other_processes_and_workers_count_too_and_each_request_once() {
 fn what_is_under_way_is_known_until_it_ends() {
     let Some(tab) = Resting::new("under-way") else { return };
     let held = Held::default();
-    tab.site.page("/", "hello");
+    // An icon of its own: the browser would request `/favicon.ico` at any time.
+    tab.site.page("/", "<link rel=icon href='data:,'>hello");
     tab.site.put("/slow", Answer::html("done").held_by(&held));
     // It is cut off; the page asks again much later.
     let stream = "retry: 600000\ndata: 1\n\n";

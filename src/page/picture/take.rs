@@ -26,6 +26,8 @@ const LONGEST_SIDE: f64 = 30_000.0;
 const DRAWN: Duration = Duration::from_millis(400);
 /// The same for what has to be laid out anew. Two at a time would spoil each other's layout.
 const LAID_OUT: Duration = Duration::from_secs(10);
+/// A capture that found the page not responding for this long is not repeated.
+const STUCK: Duration = Duration::from_secs(5);
 /// A page that goes from one document to another is asked again after that.
 const BETWEEN: Duration = Duration::from_millis(20);
 /// How often a picture is taken again because its labelled elements moved meanwhile, or its document went.
@@ -337,12 +339,13 @@ fn not_captured(error: supervisor::Error, after: Duration) -> Error {
     }
 }
 
-/// Chromium may yet answer, or never. What does not draw at all for long is told.
+/// Chromium may answer yet, or never. A page that does not respond for [`STUCK`] is reported before the deadline.
 fn is_late(error: &supervisor::Error, is_first: bool) -> bool {
     match error {
         supervisor::Error::Cdp(error) => error.is_timeout(),
         supervisor::Error::Timeout { .. } => true,
-        supervisor::Error::Unresponsive { .. } => is_first,
+        // On an overloaded machine a page that is well may take seconds to respond.
+        supervisor::Error::Unresponsive { after, .. } => is_first || *after < STUCK,
         _ => false,
     }
 }
