@@ -150,7 +150,7 @@ impl Error {
 
 fn within(after: Duration) -> String {
     match after.as_millis() {
-        0 => "in time, of which nothing was left".to_owned(),
+        0 => "before the deadline (no time was left)".to_owned(),
         millis => format!("within {millis} ms"),
     }
 }
