@@ -1,7 +1,12 @@
-//! Attacks of a hostile page.
+//! Attacks of a hostile page: everything that a document, its frames and its workers can do.
+
+mod deceit;
+mod door;
+mod places;
+mod ports;
 
 use super::Row;
 
 pub(super) fn listed() -> Vec<Row> {
-    Vec::new()
+    [ports::listed(), places::listed(), deceit::listed()].into_iter().flatten().collect()
 }
