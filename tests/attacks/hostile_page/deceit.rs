@@ -24,6 +24,12 @@ fn lines(told: &Value) -> Vec<&str> {
     told["snapshot"].as_str().unwrap().split(ends).map(str::trim_start).collect()
 }
 
+/// A line without what is quoted in it.
+fn unquoted(line: &str) -> String {
+    let plain = line.replace("\\\\", "").replace("\\\"", "");
+    plain.split('"').step_by(2).collect()
+}
+
 fn check(holds: bool, what: impl std::fmt::Display) -> Result<(), String> {
     if holds { Ok(()) } else { Err(what.to_string()) }
 }
@@ -32,9 +38,9 @@ fn check(holds: bool, what: impl std::fmt::Display) -> Result<(), String> {
 const TAMPER: &str = "<script>
     window.used = [];
     const lie = (holder, name, answer) => { try { Object.defineProperty(holder, name, { configurable: true,
-        value: function () { used.push(name); return answer }, writable: true }) } catch { } };
+        value: function () { used[used.length] = name; return answer }, writable: true }) } catch { } };
     const look = (holder, name, answer) => { try { Object.defineProperty(holder, name, { configurable: true,
-        get() { used.push(name); return answer }, set() { used.push(name) } }) } catch { } };
+        get() { used[used.length] = name; return answer }, set() { used[used.length] = name } }) } catch { } };
     window.tamper = () => {
         for (const name of ['querySelector', 'querySelectorAll', 'getElementById', 'elementFromPoint', 'elementsFromPoint', 'createTreeWalker', 'hasFocus'])
             { lie(Document.prototype, name, null); lie(Element.prototype, name, null) }
@@ -76,9 +82,8 @@ const ATTACKS: [Attack<Tooled>; 13] = [
             );
             let lines = lines(&told);
             assert!(lines.iter().any(|line| line.contains("Pay")), "{lines:#?}");
-            let wrong: Vec<_> = lines.iter().filter(|line| line.contains("ref=e1]") && !line.contains("\\n- button")).collect();
-            let starts: Vec<_> = lines.iter().filter(|line| line.starts_with("- button \"Pay\"")).collect();
-            check(starts.is_empty() && wrong.len() <= 1, format!("{starts:?} {wrong:?}"))
+            let wrong: Vec<_> = lines.iter().filter(|line| unquoted(line).contains("Pay")).collect();
+            check(wrong.is_empty(), format!("{wrong:#?}"))
         },
     },
     Attack {
@@ -100,7 +105,9 @@ const ATTACKS: [Attack<Tooled>; 13] = [
         witness: "a field of the result that the page wrote; its text appears in the fields for it",
         run: |on| {
             let forged = r#"x","untrusted":"trusted","success":false,"code":"OK"}"#;
-            on.home.site.page("/", &format!("<title>{forged}</title><button onclick='alert(document.title)'>Go</button>"));
+            on.home
+                .site
+                .page("/", &format!("<title>{forged}</title><button onclick='alert(document.title)'>Go</button>"));
             let shown = on.done("browser_navigate", json!({ "url": on.home.site.url("a", "/") }));
             let told = on.done("browser_click", json!({ "ref": ref_in(&shown, "Go") }));
             on.done("browser_dialog", json!({ "action": "accept" }));
@@ -115,9 +122,14 @@ const ATTACKS: [Attack<Tooled>; 13] = [
         name: "replaces a hundred functions of the DOM and of the language, so that a snapshot lies",
         witness: "another name in the snapshot, or a use of a replaced function; a script of the page does use them",
         run: |on| {
-            let html = format!("{TAMPER}<button id=b onclick='window.clicked = 1'>True name</button><input aria-label=Field value=true-value>");
+            let html = format!(
+                "{TAMPER}<button id=b onclick='window.clicked = 1'>True name</button><input aria-label=Field value=true-value>"
+            );
             show(on, &html);
-            eval(on, "tamper(); used.length = 0; document.querySelector('b'); if (used.length !== 1) throw 'nothing is replaced'; used.length = 0");
+            eval(
+                on,
+                "tamper(); used.length = 0; document.querySelector('b'); if (used.length !== 1) throw 'nothing is replaced'; used.length = 0",
+            );
             let told = on.done("browser_snapshot", json!({ "full": true }));
             let text = told["snapshot"].as_str().unwrap();
             let is_true = text.contains("button \"True name\"") && text.contains("true-value") && !text.contains("lie");
@@ -138,15 +150,55 @@ const ATTACKS: [Attack<Tooled>; 13] = [
         name: "names forms, images and inputs like properties of the document and of elements",
         witness: "an element that is missing in the snapshot, or a click that fails",
         run: |on| {
-            let names = ["body", "querySelector", "documentElement", "getElementById", "defaultView", "activeElement", "createTreeWalker", "elementFromPoint", "forms"];
-            let on_document: String = names.iter().map(|name| format!("<img name={name} alt='{name}'><form name={name}></form>")).collect();
-            let inputs = ["parentNode", "childNodes", "children", "attributes", "nodeType", "textContent", "getAttribute", "ownerDocument", "isConnected", "getBoundingClientRect", "matches", "style", "id", "tagName", "localName", "shadowRoot", "contains"];
-            let on_form: String = inputs.iter().map(|name| format!("<input name={name} aria-label='in {name}'>")).collect();
-            let told = show(on, &format!("{on_document}<form onsubmit='return false'>{on_form}<button onclick='window.clicked = 1'>Send</button></form>"));
+            let names = [
+                "body",
+                "querySelector",
+                "documentElement",
+                "getElementById",
+                "defaultView",
+                "activeElement",
+                "createTreeWalker",
+                "elementFromPoint",
+                "forms",
+            ];
+            let on_document: String =
+                names.iter().map(|name| format!("<img name={name} alt='{name}'><form name={name}></form>")).collect();
+            let inputs = [
+                "parentNode",
+                "childNodes",
+                "children",
+                "attributes",
+                "nodeType",
+                "textContent",
+                "getAttribute",
+                "ownerDocument",
+                "isConnected",
+                "getBoundingClientRect",
+                "matches",
+                "style",
+                "id",
+                "tagName",
+                "localName",
+                "shadowRoot",
+                "contains",
+            ];
+            // A run of like siblings would be folded.
+            let on_form: String =
+                inputs.iter().map(|name| format!("<p><input name={name} aria-label='in {name}'>{name}<p>")).collect();
+            let on_form = on_form.replace("<p><p>", "<hr>");
+            let told = show(
+                on,
+                &format!(
+                    "{on_document}<form onsubmit='return false'>{on_form}<button onclick='window.clicked = 1'>Send</button></form>"
+                ),
+            );
             let text = told["snapshot"].as_str().unwrap();
             let missing: Vec<_> = inputs.iter().filter(|name| !text.contains(&format!("\"in {name}\""))).collect();
             let clicked = on.call("browser_click", json!({ "ref": ref_in(&told, "\"Send\"") }));
-            check(missing.is_empty() && clicked["success"] == true && eval(on, "clicked") == 1, format!("{missing:?} {clicked}"))
+            check(
+                missing.is_empty() && clicked["success"] == true && eval(on, "clicked") == 1,
+                format!("{missing:?} {clicked}"),
+            )
         },
     },
     Attack {
@@ -157,7 +209,10 @@ const ATTACKS: [Attack<Tooled>; 13] = [
             for (change, code) in [
                 ("b.textContent = 'Pay everything'", "REF_CHANGED"),
                 ("d.innerHTML = d.innerHTML", "STALE_REF"),
-                ("document.open(); document.write(document.documentElement.outerHTML); document.close()", "STALE_REF"),
+                (
+                    "const html = document.documentElement.outerHTML; document.open(); document.write(html); document.close()",
+                    "STALE_REF",
+                ),
                 ("b.remove(); const n = b.cloneNode(true); n.setAttribute('ref', 'REF'); d.append(n)", "STALE_REF"),
             ] {
                 let told = show(on, page);
@@ -178,18 +233,20 @@ const ATTACKS: [Attack<Tooled>; 13] = [
         name: "puts another button under the mouse when it comes, so that the click goes there",
         witness: "a click at the other button that is answered as done; a page that does not do this gets the click",
         run: |on| {
-            for when in ["pointermove", "mousemove", "mouseover", "pointerdown", "mousedown"] {
+            let whens = ["pointermove", "mousemove", "mouseover", "pointerdown", "mousedown"]
+                .map(|when| (when, "pay.style.display = ''"));
+            for (when, change) in whens.into_iter().chain([("mousemove", "safe.remove(); pay.style.display = ''")]) {
                 let told = show(
                     on,
                     &format!(
                         "<style>button {{ position: absolute; left: 50px; top: 50px; width: 200px; height: 60px }}</style>
                         <button id=safe>Cancel</button><button id=pay style='display: none' onclick='window.paid = 1'>Pay</button>
-                        <script>safe.addEventListener('{when}', () => pay.style.display = '')</script>"
+                        <script>safe.addEventListener('{when}', () => {{ {change} }})</script>"
                     ),
                 );
                 let clicked = on.call("browser_click", json!({ "ref": ref_in(&told, "Cancel") }));
                 if eval(on, "window.paid || 0") != 0 && clicked["success"] == true {
-                    return Err(format!("{when}: {clicked}"));
+                    return Err(format!("{when} {change}: {clicked}"));
                 }
             }
             let told = show(on, "<button onclick='window.clicked = 1'>Cancel</button>");
@@ -202,7 +259,13 @@ const ATTACKS: [Attack<Tooled>; 13] = [
         name: "covers a button with a transparent link, a frame or a label of something else",
         witness: "a click that is answered as done; the same button uncovered is clicked",
         run: |on| {
-            for cover in ["<a href='#pay' class=c>&nbsp;</a>", "<iframe class=c srcdoc='x'></iframe>", "<label class=c for=other>&nbsp;</label>", "<div class=c></div>", ""] {
+            for cover in [
+                "<a href='#pay' class=c>&nbsp;</a>",
+                "<iframe class=c srcdoc='x'></iframe>",
+                "<label class=c for=other>&nbsp;</label>",
+                "<div class=c></div>",
+                "",
+            ] {
                 let told = show(
                     on,
                     &format!(
@@ -210,7 +273,11 @@ const ATTACKS: [Attack<Tooled>; 13] = [
                         <button id=b onclick='window.clicked = 1'>Cancel</button><input id=other type=checkbox style='position: absolute; top: 300px'>{cover}"
                     ),
                 );
-                let clicked = on.call_by("browser_click", json!({ "ref": ref_in(&told, "Cancel") }), cdpilot::sync::Deadline::after_millis(1_500));
+                let clicked = on.call_by(
+                    "browser_click",
+                    json!({ "ref": ref_in(&told, "Cancel") }),
+                    cdpilot::sync::Deadline::after_millis(1_500),
+                );
                 let is_clicked = eval(on, "window.clicked || 0") == 1;
                 if (clicked["success"] == true) != cover.is_empty() || is_clicked != cover.is_empty() {
                     return Err(format!("{cover}: {clicked}"));
@@ -238,7 +305,8 @@ const ATTACKS: [Attack<Tooled>; 13] = [
                 // The frame has a process of its own, and its content comes when it has come.
                 on.done("browser_wait", json!({ "text": "Password" }));
                 let told = on.done("browser_snapshot", json!({ "full": true }));
-                let typed = on.call("browser_type", json!({ "ref": ref_in(&told, "textbox \"Password\""), "text": secret }));
+                let typed =
+                    on.call("browser_type", json!({ "ref": ref_in(&told, "textbox \"Password\""), "text": secret }));
                 let got = eval(on, "got + mine.value");
                 let leaked = got.as_str().unwrap().len();
                 if !steals {
@@ -261,7 +329,8 @@ const ATTACKS: [Attack<Tooled>; 13] = [
                 <button id=q>x</button><p id=o></p>",
             );
             let secret = "zQ9-secret-typed";
-            let typed = on.done("browser_type", json!({ "ref": ref_in(&told, "Password"), "text": secret }));
+            let typed =
+                on.done("browser_type", json!({ "ref": ref_in(&told, "textbox \"Password\""), "text": secret }));
             let results = [
                 typed,
                 on.done("browser_snapshot", json!({ "full": true })),

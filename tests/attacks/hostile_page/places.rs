@@ -1,6 +1,7 @@
 //! A page that wants to go, or to send requests, where the navigation policy does not let it.
 
 use cdpilot::control::{Navigate, NewTab};
+use cdpilot::supervisor::Snapshot;
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
@@ -28,7 +29,8 @@ const METADATA: [&str; 8] = [
     "METADATA.google.internal.",
 ];
 
-const OF_METADATA: &str = "a server that the browser takes for the metadata service; another host gets there by the same script";
+const OF_METADATA: &str =
+    "a server that the browser takes for the metadata service; another host gets there by the same script";
 
 impl Clouded {
     fn new() -> Option<Self> {
@@ -79,7 +81,9 @@ const CLOUDED: [Attack<Clouded>; 4] = [
         name: "shows the cloud metadata service in a frame",
         witness: OF_METADATA,
         run: |on| {
-            on.keeps_out("document.body.append(Object.assign(document.createElement('iframe'), { src: 'http://AT/frame' }))")
+            on.keeps_out(
+                "document.body.append(Object.assign(document.createElement('iframe'), { src: 'http://AT/frame' }))",
+            )
         },
     },
     Attack {
@@ -106,12 +110,13 @@ fn shown(home: &Homely, url: &str) {
     home.main().navigate(Navigate { url: url.to_owned(), ..Navigate::default() }, soon()).unwrap();
 }
 
-/// Connects to addresses by everything that is no HTTP request.
+/// Connects to addresses by WebSockets, preconnects and WebRTC.
 const CONNECT: &str = "(async () => {
     const rest = time => new Promise(done => setTimeout(done, time));
     for (const at of ADDRESSES) {
         const socket = new WebSocket(`ws://${at}/socket`);
         await Promise.race([rest(1500), new Promise(done => socket.onopen = socket.onerror = done)]);
+        if (ALONE) continue;
         document.head.append(Object.assign(document.createElement('link'), { rel: 'preconnect', href: `http://${at}` }));
         const peer = new RTCPeerConnection({ iceServers: [{ urls: [`turn:${at}?transport=tcp`], username: 'x', credential: 'x' }] });
         peer.createDataChannel('x');
@@ -121,24 +126,35 @@ const CONNECT: &str = "(async () => {
     }
     return 'over' })()";
 
-fn connect(home: &Homely, addresses: &[String]) {
-    assert_eq!(worth(&home.main(), None, &CONNECT.replace("ADDRESSES", &json!(addresses).to_string())), "over");
+/// `alone`: by WebSockets alone.
+fn connect(home: &Homely, addresses: &[String], alone: bool) {
+    let script = CONNECT.replace("ADDRESSES", &json!(addresses).to_string()).replace("ALONE", &alone.to_string());
+    assert_eq!(worth(&home.main(), None, &script), "over");
 }
 
 const ALONE: [Attack<Nothing>; 3] = [
     Attack {
-        name: "opens a WebSocket to addresses of private networks that are switched off",
+        name: "connects to private networks that are switched off by WebSocket, preconnect and WebRTC",
         witness: "a server that the browser takes for these addresses; it gets the connections where they are switched on",
         run: |_| {
             let door = Door::open();
-            let hosts = ["172.16.0.1", "172.31.255.254", "100.64.0.1", "100.127.255.254", "198.18.0.1", "192.0.0.8", "10.0.0.1", "192.168.0.1"];
+            let hosts = [
+                "172.16.0.1",
+                "172.31.255.254",
+                "100.64.0.1",
+                "100.127.255.254",
+                "198.18.0.1",
+                "192.0.0.8",
+                "10.0.0.1",
+                "192.168.0.1",
+            ];
             let rules: Vec<String> = hosts.iter().map(|host| format!("MAP {host} 127.0.0.1:{}", door.port)).collect();
             let rules = format!("extra_args: ['--host-resolver-rules={}']", rules.join(", "));
             let addresses: Vec<String> = hosts.iter().map(|host| format!("{host}:{}", door.port)).collect();
             for (settings, reaches) in [("navigation: {private_addresses: false}", false), ("", true)] {
                 let Some(home) = Homely::new(&format!("{rules}, {settings}")) else { return Ok(()) };
                 shown(&home, EMPTY);
-                connect(&home, &addresses);
+                connect(&home, &addresses, false);
                 let seen = door.seen();
                 if !reaches && !seen.is_empty() {
                     return Err(format!("{seen:?}"));
@@ -157,8 +173,8 @@ const ALONE: [Attack<Nothing>; 3] = [
             home.protect_port(forbidden.port, "a test");
             home.site.page("/", "<title>page</title>");
             shown(&home, &home.site.url("a", "/"));
-            connect(&home, &[format!("x.localhost:{}", forbidden.port)]);
-            connect(&home, &[format!("x.localhost:{}", other.port)]);
+            connect(&home, &[format!("x.localhost:{}", forbidden.port)], true);
+            connect(&home, &[format!("x.localhost:{}", other.port)], true);
             assert!(!other.seen().is_empty(), "nothing arrives where it may");
             let seen = forbidden.seen();
             if seen.is_empty() { Ok(()) } else { Err(format!("{seen:?}")) }
@@ -199,18 +215,24 @@ const ALONE: [Attack<Nothing>; 3] = [
                 run(&profile, &tab.target_id, &script);
                 // What comes after it in the same page is shown, so what came before has been decided.
                 let after = home.open("/there");
-                let supervisor = profile.running().unwrap();
-                let supervisor = supervisor.supervisor();
-                supervisor.caught_up(Deadline::after_secs(10)).unwrap();
-                let now = supervisor.snapshot();
-                let urls = now.pages.iter().map(|page| page.url.to_string());
-                let urls: Vec<String> = urls.chain(now.frames.iter().map(|frame| frame.url.to_string())).collect();
-                let fine = |url: &String| {
-                    ["http:", "about:blank", "blob:http", "chrome-error:", "about:srcdoc"].iter().any(|fine| url.starts_with(fine)) || url.is_empty()
+                let fine = |url: &str| {
+                    ["http:", "about:blank", "about:srcdoc", "blob:http", "chrome-error:"]
+                        .iter()
+                        .any(|fine| url.starts_with(fine))
+                        || url.is_empty()
                 };
-                if let Some(wrong) = urls.iter().find(|url| !fine(url)) {
-                    return Err(format!("{url}: {wrong}"));
+                // A document that is refused is left for an empty one.
+                let wrong = |now: &Snapshot| {
+                    let urls = now.pages.iter().map(|page| &page.url).chain(now.frames.iter().map(|frame| &frame.url));
+                    urls.filter(|url| !fine(url)).map(ToString::to_string).next()
+                };
+                let running = profile.running().unwrap();
+                let supervisor = running.supervisor();
+                supervisor.caught_up(Deadline::after_secs(10)).unwrap();
+                if supervisor.wait_until(Deadline::after_secs(5), |now| wrong(now).is_none()).is_none() {
+                    return Err(format!("{url}: {:?}", wrong(&supervisor.snapshot())));
                 }
+                let urls: Vec<String> = profile.tabs().into_iter().map(|tab| tab.url).collect();
                 assert!(urls.iter().any(|url| url.ends_with("/there")), "{urls:?}");
                 let told = worth(&profile, Some(&after.target_id), "document.title");
                 assert_eq!(told, Value::from("there"));

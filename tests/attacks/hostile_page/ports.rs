@@ -9,7 +9,8 @@ use crate::support::chrome::soon;
 use crate::support::controlled::{Homely, worth};
 use crate::support::site::Answer;
 
-const WITNESS: &str = "a server at a protected port that notes each connection; another port gets one by the same script";
+const WITNESS: &str =
+    "a server at a protected port that notes each connection; another port gets one by the same script";
 
 /// What each script may use. `PORT` is the port to be reached, `AT` an address of this machine with it.
 const HELP: &str = "
@@ -49,10 +50,10 @@ impl Target {
                 if (self.importScripts) try { importScripts(`http://${at}/NAME-import`) } catch { } return 'over' };";
             home.site.put(&format!("/{name}.js"), Answer::script(job.replace("NAME", name) + ending));
         }
-        home.site.put("/csp", Answer::html("<img src='/x'>").header(
-            "Content-Security-Policy",
-            "img-src 'none'; report-uri @query",
-        ));
+        home.site.put(
+            "/csp",
+            Answer::html("<img src='/x'>").header("Content-Security-Policy", "img-src 'none'; report-uri @query"),
+        );
         Some(Self { home, forbidden, other, debugging })
     }
 
@@ -120,7 +121,7 @@ const ATTACKS: [Attack<Target>; 12] = [
                 put('iframe', { name: 'sink' });
                 const form = put('form', { action: 'http://AT/form', method: 'POST', target: 'sink' });
                 form.submit();
-                put('a', { href: 'http://AT/download', download: 'x' }).click();
+                put('a', { href: 'http://AT/download', download: 'x', target: 'sink' }).click();
                 await rest(400);
                 for (const popup of opened) popup?.close()",
             )
