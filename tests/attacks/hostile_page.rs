@@ -2,11 +2,16 @@
 
 mod deceit;
 mod door;
+mod flood;
 mod places;
 mod ports;
+mod server;
 
 use super::Row;
 
 pub(super) fn listed() -> Vec<Row> {
-    [ports::listed(), places::listed(), deceit::listed()].into_iter().flatten().collect()
+    [ports::listed(), places::listed(), deceit::listed(), flood::listed(), server::listed()]
+        .into_iter()
+        .flatten()
+        .collect()
 }

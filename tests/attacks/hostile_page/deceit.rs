@@ -37,9 +37,9 @@ fn check(holds: bool, what: impl std::fmt::Display) -> Result<(), String> {
 /// Functions of the page that a snapshot or an action could use, each replaced by one that lies and notes its use.
 const TAMPER: &str = "<script>
     window.used = [];
-    const lie = (holder, name, answer) => { try { Object.defineProperty(holder, name, { configurable: true,
+    const lie = (holder, name, answer) => { try { Object.defineProperty(holder, name, { __proto__: null, configurable: true,
         value: function () { used[used.length] = name; return answer }, writable: true }) } catch { } };
-    const look = (holder, name, answer) => { try { Object.defineProperty(holder, name, { configurable: true,
+    const look = (holder, name, answer) => { try { Object.defineProperty(holder, name, { __proto__: null, configurable: true,
         get() { used[used.length] = name; return answer }, set() { used[used.length] = name } }) } catch { } };
     window.tamper = () => {
         for (const name of ['querySelector', 'querySelectorAll', 'getElementById', 'elementFromPoint', 'elementsFromPoint', 'createTreeWalker', 'hasFocus'])
@@ -51,13 +51,15 @@ const TAMPER: &str = "<script>
         for (const name of ['innerText', 'hidden', 'title', 'tabIndex']) look(HTMLElement.prototype, name, 'lie');
         for (const name of ['id', 'className', 'ariaLabel', 'role', 'children', 'shadowRoot']) look(Element.prototype, name, 'lie');
         for (const name of ['value', 'type', 'checked', 'disabled']) look(HTMLInputElement.prototype, name, 'lie');
-        for (const name of ['map', 'filter', 'push', 'join', 'forEach', 'includes', 'indexOf', 'slice', Symbol.iterator]) lie(Array.prototype, name, []);
         for (const name of ['get', 'set', 'has']) { lie(Map.prototype, name); lie(WeakMap.prototype, name); lie(Set.prototype, name) }
         for (const name of ['stringify', 'parse']) lie(JSON, name, '{}');
         for (const name of ['then', 'catch', 'finally']) lie(Promise.prototype, name, null);
         for (const name of ['replace', 'trim', 'split', 'slice', 'toLowerCase']) lie(String.prototype, name, 'lie');
         for (const name of ['getComputedStyle', 'requestAnimationFrame', 'setTimeout', 'queueMicrotask', 'MutationObserver', 'getSelection']) lie(window, name);
-        for (const name of ['get', 'value', 'then', 'toJSON', 'length', '0']) look(Object.prototype, name);
+        const last = ['get', 'value', 'then', 'toJSON', 'length', '0'];
+        for (let i = 0; i < 6; i++) look(Object.prototype, last[i]);
+        const first = ['map', 'filter', 'push', 'join', 'forEach', 'includes', 'indexOf', 'slice', Symbol.iterator];
+        for (let i = 0; i < 9; i++) lie(Array.prototype, first[i], []);
     };
 </script>";
 
@@ -213,7 +215,7 @@ const ATTACKS: [Attack<Tooled>; 13] = [
                     "const html = document.documentElement.outerHTML; document.open(); document.write(html); document.close()",
                     "STALE_REF",
                 ),
-                ("b.remove(); const n = b.cloneNode(true); n.setAttribute('ref', 'REF'); d.append(n)", "STALE_REF"),
+                ("const n = b.cloneNode(true); b.remove(); n.setAttribute('ref', 'REF'); d.append(n)", "STALE_REF"),
             ] {
                 let told = show(on, page);
                 let at = ref_in(&told, "Close");

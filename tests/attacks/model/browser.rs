@@ -111,12 +111,12 @@ const ATTACKS: [Attack<Armed>; 12] = [
                     let told = if told["results"].is_array() { told["results"][0].clone() } else { told };
                     refused(&told, &format!("{tool} {arguments}"))?;
                 }
-                let leading = on.site.url("a", "/leads?") + url;
-                for (tool, arguments) in going(&leading) {
-                    on.call(tool, arguments);
-                }
-                shown(on);
             }
+            let leading = on.site.url("a", "/leads?") + &blocked;
+            for (tool, arguments) in going(&leading) {
+                on.call(tool, arguments);
+            }
+            shown(on);
             on.done("browser_navigate", json!({ "url": on.site.url("c", "/ok") }));
             assert_eq!(on.site.asked_of("c.localhost").iter().filter(|asked| asked.ends_with("/ok")).count(), 1);
             let arrived = on.site.asked_of("b.localhost");
@@ -509,10 +509,15 @@ const ATTACKS: [Attack<Armed>; 12] = [
                 ("todo", json!({ "todos": deep })),
                 ("no_such_tool", json!({})),
             ] {
+                let what: String = format!("{tool} {arguments}").chars().take(300).collect();
                 let told = on.call(tool, arguments);
                 let size = told.to_string().len();
                 if !told["success"].is_boolean() || told["code"] == "INTERNAL" || size > 200_000 {
-                    return Err(format!("{tool}: {size}: {}", told.to_string().chars().take(500).collect::<String>()));
+                    return Err(format!("{what}: {size}: {}", told.to_string().chars().take(500).collect::<String>()));
+                }
+                let alive = on.call("browser_cdp", json!({ "method": "Page.getLayoutMetrics" }));
+                if alive["success"] != true {
+                    return Err(format!("after {what}: {alive}"));
                 }
             }
             let seen = on.show("<button onclick='this.textContent = \"done\"'>Go</button>");

@@ -62,15 +62,7 @@ const ATTACKS: [Attack<Armed>; 8] = [
         run: |on| {
             let links = "ln -s ../outside l-folder; ln -s ../outside/secret.txt l-file; ln -s /proc/self/root l-root; ln -s l-file l-again; mkdir -p d; ln -s .. d/l-up; ln -s ../home l-home";
             on.done("terminal", json!({ "command": links }));
-            for path in [
-                "l-folder/secret.txt",
-                "l-folder",
-                "l-file",
-                "l-again",
-                "d/l-up/../../outside/secret.txt",
-                "l-home/config.yaml",
-                "l-home/token",
-            ] {
+            for path in ["l-folder/secret.txt", "l-folder", "l-file", "l-again", "l-home/config.yaml", "l-home/token"] {
                 for (tool, told) in opened(on, path) {
                     refused(&told, &format!("{tool} {path}"))?;
                     hidden(&told, &format!("{tool} {path}"))?;
@@ -197,13 +189,28 @@ const ATTACKS: [Attack<Armed>; 8] = [
     },
     Attack {
         name: "uses what commands inherit: variables of cdpilot and open files, pipes and sockets of it",
-        witness: "a variable of cdpilot's own or a descriptor beside input, output and errors; `PATH` and those three are there",
+        witness: "a variable of cdpilot's own, or a file, pipe or socket that this process has open; `PATH` is there",
         run: |on| {
-            let told = on.done("terminal", json!({ "command": "env; echo; for f in /proc/self/fd/*; do echo \"fd ${f##*/}\"; done; ls /proc/$$/fd | sed 's/^/own /'" }));
+            let told = on.done("terminal", json!({ "command": "env; ls -l /proc/$$/fd | sed 's/^/own /'" }));
             let output = told["output"].as_str().unwrap();
-            assert!(output.contains("PATH=") && output.contains("own 2"), "{output}");
-            let number = |line: &str| line.rsplit(' ').next().unwrap().parse::<u32>().unwrap();
-            let more: Vec<_> = output.lines().filter(|line| line.starts_with("own ") && number(line) > 2).collect();
+            assert!(output.contains("PATH=") && output.contains("own "), "{output}");
+            // What whoever runs the tests has left open is in the parent of this process too.
+            let parent = format!("/proc/{}/fd", std::os::unix::process::parent_id());
+            let open = |folder: &str| -> Vec<String> {
+                let all = std::fs::read_dir(folder).unwrap().flatten();
+                all.filter_map(|entry| Some(std::fs::read_link(entry.path()).ok()?.display().to_string())).collect()
+            };
+            let (inherited, ours) = (open(&parent), open("/proc/self/fd"));
+            assert!(
+                ours.iter().any(|link| link.starts_with("pipe:") && !inherited.contains(link)),
+                "there is nothing to inherit"
+            );
+            let leaked: Vec<_> =
+                ours.iter().filter(|link| !inherited.contains(link) && !link.starts_with("/dev/")).collect();
+            let more: Vec<_> = output
+                .lines()
+                .filter(|line| line.starts_with("own ") && leaked.iter().any(|link| line.ends_with(link.as_str())))
+                .collect();
             let own: Vec<_> =
                 output.lines().filter(|line| line.starts_with("CDPILOT_") || line.contains(&on.token)).collect();
             if more.is_empty() && own.is_empty() { Ok(()) } else { Err(format!("{more:?} {own:?}")) }
@@ -216,7 +223,8 @@ const ATTACKS: [Attack<Armed>; 8] = [
             on.done("terminal", json!({ "command": "mkfifo pipe; ln -s /dev/zero zero; ln -s /dev/tty tty; ln -s pipe pipe-link; mkfifo ../home/uploads/pipe; ln -s /dev/zero ../home/uploads/zero; true" }));
             for path in ["pipe", "zero", "tty", "pipe-link", "/dev/zero", "/dev/stdin", "/dev/fd/0", "/proc/kmsg"] {
                 for (tool, told) in opened(on, path) {
-                    if told["code"] == "TIMEOUT" || told["success"] == true {
+                    let nothing = tool == "search_files" && told["count"] == 0;
+                    if told["code"] == "TIMEOUT" || (told["success"] == true && !nothing) {
                         return Err(format!("{tool} {path}: {told}"));
                     }
                 }
