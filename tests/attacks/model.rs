@@ -85,6 +85,11 @@ impl Armed {
         called(&self.registry, name, arguments, Deadline::after_secs(20), &Cancel::new())
     }
 
+    /// The same within so many seconds.
+    fn call_for(&self, seconds: u64, name: &str, arguments: Value) -> Value {
+        called(&self.registry, name, arguments, Deadline::after_secs(seconds), &Cancel::new())
+    }
+
     fn done(&self, name: &str, arguments: Value) -> Value {
         let told = self.call(name, arguments);
         assert_eq!(told["success"], true, "{name}: {told}");

@@ -1,5 +1,6 @@
 //! A page that wants a model to read or to do something else than it means.
 
+use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use super::super::{Attack, Row, rows, run_all};
@@ -56,8 +57,8 @@ const TAMPER: &str = "<script>
         for (const name of ['then', 'catch', 'finally']) lie(Promise.prototype, name, null);
         for (const name of ['replace', 'trim', 'split', 'slice', 'toLowerCase']) lie(String.prototype, name, 'lie');
         for (const name of ['getComputedStyle', 'requestAnimationFrame', 'setTimeout', 'queueMicrotask', 'MutationObserver', 'getSelection']) lie(window, name);
-        const last = ['get', 'value', 'then', 'toJSON', 'length', '0'];
-        for (let i = 0; i < 6; i++) look(Object.prototype, last[i]);
+        const last = ['get', 'value', 'then', 'toJSON', 'length'];
+        for (let i = 0; i < 5; i++) look(Object.prototype, last[i]);
         const first = ['map', 'filter', 'push', 'join', 'forEach', 'includes', 'indexOf', 'slice', Symbol.iterator];
         for (let i = 0; i < 9; i++) lie(Array.prototype, first[i], []);
     };
@@ -246,7 +247,11 @@ const ATTACKS: [Attack<Tooled>; 13] = [
                         <script>safe.addEventListener('{when}', () => {{ {change} }})</script>"
                     ),
                 );
-                let clicked = on.call("browser_click", json!({ "ref": ref_in(&told, "Cancel") }));
+                let clicked = on.call_by(
+                    "browser_click",
+                    json!({ "ref": ref_in(&told, "Cancel") }),
+                    Deadline::after_millis(1_500),
+                );
                 if eval(on, "window.paid || 0") != 0 && clicked["success"] == true {
                     return Err(format!("{when} {change}: {clicked}"));
                 }
@@ -278,7 +283,7 @@ const ATTACKS: [Attack<Tooled>; 13] = [
                 let clicked = on.call_by(
                     "browser_click",
                     json!({ "ref": ref_in(&told, "Cancel") }),
-                    cdpilot::sync::Deadline::after_millis(1_500),
+                    Deadline::after_millis(1_500),
                 );
                 let is_clicked = eval(on, "window.clicked || 0") == 1;
                 if (clicked["success"] == true) != cover.is_empty() || is_clicked != cover.is_empty() {

@@ -111,8 +111,13 @@ const ATTACKS: [Attack<Everyday>; 6] = [
             on.task.frame("/plain");
             let port = format!(":{}/", on.served.api.address.port());
             let now = on.task.snapshot();
-            let shown: Vec<String> =
-                now.frames.iter().map(|frame| frame.url.to_string()).filter(|url| url.contains(&port)).collect();
+            let theirs = now.frames.iter().filter(|frame| frame.url.contains(&port));
+            // An error page of the browser has the address of what it stands for.
+            let shown: Vec<_> = theirs
+                .filter(|frame| on.task.eval_in(&frame.frame_id, "!!document.getElementById('facts')") == true)
+                .collect();
+            let page = on.task.eval_in(&on.task.frame("/plain").frame_id, "document.title");
+            assert_eq!(page, "plain");
             if shown.is_empty() { Ok(()) } else { Err(format!("{shown:?}")) }
         },
     },

@@ -515,7 +515,11 @@ const ATTACKS: [Attack<Armed>; 12] = [
                 if !told["success"].is_boolean() || told["code"] == "INTERNAL" || size > 200_000 {
                     return Err(format!("{what}: {size}: {}", told.to_string().chars().take(500).collect::<String>()));
                 }
-                let alive = on.call("browser_cdp", json!({ "method": "Page.getLayoutMetrics" }));
+                let alive = on.call_for(
+                    6,
+                    "browser_navigate",
+                    json!({ "url": on.site.url("a", "/"), "dismiss_dialogs": true }),
+                );
                 if alive["success"] != true {
                     return Err(format!("after {what}: {alive}"));
                 }
