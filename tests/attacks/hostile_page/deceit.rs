@@ -283,7 +283,7 @@ const ATTACKS: [Attack<Tooled>; 13] = [
                 let clicked = on.call_by(
                     "browser_click",
                     json!({ "ref": ref_in(&told, "Cancel") }),
-                    Deadline::after_millis(1_500),
+                    Deadline::after_millis(if cover.is_empty() { 20_000 } else { 1_500 }),
                 );
                 let is_clicked = eval(on, "window.clicked || 0") == 1;
                 if (clicked["success"] == true) != cover.is_empty() || is_clicked != cover.is_empty() {
