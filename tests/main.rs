@@ -9,6 +9,8 @@
 )]
 // Tests fail by panicking and print figures; that is what these are for here.
 
+#[cfg(all(feature = "cli", unix))]
+mod attacks;
 mod bridge_hostile;
 mod bridge_natives;
 mod bridge_reach;

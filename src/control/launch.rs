@@ -15,7 +15,8 @@ use crate::browser::{self, AttachOptions, Browser, LaunchOptions, Switch, Transp
 use crate::config;
 use crate::page::{PageOptions, TabNames, Tabs};
 use crate::supervisor::{
-    BridgeMode, DialogPolicy, EventLog, Pages, ProtectedPorts, Supervisor, SupervisorOptions, TargetId,
+    BridgeMode, DialogPolicy, EventLog, NavigationPolicy, Pages, ProtectedPorts, Supervisor, SupervisorOptions,
+    TargetId,
 };
 use crate::sync::Deadline;
 
@@ -182,6 +183,8 @@ fn launch(
         let own = port.as_ref().map(|port| port.number);
         let unreachable: Vec<u16> = shared.protected.all().into_iter().chain(own).collect();
         let (resolver_rules, extra_args) = network(shared, &unreachable);
+        // Hosts that are excluded from the rules can be reached with any port, so each session cuts the ports off too.
+        let unreachable = if NavigationPolicy::excludes_hosts(&resolver_rules) { Vec::new() } else { unreachable };
         let viewport = shared.config.browser.viewport;
         let options = LaunchOptions {
             executable: settings.executable.clone(),

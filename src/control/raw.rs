@@ -161,9 +161,32 @@ fn only_harmless(method: &str, params: &Value) -> Result<(), Error> {
                 false => Ok(()),
             }
         }
+        // What is larger than the browser can draw makes it wait for ever, navigations of the tab included.
+        "Page.captureScreenshot" => match params.get("clip").filter(|clip| !clip.is_null()) {
+            Some(clip) if !is_drawable(clip, "scale") => refuse(format!(
+                "{method} draws {DRAWN} pixels a side at most, within {FARTHEST} of the page's corner; give a smaller clip or scale"
+            )),
+            _ => Ok(()),
+        },
+        "Emulation.setDeviceMetricsOverride" if !is_drawable(params, "deviceScaleFactor") => refuse(format!(
+            "{method} draws {DRAWN} pixels a side at most; give a smaller width, height or deviceScaleFactor"
+        )),
         _ => Ok(()),
     }
 }
+
+/// Whether a rectangle, times its scale, is one that the browser can draw. What is no number is for the browser to refuse.
+fn is_drawable(params: &Value, scale: &str) -> bool {
+    let number = |name: &str| params.get(name).and_then(Value::as_f64);
+    let scale = number(scale).filter(|scale| *scale != 0.0).unwrap_or(1.0);
+    let sides = ["width", "height"].into_iter().filter_map(number).all(|side| side.abs() * scale.abs() <= DRAWN);
+    sides && ["x", "y"].into_iter().filter_map(number).all(|at| at.abs() <= FARTHEST)
+}
+
+/// Device pixels of a side that are drawn at most.
+const DRAWN: f64 = 16_384.0;
+/// No part of a page is farther from its corner, CSS pixels.
+const FARTHEST: f64 = 1e8;
 
 /// What a new page shows first.
 const BLANK: &str = "about:blank";

@@ -39,8 +39,8 @@ enum Step {
 /// The focus in one frame.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct FocusIn {
-    has: bool,
+pub(super) struct FocusIn {
+    pub(super) has: bool,
     id: u32,
     typed: bool,
     locked: bool,
@@ -79,6 +79,9 @@ impl Tab {
             if deadline.passed() {
                 return Err(late(sent));
             }
+            if let Some((node, _)) = into.filter(|_| how.watched && !first) {
+                self.check_still_focused(node, sent, of, deadline)?;
+            }
             let (count, (handled, outcome)) = match step {
                 Step::Text(text) => {
                     let count = text.chars().count();
@@ -87,7 +90,7 @@ impl Tab {
                 Step::Key(key) => {
                     let mut events = strokes(&key);
                     let mut count = 1;
-                    let most = if how.slowly || first { 1 } else { BURST };
+                    let most = if how.slowly || how.watched || first { 1 } else { BURST };
                     while count < most
                         && let Some(Step::Key(key)) = steps.next_if(|step| matches!(step, Step::Key(_)))
                     {

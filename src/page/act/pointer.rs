@@ -14,6 +14,8 @@ use crate::sync::Deadline;
 
 /// No mouse goes farther, CSS pixels.
 const FARTHEST: f64 = 1e6;
+/// How often a press may go to something else.
+const ASTRAY: u32 = 3;
 /// A viewport's sides, CSS pixels.
 const SIDES: std::ops::RangeInclusive<u32> = 1..=8192;
 
@@ -42,7 +44,8 @@ impl Tab {
         match &act.kind {
             Kind::Click { at, double, button, modifiers } => {
                 let click = Click { button: *button, count: if *double { 2 } else { 1 }, modifiers };
-                self.click(act, at, Needs::CLICK, click, deadline)
+                let presses = if *double { 2 } else { 1 };
+                self.click(act, at, Needs { presses, ..Needs::CLICK }, click, deadline)
             }
             Kind::Hover { at } => {
                 let click = Click { button: Button::Left, count: 0, modifiers: &[] };
@@ -108,6 +111,7 @@ impl Tab {
     }
 
     fn click(&self, act: &Act, at: &Locator, needs: Needs, click: Click<'_>, deadline: Deadline) -> Result<Did, Error> {
+        let mut astray = 0;
         loop {
             let ready = self.ready(at, needs, act.force, deadline)?;
             let modifiers = modifier_bits(click.modifiers, ready.mac);
@@ -115,14 +119,35 @@ impl Tab {
                 self.synthetic_click(&ready.node, click, modifiers, false, deadline)?
             } else {
                 let point = self.point_of(&ready)?;
-                match self.trusted_click(&ready, point, click, modifiers, deadline) {
+                let done = match self.trusted_click(&ready, point, click, modifiers, deadline) {
                     // The frame went on to another document before a button was down.
                     Err(error) if is_end(&error) && at.selector.is_some() && !deadline.passed() => continue,
                     outcome => outcome?,
+                };
+                if let Some(over) = self.astray(&ready, click, &done, deadline) {
+                    astray += 1;
+                    if astray < ASTRAY {
+                        continue; // it may be what shows while the mouse comes for the first time
+                    }
+                    let reason =
+                        format!("each time the mouse comes, the press goes to {over} instead and is kept from it");
+                    let what = format!("the {}", ready.tag);
+                    return Err(Error::NotActionable { what, reason, covered_by: Some(over) });
                 }
+                done
             };
             return Ok(Did { rescued: done.rescued || ready.rescued, ..done });
         }
+    }
+
+    /// What got the press instead of the element that it was meant for, as far as its document can tell.
+    fn astray(&self, ready: &Ready, click: Click<'_>, done: &Did, deadline: Deadline) -> Option<String> {
+        if click.count == 0 || done.input.is_some() {
+            return None;
+        }
+        // A document that is gone, or blocked by a dialog, has had the press.
+        let Node { frame, doc, .. } = &ready.node;
+        self.call_in::<Option<String>>(frame, doc, "landed", &(), deadline.within(UNANSWERED)).ok()?.result
     }
 
     pub(super) fn point_of(&self, ready: &Ready) -> Result<Point, Error> {

@@ -43,11 +43,21 @@ pub(super) struct Needs {
     pub(super) scroll: bool,
     /// Trusted events are counted in its document from now on.
     pub(super) arm: bool,
+    /// So many presses are kept from the page should they go to something else.
+    pub(super) presses: u8,
 }
 
 impl Needs {
-    const ALL: Self =
-        Self { point: true, visible: true, enabled: true, editable: true, stable: true, scroll: true, arm: true };
+    const ALL: Self = Self {
+        point: true,
+        visible: true,
+        enabled: true,
+        editable: true,
+        stable: true,
+        scroll: true,
+        arm: true,
+        presses: 0,
+    };
     /// It is there.
     pub(super) const PRESENT: Self = Self {
         point: false,
@@ -57,6 +67,7 @@ impl Needs {
         stable: false,
         scroll: false,
         arm: false,
+        presses: 0,
     };
     /// For a mouse button.
     pub(super) const CLICK: Self = Self { editable: false, ..Self::ALL };

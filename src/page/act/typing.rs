@@ -15,6 +15,8 @@ use serde_json::json;
 use super::super::input::keys::Chord;
 use super::super::world::Node;
 use super::super::{Error, Tab};
+use super::arrive::is_end;
+use super::keyboard::FocusIn;
 use super::ready::{Needs, Ready};
 use super::{Act, Did, Input, Kind, Locator};
 use crate::sync::Deadline;
@@ -93,7 +95,8 @@ impl Tab {
         self.emulate_focus();
         match &act.kind {
             Kind::Type { at, text, submit, slowly, append } => {
-                let how = Typing { submit: *submit, slowly: *slowly, append: *append, force: act.force };
+                let how =
+                    Typing { submit: *submit, slowly: *slowly, append: *append, force: act.force, watched: false };
                 self.type_text(at, text, how, act.input, deadline)
             }
             Kind::InsertText { text } => self.insert(text, deadline),
@@ -205,7 +208,37 @@ impl Tab {
             }
             outcome => outcome?,
         }
-        self.send_text(text, how, Some((&ready.node, mode)), deadline)
+        // A frame of another site could take the focus, and with it the rest of a password.
+        let watched =
+            focused.type_ == "password" && self.supervisor.snapshot().frames_of(self.target.as_str()).count() > 1;
+        let how = Typing { watched, ..how };
+        let typed = self.send_text(text, how, Some((&ready.node, mode)), deadline)?;
+        if watched && !how.submit && !typed.blocked && !typed.synthetic {
+            self.check_still_focused(&ready.node, typed.sent, typed.of, deadline)?;
+        }
+        Ok(typed)
+    }
+
+    /// Fails when another document has the focus than that of a field which is typed into.
+    pub(super) fn check_still_focused(
+        &self,
+        node: &Node,
+        sent: usize,
+        of: usize,
+        deadline: Deadline,
+    ) -> Result<(), Error> {
+        match self.call_in::<FocusIn>(&node.frame, &node.doc, "focus", &json!({}), deadline) {
+            Ok(done) if done.result.has => Ok(()),
+            // The field itself is told to be gone, or blocked, by what comes next.
+            Err(error) if error.is_blocked_by_dialog() => Ok(()),
+            Err(error) if !is_end(&error) => Err(error),
+            _ => {
+                let reason = format!(
+                    "another frame took the focus while the text was typed; {sent} of {of} characters were sent by then, and the last ones may have gone there"
+                );
+                Err(Error::NotActionable { what: "the password field".to_owned(), reason, covered_by: None })
+            }
+        }
     }
 
     /// Calls into the document of a node.
@@ -259,6 +292,8 @@ pub(super) struct Typing {
     pub(super) slowly: bool,
     pub(super) append: bool,
     pub(super) force: bool,
+    /// Each character is typed only while its field's document has the focus.
+    pub(super) watched: bool,
 }
 
 /// Why a field did not take a text.

@@ -45,7 +45,8 @@ function found(args) {
 
 const roleFor = (element) => (typeof roleOf === "function" ? roleOf(element) || "" : "");
 const nameFor = (element) => (typeof nameOf === "function" ? nameOf(element) || "" : "");
-const likeness = (text) => fold(String(text).replace(/\p{Nd}+/gu, " "));
+// What was shown came back with U+FFFD for each lone surrogate.
+const likeness = (text) => fold(String(text).replace(/\p{Cs}/gu, "\ufffd").replace(/\p{Nd}+/gu, " "));
 
 /** What is shown now, when a reader would take it for another thing than `was`. */
 function changedFrom(was, element) {
@@ -384,7 +385,7 @@ async function look(args, turn) {
     points = candidates(element, rectsOf(element));
     if (!points.length && needs.stable) return no("it is outside of the viewport and cannot be scrolled into it");
   }
-  if (needs.arm) arm(element);
+  if (needs.arm) arm(element, needs.presses);
   return { answer: ready(element, points), last: true };
 }
 

@@ -3,16 +3,32 @@
 const ARRIVALS = ["mousemove", "pointerdown", "mousedown", "mouseup", "click", "dragstart", "dragover", "drop", "dragend", "keydown"];
 let arrived = null;
 
-/** Counts trusted events from now on; the element is the one that they are for. */
-function arm(element) {
+// What a press consists of. Its first event says where it goes.
+const PRESS = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"];
+
+/**
+ * Counts trusted events from now on; the element is the one that they are for. So many presses are kept from the page when
+ * they go to something else, which a page may put there when the mouse comes.
+ */
+function arm(element, presses) {
   disarm();
-  const state = { counts: {}, element, waiting: null };
+  const shown = presses ? { role: roleFor(element), name: nameFor(element) } : null;
+  const state = { counts: {}, element, waiting: null, presses: presses || 0, shown, over: null, at: null };
   state.on = (event) => {
     if (!event.isTrusted) return;
     state.counts[event.type] = (state.counts[event.type] || 0) + 1;
+    if (event.type === "mousemove") state.at = { x: event.clientX, y: event.clientY };
     if (state.waiting) state.waiting();
   };
+  state.keep = (event) => {
+    if (!event.isTrusted) return;
+    if (event.type === "pointerdown") state.over = state.presses-- > 0 ? astray(state, event) : null;
+    if (state.over === null) return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+  };
   for (const type of ARRIVALS) addEventListener(type, state.on, { capture: true, passive: true });
+  if (presses) for (const type of PRESS) addEventListener(type, state.keep, { capture: true, passive: false });
   arrived = state;
   setTimeout(() => arrived === state && disarm(), 30000);
 }
@@ -20,8 +36,33 @@ function arm(element) {
 function disarm() {
   if (!arrived) return;
   for (const type of ARRIVALS) removeEventListener(type, arrived.on, { capture: true });
+  for (const type of PRESS) removeEventListener(type, arrived.keep, { capture: true });
   arrived = null;
 }
+
+/** What a press goes to instead of an element; `null` when it is for that element. */
+function astray({ element, shown }, event) {
+  const hit = event.composedPath()[0];
+  // The nodes of a closed shadow root are not on the path.
+  const inner = hitAt({ x: event.clientX, y: event.clientY });
+  if (receives(element, hit) || receives(element, inner)) return null;
+  // A page may draw an element anew when the mouse comes: one that reads the same is taken for it.
+  for (let node = inner; node instanceof Element && !isConnected(element); node = parentOf(node)) {
+    if (!changedFrom(shown, node)) return null;
+  }
+  return cover(element, hit instanceof Element ? hit : inner);
+}
+
+/** What the press went to instead of the element that it was meant for; `null` when it came there. No more are kept back. */
+calls.landed = () => {
+  const state = arrived;
+  if (!state || !state.element) return null;
+  state.presses = 0;
+  if (state.over !== null || state.counts.pointerdown || !state.at || !isConnected(state.element)) return state.over;
+  // Nothing came here: a frame may have got it.
+  const hit = hitAt(state.at);
+  return hit instanceof HTMLIFrameElement && !receives(state.element, hit) ? cover(state.element, hit) : null;
+};
 
 /** Counts trusted events from now on. */
 calls.arm = () => arm(null);

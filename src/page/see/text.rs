@@ -136,7 +136,7 @@ fn push_states(out: &mut String, more: &More) {
     }
     if let Some(url) = &more.url {
         out.push_str(" [url=");
-        out.extend(url.chars().filter(|c| !c.is_control() && *c != ']'));
+        out.extend(url.chars().filter(|c| !breaks_lines(*c) && *c != ']'));
         out.push(']');
     }
 }
@@ -161,14 +161,24 @@ fn push_token(out: &mut String, name: &str, value: Option<&Value>) {
 }
 
 fn push_quoted(out: &mut String, text: &str) {
-    match serde_json::to_string(text) {
-        Ok(quoted) => out.push_str(&quoted),
-        Err(_) => out.push_str("\"\""),
+    let quoted = serde_json::to_string(text).unwrap_or_default();
+    for c in quoted.chars() {
+        // JSON leaves these as they are.
+        if breaks_lines(c) {
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
+        } else {
+            out.push(c);
+        }
     }
 }
 
 fn push_value(out: &mut String, text: &str) {
-    if text.chars().any(char::is_control) { push_quoted(out, text) } else { out.push_str(text) }
+    if text.chars().any(breaks_lines) { push_quoted(out, text) } else { out.push_str(text) }
+}
+
+/// Whether a reader may take a character for the end of a line, or a terminal for a command.
+fn breaks_lines(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 /// Cuts at whole lines so that there are at most `max` characters, the last line then says so. Whether

@@ -11,7 +11,7 @@ use super::policy::{METADATA_NAMES, NavigationPolicy};
 /// Link-local addresses, and the other ones of metadata services by their beginnings.
 const METADATA: [&str; 4] = ["169.254.*.*", "[fe80:*]", "[fd00:ec2:*]", "[::ffff:a9fe:*]"];
 /// Private networks and this machine.
-const PRIVATE: [&str; 10] = [
+const PRIVATE: [&str; 11] = [
     "localhost",
     "localhost.",
     "*.localhost",
@@ -19,10 +19,20 @@ const PRIVATE: [&str; 10] = [
     "0.0.0.0",
     "10.*.*.*",
     "192.168.*.*",
+    "192.0.0.*",
     "[::*]",
     "[fc*:*]",
     "[fd*:*]",
 ];
+
+/// Private networks whose addresses no glob describes: the first number, and the range of the second.
+const PRIVATE_RANGES: [(u8, std::ops::RangeInclusive<u8>); 3] = [(100, 64..=127), (172, 16..=31), (198, 18..=19)];
+
+/// Globs for all addresses of private networks and this machine.
+fn private() -> impl Iterator<Item = String> {
+    let ranges = PRIVATE_RANGES.into_iter().flat_map(|(a, range)| range.map(move |b| format!("{a}.{b}.*.*")));
+    PRIVATE.into_iter().map(str::to_owned).chain(ranges)
+}
 
 impl NavigationPolicy {
     /// Rules for [`LaunchOptions::resolver_rules`](crate::browser::LaunchOptions::resolver_rules). `given` are the rules
@@ -48,13 +58,15 @@ impl NavigationPolicy {
         }
         // A later rule is for what no earlier one is for.
         rules.extend(self.allow.iter().flat_map(|pattern| admitted(pattern, &given_maps)));
-        rules.extend((!self.private_addresses).then_some(PRIVATE).into_iter().flatten().map(refused));
+        if !self.private_addresses {
+            rules.extend(private().map(|host| refused(&host)));
+        }
         if self.allow.is_empty() {
             rules.extend_from_slice(given);
             return rules;
         }
         rules.push(refused("*"));
-        // Chromium looks at these first, wherever they stand.
+        // Chromium looks at these first, wherever they stand: see [`excludes_hosts`](Self::excludes_hosts).
         let globs = self.allow.iter().filter(|pattern| !pattern.is_exact());
         let free = globs.filter(|pattern| given_maps.iter().all(|(name, _)| !meet(pattern, name)));
         rules.extend(free.flat_map(Pattern::hosts_alone).map(|host| format!("EXCLUDE {host}")));
@@ -63,6 +75,12 @@ impl NavigationPolicy {
 }
 
 impl NavigationPolicy {
+    /// Whether some of the rules exclude hosts from all others, those of protected ports included.
+    #[must_use]
+    pub fn excludes_hosts(rules: &[String]) -> bool {
+        rules.iter().any(|rule| rule.trim_start().get(..8).is_some_and(|start| start.eq_ignore_ascii_case("EXCLUDE ")))
+    }
+
     /// URL patterns of WebSockets to hosts of `block`, where requests are held to the policy.
     pub(in crate::supervisor) fn blocked_sockets(&self) -> Vec<String> {
         let blocked = self.block.iter().filter(|_| self.holds_requests());
@@ -190,6 +208,10 @@ mod tests {
         let made = rules(&["127.0.0.1"], &[], false, &[]);
         let place = |rule: &str| made.iter().position(|has| has == rule).unwrap_or_else(|| panic!("{rule}: {made:?}"));
         assert!(place("MAP 127.0.0.1 127.0.0.1") < place("MAP 127.*.*.* ~NOTFOUND"));
-        assert!(has(&rules(&[], &[], false, &[]), "MAP localhost ~NOTFOUND"));
+        let made = rules(&[], &[], false, &[]);
+        for host in ["localhost", "172.16.*.*", "172.31.*.*", "100.64.*.*", "100.127.*.*", "198.19.*.*", "192.0.0.*"] {
+            assert!(has(&made, &format!("MAP {host} ~NOTFOUND")), "{host}: {made:?}");
+        }
+        assert!(!made.iter().any(|rule| rule.contains("172.15.") || rule.contains("172.32.")), "{made:?}");
     }
 }

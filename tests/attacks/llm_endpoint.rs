@@ -1,0 +1,7 @@
+//! Attacks of a llm endpoint.
+
+use super::Row;
+
+pub(super) fn listed() -> Vec<Row> {
+    Vec::new()
+}
