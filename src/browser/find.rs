@@ -101,13 +101,16 @@ pub fn search(sources: &Sources<'_>) -> Result<Found, Error> {
 /// A browser that was named: a path, an application bundle, or a program name to be found in `PATH`.
 fn named(sources: &Sources<'_>, path: &Path, origin: Origin, words: &'static str) -> Result<Found, Error> {
     let mut places = Vec::new();
+    let mut problem = "PATH names no folder to look for it in; give the whole path".to_owned();
     if sources.os == Os::Mac && path.extension().is_some_and(|e| e == "app") {
         places.extend(path.file_stem().map(|name| path.join("Contents/MacOS").join(name)));
-    } else if path.components().count() == 1 && !path.is_absolute() {
-        places.extend(path_folders(sources).into_iter().map(|folder| folder.join(path)));
     }
-    places.push(path.to_owned());
-    let mut problem = String::new();
+    if places.is_empty() && path.components().count() == 1 && !path.is_absolute() {
+        // Never in the current folder: a program there may be anybody's.
+        places.extend(path_folders(sources).into_iter().map(|folder| folder.join(path)));
+    } else {
+        places.push(path.to_owned());
+    }
     for place in places {
         match (sources.usable)(&place) {
             Ok(()) => return Ok(Found { path: place, origin }),

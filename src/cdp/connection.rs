@@ -23,6 +23,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 
 use super::connect::{self, ConnectOptions};
+use super::covered::Covered;
 use super::error::{CloseReason, Error, TimeoutKind};
 use super::pending::{Entry, Pending, ReplyTo, Slot};
 use super::pipe;
@@ -58,6 +59,8 @@ pub(super) enum Framing {
 pub(super) struct Inner {
     pub(super) stream: Arc<Stream>,
     pub(super) framing: Framing,
+    /// What its errors must not repeat.
+    pub(super) covered: Covered,
     pub(super) poller: Poller,
     /// Wakes a caller that holds the reading role.
     pub(super) lead_wake: Wake,
@@ -178,7 +181,8 @@ impl Connection {
         let stream = connect::stream(socket, &target, &options.tls_roots, deadline)?;
         let early = ws::handshake(&stream, &target.uri, &options.headers, deadline)?;
         let decoder = Decoder::Ws(ws::Decoder::new(options.max_message));
-        Self::over(Arc::new(stream), Framing::Ws, Reading::new(decoder, &early), options)
+        let covered = Covered::of(address, &options.headers);
+        Self::over(Arc::new(stream), Framing::Ws, Reading::new(decoder, &early), covered, options)
     }
 
     /// Talks over the two pipes of a browser started with `--remote-debugging-pipe`.
@@ -193,10 +197,16 @@ impl Connection {
     ) -> Result<Self, Error> {
         let stream = Stream::pipe(from_browser, to_browser).map_err(system("cannot set up the pipe"))?;
         let decoder = Decoder::Pipe(pipe::Decoder::new(options.max_message));
-        Self::over(Arc::new(stream), Framing::Pipe, Reading::new(decoder, &[]), options)
+        Self::over(Arc::new(stream), Framing::Pipe, Reading::new(decoder, &[]), Covered::default(), options)
     }
 
-    fn over(stream: Arc<Stream>, framing: Framing, reading: Reading, options: &ConnectOptions) -> Result<Self, Error> {
+    fn over(
+        stream: Arc<Stream>,
+        framing: Framing,
+        reading: Reading,
+        covered: Covered,
+        options: &ConnectOptions,
+    ) -> Result<Self, Error> {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let inner = Arc::new(Inner {
             poller: Poller::new(&stream).map_err(system("cannot wait for the connection"))?,
@@ -204,6 +214,7 @@ impl Connection {
             writer: Writer::new(Arc::clone(&stream)),
             stream,
             framing,
+            covered,
             pending: Pending::default(),
             subscribers: Arc::default(),
             reading: Mutex::new(reading),

@@ -21,6 +21,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 
 use super::connection::{Framing, Inner};
+use super::covered::Covered;
 use super::envelope::{self, Envelope};
 use super::error::{CloseReason, Error, GoneReason};
 use super::event::Event;
@@ -351,7 +352,7 @@ impl Inner {
         match (envelope.id, &envelope.method) {
             (Some(id), None) => {
                 // Whoever dispatches holds the reading role, so no leading caller has to be woken.
-                let _ = self.pending.complete(id, |entry| outcome(entry, message, &envelope));
+                let _ = self.pending.complete(id, |entry| outcome(entry, message, &envelope, &self.covered));
             }
             (None, Some(method)) => self.event(message, method, &envelope),
             _ => {
@@ -407,16 +408,16 @@ fn session_of(params: &[u8]) -> Option<String> {
     serde_json::from_slice::<Params>(params).ok().map(|p| p.session_id)
 }
 
-fn outcome(entry: &Entry, message: &Bytes, envelope: &Envelope<'_>) -> Outcome {
+fn outcome(entry: &Entry, message: &Bytes, envelope: &Envelope<'_>, covered: &Covered) -> Outcome {
     if let Some(range) = envelope.error.clone() {
-        return Err(refusal(entry, &message[range]));
+        return Err(refusal(entry, &message[range], covered));
     }
     let range = envelope.result.clone().unwrap_or(0..0);
     Ok(Body { message: message.clone(), range })
 }
 
 /// <https://www.jsonrpc.org/specification#error_object>
-fn refusal(entry: &Entry, error: &[u8]) -> Error {
+fn refusal(entry: &Entry, error: &[u8], covered: &Covered) -> Error {
     #[derive(Deserialize, Default)]
     #[serde(default)]
     struct Object<'a> {
@@ -435,10 +436,10 @@ fn refusal(entry: &Entry, error: &[u8]) -> Error {
     Error::Protocol {
         method,
         code: object.code,
-        message: object.message.into_owned(),
+        message: covered.cover(object.message.into_owned()),
         data: object.data.map(|data| match data {
-            serde_json::Value::String(text) => text,
-            other => other.to_string(),
+            serde_json::Value::String(text) => covered.cover(text),
+            other => covered.cover(other.to_string()),
         }),
     }
 }

@@ -69,9 +69,9 @@ where
 {
     let home = link.home.as_ref();
     let may_start = starts && link.autostart && found.may_start();
-    // Without word of a server, one is started rather than asked for: whoever listens at the usual place is not of
-    // this home, and the token is not for them. A token that was given is for whoever is there.
-    let straight = found.source == Source::Default && may_start && env("CDPILOT_TOKEN").is_none();
+    // When no server holds the lock of this home, whatever listens at the usual port is not ours and must not get the
+    // token: any user of this machine can listen there. A token in CDPILOT_TOKEN was given for the server at that port.
+    let straight = found.source == Source::Default && env("CDPILOT_TOKEN").is_none();
     let mut found = found;
     let refused = if straight {
         String::new()
@@ -118,7 +118,7 @@ fn nobody(found: &Found, starts: bool, refused: &str) -> Failure {
         (_, false) => "so no browser of cdpilot runs; `cdpilot browser start` starts both",
     };
     let what = match found.source {
-        Source::Default => format!("no server runs for this home, and nobody answers at {}", found.base()),
+        Source::Default => "no server runs for this home".to_owned(),
         _ => refused.to_owned(),
     };
     Failure::unreachable(format!("{what}; {hint}")).with(Exit::NoBrowser)

@@ -1,6 +1,7 @@
 //! The folders of a home.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Error;
@@ -36,7 +37,44 @@ impl Home {
         private(&self.root)?;
         for folder in [self.profiles(), self.media(), self.downloads(), self.uploads(), self.traces(), self.run()] {
             private(&folder)?;
+            self.check_owner(&folder).map_err(|problem| Error::file("use", &folder, &problem))?;
         }
+        Ok(())
+    }
+
+    /// Reads a file that decides what cdpilot does or whom it trusts: settings, the token, where the server is. In a home
+    /// that others could write to, they may have put it there.
+    ///
+    /// # Errors
+    /// Those of reading; one when the file belongs to another user.
+    pub(crate) fn read(&self, path: &Path) -> io::Result<String> {
+        self.check_owner(path)?;
+        fs::read_to_string(path)
+    }
+
+    /// Whether a file or folder, and what it is a link to, belongs to us or to the system. As root also to the owner of the
+    /// home, which may be a volume of a container.
+    #[cfg(unix)]
+    fn check_owner(&self, path: &Path) -> io::Result<()> {
+        use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+        let (link, target) = (fs::symlink_metadata(path)?, fs::metadata(path)?);
+        if target.file_type().is_fifo() {
+            return Err(io::Error::other("it is a pipe, and whoever made it could keep it from being read; delete it"));
+        }
+        let us = rustix::process::geteuid().as_raw();
+        let of_home = fs::metadata(&self.root).map_or(us, |facts| facts.uid());
+        let is_trusted = |owner: u32| owner == us || owner == 0 || us == 0 && owner == of_home;
+        match [link.uid(), target.uid()].into_iter().find(|owner| !is_trusted(*owner)) {
+            None => Ok(()),
+            Some(other) => Err(io::Error::other(format!(
+                "it belongs to another user ({other}), who may have put it there; delete it, or make it yours with chown"
+            ))),
+        }
+    }
+
+    #[cfg(not(unix))]
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Unix")]
+    fn check_owner(&self, _: &Path) -> io::Result<()> {
         Ok(())
     }
 

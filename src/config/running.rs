@@ -124,12 +124,19 @@ fn lock_path(home: &Home) -> PathBuf {
 
 fn open_lock(home: &Home) -> Result<File, Error> {
     let path = lock_path(home);
-    let opened = File::options().create(true).truncate(false).read(true).write(true).open(&path);
-    opened.map_err(|problem| Error::file("open", path, &problem))
+    let mut options = File::options();
+    options.create(true).truncate(false).read(true).write(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        // Not through a link that somebody put there.
+        options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    }
+    options.open(&path).map_err(|problem| Error::file("open", path, &problem))
 }
 
 fn read(home: &Home) -> Option<Running> {
-    serde_json::from_slice(&fs::read(path(home)).ok()?).ok()
+    serde_json::from_str(&home.read(&path(home)).ok()?).ok()
 }
 
 #[cfg(test)]

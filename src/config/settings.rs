@@ -1,7 +1,6 @@
 //! `config.yaml`. Every key may be left out; an unknown one is an error.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -263,7 +262,7 @@ impl Config {
     /// [`Error::File`], [`Error::Wrong`], [`Error::UnknownKey`].
     pub fn of(home: &Home) -> Result<Self, Error> {
         let path = home.config();
-        match fs::read_to_string(&path) {
+        match home.read(&path) {
             Ok(text) => Self::parse(&text, &path),
             Err(problem) if super::is_absent(&problem) => Ok(Self::default()),
             Err(problem) => Err(Error::file("read", path, &problem)),

@@ -1,7 +1,6 @@
 //! The token that programs show to the server.
 
 use std::fmt::{self, Write as _};
-use std::fs;
 use std::io::Write as _;
 
 use super::{Error, Home};
@@ -49,7 +48,7 @@ impl Token {
     /// [`Error::File`], [`Error::BadToken`].
     pub fn read(home: &Home) -> Result<Option<Self>, Error> {
         let path = home.token();
-        let text = match fs::read_to_string(&path) {
+        let text = match home.read(&path) {
             Ok(text) => text,
             Err(problem) if super::is_absent(&problem) => return Ok(None),
             Err(problem) => return Err(Error::file("read", path, &problem)),

@@ -196,6 +196,8 @@ impl Client {
                 (Err(_), Some(reason)) => Tried::Failed(refused(self.shortened(&reason))),
                 (Err(problem), None) => {
                     let begin: String = self.covered(text.trim()).chars().take(BEGINNING).collect();
+                    // It may quote a value of the answer, however long.
+                    let problem = self.shortened(&problem);
                     let problem = format!("{problem}; it begins with {begin:?}, is base_url in llm.json right?");
                     Tried::Failed(Error::Malformed { host: self.host.clone(), problem })
                 }

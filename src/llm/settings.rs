@@ -1,7 +1,6 @@
 //! `llm.json`: which models there are, and how they are reached.
 
 use std::collections::BTreeMap;
-use std::fs;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -110,7 +109,7 @@ impl Models {
     /// [`Error::File`], [`Error::Wrong`].
     pub fn of(home: &Home) -> Result<Self, Error> {
         let path = home.root().join("llm.json");
-        let text = match fs::read_to_string(&path) {
+        let text = match home.read(&path) {
             Ok(text) => text,
             Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(problem) => return Err(Error::File { path, problem: problem.to_string() }),

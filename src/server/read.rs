@@ -44,9 +44,9 @@ pub(super) fn query(pairs: &[(String, String)], known: &[(String, Reads)]) -> Re
         let value = match reads {
             Reads::Text => Value::from(value.as_str()),
             Reads::Flag => match value.as_str() {
-                "true" | "1" | "" => true.into(),
+                "true" | "1" => true.into(),
                 "false" | "0" => false.into(),
-                _ => return Err(wrong("true or false, 1 or 0, or the name alone")),
+                _ => return Err(wrong("true or false, 1 or 0")),
             },
             Reads::Whole => value.parse::<u64>().map_err(|_| wrong("a whole number, 0 or above"))?.into(),
             Reads::Number => {
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn booleans_are_true_1_or_the_name_alone() {
-        for (text, flag) in [("true", true), ("1", true), ("", true), ("false", false), ("0", false)] {
+        for (text, flag) in [("true", true), ("1", true), ("false", false), ("0", false)] {
             assert_eq!(read(&[("flag", text)]).unwrap()["flag"], flag, "{text}");
         }
         assert_eq!(read(&[("flag", "yes")]).unwrap_err().code, "BAD_REQUEST");

@@ -62,6 +62,7 @@ mod web;
 pub use crate::control::Session;
 pub use caps::Capped;
 pub use clarify::{Ask, Question};
+pub(crate) use files::picture as media_type;
 pub use outcome::{Image, Outcome, ToolError};
 pub use registry::{Registry, RegistryError, Source};
 pub(crate) use schema::without_null;

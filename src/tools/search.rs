@@ -241,7 +241,7 @@ impl Instance {
 }
 
 /// A part of an address as it is meant: `%40` is `@`.
-fn percent(text: &str) -> Vec<u8> {
+pub(super) fn percent(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let (mut plain, mut at) = (Vec::new(), 0);
     while let Some(byte) = bytes.get(at) {

@@ -1,11 +1,17 @@
-//! What must not appear in results of tools: keys of models, and what MCP servers are given in their environment.
+//! What must not appear in results of tools: keys of models, the login and keys in the address of the search, and what
+//! MCP servers are given in their environment.
 
 use std::net::{IpAddr, SocketAddr};
+
+use base64::Engine as _;
+use url::Url;
 
 use crate::config::Config;
 use crate::control::Control;
 use crate::llm::Models;
 use crate::supervisor::Secrets;
+
+use super::search::percent;
 
 /// Parts of names of variables that hold secrets, however harmless their values look.
 const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH"];
@@ -49,7 +55,26 @@ pub(super) fn of(config: &Config, models: &Models) -> Vec<String> {
         model.api_key.clone().into_iter().chain(named).chain(headers)
     });
     let given = config.mcp_servers.values().flat_map(|server| server.env.iter());
-    keys.chain(given.filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value.clone())).collect()
+    keys.chain(config.tools.search.url.as_deref().map(of_address).unwrap_or_default())
+        .chain(given.filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value.clone()))
+        .collect()
+}
+
+/// The secrets in an address: its password, the login as it is sent, and keys in its query, each as written and decoded.
+fn of_address(text: &str) -> Vec<String> {
+    let Ok(url) = Url::parse(text) else { return Vec::new() };
+    let mut all = Vec::new();
+    if let Some(password) = url.password().filter(|password| !password.is_empty()) {
+        let plain = |text: &str| String::from_utf8_lossy(&percent(text)).into_owned();
+        let pair = format!("{}:{}", plain(url.username()), plain(password));
+        all.extend([plain(password), password.to_owned()]);
+        all.push(base64::engine::general_purpose::STANDARD.encode(pair));
+    }
+    let pairs = url.query_pairs().filter(|(name, value)| is_secret(name, value));
+    for (_, value) in pairs {
+        all.extend([value.to_string(), url::form_urlencoded::byte_serialize(value.as_bytes()).collect()]);
+    }
+    all
 }
 
 /// Whether a value is to be covered: every one of six characters or more, unless it is plainly something else.

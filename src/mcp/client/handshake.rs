@@ -16,6 +16,8 @@ use crate::sync::Deadline;
 const PAGES: usize = 50;
 /// Tools of a server.
 const TOOLS: usize = 500;
+/// Bytes of all tools of a server, as JSON.
+const BYTES: usize = 16 * 1024 * 1024;
 
 /// Why there is no common language.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -161,7 +163,7 @@ fn initialize(link: &Link, deadline: Deadline) -> Result<Era, Problem> {
 
 /// The tools of a server that are wanted, by its names for them, page by page, as it describes them.
 pub(super) fn list(link: &Link, wanted: impl Fn(&str) -> bool, deadline: Deadline) -> Result<Vec<Value>, Problem> {
-    let (mut tools, mut cursor) = (Vec::new(), None::<String>);
+    let (mut tools, mut bytes, mut cursor) = (Vec::new(), 0, None::<String>);
     for _ in 0..PAGES {
         let params = cursor.map(|cursor| ("cursor".to_owned(), json!(cursor)));
         let page = match link.ask(LIST, params.into_iter().collect(), deadline) {
@@ -173,7 +175,16 @@ pub(super) fn list(link: &Link, wanted: impl Fn(&str) -> bool, deadline: Deadlin
         // A server may answer anything: what is no object has no fields to be taken.
         let Value::Object(mut page) = page else { return Err(Problem::Answer(LIST)) };
         let Some(Value::Array(more)) = page.remove("tools") else { return Err(Problem::Answer(LIST)) };
-        tools.extend(more.into_iter().filter(|tool| tool["name"].as_str().is_none_or(&wanted)));
+        for tool in more.into_iter().filter(|tool| tool["name"].as_str().is_none_or(&wanted)) {
+            bytes += tool.to_string().len();
+            if bytes > BYTES {
+                tracing::warn!(
+                    "the tools of an MCP server are described in more than {BYTES} bytes; the rest is left out"
+                );
+                return Ok(tools);
+            }
+            tools.push(tool);
+        }
         cursor =
             page.get("nextCursor").and_then(Value::as_str).filter(|cursor| !cursor.is_empty()).map(ToOwned::to_owned);
         if cursor.is_none() || tools.len() >= TOOLS {

@@ -24,6 +24,8 @@ const OUTBOX: usize = 64;
 const PROGRESS: usize = 32;
 /// Characters of what a server says of its progress.
 const SAID: usize = 500;
+/// Characters of a request of the server that its answer repeats.
+const ECHOED: usize = 200;
 /// How often a wait that may be cancelled looks whether it is.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -263,7 +265,7 @@ impl Link {
         match Message::read(text) {
             Ok(Message::Answer { id, outcome }) => self.answered(&id, outcome),
             Ok(Message::Request(request)) => match &request.id {
-                Some(id) => self.send_now(&replied(id, &request.method)),
+                Some(id) => replied(id, &request.method).iter().for_each(|reply| self.send_now(reply)),
                 None => self.told(&request),
             },
             Err((fault, _)) => {
@@ -394,12 +396,19 @@ impl Drop for Asked<'_> {
     }
 }
 
-/// What a request of the server is answered. Nothing is offered to it.
-fn replied(id: &Id, method: &str) -> Value {
-    match method {
-        "ping" => answer(id, json!({})),
-        other => Fault::new(Fault::NO_METHOD, format!("{other:?} is not offered")).to_value(Some(id)),
+/// What a request of the server is answered. Nothing is offered to it. Nothing either to an id that is too long: answers
+/// wait to be written, and would hold as much as the server sends.
+fn replied(id: &Id, method: &str) -> Option<Value> {
+    if matches!(id, Id::Text(text) if text.len() > ECHOED) {
+        return None;
     }
+    Some(match method {
+        "ping" => answer(id, json!({})),
+        other => {
+            let shown: String = other.chars().take(ECHOED).collect();
+            Fault::new(Fault::NO_METHOD, format!("{shown:?} is not offered")).to_value(Some(id))
+        }
+    })
 }
 
 fn modern_meta() -> Map<String, Value> {

@@ -12,10 +12,14 @@ use crate::tools::sets::DEFINED;
 
 /// Characters of a name, as the registry takes it.
 const NAME: usize = 64;
+/// Bytes of a name as a server gives it. A tool with a longer one is left out.
+const OWN_NAME: usize = 1024;
 /// Characters of a description.
 const DESCRIPTION: usize = 1000;
 /// Bytes of a schema; a larger one is not shown.
 const SCHEMA: usize = 32 * 1024;
+/// Keys of a schema with a text that counts as it is.
+const VALUES: [&str; 4] = ["const", "default", "pattern", "$ref"];
 /// What joins schemas at their top.
 const UNIONS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
@@ -48,6 +52,10 @@ pub(super) fn listed(server: &str, tools: &[Value], settings: &McpTools, registr
             tracing::warn!(server, "a tool of an MCP server has no name");
             continue;
         };
+        if own.len() > OWN_NAME {
+            tracing::warn!(server, bytes = own.len(), "a tool of an MCP server is left out: its name is too long");
+            continue;
+        }
         let is_known = all.iter().any(|listed| listed.own == own);
         if is_known || !is_let_in(own, settings) {
             continue;
@@ -158,9 +166,8 @@ fn show_hidden(schema: &mut Value) {
         Value::Object(fields) => {
             for (name, value) in fields {
                 match value {
-                    Value::String(text) if matches!(name.as_str(), "description" | "title") => {
-                        *text = shown(text).into_owned();
-                    }
+                    Value::String(_) if VALUES.contains(&name.as_str()) => {}
+                    Value::String(text) => *text = shown(text).into_owned(),
                     value => show_hidden(value),
                 }
             }

@@ -92,10 +92,10 @@ fn picture(part: &Value, before: usize) -> Option<Image> {
     if part["type"] != "image" || before >= IMAGES {
         return None;
     }
-    let kinds = ["image/png", "image/jpeg", "image/webp", "image/gif"];
-    let media_type = kinds.into_iter().find(|kind| part["mimeType"] == **kind)?;
     let data = part["data"].as_str().filter(|data| data.len() / 4 * 3 <= IMAGE)?;
     let bytes = base64::engine::general_purpose::STANDARD.decode(data).ok()?;
+    // By its content: models' endpoints refuse a whole conversation for a picture that is of another kind than it says.
+    let media_type = crate::tools::media_type(&bytes)?;
     Some(Image { media_type, bytes })
 }
 
@@ -137,10 +137,12 @@ mod tests {
 
     #[test]
     fn all_kinds_of_content_are_told() {
-        let png = base64::engine::general_purpose::STANDARD.encode(b"png");
+        let (bytes, encode) =
+            (b"\x89PNG\r\n\x1a\n", |bytes: &[u8]| base64::engine::general_purpose::STANDARD.encode(bytes));
+        let (image, png) = (encode(bytes), encode(b"png"));
         let result = json!({ "content": [
             { "type": "text", "text": "one" },
-            { "type": "image", "mimeType": "image/png", "data": png },
+            { "type": "image", "mimeType": "image/gif", "data": image },
             { "type": "image", "mimeType": "image/tiff", "data": png },
             { "type": "image", "mimeType": "image/png", "data": "no base64" },
             { "type": "audio", "mimeType": "audio/wav", "data": png },
@@ -150,7 +152,7 @@ mod tests {
             { "type": "hologram" },
         ], "structuredContent": { "a": 1 } });
         let outcome = outcome(result).unwrap();
-        assert_eq!(outcome.images, [Image { media_type: "image/png", bytes: b"png".to_vec() }]);
+        assert_eq!(outcome.images, [Image { media_type: "image/png", bytes: bytes.to_vec() }]);
         assert_eq!(outcome.fields["structured"], json!({ "a": 1 }));
         let lines: Vec<&str> = outcome.fields["text"].as_str().unwrap().lines().collect();
         let expected = [

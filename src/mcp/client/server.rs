@@ -18,6 +18,7 @@ use super::stderr::Tail;
 use super::{Limits, results};
 use crate::config::McpServer;
 use crate::sync::{Cancel, Deadline, Thread, on_panic, spawn};
+use crate::text::shown;
 use crate::tools::{Call, Handler, Outcome, Registry, Source, Tool, ToolError};
 
 /// A pause that is waited for rather than told.
@@ -237,7 +238,8 @@ impl Server {
         };
         let last_words = tail.quote();
         let why = if last_words.is_empty() { why } else { format!("{why}; it wrote: {last_words}") };
-        let why: String = self.cover()(&why).chars().take(LONGEST_WHY).collect();
+        // On one line: it is logged too.
+        let why: String = shown(&self.cover()(&why).replace('\n', " ")).chars().take(LONGEST_WHY).collect();
         if !self.state.lock().is_over {
             tracing::warn!(server = self.name, "an MCP server {why}");
         }

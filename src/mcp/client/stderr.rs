@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 
 use parking_lot::Mutex;
 
+use crate::text::is_hidden;
+
 /// Bytes of a line that are looked at; a longer one is cut.
 const LONGEST: usize = 4096;
 /// Characters of a line that are shown.
@@ -67,7 +69,7 @@ impl Tail {
     fn note(&self, line: &[u8]) {
         // Covered before it is cut: what is left of a secret that was cut through would not be found.
         let covered = (self.cover)(String::from_utf8_lossy(line).trim_end());
-        let shown: String = covered.chars().filter(|c| !c.is_control() || *c == '\t').take(SHOWN).collect();
+        let shown: String = covered.chars().filter(|c| !is_hidden(*c)).take(SHOWN).collect();
         if shown.trim().is_empty() {
             return;
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::incoming::{Incoming, clear_incoming};
+use super::incoming::{Incoming, clear_incoming, is_incoming};
 use super::names::{move_in, safe_name};
 use crate::page::{Error, Tab};
 use crate::supervisor::{self, MovedDownload, Phase, Snapshot, Supervisor};
@@ -239,6 +239,10 @@ impl Shared {
 
     fn place(&self, download: &supervisor::Download, name: &str) -> Result<PathBuf, String> {
         let file = download.file.as_ref().ok_or("it was not caught")?;
+        // What the browser says. An endpoint that is no browser of ours could have any file moved.
+        if !is_incoming(file) {
+            return Err("the browser put it elsewhere, where it was left".to_owned());
+        }
         move_in(file, &self.root, name).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => "its file is not on this machine".to_owned(),
             _ => format!("it could not be moved to its place: {error}"),

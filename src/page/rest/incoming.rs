@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -45,6 +45,21 @@ impl Incoming {
     pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
+}
+
+/// Whether a path is that of a file in a folder for downloads under way, be it of another process: the browser puts
+/// downloads where it was last told to.
+pub(super) fn is_incoming(file: &Path) -> bool {
+    let plain = |part: Component<'_>| !matches!(part, Component::ParentDir | Component::CurDir);
+    let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else { return false };
+    let is_ours = folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()));
+    let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file());
+    file.is_absolute()
+        && file.components().all(plain)
+        && name != OWNER
+        && is_ours
+        && fs::symlink_metadata(folder).is_ok_and(|facts| facts.is_dir())
+        && is_file(&folder.join(OWNER))
 }
 
 /// Removes the folders of downloads under way that a killed process has left in a downloads folder: those whose owner

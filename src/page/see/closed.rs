@@ -192,12 +192,14 @@ fn closed_roots(nodes: &[Node]) -> Vec<(BackendNodeId, Option<FrameId>)> {
     }
     let frame_of = |start: NodeId| {
         let mut node = start;
-        loop {
+        // A list that is no tree may go in circles.
+        for _ in 0..=parents.len() {
             if let Some(frame) = documents.get(&node) {
                 return Some(frame.clone());
             }
             node = *parents.get(&node)?;
         }
+        None
     };
     let hosted = nodes.iter().flat_map(|host| host.shadow_roots.iter().flatten().map(move |root| (host, root)));
     let closed = hosted.filter(|(_, root)| root.shadow_root_type == Some(ShadowRootType::Closed));

@@ -257,6 +257,11 @@ impl Conn {
         idle.then_some(self.since)
     }
 
+    /// Since when a head is being read. Nothing shows yet that its client may use the server.
+    pub(super) fn head_since(&self) -> Option<Instant> {
+        if matches!(self.state, State::Reading) && !self.intake.is_reading_body() { self.intake.begun() } else { None }
+    }
+
     /// Whether the client has asked something that was not read yet.
     pub(super) fn asks_unheard(&self) -> bool {
         matches!(self.state, State::Reading) && self.wire.has_input()

@@ -205,11 +205,17 @@ impl Inbound {
         }
     }
 
-    /// Closes the connection that was idle longest, if there is one.
+    /// Closes the connection that was idle longest, else the one whose head has been arriving longest, if there is one:
+    /// clients without the token could hold all connections with heads that never end.
     fn make_room(&mut self) -> bool {
         for _ in 0..8 {
             let idle = self.conns.iter().filter_map(|(token, conn)| Some((conn.idle_since()?, *token)));
-            let Some((_, token)) = idle.min() else { return false };
+            let Some((_, token)) = idle.min() else {
+                let slow = self.conns.iter().filter_map(|(token, conn)| Some((conn.head_since()?, *token)));
+                let Some((_, token)) = slow.min() else { return false };
+                self.close(token);
+                return true;
+            };
             if !self.conns.get(&token).is_some_and(|conn| conn.asks_unheard()) {
                 self.close(token);
                 return true;

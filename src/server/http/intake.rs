@@ -145,6 +145,11 @@ impl Intake {
         self.begun
     }
 
+    /// Whether a head was admitted and its body is being read.
+    pub(super) fn is_reading_body(&self) -> bool {
+        self.body.is_some()
+    }
+
     /// Whether the answer to the request at hand is to have no body.
     pub(super) fn is_head_only(&self) -> bool {
         self.head_only

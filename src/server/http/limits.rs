@@ -5,7 +5,8 @@ use std::time::Duration;
 /// Bounds of the engine. The defaults are those of the control server.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Connections at once. Above it the one that was idle longest makes room, or the new one is refused.
+    /// Connections at once. Above it the one that was idle longest makes room, else the one whose head has been arriving
+    /// longest, or the new one is refused.
     pub connections: usize,
     /// Bytes of a head (request line and headers).
     pub head_bytes: usize,

@@ -66,7 +66,7 @@ impl Head {
     }
 
     /// Whether a body follows.
-    pub(super) fn has_body(&self) -> bool {
+    pub(in crate::server) fn has_body(&self) -> bool {
         self.framing != Framing::Length(0)
     }
 }

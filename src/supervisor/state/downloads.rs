@@ -116,7 +116,12 @@ impl State {
             state: DownloadState::InProgress,
             bytes: 0,
             total: None,
-            file: self.downloads.folder.as_ref().map(|folder| folder.join(&*event.guid).into()),
+            file: self
+                .downloads
+                .folder
+                .as_ref()
+                .filter(|_| is_plain(&event.guid))
+                .map(|at| at.join(&*event.guid).into()),
             started_at: now.unix,
         };
         self.note(Kind::Download, Some(&page), now, &download);
@@ -180,6 +185,12 @@ impl State {
             }
         }
     }
+}
+
+/// Whether what an endpoint gives as the id of a download can be the name of a file, and no way out of its folder.
+fn is_plain(guid: &str) -> bool {
+    let good = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    (1..=128).contains(&guid.len()) && guid.bytes().all(good)
 }
 
 fn cut(text: &str) -> &str {

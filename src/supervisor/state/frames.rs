@@ -24,6 +24,9 @@ use crate::cdp::protocol::page::{
 use crate::cdp::protocol::runtime::ExecutionContextCreatedEvent;
 use crate::cdp::protocol::target::{TargetId, TargetInfo};
 
+/// Frames around a frame at most. Chromium has no more than 1000 in a page.
+const DEEPEST: usize = 1000;
+
 #[derive(Debug)]
 pub(super) struct FrameRec {
     page: TargetId,
@@ -144,6 +147,7 @@ impl Frames {
     /// The record of a frame, made when there is none.
     fn entry(&mut self, id: &FrameId, page: &TargetId, parent: Option<&FrameId>) -> &mut FrameRec {
         let parent_loader = parent.and_then(|p| self.by_id.get(p)).map(|p| Arc::clone(&p.loader)).unwrap_or_default();
+        let in_circle = parent.is_some_and(|parent| self.is_in_circle(id, parent));
         let next_order = &mut self.next_order;
         let rec = self.by_id.entry(id.clone()).or_insert_with(|| {
             *next_order += 1;
@@ -164,13 +168,27 @@ impl Frames {
                 navigating: false,
             }
         });
-        if parent.is_some() {
+        if parent.is_some() && !in_circle {
             rec.parent = parent.cloned();
             rec.parent_loader = parent_loader;
         }
         rec.removed = false;
         rec.forgotten = false;
         rec
+    }
+
+    /// Whether a frame would be around itself below this parent, or too deep. An endpoint that is no browser may say so;
+    /// whoever goes up or down the tree would not come to an end.
+    fn is_in_circle(&self, id: &FrameId, parent: &FrameId) -> bool {
+        let mut around = Some(parent);
+        for _ in 0..DEEPEST {
+            match around {
+                None => return false,
+                Some(at) if at == id => return true,
+                Some(at) => around = self.by_id.get(at).and_then(|rec| rec.parent.as_ref()),
+            }
+        }
+        true
     }
 
     /// Removes a frame and everything below it. Returns what was removed.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::super::look::capped;
 use super::super::{Call, Outcome, Tool, ToolError};
 use super::{Browser, soon};
 use crate::control::FileKind;
@@ -55,7 +56,7 @@ fn ask(browser: &Browser, call: &Call<'_>, question: &Question) -> Result<Outcom
     ];
     let asked = Ask { messages, max_tokens: Some(LONGEST), ..Ask::default() };
     let answer = eyes.ask(&asked, call.deadline)?;
-    let mut outcome = Outcome::default().with("analysis", answer.text).with("screenshot_path", json!(path));
+    let mut outcome = Outcome::default().with("analysis", capped(&answer.text)).with("screenshot_path", json!(path));
     if let Some(annotations) = picture.annotations {
         outcome = outcome.with("annotations", json!(annotations));
     }

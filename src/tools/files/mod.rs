@@ -44,7 +44,7 @@ pub(super) fn register(registry: &Registry, workspace: &Workspace) -> Result<(),
 
 /// What kind of picture a file is, by how it begins.
 #[must_use]
-pub(super) fn picture(bytes: &[u8]) -> Option<&'static str> {
+pub(crate) fn picture(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', 0x0D, 0x0A, 0x1A, 0x0A, ..] => Some("image/png"),
         [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
