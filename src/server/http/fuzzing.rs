@@ -21,7 +21,7 @@ pub enum Asked {
         /// The path.
         path: String,
         /// The query's pairs.
-        query: Vec<(String, String)>,
+        query: Vec<(String, Option<String>)>,
         /// The headers, in order of first appearance.
         headers: Vec<(String, Vec<u8>)>,
         /// The body.
