@@ -63,7 +63,7 @@ pub use endpoint::{Endpoint, Scheme, redact};
 pub use error::{Error, Holder};
 pub use flags::{Facts, RESOLVER_RULES, flags};
 pub use options::{Decision, LaunchOptions, Surroundings, Switch, TransportKind, UserAgent, container_sign};
-pub use profile::{clear_stale_lock, holder_of, recover};
+pub use profile::{clear_stale_lock, holder_of, is_suspended, recover, resume, resume_process};
 pub use reap::{Leftover, Reaped, reap};
 pub use redial::Redial;
 pub use resolve::{Resolve, default_profiles, resolve};

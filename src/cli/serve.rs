@@ -176,7 +176,10 @@ fn end(pid: u32) -> Result<(), Failure> {
         use rustix::process::{Pid, Signal, kill_process};
         let id = i32::try_from(pid).ok().and_then(Pid::from_raw);
         let id = id.ok_or_else(|| Failure::internal(format!("{pid} is no process")))?;
-        kill_process(id, Signal::TERM).map_err(|problem| Failure::internal(format!("process {pid}: {problem}")))
+        kill_process(id, Signal::TERM).map_err(|problem| Failure::internal(format!("process {pid}: {problem}")))?;
+        // A suspended one gets the signal when it goes on.
+        let _ = kill_process(id, Signal::CONT);
+        Ok(())
     }
     #[cfg(not(unix))]
     Err(Failure::internal(format!("end process {pid} with the task manager")))
