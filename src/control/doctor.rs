@@ -90,10 +90,10 @@ pub(super) fn fix(shared: &Shared, profiles: &Profiles) -> Vec<Fixed> {
         }
     }
     // First of all: what is suspended answers nothing, and a suspended guard removes nothing.
-    if let Ok(Some(server)) = Running::of(home)
-        && browser::resume_process(server.pid)
+    if let Ok(Some(server)) = Running::process_of(home)
+        && browser::resume_process(server)
     {
-        let summary = format!("resumed the server of this home (process {}), which was stopped", server.pid);
+        let summary = format!("resumed the server of this home (process {server}), which was stopped");
         done.push(Fixed { id: "server", summary });
     }
     for profile in profiles.all() {

@@ -47,6 +47,8 @@ pub(crate) mod spoken;
 #[cfg(feature = "page")]
 pub(crate) mod staged;
 pub(crate) mod tls;
+#[cfg(all(feature = "cli", target_os = "linux"))]
+pub(crate) mod struck;
 #[cfg(feature = "server")]
 pub(crate) mod tooled;
 #[cfg(feature = "server")]

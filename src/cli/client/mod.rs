@@ -207,7 +207,7 @@ impl Client {
 }
 
 /// Says that a server is suspended, if it is.
-fn suspended(process: u32) -> Option<Failure> {
+pub(super) fn suspended(process: u32) -> Option<Failure> {
     let what = format!("the server of this home (process {process}) does not answer: it is stopped (SIGSTOP or Ctrl-Z)");
     let hint = "`cdpilot doctor --fix` resumes it, `cdpilot serve --stop` ends it and its browsers";
     is_suspended(process).then(|| Failure::unreachable(format!("{what}; {hint}")))
