@@ -174,9 +174,8 @@ fn moment(
             let mut command = at.begin("browser start");
             // As soon as it is there; a moment is what is being varied.
             let deadline = Deadline::after_secs(30);
-            let found = until(deadline, || at.victim(victim, random), |found| {
-                found.is_some() || command_ended(&command)
-            });
+            let found =
+                until(deadline, || at.victim(victim, random), |found| found.is_some() || command_ended(&command));
             jitter(random, 400);
             let found = found.or_else(|| at.victim(victim, random));
             if found.is_none() {
@@ -282,8 +281,7 @@ fn round(phase: Phase, victim: Kind, signal: Signal, seed: u64) -> Row {
         let stale = |process: &&Process| {
             old.iter().any(|old| old.same(process) && old.kind != Kind::Server) && Some(process.group) != leader
         };
-        let stale: Vec<&Process> =
-            now.iter().filter(stale).filter(|process| !crash_handler(process)).collect();
+        let stale: Vec<&Process> = now.iter().filter(stale).filter(|process| !crash_handler(process)).collect();
         let mut problems = Vec::new();
         if (server, browser) != (1, 1) || !stopped.is_empty() || !stale.is_empty() {
             problems.push(format!("{server} servers, {browser} browsers, stopped {stopped:?}, stale {stale:?}"));
@@ -347,7 +345,8 @@ fn crash_handler(process: &Process) -> bool {
 }
 
 fn temporary_folders(at: &Struck) -> Vec<PathBuf> {
-    let is_ours = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("cdpilot-browser-"));
+    let is_ours =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("cdpilot-browser-"));
     files(at.temp(), &at.home).into_iter().filter(is_ours).filter(|path| path.is_dir()).collect()
 }
 
@@ -379,7 +378,8 @@ fn a_fault_leaves_nothing_that_the_next_start_does_not_remove() {
     }
     plan.truncate(rounds);
     plan.reverse();
-    let (plan, rows, failed) = (Arc::new(Mutex::new(plan)), Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+    let (plan, rows, failed) =
+        (Arc::new(Mutex::new(plan)), Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
     let workers: Vec<_> = (0..AT_ONCE)
         .map(|worker| {
             let (plan, rows, failed) = (Arc::clone(&plan), Arc::clone(&rows), Arc::clone(&failed));

@@ -18,7 +18,8 @@ const DAY: f64 = 86_400.0;
 
 /// The library that sets the clock.
 fn library() -> Option<String> {
-    let folders = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"];
+    let folders =
+        ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"];
     let paths = folders.iter().map(|folder| format!("{folder}/faketime/libfaketime.so.1"));
     let found = paths.into_iter().find(|path| Path::new(path).exists());
     let required = std::env::var("CDPILOT_REQUIRE_FAKETIME").is_ok_and(|value| value == "1");
@@ -74,7 +75,10 @@ fn a_clock_that_jumps_by_a_day_loses_nothing() {
         ran
     };
     let site = Site::start();
-    site.page("/", "<title>Here</title><p id=p>Here<button id=ask onclick=\"setTimeout(() => alert('Sure?'))\">Ask</button>");
+    site.page(
+        "/",
+        "<title>Here</title><p id=p>Here<button id=ask onclick=\"setTimeout(() => alert('Sure?'))\">Ask</button>",
+    );
     does(&format!("browser open {}", site.url("a", "/")));
     does("browser label t1 kept");
     does("browser profiles create kept --color #112233");
@@ -86,8 +90,7 @@ fn a_clock_that_jumps_by_a_day_loses_nothing() {
         let told = does(&format!("browser events --since {since} --count 1 --json")).stdout;
         let event: Value = serde_json::from_str(told.lines().next().unwrap()).unwrap();
         println!("event after {since}: {event}");
-        let id = event["id"].as_u64().or_else(|| event["id"].as_str()?.rsplit('-').next()?.parse().ok());
-        let id = id.unwrap_or_else(|| panic!("{event}"));
+        let id = event["seq"].as_u64().unwrap_or_else(|| panic!("{event}"));
         assert!(id > last_id, "{event}");
         last_id = id;
         id
@@ -95,7 +98,10 @@ fn a_clock_that_jumps_by_a_day_loses_nothing() {
     let mut since = events(0);
     for (round, offset) in ["+1d", "+0", "-1d", "+0"].into_iter().enumerate() {
         // Under way while the clock jumps.
-        let mut waiting = program.command(&["browser", "wait", "--text", &format!("Done{round}"), "--timeout", "30000"]).spawn().unwrap();
+        let mut waiting = program
+            .command(&["browser", "wait", "--text", &format!("Done{round}"), "--timeout", "30000"])
+            .spawn()
+            .unwrap();
         does("browser click --selector #ask");
         let before = does("browser dialogs --json").json();
         set(offset);

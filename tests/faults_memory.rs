@@ -74,7 +74,9 @@ fn memory_after_hostile_pages_is_that_of_before() {
                 let (program, tab) = (std::sync::Arc::clone(&program), tab.clone());
                 spawn("client", move || {
                     // Some of it fails while a dialog is open; what is held afterwards is the question.
-                    for line in ["snapshot", "text", "console", "screenshot", "requests", "frames", "snapshot --compact"] {
+                    for line in
+                        ["snapshot", "text", "console", "screenshot", "requests", "frames", "snapshot --compact"]
+                    {
                         let line = format!("browser {line} --target {tab}");
                         program.run(&line.split(' ').collect::<Vec<_>>());
                     }

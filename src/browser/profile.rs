@@ -296,7 +296,8 @@ fn remove_once(path: &Path) -> std::io::Result<()> {
         } else {
             std::fs::remove_file(entry.path())
         };
-        removed.or_else(|problem| if problem.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(problem) })?;
+        removed
+            .or_else(|problem| if problem.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(problem) })?;
     }
     std::fs::remove_dir_all(path)
 }

@@ -182,13 +182,15 @@ impl Client {
         let refused = |why: &str| NoAnswer::Refused(format!("no server can be reached at {shown}: {why}"));
         match problem {
             Error::Timeout(Timeout::Connect | Timeout::Resolve) => refused("it takes no connection"),
-            Error::Timeout(_) => NoAnswer::Failed(self.process.and_then(suspended).unwrap_or_else(|| Failure::new(
-                "TIMEOUT",
-                format!(
-                    "the server at {shown} did not answer within {} ms; --timeout allows more",
-                    patience.as_millis()
-                ),
-            ))),
+            Error::Timeout(_) => NoAnswer::Failed(self.process.and_then(suspended).unwrap_or_else(|| {
+                Failure::new(
+                    "TIMEOUT",
+                    format!(
+                        "the server at {shown} did not answer within {} ms; --timeout allows more",
+                        patience.as_millis()
+                    ),
+                )
+            })),
             Error::Io(problem) if went_away(problem.kind()) => NoAnswer::Failed(Failure::unreachable(format!(
                 "the server at {shown} ended before it answered; `cdpilot browser status` shows whether it runs again"
             ))),
@@ -208,7 +210,8 @@ impl Client {
 
 /// Says that a server is suspended, if it is.
 pub(super) fn suspended(process: u32) -> Option<Failure> {
-    let what = format!("the server of this home (process {process}) does not answer: it is stopped (SIGSTOP or Ctrl-Z)");
+    let what =
+        format!("the server of this home (process {process}) does not answer: it is stopped (SIGSTOP or Ctrl-Z)");
     let hint = "`cdpilot doctor --fix` resumes it, `cdpilot serve --stop` ends it and its browsers";
     is_suspended(process).then(|| Failure::unreachable(format!("{what}; {hint}")))
 }
