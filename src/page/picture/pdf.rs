@@ -4,11 +4,10 @@ use base64::Engine as _;
 use serde::{Deserialize, Serialize};
 
 use super::super::{Error, Tab};
-use crate::browser::is_full;
 use crate::cdp;
 use crate::cdp::protocol::io;
 use crate::cdp::protocol::page::{PrintToPdf, PrintToPdfTransferMode};
-use crate::supervisor::{self, FrameRef};
+use crate::supervisor::{self, FrameRef, is_full};
 use crate::sync::Deadline;
 
 /// Sides of paper at least, in inches: Chromium 156 crashes as a whole when a side is no point long.

@@ -228,7 +228,7 @@ impl Shared {
             },
             supervisor::DownloadState::Canceled => {
                 // The browser does not say why.
-                let full = crate::browser::is_full(&self.root);
+                let full = supervisor::is_full(&self.root);
                 let why =
                     if full { "the disk is full: there is no space left" } else { "it was cancelled or broke off" };
                 (DownloadState::Canceled, Err(why.into()))
