@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 60
 # Flags of benches/peers/run.mjs.
 PEERS ?=
 
-.PHONY: help browser driver demo test bench bench-page bench-peers bench-schema peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server
+.PHONY: help browser driver demo test bench bench-page bench-peers bench-schema peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server faults
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -65,6 +65,11 @@ soak: browser ## 10,000 dialogs by each policy, 200 cuts of the connection
 
 soak-server: browser ## eight clients on sixteen tabs of one server for ten minutes
 	CDPILOT_TEST_LOAD_SECONDS=600 $(CARGO) test --release --test main -- server_load --nocapture
+
+faults: browser ## 100 kills and stops of processes in every phase, a full disk, a clock that jumps, memory after hostile pages
+	scripts/ensure-faketime.sh
+	CDPILOT_TEST_FAULT_ROUNDS=100 CDPILOT_REQUIRE_NAMESPACES=1 CDPILOT_REQUIRE_FAKETIME=1 \
+	    $(CARGO) test --release --test main -- faults --nocapture --test-threads=1
 
 lint: ## formatting, clippy and documentation, warnings are errors
 	$(CARGO) fmt --all --check

@@ -87,6 +87,14 @@ mod control_profiles;
 mod control_raw;
 #[cfg(feature = "server")]
 mod control_tabs;
+#[cfg(all(feature = "cli", target_os = "linux"))]
+mod faults;
+#[cfg(all(feature = "cli", target_os = "linux"))]
+mod faults_clock;
+#[cfg(all(feature = "cli", target_os = "linux"))]
+mod faults_disk;
+#[cfg(all(feature = "cli", target_os = "linux", not(debug_assertions)))]
+mod faults_memory;
 #[cfg(feature = "cli")]
 mod fuzz_seeds;
 #[cfg(feature = "cli")]

@@ -15,6 +15,8 @@ pub(super) struct Seen {
     pub(super) started: String,
     /// Its arguments, separated by zeros or, where it has written over them, by spaces.
     pub(super) command: Vec<u8>,
+    /// Whether it is suspended by a signal (`SIGSTOP`, Ctrl-Z).
+    pub(super) stopped: bool,
 }
 
 /// Looks at a process. `None` when there is none of this number, or only a zombie.
@@ -53,6 +55,7 @@ fn number(process: &Path) -> Option<u32> {
 
 /// The fields of `/proc/<pid>/stat` that matter here.
 struct Stat {
+    stopped: bool,
     group: u32,
     ticks: u64,
 }
@@ -65,13 +68,14 @@ fn stat(process: &Path) -> Option<Stat> {
     if matches!(field(3), Some("Z" | "X" | "x") | None) {
         return None;
     }
-    Some(Stat { group: field(5)?.parse().ok()?, ticks: field(22)?.parse().ok()? })
+    let stopped = field(3) == Some("T");
+    Some(Stat { stopped, group: field(5)?.parse().ok()?, ticks: field(22)?.parse().ok()? })
 }
 
 fn seen(process: &Path, stat: &Stat) -> Option<Seen> {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let command = std::fs::read(process.join("cmdline")).ok()?;
-    Some(Seen { group: stat.group, started: format!("{}/{}", boot.trim(), stat.ticks), command })
+    Some(Seen { group: stat.group, started: format!("{}/{}", boot.trim(), stat.ticks), command, stopped: stat.stopped })
 }
 
 /// A handle that stands for one process, whoever gets its number later.
@@ -89,6 +93,11 @@ impl Hold {
     /// Kills it.
     pub(super) fn kill(&self) {
         let _ = pidfd_send_signal(&self.0, Signal::KILL);
+    }
+
+    /// Lets it go on after it was suspended. Whether that worked.
+    pub(super) fn resume(&self) -> bool {
+        pidfd_send_signal(&self.0, Signal::CONT).is_ok()
     }
 }
 

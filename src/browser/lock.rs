@@ -15,6 +15,8 @@ use super::system::{self, Seen};
 use super::{Holder, ready};
 
 const LOCK: &str = "SingletonLock";
+/// The mark in a temporary folder of ours.
+pub(super) const MARK: &str = "owner";
 
 /// Who holds the profile, if its lock names somebody.
 pub(super) fn holder(dir: &Path) -> Option<Holder> {
@@ -142,7 +144,7 @@ struct Owner {
 /// Marks a temporary folder as in use, by the browser of `profile` where that is elsewhere. The mark ends with us,
 /// however we end: it is a lock on a file.
 pub(super) fn mark(folder: &Path, profile: Option<&Path>) -> io::Result<Mark> {
-    let file = File::create(folder.join("owner"))?;
+    let file = File::create(folder.join(MARK))?;
     // Who clears up behind the dead may be looking at it just now; that takes a moment only.
     #[cfg(unix)]
     {
@@ -185,7 +187,7 @@ impl Unowned {
             return None;
         }
         let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-        let mark = match std::fs::OpenOptions::new().read(true).custom_flags(flags).open(folder.join("owner")) {
+        let mark = match std::fs::OpenOptions::new().read(true).custom_flags(flags).open(folder.join(MARK)) {
             Ok(mark) => Some(mark),
             Err(problem) if problem.kind() == io::ErrorKind::NotFound => None, // half removed
             Err(_) => return None,

@@ -11,6 +11,7 @@
 //! | `ready`, `launch` | the way to the first answer |
 //! | `backend`, `endpoint`, `resolve`, `redial` | addresses and what they mean, redacted when printed; connecting, and again |
 //! | `webdriver` | sessions of WebDriver servers, and the CDP address of their browser |
+//! | `space` | room on disks |
 //! | `context` | isolated contexts inside a browser |
 //!
 //! A browser that we start ends with us: its pipe closes when we end, however that happens, and
@@ -46,6 +47,7 @@ mod reap;
 mod redial;
 mod resolve;
 mod running;
+mod space;
 mod stderr;
 #[cfg(target_os = "linux")]
 #[path = "linux.rs"]
@@ -63,11 +65,12 @@ pub use endpoint::{Endpoint, Scheme, redact};
 pub use error::{Error, Holder};
 pub use flags::{Facts, RESOLVER_RULES, flags};
 pub use options::{Decision, LaunchOptions, Surroundings, Switch, TransportKind, UserAgent, container_sign};
-pub use profile::{clear_stale_lock, holder_of, recover};
+pub use profile::{clear_stale_lock, holder_of, is_suspended, recover, resume, resume_process};
 pub use reap::{Leftover, Reaped, reap};
 pub use redial::Redial;
 pub use resolve::{Resolve, default_profiles, resolve};
 pub use running::{Browser, Version};
+pub use space::{free_space, is_full};
 pub use user_agent::version_of;
 pub use webdriver::{AttachOptions, WebDriverOptions, WebDriverProblem};
 

@@ -40,13 +40,37 @@ pub(super) fn end(record: &Record, dir: &Path, crashes: &Path, grace: Duration, 
     if gone && no_crash_handlers(crashes, deadline) { End::Ended } else { End::Stuck }
 }
 
-/// Whether the browser's guard still lives, which ends it and removes its `folder`: within two seconds,
+/// Whether the browser's guard still works (a suspended one does not), which ends it and removes its `folder`: within two seconds,
 /// seven when the machine is so busy that killed processes go on writing.
 pub(super) fn is_guarded(record: &Record, folder: &Path) -> bool {
     let has = |command: &[u8], word: &[u8]| memchr::memmem::find(command, word).is_some();
     let folder = folder.as_os_str().as_bytes();
     let members = system::members(record.browser.pid);
-    members.iter().any(|(_, seen)| has(&seen.command, GUARD_NAME.as_bytes()) && has(&seen.command, folder))
+    let works = |seen: &system::Seen| !seen.stopped && has(&seen.command, GUARD_NAME.as_bytes());
+    members.iter().any(|(_, seen)| works(seen) && has(&seen.command, folder))
+}
+
+/// Resumes the suspended processes of a browser of ours whose owner runs. Their ids.
+pub(super) fn resume(record: &Record, dir: &Path) -> Vec<u32> {
+    let leader = record.browser.pid;
+    let ours = |seen: system::Seen| seen.started == record.browser.started && carries(&seen.command, dir);
+    if !record.owner.runs() || !system::look(leader).is_some_and(ours) {
+        return Vec::new(); // nobody's, or an orphan, which is ended
+    }
+    resume_where(|| system::members(leader))
+}
+
+/// Resumes a suspended process. Whether there was one.
+pub(super) fn resume_process(pid: u32) -> bool {
+    !resume_where(|| system::look(pid).map(|seen| (pid, seen)).into_iter().collect()).is_empty()
+}
+
+fn resume_where(listed: impl Fn() -> Vec<(u32, system::Seen)>) -> Vec<u32> {
+    let stopped = || listed().into_iter().filter(|(_, seen)| seen.stopped).map(|(pid, _)| pid);
+    let held: Vec<(u32, Hold)> = stopped().filter_map(|pid| Some((pid, Hold::of(pid)?))).collect();
+    // Looked at again after the handles were taken, they are the right ones.
+    let stopped: Vec<u32> = stopped().collect();
+    held.iter().filter(|(pid, hold)| stopped.contains(pid) && hold.resume()).map(|(pid, _)| *pid).collect()
 }
 
 /// Waits for the guard to be through. Whether it is.

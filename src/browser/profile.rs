@@ -7,7 +7,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 #[cfg(unix)]
-use super::marker::{Claim, Marker, Record};
+use super::marker::{self, Claim, Marker, Record};
 #[cfg(unix)]
 use super::orphan;
 use super::{Error, Holder, lock, reap};
@@ -207,6 +207,43 @@ pub fn recover(folder: &Path) -> bool {
     false
 }
 
+/// Resumes the suspended processes (`SIGSTOP`) of the browser that one of our processes runs on a profile. Their ids.
+/// Those of a browser whose owner was killed are left to [`recover`]. Does nothing on Windows.
+pub fn resume(folder: &Path) -> Vec<u32> {
+    #[cfg(unix)]
+    if let Ok(dir) = absolute(folder)
+        && let Some(record) = marker::read(&dir)
+    {
+        return orphan::resume(&record, &dir);
+    }
+    #[cfg(not(unix))]
+    let _ = folder;
+    Vec::new()
+}
+
+/// Whether a process is suspended (`SIGSTOP`, Ctrl-Z). Never on Windows.
+#[must_use]
+pub fn is_suspended(pid: u32) -> bool {
+    #[cfg(unix)]
+    return super::system::look(pid).is_some_and(|seen| seen.stopped);
+    #[cfg(not(unix))]
+    {
+        let _ = pid;
+        false
+    }
+}
+
+/// Resumes a suspended process. Whether there was one.
+pub fn resume_process(pid: u32) -> bool {
+    #[cfg(unix)]
+    return orphan::resume_process(pid);
+    #[cfg(not(unix))]
+    {
+        let _ = pid;
+        false
+    }
+}
+
 /// Ends the browser of a profile's last owner, should that owner have been killed and the browser
 /// hang. One that is ending gets the time to write its state.
 #[cfg(unix)]
@@ -238,13 +275,31 @@ pub(super) fn crashes_of(dir: &Path) -> PathBuf {
 /// Removes a folder. A file that somebody writes while it is being removed makes it fail; then again.
 pub(super) fn remove(path: &Path, deadline: Deadline) -> std::io::Result<()> {
     loop {
-        match std::fs::remove_dir_all(path) {
+        match remove_once(path) {
             Ok(()) => return Ok(()),
             Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(problem) if deadline.passed() => return Err(problem),
             Err(_) => pause(Duration::from_millis(20)),
         }
     }
+}
+
+/// The mark goes last: should we be killed meanwhile, the rest still says whose it was.
+fn remove_once(path: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_name() == lock::MARK {
+            continue;
+        }
+        let removed = if entry.file_type()?.is_dir() {
+            std::fs::remove_dir_all(entry.path())
+        } else {
+            std::fs::remove_file(entry.path())
+        };
+        removed
+            .or_else(|problem| if problem.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(problem) })?;
+    }
+    std::fs::remove_dir_all(path)
 }
 
 /// Makes a folder that only we may look into; one that exists stays as it is.

@@ -13,6 +13,8 @@ pub(super) struct Seen {
     pub(super) started: String,
     /// Its arguments, separated by spaces.
     pub(super) command: Vec<u8>,
+    /// Whether it is suspended by a signal (`SIGSTOP`, Ctrl-Z).
+    pub(super) stopped: bool,
 }
 
 /// Looks at a process. `None` when there is none of this number, or only a zombie.
@@ -51,11 +53,13 @@ fn row(line: &[u8]) -> Option<(u32, Seen)> {
         std::str::from_utf8(word).ok()
     };
     let (pid, group) = (word()?.parse().ok()?, word()?.parse().ok()?);
-    if word()?.starts_with('Z') {
+    let state = word()?;
+    if state.starts_with('Z') {
         return None;
     }
+    let stopped = state.starts_with('T');
     let started = [word()?, word()?, word()?, word()?, word()?].join(" ");
-    Some((pid, Seen { group, started, command: rest.trim_ascii().to_vec() }))
+    Some((pid, Seen { group, started, command: rest.trim_ascii().to_vec(), stopped }))
 }
 
 /// Stands for a process by its number: these systems have no better handle. It is looked at right
@@ -72,5 +76,10 @@ impl Hold {
     /// Kills it.
     pub(super) fn kill(&self) {
         let _ = kill_process(self.0, Signal::KILL);
+    }
+
+    /// Lets it go on after it was suspended. Whether that worked.
+    pub(super) fn resume(&self) -> bool {
+        kill_process(self.0, Signal::CONT).is_ok()
     }
 }

@@ -36,7 +36,7 @@ pub(super) const GUARD_NAME: &str = "cdpilot-guard";
 
 /// Ends the browser after us, should Chromium not see to that itself because it hangs. It waits for the
 /// end of its input, which comes when we end, gives the browser a good second, then kills it, removes
-/// the temporary profile (again, when something was still writing to it, or made it anew), and kills the whole group,
+/// the temporary profile, its mark last (again, when something was still writing to it, or made it anew), and kills the whole group,
 /// itself included. While it lives in the group, the group's id cannot become anybody else's.
 ///
 /// It ignores what the system sends to a group whose parent is gone, and `USR2`, which it sends to the
@@ -52,7 +52,7 @@ for t in 0.1 0.2 0.3 0.6; do
 done
 kill -9 "$1"
 kill -s USR2 -- "-$1" || kill -USR2 "-$1"
-[ -z "$2" ] || for t in 0.05 0.1 0.2 0.4 0.8 1.6 2 0; do rm -rf -- "$2" && sleep 0.05 && [ ! -e "$2" ] && break; sleep $t; done
+[ -z "$2" ] || for t in 0.05 0.1 0.2 0.4 0.8 1.6 2 0; do for f in "$2"/*; do [ "$f" = "$2/owner" ] || rm -rf -- "$f"; done; rm -rf -- "$2" && sleep 0.05 && [ ! -e "$2" ] && break; sleep $t; done
 kill -s KILL -- "-$1" || kill -9 "-$1""#;
 
 /// Starts the browser as the leader of a process group of its own, so that a Ctrl-C in the terminal is

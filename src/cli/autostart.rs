@@ -9,7 +9,9 @@ use std::time::Duration;
 use crossbeam_channel::bounded;
 use serde_json::Value;
 
+use super::client::suspended;
 use super::failure::{Exit, Failure};
+use super::memory;
 use super::settings::env;
 use crate::config::{Home, Running};
 use crate::sync::{Deadline, pause, spawn};
@@ -28,6 +30,9 @@ pub(super) fn start(home: &Home) -> Result<Running, Failure> {
     let _turn = turn(home, deadline)?;
     if let Some(running) = Running::of(home)? {
         return Ok(running);
+    }
+    if let Some(failure) = Running::process_of(home)?.and_then(suspended) {
+        return Err(failure);
     }
     let mut server = launch(home)?;
     match first_line(&mut server, deadline) {
@@ -94,7 +99,7 @@ fn log(path: &Path) -> std::io::Result<File> {
 fn launch(home: &Home) -> Result<Child, Failure> {
     let cannot = |problem: std::io::Error| failed(home, &problem.to_string());
     let mut server = Command::new(std::env::current_exe().map_err(cannot)?);
-    server.args(["--json", "serve", "--background"]);
+    memory::frugal(server.args(["--json", "serve", "--background"]));
     server.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log(&log_path(home)).map_err(cannot)?);
     // It outlives the folder we are in; what is relative to that is written out.
     server.current_dir(home.root()).env("CDPILOT_HOME", home.root());

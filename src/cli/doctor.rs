@@ -13,11 +13,16 @@ use super::connect::Link;
 use super::failure::{Exit, Failure};
 use super::output::{Out, Waiting, clean};
 use super::settings::Settings;
+use crate::browser::is_suspended;
 use crate::config::{Config, Home, Running};
 use crate::control::{Check, CheckStatus as Status, Control, Fixed, Overrides, doctor_of};
+use crate::sync::Deadline;
 
 /// Longest time for all checks.
 const CHECKS: Duration = Duration::from_secs(40);
+/// How long a server that does not answer may be on its way to its end; it has five seconds for that.
+const ENDING: Duration = Duration::from_secs(6);
+const LOOK: Duration = Duration::from_millis(20);
 /// What a check in an answer is called that cannot be read.
 const UNREADABLE: &str = "returned checks that cannot be read; it may be of another version";
 
@@ -49,14 +54,24 @@ fn checks(link: &Link, settings: &Settings) -> Result<Vec<Check>, Failure> {
         Some(home) => doctor_of(home, Overrides::env(), settings.deadline(CHECKS)),
         None => vec![check("home", "there is no home folder", "set CDPILOT_HOME to a folder that you may write to")],
     };
-    let Some(running) = link.home.as_ref().and_then(|home| Running::of(home).ok().flatten()) else {
-        return Ok(alone());
-    };
+    let serving = link.home.as_ref().and_then(|home| Some((home, Running::of(home).ok().flatten()?)));
+    let Some((home, running)) = serving else { return Ok(alone()) };
     let problem =
         match Found::running(running.clone()).map_err(NoAnswer::from).and_then(|at| asked(&at, link, settings)) {
             Ok(checks) => return Ok(checks),
             Err(none) => Failure::from(none).error,
         };
+    // It may have been ending.
+    let ending = Deadline::after(ENDING);
+    while !ending.passed() {
+        match Running::of(home) {
+            Ok(Some(now)) if now == running => crate::sync::pause(LOOK),
+            _ => return Ok(alone()),
+        }
+        if is_suspended(running.pid) {
+            break;
+        }
+    }
     // A server that does not answer is the first thing to know.
     let silent = check(
         "server",

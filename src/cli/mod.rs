@@ -11,6 +11,7 @@
 //! | `serve`, `signals` | being that server |
 //! | `tool`, `tools` | one tool called from a shell; which tools models have |
 //! | `mcp` | the tools for models on stdin and stdout |
+//! | `memory` | giving freed memory back to the system |
 //! | `demo`, `doctor`, `install`, `supervise`, `bench`, `ui`, `completions`, `man` | the other commands |
 //!
 //! Nothing in here knows how a browser works.
@@ -28,6 +29,7 @@ mod failure;
 mod install;
 mod man;
 mod mcp;
+mod memory;
 mod nearby;
 mod output;
 mod serve;
@@ -70,6 +72,9 @@ pub fn main() -> ExitCode {
     // What only asks a server is over in milliseconds, and has nothing to log of its own.
     if !matches!(cli.command, Command::Browser(_)) || settings::wants_log(&cli.global) {
         settings::start_log(&cli.global);
+    }
+    if matches!(&cli.command, Command::Serve(args) if !args.stop) || matches!(cli.command, Command::Mcp(_)) {
+        memory::become_frugal();
     }
     let outcome = Settings::new(&cli.global).and_then(|settings| match cli.command {
         Command::Demo(args) => demo::run(&args, &settings, &out),

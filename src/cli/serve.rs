@@ -152,20 +152,20 @@ fn stop(home: &Home, out: &Out) -> Result<Exit, Failure> {
         out.line(if stopped { "the server is stopped" } else { "no server runs for this home" });
         out.object(&Stopped { ok: true, stopped, pid });
     };
-    let Some(running) = Running::of(home)? else {
+    let Some(server) = Running::process_of(home)? else {
         told(false, None);
         return Ok(Exit::Done);
     };
-    end(running.pid)?;
+    end(server)?;
     let until = Deadline::after_secs(8);
-    while Running::of(home)?.is_some_and(|now| now.pid == running.pid) {
+    while Running::process_of(home)? == Some(server) {
         if until.passed() {
-            let why = format!("process {} still serves the home; `kill -KILL {0}` ends it for sure", running.pid);
+            let why = format!("process {server} still serves the home; `kill -KILL {server}` ends it for sure");
             return Err(Failure::new("TIMEOUT", why));
         }
         crate::sync::pause(Duration::from_millis(20));
     }
-    told(true, Some(running.pid));
+    told(true, Some(server));
     Ok(Exit::Done)
 }
 
@@ -176,7 +176,10 @@ fn end(pid: u32) -> Result<(), Failure> {
         use rustix::process::{Pid, Signal, kill_process};
         let id = i32::try_from(pid).ok().and_then(Pid::from_raw);
         let id = id.ok_or_else(|| Failure::internal(format!("{pid} is no process")))?;
-        kill_process(id, Signal::TERM).map_err(|problem| Failure::internal(format!("process {pid}: {problem}")))
+        kill_process(id, Signal::TERM).map_err(|problem| Failure::internal(format!("process {pid}: {problem}")))?;
+        // A suspended one gets the signal when it goes on.
+        let _ = kill_process(id, Signal::CONT);
+        Ok(())
     }
     #[cfg(not(unix))]
     Err(Failure::internal(format!("end process {pid} with the task manager")))

@@ -1,7 +1,7 @@
 //! Who serves a home: one server at most, and where it is.
 
 use std::fs::{self, File, TryLockError};
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -62,6 +62,26 @@ impl Running {
             Err(TryLockError::Error(problem)) => Err(Error::file("lock", lock_path(home), &problem)),
         }
     }
+
+    /// The process that serves the home, or is about to: it has the lock, and may not have told yet where it is.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn process_of(home: &Home) -> Result<Option<u32>, Error> {
+        if !home.run().exists() {
+            return Ok(None);
+        }
+        let mut lock = open_lock(home)?;
+        match lock.try_lock_shared() {
+            Ok(()) => Ok(None),
+            Err(TryLockError::WouldBlock) => {
+                let mut text = String::new();
+                let _ = lock.read_to_string(&mut text);
+                Ok(text.trim().parse().ok().or_else(|| Some(read(home)?.pid)))
+            }
+            Err(TryLockError::Error(problem)) => Err(Error::file("lock", lock_path(home), &problem)),
+        }
+    }
 }
 
 impl Claim {
@@ -87,6 +107,8 @@ impl Claim {
             }
             pause(Duration::from_millis(1));
         }
+        // On a full disk it stays empty, and the process is known once it has told where it is.
+        let _ = lock.set_len(0).and_then(|()| write!(&lock, "{}", std::process::id()));
         let written = path(home);
         // What a server before has left is not about us.
         let _ = fs::remove_file(&written);
@@ -186,9 +208,11 @@ mod tests {
         let Claimed::Ours(claim) = Claim::of(&home).unwrap() else { panic!("nobody serves") };
         assert_eq!(Running::of(&home).unwrap(), None);
         assert!(matches!(Claim::of(&home).unwrap(), Claimed::Taken(None)));
+        assert_eq!(Running::process_of(&home).unwrap(), Some(std::process::id()));
         claim.announce(&running(8)).unwrap();
         assert_eq!(Running::of(&home).unwrap(), Some(running(8)));
         drop(claim);
         assert_eq!(Running::of(&home).unwrap(), None);
+        assert_eq!(Running::process_of(&home).unwrap(), None);
     }
 }

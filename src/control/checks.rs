@@ -199,7 +199,7 @@ pub(super) fn sandbox(profile: &Profile, config: &Config) -> Check {
 /// Room for profiles and files.
 pub(super) fn disk(home: &Home) -> Check {
     let folder = home.root().ancestors().find(|folder| folder.is_dir()).unwrap_or(home.root());
-    let free = free(folder);
+    let free = browser::free_space(folder);
     match free {
         Some(free) if free < LITTLE_SPACE => Check::fail(
             "disk",
@@ -209,17 +209,6 @@ pub(super) fn disk(home: &Home) -> Check {
         Some(free) => Check::pass("disk", format!("{} MiB left", free >> 20)),
         None => Check::pass("disk", "the system does not tell how much is left"),
     }
-}
-
-#[cfg(unix)]
-fn free(folder: &Path) -> Option<u64> {
-    let told = rustix::fs::statvfs(folder).ok()?;
-    Some(told.f_bavail * told.f_frsize)
-}
-
-#[cfg(not(unix))]
-fn free(_folder: &Path) -> Option<u64> {
-    None
 }
 
 /// The server of the home, or the port that it would take.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::profiles::Profiles;
 use super::shared::Shared;
 use super::{Check, Fixed, Overrides, checks, trial};
-use crate::config::{Config, Home};
+use crate::config::{Config, Home, Running};
 use crate::sync::Deadline;
 use crate::{browser, page};
 
@@ -89,8 +89,21 @@ pub(super) fn fix(shared: &Shared, profiles: &Profiles) -> Vec<Fixed> {
             done.push(Fixed { id, summary: format!("{} is yours alone now", path.display()) });
         }
     }
+    // First of all: what is suspended answers nothing, and a suspended guard removes nothing.
+    if let Ok(Some(server)) = Running::process_of(home)
+        && browser::resume_process(server)
+    {
+        let summary = format!("resumed the server of this home (process {server}), which was stopped");
+        done.push(Fixed { id: "server", summary });
+    }
     for profile in profiles.all() {
         let folder = &profile.settings().user_data_dir;
+        let resumed = browser::resume(folder);
+        if !resumed.is_empty() {
+            let resumed: Vec<String> = resumed.iter().map(u32::to_string).collect();
+            let what = format!("resumed the browser of profile {}, which was stopped", profile.name());
+            done.push(Fixed { id: "profile", summary: format!("{what} (process {})", resumed.join(", ")) });
+        }
         if profile.is_up() {
             continue;
         }

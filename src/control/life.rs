@@ -167,13 +167,18 @@ impl Profile {
         running.ok_or_else(|| Error::NotRunning { profile: self.settings.name.clone() })
     }
 
-    /// Starts the browser, or attaches to it. One that runs is left as it is, however it was started.
+    /// Starts the browser, or attaches to it. One that runs is left as it is, however it was started;
+    /// processes of it that are suspended (`SIGSTOP`) are resumed.
     ///
     /// # Errors
     /// [`Error::Disabled`]; [`Error::Resting`] after several failures; [`Error::Browser`] when it does not start;
     /// [`Error::Conflict`] when the settings do not allow it, or another start or stop takes too long.
     pub fn start(&self, headless: Option<bool>, deadline: Deadline) -> Result<Status, Error> {
         self.ensure(headless, deadline)?;
+        let resumed = crate::browser::resume(&self.settings.user_data_dir);
+        if !resumed.is_empty() {
+            tracing::warn!(profile = self.name(), ?resumed, "resumed processes of the browser that were stopped");
+        }
         Ok(self.status())
     }
 

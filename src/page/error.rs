@@ -195,6 +195,12 @@ pub enum Error {
         /// Whether its time was up.
         is_late: bool,
     },
+    /// What the browser writes meanwhile does not fit on the disk.
+    #[error("the disk is full: there is no space left in {folder}; make room and try again")]
+    DiskFull {
+        /// The folder.
+        folder: String,
+    },
     /// The browser makes no PDF.
     #[error(
         "the browser makes no PDF of this page: {problem}; try a browser without a window (headless), or take a screenshot"
@@ -222,7 +228,7 @@ impl Error {
             Self::Busy { .. } => "PAGE_BUSY",
             Self::Timeout { .. } | Self::NotCaptured { is_late: true, .. } => "TIMEOUT",
             Self::File { .. } | Self::PathRefused { .. } => "PATH_REFUSED",
-            Self::Internal { .. } | Self::Picture { .. } => "INTERNAL",
+            Self::Internal { .. } | Self::Picture { .. } | Self::DiskFull { .. } => "INTERNAL",
             Self::NoPdf { .. } | Self::NotCaptured { is_late: false, .. } => "BROWSER_ERROR",
         }
     }

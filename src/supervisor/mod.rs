@@ -64,6 +64,8 @@ mod tree;
 mod value;
 mod worker;
 
+#[cfg(feature = "page")]
+pub(crate) use crate::browser::is_full;
 pub use crate::cdp::protocol::network::Cookie;
 pub use crate::cdp::protocol::page::{FrameId, NavigationEntry};
 pub use crate::cdp::protocol::target::TargetId;

@@ -46,6 +46,8 @@ pub(crate) mod site;
 pub(crate) mod spoken;
 #[cfg(feature = "page")]
 pub(crate) mod staged;
+#[cfg(all(feature = "cli", target_os = "linux"))]
+pub(crate) mod struck;
 pub(crate) mod tls;
 #[cfg(feature = "server")]
 pub(crate) mod tooled;

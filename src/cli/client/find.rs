@@ -75,6 +75,14 @@ impl Found {
         &self.url
     }
 
+    /// The process of the server, where it serves the home.
+    pub(in super::super) fn process(&self) -> Option<u32> {
+        match &self.source {
+            Source::Running(running) => Some(running.pid),
+            _ => None,
+        }
+    }
+
     /// Whether it is this machine.
     pub(in super::super) fn is_near(&self) -> bool {
         self.near

@@ -18,6 +18,7 @@ use ureq::config::RedirectAuthHeaders;
 use ureq::{Agent, Body, Error, Timeout};
 
 use super::failure::Failure;
+use crate::browser::is_suspended;
 use crate::config::{Home, Token};
 pub(super) use find::{Found, Source, find, is_loopback_url, is_server};
 pub(super) use refused::{exit_of, of_answer};
@@ -36,6 +37,8 @@ pub(super) struct Client {
     base: String,
     shown: String,
     token: Option<Token>,
+    /// The server's process, where it is known.
+    process: Option<u32>,
 }
 
 /// What a server answered.
@@ -75,8 +78,12 @@ impl Client {
     /// A client of the server at an address; nothing is sent yet.
     ///
     /// # Errors
-    /// The token of the home cannot be used.
+    /// The token of the home cannot be used; the server is suspended.
     pub(super) fn new(found: &Found, home: Option<&Home>) -> Result<Self, Failure> {
+        let process = found.process();
+        if let Some(failure) = process.and_then(suspended) {
+            return Err(failure);
+        }
         let token = match (super::settings::env("CDPILOT_TOKEN"), home) {
             (Some(text), _) => Some(Token::given(text)),
             (None, Some(home)) => Token::read(home)?,
@@ -91,7 +98,7 @@ impl Client {
         // A proxy is for other machines.
         let config = if found.is_near() { config.proxy(None) } else { config };
         let shown = format!("{}{}", found.base(), found.source.told());
-        Ok(Self { agent: config.build().new_agent(), base: found.base().to_owned(), shown, token })
+        Ok(Self { agent: config.build().new_agent(), base: found.base().to_owned(), shown, token, process })
     }
 
     /// Asks, and reads the whole answer.
@@ -175,13 +182,15 @@ impl Client {
         let refused = |why: &str| NoAnswer::Refused(format!("no server can be reached at {shown}: {why}"));
         match problem {
             Error::Timeout(Timeout::Connect | Timeout::Resolve) => refused("it takes no connection"),
-            Error::Timeout(_) => NoAnswer::Failed(Failure::new(
-                "TIMEOUT",
-                format!(
-                    "the server at {shown} did not answer within {} ms; --timeout allows more",
-                    patience.as_millis()
-                ),
-            )),
+            Error::Timeout(_) => NoAnswer::Failed(self.process.and_then(suspended).unwrap_or_else(|| {
+                Failure::new(
+                    "TIMEOUT",
+                    format!(
+                        "the server at {shown} did not answer within {} ms; --timeout allows more",
+                        patience.as_millis()
+                    ),
+                )
+            })),
             Error::Io(problem) if went_away(problem.kind()) => NoAnswer::Failed(Failure::unreachable(format!(
                 "the server at {shown} ended before it answered; `cdpilot browser status` shows whether it runs again"
             ))),
@@ -197,6 +206,14 @@ impl Client {
             other => NoAnswer::Failed(Failure::unreachable(format!("no answer from the server at {shown}: {other}"))),
         }
     }
+}
+
+/// Says that a server is suspended, if it is.
+pub(super) fn suspended(process: u32) -> Option<Failure> {
+    let what =
+        format!("the server of this home (process {process}) does not answer: it is stopped (SIGSTOP or Ctrl-Z)");
+    let hint = "`cdpilot doctor --fix` resumes it, `cdpilot serve --stop` ends it and its browsers";
+    is_suspended(process).then(|| Failure::unreachable(format!("{what}; {hint}")))
 }
 
 fn went_away(kind: io::ErrorKind) -> bool {

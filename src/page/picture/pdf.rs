@@ -7,7 +7,7 @@ use super::super::{Error, Tab};
 use crate::cdp;
 use crate::cdp::protocol::io;
 use crate::cdp::protocol::page::{PrintToPdf, PrintToPdfTransferMode};
-use crate::supervisor::{self, FrameRef};
+use crate::supervisor::{self, FrameRef, is_full};
 use crate::sync::Deadline;
 
 /// Sides of paper at least, in inches: Chromium 156 crashes as a whole when a side is no point long.
@@ -70,8 +70,19 @@ impl Tab {
     ///
     /// # Errors
     /// [`Error::BadRequest`] for options that make no sense, [`Error::NoPdf`] when the browser refuses, and
-    /// those of the supervisor: `BLOCKED_BY_DIALOG` under a dialog.
+    /// those of the supervisor: `BLOCKED_BY_DIALOG` under a dialog;
+    /// [`Error::DiskFull`], since the browser makes it in a temporary file.
     pub fn pdf(&self, options: &PdfOptions, deadline: Deadline) -> Result<Vec<u8>, Error> {
+        self.printed(options, deadline).map_err(|error| {
+            let folder = std::env::temp_dir();
+            match error {
+                Error::NoPdf { .. } if is_full(&folder) => Error::DiskFull { folder: folder.display().to_string() },
+                error => error,
+            }
+        })
+    }
+
+    fn printed(&self, options: &PdfOptions, deadline: Deadline) -> Result<Vec<u8>, Error> {
         let page = FrameRef::TopOf(self.target.clone());
         let printed = self.supervisor.call(&page, &options.command()?, deadline).map_err(refused)?.result;
         let Some(stream) = printed.stream else {

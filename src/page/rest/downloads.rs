@@ -227,7 +227,11 @@ impl Shared {
                 Err(why) => (DownloadState::Failed, Err(why)),
             },
             supervisor::DownloadState::Canceled => {
-                (DownloadState::Canceled, Err("it was cancelled or broke off".into()))
+                // The browser does not say why.
+                let full = supervisor::is_full(&self.root);
+                let why =
+                    if full { "the disk is full: there is no space left" } else { "it was cancelled or broke off" };
+                (DownloadState::Canceled, Err(why.into()))
             }
             _ => (DownloadState::Failed, Err("the connection to the browser was lost meanwhile".to_owned())),
         };

@@ -1,0 +1,145 @@
+//! The processes and files of one home, found by its own folder: for tests that send signals to them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cdpilot::sync::{Deadline, pause};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// What a process is to the home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Kind {
+    Server,
+    Browser,
+    Renderer,
+    /// The shell process that ends a browser when its owner dies.
+    Reaper,
+    /// Another process of a browser.
+    Helper,
+    /// A command that a person typed.
+    Command,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Server => "server",
+            Self::Browser => "browser",
+            Self::Renderer => "renderer",
+            Self::Reaper => "reaper",
+            Self::Helper => "helper",
+            Self::Command => "command",
+        }
+    }
+}
+
+/// One process, told apart from a later one of the same number by when it was started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Process {
+    pub(crate) pid: u32,
+    started: u64,
+    pub(crate) group: u32,
+    pub(crate) kind: Kind,
+    pub(crate) stopped: bool,
+    pub(crate) line: String,
+}
+
+impl Process {
+    /// Sends it a signal. Whether it was there.
+    pub(crate) fn signal(&self, signal: Signal) -> bool {
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).unwrap();
+        stat(self.pid).is_some_and(|stat| stat.started == self.started) && kill_process(pid, signal).is_ok()
+    }
+
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        (self.pid, self.started) == (other.pid, other.started)
+    }
+}
+
+struct Stat {
+    group: u32,
+    started: u64,
+    stopped: bool,
+}
+
+/// `None` for a process that has ended, a zombie included.
+fn stat(pid: u32) -> Option<Stat> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    if matches!(fields[0], "Z" | "X") {
+        return None;
+    }
+    Some(Stat { group: fields[2].parse().ok()?, started: fields[19].parse().ok()?, stopped: fields[0] == "T" })
+}
+
+fn contains(bytes: &[u8], word: &[u8]) -> bool {
+    bytes.windows(word.len()).any(|part| part == word)
+}
+
+/// All living processes that have the folder in their arguments or their environment, and the rest of their process
+/// groups. This process is none of them.
+pub(crate) fn processes(folder: &Path) -> Vec<Process> {
+    let word = folder.as_os_str().as_encoded_bytes();
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let all: Vec<(u32, Stat, Vec<u8>, bool)> = ids
+        .filter(|pid: &u32| *pid != std::process::id())
+        .filter_map(|pid| {
+            let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+            let named = contains(&line, word)
+                || fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environ| contains(&environ, word));
+            Some((pid, stat(pid)?, line, named))
+        })
+        .collect();
+    let own = stat(std::process::id()).map(|stat| stat.group);
+    let groups: Vec<u32> =
+        all.iter().filter(|(.., named)| *named).map(|(_, stat, ..)| stat.group).filter(|id| Some(*id) != own).collect();
+    let ours = all.into_iter().filter(|(_, stat, _, named)| *named || groups.contains(&stat.group));
+    ours.map(|(pid, stat, line, _)| {
+        let kind = kind(pid, &stat, &line);
+        let line = String::from_utf8_lossy(&line).replace('\0', " ").chars().take(160).collect();
+        Process { pid, started: stat.started, group: stat.group, kind, stopped: stat.stopped, line }
+    })
+    .collect()
+}
+
+fn kind(pid: u32, stat: &Stat, line: &[u8]) -> Kind {
+    let has = |word: &str| contains(line, word.as_bytes());
+    let program = line.split(|byte| *byte == 0).next().unwrap_or_default();
+    if program.ends_with(b"/cdpilot") {
+        return if has("serve") && !has("--stop") { Kind::Server } else { Kind::Command };
+    }
+    match () {
+        () if has("cdpilot-guard") => Kind::Reaper,
+        () if has("--type=renderer") => Kind::Renderer,
+        () if stat.group == pid && has("--user-data-dir=") => Kind::Browser,
+        () => Kind::Helper,
+    }
+}
+
+/// What a browser or a server of the home leaves behind in files: in the folder for temporary files, and locks.
+pub(crate) fn files(temp: &Path, home: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(temp).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut left: Vec<PathBuf> = entries.filter(|path| path != home && !path.ends_with("kept")).collect();
+    for profile in fs::read_dir(home.join("profiles")).into_iter().flatten().flatten() {
+        for name in ["SingletonLock", "SingletonSocket", "cdpilot-browser.json"] {
+            for path in [profile.path().join(name), profile.path().join("user-data").join(name)] {
+                left.extend(fs::symlink_metadata(&path).is_ok().then_some(path));
+            }
+        }
+    }
+    let server = home.join("run/server.json");
+    left.extend(server.exists().then_some(server));
+    left
+}
+
+/// Looks again and again until something holds; what was seen last when it does not hold in time.
+pub(crate) fn until<T>(deadline: Deadline, mut look: impl FnMut() -> T, holds: impl Fn(&T) -> bool) -> T {
+    loop {
+        let seen = look();
+        if holds(&seen) || deadline.passed() {
+            return seen;
+        }
+        pause(std::time::Duration::from_millis(10)); // the end of strangers is told by nobody
+    }
+}
