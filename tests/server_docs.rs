@@ -47,7 +47,8 @@ fn kind(described: &Value, schema: &Value) -> String {
     }
     for several in ["anyOf", "oneOf"] {
         if let Some(choices) = schema[several].as_array() {
-            let told = choices.iter().filter(|choice| choice["type"] != "null").map(|choice| kind(described, choice));
+            let is_value = |choice: &&Value| choice["type"] != "null" && choice["const"] != "";
+            let told = choices.iter().filter(is_value).map(|choice| kind(described, choice));
             return told.collect::<Vec<_>>().join(", ");
         }
     }

@@ -16,7 +16,7 @@ pub(super) struct Covered(Vec<String>);
 
 impl std::fmt::Debug for Covered {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("(secrets)")
+        f.write_str("Covered(…)")
     }
 }
 

@@ -168,6 +168,11 @@ fn in_query(schema: &Value) -> Vec<Value> {
         let mut schema = schema.clone();
         // In a query nothing is `null`.
         schema.as_object_mut().into_iter().for_each(without_null);
+        if schema["type"] == "boolean" {
+            // The name alone is true.
+            schema.as_object_mut().map(|schema| schema.remove("type"));
+            schema["anyOf"] = json!([{ "type": "boolean" }, { "const": "" }]);
+        }
         let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
         let mut parameter = json!({ "name": name, "in": "query", "schema": schema });
         parameter["required"] = required.contains(&name.as_str()).into();

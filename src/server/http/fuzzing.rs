@@ -21,7 +21,7 @@ pub enum Asked {
         /// The path.
         path: String,
         /// The query's pairs.
-        query: Vec<(String, Option<String>)>,
+        query: Vec<(String, String)>,
         /// The headers, in order of first appearance.
         headers: Vec<(String, Vec<u8>)>,
         /// The body.

@@ -123,13 +123,13 @@ fn segments(path: &str) -> Result<Vec<String>, &'static str> {
     path.split('/').map(|part| decode(part, false).ok_or("the path is not percent-encoded UTF-8")).collect()
 }
 
-fn pairs(query: &str) -> Result<Vec<(String, Option<String>)>, &'static str> {
+fn pairs(query: &str) -> Result<Vec<(String, String)>, &'static str> {
     let parts = query.split('&').filter(|part| !part.is_empty());
     let decoded = |text: &str| decode(text, true).ok_or("the query is not percent-encoded UTF-8");
     parts
         .map(|part| {
-            let (name, value) = part.split_once('=').map_or((part, None), |(name, value)| (name, Some(value)));
-            Ok((decoded(name)?, value.map(decoded).transpose()?))
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            Ok((decoded(name)?, decoded(value)?))
         })
         .collect()
 }

@@ -20,8 +20,8 @@ pub struct Head {
     pub path: String,
     /// The parts of the path between slashes, percent-decoded; `/` has none. An encoded slash does not separate.
     pub segments: Vec<String>,
-    /// The query's pairs in order, decoded as forms are. A bare name has no value.
-    pub query: Vec<(String, Option<String>)>,
+    /// The query's pairs in order, decoded as forms are; a bare name has an empty value.
+    pub query: Vec<(String, String)>,
     /// The headers. Values are bytes; [`Head::header`] gives text.
     pub headers: HeaderMap,
     /// The host and port of a request target that names them (`GET http://host:port/path`).
@@ -62,7 +62,7 @@ impl Head {
     /// The first value of a query parameter.
     #[must_use]
     pub fn parameter(&self, name: &str) -> Option<&str> {
-        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_deref().unwrap_or_default())
+        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// Whether a body follows.
