@@ -5,6 +5,7 @@ use super::super::{Error, Tab};
 use super::boxes::{How, View};
 use super::canvas::Canvas;
 use super::encode::{self, PictureType};
+use super::highlight::UNTIL_SEEN;
 use super::options::Rect;
 use super::take::{Frame, Shot, on_pixels};
 use crate::cdp::protocol::page::FrameId;
@@ -60,8 +61,8 @@ impl Tab {
         let centred = |from: f64, length: f64, room: f64| (from - (room - length) / 2.0).max(0.0).floor();
         let (x, y) = (centred(tile.x, tile.width, view.width), centred(tile.y, tile.height, view.height));
         self.scroll_to(x, y, deadline)?;
-        for frame in [&top, frame] {
-            let _ = self.call::<()>(frame, "drawn", &(), deadline);
+        for (frame, frames) in [(&top, 2), (frame, UNTIL_SEEN)] {
+            let _ = self.call::<()>(frame, "drawn", &frames, deadline);
         }
         let view = self.view(deadline)?;
         let shown = Rect { width: view.width - view.bars, ..view.rect() };

@@ -15,7 +15,7 @@ use crate::sync::Deadline;
 const FILL: f64 = 0.25;
 /// Frames that a document in a process of its own begins until one without the highlight is sure to be what the browser
 /// shows: they are committed, made ready, drawn and taken one after the other, and few may be under way at a time.
-const UNTIL_SEEN: u32 = 6;
+pub(super) const UNTIL_SEEN: u32 = 6;
 /// How long they are waited for.
 const DRAWN: Duration = Duration::from_secs(5);
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::world::Node;
 use super::super::{Error, Tab};
+use super::highlight::UNTIL_SEEN;
 use crate::cdp::protocol::page::FrameId;
 use crate::sync::Deadline;
 
@@ -51,8 +52,9 @@ impl Tab {
             }
         }
         // From the inside out: what a frame shows is in a picture once it and all around it have drawn.
+        let frames = if befores.len() > 1 { UNTIL_SEEN } else { 2 };
         for (frame, _) in befores.iter().rev() {
-            let _ = self.call::<()>(frame, "drawn", &(), deadline);
+            let _ = self.call::<()>(frame, "drawn", &frames, deadline);
         }
         Ok(befores)
     }

@@ -121,9 +121,3 @@ calls.putBack = ({ before }) => {
     else if (element) SCROLL_TO.call(element, { left, top, behavior: "instant" });
   }
 };
-
-/** Waits until what changed has been drawn. */
-calls.drawn = async () => {
-  await frame();
-  await frame();
-};

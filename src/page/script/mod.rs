@@ -70,3 +70,24 @@ pub(super) const ADOPT: &str = "function() {
     const world = globalThis.__cdpilot;
     if (world && this.ownerDocument === document) world.adopt(this.host, this);
 }";
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::SOURCE;
+
+    /// A second definition would silently replace the first.
+    #[test]
+    fn nothing_is_defined_twice() {
+        let defined = SOURCE.lines().filter_map(|line| {
+            let name = line.strip_prefix("calls.").and_then(|rest| rest.split_once(" =")).map(|(name, _)| name);
+            let start = line.strip_prefix("async ").unwrap_or(line);
+            let function = start.strip_prefix("function ").and_then(|rest| rest.split_once('(')).map(|(name, _)| name);
+            name.map(|name| format!("calls.{name}")).or_else(|| function.map(ToOwned::to_owned))
+        });
+        let mut names = BTreeSet::new();
+        let twice: Vec<String> = defined.filter(|name| !names.insert(name.clone())).collect();
+        assert!(names.len() > 100 && twice.is_empty(), "{twice:?} of {}", names.len());
+    }
+}
