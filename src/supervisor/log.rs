@@ -84,7 +84,7 @@ pub struct Tail {
 /// Entries kept at most.
 const MAX_ENTRIES: usize = 10_000;
 /// Bytes of their data kept at most.
-const MAX_BYTES: usize = 8 * 1024 * 1024;
+const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// The log. Appended to by the supervisor's thread, read by anybody.
 #[derive(Debug, Default)]

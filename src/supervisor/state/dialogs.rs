@@ -217,7 +217,9 @@ impl State {
             origin,
             bridged: matches!(way, Way::Bridge { .. }),
         };
-        self.note(Kind::DialogOpened, Some(&target), now, &dialog);
+        let mut noted = dialog.clone();
+        noted.shorten();
+        self.note(Kind::DialogOpened, Some(&target), now, &noted);
         let id = Arc::clone(&dialog.id);
         let frame_session = frame_session.unwrap_or_else(|| Arc::clone(&main_session));
         let open = Open { dialog, way, message, default_prompt: default, answering: None, watchdog: None };
@@ -433,9 +435,7 @@ impl State {
             _ => closed_by,
         };
         let mut dialog = open.dialog;
-        for text in [&mut dialog.message, &mut dialog.default_prompt] {
-            shorten(text);
-        }
+        dialog.shorten();
         let closed = ClosedDialog { dialog, closed_at: now.unix, closed_by, accepted };
         self.note(Kind::DialogClosed, Some(&closed.dialog.target_id), now, &closed);
         if let Some((Answering::Request(request), ..)) = open.answering {
@@ -493,7 +493,15 @@ impl State {
     }
 }
 
-/// Cuts the text of a dialog that is over: twenty are kept, and a page makes them as long as it likes.
+impl Dialog {
+    /// Cuts the texts for what is kept when the dialog is over: a page makes them as long as it likes.
+    fn shorten(&mut self) {
+        for text in [&mut self.message, &mut self.default_prompt] {
+            shorten(text);
+        }
+    }
+}
+
 fn shorten(text: &mut Arc<str>) {
     const LONGEST: usize = 8 * 1024;
     if text.len() > LONGEST {
