@@ -115,7 +115,7 @@ fn what_is_under_way_is_known_until_it_ends() {
     held.let_go();
     assert_eq!(tab.eval("slow"), "done");
     assert_eq!(ended(&tab, "/slow")[0].status, Some(200));
-    assert_eq!(tab.requests(Some("/events"), false).len(), 1);
+    assert!(!tab.requests(Some("/events"), false).is_empty(), "listed all the same");
 
     // What a document leaves behind does not count.
     let held = Held::default();

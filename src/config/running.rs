@@ -102,7 +102,12 @@ impl Claim {
             // Who only looks holds it for a moment, and lets others look too; who serves does not.
             match lock.try_lock_shared() {
                 Ok(()) if !until.passed() => lock.unlock().map_err(|problem| failed(&problem))?,
-                Ok(()) | Err(TryLockError::WouldBlock) => return Ok(Claimed::Taken(read(home))),
+                Ok(()) => return Ok(Claimed::Taken(read(home))),
+                // A process that was just forked holds what its parent has released until it executes its program.
+                Err(TryLockError::WouldBlock) => match read(home) {
+                    None if !until.passed() => {}
+                    running => return Ok(Claimed::Taken(running)),
+                },
                 Err(TryLockError::Error(problem)) => return Err(failed(&problem)),
             }
             pause(Duration::from_millis(1));
