@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
+use cdpilot::config::Home;
 use cdpilot::sync::{Deadline, Thread, pause, spawn};
 use crossbeam_channel::{Receiver, bounded};
 use serde_json::Value;
@@ -55,6 +56,16 @@ impl Program {
         // Short: Chromium makes sockets below it, whose paths have a limit.
         let temp = tempfile::Builder::new().prefix("cli-").tempdir().unwrap();
         Self { temp, env: Vec::new() }
+    }
+
+    /// The program and its home, whose browsers have no window and no port.
+    pub(crate) fn at_home() -> (Self, Home) {
+        let program = Self::new();
+        let home = Home::at(program.temp.path().join("home"));
+        home.prepare().unwrap();
+        std::fs::write(home.config(), "browser: {cdp_port: 0, headless: true}\n").unwrap();
+        let root = home.root().to_str().unwrap().to_owned();
+        (program.env("CDPILOT_HOME", &root), home)
     }
 
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {

@@ -1,6 +1,5 @@
 //! What a job over MCP costs a model: navigate, snapshot, type, click, dialog, nested frame, screenshot. Eleven calls.
 
-use cdpilot::config::Home;
 use serde_json::{Value, json};
 
 use crate::cli_run::{Program, has_browser};
@@ -34,11 +33,7 @@ fn eleven_calls_cost_at_most_two_thousand_tokens() {
     if !has_browser() {
         return;
     }
-    let program = Program::new();
-    let home = Home::at(program.temp.path().join("home"));
-    home.prepare().unwrap();
-    std::fs::write(home.config(), "browser: {cdp_port: 0, headless: true}\n").unwrap();
-    let program = program.env("CDPILOT_HOME", home.root().to_str().unwrap());
+    let (program, _) = Program::at_home();
     let site = Site::start();
     for (path, html) in [("/", SHOP), ("/outer", OUTER), ("/inner", INNER)] {
         site.page(path, html);

@@ -14,15 +14,6 @@ use crate::support::chrome::soon;
 use crate::support::spoken::Spoken;
 
 /// The program with a home below its folder for temporary files, any free ports, no window.
-fn program() -> (Program, Home) {
-    let program = Program::new();
-    let home = Home::at(program.temp.path().join("home"));
-    home.prepare().unwrap();
-    std::fs::write(home.config(), "browser: {cdp_port: 0, headless: true}\n").unwrap();
-    let root = home.root().to_str().unwrap().to_owned();
-    (program.env("CDPILOT_HOME", &root), home)
-}
-
 fn page(text: &str) -> Value {
     json!({ "url": format!("data:text/html,<title>{text}</title><button>{text}</button>") })
 }
@@ -32,7 +23,7 @@ fn a_browser_of_its_own_ends_with_the_input() {
     if !has_browser() {
         return;
     }
-    let (program, home) = program();
+    let (program, home) = Program::at_home();
     let mut first = Spoken::start(program.command(&["mcp"]));
     let hello = first.ask(1, "initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {} }));
     assert_eq!(hello["result"]["serverInfo"]["name"], "cdpilot");
@@ -72,7 +63,7 @@ fn a_browser_of_its_own_ends_with_the_input() {
 
 #[test]
 fn what_is_wrong_is_told_before_anything_is_served() {
-    let (program, home) = program();
+    let (program, home) = Program::at_home();
     let ran = program.run(&["mcp", "--toolsets", "browser,brwser_click"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
     assert!(ran.stderr.contains("brwser_click") && ran.stderr.contains("\"browser_click\""), "{ran:?}");
@@ -97,7 +88,7 @@ fn serve(home: &Home) -> Server {
 
 #[test]
 fn a_faulty_llm_json_costs_the_tools_that_need_a_model_and_nothing_else() {
-    let (program, home) = program();
+    let (program, home) = Program::at_home();
     std::fs::write(home.root().join("llm.json"), r#"{"models": {"one": {"modle": "m"}}}"#).unwrap();
     let mut spoken = Spoken::start(program.command(&["mcp", "--toolsets", "browser,todo"]));
     let offered = spoken.tools(1);
@@ -123,7 +114,7 @@ fn a_faulty_llm_json_costs_the_tools_that_need_a_model_and_nothing_else() {
 
 #[test]
 fn the_next_call_goes_to_whoever_serves_the_home_then() {
-    let (program, home) = program();
+    let (program, home) = Program::at_home();
     let server = serve(&home);
     let mut spoken = Spoken::start(program.command(&["mcp"]));
     assert_eq!(spoken.tools(1).len(), 11);
@@ -149,7 +140,7 @@ fn the_next_call_goes_to_whoever_serves_the_home_then() {
 
 #[test]
 fn looking_for_changes_starts_no_server_of_the_settings() {
-    let (program, home) = program();
+    let (program, home) = Program::at_home();
     let starts = program.temp.path().join("starts");
     let broken = format!("command: sh, args: [-c, 'echo x >> {}; exit 1']", starts.display());
     let config = format!(
@@ -173,7 +164,7 @@ fn looking_for_changes_starts_no_server_of_the_settings() {
 
 #[test]
 fn a_server_that_ends_in_the_middle_costs_one_error() {
-    let (program, _) = program();
+    let (program, _) = Program::at_home();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let server = spawn("test-server", move || {
@@ -205,7 +196,7 @@ fn a_server_that_ends_in_the_middle_costs_one_error() {
 
 #[test]
 fn files_are_those_of_the_folder_that_it_was_started_in() {
-    let (program, home) = program();
+    let (program, home) = Program::at_home();
     let server = serve(&home);
     let folder = program.temp.path().join("work");
     std::fs::create_dir(&folder).unwrap();

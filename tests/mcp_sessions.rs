@@ -1,6 +1,5 @@
 //! Each connection over MCP has a current tab of its own.
 
-use cdpilot::config::Home;
 use serde_json::{Value, json};
 
 use crate::cli_run::{Program, has_browser};
@@ -17,11 +16,7 @@ fn each_connection_over_stdio_has_its_own_tab() {
     if !has_browser() {
         return;
     }
-    let program = Program::new();
-    let home = Home::at(program.temp.path().join("home"));
-    home.prepare().unwrap();
-    std::fs::write(home.config(), "browser: {cdp_port: 0, headless: true}\n").unwrap();
-    let program = program.env("CDPILOT_HOME", home.root().to_str().unwrap());
+    let (program, _) = Program::at_home();
     let site = Site::start();
     for name in ["one", "two"] {
         site.page(&format!("/{name}"), &format!("<title>{name}</title><button>{name}</button>"));
