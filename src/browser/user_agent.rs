@@ -1,6 +1,7 @@
 //! The user agent of a browser without a window, made to look as with one.
 
 use std::collections::HashMap;
+use std::io::{Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
@@ -13,6 +14,8 @@ use crate::sync::{Deadline, pause};
 
 /// What `--version` may take.
 const VERSION: Duration = Duration::from_secs(2);
+/// Bytes of its answer that are read.
+const LONGEST: u64 = 1024;
 /// Versions that are remembered, by executable and the time of its last change.
 static KNOWN: Mutex<Option<HashMap<PathBuf, (SystemTime, String)>>> = Mutex::new(None);
 
@@ -35,22 +38,28 @@ pub fn version_of(executable: &Path) -> Option<String> {
 }
 
 fn ask(executable: &Path) -> Option<String> {
+    // Into a file: a pipe ends only when every process that inherited it has ended.
+    let mut output = tempfile::tempfile().ok()?;
     let mut command = Command::new(executable);
-    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.arg("--version").stdin(Stdio::null()).stdout(output.try_clone().ok()?).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
     let deadline = Deadline::after(VERSION);
-    // One line fits into the pipe, so nobody needs to read while it runs.
-    while child.try_wait().ok()?.is_none() {
-        if deadline.passed() {
-            let _ = child.kill();
-            let _ = child.wait();
-            return None;
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if !deadline.passed() => pause(Duration::from_millis(10)),
+            _ => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return None;
+            }
         }
-        pause(Duration::from_millis(10));
-    }
-    let told = child.wait_with_output().ok()?;
-    let text = String::from_utf8_lossy(&told.stdout);
-    let line = text.lines().next().map(str::trim).filter(|line| told.status.success() && !line.is_empty())?;
+    };
+    let mut text = Vec::new();
+    output.rewind().ok()?;
+    output.take(LONGEST).read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let line = text.lines().next().map(str::trim).filter(|line| status.success() && !line.is_empty())?;
     Some(line.chars().take(100).collect())
 }
 
