@@ -1,27 +1,35 @@
-//! Room on disks: browsers say little of a disk that is full.
+//! Space on disks: a browser does not report that a disk is full.
 
 use std::path::Path;
 
-/// Below this, bytes, nothing of use can be written.
+/// A file system with less than this many free bytes counts as full.
 const LITTLE: u64 = 1 << 20;
 
-/// Free bytes of the file system that a folder is on; `None` where the system does not tell.
+/// Size and free space of a file system, bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Space {
+    /// The size of the file system.
+    pub total: u64,
+    /// What this user can still write.
+    pub free: u64,
+}
+
+/// The space of the file system that a folder is on. `None` when there is no such folder, and on Windows.
 #[must_use]
-pub fn free_space(folder: &Path) -> Option<u64> {
+pub fn space(folder: &Path) -> Option<Space> {
+    std::fs::metadata(folder).ok().filter(std::fs::Metadata::is_dir)?;
     #[cfg(unix)]
     {
-        let told = rustix::fs::statvfs(folder).ok()?;
-        Some(told.f_bavail * told.f_frsize)
+        let stat = rustix::fs::statvfs(folder).ok()?;
+        let bytes = |blocks: u64| blocks.saturating_mul(stat.f_frsize);
+        Some(Space { total: bytes(stat.f_blocks), free: bytes(stat.f_bavail) })
     }
     #[cfg(not(unix))]
-    {
-        let _ = folder;
-        None
-    }
+    None
 }
 
 /// Whether the file system that a folder is on is full.
 #[must_use]
 pub fn is_full(folder: &Path) -> bool {
-    free_space(folder).is_some_and(|free| free < LITTLE)
+    space(folder).is_some_and(|space| space.free < LITTLE)
 }

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::profiles::Profiles;
 use super::{Check, Profile};
-use crate::browser::{AttachOptions, Browser, LaunchOptions, Switch, reap};
+use crate::browser::{AttachOptions, Browser, LaunchOptions, Space, Switch, reap, space};
 use crate::config::Config;
 use crate::sync::Deadline;
 
@@ -125,12 +125,12 @@ pub(super) fn temporary() -> Check {
         return Check::fail("temp", format!("{shown} cannot be written to: {problem}"), HINT);
     }
     match space(&folder) {
-        Some((_, free)) if free < LITTLE_SPACE => Check::warn(
+        Some(Space { free, .. }) if free < LITTLE_SPACE => Check::warn(
             "temp",
             format!("{shown} has {} left", mebibytes(free)),
             "browsers keep their profiles there; make room",
         ),
-        Some((_, free)) => Check::pass("temp", format!("{shown} can be written to, {} left", mebibytes(free))),
+        Some(Space { free, .. }) => Check::pass("temp", format!("{shown} can be written to, {} left", mebibytes(free))),
         None => Check::pass("temp", format!("{shown} can be written to")),
     }
 }
@@ -139,10 +139,12 @@ pub(super) fn temporary() -> Check {
 pub(super) fn shared_memory() -> Check {
     let hint = "only browsers that something else starts need it, to be attached to; in a container: --shm-size=1g";
     match space(Path::new("/dev/shm")) {
-        Some((total, _)) if total > LITTLE_SHARED_MEMORY => {
+        Some(Space { total, .. }) if total > LITTLE_SHARED_MEMORY => {
             Check::pass("shared_memory", format!("/dev/shm has {}", mebibytes(total)))
         }
-        Some((total, _)) => Check::warn("shared_memory", format!("/dev/shm has {} only", mebibytes(total)), hint),
+        Some(Space { total, .. }) => {
+            Check::warn("shared_memory", format!("/dev/shm has {} only", mebibytes(total)), hint)
+        }
         None => Check::warn("shared_memory", "there is no /dev/shm", hint),
     }
 }
@@ -150,18 +152,6 @@ pub(super) fn shared_memory() -> Check {
 /// Makes a file in a folder and removes it.
 pub(super) fn can_write(folder: &Path) -> io::Result<()> {
     tempfile::Builder::new().prefix(".cdpilot-doctor-").tempfile_in(folder).map(drop)
-}
-
-/// Size and free space of the file system that a folder is on, in bytes.
-fn space(folder: &Path) -> Option<(u64, u64)> {
-    std::fs::metadata(folder).ok().filter(std::fs::Metadata::is_dir)?;
-    #[cfg(unix)]
-    {
-        let told = rustix::fs::statvfs(folder).ok()?;
-        Some((told.f_blocks * told.f_frsize, told.f_bavail * told.f_frsize))
-    }
-    #[cfg(not(unix))]
-    None
 }
 
 fn mebibytes(bytes: u64) -> String {
