@@ -37,7 +37,7 @@ const ATTACKS: &[Attack<Target>] = &[
         run: file_elsewhere,
     },
     Attack {
-        name: "reports frames that are inside of themselves",
+        name: "reports frames that contain themselves",
         witness: "a frame tree that does not end",
         run: frames_in_circles,
     },

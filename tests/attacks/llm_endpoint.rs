@@ -30,7 +30,7 @@ const ATTACKS: &[Attack<Target>] = &[
     },
     Attack {
         name: "answers with a body that never ends",
-        witness: "bytes that are taken, and a call that does not return",
+        witness: "bytes read, and a call that does not return",
         run: never_ends,
     },
     Attack {
@@ -39,23 +39,23 @@ const ATTACKS: &[Attack<Target>] = &[
         run: holds,
     },
     Attack {
-        name: "compresses gigabytes into an answer that nobody asked to be compressed",
+        name: "sends a compressed answer of gigabytes although no compression was requested",
         witness: "the request header Accept-Encoding, and an answer that is accepted",
         run: compresses,
     },
     Attack {
-        name: "repeats the key where JSON has another type, in errors and in text",
+        name: "repeats the key in errors, in text and in fields of an unexpected JSON type",
         witness: "the key in the error",
         run: repeats_the_key,
     },
     Attack {
-        name: "puts megabytes into the place of a list, and into its error",
+        name: "sends megabytes in place of a list, and in its error",
         witness: "the length of the error",
         run: long_errors,
     },
     Attack { name: "nests JSON 100,000 deep", witness: "a call that does not fail as malformed", run: deep },
     Attack {
-        name: "asks to be left alone for a year",
+        name: "answers with a Retry-After of a year",
         witness: "a call that waits, and further requests",
         run: a_year,
     },

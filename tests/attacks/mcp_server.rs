@@ -35,13 +35,13 @@ struct Target {
 
 const ATTACKS: &[Attack<Target>] = &[
     Attack {
-        name: "gives tools the names of ours, hidden characters, slashes and two megabytes as names",
-        witness: "the toolset that our names belong to, and characters of the others",
+        name: "gives tools the names of cdpilot's tools, hidden characters, slashes and two megabytes as names",
+        witness: "the toolset that cdpilot's names belong to, and the characters of the other names",
         run: names,
     },
     Attack {
         name: "writes megabytes and hidden characters into descriptions and schemas",
-        witness: "length and characters of what a model is told of the tools",
+        witness: "length and characters of the tool descriptions that a model gets",
         run: descriptions,
     },
     Attack {
@@ -55,7 +55,7 @@ const ATTACKS: &[Attack<Target>] = &[
         run: large_results,
     },
     Attack {
-        name: "writes a line without an end, bytes that are no text, and NUL",
+        name: "writes an endless line, invalid UTF-8 and NUL",
         witness: "the next call, which must be answered",
         run: no_lines,
     },
@@ -70,7 +70,7 @@ const ATTACKS: &[Attack<Target>] = &[
         run: forges,
     },
     Attack {
-        name: "requests sampling, elicitation, roots and tools from us",
+        name: "requests sampling, elicitation, roots and tools from cdpilot",
         witness: "a result instead of an error",
         run: requests,
     },
@@ -81,12 +81,12 @@ const ATTACKS: &[Attack<Target>] = &[
     },
     Attack {
         name: "returns its environment",
-        witness: "variables that it was not given, and the key that it was given",
+        witness: "variables that it was not given, and the key that it was given, in the result",
         run: environment,
     },
     Attack {
-        name: "returns pictures that are none, that are others, too large or too many",
-        witness: "pictures that are handed on",
+        name: "returns images that are invalid, of another type, too large or too many",
+        witness: "images that are passed on",
         run: pictures,
     },
     Attack { name: "returns links to files", witness: "contents of the file in the result", run: links },

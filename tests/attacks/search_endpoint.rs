@@ -46,7 +46,7 @@ const ATTACKS: &[Attack<Target>] = &[
     },
     Attack {
         name: "answers a search without an end, or a byte at a time",
-        witness: "bytes that are taken, and a call that does not return at its deadline",
+        witness: "bytes read, and a call that does not return at its deadline",
         run: without_end,
     },
 ];

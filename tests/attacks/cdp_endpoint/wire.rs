@@ -29,7 +29,7 @@ pub(super) const ATTACKS: &[Attack<Target>] = &[
     Attack { name: "redirects /json/version", witness: "requests that the other server receives", run: redirects },
     Attack {
         name: "answers /json/version without an end, slowly, or with JSON 100,000 deep",
-        witness: "bytes that are taken, and an attempt that does not return",
+        witness: "bytes read, and an attempt to connect that does not return",
         run: without_end,
     },
     Attack {

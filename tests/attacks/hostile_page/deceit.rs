@@ -234,7 +234,7 @@ const ATTACKS: [Attack<Tooled>; 13] = [
     },
     Attack {
         name: "puts another button under the mouse when it comes, so that the click goes there",
-        witness: "a click at the other button that is answered as done; a page that does not do this gets the click",
+        witness: "a click on the other button that is reported as done; without the attack the right button gets the click",
         run: |on| {
             let whens = ["pointermove", "mousemove", "mouseover", "pointerdown", "mousedown"]
                 .map(|when| (when, "pay.style.display = ''"));
@@ -264,7 +264,7 @@ const ATTACKS: [Attack<Tooled>; 13] = [
     },
     Attack {
         name: "covers a button with a transparent link, a frame or a label of something else",
-        witness: "a click that is answered as done; the same button uncovered is clicked",
+        witness: "a click that is reported as done; the same button is clicked when it is not covered",
         run: |on| {
             for cover in [
                 "<a href='#pay' class=c>&nbsp;</a>",
@@ -295,7 +295,7 @@ const ATTACKS: [Attack<Tooled>; 13] = [
     },
     Attack {
         name: "takes the focus while a password is typed into a frame of another site, to get the rest of it",
-        witness: "the keys that the page received, where the answer says done; without it the field gets all",
+        witness: "the keys that the page received although the answer says done; without the attack the field gets all",
         run: |on| {
             let secret = "correct-horse-battery";
             on.home.site.page("/bank", "<label>Password <input type=password id=p></label>");
@@ -351,7 +351,7 @@ const ATTACKS: [Attack<Tooled>; 13] = [
         },
     },
     Attack {
-        name: "writes half characters (lone surrogates) into its title, names, console, dialogs and storage",
+        name: "writes lone surrogates into its title, names, console, dialogs and storage",
         witness: "a tool that fails; the words beside them appear",
         run: |on| {
             show(
@@ -378,7 +378,7 @@ const ATTACKS: [Attack<Tooled>; 13] = [
         },
     },
     Attack {
-        name: "opens a file chooser by itself and at a click, where nobody has named files",
+        name: "opens a file chooser, by script and on a click, while no files are armed",
         witness: "files in the input; the page is told that it was cancelled, and the next click works",
         run: |on| {
             let told = show(

@@ -46,7 +46,7 @@ const AFTER: &str = "another tab that does not work afterwards, or a tab that ca
 const ATTACKS: [Attack<Served>; 9] = [
     Attack {
         name: "opens popups in a loop, at a click and by timers, also from popups",
-        witness: "more tabs than browser.tabs.max; as many as there may be do open",
+        witness: "more tabs than browser.tabs.max; that many do open",
         run: |on| {
             on.site.page("/pop", "<script>for (let i = 0; i < 5; i++) open('/pop')</script>");
             let tab = show(
@@ -89,7 +89,7 @@ const ATTACKS: [Attack<Served>; 9] = [
         },
     },
     Attack {
-        name: "asks before it is left, and again whenever that is answered",
+        name: "shows a beforeunload dialog, and another one whenever that is answered",
         witness: AFTER,
         run: |on| {
             let tab = show(
@@ -210,7 +210,7 @@ const ATTACKS: [Attack<Served>; 9] = [
         },
     },
     Attack {
-        name: "answers a dialog's default text of 500 KB and a select of 20,000 options to every reader",
+        name: "puts 500 KB into the default text of a dialog and 20,000 options into a select, which every answer would repeat",
         witness: "an answer of a megabyte; the words are in it",
         run: |on| {
             let tab = show(on, "<select id=s></select>");

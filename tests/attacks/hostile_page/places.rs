@@ -134,8 +134,8 @@ fn connect(home: &Homely, addresses: &[String], alone: bool) {
 
 const ALONE: [Attack<Nothing>; 3] = [
     Attack {
-        name: "connects to private networks that are switched off by WebSocket, preconnect and WebRTC",
-        witness: "a server that the browser takes for these addresses; it gets the connections where they are switched on",
+        name: "connects to private networks by WebSocket, preconnect and WebRTC although private addresses are off",
+        witness: "a server that these addresses resolve to; it receives the connections when they are allowed",
         run: |_| {
             let door = Door::open();
             let hosts = [
@@ -181,7 +181,7 @@ const ALONE: [Attack<Nothing>; 3] = [
         },
     },
     Attack {
-        name: "sends itself and frames to file:, chrome:, devtools:, view-source: and javascript: addresses",
+        name: "navigates itself and frames to file:, chrome:, devtools:, view-source: and javascript: addresses",
         witness: "an address of such a scheme in the list of tabs or frames; http and blob: documents do appear",
         run: |_| {
             let Some(home) = Homely::new("") else { return Ok(()) };

@@ -112,7 +112,7 @@ const ATTACKS: [Attack<Target>; 12] = [
         },
     },
     Attack {
-        name: "sends popups, links and forms to the control server's port",
+        name: "navigates popups, links and forms to the control server's port",
         witness: WITNESS,
         run: |on| {
             on.keeps_out(
@@ -141,7 +141,7 @@ const ATTACKS: [Attack<Target>; 12] = [
         },
     },
     Attack {
-        name: "asks for the control server's port from workers of three kinds",
+        name: "requests the control server's port from workers of three kinds",
         witness: WITNESS,
         run: |on| {
             on.keeps_out(

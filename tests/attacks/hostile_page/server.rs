@@ -59,7 +59,7 @@ const ATTACKS: [Attack<Everyday>; 6] = [
         },
     },
     Attack {
-        name: "reaches the control server under a name of its own that leads to this machine (DNS rebinding)",
+        name: "reaches the control server under a name of its own that resolves to this machine (DNS rebinding)",
         witness: WITNESS,
         run: |on| {
             attempt(

@@ -25,7 +25,7 @@ pub(super) const ATTACKS: &[Attack<()>] = &[
     },
     Attack {
         name: "puts a token, settings, models or the address of a server into a home that others can write to",
-        witness: "the file, which must not be believed",
+        witness: "the values of the file in use",
         run: planted_files,
     },
     Attack {

@@ -39,7 +39,7 @@ pub(super) const ATTACKS: &[Attack<()>] = &[
         run: redirects,
     },
     Attack {
-        name: "is set as the proxy of commands and of the server",
+        name: "is set as the HTTP proxy of commands and of the server",
         witness: "requests that the proxy receives",
         run: is_the_proxy,
     },

@@ -22,7 +22,7 @@ pub(super) const ATTACKS: &[Attack<Target>] = &[
         run: other_hosts,
     },
     Attack {
-        name: "smuggles a second request into one whose end is ambiguous",
+        name: "smuggles a second request into one of ambiguous length",
         witness: "a second answer on the connection, or success of the first",
         run: smuggles,
     },
@@ -33,7 +33,7 @@ pub(super) const ATTACKS: &[Attack<Target>] = &[
         run: replays_tickets,
     },
     Attack {
-        name: "fills the room for request bodies by way of a route without a token",
+        name: "uses up the memory for request bodies through a route without a token",
         witness: "a request with the token, which must be answered",
         run: fills_bodies,
     },
@@ -44,12 +44,12 @@ pub(super) const ATTACKS: &[Attack<Target>] = &[
     },
     Attack {
         name: "sends a body without an end",
-        witness: "bytes that the server takes, and a request with the token meanwhile",
+        witness: "bytes that the server reads, and a request with the token meanwhile",
         run: endless_body,
     },
     Attack {
         name: "sends a head of megabytes, of thousands of lines, or of empty lines",
-        witness: "an answer of success, and bytes that the server takes",
+        witness: "an answer of success, and bytes that the server reads",
         run: huge_heads,
     },
 ];

@@ -16,7 +16,7 @@ use super::{KEY, TOOLSET, deadline, fake, has_hidden};
 use crate::support::chrome::soon;
 
 pub(super) const ATTACKS: &[Attack<()>] = &[
-    Attack { name: "ends right after every start", witness: "how often it is started", run: restarts },
+    Attack { name: "exits right after every start", witness: "how often it is started", run: restarts },
     Attack {
         name: "refuses to start with megabytes, control characters and the key in its reason",
         witness: "length, characters and contents of the error",

@@ -173,7 +173,7 @@ const ATTACKS: [Attack<Armed>; 12] = [
         },
     },
     Attack {
-        name: "sends raw commands that would take the browser out of cdpilot's hands",
+        name: "sends raw commands that would remove the browser from cdpilot's control",
         witness: "a command that is not refused; a harmless one is sent, and the browser runs on",
         run: |on| {
             on.show("<p>page");
@@ -297,7 +297,7 @@ const ATTACKS: [Attack<Armed>; 12] = [
         },
     },
     Attack {
-        name: "names frames and tabs of another tab to read or change them past the one it works in",
+        name: "reads or changes other tabs by the ids of their targets and frames",
         witness: "a value of the other tab in a result; the same frame is read under its own tab",
         run: |on| {
             on.show("<p>mine");
@@ -386,8 +386,8 @@ const ATTACKS: [Attack<Armed>; 12] = [
         },
     },
     Attack {
-        name: "opens more tabs than there may be with raw commands: hidden, in windows and contexts of their own",
-        witness: "more pages in the browser than browser.tabs.max; as many as there may be do open",
+        name: "opens more tabs than browser.tabs.max by raw commands: hidden, in windows and contexts of their own",
+        witness: "more pages in the browser than browser.tabs.max; that many do open",
         run: |on| {
             on.show("<p>page");
             let context =
@@ -416,7 +416,7 @@ const ATTACKS: [Attack<Armed>; 12] = [
         },
     },
     Attack {
-        name: "lets scripts and raw commands return the token, keys of models and what looks like one",
+        name: "returns the token, model keys and strings that look like secrets from scripts and raw commands",
         witness: "the secret in a result; the text around it appears",
         run: |on| {
             on.show("<p>page");

@@ -57,7 +57,7 @@ const ATTACKS: [Attack<Armed>; 8] = [
         },
     },
     Attack {
-        name: "makes links in the workspace that lead out, and reads, searches, patches and writes over them",
+        name: "creates links in the workspace that point outside, and reads, searches, patches and writes through them",
         witness: READ,
         run: |on| {
             let links = "ln -s ../outside l-folder; ln -s ../outside/secret.txt l-file; ln -s /proc/self/root l-root; ln -s l-file l-again; mkdir -p d; ln -s .. d/l-up; ln -s ../home l-home";
@@ -77,7 +77,7 @@ const ATTACKS: [Attack<Armed>; 8] = [
         },
     },
     Attack {
-        name: "swaps a folder for a link that leads out while it is read",
+        name: "replaces a folder by a link that points outside while it is read",
         witness: "the content of the file outside in one of 600 results; the file inside is read at least once",
         run: |on| {
             let work = on.path("work");
@@ -188,7 +188,7 @@ const ATTACKS: [Attack<Armed>; 8] = [
         },
     },
     Attack {
-        name: "uses what commands inherit: variables of cdpilot and open files, pipes and sockets of it",
+        name: "uses what terminal commands inherit: environment variables, open files, pipes and sockets of cdpilot",
         witness: "a variable of cdpilot's own, or a file, pipe or socket that this process has open; `PATH` is there",
         run: |on| {
             let told = on.done("terminal", json!({ "command": "env; ls -l /proc/$$/fd | sed 's/^/own /'" }));

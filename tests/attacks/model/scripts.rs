@@ -143,7 +143,7 @@ const ATTACKS: [Attack<Armed>; 4] = [
         },
     },
     Attack {
-        name: "reads what the page keeps in variables by commands that only look, with getters that would run",
+        name: "reads variables of the page by read-only commands that would run getters",
         witness: "the getter's own mark in the page; it is left when the page reads it itself",
         run: |on| {
             on.show(&format!(
