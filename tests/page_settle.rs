@@ -101,8 +101,93 @@ fn a_page_that_changes_for_ever_is_answered_all_the_same() {
     let Some(page) = Paged::showing("settle-forever", &button(forever)) else { return };
     let outcome = page.click("#b");
     assert_eq!(settled(&outcome), "page_changing");
+    // It is not this action that makes it change.
     let outcome = page.act(json!({ "kind": "hover", "selector": "#b" })).unwrap();
-    assert_eq!(settled(&outcome), "page_changing");
+    assert_eq!(settled(&outcome), NOTHING);
+}
+
+#[test]
+fn changes_that_go_on_since_before_an_action_are_not_its_own() {
+    let Some(page) = Paged::new("settle-animated") else { return };
+    // Styles, texts, attributes, and a list that is built anew with every frame.
+    for animation in [
+        "p.style.left = Math.random() + 'px'",
+        "p.textContent = Math.random()",
+        "p.firstChild.data = Math.random()",
+        "p.title = Math.random()",
+        "p.innerHTML = '<b>a</b><i style=\"top:1px\">' + Math.random() + '</i>'; p.lastChild.style.top = '2px'",
+    ] {
+        page.put(
+            "/",
+            &format!(
+                "<button id=b>Go</button><p id=p>old</p><p id=q></p><script>
+                    (function change() {{ {animation}; requestAnimationFrame(change) }})();
+                </script>"
+            ),
+        );
+        page.go("/");
+        let outcome = page.click("#b");
+        let expected: &[&str] = if animation.contains("innerHTML") { &[NOTHING, RESTS] } else { &[NOTHING] };
+        assert!(expected.contains(&settled(&outcome)), "{animation}: {outcome:?}");
+        page.value("b.onclick = () => requestAnimationFrame(() => { q.textContent = 'new' }), 1");
+        let outcome = page.click("#b");
+        assert_eq!((settled(&outcome), page.value("q.textContent")), (RESTS, json!("new")), "{animation}");
+    }
+}
+
+#[test]
+fn an_animation_that_an_action_starts_is_not_waited_for() {
+    let script = "(function move(n) { p.style.marginLeft = n + 'px'; window.at = n; requestAnimationFrame(() => move(n + 1)) })(0)";
+    let Some(page) = Paged::showing("settle-moves", &button(script)) else { return };
+    let outcome = page.click("#b");
+    assert_eq!(settled(&outcome), RESTS);
+}
+
+#[test]
+fn how_long_an_action_is_waited_for_can_be_chosen() {
+    let Some(page) = Paged::new("settle-chosen") else { return };
+    let (held, held2) = (Held::default(), Held::default());
+    page.site.put("/slow", Answer::html("slow").held_by(&held));
+    page.put(
+        "/",
+        "<button id=b>Go</button><p id=p>old</p><script>b.onclick = async () => {
+            p.textContent = await (await fetch('/slow')).text();
+        }</script>",
+    );
+    page.go("/");
+    let click = |settle: serde_json::Value| json!({ "kind": "click", "selector": "#b", "settle": settle });
+    for (settle, expected) in [
+        (json!("none"), "not_waited"),
+        (json!({ "maxMs": 1 }), "requests_pending"),
+        (json!("auto"), "requests_pending"),
+    ] {
+        page.go("/");
+        assert_eq!(settled(&page.act(click(settle.clone())).unwrap()), expected, "{settle}");
+    }
+    held.let_go();
+    page.site.put("/slow", Answer::html("later").held_by(&held2));
+    page.go("/");
+    let asked = page.site.asked().iter().filter(|path| path.ends_with("/slow")).count();
+    let outcome = std::thread::scope(|scope| {
+        let acting = scope.spawn(|| page.act(click(json!({ "maxMs": 60_000 }))).unwrap());
+        page.site.wait_asked("a.localhost/slow", asked + 1);
+        let auto = page.act(json!({ "kind": "wait", "timeMs": 700 })).unwrap();
+        assert_eq!(settled(&auto), "done");
+        assert!(!acting.is_finished());
+        held2.let_go();
+        acting.join().unwrap()
+    });
+    assert_eq!((settled(&outcome), page.value("p.textContent")), (RESTS, json!("later")));
+    let point = json!({ "kind": "clickCoords", "x": 10, "y": 10 });
+    assert_eq!(settled(&page.act(point).unwrap()), "not_waited");
+    let batch = json!({ "kind": "batch", "settle": "none", "actions": [click(json!(null)), click(json!("auto"))] });
+    let results = page.act(batch).unwrap().results.unwrap();
+    let told: Vec<_> = results.iter().map(|result| result["settled"].as_str().unwrap()).collect();
+    assert_eq!(told, ["not_waited", "page_settled"]);
+    for wrong in [json!("soon"), json!({ "maxMs": -1 }), json!({ "ms": 5 })] {
+        let error = cdpilot::page::Act::parse(click(wrong.clone())).unwrap_err();
+        assert_eq!(error.code(), "BAD_REQUEST", "{wrong}");
+    }
 }
 
 #[test]

@@ -102,6 +102,52 @@ fn a_request_that_never_ends_is_waited_for_within_bounds() {
     assert_eq!(settled(&outcome), "requests_pending");
 }
 
+#[test]
+fn requests_that_change_nothing_for_a_reader_are_not_waited_for() {
+    let Some(page) = Paged::new("settle-aside") else { return };
+    page.site.put("/never", Answer::html("").held_by(&Held::default()));
+    page.site.put("/never.png", Answer::html("").held_by(&Held::default()));
+    page.site.put("/stream", Answer::html("the first half and the second").half_held_by(&Held::default()));
+    page.put("/", "<button id=b>Go</button><p id=p></p>");
+    page.go("/");
+    for (script, expected) in [
+        ("new Image().src = '/never.png'", NOTHING),
+        ("navigator.sendBeacon('/never', 'x')", NOTHING),
+        ("new EventSource('/never')", NOTHING),
+        ("fetch('/stream').then(() => { p.textContent = 'begun' })", RESTS),
+    ] {
+        page.value(&format!("b.onclick = () => {{ {script} }}; 1"));
+        assert_eq!(settled(&page.click("#b")), expected, "{script}");
+    }
+}
+
+#[test]
+fn addresses_that_a_page_requests_again_and_again_are_not_waited_for() {
+    let Some(page) = Paged::new("settle-polled") else { return };
+    let held = Held::default();
+    page.site.page("/poll", "");
+    page.put(
+        "/",
+        "<button id=b onclick='fetch(\"/poll?click\")'>Go</button><script>
+            window.polls = 0;
+            (async () => { for (; polls < 3; polls++) await fetch('/poll?' + polls) })();
+        </script>",
+    );
+    page.go("/");
+    page.act(json!({ "kind": "wait", "fn": "polls === 3" })).unwrap();
+    page.site.put("/poll", Answer::html("").held_by(&held));
+    assert_eq!(settled(&page.click("#b")), NOTHING);
+    // What clicks requested is no polling.
+    page.site.page("/list", "");
+    page.put("/", "<button id=b onclick='fetch(\"/list\")'>Go</button>");
+    page.go("/");
+    for _ in 0..4 {
+        page.click("#b");
+    }
+    page.site.put("/list", Answer::html("").held_by(&held));
+    assert_eq!(settled(&page.click("#b")), "requests_pending");
+}
+
 /// A browser of its own: where downloads go is one thing for all of a browser's pages.
 fn downloading(name: &str, folder: &Path) -> Option<Resting> {
     let mut options = SupervisorOptions::task(name);

@@ -36,7 +36,7 @@ use parking_lot::Mutex;
 
 pub use act::{
     Act, Button, Direction, Field, FieldValue, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Notice,
-    NoticeKind, OpenedTab, Outcome, Point, Settled, State, WaitFor,
+    NoticeKind, OpenedTab, Outcome, Point, Settle, Settled, State, WaitFor,
 };
 pub use error::{Error, Shown};
 pub use options::{PageOptions, TabNames};
@@ -139,6 +139,7 @@ impl Tabs {
                 refs: Mutex::default(),
                 seen: Mutex::default(),
                 mouse: Mutex::default(),
+                acted: Mutex::default(),
                 options: Arc::clone(&self.options),
                 downloads: self.downloads.clone(),
                 highlighted: Mutex::default(),
@@ -167,6 +168,7 @@ pub struct Tab {
     refs: Mutex<refs::Refs>,
     seen: Mutex<see::Seen>,
     mouse: Mutex<input::Mouse>,
+    acted: Mutex<act::Acted>,
     options: Arc<PageOptions>,
     downloads: Option<Arc<Downloads>>,
     highlighted: Mutex<Option<picture::Highlighted>>,

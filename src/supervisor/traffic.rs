@@ -86,8 +86,10 @@ pub struct Loading {
     pub resource_type: Arc<str>,
     /// As in [`NetworkRequest::url`].
     pub url: Arc<str>,
-    /// When we were told of it.
+    /// When it was reported.
     pub since: Instant,
+    /// When the head of its response was reported.
+    pub answered: Option<Instant>,
 }
 
 /// What is under way at one moment, on all pages. Sockets and event streams, which stay open, are left

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::super::{Error, Tab};
-use super::{Act, Kind, Outcome, notices};
+use super::{Act, Kind, Outcome, Settle, notices};
 use crate::supervisor::{self, Snapshot};
 use crate::sync::Deadline;
 
@@ -20,8 +20,14 @@ const LEAVING: Duration = Duration::from_secs(5);
 impl Tab {
     /// Does them one after the other. Ends early after the first that fails, if so wished, and where what
     /// follows was meant for what is not there any more: after the document was left or the tab closed, and
-    /// under a dialog.
-    pub(super) fn batch(&self, actions: &[Act], stop_on_error: bool, deadline: Deadline) -> Result<Outcome, Error> {
+    /// under a dialog. `settle` is for the actions that have none of their own.
+    pub(super) fn batch(
+        &self,
+        actions: &[Act],
+        stop_on_error: bool,
+        settle: Option<Settle>,
+        deadline: Deadline,
+    ) -> Result<Outcome, Error> {
         if count(actions, 1)? > MOST {
             let problem = format!("a batch has at most {MOST} actions; send several");
             return Err(Error::BadRequest { problem });
@@ -36,6 +42,7 @@ impl Tab {
         let (mut results, mut failed) = (Vec::new(), 0);
         for (index, act) in actions.iter().enumerate() {
             let here = self.shown(&self.supervisor.snapshot());
+            let act = &Act { settle: act.settle.or(settle), ..act.clone() };
             let outcome = self.act_in_turn(act, act.deadline(deadline));
             let mut reason = self.gone_since(here.as_ref(), outcome.is_err(), deadline);
             let ok = match outcome {

@@ -299,7 +299,7 @@ fn kind_of(ready: &Ready) -> Filled {
 
 fn click(at: Locator, input: Option<Input>) -> Act {
     let kind = Kind::Click { at, double: false, button: Button::Left, modifiers: Vec::new() };
-    Act { kind, timeout_ms: None, input, force: true, delta: false, redact: None }
+    Act { kind, timeout_ms: None, input, force: true, delta: false, settle: None, redact: None }
 }
 
 fn not_actionable(at: &Locator, reason: &str) -> Error {

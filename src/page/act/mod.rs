@@ -36,9 +36,10 @@ use serde_json::Value;
 
 pub use notices::{Notice, NoticeKind};
 pub use request::{
-    Act, Button, Direction, Field, FieldValue, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Point, State,
-    WaitFor,
+    Act, Button, Direction, Field, FieldValue, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Point, Settle,
+    State, WaitFor,
 };
+pub(super) use settle::Acted;
 pub use settled::Settled;
 
 use super::{Download, Error, Tab};

@@ -6,7 +6,7 @@ use super::super::Error;
 use super::Act;
 
 /// Fields of every action.
-const COMMON: [&str; 5] = ["kind", "timeoutMs", "input", "force", "delta"];
+const COMMON: [&str; 6] = ["kind", "timeoutMs", "input", "force", "delta", "settle"];
 const LOCATOR: [&str; 3] = ["ref", "selector", "frameId"];
 
 /// The kinds there are, and the fields that each has beside the common ones.

@@ -27,6 +27,9 @@ pub struct Act {
     /// Whether what changed on the page is told.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub delta: bool,
+    /// How long the effects of the action are waited for: `auto` by default, `none` for `mouse` and `clickCoords`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settle: Option<Settle>,
     /// Secrets to cover in what is told of the page's changes, together with what looks like one.
     #[serde(skip)]
     pub redact: Option<Secrets>,
@@ -41,7 +44,16 @@ impl Act {
     /// An action with nothing but its kind.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
-        Self { kind, timeout_ms: None, input: None, force: false, delta: false, redact: None }
+        Self { kind, timeout_ms: None, input: None, force: false, delta: false, settle: None, redact: None }
+    }
+
+    /// How long its effects are waited for.
+    #[must_use]
+    pub fn settles(&self) -> Settle {
+        self.settle.unwrap_or(match self.kind {
+            Kind::Mouse { .. } | Kind::ClickCoords { .. } => Settle::None,
+            _ => Settle::Auto,
+        })
     }
 
     /// Its own deadline, within another one.
@@ -54,6 +66,20 @@ impl Act {
         };
         within.within(self.timeout_ms.map_or(usual, Duration::from_millis).min(LONGEST))
     }
+}
+
+/// How long the effects of an action are waited for before it is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Settle {
+    /// Until navigations have ended, and what the action changed has come to rest: at most 500 ms after the last change that
+    /// it caused.
+    Auto,
+    /// Not at all.
+    None,
+    /// As `auto`, but for so many milliseconds at most altogether, requests and navigations included.
+    MaxMs(u64),
 }
 
 impl Kind {
@@ -126,6 +152,13 @@ pub enum Input {
     Trusted,
     /// Dispatched by script, in their full sequence.
     Synthetic,
+}
+
+impl Locator {
+    /// Whether it names an element at all.
+    pub(super) fn is_given(&self) -> bool {
+        self.reference.is_some() || self.selector.is_some()
+    }
 }
 
 /// An element: by ref, or by a CSS selector.

@@ -7,15 +7,16 @@
 //! over [`STEPS`] steps, each a frame and a timer: in step with the page, whatever the speed of the machine.
 //! A document that has put off nothing is over after a step without a change, or at once when there was none.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::super::{Error, Tab};
 use super::notices::Reported;
-use super::{Act, Did, Kind, Outcome, Settled};
+use super::{Act, Did, Kind, Outcome, Settle, Settled};
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::{self, Dialog, Loading, Secrets, Snapshot, Traffic};
 use crate::sync::Deadline;
@@ -24,10 +25,15 @@ use crate::sync::Deadline;
 const STEPS: u32 = 3;
 /// And so long it must have stood still, when it had changed.
 const QUIET: Duration = Duration::from_millis(30);
-/// So long a document may go on changing before the action counts as over all the same.
-const RESTLESS: Duration = Duration::from_millis(1000);
-/// So long a navigation may take, and requests that the action started. Of the time that the action has left
-/// it is three quarters at most: there is an answer to give.
+/// So long a document may go on changing, and requests may take after the last change, before the action counts as over all
+/// the same.
+const BEYOND: Duration = Duration::from_millis(500);
+/// So long the body of a response is waited for: one that takes longer is a stream.
+const BODY: Duration = Duration::from_millis(150);
+/// So often an address is requested between actions before its requests count as polling.
+const POLLS: usize = 3;
+/// So long a navigation may take. Of the time that the action has left it is three quarters at most: there is an answer
+/// to give.
 const LOADING: Duration = Duration::from_secs(10);
 /// So long a download may take to begin, once it is known to be on its way.
 const BEGINNING: Duration = Duration::from_secs(3);
@@ -39,8 +45,8 @@ const LOOK: Duration = Duration::from_secs(5);
 const SLICE: Duration = Duration::from_millis(50);
 /// How many documents in a row may go while they load.
 const TRIES: u32 = 5;
-/// Requests whose answer the page does not wait for, or that stay open.
-const ASIDE: [&str; 5] = ["ping", "prefetch", "media", "cspviolationreport", "eventsource"];
+/// Requests whose answer changes nothing that is shown to a reader, or that stay open.
+const ASIDE: [&str; 7] = ["ping", "prefetch", "image", "media", "font", "cspviolationreport", "eventsource"];
 
 /// What there was before.
 pub(super) struct Before {
@@ -85,6 +91,31 @@ impl Look {
     }
 }
 
+/// How long is waited.
+#[derive(Clone, Copy)]
+struct Patience {
+    /// At most, for everything.
+    all: Deadline,
+    /// After the last change that the action caused.
+    beyond: Duration,
+    /// For changes of a document.
+    changing: Duration,
+    /// For the answer of a document.
+    answer: Deadline,
+}
+
+impl Patience {
+    fn of(settle: Option<Settle>, deadline: Deadline) -> Self {
+        let most = deadline.left() * 3 / 4;
+        let (all, beyond) = match settle {
+            Some(Settle::MaxMs(ms)) => (Duration::from_millis(ms).min(most), Duration::from_millis(ms)),
+            _ => (LOADING.min(most), BEYOND),
+        };
+        let answer = deadline.within((all + BEYOND * 4).min(most));
+        Self { all: deadline.within(all), beyond, changing: BEYOND.min(all), answer }
+    }
+}
+
 /// What is looked for in a document.
 #[derive(Serialize)]
 struct Quiet {
@@ -115,6 +146,8 @@ pub(super) struct Seen {
     looked: bool,
     changed: bool,
     restless: bool,
+    /// When a document was last seen to have changed.
+    last: Option<Instant>,
     saves: bool,
     rescued: bool,
     /// Documents of frames below the top that have been waited for.
@@ -128,7 +161,7 @@ impl Tab {
     pub(super) fn settled(&self, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
         if let Kind::Batch { actions, stop_on_error } = &act.kind {
             let stop_on_error = stop_on_error.unwrap_or(true);
-            return self.with_delta(act, deadline, || self.batch(actions, stop_on_error, deadline));
+            return self.with_delta(act, deadline, || self.batch(actions, stop_on_error, act.settle, deadline));
         }
         let began = Instant::now();
         if matches!(act.kind, Kind::Close {}) {
@@ -151,7 +184,8 @@ impl Tab {
     }
 
     fn caused(&self, act: &Act, before: &Before, began: Instant, deadline: Deadline) -> Result<Outcome, Error> {
-        let frames = if causes(&act.kind) { self.watched_frames(act, before, deadline) } else { Vec::new() };
+        let waits = causes(&act.kind) && act.settles() != Settle::None;
+        let frames = if waits { self.watched_frames(act, before, deadline) } else { Vec::new() };
         let mut did = match self.perform(act, deadline) {
             Err(error) if error.is_blocked_by_dialog() && self.opened_in(before, &self.supervisor.snapshot()) => {
                 Did::default()
@@ -159,14 +193,23 @@ impl Tab {
             outcome => outcome?,
         };
         let (mut settled, mut notices) = (Settled::Done, Vec::new());
-        if causes(&act.kind) {
+        if waits {
             let mut seen = Seen::default();
-            settled = self.settle(before, &frames, Look::of(&act.kind), &mut seen, deadline);
+            let patience = Patience::of(act.settle, deadline);
+            settled = self.settle(before, &frames, Look::of(&act.kind), &mut seen, patience, deadline);
             notices = self.notices(before, &mut seen, settled, deadline);
             did.rescued |= seen.rescued;
+            self.wait_for_opened(before, deadline.within(patience.all.left()));
+            self.wait_downloads_after(before.downloads, deadline.within(ENDED.min(patience.all.left())));
+        } else if causes(&act.kind) {
+            settled = if self.opened_in(before, &self.supervisor.snapshot()) { Settled::DialogOpened } else { Settled::NotWaited };
+        } else {
+            self.wait_for_opened(before, deadline);
+            self.wait_downloads_after(before.downloads, deadline.within(ENDED));
         }
-        self.wait_for_opened(before, deadline);
-        self.wait_downloads_after(before.downloads, deadline.within(ENDED));
+        if causes(&act.kind) {
+            self.acted.lock().add(before.requests, self.supervisor.traffic().last);
+        }
         tracing::debug!(target: "cdpilot::page", %settled, took = ?began.elapsed(), "acted");
         if settled == Settled::NoChange && !notices.is_empty() {
             settled = Settled::PageSettled; // without a change of the document: native validation
@@ -190,7 +233,8 @@ impl Tab {
         let done = run()?;
         let frames = around(&before.seen, frame.or_else(|| before.top.clone()));
         let mut seen = Seen::default();
-        let settled = self.settle(&before, &frames, Look { least: 0, most: STEPS }, &mut seen, deadline);
+        let patience = Patience::of(None, deadline);
+        let settled = self.settle(&before, &frames, Look { least: 0, most: STEPS }, &mut seen, patience, deadline);
         let notices = self.notices(&before, &mut seen, settled, deadline);
         let mut outcome = Outcome { notices, ..self.tell(&before, Did::default(), settled) };
         if !outcome.blocked_by_dialog {
@@ -223,20 +267,31 @@ impl Tab {
             (None, frame) => frame.as_deref().map(FrameId::from),
         });
         let frames = around(&before.seen, named.or_else(|| before.top.clone()));
+        // An action on an element begins when that is ready.
+        let now = act.kind.locator().is_none_or(|at| !at.is_given()) && !matches!(act.kind, Kind::Drag { .. });
         // One that does not answer begins to watch when it is looked at.
-        self.call_all::<u8, ()>(&frames, "watch", |_| (), deadline.within(LOOK));
+        self.call_all::<u8, _>(&frames, "watch", |_| json!({ "now": now }), deadline.within(LOOK));
         frames
     }
 
     /// Waits for what it caused. Gives the reason why that counts as over.
-    fn settle(&self, before: &Before, frames: &[FrameId], look: Look, seen: &mut Seen, deadline: Deadline) -> Settled {
-        let loading = deadline.within(LOADING.min(deadline.left() * 3 / 4));
+    fn settle(
+        &self,
+        before: &Before,
+        frames: &[FrameId],
+        look: Look,
+        seen: &mut Seen,
+        patience: Patience,
+        deadline: Deadline,
+    ) -> Settled {
+        let began = Instant::now();
+        let loading = patience.all;
         loop {
             // The page's answer comes after all that the action set off at once; the documents around are
             // looked at after that, for what it has told them.
             if let Some((acted, around)) = frames.split_first() {
-                self.look_at(std::slice::from_ref(acted), look, seen, loading);
-                self.look_at(around, look, seen, loading);
+                self.look_at(std::slice::from_ref(acted), look, seen, patience);
+                self.look_at(around, look, seen, patience);
             }
             if self.supervisor.caught_up(deadline).is_err() {
                 return Settled::BrowserEnded;
@@ -247,16 +302,17 @@ impl Tab {
             if !self.is_fetching(before, &self.supervisor.traffic()) {
                 break;
             }
-            seen.changed = true;
-            while self.is_fetching(before, &self.supervisor.traffic()) {
-                if loading.passed() {
-                    return Settled::RequestsPending;
-                }
+            let waited = seen.last.unwrap_or(began).elapsed();
+            let requests = loading.within(patience.beyond.saturating_sub(waited));
+            if requests.passed() {
+                return Settled::RequestsPending;
+            }
+            while self.is_fetching(before, &self.supervisor.traffic()) && !requests.passed() {
                 if let Some(reason) = self.left(before, seen, loading) {
                     return reason;
                 }
                 // A dialog or a navigation is told elsewhere, so it is looked for by the way.
-                let slice = loading.within(SLICE);
+                let slice = requests.within(SLICE);
                 self.supervisor.wait_traffic(slice, |now| !self.is_fetching(before, now));
             }
         }
@@ -271,15 +327,19 @@ impl Tab {
         }
     }
 
-    fn look_at(&self, frames: &[FrameId], look: Look, seen: &mut Seen, loading: Deadline) {
-        let most = if seen.restless { Duration::ZERO } else { RESTLESS };
+    fn look_at(&self, frames: &[FrameId], look: Look, seen: &mut Seen, patience: Patience) {
+        let most = if seen.restless { Duration::ZERO } else { patience.changing };
         let args = Quiet { least: look.least, look: look.most, steps: STEPS, quiet: millis(QUIET), most: millis(most) };
-        let found = self.call_all::<Rest, &Quiet>(frames, "quiet", |_| &args, loading);
+        let found = self.call_all::<Rest, &Quiet>(frames, "quiet", |_| &args, patience.answer);
         // A frame that does not answer is on its way elsewhere, gone, or under a dialog: others tell.
         for (frame, found) in frames.iter().zip(found) {
             let Ok((_, done)) = found else { continue };
             tracing::trace!(target: "cdpilot::page", rest = ?done.result, "looked");
             seen.looked = true;
+            // What changes for ever has no last change.
+            if done.result.changes > 0 && done.result.rest {
+                seen.last = Some(Instant::now());
+            }
             seen.changed |= done.result.changes > 0;
             seen.restless |= !done.result.rest;
             seen.saves |= done.result.saves;
@@ -288,12 +348,25 @@ impl Tab {
         }
     }
 
-    /// Whether requests that it started are under way.
+    /// Whether requests are under way that it started and whose answers may be shown.
     fn is_fetching(&self, before: &Before, now: &Traffic) -> bool {
         let is_aside = |open: &Loading| {
-            ASIDE.contains(&&*open.resource_type) || before.polled.iter().any(|polled| **polled == *path(&open.url))
+            ASIDE.contains(&&*open.resource_type)
+                || open.answered.is_some_and(|answered| answered.elapsed() > BODY)
+                || before.polled.iter().any(|polled| **polled == *path(&open.url))
+                || self.is_polled(before, path(&open.url))
         };
         now.since(&self.target, before.requests).any(|open| !is_aside(open))
+    }
+
+    /// Whether the page requested an address again and again between actions.
+    fn is_polled(&self, before: &Before, address: &str) -> bool {
+        let acted = self.acted.lock().clone();
+        let requests = self.supervisor.network_requests(&self.target);
+        let alike = requests.iter().filter(|request| {
+            request.number <= before.requests && path(&request.url) == address && !acted.contains(request.number)
+        });
+        alike.take(POLLS).count() == POLLS
     }
 
     /// Why there is nothing more to wait for in the document: a dialog, another document, the end. Waits for
@@ -389,6 +462,29 @@ impl Tab {
         let begun = |now: &Snapshot| now.downloads.iter().any(|d| d.number > before.downloads && self.is_mine(d));
         let over = |now: &Snapshot| begun(now) || now.page(target).is_none() || self.opened_in(before, now);
         self.supervisor.wait_until(deadline.within(BEGINNING), over).is_some_and(|now| begun(&now))
+    }
+}
+
+/// Numbers of the requests that were made while it was acted: the last ranges.
+#[derive(Debug, Clone, Default)]
+pub(in crate::page) struct Acted(VecDeque<(u64, u64)>);
+
+impl Acted {
+    /// How many ranges are remembered.
+    const MOST: usize = 32;
+
+    fn add(&mut self, after: u64, upto: u64) {
+        if upto <= after {
+            return;
+        }
+        if self.0.len() == Self::MOST {
+            self.0.pop_front();
+        }
+        self.0.push_back((after, upto));
+    }
+
+    fn contains(&self, number: u64) -> bool {
+        self.0.iter().any(|(after, upto)| number > *after && number <= *upto)
     }
 }
 

@@ -13,7 +13,9 @@ pub enum Settled {
     /// The action has no effects to wait for (`wait`, `close`).
     #[default]
     Done,
-    /// Nothing on the page changed.
+    /// The caller asked not to wait (`settle: "none"`).
+    NotWaited,
+    /// Nothing on the page changed because of the action.
     NoChange,
     /// The page changed and has come to rest.
     PageSettled,
@@ -43,6 +45,7 @@ impl Settled {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",
+            Self::NotWaited => "not_waited",
             Self::NoChange => "no_change",
             Self::PageSettled => "page_settled",
             Self::PageChanging => "page_changing",
@@ -70,7 +73,7 @@ mod tests {
 
     #[test]
     fn tokens_are_those_of_json() {
-        for settled in [Settled::Done, Settled::NoChange, Settled::NavigationPending, Settled::BrowserEnded] {
+        for settled in [Settled::Done, Settled::NotWaited, Settled::NoChange, Settled::NavigationPending, Settled::BrowserEnded] {
             assert_eq!(serde_json::to_value(settled).unwrap(), settled.as_str());
         }
     }

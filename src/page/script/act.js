@@ -385,6 +385,7 @@ async function look(args, turn) {
     points = candidates(element, rectsOf(element));
     if (!points.length && needs.stable) return no("it is outside of the viewport and cannot be scrolled into it");
   }
+  if (needs.scroll || needs.arm) begin();
   if (needs.arm) arm(element, needs.presses);
   return { answer: ready(element, points), last: true };
 }

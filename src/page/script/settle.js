@@ -15,17 +15,22 @@ const requestAnimationFrame = (body) => {
   return globalThis.requestAnimationFrame(body);
 };
 
-/** How many timers and frame callbacks the page has asked for since its beginning. */
+/** How many timers and frame callbacks the page has requested since its beginning. */
 function putOff() {
   const [timer, frame] = [setTimeout(() => 0, WATCHED), requestAnimationFrame(() => 0)];
   clearTimeout(timer);
   cancelAnimationFrame(frame);
-  return timer - ownTimers + frame - ownFrames;
+  return { timers: timer - ownTimers, frames: frame - ownFrames };
 }
 
+// Changes that the action caused, and when the last of them came.
+let caused = 0;
+let lastCaused = 0;
+// Those of them that are waited for: an animation is not.
 let changes = 0;
-// How much the page had put off when it was looked at last.
-let waiting = 0;
+// What the page had put off at the last check, and when that was.
+let waiting = { timers: 0, frames: 0, at: 0 };
+// The last change of any kind, and the last one that scrolled or resized something.
 let lastChange = 0;
 let lastMove = 0;
 // The last two frames that were waited for.
@@ -45,18 +50,65 @@ const FRAME = 17;
 const SCROLLED = 1000;
 // So many steps with a change are no end of changes.
 const RESTLESS = 10;
+// Changes of one attribute or text in so many steps are an animation or a counter, which is not waited for.
+const [ANIMATION, COUNTER] = [3, 5];
+// Nodes whose changes before an action are remembered.
+const MOST_BEFORE = 2000;
+// Attributes that roles, names, values and states depend on.
+const MEANINGFUL = /^(role|aria-.*|value|checked|disabled|selected|open|hidden|href|src|alt|title|placeholder|label|readonly|required|contenteditable|type)$/;
 
-/** Counts changes of the document from now on, those in shadow roots included. */
-calls.watch = () => {
+/**
+ * Watches the document, shadow roots included. Changes count as caused by the action from now on when it acts `now`, otherwise
+ * from [`begin`]: what changed before that goes on by itself.
+ */
+calls.watch = ({ now }) => {
   watch();
   noteBefore(watchedRoots);
+  if (now) begin();
   return 0;
 };
 
+// Whether the action has begun, and how many changes there have been before that.
+let [begun, early] = [false, 0];
+// What changed before the action: by node, how often each attribute, text or list of children did, and when it did last.
+let goingOn = new WeakMap();
+let goingOnCount = 0;
+// Whether child elements of one of them were replaced again and again.
+let rebuilding = false;
+// What changed so many milliseconds before the action goes on. What changed before that may have ended.
+const GOES_ON = 100;
+let beganAt = 0;
+// In how many steps each of them has changed since.
+let repeats = new WeakMap();
+let stepNumber = 0;
+// An attribute or text that means something changes again and again since the action.
+let endless = false;
+// Frame callbacks for each frame, and timers for each millisecond, that the page requested before the action.
+let pace = { frames: 0, timers: 0 };
+let framesBefore = 0;
+
+/** The action begins: what changes from now on and did not change before is caused by it. */
+function begin() {
+  if (begun) return;
+  if (observer) count(observer.takeRecords());
+  begun = true;
+  beganAt = performance.now();
+  const [now, before] = [putOff(), waiting];
+  const elapsed = beganAt - before.at;
+  const [frames, timers] = [now.frames - before.frames, now.timers - before.timers];
+  pace = {
+    frames: framesBefore > 0 ? Math.ceil(frames / framesBefore) : 0,
+    timers: elapsed >= 4 ? timers / elapsed : 0,
+  };
+  waiting = { ...now, at: beganAt };
+}
+
 function watch() {
-  changes = 0;
+  [changes, caused, begun, early, framesBefore, stepNumber, endless] = [0, 0, false, 0, 0, 0, false];
+  [goingOn, goingOnCount, rebuilding, repeats] = [new WeakMap(), 0, false, new WeakMap()];
   saving = [];
-  waiting = putOff();
+  pace = { frames: 0, timers: 0 };
+  waiting = { ...putOff(), at: performance.now() };
   clearTimeout(unwatch);
   unwatch = setTimeout(() => {
     if (observer) observer.disconnect();
@@ -104,6 +156,7 @@ function noteMove() {
 }
 
 function noteFrame() {
+  framesBefore++;
   [frameBefore, lastFrame] = [lastFrame, performance.now()];
 }
 
@@ -116,17 +169,94 @@ function isCalm(milliseconds) {
   counted();
   const [now, last] = [performance.now(), Math.max(lastChange, watchedSince)];
   if (now - last < milliseconds) return false;
-  return (waiting === 0 && now - lastMove > SCROLLED) || last < frameBefore;
+  return (hasNoTimers() && now - lastMove > SCROLLED) || last < frameBefore;
 }
+
+/** Without timers and frame callbacks in all its life there are none that change the page now and then. */
+const hasNoTimers = () => waiting.timers === 0 && waiting.frames === 0;
 
 function count(records) {
   if (!records.length) return;
-  changes += records.length;
   lastChange = performance.now();
+  for (const record of records) {
+    if (begun) countCaused(record);
+    else countEarly(record);
+  }
   noteTouched(records);
   for (const {addedNodes} of records) {
     for (const node of addedNodes) if (isElement(node)) observeIn(node);
   }
+}
+
+const IS_TEXT = (node) => typeOf(node) === 3;
+
+/** Whether only texts came and went, as when a counter is written. */
+function isText({ type, addedNodes, removedNodes }) {
+  return type !== "childList" || (Array.from(addedNodes).every(IS_TEXT) && Array.from(removedNodes).every(IS_TEXT));
+}
+
+const changedPart = ({ type, attributeName }) => (type === "attributes" ? attributeName : type);
+
+function partsOf(map, target) {
+  const parts = map.get(target) || new Map();
+  map.set(target, parts);
+  return parts;
+}
+
+/** A change before the action. */
+function countEarly(record) {
+  early++;
+  if (goingOnCount >= MOST_BEFORE) return;
+  goingOnCount++;
+  const parts = partsOf(goingOn, record.target);
+  const part = changedPart(record);
+  const known = parts.get(part) || { times: 0, rebuilt: 0 };
+  parts.set(part, known);
+  known.times++;
+  known.at = lastChange;
+  if (!isText(record) && ++known.rebuilt >= 2) rebuilding = true;
+}
+
+/** Whether a change goes on since before the action. */
+function isGoingOn(record) {
+  if (goingOnCount === 0) return false;
+  const part = changedPart(record);
+  const recent = (known) => known && known.at >= beganAt - GOES_ON;
+  const known = (goingOn.get(record.target) || NO_PARTS).get(part);
+  if (recent(known) && isText(record)) return true;
+  if (!rebuilding) return false;
+  for (let node = record.target; node; node = parentOf(node)) {
+    const children = (goingOn.get(node) || NO_PARTS).get("childList");
+    if (recent(children) && children.rebuilt >= 2) return true;
+  }
+  return false;
+}
+
+const NO_PARTS = new Map();
+
+/** A change since the action began. */
+function countCaused(record) {
+  if (isGoingOn(record)) return;
+  caused++;
+  const parts = partsOf(repeats, record.target);
+  const part = changedPart(record);
+  const known = parts.get(part) || { steps: 0, last: -1 };
+  parts.set(part, known);
+  if (known.last !== stepNumber) [known.steps, known.last] = [known.steps + 1, stepNumber];
+  const isDrawing = record.type === "attributes" && !MEANINGFUL.test(part);
+  const most = isDrawing ? ANIMATION : isText(record) ? COUNTER : Infinity;
+  if (known.steps > most) {
+    endless = endless || !isDrawing;
+    return;
+  }
+  const before = known.steps > ANIMATION && (goingOn.get(record.target) || NO_PARTS).get(part);
+  if (before && before.rebuilt) {
+    // It was rebuilt once before the action, and is again and again.
+    [before.rebuilt, before.at, rebuilding] = [2, beganAt, true];
+    return;
+  }
+  changes++;
+  lastCaused = performance.now();
 }
 
 /** Shadow roots that came with an element. */
@@ -150,23 +280,29 @@ function noteSaving(event) {
 }
 
 /**
- * Waits until what runs now has run, and then until the document has come to rest, `most` milliseconds at most where it
- * changes all the time. Where the page has put something off to a timer or a frame, that is `steps` steps and `quiet`
- * milliseconds without a change, or `look` steps where nothing has changed yet. Where it has not, a step without a change
+ * Waits until what runs now has run, and then until what the action caused in the document has come to rest, `most` milliseconds
+ * at most where it changes all the time. Where the page has put something off to a timer or a frame, that is `steps` steps and
+ * `quiet` milliseconds without a change, or `look` steps where nothing has changed yet. Where it has not, a step without a change
  * after one, and at least `least` steps.
  */
 calls.quiet = async ({least, look, steps, quiet, most}) => {
   if (!observer) watch(); // another document than the one that was acted on
+  if (!begun) {
+    begin();
+    [changes, caused] = [changes + early, caused + early];
+    goingOnCount = 0;
+  }
   const end = performance.now() + most;
   await turn();
   await turn();
   await turn();
   let [seen, calm, busy, done, undrawn, rest, late] = [counted(), 0, 0, 0, 0, true, hasPutOff()];
+  // A callback of the action is not told from those of a loop that goes on.
+  const first = pace.frames > 0 ? Math.max(least, 1) : least;
   for (;;) {
     const now = performance.now();
-    // Without timers and frame callbacks in all its life there are none that change it now and then.
-    const still = waiting === 0 || now - lastChange >= (late || busy ? quiet : FRAME);
-    if (done >= least && (seen ? calm >= (late || busy ? steps : 1) && still : calm >= (late ? look : 0))) break;
+    const still = hasNoTimers() || now - lastCaused >= (late || busy ? quiet : FRAME);
+    if (done >= first && (seen ? calm >= (late || busy ? steps : 1) && still : calm >= (late ? look : 0))) break;
     // Few changes in a long time are those of a slow machine.
     if (done >= steps && now >= end && (busy >= RESTLESS || now >= end + 3 * most)) {
       rest = !seen;
@@ -177,18 +313,23 @@ calls.quiet = async ({least, look, steps, quiet, most}) => {
     const before = seen;
     seen = counted();
     late = hasPutOff() || late;
+    stepNumber++;
     if (seen === before) calm++;
     else [calm, busy] = [0, busy + 1];
   }
-  changes = 0; // what comes after that is counted by the next look
-  return {changes: seen, rest, undrawn, saves: saving.some((event) => !event.defaultPrevented), notices: calls.notices()};
+  const all = caused;
+  [changes, caused] = [0, 0]; // what comes after that is counted by the next look
+  return {changes: all, rest: rest && !endless, undrawn, saves: saving.some((event) => !event.defaultPrevented), notices: calls.notices()};
 };
 
-/** Whether the page has put something off since this was asked last. */
+/** Whether the page has put something off since the last check, beside what it did before the action. */
 function hasPutOff() {
-  const before = waiting;
-  waiting = putOff();
-  return waiting !== before;
+  const [before, now] = [waiting, { ...putOff(), at: performance.now() }];
+  waiting = now;
+  const elapsed = now.at - before.at;
+  const frames = pace.frames * Math.ceil(elapsed / FRAME);
+  const timers = Math.ceil(pace.timers * elapsed * 1.25);
+  return now.frames - before.frames > frames || now.timers - before.timers > timers;
 }
 
 function counted() {

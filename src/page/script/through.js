@@ -102,7 +102,9 @@ async function lookThrough(holder, points, size, needsHit) {
 calls.through = async ({ id, points, size, hit }) => {
   const holder = nodeOf(id);
   if (!holder || !isConnected(holder)) return { gone: true };
-  return lookThrough(holder, points, size, hit);
+  const answer = await lookThrough(holder, points, size, hit);
+  begin();
+  return answer;
 };
 
 /** How large the viewport is. */

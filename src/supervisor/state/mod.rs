@@ -224,10 +224,10 @@ impl State {
             (network_events::SENT, Some(session)) => self.request_sent(session, &event.decode()?, now),
             (network_events::RESPONSE, Some(session)) => {
                 let event = event.decode()?;
-                self.response_received(&event);
+                self.response_received(&event, now);
                 self.document_came(session, &event, now);
             }
-            (network_events::SOCKET_OPEN, _) => self.response_received(&event.decode()?),
+            (network_events::SOCKET_OPEN, _) => self.response_received(&event.decode()?, now),
             (network_events::FINISHED, _) => self.request_finished(&event.decode()?),
             (network_events::FAILED, _) => self.request_failed(&event.decode()?),
             (network_events::SOCKET, Some(session)) => self.socket_created(session, &event.decode()?, now),

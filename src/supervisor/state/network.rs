@@ -73,6 +73,15 @@ impl Network {
         self.keep(&told);
     }
 
+    /// The head of its response has come, its body not yet.
+    fn has_head(&mut self, id: &str, now: Now) {
+        let Some(open) = self.open.get(id) else { return };
+        if let Some((_, Some(shown))) = self.order.get_mut(&open.told.number) {
+            *shown = Arc::new(Loading { answered: Some(now.instant), ..(**shown).clone() });
+            self.changed = true;
+        }
+    }
+
     /// It has come to its end.
     fn end(&mut self, id: &str, change: impl FnOnce(&mut Open)) {
         self.update(id, change);
@@ -126,6 +135,7 @@ impl Network {
                 resource_type: Arc::clone(&told.resource_type),
                 url: Arc::clone(&told.url),
                 since: now.instant,
+                answered: None,
             })
         });
         self.changed = true; // the number of the newest has
@@ -216,8 +226,9 @@ impl State {
         !shows.is_empty() && shows != open.loader
     }
 
-    pub(super) fn response_received(&mut self, event: &Response<'_>) {
+    pub(super) fn response_received(&mut self, event: &Response<'_>, now: Now) {
         self.network.update(&event.request_id, |open| answered(&mut open.told, event.response.status));
+        self.network.has_head(&event.request_id, now);
     }
 
     pub(super) fn request_finished(&mut self, event: &Finished<'_>) {
