@@ -126,6 +126,7 @@ mod network_ports;
 #[cfg(unix)]
 mod never_block;
 #[cfg(feature = "page")]
+mod page_acting;
 mod page_batch;
 #[cfg(feature = "page")]
 mod page_chooser;

@@ -28,6 +28,8 @@ pub(super) struct Places {
     pub(super) size: (f64, f64),
     /// Whether events have to get there; else being in view is enough.
     pub(super) hit: bool,
+    /// So many presses are kept from the documents around, should they go there.
+    pub(super) presses: u8,
 }
 
 #[derive(Serialize)]
@@ -36,6 +38,7 @@ struct Ask {
     points: Vec<(f64, f64)>,
     size: (f64, f64),
     hit: bool,
+    presses: u8,
 }
 
 #[derive(Deserialize)]
@@ -61,7 +64,8 @@ impl Tab {
         let barred = |reason: &str| Barred { reason: reason.to_owned(), covered_by: None };
         let mut frame = frame.clone();
         while let Some(owner) = self.holder(&frame, deadline)? {
-            let ask = Ask { id: owner.id, points: places.points, size: places.size, hit: places.hit };
+            let Places { points, size, hit, presses } = places;
+            let ask = Ask { id: owner.id, points, size, hit, presses };
             let answer: Answer = self.call_in(&owner.frame, &owner.doc, "through", &ask, deadline)?.result;
             if answer.gone {
                 return Ok(Err(barred("its frame is gone")));
@@ -69,7 +73,7 @@ impl Tab {
             if let Some(reason) = answer.not {
                 return Ok(Err(Barred { reason, covered_by: answer.covered }));
             }
-            places = Places { points: answer.points, size: answer.size, hit: places.hit };
+            places = Places { points: answer.points, size: answer.size, hit, presses };
             frame = owner.frame;
         }
         let first = places.points.first().map(|(x, y)| Point { x: *x, y: *y });

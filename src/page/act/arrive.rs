@@ -108,7 +108,12 @@ impl Tab {
                 (came, _) => came,
             };
             match came {
-                Ok(came) if came.result.pointerdown + came.result.mousedown + came.result.mouseup == 0 => {}
+                // A document around it may have got the press, and kept it from its page: the caller says so.
+                Ok(came) if came.result.pointerdown + came.result.mousedown + came.result.mouseup == 0 => {
+                    if self.landed(&ready.node, "strayed", deadline).is_some() {
+                        return Ok(sent);
+                    }
+                }
                 // It has come, or has set off something that ends the answers.
                 Err(error) if !error.is_blocked_by_dialog() && !is_end(&error) => return Err(error),
                 _ => return Ok(sent),

@@ -14,7 +14,7 @@ use super::super::input::{Buttons, Sent, UNANSWERED, moved, pressed, released};
 use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
 use super::arrive::{Arrived, COMING};
-use super::pointer::did;
+use super::pointer::{Click, did};
 use super::ready::{Needs, Ready};
 use super::{Act, Button, Did, Input, Kind, Locator, Point};
 use crate::cdp::protocol::input::{DispatchDragEvent, DispatchDragEventType, DragData};
@@ -26,6 +26,8 @@ use crate::sync::{Cancel, Deadline};
 const STEPS: u32 = 10;
 /// Moves on the way at most.
 const MOST: u32 = 1000;
+/// How far the mouse moves before a drag begins, CSS pixels: Chromium takes less than four for no movement.
+const BEGINNING: f64 = 6.0;
 /// How long the events at the end of a drag may take.
 const ENDING: u64 = 300;
 /// How long the end of a forgotten drag may take.
@@ -82,7 +84,11 @@ impl Tab {
         self.emulate_focus();
         // First where it goes: an end that is not there leaves the page as it was.
         let to_spot = self.spot(&to, act.force, Needs::HOVER, deadline)?;
-        let from_spot = self.spot(&from, act.force, Needs::HOVER, deadline)?;
+        let needs = Needs { presses: u8::from(act.input != Some(Input::Synthetic)), ..Needs::HOVER };
+        let mut from_spot = self.spot(&from, act.force, Needs { presses: 0, ..needs }, deadline)?;
+        if self.bring_both(&from_spot, &to_spot, deadline)? || needs.presses > 0 {
+            from_spot = self.spot(&from, act.force, needs, deadline)?;
+        }
         let rescued = [&to_spot, &from_spot].iter().any(|s| s.ready.as_ref().is_some_and(|ready| ready.rescued));
         let done = if act.input == Some(Input::Synthetic) {
             self.synthetic_drag(&from_spot, &to_spot, steps, deadline)?
@@ -134,7 +140,19 @@ impl Tab {
             let up = vec![released(point, Button::Left, 1, 0)];
             Cancel::shielded(|| self.send_mouse(up, deadline.within(UNANSWERED)))
         };
+        let held = Buttons::of(Button::Left);
         let mut sent = self.send_mouse(vec![pressed(from.point, Button::Left, 1, 0)], deadline)?;
+        if let Some(ready) = &from.ready
+            && let Some(landed) = self.landed(&ready.node, "landed", deadline)
+        {
+            let_go(from.point)?;
+            return Err(landed.error(ready, Click { button: Button::Left, count: 1, modifiers: &[] }));
+        }
+        // What can be dragged is taken before anything scrolls away under the mouse.
+        let begun = self.send_mouse(vec![moved(towards(from.point, to_spot.point), held, 0)], deadline)?;
+        if !matches!(begun, Sent::Handled { .. }) {
+            return did(begun);
+        }
         // What the press brought into the way, or out of view.
         let there = self.spot(to, act.force, Needs::DROP, deadline);
         let target = match there {
@@ -146,7 +164,6 @@ impl Tab {
                 return Err(error);
             }
         };
-        let held = Buttons::of(Button::Left);
         let step = |n: u32| {
             let part = f64::from(n) / f64::from(steps);
             let way = |from: f64, to: f64| from + (to - from) * part;
@@ -170,9 +187,35 @@ impl Tab {
             }
         }
         if matches!(sent, Sent::Handled { .. } | Sent::Cut) {
-            self.end_drag(&frames, from.point, deadline)?;
+            let began = self.end_drag(&frames, from.point, deadline)?;
+            if let Some(ready) = from.ready.as_ref().filter(|_| !began && matches!(sent, Sent::Handled { .. })) {
+                self.check_dragged(ready, deadline)?;
+            }
         }
         Ok(Did { rescued, ..did(sent)? })
+    }
+
+    /// Scrolls so that both ends are in view, where they are in one document and fit in it. Whether anything was scrolled.
+    fn bring_both(&self, from: &Spot, to: &Spot, deadline: Deadline) -> Result<bool, Error> {
+        let (Some(from), Some(to)) = (&from.ready, &to.ready) else { return Ok(false) };
+        if from.node.frame != to.node.frame || from.node.doc != to.node.doc {
+            return Ok(false);
+        }
+        let ask = json!({ "from": from.node.id, "to": to.node.id });
+        Ok(self.call_in::<bool>(&from.node.frame, &from.node.doc, "bringBoth", &ask, deadline)?.result)
+    }
+
+    /// Fails when something that can be dragged was pressed and moved, and no drag began.
+    fn check_dragged(&self, ready: &Ready, deadline: Deadline) -> Result<(), Error> {
+        let Node { frame, doc, .. } = &ready.node;
+        match self.call_in::<bool>(frame, doc, "draggable", &(), deadline.within(CANCEL)) {
+            Ok(done) if done.result => Err(Error::NotActionable {
+                what: format!("the {}", ready.tag),
+                reason: "no drag began although it is draggable (no dragstart event); more steps may help".to_owned(),
+                covered_by: None,
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Whether the mouse has come to where the drag begins, though Chromium has not said so.
@@ -193,8 +236,8 @@ impl Tab {
         there.map(|frame| frame.frame_id.clone()).collect()
     }
 
-    /// Waits for the end of drag and drop where it began, and ends it there when Chromium does not.
-    fn end_drag(&self, frames: &[FrameId], from: Point, deadline: Deadline) -> Result<(), Error> {
+    /// Waits for the end of drag and drop where it began, and ends it there when Chromium does not. Whether one began.
+    fn end_drag(&self, frames: &[FrameId], from: Point, deadline: Deadline) -> Result<bool, Error> {
         let ask = |types: &[&str], ms| json!({ "types": types, "ms": ms, "last": false });
         let deadline = deadline.within(CANCEL * 2);
         let arrived = self.call_all::<Arrived, _>(frames, "came", |_| ask(&[], 0), deadline);
@@ -202,10 +245,10 @@ impl Tab {
             let (doc, done) = arrived.ok()?;
             (done.result.dragstart > 0).then(|| Node { frame: frame.clone(), doc, id: 0 })
         });
-        let Some(source) = source else { return Ok(()) };
+        let Some(source) = source else { return Ok(false) };
         match self.came(&source, &["dragend"], ENDING, false, deadline) {
             Ok(arrived) if arrived.dragend == 0 => {}
-            _ => return Ok(()),
+            _ => return Ok(true),
         }
         let nothing = DragData::new(Vec::new(), 1);
         let cancel = DispatchDragEvent::new(DispatchDragEventType::DragCancel, from.x, from.y, nothing);
@@ -215,7 +258,7 @@ impl Tab {
         }
         // The drop is in another process, and as good as there.
         let _ = self.came(&source, &["dragend"], ENDING, true, deadline);
-        Ok(())
+        Ok(true)
     }
 
     /// By script: in one document all of it, between two what was dragged is handed over.
@@ -264,6 +307,13 @@ impl Tab {
         let doc = self.document(&top, deadline)?;
         Ok(((top, doc), Place { id: None, point: Some((spot.point.x, spot.point.y)) }))
     }
+}
+
+/// A point a little away from a place in the direction of another one.
+fn towards(from: Point, to: Point) -> Point {
+    let (dx, dy) = (to.x - from.x, to.y - from.y);
+    let part = (BEGINNING / dx.hypot(dy).max(BEGINNING)).min(1.0);
+    Point { x: from.x + dx * part, y: from.y + dy * part }
 }
 
 /// One end of a drag: exactly one way to say it.

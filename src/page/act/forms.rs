@@ -78,8 +78,16 @@ impl Tab {
             return Err(not_actionable(at, "it is no <select>; click it, then click its option"));
         }
         let ready = self.ready(at, Needs::EDIT, force, deadline)?;
-        let args = json!({ "id": ready.node.id, "values": values });
-        let chosen: Chosen = self.call_on_node(&ready.node, "choose", &args, deadline)?;
+        let chosen = loop {
+            let ms = deadline.left().saturating_sub(ANSWER).min(SLICE);
+            let ms = u64::try_from(ms.as_millis()).unwrap_or(0);
+            let args = json!({ "id": ready.node.id, "values": values, "ms": ms });
+            let chosen: Chosen = self.call_on_node(&ready.node, "choose", &args, deadline)?;
+            // Pages fill lists when a server has answered.
+            if (chosen.unknown.is_none() && chosen.disabled.is_none()) || deadline.left() <= ANSWER + SLICE {
+                break chosen;
+            }
+        };
         if chosen.gone || chosen.wrong {
             return Err(gone(at));
         }
@@ -156,30 +164,22 @@ impl Tab {
 
     fn fill(&self, fields: &[Field], act: &Act, deadline: Deadline) -> Result<Did, Error> {
         self.emulate_focus();
-        let (mut did, mut last) = (Did::default(), None);
+        let mut did = Did::default();
         for (index, field) in fields.iter().enumerate() {
             let place = |error: Error| in_field(error, index + 1, &field.at);
             let filled = self.fill_one(field, act, deadline).map_err(place)?;
-            did.rescued |= filled.0.rescued;
-            did.input = did.input.or(filled.0.input);
-            last = filled.1.or(last);
+            did.rescued |= filled.rescued;
+            did.input = did.input.or(filled.input);
             if self.has_dialog() {
                 did.result = Some(json!({ "filled": index + 1, "of": fields.len() }));
                 return Ok(did);
             }
         }
-        // The last one tells of its change as the others did, when the focus leaves it.
-        if let Some(node) = last {
-            match self.call_on_node::<Ended>(&node, "leaveField", &json!({ "id": node.id }), deadline) {
-                Err(Error::DocumentGone { .. }) | Ok(_) => {}
-                Err(error) => return Err(error),
-            }
-        }
         Ok(did)
     }
 
-    /// Fills in one field. Gives the field when it has been typed into.
-    fn fill_one(&self, field: &Field, act: &Act, deadline: Deadline) -> Result<(Did, Option<Node>), Error> {
+    /// Fills in one field.
+    fn fill_one(&self, field: &Field, act: &Act, deadline: Deadline) -> Result<Did, Error> {
         let at = &field.at;
         let there = self.ready(at, Needs::PRESENT, act.force, deadline)?;
         let bad = |problem: String| Err(Error::BadRequest { problem });
@@ -194,7 +194,7 @@ impl Tab {
                     }
                 };
                 let did = self.select(at, &values, act.force, deadline)?;
-                Ok((Did { result: None, ..did }, None))
+                Ok(Did { result: None, ..did })
             }
             Filled::Ticked => {
                 let want = match &field.value {
@@ -202,7 +202,7 @@ impl Tab {
                     FieldValue::Text(text) if text == "true" || text == "false" => text == "true",
                     _ => return bad("it is ticked or not; give true or false".to_owned()),
                 };
-                Ok((self.tick(at, want, act, deadline)?, None))
+                self.tick(at, want, act, deadline)
             }
             Filled::File => Err(not_actionable(at, "it takes files; use upload")),
             Filled::Text => {
@@ -219,20 +219,14 @@ impl Tab {
         }
     }
 
-    fn fill_typed(
-        &self,
-        at: &Locator,
-        text: &str,
-        act: &Act,
-        deadline: Deadline,
-    ) -> Result<(Did, Option<Node>), Error> {
+    fn fill_typed(&self, at: &Locator, text: &str, act: &Act, deadline: Deadline) -> Result<Did, Error> {
         let ready = self.ready(at, Needs::EDIT, act.force, deadline)?;
         let focused = self.focus_field(&ready, at, Mode::Replace, deadline)?;
         let did = Did { rescued: ready.rescued, ..Did::default() };
         match focused.kind.as_str() {
             "picked" => {
                 self.set_field(&ready, at, text, deadline)?;
-                return Ok((did, None));
+                return Ok(did);
             }
             "line" if text.contains('\n') => {
                 let problem = "it has one line and the text has several".to_owned();
@@ -248,7 +242,7 @@ impl Tab {
         };
         let did = Did { input: typed.synthetic.then_some(Input::Synthetic), ..did };
         if typed.blocked {
-            return Ok((did, None));
+            return Ok(did);
         }
         if let Some(took) = self.took(&ready, text, deadline).filter(|took| !took.gone && !took.same) {
             let nothing = took.now == focused.was || (took.empty && !text.is_empty());
@@ -261,7 +255,7 @@ impl Tab {
                 return Err(not_actionable(at, &reason));
             }
         }
-        Ok((did, Some(ready.node)))
+        Ok(did)
     }
 
     /// Sets the value of a field that has a picker.

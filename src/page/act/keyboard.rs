@@ -22,8 +22,9 @@ use crate::sync::{Deadline, pause};
 
 /// Between the characters of slow typing.
 const SLOWLY: Duration = Duration::from_millis(75);
-/// How many characters are under way at once.
+/// How many characters are under way at once: at first, and in the end, where each burst is twice the one before.
 const BURST: usize = 16;
+const LONGEST_BURST: usize = 256;
 /// How often a key may be repeated.
 const MOST: u32 = 1_000;
 /// Where Chromium does not answer the first key for so long, though the page answers, the events are dispatched
@@ -74,7 +75,7 @@ impl Tab {
             what: format!("the end of the text ({sent} of {of} characters are typed; insertText is for long texts)"),
             after_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
-        let (mut sent, mut steps, mut first) = (0, steps.into_iter().peekable(), true);
+        let (mut sent, mut steps, mut first, mut burst) = (0, steps.into_iter().peekable(), true, BURST);
         while let Some(step) = steps.next() {
             if deadline.passed() {
                 return Err(late(sent));
@@ -90,7 +91,8 @@ impl Tab {
                 Step::Key(key) => {
                     let mut events = strokes(&key);
                     let mut count = 1;
-                    let most = if how.slowly || how.watched || first { 1 } else { BURST };
+                    let most = if how.slowly || how.watched || first { 1 } else { burst };
+                    burst = if first { burst } else { (burst * 2).min(LONGEST_BURST) };
                     while count < most
                         && let Some(Step::Key(key)) = steps.next_if(|step| matches!(step, Step::Key(_)))
                     {
@@ -134,7 +136,7 @@ impl Tab {
         let page = self.keyboard();
         let (mut handled, mut events) = (0, events.into_iter().peekable());
         while events.peek().is_some() {
-            let calls = events.by_ref().take(BURST * 2).map(|event| (page.clone(), event)).collect();
+            let calls = events.by_ref().take(LONGEST_BURST * 2).map(|event| (page.clone(), event)).collect();
             for outcome in self.supervisor.session_calls(calls, deadline) {
                 match outcome {
                     Ok(_) => handled += 1,

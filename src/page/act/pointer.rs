@@ -1,6 +1,6 @@
 //! The mouse, and what is done to a whole tab.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::super::input::{Buttons, Sent, UNANSWERED, modifier_bits, moved, pressed, released, wheeled};
 use super::super::world::Node;
@@ -9,6 +9,7 @@ use super::arrive::{COMING, is_end};
 use super::ready::{Needs, Ready};
 use super::{Act, Button, Did, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Point};
 use crate::cdp::protocol::emulation::SetDeviceMetricsOverride;
+use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::FrameRef;
 use crate::sync::Deadline;
 
@@ -21,10 +22,10 @@ const SIDES: std::ops::RangeInclusive<u32> = 1..=8192;
 
 /// A click: the same for trusted and synthetic ones.
 #[derive(Debug, Clone, Copy)]
-struct Click<'a> {
-    button: Button,
-    count: i64,
-    modifiers: &'a [Modifier],
+pub(super) struct Click<'a> {
+    pub(super) button: Button,
+    pub(super) count: i64,
+    pub(super) modifiers: &'a [Modifier],
 }
 
 #[derive(Serialize)]
@@ -35,6 +36,38 @@ struct AskClick {
     modifiers: i64,
     /// Of trusted input, which may still come and then must not count.
     instead: bool,
+}
+
+/// Where a press went instead of the element that it was meant for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Landed {
+    /// What got it.
+    pub(super) over: Option<String>,
+    /// Whether it was kept from that.
+    kept: bool,
+    /// How many presses the element had received before.
+    received: u32,
+}
+
+impl Landed {
+    /// Whether nothing has received anything yet.
+    fn can_be_repeated(&self, click: Click<'_>) -> bool {
+        click.count == 0 || (self.kept && self.received == 0)
+    }
+
+    pub(super) fn error(self, ready: &Ready, click: Click<'_>) -> Error {
+        let over = self.over.unwrap_or_default();
+        let reason = match (click.count, self.kept, self.received) {
+            (0, ..) => format!("each time the mouse comes, it is over {over} instead"),
+            (_, true, 0) => format!("each time the mouse comes, the press goes to {over} instead, and is kept from it"),
+            (_, true, _) => {
+                format!("it received the first press; the second one went to {over} instead, and was kept from it")
+            }
+            (_, false, _) => format!("the press went to {over}, which lay over it by then, and was received there"),
+        };
+        Error::NotActionable { what: format!("the {}", ready.tag), reason, covered_by: Some(over) }
+    }
 }
 
 impl Tab {
@@ -124,15 +157,12 @@ impl Tab {
                     Err(error) if is_end(&error) && at.selector.is_some() && !deadline.passed() => continue,
                     outcome => outcome?,
                 };
-                if let Some(over) = self.astray(&ready, click, &done, deadline) {
+                if let Some(landed) = self.astray(&ready, click, &done, deadline) {
                     astray += 1;
-                    if astray < ASTRAY {
+                    if landed.can_be_repeated(click) && astray < ASTRAY {
                         continue; // it may be what shows while the mouse comes for the first time
                     }
-                    let reason =
-                        format!("each time the mouse comes, the press goes to {over} instead and is kept from it");
-                    let what = format!("the {}", ready.tag);
-                    return Err(Error::NotActionable { what, reason, covered_by: Some(over) });
+                    return Err(landed.error(&ready, click));
                 }
                 done
             };
@@ -140,14 +170,35 @@ impl Tab {
         }
     }
 
-    /// What got the press instead of the element that it was meant for, as far as its document can tell.
-    fn astray(&self, ready: &Ready, click: Click<'_>, done: &Did, deadline: Deadline) -> Option<String> {
-        if click.count == 0 || done.input.is_some() {
+    /// What got the mouse instead of the element that it was meant for, as far as the document of the element and those around
+    /// it can tell.
+    fn astray(&self, ready: &Ready, click: Click<'_>, done: &Did, deadline: Deadline) -> Option<Landed> {
+        if done.input.is_some() {
             return None;
         }
+        let name = if click.count == 0 { "hovered" } else { "landed" };
+        self.landed(&ready.node, name, deadline)
+    }
+
+    /// Where a press went, when not to the element that it was meant for: the first document that says so.
+    pub(super) fn landed(&self, node: &Node, name: &str, deadline: Deadline) -> Option<Landed> {
+        let deadline = deadline.within(UNANSWERED);
         // A document that is gone, or blocked by a dialog, has had the press.
-        let Node { frame, doc, .. } = &ready.node;
-        self.call_in::<Option<String>>(frame, doc, "landed", &(), deadline.within(UNANSWERED)).ok()?.result
+        let here = self.call_in::<Landed>(&node.frame, &node.doc, name, &(), deadline).ok()?.result;
+        if here.over.is_some() || name == "hovered" {
+            return Some(here).filter(|landed| landed.over.is_some());
+        }
+        let around = self.frames_around(&node.frame);
+        let found = self.call_all::<Landed, ()>(&around, name, |_| (), deadline);
+        let landed = found.into_iter().filter_map(Result::ok).map(|(_, done)| done.result);
+        landed.filter(|landed| landed.kept).find(|landed| landed.over.is_some())
+    }
+
+    /// The frames around a frame, innermost first.
+    fn frames_around(&self, frame: &FrameId) -> Vec<FrameId> {
+        let now = self.supervisor.snapshot();
+        let parent = |frame: &FrameId| now.frame(frame.as_str()).and_then(|frame| frame.parent_frame_id.clone());
+        std::iter::successors(parent(frame), parent).take(64).collect()
     }
 
     pub(super) fn point_of(&self, ready: &Ready) -> Result<Point, Error> {

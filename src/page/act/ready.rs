@@ -259,7 +259,7 @@ impl Tab {
         } else {
             match self.lift(
                 &node.frame,
-                Places { points: found.points, size: found.size, hit: needs.point },
+                Places { points: found.points, size: found.size, hit: needs.point, presses: needs.presses },
                 deadline,
             )? {
                 Ok(point) => needs.point.then_some(point),

@@ -156,7 +156,7 @@ impl Tab {
         if scroller.points.is_empty() || by == 0.0 {
             return Ok(false);
         }
-        let places = Places { points: scroller.points.clone(), size: scroller.size, hit: true };
+        let places = Places { points: scroller.points.clone(), size: scroller.size, hit: true, presses: 0 };
         let Ok(at) = self.lift(&found.frame, places, deadline)? else { return Ok(false) };
         let delta = if along == "x" { (by, 0.0) } else { (0.0, by) };
         let held = self.mouse.lock().buttons;

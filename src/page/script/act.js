@@ -136,10 +136,21 @@ function hitAt({ x, y }) {
   for (let depth = 0; hit && depth < 100; depth++) {
     const root = rootsOf(hit);
     const inner = root && POINT_IN_ROOT.call(root, x, y);
-    if (!inner || inner === hit) break;
+    if (!inner || inner === hit) return (root && slotAt(hit, x, y)) || hit;
     hit = inner;
   }
   return hit;
+}
+
+/** The slot that shows a text of a host at a point: hit tests give the host for it. */
+function slotAt(host, x, y) {
+  for (let child = firstOf(host); child; child = nextOf(child)) {
+    if (typeOf(child) !== 3) continue;
+    const range = MAKE_RANGE.call(document);
+    range.selectNodeContents(child);
+    for (const box of range.getClientRects()) if (inside({ x, y }, box)) return parentElementOf(child);
+  }
+  return null;
 }
 
 /** Whether what happens to `hit` happens to `element`. */
@@ -165,6 +176,10 @@ function cover(element, hit) {
 // Whether it can be acted on.
 
 function hiddenWhy(element) {
+  if (element instanceof HTMLAreaElement) {
+    const image = imageOf(element);
+    return image ? hiddenWhy(image) : "it is not visible (no image uses its map)";
+  }
   const contents = styleOf(element).display === "contents";
   if (contents ? styleOf(element).visibility === "visible" : CHECK_VISIBLE.call(element, { visibilityProperty: true })) return null;
   for (let node = element; node; node = parentElementOf(node)) {
@@ -204,8 +219,26 @@ function readOnlyWhy(element) {
   return null;
 }
 
+const LABELLED_INPUTS = /^(checkbox|radio|file)$/;
+
+/** The label that is clicked in place of a checkbox, radio button or file input that is not shown itself. */
+function labelFor(element) {
+  if (!(element instanceof HTMLInputElement) || !LABELLED_INPUTS.test(GET_INPUT_TYPE.call(element)) || canBeHit(element)) return null;
+  return Array.from(GET_INPUT_LABELS.call(element) || []).find((label) => canBeHit(label)) || null;
+}
+
+/** What to click in place of an element that is not shown: its painted neighbour. */
+function insteadOf(element) {
+  if (!(element instanceof HTMLInputElement)) return "";
+  const near = [GET_NEXT_ELEMENT.call(element), GET_PREVIOUS_ELEMENT.call(element), parentElementOf(element)];
+  const painted = near.find((one) => one && canBeHit(one));
+  return painted ? "; what is shown in its place is " + described(painted) + ", click that" : "";
+}
+
 const TIMES = [0, 16, 50, 100, 100, 250];
 const ALIGNMENTS = ["center", "center", "end", "start", "nearest"];
+// Containers that snap go back to where they were when they are scrolled by little.
+const INLINE_ALIGNMENTS = ["nearest", "center", "start", "end", "nearest"];
 
 // How long a frame is waited for is counted in turns of the event loop, which a slow machine has few of too. A document that
 // has drawn before is given more of them.
@@ -309,12 +342,52 @@ function candidates(element, rects) {
   return rects.map((rect) => shownPart(element, rect)).filter(Boolean).map(middle);
 }
 
+// Where else in a rectangle a point is looked for, as parts of its sides.
+const ELSEWHERE = [
+  [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75], [0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75],
+  [0.08, 0.5], [0.92, 0.5], [0.5, 0.08], [0.5, 0.92], [0.08, 0.08], [0.92, 0.08], [0.08, 0.92], [0.92, 0.92],
+];
+const MOST_RECTS = 8;
+
+/** The points at which an element receives events: of the middles, else of others. */
+function hitPoints(element, rects) {
+  const receiving = (point) => receives(element, hitAt(point));
+  const middles = candidates(element, rects).filter(receiving);
+  if (middles.length) return middles;
+  for (const rect of rects.slice(0, MOST_RECTS)) {
+    const part = shownPart(element, rect);
+    if (!part) continue;
+    const [w, h] = [part.right - part.left, part.bottom - part.top];
+    const point = ELSEWHERE.map(([x, y]) => ({ x: part.left + w * x, y: part.top + h * y })).find(receiving);
+    if (point) return [point];
+  }
+  return [];
+}
+
+/** Scrolls so that two elements are in view together, if that can be. Whether anything was scrolled. */
+calls.bringBoth = ({ from, to }) => {
+  const [start, end] = [nodeOf(from), nodeOf(to)];
+  const isShown = (element) => candidates(element, rectsOf(element)).length > 0;
+  if (!start || !end || (isShown(start) && isShown(end))) return false;
+  for (const element of [end, start]) SCROLL_INTO_VIEW.call(element, { block: "nearest", inline: "nearest", behavior: "instant" });
+  forget();
+  if (!isShown(end)) {
+    // The start at the far edge leaves most room for the end.
+    const before = BOX.call(start).top > BOX.call(end).top;
+    SCROLL_INTO_VIEW.call(start, { block: before ? "end" : "start", inline: "nearest", behavior: "instant" });
+  }
+  noteMove();
+  forget();
+  return true;
+};
+
 /** Brings an element into view, when it is not. */
 function reveal(element, turn) {
   if (turn < 2 && candidates(element, rectsOf(element)).length && !isTall(element)) return;
   const block = ALIGNMENTS[turn % ALIGNMENTS.length];
   const target = rectsOf(element).length && RECTS.call(element).length ? element : boxedIn(element);
-  SCROLL_INTO_VIEW.call(target, { block, inline: "nearest", behavior: "instant" });
+  const inline = INLINE_ALIGNMENTS[turn % INLINE_ALIGNMENTS.length];
+  SCROLL_INTO_VIEW.call(target, { block, inline, behavior: "instant" });
   noteMove();
   forget();
 }
@@ -349,34 +422,37 @@ async function look(args, turn) {
   };
   const now = changed();
   if (now) return now;
+  // What is clicked in place of a control that is not shown itself.
+  let target = element;
   const able = () => {
-    const rects = needs.visible || needs.point ? rectsOf(element) : [];
-    const hidden = needs.visible && hiddenWhy(element);
-    if (hidden) return hidden;
-    if (needs.visible && !rects.length) return "it is not visible (it has no size)";
+    target = (needs.point && labelFor(element)) || element;
+    const rects = needs.visible || needs.point ? rectsOf(target) : [];
+    const hidden = needs.visible && hiddenWhy(target);
+    if (hidden) return hidden + insteadOf(element);
+    if (needs.visible && !rects.length) return "it is not visible (it has no size)" + insteadOf(element);
     return (needs.enabled && disabledWhy(element)) || (needs.editable && readOnlyWhy(element));
   };
   const why = able();
   if (why) return no(why);
-  if (needs.scroll || needs.point) reveal(element, turn);
+  if (needs.scroll || needs.point) reveal(target, turn);
   let points = [];
   if (needs.stable || needs.point) {
-    const resting = !needs.stable || (await atRest(element, turn));
+    const resting = !needs.stable || (await atRest(target, turn));
     forget();
     if (!isConnected(element)) return args.id ? { answer: { gone: true }, last: true } : no("it is not attached to the document any more");
     if (!resting) return no("it is moving");
-    const rects = rectsOf(element);
     const later = changed();
     if (later) return later;
     const then = able();
     if (then) return no(then);
     if (needs.point) {
-      const within = candidates(element, rects);
+      const rects = rectsOf(target);
+      const within = candidates(target, rects);
       if (!within.length) return no("it is outside of the viewport and cannot be scrolled into it");
-      points = within.filter((point) => receives(element, hitAt(point)));
+      points = hitPoints(target, rects);
       if (!points.length) {
-        if (styleOf(element).pointerEvents === "none") return no("it takes no pointer events (pointer-events: none)");
-        const over = cover(element, hitAt(within[0]));
+        if (styleOf(target).pointerEvents === "none") return no("it takes no pointer events (pointer-events: none)" + insteadOf(element));
+        const over = cover(target, hitAt(within[0]));
         return no("it is covered by " + over, over);
       }
     }

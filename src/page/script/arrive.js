@@ -6,23 +6,35 @@ let arrived = null;
 // What a press consists of. Its first event says where it goes.
 const PRESS = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"];
 
+// Milliseconds that a press may take to come.
+const GUARDED = 5000;
+
 /**
- * Counts trusted events from now on; the element is the one that they are for. So many presses are kept from the page when
- * they go to something else, which a page may put there when the mouse comes.
+ * Counts trusted events from now on. The element is the one that they are for; with `inner` it holds the frame that they are
+ * for, and none should come here. So many presses are kept from the page when they go to something else, which a page may put
+ * there when the mouse comes.
  */
-function arm(element, presses) {
+function arm(element, presses, inner) {
   disarm();
-  const shown = presses ? { role: roleFor(element), name: nameFor(element) } : null;
-  const state = { counts: {}, element, waiting: null, presses: presses || 0, shown, over: null, at: null };
+  const shown = presses && !inner ? { role: roleFor(element), name: nameFor(element) } : null;
+  const state = { counts: {}, element, inner: !!inner, waiting: null, presses: presses || 0, shown, over: null, received: 0, at: null, reached: false, press: null, until: performance.now() + GUARDED };
   state.on = (event) => {
     if (!event.isTrusted) return;
     state.counts[event.type] = (state.counts[event.type] || 0) + 1;
-    if (event.type === "mousemove") state.at = { x: event.clientX, y: event.clientY };
+    if (event.type === "mousedown") state.press = { event, target: event.composedPath()[0] };
+    if (event.type === "mousemove") {
+      state.at = { x: event.clientX, y: event.clientY };
+      state.reached = state.reached || (!!state.element && !state.inner && isFor(state.element, event));
+    }
     if (state.waiting) state.waiting();
   };
   state.keep = (event) => {
     if (!event.isTrusted) return;
-    if (event.type === "pointerdown") state.over = state.presses-- > 0 ? astray(state, event) : null;
+    if (event.type === "pointerdown") {
+      const isOurs = state.presses-- > 0 && performance.now() < state.until;
+      state.over = isOurs ? astray(state, event) : null;
+      if (state.over === null) state.received++;
+    }
     if (state.over === null) return;
     event.stopImmediatePropagation();
     event.preventDefault();
@@ -40,32 +52,69 @@ function disarm() {
   arrived = null;
 }
 
-/** What a press goes to instead of an element; `null` when it is for that element. */
-function astray({ element, shown }, event) {
-  const hit = event.composedPath()[0];
+/** Whether a mouse event is for an element. */
+function isFor(element, event) {
+  const path = event.composedPath();
   // The nodes of a closed shadow root are not on the path.
-  const inner = hitAt({ x: event.clientX, y: event.clientY });
-  if (receives(element, hit) || receives(element, inner)) return null;
-  // A page may draw an element anew when the mouse comes: one that reads the same is taken for it.
-  for (let node = inner; node instanceof Element && !isConnected(element); node = parentOf(node)) {
-    if (!changedFrom(shown, node)) return null;
-  }
-  return cover(element, hit instanceof Element ? hit : inner);
+  return path.includes(element) || receives(element, path[0]) || receives(element, hitAt({ x: event.clientX, y: event.clientY }));
 }
 
-/** What the press went to instead of the element that it was meant for; `null` when it came there. No more are kept back. */
+/** What a press goes to instead of an element; `null` when it is for that element. */
+function astray({ element, shown, inner }, event) {
+  const hit = event.composedPath()[0];
+  if (inner) return described(hit instanceof Element ? hit : GET_DOCUMENT_ELEMENT.call(document));
+  if (isFor(element, event)) return null;
+  const innermost = hitAt({ x: event.clientX, y: event.clientY });
+  // A page may draw an element anew when the mouse comes: one that reads the same is taken for it.
+  for (let node = innermost; node instanceof Element && !isConnected(element); node = parentOf(node)) {
+    if (!changedFrom(shown, node)) return null;
+  }
+  return cover(element, hit instanceof Element ? hit : innermost);
+}
+
+/**
+ * What a press went to instead of the element that it was meant for (`over`), whether it was kept from it, and how many
+ * presses the element received before. No more are kept back.
+ */
 calls.landed = () => {
   const state = arrived;
-  if (!state || !state.element) return null;
+  if (!state || !state.element) return {};
   state.presses = 0;
-  if (state.over !== null || state.counts.pointerdown || !state.at || !isConnected(state.element)) return state.over;
-  // Nothing came here: a frame may have got it.
+  const { over, received } = state;
+  if (over !== null) return { over, kept: true, received };
+  if (state.inner || state.counts.pointerdown || !state.at || !isConnected(state.element)) return { received };
+  // Nothing came here: a frame may have received it.
   const hit = hitAt(state.at);
-  return hit instanceof HTMLIFrameElement && !receives(state.element, hit) ? cover(state.element, hit) : null;
+  const isFrame = hit instanceof HTMLIFrameElement && !receives(state.element, hit);
+  return isFrame ? { over: cover(state.element, hit), received } : { received };
 };
 
-/** Counts trusted events from now on. */
-calls.arm = () => arm(null);
+/** What a press went to that was kept from it, so far. */
+calls.strayed = () => (arrived && arrived.over !== null ? { over: arrived.over, kept: true } : {});
+
+/** Whether the mouse has come to the element; what it came to otherwise. */
+calls.hovered = () => {
+  const state = arrived;
+  if (!state || !state.element || state.reached || !state.at || !isConnected(state.element)) return {};
+  const hit = hitAt(state.at);
+  return receives(state.element, hit) ? {} : { over: cover(state.element, hit) };
+};
+
+/** Counts trusted events from now on; what is armed for an element stays so. */
+calls.arm = () => {
+  if (!arrived || !arrived.element) return arm(null);
+  [arrived.counts, arrived.press] = [{}, null];
+};
+
+/** Whether something that can be dragged was pressed, and the page left that to the browser. */
+calls.draggable = () => {
+  const press = arrived && arrived.press;
+  if (!press || press.event.defaultPrevented) return false;
+  for (let node = press.target; node instanceof Element; node = parentOf(node)) {
+    if (isHtml(node) && has(node, "draggable")) return GET_DRAGGABLE.call(node);
+  }
+  return false;
+};
 
 /** Waits at most `ms` until one of some types has come. The counts of all. */
 calls.came = async ({ types, ms, last }) => {

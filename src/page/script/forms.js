@@ -5,7 +5,6 @@
 
 const FOCUS_FIELD = HTMLElement.prototype.focus;
 const FOCUS_SVG = SVGElement.prototype.focus;
-const BLUR_FIELD = HTMLElement.prototype.blur;
 const CLICK_FIELD = HTMLElement.prototype.click;
 const SEND_EVENT = EventTarget.prototype.dispatchEvent;
 const LISTEN_TO = EventTarget.prototype.addEventListener;
@@ -157,13 +156,6 @@ calls.tookText = ({ id, text }) => withNode(id, (element) => {
   return answer;
 });
 
-/** Takes the focus away, so that the field tells of its change. */
-calls.leaveField = ({ id }) => withNode(id, (element) => {
-  const focused = focusedElement();
-  if (focused && isWithinTree(focused, element) && focused instanceof HTMLElement) BLUR_FIELD.call(focused);
-  return {};
-});
-
 function tellChange(element) {
   SEND_EVENT.call(element, new Event("input", { bubbles: true, composed: true }));
   SEND_EVENT.call(element, new Event("change", { bubbles: true }));
@@ -214,8 +206,17 @@ const isNumber = (text) => text !== "" && Number.isFinite(Number(text));
 const labelOfOption = (option) => fold(GET_OPTION_LABEL.call(option));
 const optionsOf = (element) => Array.from(GET_OPTIONS.call(element));
 
-/** Chooses options by value or label; those alone are chosen afterwards. */
-calls.choose = ({ id, values }) => withNode(id, (element) => {
+/** Chooses options by value or label, which may take `ms` milliseconds to come; those alone are chosen afterwards. */
+calls.choose = async ({ id, values, ms }) => {
+  const end = performance.now() + ms;
+  for (;;) {
+    const answer = withNode(id, (element) => choose(element, values));
+    if (!(answer.unknown || answer.disabled) || performance.now() >= end) return answer;
+    await rest(25);
+  }
+};
+
+function choose(element, values) {
   if (!(element instanceof HTMLSelectElement)) return { wrong: true };
   const options = optionsOf(element);
   const many = GET_SELECT_MULTIPLE.call(element);
@@ -242,7 +243,7 @@ calls.choose = ({ id, values }) => withNode(id, (element) => {
   const now = optionsOf(element).filter((option) => GET_SELECTED.call(option)).map((option) => GET_OPTION_VALUE.call(option));
   const wanted = chosen.map((option) => GET_OPTION_VALUE.call(option));
   return { values: now, kept: wanted.every((value) => now.includes(value)) };
-});
+}
 
 /** Whether something is ticked: true, false, or null when it is neither (mixed). */
 function tickOf(element) {

@@ -55,10 +55,10 @@ pub(super) const CALL: &str = "async function(token, name, args) {
 
 /// Gives the number of the node it is called on.
 pub(super) const NUMBER: &str = "function() { return globalThis.__cdpilot ? globalThis.__cdpilot.idOf(this) : 0; }";
-/// Gives the node with a number.
+/// Gives the node with a number, the document for 0.
 pub(super) const NODE: &str = "function(token, id) {
     const world = globalThis.__cdpilot;
-    return world && world.token === token ? world.nodeOf(id) : null;
+    return world && world.token === token ? (id ? world.nodeOf(id) : document) : null;
 }";
 /// Gives the nodes with some numbers, in a list; `null` for those that are gone.
 pub(super) const NODES: &str = "function(token, ids) {

@@ -91,6 +91,7 @@ function finalKind(element) {
   let kind = kindOf(element);
   switch (kind) {
     case "generic":
+      if (nameOfTag(element) === "body" && isEditingHost(element)) return "textbox"; // a frame that is an editor
       return marksOf(element) & ROLE && ariaKind(element) ? kind : kindByStyle(element);
     case "Header":
       return isInSectioning(element, true) ? "sectionheader" : kind;
@@ -251,6 +252,7 @@ function popupOf(element) {
   return word === "listbox" || word === "tree" || word === "grid" || word === "dialog" ? word : null;
 }
 
+const GET_DESIGN_MODE = getterOf(Document.prototype, "designMode");
 const GET_INPUT_TYPE = getterOf(HTMLInputElement.prototype, "type");
 const GET_INPUT_LIST = getterOf(HTMLInputElement.prototype, "list");
 const typeOfInput = (input) => GET_INPUT_TYPE.call(input);
@@ -386,6 +388,7 @@ const isControlElement = (element) =>
 
 /** Whether contenteditable is set on the element itself. */
 function isEditingHost(element) {
+  if (nameOfTag(element) === "body" && GET_DESIGN_MODE.call(document) === "on") return true;
   if (!(marksOf(element) & EDITS)) return false;
   const value = attr(element, "contenteditable");
   return value !== null && /^(|true|plaintext-only)$/i.test(value) && isHtml(element);

@@ -352,8 +352,34 @@ function isClickable(element) {
   return hasEffect(element) || hasPointer(element);
 }
 
-/** Whether attributes of an element say that it does something: a handler, a place in the order of the Tab key, text to edit. */
+// Elements that listen to clicks, as far as the last snapshot was told.
+let listening = new WeakSet();
+let hasListeners = false;
+// An element with more inside hands on the clicks of what is in it.
+const MOST_INSIDE = 60;
+const USED = "a[href],button,input,select,textarea,summary,[tabindex],[onclick],[contenteditable],[role=button],[role=link],[role=option],[role=menuitem],[role=tab]";
+
+/** Whether clicks on an element itself are listened to. */
+function listens(element) {
+  if (!hasListeners || !listening.has(element)) return false;
+  const tag = nameOfTag(element);
+  if (tag === "body" || tag === "html" || allIn(element, "*").length > MOST_INSIDE) return false;
+  return kindOf(element) !== "generic" || allIn(element, USED).length === 0;
+}
+
+/** Whether something in an element listens to clicks. */
+function listensInside(element) {
+  if (!hasListeners) return false;
+  for (const inner of allIn(element, "*")) if (listening.has(inner)) return true;
+  return false;
+}
+
+/**
+ * Whether an element does something: by its attributes (a handler, a place in the order of the Tab key, text to edit) or
+ * because it listens to clicks.
+ */
 function hasEffect(element) {
+  if (listens(element)) return true;
   const marks = marksOf(element);
   if (marks & HANDLER && (attr(element, "draggable") !== "false" || has(element, "onclick"))) return true;
   if (marks & TAB && !(parseInt(attr(element, "tabindex"), 10) < 0)) return true;

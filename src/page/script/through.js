@@ -99,11 +99,12 @@ async function lookThrough(holder, points, size, needsHit) {
 }
 
 /** Which of some points of an inner frame get events through this document, and where in it they are. */
-calls.through = async ({ id, points, size, hit }) => {
+calls.through = async ({ id, points, size, hit, presses }) => {
   const holder = nodeOf(id);
   if (!holder || !isConnected(holder)) return { gone: true };
   const answer = await lookThrough(holder, points, size, hit);
   begin();
+  if (presses && answer.points) arm(holder, presses, true);
   return answer;
 };
 

@@ -117,6 +117,7 @@ class Walk {
     if (marks & (HIDDEN | INERT) && this.isOut(element)) return;
     if (this.inerts && isInertByStyle(element)) return;
     if ((tag === "option" || tag === "optgroup") && isHtml(element)) return this.option(element, depth);
+    if (tag === "area" && imageOf(element)) return; // listed below its image
     const shown = it.shown || shownOf(element);
     if (shown === GONE) return;
     if (shown === VEILED) return this.veiled(element, depth, named, pointer);
@@ -127,7 +128,7 @@ class Walk {
     }
     if (named) {
       if (tag === "br") return;
-      if (!TELLING_KINDS.has(kind)) {
+      if (!TELLING_KINDS.has(kind) && (pointer || !isClickable(element))) {
         const { source: from } = namedOf(element);
         if (from === "contents" || from === "" ? passesOn(kind, element) : kind === "image") {
           return this.children(element, depth, true, pointer);
@@ -158,9 +159,12 @@ class Walk {
   shown(element, tag, kind, depth, pointer) {
     this.flush();
     const { name, source: from, cut, leaf } = namedOf(element);
-    const more = this.more(element, tag, kind, name, from);
+    let more = this.more(element, tag, kind, name, from);
     const byFocus = isNamedByFocus(element, kind, from);
     if (byFocus) more.byFocus = true;
+    const isControl = isWidget(kind) || kind === "link";
+    const clickable = !pointer && !isControl && isClickable(element);
+    if (clickable) more = this.clickable(element, more || {});
     this.push([depth, wordFor(kind), name, this.number(element), more]);
     if (leaf) return;
     if (isHtml(element)) {
@@ -170,22 +174,30 @@ class Walk {
     }
     const said = more && more.value && isEditingHost(element);
     const whole = said || (from === "contents" && name !== "" && !cut && !byFocus && kind !== "row");
-    this.children(element, depth + 1, whole, pointer || isWidget(kind) || kind === "link");
+    this.children(element, depth + 1, whole, pointer || isControl || (clickable && hasPointer(element)));
     this.flush();
+  }
+
+  // It is no control, and can be clicked.
+  clickable(element, more) {
+    more.cursor = true;
+    if (!hasEffect(element)) more.idle = true;
+    return more;
   }
 
   // Generic elements and their like: shown where they can be used or have a name, else what is inside takes their place.
   quiet(element, tag, kind, marks, depth, named, pointer) {
     if (kind === "SvgRoot") return this.drawing(element, depth, named, pointer);
+    if (tag === "label" && !pointer && isStandIn(element)) return this.usable(element, "LabelText", depth, named, pointer, pointer);
     let hand = pointer;
     if (kind !== "none") {
-      const worth = marks & (TITLE | LABEL | TAB | EDITS) && (isNamedByAuthor(element) || marks & TAB || isEditingHost(element));
+      const worth = (marks & (TITLE | LABEL | TAB) && (isNamedByAuthor(element) || marks & TAB)) || isEditingHost(element);
       const focused = focus() === element;
       if (worth || focused || (!pointer && isClickable(element))) {
         const exact = finalKind(element);
         hand = hand || hasPointer(element);
         if (exact !== "generic" || focused || nameOf(element) || (isClickable(element) && (hasEffect(element) || !isEmptyBox(element)))) {
-          if (tag === "body" || tag === "html") return this.children(element, depth, named, false);
+          if ((tag === "body" || tag === "html") && !isEditingHost(element)) return this.children(element, depth, named, false);
           return this.usable(element, exact, depth, named, hand, pointer);
         }
       }
@@ -206,10 +218,8 @@ class Walk {
     this.flush();
     const { name, source: from, cut } = namedOf(element);
     const more = this.more(element, nameOfTag(element), kind, name, from) || {};
-    if (!pointer && isClickable(element)) {
-      more.cursor = true;
-      if (!hasEffect(element)) more.idle = true;
-    }
+    if (!pointer && isClickable(element)) this.clickable(element, more);
+    else if (kind === "LabelText") more.cursor = true;
     const byFocus = isNamedByFocus(element, kind, from);
     if (byFocus) more.byFocus = true;
     this.push([depth, wordFor(kind), name, this.number(element), Object.keys(more).length ? more : 0]);
@@ -219,18 +229,21 @@ class Walk {
 
   // An <svg>: one image, unless there is something to use or to read in it.
   drawing(element, depth, named, pointer) {
-    const inside = allIn(element, "a,text,foreignObject,title,[role],[tabindex],[aria-label]").length > 0;
+    const inside = allIn(element, "a,text,foreignObject,title,[role],[tabindex],[aria-label],[onclick]").length > 0;
     const { name } = namedOf(element);
-    if ((name || isNamedByAuthor(element)) && !named) {
-      this.shownDrawing(element, depth, name);
+    const clickable = !pointer && isClickable(element);
+    if (((name || isNamedByAuthor(element)) && !named) || clickable) {
+      this.shownDrawing(element, depth, name, clickable);
       depth++;
     }
-    if (inside) this.children(element, depth, named, pointer);
+    if (inside || (!pointer && listensInside(element))) this.children(element, depth, named, pointer);
   }
 
-  shownDrawing(element, depth, name) {
+  shownDrawing(element, depth, name, clickable) {
     this.flush();
-    this.push([depth, "img", name, this.number(element), this.more(element, "svg", "SvgRoot", name, "related")]);
+    let more = this.more(element, "svg", "SvgRoot", name, "related");
+    if (clickable) more = this.clickable(element, more || {});
+    this.push([depth, "img", name, this.number(element), more]);
   }
 
   option(element, depth) {
@@ -345,6 +358,13 @@ function urlOf(element) {
   }
 }
 
+// A label that is clicked in place of a checkbox, radio button or file input that is not shown.
+function isStandIn(label) {
+  const control = GET_CONTROL.call(label);
+  if (!(control instanceof HTMLInputElement) || !/^(checkbox|radio|file)$/.test(typeOfInput(control))) return false;
+  return shownOf(control) === GONE || shownOf(control) === VEILED;
+}
+
 // A label that says nothing its checkbox or radio button does not.
 function isRedundantLabel(label) {
   const control = GET_CONTROL.call(label);
@@ -416,6 +436,8 @@ calls.tree = (options) => {
       return { error: String((error && error.message) || error) };
     }
   }
+  listening = new WeakSet((options.listening || []).map(nodeOf).filter(Boolean));
+  hasListeners = (options.listening || []).length > 0;
   forget();
   const { elements: count, roots } = survey();
   const walk = new Walk(options);

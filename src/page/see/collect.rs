@@ -68,10 +68,12 @@ impl Tab {
         };
         self.frames_arrived(deadline);
         let (frames, parents, nowhere) = self.frames_below(&root);
+        let listening = self.listening(&frames, deadline);
         let ask = |frame: &FrameId| Ask {
             selector: options.selector.as_deref().filter(|_| *frame == root),
             urls: options.urls,
             description: options.format == super::Format::Aria,
+            listening: listening.get(frame).map(Vec::as_slice).unwrap_or_default(),
         };
         let counting = self.count_asked(&frames, deadline);
         let (answers, found) = self.call_all_beside(&frames, "tree", ask, counting.search, deadline);

@@ -21,6 +21,7 @@ mod collect;
 mod diff;
 mod fold;
 mod labels;
+mod listeners;
 mod loading;
 mod merge;
 mod nodes;
@@ -218,6 +219,8 @@ pub struct Unread {
 pub(super) struct Seen {
     /// The element that holds a frame, in which document.
     owners: HashMap<FrameId, (Doc, u32)>,
+    /// Elements that listen to clicks.
+    listening: HashMap<FrameId, listeners::Listening>,
     /// Sessions whose elements were counted.
     counted: HashMap<Arc<str>, closed::Counted>,
     /// The last text as the page has it, and the last one with secrets covered.

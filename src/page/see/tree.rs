@@ -11,6 +11,8 @@ pub(super) struct Ask<'a> {
     pub(super) selector: Option<&'a str>,
     pub(super) urls: bool,
     pub(super) description: bool,
+    /// Numbers of the elements that listen to clicks.
+    pub(super) listening: &'a [u32],
 }
 
 /// What is told.
