@@ -58,6 +58,8 @@ mod cli_doctor;
 #[cfg(feature = "cli")]
 mod cli_fake_server;
 #[cfg(all(feature = "cli", unix))]
+mod cli_find;
+#[cfg(all(feature = "cli", unix))]
 mod cli_homes;
 #[cfg(feature = "cli")]
 mod cli_run;
@@ -127,6 +129,7 @@ mod network_ports;
 mod never_block;
 #[cfg(feature = "page")]
 mod page_acting;
+#[cfg(feature = "page")]
 mod page_batch;
 #[cfg(feature = "page")]
 mod page_chooser;
@@ -140,6 +143,8 @@ mod page_downloads;
 mod page_emulate;
 #[cfg(feature = "page")]
 mod page_evaluate;
+#[cfg(feature = "page")]
+mod page_find;
 #[cfg(feature = "page")]
 mod page_forms;
 #[cfg(feature = "page")]

@@ -62,7 +62,10 @@ fn the_second_press_of_a_double_click_that_goes_elsewhere_is_reported() {
 fn a_cover_that_comes_over_a_frame_with_the_mouse_gets_no_press() {
     for host in ["a", "b"] {
         let Some(page) = Paged::new("press-frame") else { return };
-        page.put("/in", "<button id=b style='width:200px;height:80px' onclick='parent.postMessage(\"in\", \"*\")'>Go</button>");
+        page.put(
+            "/in",
+            "<button id=b style='width:200px;height:80px' onclick='parent.postMessage(\"in\", \"*\")'>Go</button>",
+        );
         page.put(
             "/",
             &format!(
@@ -173,7 +176,8 @@ fn text_in_a_slot_belongs_to_what_is_around_the_slot() {
 
 #[test]
 fn whatever_listens_to_clicks_has_a_ref() {
-    let tags = ["li", "p", "article", "section", "strong", "em", "figure", "time", "mark", "code", "dd", "span", "div", "td"];
+    let tags =
+        ["li", "p", "article", "section", "strong", "em", "figure", "time", "mark", "code", "dd", "span", "div", "td"];
     let wrapped = |tag: &str, attributes: &str| match tag {
         "td" => format!("<table><tr><td {attributes}>{tag}</td></tr></table>"),
         "li" => format!("<ul><li {attributes}>{tag}</li></ul>"),
@@ -279,7 +283,11 @@ fn parts_of_image_maps_are_clicked_in_their_shape() {
 
 #[test]
 fn a_carousel_that_snaps_stays_where_the_click_needs_it() {
-    let panel = |n: u32| format!("<div style='flex:0 0 400px;scroll-snap-align:start'>{n}<button onclick='got.push({n})'>Buy {n}</button></div>");
+    let panel = |n: u32| {
+        format!(
+            "<div style='flex:0 0 400px;scroll-snap-align:start'>{n}<button onclick='got.push({n})'>Buy {n}</button></div>"
+        )
+    };
     let panels: String = (1..=5).map(panel).collect();
     let body = format!(
         "{GOT}<div style='display:flex;overflow-x:auto;scroll-snap-type:x mandatory;width:400px;scroll-behavior:smooth'>{panels}</div>"

@@ -67,7 +67,7 @@ pub(super) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Drive a browser: tabs, snapshots, actions and more
+    /// Drive a browser: tabs, snapshots, actions and more. The word may be left out: `cdpilot open URL`
     #[command(subcommand, arg_required_else_help = true)]
     Browser(Box<browser::Command>),
     /// Serve the home in the foreground: the control server that the browser commands talk to

@@ -75,15 +75,16 @@ impl Profile {
         Ok(self.arrived(&running, &before, handle.info, &went, deadline))
     }
 
-    /// Sends a tab back or forward through where it has been, or loads it again, and waits until it is loaded. Dialogs, and
+    /// Sends a tab back or forward through where it has been, or loads it again, and waits as long as is wished. Dialogs, and
     /// pages that are not complete by the deadline, are as with [`visit`](Self::visit).
     ///
     /// # Errors
-    /// [`Error::DialogOpen`], [`Error::BadRequest`] when there is nothing to go back or forward to, those of [`tab`](Self::tab), [`Error::Page`].
+    /// [`Error::DialogOpen`], [`Error::Conflict`] when there is no page to go back or forward to, those of [`tab`](Self::tab), [`Error::Page`].
     pub fn travel(
         &self,
         target: Option<&str>,
         way: Travel,
+        wait_until: WaitUntil,
         dismiss_dialogs: bool,
         deadline: Deadline,
     ) -> Result<Navigated, Error> {
@@ -106,11 +107,15 @@ impl Profile {
             Ok(Some(done)) => Ok(Went { rescued: done.rescued, ..Went::default() }),
             Ok(None) => {
                 let way = if way == Travel::Back { "back" } else { "forward" };
-                return Err(Error::BadRequest { problem: format!("the tab has nothing to go {way} to") });
+                let problem = format!(
+                    "cannot go {way}: the tab has no {} page in its history",
+                    if way == "back" { "previous" } else { "next" }
+                );
+                return Err(Error::Conflict { problem });
             }
             Err(error) => Err(error),
         };
-        let went = self.until_there(&running, &before, left, WaitUntil::Load, Late::IsTold, deadline)?;
+        let went = self.until_there(&running, &before, left, wait_until, Late::IsTold, deadline)?;
         Ok(self.arrived(&running, &before, handle.info, &went, deadline))
     }
 
@@ -204,7 +209,7 @@ impl Profile {
             }
             Err(error) => return Err(error.into()),
         };
-        if !went.stayed {
+        if !went.stayed && until != WaitUntil::None {
             let state = if until == WaitUntil::Load { "load" } else { "domcontentloaded" };
             let wait = WaitFor { load_state: Some(state.to_owned()), ..WaitFor::default() };
             match running.tabs.tab(&before.target)?.act(&Act::new(Kind::Wait(wait)), deadline) {

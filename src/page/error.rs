@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::find::Match;
 use crate::supervisor;
 
 /// What a ref was shown as.
@@ -56,6 +57,22 @@ pub enum Error {
         selector: String,
         /// Where was looked.
         place: String,
+    },
+    /// Nothing matches the locator.
+    #[error("no element matches the locator {locator:?} in any frame; take a snapshot to see roles, names and texts")]
+    NoneLocated {
+        /// The locator.
+        locator: String,
+    },
+    /// Several elements match the locator.
+    #[error("{total} elements match the locator {locator:?}: {}; name one of them by its ref, or give nth (0 is the first)", listed(.matches, *.total))]
+    AmbiguousLocator {
+        /// The locator.
+        locator: String,
+        /// The first of them.
+        matches: Vec<Match>,
+        /// How many there are.
+        total: usize,
     },
     /// The request makes no sense.
     #[error("{problem}")]
@@ -222,7 +239,10 @@ impl Error {
             Self::UnknownField { .. } => "UNKNOWN_FIELD",
             Self::StaleRef { .. } | Self::DocumentGone { .. } => "STALE_REF",
             Self::RefChanged { .. } => "REF_CHANGED",
-            Self::NoMatch { .. } | Self::NoRequest { .. } | Self::NoBody { .. } => "NOT_FOUND",
+            Self::AmbiguousLocator { .. } => "AMBIGUOUS_LOCATOR",
+            Self::NoMatch { .. } | Self::NoneLocated { .. } | Self::NoRequest { .. } | Self::NoBody { .. } => {
+                "NOT_FOUND"
+            }
             Self::NoStorage { .. } => "CONFLICT",
             Self::NotActionable { .. } => "NOT_ACTIONABLE",
             Self::Busy { .. } => "PAGE_BUSY",
@@ -239,6 +259,7 @@ impl Error {
         match self {
             Self::RefChanged { reference, was, now } => Some(json!({ "ref": reference, "was": was, "now": now })),
             Self::StaleRef { reference, .. } => Some(json!({ "ref": reference })),
+            Self::AmbiguousLocator { matches, total, .. } => Some(json!({ "matches": matches, "total": total })),
             Self::Busy { running, since_ms, ahead } => {
                 Some(json!({ "running": running, "runningForMs": since_ms, "ahead": ahead }))
             }
@@ -254,6 +275,18 @@ impl Error {
     pub fn is_blocked_by_dialog(&self) -> bool {
         matches!(self, Self::Supervisor(error) if error.is_blocked_by_dialog())
     }
+}
+
+fn listed(matches: &[Match], total: usize) -> String {
+    let one = |found: &Match| {
+        let name: String = found.name.chars().take(40).collect();
+        format!("{} ({} {name:?})", found.reference, found.role)
+    };
+    let mut all: Vec<String> = matches.iter().take(5).map(one).collect();
+    if total > all.len() {
+        all.push("…".to_owned());
+    }
+    all.join(", ")
 }
 
 fn queued(ahead: usize) -> String {

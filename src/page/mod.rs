@@ -12,11 +12,13 @@
 //! | `picture` | screenshots with labels, PDF, highlights |
 //! | `rest` | console, requests, text, cookies, storage, emulation, downloads, file choosers |
 //! | `options` | what the pages of a supervisor are given |
+//! | `find` | locators, and what is read of one element |
 //! | `act`, `input`, `place` | actions, trusted input, where things are in the top viewport |
 //! | `error` | what can go wrong |
 
 mod act;
 mod error;
+mod find;
 mod input;
 mod options;
 mod picture;
@@ -39,6 +41,7 @@ pub use act::{
     NoticeKind, OpenedTab, Outcome, Point, Settle, Settled, State, WaitFor,
 };
 pub use error::{Error, Shown};
+pub use find::{ElementBox, ElementState, Got, Match, Matches, What};
 pub use options::{PageOptions, TabNames};
 pub use picture::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
 #[cfg(feature = "server")]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::client::Request;
 use super::super::failure::Failure;
-use super::call::{Acting, At, Call, Maybe, Selector, Tab, act, frame, reference};
+use super::call::{Acting, At, Call, Maybe, Selector, Tab, act, element, frame, named};
 use super::show;
 
 /// The longest script or list that is read from standard input or a file, bytes: what a request may have.
@@ -68,10 +68,10 @@ pub(in super::super) struct Plain {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Drag {
-    /// Where it begins: a ref, or a point as x,y
+    /// Where it begins: a ref, a locator, or a point as x,y
     #[arg(value_name = "FROM", value_parser = place, required_unless_present = "from_selector", allow_negative_numbers = true)]
     from: Option<Place>,
-    /// Where it ends: a ref, or a point as x,y
+    /// Where it ends: a ref, a locator, or a point as x,y
     #[arg(value_name = "TO", value_parser = place, required_unless_present = "to_selector", allow_negative_numbers = true)]
     to: Option<Place>,
     /// Begin at the first element that matches this CSS selector
@@ -150,8 +150,8 @@ pub(in super::super) struct Wait {
     /// This script gives something true
     #[arg(long = "fn", value_name = "SCRIPT")]
     script: Option<String>,
-    /// The element of this ref is in the state that --state says [default: visible]
-    #[arg(id = "at", long = "ref", value_name = "REF", value_parser = reference)]
+    /// The element of this ref or locator is in the state that --state says [default: visible]
+    #[arg(id = "at", long = "ref", value_name = "REF", value_parser = element)]
     at: Option<String>,
     /// A state of that element
     #[arg(long, value_enum, value_name = "STATE", requires = "at")]
@@ -192,8 +192,8 @@ pub(in super::super) struct Evaluate {
     /// The same as an option
     #[arg(long = "fn", value_name = "SCRIPT", conflicts_with = "positional", allow_hyphen_values = true)]
     script: Option<String>,
-    /// The element that a function is called with
-    #[arg(long = "ref", value_name = "REF", value_parser = reference)]
+    /// The element that a function is called with: its ref or a locator
+    #[arg(long = "ref", value_name = "REF", value_parser = element)]
     at: Option<String>,
     /// The frame it runs in: its id, or the ref of the iframe [default: that of the element, else the main frame]
     #[arg(long, value_name = "FRAME", value_parser = frame)]
@@ -234,15 +234,16 @@ impl Drag {
         let request = self.acting.act("drag").field("startSelector", self.from_selector.clone());
         let request = request.field("endSelector", self.to_selector.clone()).field("frameId", self.frame.clone());
         let request = request.field("steps", self.steps);
-        let request = Place::of(self.from.as_ref(), request, "startRef", "start");
-        Call::new(Place::of(self.to.as_ref(), request, "endRef", "end"), show::acted)
+        let request = Place::of(self.from.as_ref(), request, ["startRef", "startLocator", "start"]);
+        Call::new(Place::of(self.to.as_ref(), request, ["endRef", "endLocator", "end"]), show::acted)
     }
 }
 
 impl Place {
-    fn of(place: Option<&Self>, request: Request, by_ref: &str, by_point: &str) -> Request {
+    fn of(place: Option<&Self>, request: Request, [by_ref, by_locator, by_point]: [&str; 3]) -> Request {
         match place {
             None => request,
+            Some(Self::Ref(at)) if at.contains('=') => request.field(by_locator, Some(at.clone())),
             Some(Self::Ref(at)) => request.field(by_ref, Some(at.clone())),
             Some(Self::Point(x, y)) => request.field(by_point, Some(json!({ "x": x, "y": y }))),
         }
@@ -262,7 +263,8 @@ impl Wait {
             act("wait", &self.tab).field("timeMs", self.millis.or(self.time)).field("text", self.text.clone());
         let request = request.field("textGone", self.text_gone.clone()).field("selector", self.selector.clone());
         let request = request.field("url", self.page_url.clone()).field("loadState", self.load.and_then(name));
-        let request = request.field("fn", self.script.clone()).field("ref", self.at.clone());
+        let request = request.field("fn", self.script.clone());
+        let request = named(request, self.at.as_deref());
         let state = self.state.or(self.at.is_some().then_some(State::Visible));
         let request = request.field("state", state.and_then(name)).field("frameId", self.frame.clone());
         Call::new(request, show::acted)
@@ -276,7 +278,7 @@ impl Evaluate {
             Some(script) => script.to_owned(),
             None => String::new(),
         };
-        let request = act("evaluate", &self.tab).field("fn", Some(script)).field("ref", self.at.clone());
+        let request = named(act("evaluate", &self.tab).field("fn", Some(script)), self.at.as_deref());
         Ok(Call::new(request.field("frameId", self.frame.clone()), show::evaluated))
     }
 }
@@ -314,7 +316,7 @@ pub(super) fn split(
     if given.len() <= least {
         return Err(Failure::usage(format!("give a ref and {what}, or --selector and {what}")));
     }
-    let at = reference(&given.remove(0)).map_err(Failure::usage)?;
+    let at = element(&given.remove(0)).map_err(Failure::usage)?;
     Ok((Some(at), given))
 }
 
@@ -334,14 +336,15 @@ fn modifier(text: &str) -> Result<String, String> {
 }
 
 fn place(text: &str) -> Result<Place, String> {
-    if let Some((x, y)) = text.split_once(',') {
+    let is_locator = text.contains('=');
+    if let Some((x, y)) = text.split_once(',').filter(|_| !is_locator) {
         let read = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
         return match (read(x), read(y)) {
             (Some(x), Some(y)) => Ok(Place::Point(x, y)),
             _ => Err("a point is written x,y".to_owned()),
         };
     }
-    reference(text).map(Place::Ref)
+    element(text).map(Place::Ref)
 }
 
 /// The name of one of a few values, as it is typed.

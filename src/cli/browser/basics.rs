@@ -28,11 +28,17 @@ pub(in super::super) struct Open {
     background: bool,
 }
 
+/// Back, forward and reload.
 #[derive(Debug, Args)]
-pub(in super::super) struct One {
-    /// The tab: its id (t1), its label, its target id or the beginning of that
-    #[arg(value_name = "TAB")]
-    tab: String,
+pub(in super::super) struct Travel {
+    /// What is waited for
+    #[arg(long, value_enum, value_name = "WHEN", alias = "wait-until")]
+    until: Option<Until>,
+    /// Dismiss the dialogs that the tab shows first
+    #[arg(long)]
+    dismiss_dialogs: bool,
+    #[command(flatten)]
+    tab: Tab,
 }
 
 #[derive(Debug, Args)]
@@ -158,9 +164,11 @@ impl Open {
     }
 }
 
-impl One {
-    pub(super) fn focus(&self) -> Call {
-        Call::new(Request::post("/tabs/focus").field("targetId", Some(self.tab.clone())), show::focused)
+impl Travel {
+    pub(super) fn call(&self, route: &'static str) -> Call {
+        let until = self.until.and_then(|until| until.to_possible_value().map(|value| value.get_name().to_owned()));
+        let request = Request::post(route).field("waitUntil", until).on("dismissDialogs", self.dismiss_dialogs);
+        Call::new(request.field("targetId", self.tab.target.clone()), show::navigated)
     }
 }
 

@@ -71,16 +71,28 @@ pub(super) struct Acting {
     /// Dispatch events by script instead of through the browser's input
     #[arg(long)]
     synthetic: bool,
-    /// Tell which lines of the snapshot changed
+    /// Print the lines of the snapshot that changed
     #[arg(long)]
     delta: bool,
+    /// How long to wait for the effects: auto, none, or milliseconds [default: auto]
+    #[arg(long, value_name = "WHEN", value_parser = settle)]
+    settle: Option<Value>,
 }
 
 impl Acting {
     /// An action of a kind.
     pub(super) fn act(&self, kind: &str) -> Request {
         let input = self.synthetic.then_some("synthetic");
-        act(kind, &self.tab).on("force", self.force).field("input", input).on("delta", self.delta)
+        let request = act(kind, &self.tab).on("force", self.force).field("input", input).on("delta", self.delta);
+        request.field("settle", self.settle.clone())
+    }
+}
+
+fn settle(text: &str) -> Result<Value, String> {
+    match (text, text.parse::<u64>()) {
+        ("auto" | "none", _) => Ok(text.into()),
+        (_, Ok(millis)) => Ok(serde_json::json!({ "maxMs": millis })),
+        _ => Err("auto, none or a number of milliseconds".to_owned()),
     }
 }
 
@@ -89,11 +101,11 @@ pub(super) fn act(kind: &str, tab: &Tab) -> Request {
     Request::post("/act").field("kind", Some(kind)).field("targetId", tab.target.clone())
 }
 
-/// An element: by its ref, or by a selector.
+/// An element: by its ref or a locator, or by a selector.
 #[derive(Debug, Args)]
 pub(super) struct At {
-    /// The ref of the element in a snapshot: 12, e12 or @e12
-    #[arg(value_name = "REF", value_parser = reference, required_unless_present = "selector")]
+    /// The element: its ref in a snapshot (12, e12 or @e12), or a locator such as role=button[name="Save"] or text=Save
+    #[arg(value_name = "REF", value_parser = element, required_unless_present = "selector")]
     pub(super) at: Option<String>,
     #[command(flatten)]
     pub(super) by: Selector,
@@ -105,28 +117,40 @@ pub(super) struct Selector {
     /// The first element that matches this CSS selector, instead of a ref
     #[arg(long, value_name = "CSS", conflicts_with = "at")]
     pub(super) selector: Option<String>,
-    /// The frame that the selector is for: its id, or the ref of the iframe [default: the main frame]
-    #[arg(long, value_name = "FRAME", value_parser = frame, requires = "selector", conflicts_with = "at")]
+    /// Which match of a locator, from 0, or from the end for a negative number [default: there must be only one]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(super) nth: Option<i32>,
+    /// The frame that a selector or locator is for: its id, or the ref of the iframe
+    #[arg(long, value_name = "FRAME", value_parser = frame)]
     pub(super) frame: Option<String>,
 }
 
 impl At {
     pub(super) fn of(&self, request: Request) -> Request {
-        self.by.of(request.field("ref", self.at.clone()))
+        self.by.of(named(request, self.at.as_deref()))
+    }
+}
+
+/// Adds an element that was named by a ref or a locator.
+pub(super) fn named(request: Request, at: Option<&str>) -> Request {
+    match at {
+        Some(at) if number(at).is_none() => request.field("locator", Some(at)),
+        at => request.field("ref", at),
     }
 }
 
 impl Selector {
     pub(super) fn of(&self, request: Request) -> Request {
-        request.field("selector", self.selector.clone()).field("frameId", self.frame.clone())
+        let request = request.field("selector", self.selector.clone()).field("nth", self.nth);
+        request.field("frameId", self.frame.clone())
     }
 }
 
 /// An element that may be left out: named by options.
 #[derive(Debug, Args)]
 pub(super) struct Maybe {
-    /// The ref of the element in a snapshot: 12, e12 or @e12
-    #[arg(id = "at", long = "ref", value_name = "REF", value_parser = reference)]
+    /// The element: its ref in a snapshot (12, e12 or @e12), or a locator such as role=textbox[name="Search"]
+    #[arg(id = "at", long = "ref", value_name = "REF", value_parser = element)]
     pub(super) at: Option<String>,
     #[command(flatten)]
     pub(super) by: Selector,
@@ -134,8 +158,23 @@ pub(super) struct Maybe {
 
 impl Maybe {
     pub(super) fn of(&self, request: Request) -> Request {
-        self.by.of(request.field("ref", self.at.clone()))
+        self.by.of(named(request, self.at.as_deref()))
     }
+}
+
+/// Words that a locator begins with.
+const LOCATORS: [&str; 7] = ["role=", "text=", "label=", "placeholder=", "testid=", "css=", "ref="];
+
+/// Reads a ref or a locator.
+pub(super) fn element(text: &str) -> Result<String, String> {
+    if LOCATORS.iter().any(|start| text.trim_start().starts_with(start)) {
+        return Ok(text.to_owned());
+    }
+    reference(text).map_err(|_| {
+        "refs look like e12 and come from `cdpilot browser snapshot`; a locator is role=button[name=\"Save\"], text=…, label=…, \
+         placeholder=…, testid=… or css=…"
+            .to_owned()
+    })
 }
 
 /// Reads a ref: `12`, `e12` or `@e12`.

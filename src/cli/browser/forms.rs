@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::super::failure::Failure;
 use super::act::{input, split};
-use super::call::{Acting, Call, Maybe, Selector, Tab, act, json, reference};
+use super::call::{Acting, Call, Maybe, Selector, Tab, act, element, json, named, reference};
 use super::show;
 
 #[derive(Debug, Args)]
@@ -73,17 +73,25 @@ pub(in super::super) struct Select {
 
 #[derive(Debug, Args)]
 #[command(
+    override_usage = "cdpilot browser fill <REF> <VALUE> [<REF> <VALUE>]... [OPTIONS]\n       \
+                      cdpilot browser fill --fields <FIELDS> [OPTIONS]",
     after_help = "FIELDS is [{\"ref\": \"e1\", \"value\": \"Ada\"}, …]; instead of ref there may be selector, and a \
                         value is a text, true or false, a number, or a list of options."
 )]
-#[command(group = clap::ArgGroup::new("what").required(true).args(["fields", "fields_file"]))]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["pairs", "fields", "fields_file"]))]
 pub(in super::super) struct Fill {
+    /// Fields and their values, in turn: a ref or locator, then a text, true, false or the option of a list
+    #[arg(value_name = "REF|VALUE", num_args = 2.., allow_negative_numbers = true)]
+    pairs: Vec<String>,
     /// The fields, as JSON; `-`: from standard input
     #[arg(long, value_name = "FIELDS")]
     fields: Option<String>,
     /// A file with them; `-`: standard input
     #[arg(long, value_name = "FILE")]
     fields_file: Option<String>,
+    /// Press Enter afterwards, in the last field
+    #[arg(long)]
+    submit: bool,
     #[command(flatten)]
     acting: Acting,
 }
@@ -112,10 +120,10 @@ impl Type {
     pub(super) fn call(&self) -> Result<Call, Failure> {
         let (at, text) = match (&self.at, self.given.as_slice()) {
             (at, [text]) => (at.clone(), text),
-            (None, [at, text]) if self.by.selector.is_none() => (Some(reference(at).map_err(not_one)?), text),
+            (None, [at, text]) if self.by.selector.is_none() => (Some(element(at).map_err(not_one)?), text),
             _ => return Err(Failure::usage("the field is named twice; give one of a ref, --ref and --selector")),
         };
-        let request = self.by.of(self.acting.act("type").field("ref", at)).field("text", Some(text.clone()));
+        let request = self.by.of(named(self.acting.act("type"), at.as_deref())).field("text", Some(text.clone()));
         let request = request.on("submit", self.submit).on("slowly", self.slowly).on("append", self.append);
         Ok(Call::new(request, show::acted))
     }
@@ -145,18 +153,39 @@ impl Select {
             Some(at) => (Some(at.clone()), self.given.clone()),
             None => split(self.given.clone(), &self.by, 1, "the values to choose")?,
         };
-        let request = self.by.of(self.acting.act("select").field("ref", at)).field("values", Some(values));
+        let request = self.by.of(named(self.acting.act("select"), at.as_deref())).field("values", Some(values));
         Ok(Call::new(request, show::acted))
     }
 }
 
 impl Fill {
     pub(super) fn call(&self) -> Result<Call, Failure> {
-        let text = given(self.fields.as_deref(), self.fields_file.as_deref())?;
-        let mut fields = list(json(&text, "--fields")?, "--fields", "ref")?;
-        fields.iter_mut().for_each(|field| refs(field, &["ref"]));
-        Ok(Call::new(self.acting.act("fill").field("fields", Some(fields)), show::acted))
+        let fields = if self.pairs.is_empty() {
+            let text = given(self.fields.as_deref(), self.fields_file.as_deref())?;
+            let mut fields = list(json(&text, "--fields")?, "--fields", "ref")?;
+            fields.iter_mut().for_each(|field| refs(field, &["ref"]));
+            fields
+        } else {
+            self.pairs.chunks(2).map(pair).collect::<Result<Vec<_>, _>>()?
+        };
+        let request = self.acting.act("fill").field("fields", Some(fields)).on("submit", self.submit);
+        Ok(Call::new(request, show::acted))
     }
+}
+
+/// A field and its value.
+fn pair(pair: &[String]) -> Result<Value, Failure> {
+    let [at, value] = pair else {
+        return Err(Failure::usage(format!("{:?} has no value; give a ref and a value for each field", pair.concat())));
+    };
+    let at = element(at).map_err(not_one)?;
+    let value = match value.as_str() {
+        "true" => Value::Bool(true),
+        "false" => Value::Bool(false),
+        text => text.into(),
+    };
+    let name = if at.contains('=') { "locator" } else { "ref" };
+    Ok(serde_json::json!({ name: at, "value": value }))
 }
 
 impl Batch {

@@ -3,7 +3,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `call` | what a command asks, and what it has in common with others |
-//! | `basics`, `see`, `act`, `forms`, `state`, `upload`, `events` | the commands: what can be typed, and what is asked then |
+//! | `basics`, `see`, `find`, `act`, `forms`, `state`, `upload`, `events` | the commands: what can be typed, and what is asked then |
 //! | `address` | addresses as people type them |
 //! | `save` | files that answers bring |
 //! | `show` | answers as people read them |
@@ -13,6 +13,7 @@ mod address;
 mod basics;
 mod call;
 mod events;
+mod find;
 mod forms;
 mod save;
 mod see;
@@ -23,10 +24,10 @@ mod upload;
 use std::ffi::OsString;
 use std::time::Duration;
 
-use clap::Subcommand;
+use clap::{CommandFactory as _, Subcommand};
 use serde_json::Value;
 
-use super::args::Global;
+use super::args::{Cli, Global};
 use super::client::{self, Found, Request};
 use super::connect::{Link, ask, reach};
 use super::failure::{Exit, Failure};
@@ -52,14 +53,20 @@ pub(super) enum Command {
     Tabs,
     /// Open a tab; starts the browser
     Open(basics::Open),
-    /// Make a tab the one that is used when none is named
-    Focus(basics::One),
+    /// Make a tab the current one, or give an element the focus
+    Focus(find::Focus),
     /// Close a tab
     Close(basics::Close),
     /// Name a tab
     Label(basics::Label),
     /// Go to an address; starts the browser
     Navigate(basics::Navigate),
+    /// Go back to the previous page
+    Back(basics::Travel),
+    /// Go forward again after going back
+    Forward(basics::Travel),
+    /// Reload the page
+    Reload(basics::Travel),
     /// Set the size of the viewport
     Resize(basics::Resize),
     /// What the page shows, as lines with a ref for everything that can be acted on
@@ -68,6 +75,12 @@ pub(super) enum Command {
     Screenshot(see::Screenshot),
     /// Print the page to a PDF
     Pdf(see::Pdf),
+    /// List the elements that a locator matches
+    Find(find::Find),
+    /// Print the text, HTML, value, attribute, box or count of elements
+    Get(find::Get),
+    /// Check whether an element is visible, enabled or checked: exit status 0 or 1
+    Is(find::Is),
     /// The text of the page
     Text(see::Text),
     /// The frames of the page
@@ -166,10 +179,13 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
         save::file(&mut value, path)?;
         text = value.to_string();
     }
-    if out.json {
-        out.raw(&text)
-    } else {
-        (call.show)(&value, out)
+    match command {
+        _ if out.json => out.raw(&text),
+        Command::Is(is) => out.line(if is.holds(&value) { "true" } else { "false" }),
+        _ => (call.show)(&value, out),
+    }
+    if let Command::Is(is) = command {
+        return Ok(if is.holds(&value) { Exit::Done } else { Exit::Failed });
     }
     Ok(outcome(&value))
 }
@@ -189,7 +205,13 @@ fn call(command: &Command, found: &Found, home: Option<&Home>) -> Result<Call, F
         Command::Stop => basics::stop(),
         Command::Tabs => basics::tabs(),
         Command::Open(open) => open.call(),
-        Command::Focus(one) => one.focus(),
+        Command::Focus(focus) => focus.call(),
+        Command::Back(travel) => travel.call("/back"),
+        Command::Forward(travel) => travel.call("/forward"),
+        Command::Reload(travel) => travel.call("/reload"),
+        Command::Find(find) => find.call(),
+        Command::Get(get) => get.call()?,
+        Command::Is(is) => is.call(),
         Command::Close(close) => close.call(),
         Command::Label(label) => label.call(),
         Command::Navigate(navigate) => navigate.call(),
@@ -265,7 +287,7 @@ fn hint(failure: &Failure) -> String {
 /// `wait --url GLOB` is about the page, `--url` elsewhere about the server: what is no address of a server is taken
 /// for the page's.
 pub(super) fn disambiguate(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut args: Vec<OsString> = args.collect();
+    let mut args: Vec<OsString> = in_full(args.collect());
     let is = |arg: &OsString, word: &str| arg == word;
     let Some(browser) = args.iter().position(|arg| is(arg, "browser")) else { return args };
     let Some(wait) = args.iter().skip(browser).position(|arg| is(arg, "wait")).map(|at| at + browser) else {
@@ -286,9 +308,68 @@ pub(super) fn disambiguate(args: impl Iterator<Item = OsString>) -> Vec<OsString
     args
 }
 
+/// Names at the top level that are other commands', now or later.
+const RESERVED: [&str; 6] = ["help", "chat", "eval", "record", "routine", "secrets"];
+/// Options of every command that take a value.
+const WITH_VALUE: [&str; 3] = ["--timeout", "--profile", "--url"];
+
+/// The commands with the word `browser`, which may be left out where the name is no other command's.
+fn in_full(mut args: Vec<OsString>) -> Vec<OsString> {
+    let cli = Cli::command();
+    let is_browsers = |name: &str| {
+        cli.find_subcommand(name).is_none()
+            && !RESERVED.contains(&name)
+            && cli.find_subcommand("browser").is_some_and(|browser| browser.find_subcommand(name).is_some())
+    };
+    let mut at = 1;
+    while let Some(arg) = args.get(at).and_then(|arg| arg.to_str()) {
+        if arg == "--" {
+            break;
+        }
+        if arg.starts_with('-') {
+            at += if WITH_VALUE.contains(&arg) { 2 } else { 1 };
+        } else if arg == "help" {
+            at += 1;
+        } else {
+            if is_browsers(arg) {
+                args.insert(at, "browser".into());
+            }
+            break;
+        }
+    }
+    args
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_word_browser_may_be_left_out() {
+        let read = |args: &str| {
+            let args = disambiguate(args.split(' ').map(OsString::from));
+            args.iter().map(|arg| arg.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+        };
+        for (short, full) in [
+            ("cdpilot open a.test", "cdpilot browser open a.test"),
+            ("cdpilot --json --profile open click e1", "cdpilot --json --profile open browser click e1"),
+            ("cdpilot help click", "cdpilot help browser click"),
+            ("cdpilot evaluate 1", "cdpilot browser evaluate 1"),
+            ("cdpilot wait --url **/done", "cdpilot browser wait --page-url **/done"),
+        ] {
+            assert_eq!(read(short), full);
+        }
+        for same in [
+            "cdpilot doctor",
+            "cdpilot tools list",
+            "cdpilot browser open x",
+            "cdpilot nothing",
+            "cdpilot eval list",
+            "cdpilot -- open",
+        ] {
+            assert_eq!(read(same), same);
+        }
+    }
 
     #[test]
     fn the_url_of_a_wait_is_that_of_the_page_unless_it_is_a_server() {
@@ -299,8 +380,7 @@ mod tests {
         assert_eq!(read("browser wait --url **/done"), "browser wait --page-url **/done");
         assert_eq!(read("browser wait --url=http://a/x*"), "browser wait --page-url=http://a/x*");
         assert_eq!(read("browser wait --url http://127.0.0.1:1"), "browser wait --url http://127.0.0.1:1");
-        assert_eq!(read("--url a browser wait --url b"), "--url a browser wait --page-url b");
+        assert_eq!(read("x --url a browser wait --url b"), "x --url a browser wait --page-url b");
         assert_eq!(read("browser tabs --url b"), "browser tabs --url b");
-        assert_eq!(read("wait --url b"), "wait --url b");
     }
 }

@@ -71,7 +71,8 @@ struct Place {
 impl Tab {
     /// Presses the button at one place and releases it at another.
     pub(super) fn drag(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
-        let Kind::Drag { start_ref, start_selector, start, end_ref, end_selector, end, steps, frame_id } = &act.kind
+        let Kind::Drag { start_ref, start_selector, start, end_ref, end_selector, end, steps, frame_id, .. } =
+            &act.kind
         else {
             return Err(Error::BadRequest { problem: "this is nothing to drag".to_owned() });
         };
@@ -334,7 +335,12 @@ fn end_of(
         Some(point) => End::Point(*point),
         None => {
             let frame_id = frame_id.clone().filter(|_| selector.is_some());
-            End::At(Locator { reference: reference.clone(), selector: selector.clone(), frame_id })
+            End::At(Locator {
+                reference: reference.clone(),
+                selector: selector.clone(),
+                frame_id,
+                ..Locator::default()
+            })
         }
     })
 }

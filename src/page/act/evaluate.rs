@@ -19,7 +19,7 @@ use crate::sync::Deadline;
 impl Tab {
     /// [`Kind::Evaluate`].
     pub(super) fn evaluate(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
-        let Kind::Evaluate { script, reference, frame_id } = &act.kind else {
+        let Kind::Evaluate { script, reference, frame_id, .. } = &act.kind else {
             return Err(Error::BadRequest { problem: "this is no evaluate".to_owned() });
         };
         if script.trim().is_empty() {

@@ -67,7 +67,7 @@ impl Tab {
             Kind::Select { at, values } => self.select(at, values, act.force, deadline),
             Kind::Check { at } => self.tick(at, true, act, deadline),
             Kind::Uncheck { at } => self.tick(at, false, act, deadline),
-            Kind::Fill { fields } => self.fill(fields, act, deadline),
+            Kind::Fill { fields, submit } => self.fill(fields, *submit, act, deadline),
             _ => Err(Error::BadRequest { problem: "this is nothing for a form".to_owned() }),
         }
     }
@@ -162,7 +162,7 @@ impl Tab {
         Locator { reference: Some(format!("e{number}")), ..Locator::default() }
     }
 
-    fn fill(&self, fields: &[Field], act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    fn fill(&self, fields: &[Field], submit: bool, act: &Act, deadline: Deadline) -> Result<Did, Error> {
         self.emulate_focus();
         let mut did = Did::default();
         for (index, field) in fields.iter().enumerate() {
@@ -175,12 +175,18 @@ impl Tab {
                 return Ok(did);
             }
         }
+        if submit && !fields.is_empty() {
+            let enter = self.press(act, &Locator::default(), "Enter", 1, deadline)?;
+            did.rescued |= enter.rescued;
+            did.input = did.input.or(enter.input);
+        }
         Ok(did)
     }
 
     /// Fills in one field.
     fn fill_one(&self, field: &Field, act: &Act, deadline: Deadline) -> Result<Did, Error> {
-        let at = &field.at;
+        let at = self.by_ref(&field.at, deadline)?;
+        let at = &*at;
         let there = self.ready(at, Needs::PRESENT, act.force, deadline)?;
         let bad = |problem: String| Err(Error::BadRequest { problem });
         match kind_of(&there) {

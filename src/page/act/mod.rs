@@ -161,8 +161,21 @@ impl Tab {
         outcome
     }
 
-    /// The same for who has the turn.
+    /// The same for who has the turn. An element that a locator matched and that the page has replaced meanwhile is located
+    /// anew.
     fn act_in_turn(&self, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
+        loop {
+            let located = self.located(act, deadline)?;
+            match self.act_on(&located, deadline) {
+                Err(Error::StaleRef { .. } | Error::RefChanged { .. })
+                    if matches!(located, std::borrow::Cow::Owned(_)) && !deadline.passed() => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// The same for elements that are located.
+    fn act_on(&self, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
         let outcome = self.settled(act, deadline);
         if Cancel::is_current_set() {
             return Err(supervisor::Error::Cancelled.into()); // whatever it came to by then
@@ -178,7 +191,9 @@ impl Tab {
             }
             Kind::ScrollIntoView { .. } | Kind::Scroll { .. } => self.scroll(act, deadline),
             Kind::Drag { .. } => self.drag(act, deadline),
-            Kind::Type { .. } | Kind::InsertText { .. } | Kind::Press { .. } => self.write(act, deadline),
+            Kind::Type { .. } | Kind::InsertText { .. } | Kind::Press { .. } | Kind::Focus { .. } => {
+                self.write(act, deadline)
+            }
             Kind::Select { .. } | Kind::Check { .. } | Kind::Uncheck { .. } | Kind::Fill { .. } => {
                 self.fill_in(act, deadline)
             }

@@ -7,32 +7,65 @@ use super::Act;
 
 /// Fields of every action.
 const COMMON: [&str; 6] = ["kind", "timeoutMs", "input", "force", "delta", "settle"];
-const LOCATOR: [&str; 3] = ["ref", "selector", "frameId"];
+const LOCATOR: [&str; 5] = ["ref", "selector", "locator", "nth", "frameId"];
 
 /// The kinds there are, and the fields that each has beside the common ones.
-const KINDS: [(&str, bool, &[&str]); 19] = [
+const KINDS: [(&str, bool, &[&str]); 20] = [
     // kind, whether it has a locator, fields
     ("click", true, &["double", "button", "modifiers"]),
     ("hover", true, &[]),
+    ("focus", true, &[]),
     ("scrollIntoView", true, &[]),
     ("clickCoords", false, &["x", "y", "double", "button"]),
     ("mouse", false, &["events"]),
     ("type", true, &["text", "submit", "slowly", "append"]),
     ("insertText", false, &["text"]),
     ("press", true, &["key", "repeat"]),
-    ("drag", false, &["startRef", "startSelector", "start", "endRef", "endSelector", "end", "steps", "frameId"]),
+    (
+        "drag",
+        false,
+        &[
+            "startRef",
+            "startSelector",
+            "startLocator",
+            "start",
+            "endRef",
+            "endSelector",
+            "endLocator",
+            "end",
+            "steps",
+            "frameId",
+        ],
+    ),
     ("select", true, &["values"]),
     ("check", true, &[]),
     ("uncheck", true, &[]),
-    ("fill", false, &["fields"]),
+    ("fill", false, &["fields", "submit"]),
     ("scroll", true, &["direction", "pixels"]),
-    ("wait", false, &["timeMs", "text", "textGone", "selector", "url", "loadState", "fn", "ref", "state", "frameId"]),
+    (
+        "wait",
+        false,
+        &[
+            "timeMs",
+            "text",
+            "textGone",
+            "selector",
+            "url",
+            "loadState",
+            "fn",
+            "ref",
+            "locator",
+            "nth",
+            "state",
+            "frameId",
+        ],
+    ),
     ("resize", false, &["width", "height"]),
     ("close", false, &[]),
-    ("evaluate", false, &["fn", "ref", "frameId"]),
+    ("evaluate", false, &["fn", "ref", "locator", "frameId"]),
     ("batch", false, &["actions", "stopOnError"]),
 ];
-const FIELD: [&str; 4] = ["ref", "selector", "frameId", "value"];
+const FIELD: [&str; 6] = ["ref", "selector", "locator", "nth", "frameId", "value"];
 
 impl Act {
     /// Reads an action.
@@ -95,7 +128,7 @@ mod tests {
     #[test]
     fn every_kind_that_there_is_has_its_fields() {
         let least = json!({
-            "click": {}, "hover": {}, "scrollIntoView": {}, "clickCoords": {"x": 1, "y": 2}, "mouse": {"events": []},
+            "click": {}, "hover": {}, "focus": {}, "scrollIntoView": {}, "clickCoords": {"x": 1, "y": 2}, "mouse": {"events": []},
             "type": {"text": ""}, "insertText": {"text": ""}, "press": {"key": "a"}, "drag": {}, "select": {"values": []},
             "check": {}, "uncheck": {}, "fill": {"fields": []}, "scroll": {"direction": "up"}, "wait": {},
             "resize": {"width": 1, "height": 1}, "close": {}, "evaluate": {"fn": "1"}, "batch": {"actions": []},

@@ -85,13 +85,13 @@ impl Needs {
 
 /// An element that can be acted on.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Ready {
+pub(in crate::page) struct Ready {
     /// Which.
-    pub(super) node: Node,
+    pub(in crate::page) node: Node,
     /// Where it receives events, CSS pixels of the top viewport; when one was needed.
     pub(super) point: Option<Point>,
     /// Its role and name; empty where nothing computes them.
-    pub(super) shown: Shown,
+    pub(in crate::page) shown: Shown,
     /// Its tag, lower case.
     pub(super) tag: String,
     /// Its `type` attribute, lower case.
@@ -274,11 +274,16 @@ impl Tab {
         Ok(Ok(Ready { node, point, shown, tag, kind, editable, mac, rescued }))
     }
 
+    /// An element as it is, without waiting for anything else of it.
+    pub(in crate::page) fn present(&self, at: &Locator, deadline: Deadline) -> Result<Ready, Error> {
+        self.ready(at, Needs::PRESENT, true, deadline)
+    }
+
     fn asked<'a>(&self, at: &'a Locator) -> Result<Asked<'a>, Error> {
         let bad = |problem: &str| Error::BadRequest { problem: problem.to_owned() };
         match (&at.reference, &at.selector) {
             (Some(_), Some(_)) => Err(bad("a ref and a selector were given; give one of them")),
-            (None, None) => Err(bad("neither ref nor selector was given; name the element by one of them")),
+            (None, None) => Err(bad("no element was named; give a ref, a selector or a locator")),
             (Some(reference), None) => {
                 let (node, shown) = self.resolve(reference)?;
                 let digits = reference.trim_start_matches(['@', 'e']);

@@ -89,6 +89,7 @@ impl Kind {
         match self {
             Self::Click { .. } => "click",
             Self::Hover { .. } => "hover",
+            Self::Focus { .. } => "focus",
             Self::ScrollIntoView { .. } => "scrollIntoView",
             Self::ClickCoords { .. } => "clickCoords",
             Self::Mouse { .. } => "mouse",
@@ -119,17 +120,18 @@ impl Kind {
         let named = match self {
             Self::Wait(wanted) => vec![&wanted.frame_id],
             Self::Evaluate { frame_id, .. } | Self::Drag { frame_id, .. } => vec![frame_id],
-            Self::Fill { fields } => fields.iter().map(|field| &field.at.frame_id).collect(),
+            Self::Fill { fields, .. } => fields.iter().map(|field| &field.at.frame_id).collect(),
             _ => self.locator().map(|at| &at.frame_id).into_iter().collect(),
         };
         named.into_iter().flatten().map(String::as_str).collect()
     }
 
     /// The element it is about, if it is about one.
-    pub(super) fn locator(&self) -> Option<&Locator> {
+    pub(in crate::page) fn locator(&self) -> Option<&Locator> {
         match self {
             Self::Click { at, .. }
             | Self::Hover { at }
+            | Self::Focus { at }
             | Self::ScrollIntoView { at }
             | Self::Type { at, .. }
             | Self::Press { at, .. }
@@ -137,7 +139,24 @@ impl Kind {
             | Self::Check { at }
             | Self::Uncheck { at }
             | Self::Scroll { at, .. } => Some(at),
-            Self::Fill { fields } => fields.first().map(|field| &field.at),
+            Self::Fill { fields, .. } => fields.first().map(|field| &field.at),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(in crate::page) fn locator_mut(&mut self) -> Option<&mut Locator> {
+        match self {
+            Self::Click { at, .. }
+            | Self::Hover { at }
+            | Self::Focus { at }
+            | Self::ScrollIntoView { at }
+            | Self::Type { at, .. }
+            | Self::Press { at, .. }
+            | Self::Select { at, .. }
+            | Self::Check { at }
+            | Self::Uncheck { at }
+            | Self::Scroll { at, .. } => Some(at),
             _ => None,
         }
     }
@@ -157,7 +176,7 @@ pub enum Input {
 impl Locator {
     /// Whether it names an element at all.
     pub(super) fn is_given(&self) -> bool {
-        self.reference.is_some() || self.selector.is_some()
+        self.reference.is_some() || self.selector.is_some() || self.locator.is_some()
     }
 }
 
@@ -173,7 +192,14 @@ pub struct Locator {
     /// The first match in document order over open shadow roots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
-    /// The frame that the selector is looked for in; the top frame by default.
+    /// `role=button[name="Save"]`, `text=…`, `label=…`, `placeholder=…`, `testid=…`, `css=…`, chained by ` >> `; over all
+    /// frames and shadow roots. Several matches are an error unless `nth` is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locator: Option<String>,
+    /// Which match of the locator: from 0, or from the end for a negative number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nth: Option<i32>,
+    /// The frame that a selector or locator is looked for in. Default: the top frame for a selector, all frames for a locator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame_id: Option<String>,
 }
@@ -201,6 +227,12 @@ pub enum Kind {
     },
     /// Moves the mouse over an element.
     Hover {
+        /// Where.
+        #[serde(flatten)]
+        at: Locator,
+    },
+    /// Gives an element the focus.
+    Focus {
         /// Where.
         #[serde(flatten)]
         at: Locator,
@@ -271,6 +303,9 @@ pub enum Kind {
         /// a selector,
         #[serde(default)]
         start_selector: Option<String>,
+        /// a locator,
+        #[serde(default)]
+        start_locator: Option<String>,
         /// or a point.
         #[serde(default)]
         start: Option<Point>,
@@ -281,6 +316,9 @@ pub enum Kind {
         /// a selector,
         #[serde(default)]
         end_selector: Option<String>,
+        /// a locator,
+        #[serde(default)]
+        end_locator: Option<String>,
         /// or a point.
         #[serde(default)]
         end: Option<Point>,
@@ -315,6 +353,9 @@ pub enum Kind {
     Fill {
         /// In this order.
         fields: Vec<Field>,
+        /// Press Enter afterwards, in the last field.
+        #[serde(default)]
+        submit: bool,
     },
     /// Scrolls the page, or what is in an element.
     Scroll {
@@ -347,6 +388,9 @@ pub enum Kind {
         #[serde(default, rename = "ref")]
         #[cfg_attr(feature = "server", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
         reference: Option<String>,
+        /// The element, as a locator.
+        #[serde(default)]
+        locator: Option<String>,
         /// The frame of selectors and scripts; the top frame by default.
         #[serde(default)]
         frame_id: Option<String>,
@@ -505,7 +549,11 @@ pub struct WaitFor {
     #[serde(rename = "ref")]
     #[cfg_attr(feature = "server", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
     pub reference: Option<String>,
-    /// The state.
+    /// The element that this locator matches is in this state.
+    pub locator: Option<String>,
+    /// Which match of the locator: from 0, or from the end for a negative number.
+    pub nth: Option<i32>,
+    /// The state. Default with a locator: visible.
     pub state: Option<State>,
     /// The frame that selector and script are for.
     pub frame_id: Option<String>,

@@ -202,7 +202,11 @@ impl Tab {
             self.wait_for_opened(before, deadline.within(patience.all.left()));
             self.wait_downloads_after(before.downloads, deadline.within(ENDED.min(patience.all.left())));
         } else if causes(&act.kind) {
-            settled = if self.opened_in(before, &self.supervisor.snapshot()) { Settled::DialogOpened } else { Settled::NotWaited };
+            settled = if self.opened_in(before, &self.supervisor.snapshot()) {
+                Settled::DialogOpened
+            } else {
+                Settled::NotWaited
+            };
         } else {
             self.wait_for_opened(before, deadline);
             self.wait_downloads_after(before.downloads, deadline.within(ENDED));

@@ -73,7 +73,9 @@ mod tests {
 
     #[test]
     fn tokens_are_those_of_json() {
-        for settled in [Settled::Done, Settled::NotWaited, Settled::NoChange, Settled::NavigationPending, Settled::BrowserEnded] {
+        for settled in
+            [Settled::Done, Settled::NotWaited, Settled::NoChange, Settled::NavigationPending, Settled::BrowserEnded]
+        {
             assert_eq!(serde_json::to_value(settled).unwrap(), settled.as_str());
         }
     }

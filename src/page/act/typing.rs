@@ -100,6 +100,7 @@ impl Tab {
                 self.type_text(at, text, how, act.input, deadline)
             }
             Kind::InsertText { text } => self.insert(text, deadline),
+            Kind::Focus { at } => self.focus_on(at, act.force, deadline),
             Kind::Press { at, key, repeat } => self.press(act, at, key, repeat.unwrap_or(1), deadline),
             _ => Err(Error::BadRequest { problem: "this is nothing for the keyboard".to_owned() }),
         }
@@ -146,6 +147,13 @@ impl Tab {
             self.check_taken(&ready, at, &focused, &text, mode, deadline)?;
         }
         Ok(did(typed, ready.rescued))
+    }
+
+    /// Gives an element the focus.
+    fn focus_on(&self, at: &Locator, force: bool, deadline: Deadline) -> Result<Did, Error> {
+        let ready = self.ready(at, Needs { enabled: true, ..Needs::FOCUS }, force, deadline)?;
+        self.focus_field(&ready, at, Mode::Keep, deadline)?;
+        Ok(Did { rescued: ready.rescued, ..Did::default() })
     }
 
     /// Fails at once for what will never take text, instead of waiting until it does.
@@ -242,7 +250,7 @@ impl Tab {
     }
 
     /// Calls into the document of a node.
-    pub(super) fn call_on_node<T: serde::de::DeserializeOwned>(
+    pub(in crate::page) fn call_on_node<T: serde::de::DeserializeOwned>(
         &self,
         node: &Node,
         name: &str,

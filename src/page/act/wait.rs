@@ -67,6 +67,13 @@ impl Tab {
         let Kind::Wait(wanted) = &act.kind else {
             return Err(Error::BadRequest { problem: "this is no wait".to_owned() });
         };
+        if wanted.locator.is_some() {
+            return self.wait_located(wanted, deadline, |wanted, deadline| self.wait_for(wanted, act.force, deadline));
+        }
+        self.wait_for(wanted, act.force, deadline)
+    }
+
+    fn wait_for(&self, wanted: &WaitFor, force: bool, deadline: Deadline) -> Result<Did, Error> {
         check(wanted)?;
         let began = Instant::now();
         let timeout = |what: String| {
@@ -91,7 +98,7 @@ impl Tab {
         }
         let mut wait = Wait {
             wanted,
-            node: self.meant(wanted, act.force, deadline)?,
+            node: self.meant(wanted, force, deadline)?,
             top,
             frame,
             busy: None,

@@ -36,6 +36,7 @@ pub(super) const SOURCE: &str = concat!(
     include_str!("forms.js"),
     include_str!("synthetic-keys.js"),
     include_str!("wait.js"),
+    include_str!("find.js"),
     include_str!("notices.js"),
     "globalThis.__cdpilot = {token, calls, idOf, nodeOf, adopt};\nreturn token;\n})",
 );

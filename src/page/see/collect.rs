@@ -132,7 +132,10 @@ impl Tab {
     }
 
     /// A frame and all below it that can be asked, the parent of each, and those that nothing runs at present.
-    fn frames_below(&self, root: &FrameId) -> (Vec<FrameId>, HashMap<FrameId, FrameId>, Vec<FrameId>) {
+    pub(in super::super) fn frames_below(
+        &self,
+        root: &FrameId,
+    ) -> (Vec<FrameId>, HashMap<FrameId, FrameId>, Vec<FrameId>) {
         let now = self.supervisor.snapshot();
         let (mut frames, mut parents, mut nowhere) = (vec![root.clone()], HashMap::new(), Vec::new());
         let mut next = 0;

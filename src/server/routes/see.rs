@@ -6,12 +6,13 @@ use serde_json::json;
 
 use super::super::failure::Failure;
 use super::super::types::{
-    BodyQuery, Console, ConsoleQuery, Dialogs, Errors, ErrorsQuery, Frames, FramesQuery, Highlight, Labelled, Nothing,
-    OnTab, Paper, Requests, RequestsQuery, Seen, Shot, SnapshotQuery, TakeScreenshot, TextQuery,
+    BodyQuery, Console, ConsoleQuery, Dialogs, Errors, ErrorsQuery, FindQuery, Frames, FramesQuery, GetQuery,
+    Highlight, Labelled, Nothing, OnTab, Paper, Requests, RequestsQuery, Seen, Shot, SnapshotQuery, TakeScreenshot,
+    TextQuery,
 };
 use super::Call;
 use crate::control::FileKind;
-use crate::page::{PageText, PdfOptions, PictureType, ResponseBody, ScreenshotOptions, Tab};
+use crate::page::{Got, Locator, Matches, PageText, PdfOptions, PictureType, ResponseBody, ScreenshotOptions, Tab};
 use crate::supervisor::ConsoleLevel;
 
 /// The colour of a highlight: red, green, blue.
@@ -109,6 +110,21 @@ pub(super) fn text(call: &Call<'_>, query: TextQuery) -> Result<PageText, Failur
         page.truncated = true;
     }
     Ok(page)
+}
+
+pub(super) fn find(call: &Call<'_>, query: FindQuery) -> Result<Matches, Failure> {
+    let tab = call.tab_to_read()?.tab;
+    Ok(tab.find(&query.locator, query.frame.as_deref(), query.limit, call.deadline)?)
+}
+
+pub(super) fn get(call: &Call<'_>, query: GetQuery) -> Result<Got, Failure> {
+    let GetQuery { what, name, reference, selector, locator, nth, frame_id, raw } = query;
+    let at = Locator { reference, selector, locator, nth, frame_id };
+    let mut got = call.tab_to_read()?.tab.get(what, name.as_deref(), &at, call.deadline)?;
+    if let (false, serde_json::Value::String(text)) = (raw, &got.value) {
+        got.value = call.front.secrets.cover(text).into_owned().into();
+    }
+    Ok(got)
 }
 
 pub(super) fn console(call: &Call<'_>, query: ConsoleQuery) -> Result<Console, Failure> {

@@ -78,6 +78,9 @@ fn of_browsers() -> Vec<Route> {
         Route::of(Post, "/tabs/label", "Gives a tab a name", tabs::label),
         Route::of(Delete, "/tabs/:targetId", "Closes a tab", tabs::close),
         Route::of(Post, "/navigate", "Goes to an address; starts the browser", tabs::navigate).tab().secs(30),
+        Route::of(Post, "/back", "Go back to the previous page", tabs::back).tab().secs(30),
+        Route::of(Post, "/forward", "Go forward again after going back", tabs::forward).tab().secs(30),
+        Route::of(Post, "/reload", "Reload the page", tabs::reload).tab().secs(30),
     ]
 }
 
@@ -86,6 +89,8 @@ fn of_pages() -> Vec<Route> {
         Route::of(Get, "/snapshot", "What a tab shows, with refs", see::snapshot).tab(),
         Route::of(Post, "/screenshot", "A picture", see::screenshot).tab(),
         Route::of(Post, "/pdf", "The page on paper", see::pdf).tab().secs(30),
+        Route::of(Post, "/find", "Find elements by role, text, label, placeholder, test id or CSS", see::find).tab(),
+        Route::of(Post, "/get", "Read text, HTML, value, attribute, box, count or state of an element", see::get).tab(),
         Route::of(Get, "/text", "The text that a reader would read", see::text).tab(),
         Route::of(Get, "/console", "Console messages", see::console).quick().tab(),
         Route::of(Get, "/errors", "Exceptions that nobody caught", see::errors).quick().tab(),

@@ -1,9 +1,9 @@
 //! Tabs and navigation.
 
 use super::super::failure::Failure;
-use super::super::types::{FocusTab, LabelTab, NavigateTo, Nothing, OpenTab, Tabs};
+use super::super::types::{FocusTab, LabelTab, NavigateTo, Nothing, OpenTab, Tabs, TravelTo};
 use super::Call;
-use crate::control::{Navigate, Navigated, NewTab, TabInfo};
+use crate::control::{Navigate, Navigated, NewTab, TabInfo, Travel};
 
 pub(super) fn list(call: &Call<'_>, _: Nothing) -> Result<Tabs, Failure> {
     let profile = call.profile()?;
@@ -35,4 +35,21 @@ pub(super) fn navigate(call: &Call<'_>, to: NavigateTo) -> Result<Navigated, Fai
         dismiss_dialogs: to.dismiss_dialogs,
     };
     Ok(call.profile()?.navigate(to, call.deadline)?)
+}
+
+pub(super) fn back(call: &Call<'_>, to: TravelTo) -> Result<Navigated, Failure> {
+    travel(call, to, Travel::Back)
+}
+
+pub(super) fn forward(call: &Call<'_>, to: TravelTo) -> Result<Navigated, Failure> {
+    travel(call, to, Travel::Forward)
+}
+
+pub(super) fn reload(call: &Call<'_>, to: TravelTo) -> Result<Navigated, Failure> {
+    travel(call, to, Travel::Reload)
+}
+
+fn travel(call: &Call<'_>, to: TravelTo, way: Travel) -> Result<Navigated, Failure> {
+    let TravelTo { wait_until, dismiss_dialogs } = to;
+    Ok(call.profile()?.travel(call.target.as_deref(), way, wait_until, dismiss_dialogs, call.deadline)?)
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::control::WaitUntil;
-use crate::page::{Act, Format, NewCookie, PictureType, ScreenshotOptions, SnapshotOptions};
+use crate::page::{Act, Format, NewCookie, PictureType, ScreenshotOptions, SnapshotOptions, What};
 use crate::supervisor::ConsoleLevel;
 
 /// Nothing.
@@ -79,6 +79,56 @@ pub(in crate::server) struct NavigateTo {
     /// dialog is not navigated (`BLOCKED_BY_DIALOG`).
     #[serde(default)]
     pub(in crate::server) dismiss_dialogs: bool,
+}
+
+/// `POST /back`, `/forward`, `/reload`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct TravelTo {
+    /// What is waited for.
+    pub(in crate::server) wait_until: WaitUntil,
+    /// Dismiss the dialogs that the tab shows, and report them as `dismissed_dialogs`.
+    pub(in crate::server) dismiss_dialogs: bool,
+}
+
+/// `POST /find`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::server) struct FindQuery {
+    /// `role=button[name="Save"]`, `text=…`, `label=…`, `placeholder=…`, `testid=…`, `css=…`, chained by ` >> `.
+    #[schemars(length(min = 1, max = 2000))]
+    pub(in crate::server) locator: String,
+    /// Only in this frame and those inside it: a frame id, or the ref of its `<iframe>`.
+    pub(in crate::server) frame: Option<String>,
+    /// Matches to return. Default 50.
+    #[schemars(range(min = 1, max = 1000))]
+    pub(in crate::server) limit: Option<usize>,
+}
+
+/// `POST /get`: the element by `ref`, `selector` or `locator`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::server) struct GetQuery {
+    /// What is read.
+    pub(in crate::server) what: What,
+    /// The attribute, for `what: attribute`.
+    pub(in crate::server) name: Option<String>,
+    /// A ref of a snapshot.
+    #[serde(rename = "ref")]
+    #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
+    pub(in crate::server) reference: Option<String>,
+    /// The first match of a CSS selector.
+    pub(in crate::server) selector: Option<String>,
+    /// A locator, as with `POST /find`.
+    #[schemars(length(min = 1, max = 2000))]
+    pub(in crate::server) locator: Option<String>,
+    /// Which match of the locator: from 0, or from the end for a negative number.
+    pub(in crate::server) nth: Option<i32>,
+    /// The frame that a selector or locator is looked for in.
+    pub(in crate::server) frame_id: Option<String>,
+    /// Return texts as they are, without covering what looks like a secret.
+    #[serde(default)]
+    pub(in crate::server) raw: bool,
 }
 
 /// `GET /snapshot`.

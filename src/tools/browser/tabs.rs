@@ -103,7 +103,7 @@ fn navigate(browser: &Browser, call: &Call<'_>, to: Go) -> Result<Outcome, ToolE
         loading(with_status(outcome, opened.status), opened.is_loading)
     } else {
         let gone = match way {
-            Some(way) => profile.travel(target.as_deref(), way, to.dismiss_dialogs, soon(call))?,
+            Some(way) => profile.travel(target.as_deref(), way, WaitUntil::Load, to.dismiss_dialogs, soon(call))?,
             None => {
                 let navigate = Navigate {
                     url,

@@ -15,7 +15,9 @@ pub(super) use browser::{
     closed, deleted_profile, focused, labelled, made, opened, profiles, reset, status, stopped, tabs,
 };
 pub(super) use dialogs::{answered, dialogs, pending};
-pub(super) use pages::{aria_lines, console, errors, event, frames, path, picture, requests, snapshot, text, uploaded};
+pub(super) use pages::{
+    aria_lines, console, errors, event, found, frames, got, path, picture, requests, snapshot, text, uploaded,
+};
 pub(super) use stored::{added, cookies, deleted, emulated, items};
 
 /// The widest a column of a table gets, characters.

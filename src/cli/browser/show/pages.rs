@@ -65,6 +65,41 @@ pub(in super::super) fn aria_lines(value: &Value) -> String {
     lines
 }
 
+/// The elements that a locator matches, a line each.
+pub(in super::super) fn found(value: &Value, out: &Out) {
+    for found in list(value, "matches") {
+        let name = Some(word(found, "name")).filter(|name| !name.is_empty());
+        let name = name.map(|name| format!(" \"{name}\"")).unwrap_or_default();
+        let hidden = if found["visible"] == false { " (hidden)" } else { "" };
+        let frame = Some(word(found, "frameId")).filter(|frame| !frame.is_empty());
+        let frame = frame.map(|frame| format!(" in frame {frame}")).unwrap_or_default();
+        out.line(&format!("{} {}{name}{hidden}{frame}", word(found, "ref"), word(found, "role")));
+    }
+    let (shown, total) = (list(value, "matches").len() as u64, value["total"].as_u64().unwrap_or_default());
+    if total == 0 {
+        out.aside("no element matches");
+    } else if total > shown {
+        out.aside(&format!("{} more matches; --limit shows more", total - shown));
+    }
+}
+
+/// What was read of an element.
+pub(in super::super) fn got(value: &Value, out: &Out) {
+    match &value["value"] {
+        Value::String(text) => whole(text, out),
+        Value::Null => out.aside("none"),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                out.line(&format!("{name}: {value}"));
+            }
+        }
+        other => out.line(&other.to_string()),
+    }
+    if is(value, "truncated") {
+        out.aside("there is more: beyond 100,000 characters");
+    }
+}
+
 pub(in super::super) fn text(value: &Value, out: &Out) {
     whole(value["text"].as_str().unwrap_or_default(), out);
     if is(value, "truncated") {

@@ -1,0 +1,172 @@
+//! Finding elements, and reading one.
+
+use clap::{Args, ValueEnum};
+use serde_json::Value;
+
+use super::super::client::Request;
+use super::super::failure::Failure;
+use super::call::{Acting, At, Call, Tab, element, frame};
+use super::show;
+
+#[derive(Debug, Args)]
+#[command(after_help = LOCATORS)]
+pub(in super::super) struct Find {
+    /// The locator
+    #[arg(value_name = "LOCATOR")]
+    locator: String,
+    /// Only in this frame and those inside it: its id, or the ref of the iframe
+    #[arg(long, value_name = "FRAME", value_parser = frame)]
+    frame: Option<String>,
+    /// Show at most N matches [default: 50]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    limit: Option<u32>,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+/// How elements are named beside refs.
+const LOCATORS: &str = "\
+Locators, also wherever a command takes a ref:
+  role=button[name=\"Save\"]   a role and the accessible name, as snapshots show them; also [name*=part], [checked], [disabled],
+                             [expanded], [level=2], [pressed], [selected]
+  text=Sign in               the innermost element with this text, case aside; text=\"Sign in\" is the whole text
+  label=E-mail               a field by its label
+  placeholder=Search         a field by its placeholder
+  testid=login               data-testid, data-test-id or data-test
+  css=form > button          CSS, over open shadow roots
+A >> B finds B inside of A, frames included: role=dialog >> role=button[name=\"OK\"]. nth=0 is the first of several matches.";
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Get {
+    /// What to read
+    #[arg(value_enum, value_name = "WHAT")]
+    what: What,
+    #[command(flatten)]
+    at: At,
+    /// The attribute, for `attribute`
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Print texts as they are, without covering what looks like a secret
+    #[arg(long)]
+    raw: bool,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// The rendered text
+    Text,
+    /// The HTML, the element included
+    Html,
+    /// The value of a field
+    Value,
+    /// An attribute: --name
+    Attribute,
+    /// Position and size in CSS pixels
+    Box,
+    /// How many elements a locator or selector matches
+    Count,
+    /// Visible, enabled, editable, focused, checked
+    State,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Is {
+    /// The state
+    #[arg(value_enum, value_name = "STATE")]
+    state: State,
+    #[command(flatten)]
+    at: At,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum State {
+    Visible,
+    Hidden,
+    Enabled,
+    Disabled,
+    Editable,
+    Focused,
+    Checked,
+    Unchecked,
+}
+
+#[derive(Debug, Args)]
+#[command(override_usage = "cdpilot browser focus <TAB> [OPTIONS]\n       \
+                            cdpilot browser focus <REF> [OPTIONS]")]
+pub(in super::super) struct Focus {
+    /// A tab: its id (t1), its label, its target id or the beginning of that; or an element: its ref, or a locator
+    #[arg(value_name = "TAB|REF", required_unless_present = "selector")]
+    what: Option<String>,
+    /// The first element that matches this CSS selector
+    #[arg(long, value_name = "CSS", conflicts_with = "what")]
+    selector: Option<String>,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+impl Find {
+    pub(super) fn call(&self) -> Call {
+        let request = Request::post("/find").field("locator", Some(self.locator.clone()));
+        let request = request.field("frame", self.frame.clone()).field("limit", self.limit);
+        Call::new(request.field("targetId", self.tab.target.clone()), show::found)
+    }
+}
+
+impl Get {
+    pub(super) fn call(&self) -> Result<Call, Failure> {
+        if (self.what == What::Attribute) != self.name.is_some() {
+            return Err(Failure::usage(
+                "--name is the attribute to read: `cdpilot browser get attribute e5 --name href`",
+            ));
+        }
+        let request = read(self.what.to_possible_value(), &self.at, &self.tab);
+        let request = request.field("name", self.name.clone()).on("raw", self.raw);
+        Ok(Call::new(request, show::got))
+    }
+}
+
+impl Is {
+    pub(super) fn call(&self) -> Call {
+        Call::new(read(What::State.to_possible_value(), &self.at, &self.tab), show::got)
+    }
+
+    /// Whether an answer says so.
+    pub(super) fn holds(&self, answer: &Value) -> bool {
+        let (name, wanted) = match self.state {
+            State::Visible => ("visible", true),
+            State::Hidden => ("visible", false),
+            State::Enabled => ("enabled", true),
+            State::Disabled => ("enabled", false),
+            State::Editable => ("editable", true),
+            State::Focused => ("focused", true),
+            State::Checked => ("checked", true),
+            State::Unchecked => ("checked", false),
+        };
+        answer["value"][name] == wanted
+    }
+}
+
+fn read(what: Option<clap::builder::PossibleValue>, at: &At, tab: &Tab) -> Request {
+    let request = Request::post("/get").field("what", what.map(|what| what.get_name().to_owned()));
+    at.of(request).field("targetId", tab.target.clone())
+}
+
+impl Focus {
+    pub(super) fn call(&self) -> Call {
+        // Ids of tabs begin with a t, and target ids are longer than refs.
+        let at = self.what.as_deref().and_then(|what| element(what).ok());
+        match (&self.what, at) {
+            (Some(tab), None) => {
+                Call::new(Request::post("/tabs/focus").field("targetId", Some(tab.clone())), show::focused)
+            }
+            (_, at) => {
+                let request = super::call::named(self.acting.act("focus"), at.as_deref());
+                Call::new(request.field("selector", self.selector.clone()), show::acted)
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What is read of one element.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::super::act::Locator;
+use super::super::{Error, Tab};
+use super::Match;
+use crate::sync::Deadline;
+
+/// Characters of a text or of HTML at most.
+const MOST: usize = 100_000;
+
+/// What is read of an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum What {
+    /// Its text as it is rendered.
+    Text,
+    /// Its HTML, itself included.
+    Html,
+    /// The value of a field. A password is covered.
+    Value,
+    /// An attribute; `null` when it has none of that name.
+    Attribute,
+    /// Where it is in the viewport of its frame, CSS pixels; `null` when it is not rendered.
+    Box,
+    /// How many elements the locator or selector matches.
+    Count,
+    /// Whether it is visible, enabled, checked and so on.
+    State,
+}
+
+/// What was read.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Got {
+    /// The text, number, attribute, box or state.
+    pub value: Value,
+    /// Whether the text was cut at 100,000 characters.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+    /// The element.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub element: Option<Match>,
+}
+
+/// Where an element is: CSS pixels of the viewport of its frame.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+pub struct ElementBox {
+    /// From the left.
+    pub x: f64,
+    /// From the top.
+    pub y: f64,
+    /// How wide.
+    pub width: f64,
+    /// How high.
+    pub height: f64,
+}
+
+/// How an element is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+pub struct ElementState {
+    /// It is rendered and has a size.
+    pub visible: bool,
+    /// It is not disabled.
+    pub enabled: bool,
+    /// It takes text or a choice.
+    pub editable: bool,
+    /// It has the focus.
+    pub focused: bool,
+    /// It is checked; `null` for what cannot be.
+    pub checked: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Read {
+    gone: bool,
+    value: Value,
+    truncated: bool,
+    visible: bool,
+}
+
+impl Tab {
+    /// Reads something of an element, which is waited for when it is named by a locator. Nothing is changed and nothing is
+    /// scrolled.
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`], [`Error::StaleRef`], [`Error::NoMatch`], [`Error::NoneLocated`], [`Error::AmbiguousLocator`] and
+    /// those of the supervisor.
+    pub fn get(&self, what: What, name: Option<&str>, at: &Locator, deadline: Deadline) -> Result<Got, Error> {
+        let bad = |problem: &str| Err(Error::BadRequest { problem: problem.to_owned() });
+        match (what, name) {
+            (What::Attribute, None) => return bad("name is missing: the attribute to read"),
+            (What::Attribute, Some(_)) | (_, None) => {}
+            (_, Some(_)) => return bad("name is for what: attribute only"),
+        }
+        if what == What::Count {
+            let locator = match (&at.locator, &at.selector) {
+                (Some(locator), None) => locator.clone(),
+                (None, Some(selector)) => format!("css={selector}"),
+                _ => return bad("count takes a locator or a selector"),
+            };
+            let total = self.find(&locator, at.frame_id.as_deref(), Some(0), deadline)?.total;
+            return Ok(Got { value: json!(total), truncated: false, element: None });
+        }
+        let at = self.by_ref(at, deadline)?;
+        let ready = self.present(&at, deadline)?;
+        let args = json!({ "id": ready.node.id, "what": what, "name": name, "most": MOST });
+        let read: Read = self.call_on_node(&ready.node, "get", &args, deadline)?;
+        if read.gone {
+            return Err(Error::DocumentGone { frame: ready.node.frame.to_string() });
+        }
+        let top = self.top()?;
+        let number = self.refs.lock().reserve(ready.node.clone(), ready.shown.clone());
+        let element = Match {
+            reference: format!("e{number}"),
+            role: ready.shown.role,
+            name: ready.shown.name.chars().take(200).collect(),
+            frame_id: Some(ready.node.frame).filter(|frame| *frame != top),
+            visible: read.visible,
+        };
+        Ok(Got { value: read.value, truncated: read.truncated, element: Some(element) })
+    }
+}

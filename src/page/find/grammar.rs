@@ -1,0 +1,275 @@
+//! The grammar of locators: `role=button[name="Save"]`, `text=…`, chained by ` >> `.
+//!
+//! Pure: from a text to the steps that are taken one after the other.
+
+use serde::Serialize;
+
+/// The longest locator, bytes.
+const LONGEST: usize = 2_000;
+/// Steps of a chain at most.
+const MOST: usize = 20;
+/// Attributes that a role may be narrowed by, beside `name`.
+const STATES: [&str; 7] = ["checked", "disabled", "expanded", "level", "pressed", "selected", "required"];
+
+/// One step of a locator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Matches elements.
+    Match(Matcher),
+    /// Takes one of the matches so far: from 0, or from the end for a negative number.
+    Nth(i32),
+    /// A ref of a snapshot.
+    Ref(String),
+}
+
+/// What elements are matched by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Matcher {
+    /// How the text is meant.
+    pub(super) engine: Engine,
+    /// The role, text, label, placeholder, test id or CSS selector.
+    pub(super) text: String,
+    /// Whether the whole of the text has to match, case included.
+    pub(super) exact: bool,
+    /// What a role is narrowed by.
+    pub(super) attributes: Vec<Attribute>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Engine {
+    Role,
+    Text,
+    Label,
+    Placeholder,
+    TestId,
+    Css,
+}
+
+/// `[name="Save"]`, `[checked]`, `[level=2]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Attribute {
+    pub(super) name: String,
+    /// `=` for the whole value, `*=` for a part of it, case aside.
+    pub(super) op: &'static str,
+    pub(super) value: String,
+}
+
+/// Reads a locator. The error says what is wrong and what there is.
+pub(super) fn parse(text: &str) -> Result<Vec<Step>, String> {
+    if text.len() > LONGEST {
+        return Err(format!("a locator has at most {LONGEST} characters"));
+    }
+    let steps: Vec<Step> = chain(text).into_iter().map(step).collect::<Result<_, _>>()?;
+    if steps.len() > MOST {
+        return Err(format!("a locator has at most {MOST} steps"));
+    }
+    if !matches!(steps.last(), Some(Step::Match(_) | Step::Ref(_) | Step::Nth(_))) || matches!(steps[0], Step::Nth(_)) {
+        return Err("nth picks one of the matches of the step before it; begin with another step".to_owned());
+    }
+    if steps.iter().skip(1).any(|step| matches!(step, Step::Ref(_))) {
+        return Err("a ref can only be the first step of a locator".to_owned());
+    }
+    Ok(steps)
+}
+
+/// The parts between `>>` that are not in quotes.
+fn chain(text: &str) -> Vec<&str> {
+    let (mut parts, mut from, mut quote, mut escaped) = (Vec::new(), 0, None, false);
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        match quote {
+            Some(_) if escaped => escaped = false,
+            Some(_) if byte == b'\\' => escaped = true,
+            Some(open) if byte == open => quote = None,
+            Some(_) => {}
+            // An apostrophe in a word is no quote.
+            None if byte == b'"' || (byte == b'\'' && at > 0 && matches!(bytes[at - 1], b'=' | b'[' | b'(')) => {
+                quote = bytes[at + 1..].contains(&byte).then_some(byte);
+            }
+            None if bytes[at..].starts_with(b">>") => {
+                parts.push(text[from..at].trim());
+                from = at + 2;
+                at += 1;
+            }
+            None => {}
+        }
+        at += 1;
+    }
+    parts.push(text[from..].trim());
+    parts
+}
+
+fn step(part: &str) -> Result<Step, String> {
+    const HELP: &str = "a locator is role=button[name=\"Save\"], text=…, label=…, placeholder=…, testid=…, css=… or ref=e12, \
+                        chained by >>";
+    let Some((engine, value)) = part.split_once('=') else {
+        return Err(format!("{part:?} is not a locator; {HELP}"));
+    };
+    let value = value.trim();
+    if value.is_empty() {
+        return Err(format!("{part:?} has nothing after the equals sign; {HELP}"));
+    }
+    let plain = |engine| {
+        let (text, exact) = unquoted(value);
+        Ok(Step::Match(Matcher { engine, text, exact, attributes: Vec::new() }))
+    };
+    match engine.trim() {
+        "role" => role(value),
+        "text" => plain(Engine::Text),
+        "label" => plain(Engine::Label),
+        "placeholder" => plain(Engine::Placeholder),
+        "testid" | "data-testid" => plain(Engine::TestId),
+        "css" => Ok(Step::Match(Matcher {
+            engine: Engine::Css,
+            text: value.to_owned(),
+            exact: true,
+            attributes: Vec::new(),
+        })),
+        "ref" => Ok(Step::Ref(value.to_owned())),
+        "nth" => value.parse().map(Step::Nth).map_err(|_| format!("nth={value} is not a number; the first match is 0")),
+        other => Err(format!("unknown locator {other:?}; {HELP}")),
+    }
+}
+
+/// `button[name="Save"][checked]`.
+fn role(value: &str) -> Result<Step, String> {
+    let (role, mut rest) = value.split_at(value.find('[').unwrap_or(value.len()));
+    let role = match role.trim().to_ascii_lowercase().as_str() {
+        "image" => "img".to_owned(),
+        role => role.to_owned(),
+    };
+    if role.is_empty() || !role.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+        return Err(format!("{role:?} is not a role; roles are those of a snapshot, such as button, link or textbox"));
+    }
+    let mut attributes = Vec::new();
+    while !rest.trim().is_empty() {
+        let open = rest.trim_start().strip_prefix('[').ok_or_else(|| format!("{rest:?} is not [attribute=value]"))?;
+        let end = closing(open).ok_or_else(|| format!("the bracket of {rest:?} is not closed"))?;
+        attributes.push(attribute(&open[..end])?);
+        rest = &open[end + 1..];
+    }
+    Ok(Step::Match(Matcher { engine: Engine::Role, text: role, exact: true, attributes }))
+}
+
+/// Where a bracket is closed, quotes aside.
+fn closing(text: &str) -> Option<usize> {
+    let (mut quote, mut escaped) = (None, false);
+    for (at, c) in text.char_indices() {
+        match quote {
+            Some(_) if escaped => escaped = false,
+            Some(_) if c == '\\' => escaped = true,
+            Some(open) if c == open => quote = None,
+            Some(_) => {}
+            None if c == '"' || c == '\'' => quote = Some(c),
+            None if c == ']' => return Some(at),
+            None => {}
+        }
+    }
+    None
+}
+
+fn attribute(text: &str) -> Result<Attribute, String> {
+    let (name, op, value) = match text.split_once('=') {
+        None => (text.trim(), "=", "true".to_owned()),
+        Some((name, value)) => match name.strip_suffix('*') {
+            Some(name) => (name.trim(), "*=", unquoted(value.trim()).0),
+            None => (name.trim(), "=", unquoted(value.trim()).0),
+        },
+    };
+    if name != "name" && !STATES.contains(&name) {
+        return Err(format!("a role is narrowed by name or {}, not by {name:?}", STATES.join(", ")));
+    }
+    Ok(Attribute { name: name.to_owned(), op, value })
+}
+
+/// A text without its quotes; whether it had some.
+fn unquoted(text: &str) -> (String, bool) {
+    for quote in ['"', '\''] {
+        let inner = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+        if let Some(inner) = inner.filter(|_| text.len() >= 2) {
+            let mut plain = String::with_capacity(inner.len());
+            let mut chars = inner.chars();
+            while let Some(c) = chars.next() {
+                plain.extend(if c == '\\' { chars.next() } else { Some(c) });
+            }
+            return (plain, true);
+        }
+    }
+    (text.to_owned(), false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(text: &str) -> Matcher {
+        match parse(text).unwrap().remove(0) {
+            Step::Match(matcher) => matcher,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_way_to_name_an_element_is_read() {
+        for (text, engine, value, exact) in [
+            ("text=Sign in", Engine::Text, "Sign in", false),
+            ("text=\"Sign in\"", Engine::Text, "Sign in", true),
+            ("text=Don't >> nth=0", Engine::Text, "Don't", false),
+            ("text='a >> b'", Engine::Text, "a >> b", true),
+            ("label=E-mail", Engine::Label, "E-mail", false),
+            ("placeholder=Search…", Engine::Placeholder, "Search…", false),
+            ("testid=login-form", Engine::TestId, "login-form", false),
+            ("css=a[href='#x'] > b", Engine::Css, "a[href='#x'] > b", true),
+            (" role = Button ", Engine::Role, "button", true),
+            ("text=a=b", Engine::Text, "a=b", false),
+        ] {
+            let read = one(text);
+            assert_eq!((read.engine, read.text.as_str(), read.exact), (engine, value, exact), "{text}");
+        }
+        assert_eq!(parse("ref=e12").unwrap(), [Step::Ref("e12".to_owned())]);
+    }
+
+    #[test]
+    fn roles_are_narrowed_by_name_and_state() {
+        let read = one(r#"role=checkbox[name="Say \"hi\" ] now"][checked][level=2][name*=part]"#);
+        let told: Vec<_> = read.attributes.iter().map(|a| (a.name.as_str(), a.op, a.value.as_str())).collect();
+        assert_eq!(
+            told,
+            [("name", "=", "Say \"hi\" ] now"), ("checked", "=", "true"), ("level", "=", "2"), ("name", "*=", "part")]
+        );
+    }
+
+    #[test]
+    fn chains_are_read_in_order() {
+        let steps = parse("role=dialog >> css=form>>text=\"Save >> exit\" >> nth=-1").unwrap();
+        assert_eq!(steps.len(), 4);
+        assert_eq!(steps[3], Step::Nth(-1));
+        assert!(matches!(&steps[2], Step::Match(matcher) if matcher.text == "Save >> exit"));
+    }
+
+    #[test]
+    fn what_is_no_locator_says_what_there_is() {
+        for (text, part) in [
+            ("", "is not a locator"),
+            ("#id", "css="),
+            ("button", "role="),
+            ("xpath=//a", "unknown locator"),
+            ("role=", "nothing after"),
+            ("role=but ton", "is not a role"),
+            ("role=button[name=\"x\"", "not closed"),
+            ("role=button[color=red]", "narrowed by name"),
+            ("role=button name", "is not a role"),
+            ("nth=1", "begin with another step"),
+            ("text=a >> nth=x", "not a number"),
+            ("text=a >> ref=e1", "first step"),
+            ("text=a >> ", "is not a locator"),
+        ] {
+            let problem = parse(text).unwrap_err();
+            assert!(problem.contains(part), "{text}: {problem}");
+        }
+        assert!(parse(&"text=a >> ".repeat(300)).is_err());
+    }
+}

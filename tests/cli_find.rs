@@ -1,0 +1,61 @@
+//! Locators, `find`, `get`, `is`, `back`, `forward`, `reload` and `fill` at a shell, with and without the word `browser`.
+
+use serde_json::json;
+
+use crate::cli_browser_real::AtHome;
+use crate::cli_run::has_browser;
+use crate::support::site::Site;
+
+#[test]
+fn elements_are_named_found_and_read() {
+    if !has_browser() {
+        return;
+    }
+    let (at, site) = (AtHome::new(""), Site::start());
+    site.page(
+        "/",
+        "<title>Form</title><form onsubmit='document.title = q.value; return false'><label>Query <input id=q name=q></label>
+         <label><input type=checkbox id=c> Exact</label><button>Search</button></form><a href='/two'>Next</a><button>Other</button>",
+    );
+    site.page("/two", "<title>Two</title><h1>Second</h1>");
+    let does = |args: &[&str]| {
+        let ran = at.run(args);
+        assert_eq!(ran.code, Some(0), "{args:?} {ran:?}");
+        ran.stdout.trim().to_owned()
+    };
+    does(&["open", &site.url("a", "/")]);
+    let listed = does(&["find", "role=button"]);
+    assert!(listed.contains("button \"Search\"") && listed.contains("button \"Other\""), "{listed}");
+    does(&["fill", "label=Query", "maps", "role=checkbox", "true", "--submit"]);
+    assert_eq!(does(&["get", "value", "label=Query"]), "maps");
+    assert_eq!(does(&["get", "count", "role=button"]), "2");
+    assert_eq!(does(&["get", "attribute", "role=link", "--name", "href"]), "/two");
+    assert_eq!(does(&["is", "checked", "role=checkbox"]), "true");
+    let not = at.run(&["is", "disabled", "role=link"]);
+    assert_eq!((not.code, not.stdout.trim()), (Some(1), "false"));
+    assert_eq!(does(&["evaluate", "document.title"]), "maps");
+    does(&["focus", "role=link"]);
+    assert_eq!(does(&["evaluate", "document.activeElement.localName"]), "a");
+    does(&["focus", "t1"]);
+
+    let several = at.run(&["click", "role=button", "--json"]);
+    assert_eq!((several.code, &several.json()["code"]), (Some(1), &json!("AMBIGUOUS_LOCATOR")));
+    does(&["click", "role=button", "--nth", "0", "--settle", "none"]);
+    let told = does(&["browser", "click", "text=Next"]);
+    assert!(told.contains("/two"), "{told}");
+    assert!(!does(&["back"]).contains("/two"));
+    assert!(does(&["forward"]).contains("/two"));
+    assert!(does(&["reload", "--until", "domcontentloaded"]).contains("/two"));
+    let last = at.run(&["forward"]);
+    assert_eq!(last.code, Some(1), "{last:?}");
+    assert!(last.stderr.contains("forward"), "{last:?}");
+    for (wrong, part) in [
+        (&["click", "#id"][..], "role=button"),
+        (&["fill", "label=Query"][..], "value"),
+        (&["find", "button"][..], "css="),
+        (&["get", "attribute", "role=link"][..], "--name"),
+    ] {
+        let ran = at.run(wrong);
+        assert!(ran.code != Some(0) && ran.stderr.contains(part), "{wrong:?} {ran:?}");
+    }
+}

@@ -1,0 +1,200 @@
+//! Locators: elements by role, text, label, placeholder, test id or CSS, over frames and shadow roots.
+
+use cdpilot::page::{Error, Locator, Match, What};
+use cdpilot::sync::Deadline;
+use serde_json::{Value, json};
+
+use crate::support::chrome::soon;
+use crate::support::paged::{Paged, ref_of};
+
+fn found(page: &Paged, locator: &str) -> Vec<Match> {
+    page.tab.find(locator, None, None, soon()).unwrap().matches
+}
+
+fn names(page: &Paged, locator: &str) -> Vec<String> {
+    found(page, locator).into_iter().map(|found| format!("{} {}", found.role, found.name)).collect()
+}
+
+fn form() -> &'static str {
+    "<h1>Sign in</h1>
+     <form id=f><label>E-mail <input name=mail placeholder='you@example.com'></label>
+     <label for=p>Password</label><input id=p type=password value=hunter22>
+     <label><input type=checkbox id=c checked> Remember me</label>
+     <select aria-label=Country><option>Austria<option selected>Norway</select>
+     <button data-testid=go>Sign in</button><button disabled>Sign in later</button><input type=submit value='Send it'></form>
+     <p id=t>Don't have an account? <a href='/join?x=1' id=join>Join  now</a></p><p style='display:none'>Join now hidden</p>
+     <div role=dialog aria-label=Terms><button id=ok onclick='window.ok = 1'>OK</button></div><button onclick='window.ok = 2'>OK</button>"
+}
+
+#[test]
+fn elements_are_found_by_what_a_reader_sees() {
+    let Some(page) = Paged::showing("find", form()) else { return };
+    for (locator, expected) in [
+        ("role=heading[name=\"Sign in\"]", vec!["heading Sign in"]),
+        ("role=heading[level=1]", vec!["heading Sign in"]),
+        ("role=button[name=\"Sign in\"]", vec!["button Sign in"]),
+        ("role=button[name*=\"sign IN\"]", vec!["button Sign in", "button Sign in later"]),
+        ("role=button[disabled]", vec!["button Sign in later"]),
+        ("role=checkbox[checked]", vec!["checkbox Remember me"]),
+        ("role=checkbox[checked=false]", vec![]),
+        ("text=\"Join now\"", vec!["link Join now"]),
+        ("text=don't have", vec!["paragraph "]),
+        ("text=send it", vec!["button Send it"]),
+        ("label=e-mail", vec!["textbox E-mail"]),
+        ("label=Password", vec!["textbox Password"]),
+        ("label=\"Country\"", vec!["combobox Country"]),
+        ("label=Sign in", vec![]),
+        ("placeholder=you@", vec!["textbox E-mail"]),
+        ("testid=go", vec!["button Sign in"]),
+        ("css=form > select", vec!["combobox Country"]),
+        ("role=dialog >> role=button", vec!["button OK"]),
+        ("role=button[name=OK] >> nth=-1", vec!["button OK"]),
+        ("css=#f >> role=button >> nth=5", vec![]),
+        ("text=nothing like this", vec![]),
+    ] {
+        assert_eq!(names(&page, locator), expected, "{locator}");
+    }
+    assert!(!found(&page, "css=p:last-of-type")[0].visible);
+    assert_eq!(page.tab.find("role=button", None, Some(2), soon()).unwrap().matches.len(), 2);
+    assert_eq!(page.tab.find("role=button", None, Some(2), soon()).unwrap().total, 5);
+    // The refs are those of snapshots.
+    let join = ref_of(&page.see(), "Join now");
+    assert_eq!(found(&page, "role=link")[0].reference, join);
+    assert_eq!(names(&page, &format!("ref={join}")), ["link Join now"]);
+    for wrong in ["button", "css=:::", "role=x y", "text=a >> nth=b"] {
+        let error = page.tab.find(wrong, None, None, soon()).unwrap_err();
+        assert_eq!(error.code(), "BAD_REQUEST", "{wrong}: {error}");
+        assert!(error.to_string().contains(wrong), "{error}");
+    }
+}
+
+#[test]
+fn frames_and_shadow_roots_are_looked_through() {
+    let Some(page) = Paged::new("find-frames") else { return };
+    let inner = |n: u32| {
+        format!(
+            "<title>in</title><button onclick='window.hit = {n}'>Deep {n}</button><span id=s></span>
+        <script>s.attachShadow({{ mode: 'closed' }}).innerHTML = '<button>Shut {n}</button>'</script>"
+        )
+    };
+    page.put("/same", &inner(1));
+    page.put("/far", &inner(2));
+    page.put(
+        "/",
+        "<div id=one><iframe title=Same src='@a/same'></iframe></div><div id=two><iframe title=Far src='@b/far'></iframe></div>
+         <x-a></x-a><script>document.querySelector('x-a').attachShadow({ mode: 'open' }).innerHTML = '<button>Deep 3</button>'</script>",
+    );
+    page.go("/");
+    page.see(); // closed roots are known from then on
+    assert_eq!(names(&page, "role=button[name*=Deep]").len(), 3);
+    assert_eq!(names(&page, "role=button[name*=Shut]").len(), 2);
+    assert_eq!(names(&page, "css=#two >> role=button[name*=Deep]"), ["button Deep 2"]);
+    assert_eq!(names(&page, "role=iframe[name=Same] >> text=deep"), ["button Deep 1"]);
+    let far = found(&page, "text=Deep 2").remove(0);
+    let frame = far.frame_id.unwrap().to_string();
+    assert_eq!(page.tab.find("role=button", Some(&frame), None, soon()).unwrap().total, 2);
+    page.act(json!({ "kind": "click", "locator": "role=button[name=\"Deep 2\"]" })).unwrap();
+    let hit = page.act(json!({ "kind": "evaluate", "fn": "hit", "frameId": frame })).unwrap();
+    assert_eq!(hit.result, Some(json!(2)));
+}
+
+#[test]
+fn locators_stand_wherever_a_ref_may() {
+    let Some(page) = Paged::showing("find-act", form()) else { return };
+    for act in [
+        json!({ "kind": "fill", "fields": [
+            { "locator": "label=E-mail", "value": "ada@example.com" }, { "locator": "role=combobox", "value": "Austria" },
+        ] }),
+        json!({ "kind": "type", "locator": "label=Password", "text": "secret" }),
+        json!({ "kind": "uncheck", "locator": "role=checkbox" }),
+        json!({ "kind": "hover", "locator": "role=link" }),
+        json!({ "kind": "focus", "locator": "testid=go" }),
+        json!({ "kind": "wait", "locator": "role=dialog", "state": "visible" }),
+        json!({ "kind": "wait", "locator": "text=Never there", "state": "gone" }),
+        json!({ "kind": "drag", "startLocator": "role=link", "endLocator": "role=heading" }),
+        json!({ "kind": "batch", "actions": [{ "kind": "click", "locator": "role=dialog >> role=button" }] }),
+    ] {
+        let outcome = page.act(act.clone()).unwrap();
+        assert!(outcome.failed.unwrap_or(0) == 0, "{act}: {outcome:?}");
+        if act["kind"] == "focus" {
+            assert_eq!(page.value("document.activeElement.dataset.testid"), "go");
+        }
+    }
+    let held = page.value("[f.mail.value, p.value, c.checked, f.querySelector('select').value, window.ok]");
+    assert_eq!(held, json!(["ada@example.com", "secret", false, "Austria", 1]));
+    let script = json!({ "kind": "evaluate", "fn": "el => el.id", "locator": "text=Join now" });
+    assert_eq!(page.act(script).unwrap().result, Some(json!("join")));
+}
+
+#[test]
+fn several_matches_are_an_error_that_lists_them() {
+    let Some(page) = Paged::showing("find-many", form()) else { return };
+    let click = |more: Value| {
+        let mut act = json!({ "kind": "click", "locator": "role=button[name=OK]" });
+        act.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        serde_json::from_value(act).unwrap()
+    };
+    let error = page.tab.act(&click(json!({})), Deadline::after_secs(5)).unwrap_err();
+    assert_eq!(error.code(), "AMBIGUOUS_LOCATOR");
+    let Error::AmbiguousLocator { matches, total: 2, .. } = &error else { panic!("{error}") };
+    assert_eq!(error.details().unwrap()["matches"][1]["ref"], json!(matches[1].reference));
+    assert!(error.to_string().contains(&matches[0].reference), "{error}");
+    page.tab.act(&click(json!({ "nth": 1 })), soon()).unwrap();
+    assert_eq!(page.value("window.ok"), 2);
+    page.tab.act(&click(json!({ "nth": -2 })), soon()).unwrap();
+    assert_eq!(page.value("window.ok"), 1);
+    for wrong in [json!({ "ref": "e1" }), json!({ "selector": "#ok" })] {
+        assert_eq!(page.tab.act(&click(wrong), soon()).unwrap_err().code(), "BAD_REQUEST");
+    }
+    let none = serde_json::from_value(json!({ "kind": "click", "locator": "text=Nowhere" })).unwrap();
+    let error = page.tab.act(&none, Deadline::after_millis(800)).unwrap_err();
+    assert_eq!(error.code(), "NOT_FOUND", "{error}");
+}
+
+#[test]
+fn an_element_that_comes_late_or_is_drawn_anew_is_located() {
+    let Some(page) = Paged::showing(
+        "find-late",
+        "<div id=app></div><script>
+            let n = 0;
+            const draw = () => { app.innerHTML = `<button onclick='window.got = ${n}'>Save</button>` };
+            window.later = () => { n++; draw() };
+            setTimeout(draw, 300);
+         </script>",
+    ) else {
+        return;
+    };
+    page.act(json!({ "kind": "click", "locator": "role=button[name=Save]" })).unwrap();
+    assert_eq!(page.value("got"), 0);
+    page.value("later(), 1");
+    page.act(json!({ "kind": "click", "locator": "role=button[name=Save]" })).unwrap();
+    assert_eq!(page.value("got"), 1);
+}
+
+#[test]
+fn elements_are_read_by_whatever_names_them() {
+    let Some(page) = Paged::showing("get", form()) else { return };
+    let by = |locator: &str| Locator { locator: Some(locator.to_owned()), ..Locator::default() };
+    let get = |what, name, at: &Locator| page.tab.get(what, name, at, soon()).unwrap();
+    assert_eq!(get(What::Text, None, &by("css=#t")).value, "Don't have an account? Join now");
+    assert_eq!(get(What::Attribute, Some("href"), &by("role=link")).value, "/join?x=1");
+    assert_eq!(get(What::Attribute, Some("rel"), &by("role=link")).value, Value::Null);
+    assert!(get(What::Html, None, &by("role=link")).value.as_str().unwrap().starts_with("<a href="));
+    assert_eq!(get(What::Value, None, &by("label=Country")).value, "Norway");
+    // A password is as many bullets as it has characters.
+    assert_eq!(get(What::Value, None, &by("label=Password")).value, "••••••••");
+    assert_eq!(get(What::Attribute, Some("value"), &by("label=Password")).value, Value::Null);
+    assert_eq!(get(What::Count, None, &by("role=button")).value, 5);
+    assert!(get(What::Box, None, &by("role=link")).value["width"].as_f64().unwrap() > 10.0);
+    let state = get(What::State, None, &by("role=checkbox")).value;
+    assert_eq!((&state["visible"], &state["checked"], &state["enabled"]), (&json!(true), &json!(true), &json!(true)));
+    assert_eq!(get(What::State, None, &by("role=button[disabled]")).value["enabled"], false);
+    let selector = Locator { selector: Some("#join".to_owned()), ..Locator::default() };
+    let got = get(What::Text, None, &selector);
+    assert_eq!((got.value, got.element.unwrap().role), (json!("Join now"), "link".to_owned()));
+    for (what, name) in [(What::Attribute, None), (What::Text, Some("x"))] {
+        assert_eq!(page.tab.get(what, name, &selector, soon()).unwrap_err().code(), "BAD_REQUEST");
+    }
+    let none = Locator { selector: Some("#nothing".to_owned()), ..Locator::default() };
+    assert_eq!(page.tab.get(What::Text, None, &none, Deadline::after_millis(500)).unwrap_err().code(), "NOT_FOUND");
+}
