@@ -370,6 +370,66 @@ fn a_frame_that_is_an_editor_is_a_textbox() {
 }
 
 #[test]
+fn controls_that_only_their_author_calls_so_and_items_of_listening_lists_have_refs() {
+    let Some(page) = Paged::showing(
+        "authored",
+        &format!(
+            "{GOT}<ul role=listbox tabindex=0><li><div role=option tabindex=-1 onclick='got.push(1)'>Apple</div></li></ul>
+             <ul id=list><li>One</li><li>Two</li></ul><ul><li style='cursor:grab'>Grab</li></ul>
+             <div ondragover='0' ondrop='0'>Bin</div><ul><li>Plain</li></ul>
+             <script>list.addEventListener('mousedown', event => got.push(event.target.textContent))</script>"
+        ),
+    ) else {
+        return;
+    };
+    let seen = page.see();
+    click(&page, &ref_of(&seen, "Apple"));
+    click(&page, &ref_of(&seen, "Two"));
+    assert_eq!(page.value("got"), json!([1, "Two"]));
+    let has_ref = |part: &str| text(&seen).lines().any(|line| line.contains(part) && line.contains("[ref="));
+    assert!(has_ref("Grab") && has_ref("Bin") && !has_ref("Plain"), "{}", text(&seen));
+}
+
+#[test]
+fn inputs_that_are_clipped_and_editors_without_a_size_are_acted_on() {
+    let Some(page) = Paged::showing(
+        "clipped",
+        "<style>.check { position: absolute; clip: rect(0,0,0,0); pointer-events: none } .btn { padding: 5px; cursor: pointer }</style>
+         <input type=radio class=check name=r id=r1 checked><label class=btn for=r1>Left</label>
+         <input type=radio class=check name=r id=r2><label class=btn for=r2>Right</label>
+         <div id=mon style='position:relative;height:60px'><div style='position:absolute;inset:0'>let a</div>
+         <textarea id=ta aria-label=Editor style='position:absolute;width:0;height:0;padding:0;border:0;opacity:0'></textarea></div>
+         <script>mon.addEventListener('mousedown', event => { event.preventDefault(); ta.focus() })</script>",
+    ) else {
+        return;
+    };
+    let seen = page.see();
+    // The labels say nothing that the radio buttons do not.
+    assert!(!text(&seen).contains("label"), "{}", text(&seen));
+    click(&page, &ref_of(&seen, "radio \"Right\""));
+    page.act(json!({ "kind": "type", "ref": ref_of(&seen, "Editor"), "text": "one" })).unwrap();
+    page.value("document.activeElement.blur(), 1");
+    click(&page, &ref_of(&seen, "Editor"));
+    page.act(json!({ "kind": "press", "key": "x" })).unwrap();
+    assert_eq!(page.value("[r2.checked, ta.value]"), json!([true, "onex"]));
+}
+
+#[test]
+fn a_list_in_a_popup_is_chosen_from_without_closing_it() {
+    let Some(page) = Paged::showing(
+        "select-popup",
+        &format!(
+            "{GOT}<input id=f onblur='p.remove()'><div id=p onmousedown='event.preventDefault()'>
+             <select id=s onchange='got.push(this.value)'><option>a<option>b</select></div><script>f.focus()</script>"
+        ),
+    ) else {
+        return;
+    };
+    page.act(json!({ "kind": "select", "selector": "#s", "values": ["b"] })).unwrap();
+    assert_eq!(page.value("[got, document.contains(s)]"), json!([["b"], true]));
+}
+
+#[test]
 fn a_hover_arrives_at_what_was_shown() {
     let Some(page) = Paged::showing(
         "hover-moves",

@@ -22,7 +22,9 @@ use crate::sync::{Deadline, pause};
 
 /// Between the characters of slow typing.
 const SLOWLY: Duration = Duration::from_millis(75);
-/// How many characters are under way at once: at first, and in the end, where each burst is twice the one before.
+/// Characters that the page handles one by one, as from a fast typist: widgets that work between keys miss none.
+const SINGLE: usize = 64;
+/// How many characters are under way at once after that: at first, and in the end, where each burst is twice the one before.
 const BURST: usize = 16;
 const LONGEST_BURST: usize = 256;
 /// How often a key may be repeated.
@@ -91,8 +93,9 @@ impl Tab {
                 Step::Key(key) => {
                     let mut events = strokes(&key);
                     let mut count = 1;
-                    let most = if how.slowly || how.watched || first { 1 } else { burst };
-                    burst = if first { burst } else { (burst * 2).min(LONGEST_BURST) };
+                    let is_single = how.slowly || how.watched || first || sent < SINGLE;
+                    let most = if is_single { 1 } else { burst };
+                    burst = if is_single { burst } else { (burst * 2).min(LONGEST_BURST) };
                     while count < most
                         && let Some(Step::Key(key)) = steps.next_if(|step| matches!(step, Step::Key(_)))
                     {

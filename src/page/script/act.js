@@ -221,11 +221,28 @@ function readOnlyWhy(element) {
 
 const LABELLED_INPUTS = /^(checkbox|radio|file)$/;
 
-/** The label that is clicked in place of a checkbox, radio button or file input that is not shown itself. */
-function labelFor(element) {
-  if (!(element instanceof HTMLInputElement) || !LABELLED_INPUTS.test(GET_INPUT_TYPE.call(element)) || canBeHit(element)) return null;
-  return Array.from(GET_INPUT_LABELS.call(element) || []).find((label) => canBeHit(label)) || null;
+const isTyped = (element) => /^(line|lines|rich)$/.test(fieldKind(element));
+
+/**
+ * What is clicked in place of an element that is not shown itself: the label of a checkbox, radio button or file input, the
+ * part of an editor that its tiny field is in.
+ */
+function standInFor(element) {
+  if (isTyped(element)) {
+    const rects = rectsOf(element);
+    if (rects.some((rect) => rect.width > 1 && rect.height > 1)) return null;
+    let around = parentElementOf(element);
+    for (let up = 0; around && up < 4 && !canBeHit(around); up++) around = parentElementOf(around);
+    return around && canBeHit(around) ? around : null;
+  }
+  if (!(element instanceof HTMLInputElement) || !LABELLED_INPUTS.test(GET_INPUT_TYPE.call(element))) return null;
+  const style = styleOf(element);
+  const isPainted = canBeHit(element) && style.pointerEvents !== "none" && !isClipped(style);
+  return isPainted ? null : Array.from(GET_INPUT_LABELS.call(element) || []).find((label) => canBeHit(label)) || null;
 }
+
+// The usual ways to keep a control for screen readers alone.
+const isClipped = ({ clip, clipPath }) => /^rect\(0(px)?(,| )/.test(clip) || /^inset\((50|100)%/.test(clipPath);
 
 /** What to click in place of an element that is not shown: its painted neighbour. */
 function insteadOf(element) {
@@ -425,11 +442,13 @@ async function look(args, turn) {
   // What is clicked in place of a control that is not shown itself.
   let target = element;
   const able = () => {
-    target = (needs.point && labelFor(element)) || element;
+    target = (needs.point && standInFor(element)) || element;
     const rects = needs.visible || needs.point ? rectsOf(target) : [];
     const hidden = needs.visible && hiddenWhy(target);
     if (hidden) return hidden + insteadOf(element);
-    if (needs.visible && !rects.length) return "it is not visible (it has no size)" + insteadOf(element);
+    // Editors type into fields that have no size.
+    const isSized = rects.length || (!needs.point && isTyped(element));
+    if (needs.visible && !isSized) return "it is not visible (it has no size)" + insteadOf(element);
     return (needs.enabled && disabledWhy(element)) || (needs.editable && readOnlyWhy(element));
   };
   const why = able();
@@ -462,7 +481,7 @@ async function look(args, turn) {
     if (!points.length && needs.stable) return no("it is outside of the viewport and cannot be scrolled into it");
   }
   if (needs.scroll || needs.arm) begin();
-  if (needs.arm) arm(element, needs.presses);
+  if (needs.arm) arm(target, needs.presses);
   return { answer: ready(element, points), last: true };
 }
 

@@ -47,10 +47,19 @@ function byRole({ text, attributes }) {
     if (roleOf(element) !== text || !isRendered(element)) return false;
     return attributes.every(({ name, op, value }) => {
       if (name !== "name") return stateFor(element, name) === value;
-      const now = fold(nameOf(element));
-      return op === "=" ? now === fold(value) : isTextThere(now, value, false);
+      const now = fold(nameOf(element)).toLowerCase();
+      // Style sheets change the case of what is shown.
+      const want = fold(value).toLowerCase();
+      return op === "=" ? now === want : now.includes(want);
     });
   };
+}
+
+/** Of names that differ in case only, those that are written as they were given. */
+function exactFirst({ attributes }, matches) {
+  const want = attributes.find(({ name, op }) => name === "name" && op === "=");
+  const exact = want ? matches.filter((element) => fold(nameOf(element)) === fold(want.value)) : [];
+  return exact.length ? exact : matches;
 }
 
 /** The text of an element; of a button input what is written on it. */
@@ -77,12 +86,12 @@ function byText({ text, exact }, elements) {
 const isLabelled = (element) =>
   (LABELLED.test(roleOf(element)) || fieldKind(element) !== "other") && !(element instanceof HTMLInputElement && /^(hidden|button|submit|reset|image)$/.test(GET_INPUT_TYPE.call(element)));
 
-function matchesOf(step, elements) {
+function matchedBy(step, elements) {
   const { engine, text, exact } = step;
   const quoted = (have) => isTextThere(fold(have), text, exact);
   switch (engine) {
     case "role":
-      return elements.filter(byRole(step));
+      return exactFirst(step, elements.filter(byRole(step)));
     case "text":
       return byText(step, elements);
     case "label":
@@ -102,7 +111,7 @@ calls.find = ({ step, within }) => {
   survey();
   let matches;
   try {
-    matches = matchesOf(step, elementsOf(within));
+    matches = matchedBy(step, elementsOf(within));
   } catch (error) {
     if (step.engine !== "css") throw error;
     return { bad: "it is not valid CSS: " + String((error && error.message) || error) };

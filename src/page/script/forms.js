@@ -234,7 +234,7 @@ function choose(element, values) {
     if (MATCHES.call(option, ":disabled")) return { disabled: value };
     chosen.push(option);
   }
-  focusOn(element);
+  // Without the focus: popups close when that goes elsewhere without a press inside them.
   const state = () => options.map((option) => GET_SELECTED.call(option)).join();
   const before = state();
   if (many) for (const option of options) SET_SELECTED.call(option, chosen.includes(option));

@@ -352,6 +352,8 @@ function isClickable(element) {
   return hasEffect(element) || hasPointer(element);
 }
 
+const CONTROLS = /^\s*(button|link|option|tab|menuitem|menuitemcheckbox|menuitemradio|checkbox|radio|switch|treeitem)\b/i;
+
 // Elements that listen to clicks, as far as the last snapshot was told.
 let listening = new WeakSet();
 let hasListeners = false;
@@ -361,11 +363,17 @@ const USED = "a[href],button,input,select,textarea,summary,[tabindex],[onclick],
 
 /** Whether clicks on an element itself are listened to. */
 function listens(element) {
-  if (!hasListeners || !listening.has(element)) return false;
+  if (!hasListeners) return false;
+  if (!listening.has(element)) return isItem(element) && isListening(GET_PARENT.call(element));
   const tag = nameOfTag(element);
   if (tag === "body" || tag === "html" || allIn(element, "*").length > MOST_INSIDE) return false;
   return kindOf(element) !== "generic" || allIn(element, USED).length === 0;
 }
+
+// Lists often listen for their items.
+const isItem = (element) => /^(li|tr)$/.test(nameOfTag(element)) && isHtml(element);
+
+const isListening = (list) => list instanceof HTMLElement && /^(ul|ol|menu|tbody|table)$/.test(nameOfTag(list)) && listening.has(list);
 
 /** Whether something in an element listens to clicks. */
 function listensInside(element) {
@@ -381,6 +389,8 @@ function listensInside(element) {
 function hasEffect(element) {
   if (listens(element)) return true;
   const marks = marksOf(element);
+  // What its author calls a control, and the browser does not because of what is around it.
+  if (marks & ROLE && kindOf(element) === "generic" && CONTROLS.test(attr(element, "role") || "")) return true;
   if (marks & HANDLER && (attr(element, "draggable") !== "false" || has(element, "onclick"))) return true;
   if (marks & TAB && !(parseInt(attr(element, "tabindex"), 10) < 0)) return true;
   return isEditingHost(element);
@@ -416,9 +426,14 @@ function draws(element) {
   return false;
 }
 
+// Cursors that say that something can be clicked or dragged.
+const HANDS = /(^|,\s*)(pointer|grab|grabbing|move|all-scroll|copy|zoom-in|zoom-out|[a-z]+-resize)$/;
+
 /** Whether the cursor becomes a hand at this element, and not already around it. */
 function hasPointer(element) {
-  if (!mayPoint(element) || styleOf(element).cursor !== "pointer") return false;
+  if (!mayPoint(element)) return false;
+  const { cursor } = styleOf(element);
+  if (!HANDS.test(cursor)) return false;
   const parent = parentElementOf(element);
-  return !parent || styleOf(parent).cursor !== "pointer";
+  return !parent || styleOf(parent).cursor !== cursor;
 }

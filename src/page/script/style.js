@@ -97,7 +97,7 @@ function readSelectors(rule, around, seen) {
       else if (/::?(before|after)/.test(part)) seen.generates.push("*");
     }
   }
-  if (cursor && (cursor.includes("pointer") || cursor.includes("var("))) seen.points.push(own);
+  if (cursor && (HANDS.test(cursor) || cursor.includes("var("))) seen.points.push(own);
   if (rule.cssRules && rule.cssRules.length) readRules(rule.cssRules, own.replace(/::?(before|after)/g, ""), seen);
 }
 

@@ -174,7 +174,8 @@ class Walk {
     }
     const said = more && more.value && isEditingHost(element);
     const whole = said || (from === "contents" && name !== "" && !cut && !byFocus && kind !== "row");
-    this.children(element, depth + 1, whole, pointer || isControl || (clickable && hasPointer(element)));
+    const inside = (isControl && !HOLDING.has(kind)) || (clickable && hasPointer(element));
+    this.children(element, depth + 1, whole, pointer || inside);
     this.flush();
   }
 
@@ -193,7 +194,9 @@ class Walk {
     if (kind !== "none") {
       const worth = (marks & (TITLE | LABEL | TAB) && (isNamedByAuthor(element) || marks & TAB)) || isEditingHost(element);
       const focused = focus() === element;
-      if (worth || focused || (!pointer && isClickable(element))) {
+      // Clicks on its control come to the label where that is what is shown.
+      const isRedundant = named && tag === "label" && isRedundantLabel(element);
+      if (worth || focused || (!pointer && !isRedundant && isClickable(element))) {
         const exact = finalKind(element);
         hand = hand || hasPointer(element);
         if (exact !== "generic" || focused || nameOf(element) || (isClickable(element) && (hasEffect(element) || !isEmptyBox(element)))) {
@@ -322,6 +325,9 @@ const isNamedByFocus = (element, kind, from) =>
   from === "contents" && focus() === element && PASSING_KINDS.has(kind) && !CONTENT_KINDS.has(kind);
 
 const SOMETIMES_QUIET = new Set(["rowgroup", "image", "Canvas", "graphics-symbol", "graphics-object", "group"]);
+
+// Controls that hold others.
+const HOLDING = new Set("listbox tree grid treegrid menu menubar tablist radiogroup toolbar".split(" "));
 
 // What Chromium leaves out as well: bodies of tables, empty images, parts of drawings that have no name.
 function isQuiet(element, tag, kind) {

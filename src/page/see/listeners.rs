@@ -16,9 +16,22 @@ use crate::cdp::protocol::runtime::RemoteObjectId;
 use crate::supervisor::FrameRef;
 use crate::sync::Deadline;
 
-/// Events of which one makes an element something to click.
-const CLICKS: [&str; 8] =
-    ["click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "contextmenu", "auxclick"];
+/// Events of which one makes an element something to click, to drag, or to drop something on.
+const CLICKS: [&str; 13] = [
+    "click",
+    "dblclick",
+    "mousedown",
+    "mouseup",
+    "pointerdown",
+    "pointerup",
+    "contextmenu",
+    "auxclick",
+    "touchstart",
+    "dragstart",
+    "dragenter",
+    "dragover",
+    "drop",
+];
 /// An element that listens to more types of events hands them on: frameworks do so on the element that holds an application.
 const MOST_TYPES: usize = 12;
 /// Nodes whose numbers are asked for in one snapshot.
