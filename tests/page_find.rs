@@ -1,11 +1,11 @@
 //! Locators: elements by role, text, label, placeholder, test id or CSS, over frames and shadow roots.
 
-use cdpilot::page::{Error, Locator, Match, What};
+use cdpilot::page::{Error, Locator, Match, SnapshotOptions, What};
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
-use crate::support::paged::{Paged, ref_of};
+use crate::support::paged::{Paged, ref_of, text};
 
 fn found(page: &Paged, locator: &str) -> Vec<Match> {
     page.tab.find(locator, None, None, soon()).unwrap().matches
@@ -197,4 +197,24 @@ fn elements_are_read_by_whatever_names_them() {
     }
     let none = Locator { selector: Some("#nothing".to_owned()), ..Locator::default() };
     assert_eq!(page.tab.get(What::Text, None, &none, Deadline::after_millis(500)).unwrap_err().code(), "NOT_FOUND");
+}
+
+#[test]
+fn long_pages_are_read_part_by_part_and_frame_by_frame() {
+    let Some(page) = Paged::new("find-parts") else { return };
+    page.put("/in", "<p>Inside</p>");
+    let lines: String = (0..200).map(|n| format!("<p>Line {n}</p>")).collect();
+    page.put("/", &format!("{lines}<iframe src='@b/in'></iframe>"));
+    page.go("/");
+    let whole = page.see();
+    let all: Vec<&str> = text(&whole).lines().collect();
+    let options = SnapshotOptions { offset: 150, max_chars: 600, ..SnapshotOptions::default() };
+    let part = page.see_with(options);
+    let shown: Vec<&str> = text(&part).lines().collect();
+    let (last, kept) = shown.split_last().unwrap();
+    assert_eq!(kept, &all[150..150 + kept.len()]);
+    assert_eq!(*last, format!("[truncated: {} of {} lines]", kept.len(), all.len()));
+    let frame = page.id_of("/in").to_string();
+    assert_eq!(page.tab.text_in(Some(&frame), None, None, soon()).unwrap().text.trim(), "Inside");
+    assert!(page.tab.text_in(Some("nothing"), None, None, soon()).is_err());
 }

@@ -57,6 +57,9 @@ pub(in super::super) struct Snapshot {
     /// Characters at most; 0: no limit
     #[arg(long, value_name = "N")]
     max_chars: Option<u32>,
+    /// Leave out the first N lines: what a truncated snapshot goes on with
+    #[arg(long, value_name = "N")]
+    offset: Option<u32>,
     /// Only what can be acted on
     #[arg(long)]
     interactive: bool,
@@ -110,9 +113,15 @@ pub(in super::super) struct Text {
     /// Only that of the first element that matches this CSS selector
     #[arg(long, value_name = "CSS")]
     selector: Option<String>,
+    /// Read this frame: its id, or the ref of the iframe [default: the main frame]
+    #[arg(long, value_name = "FRAME", value_parser = frame)]
+    frame: Option<String>,
     /// Characters at most
     #[arg(long, value_name = "N")]
     max_chars: Option<u32>,
+    /// Leave out the first N characters
+    #[arg(long, value_name = "N")]
+    offset: Option<u32>,
     /// Show the text as the page has it, without secrets replaced by [secret]
     #[arg(long)]
     raw: bool,
@@ -225,7 +234,10 @@ impl Snapshot {
     pub(super) fn call(&self) -> Call {
         let request = Request::get("/snapshot").query("format", self.format.and_then(name));
         let request = request.query("targetId", self.tab.target.clone()).query("limit", self.limit);
-        let request = request.query("maxChars", self.max_chars).flag("interactive", self.interactive || self.efficient);
+        let request = request
+            .query("maxChars", self.max_chars)
+            .query("offset", self.offset)
+            .flag("interactive", self.interactive || self.efficient);
         let request = request.flag("compact", self.compact || self.efficient).query("depth", self.depth);
         let request = request.query("selector", self.selector.clone()).query("frame", self.frame.clone());
         let request = request.flag("labels", self.labels).flag("urls", self.urls).flag("diff", self.diff);
@@ -238,6 +250,7 @@ impl Text {
     pub(super) fn call(&self) -> Call {
         let request = Request::get("/text").query("targetId", self.tab.target.clone());
         let request = request.query("selector", self.selector.clone()).query("maxChars", self.max_chars);
+        let request = request.query("frame", self.frame.clone()).query("offset", self.offset);
         let request = request.flag("raw", self.raw);
         Call::new(request, show::text)
     }

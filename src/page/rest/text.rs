@@ -62,10 +62,28 @@ impl Tab {
         max_chars: Option<usize>,
         deadline: Deadline,
     ) -> Result<PageText, Error> {
+        self.text_in(None, selector, max_chars, deadline)
+    }
+
+    /// The same for a frame: its id, or the ref of its `<iframe>`.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text), and [`Error::BadRequest`] or [`Error::StaleRef`] for what names no frame.
+    pub fn text_in(
+        &self,
+        frame: Option<&str>,
+        selector: Option<&str>,
+        max_chars: Option<usize>,
+        deadline: Deadline,
+    ) -> Result<PageText, Error> {
         let args = json!({ "selector": selector, "most": max_chars.unwrap_or(PageText::CHARS) });
         let read = |deadline| {
             self.arrived(deadline)?;
-            self.call::<Told>(&self.top()?, "text", &args, deadline)
+            let frame = match frame {
+                Some(frame) => self.frame_named(frame, deadline)?,
+                None => self.top()?,
+            };
+            self.call::<Told>(&frame, "text", &args, deadline)
         };
         let Some((_, told)) = self.unless_loading(deadline, read)? else {
             return Ok(PageText { text: String::new(), truncated: false, loading: true });
@@ -73,7 +91,10 @@ impl Tab {
         let told = told.result;
         let shown = || selector.unwrap_or_default().chars().take(200).collect::<String>();
         if told.missing {
-            return Err(Error::NoMatch { selector: shown(), place: "the main frame".to_owned() });
+            return Err(Error::NoMatch {
+                selector: shown(),
+                place: frame.map_or_else(|| "the main frame".to_owned(), |frame| format!("frame {frame}")),
+            });
         }
         if told.bad.is_some() {
             return Err(Error::BadRequest { problem: format!("{:?} is no CSS selector", shown()) });

@@ -69,7 +69,7 @@ impl Tab {
             Some(before) => (brief(&Diff::between(&before.text, &whole)), items),
             None => (Diff::between("", &self.page_text(&shown, redact)).to_string(), shown),
         };
-        let (lines, _) = text::cut(lines, most);
+        let (lines, _) = text::cut(lines, most, 0);
         // What is told is shown; the rest stays what it was shown as.
         let told: HashSet<&str> = lines.lines().filter_map(|line| own_ref(line.strip_prefix("+ ")?)).collect();
         let mut refs = self.refs.lock();

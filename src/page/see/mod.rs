@@ -68,6 +68,8 @@ pub struct SnapshotOptions {
     pub limit: usize,
     /// Characters at most, `ai` only; 0 for no limit. Cut at whole lines.
     pub max_chars: usize,
+    /// Lines to leave out at the beginning, `ai` only: what a truncated snapshot goes on with.
+    pub offset: usize,
     /// Only what can be acted on.
     pub interactive: bool,
     /// Without unnamed containers.
@@ -98,6 +100,7 @@ impl Default for SnapshotOptions {
             format: Format::Ai,
             limit: 500,
             max_chars: 40_000,
+            offset: 0,
             interactive: false,
             compact: false,
             depth: None,
@@ -115,8 +118,8 @@ impl Default for SnapshotOptions {
 impl SnapshotOptions {
     /// What decides on the lines: all but size, format, redaction and whether it is a difference.
     fn view(&self) -> Self {
-        let Self { format, limit, max_chars, diff, redact, .. } = Self::default();
-        Self { format, limit, max_chars, diff, redact, ..self.clone() }
+        let Self { format, limit, max_chars, offset, diff, redact, .. } = Self::default();
+        Self { format, limit, max_chars, offset, diff, redact, ..self.clone() }
     }
 }
 
@@ -276,12 +279,12 @@ impl Tab {
         let last = self.last_view(options.redact.is_some());
         let last = last.filter(|_| options.diff && view == SnapshotOptions::default());
         let Some(last) = last else { return Cow::Borrowed(options) };
-        let SnapshotOptions { diff, format, limit, max_chars, .. } = *options;
+        let SnapshotOptions { diff, format, limit, max_chars, offset, .. } = *options;
         let redact = options.redact.clone();
         // What they name may be gone with its document.
         let expand = last.expand.filter(|expand| self.resolve(expand).is_ok());
         let frame = last.frame.filter(|frame| self.frame_named(frame, deadline).is_ok());
-        Cow::Owned(SnapshotOptions { diff, format, limit, max_chars, redact, expand, frame, ..last })
+        Cow::Owned(SnapshotOptions { diff, format, limit, max_chars, offset, redact, expand, frame, ..last })
     }
 
     fn look(&self, options: &SnapshotOptions, deadline: Deadline) -> Result<Snapshot, Error> {
@@ -328,8 +331,9 @@ impl Tab {
         } else {
             whole
         };
-        let (text, cut) = text::cut(text, options.max_chars);
-        if cut || options.diff {
+        let text = text::after(text, options.offset);
+        let (text, cut) = text::cut(text, options.max_chars, options.offset);
+        if cut || options.diff || options.offset > 0 {
             let told: HashSet<&str> = text::refs(&text).collect();
             shown.refs.retain(|reference, _| told.contains(reference.as_str()));
         }
@@ -403,7 +407,7 @@ impl Tab {
     }
 
     /// A frame by its id, or by the ref of the element that holds it.
-    pub(super) fn frame_named(&self, text: &str, deadline: Deadline) -> Result<FrameId, Error> {
+    pub(in super::super) fn frame_named(&self, text: &str, deadline: Deadline) -> Result<FrameId, Error> {
         let not_found = match self.own_frame(text) {
             Ok(frame) => return Ok(frame),
             Err(error) => error,

@@ -183,11 +183,11 @@ fn breaks_lines(c: char) -> bool {
 
 /// Cuts at whole lines so that there are at most `max` characters, the last line then says so. Whether
 /// something was cut.
-pub(super) fn cut(text: String, max: usize) -> (String, bool) {
+pub(super) fn cut(text: String, max: usize, skipped: usize) -> (String, bool) {
     if max == 0 || text.len() <= max || text.chars().count() <= max {
         return (text, false);
     }
-    let all = text.lines().count();
+    let all = text.lines().count() + skipped;
     let note = |kept: usize| format!("[truncated: {kept} of {all} lines]");
     let room = max.saturating_sub(note(all).len() + 1);
     let (mut kept, mut used, mut end) = (0, 0, 0);
@@ -203,6 +203,14 @@ pub(super) fn cut(text: String, max: usize) -> (String, bool) {
     text.truncate(end);
     text.push_str(&note(kept));
     (text, true)
+}
+
+/// A text without its first lines.
+pub(super) fn after(text: String, lines: usize) -> String {
+    match lines {
+        0 => text,
+        _ => text.split_inclusive('\n').skip(lines).collect(),
+    }
 }
 
 /// The refs that stand in a text. A page can write something of the kind into its texts, so this may be

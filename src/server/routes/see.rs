@@ -95,14 +95,16 @@ pub(super) fn pdf(call: &Call<'_>, options: PdfOptions) -> Result<Paper, Failure
 
 pub(super) fn text(call: &Call<'_>, query: TextQuery) -> Result<PageText, Failure> {
     let tab = call.tab_to_read()?.tab;
-    if query.raw {
-        return Ok(tab.text(query.selector.as_deref(), query.max_chars, call.deadline)?);
-    }
     // More than is returned, so that a secret at the end is read whole.
-    let most = query.max_chars.unwrap_or(PageText::CHARS);
-    let read = if most == 0 { 0 } else { most.saturating_add(SECRET) };
-    let mut page = tab.text(query.selector.as_deref(), Some(read), call.deadline)?;
-    page.text = call.front.secrets.cover(&page.text).into_owned();
+    let (most, offset) = (query.max_chars.unwrap_or(PageText::CHARS), query.offset.unwrap_or(0));
+    let read = if most == 0 { 0 } else { most.saturating_add(offset).saturating_add(SECRET) };
+    let mut page = tab.text_in(query.frame.as_deref(), query.selector.as_deref(), Some(read), call.deadline)?;
+    if !query.raw {
+        page.text = call.front.secrets.cover(&page.text).into_owned();
+    }
+    if offset > 0 {
+        page.text = page.text.chars().skip(offset).collect();
+    }
     if most > 0
         && let Some((end, _)) = page.text.char_indices().nth(most)
     {

@@ -141,6 +141,8 @@ pub(in crate::server) struct SnapshotQuery {
     limit: Option<usize>,
     /// Characters at most, `ai` only; 0 for no limit. Default 40,000.
     max_chars: Option<usize>,
+    /// Lines to leave out at the beginning, `ai` only.
+    offset: Option<usize>,
     /// Only what can be acted on.
     interactive: bool,
     /// Without unnamed containers.
@@ -173,6 +175,7 @@ impl SnapshotQuery {
             format: self.format,
             limit: self.limit.unwrap_or(usual.limit),
             max_chars: self.max_chars.unwrap_or(usual.max_chars),
+            offset: self.offset.unwrap_or(0),
             interactive: self.interactive,
             compact: self.compact,
             depth: self.depth,
@@ -315,8 +318,12 @@ pub(in crate::server) struct BodyQuery {
 pub(in crate::server) struct TextQuery {
     /// Only the first element that matches this CSS selector.
     pub(in crate::server) selector: Option<String>,
+    /// The frame to read: a frame id, or the ref of its `<iframe>`. Default: the main frame.
+    pub(in crate::server) frame: Option<String>,
     /// Characters at most; 0 for no limit. Default 40,000.
     pub(in crate::server) max_chars: Option<usize>,
+    /// Characters to leave out at the beginning.
+    pub(in crate::server) offset: Option<usize>,
     /// The text as the page has it, without secrets replaced by `[secret]`.
     pub(in crate::server) raw: bool,
 }
