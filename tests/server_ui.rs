@@ -86,6 +86,14 @@ fn the_ui_controls_the_browser_and_survives_a_reload() {
     let target = served.open("/");
     until(&task, "document.getElementById('tabs').textContent.includes('Shown')");
     until(&task, "document.getElementById('log').textContent.includes('tab_opened')");
+    // A picture of the tab, the color of the profile, and facts in words.
+    until(&task, "document.querySelector('#tabs img')?.naturalWidth > 100");
+    let facts = task.eval("document.getElementById('facts').innerText").to_string();
+    assert!(facts.contains("Data folder") && facts.contains("no (headless)"), "{facts}");
+    assert!(!facts.contains("userDataDir") && !facts.contains("pendingDialogs"), "{facts}");
+    let color = served.api.get("/").ok()["color"].as_str().unwrap().to_owned();
+    let mark = "getComputedStyle(document.documentElement).getPropertyValue('--mark')";
+    assert_eq!(task.eval(mark), json!(color));
     let dialog = served.dialog("confirm('Sure?')");
     until(&task, "document.querySelector('#dialogs li.dialog')");
     task.eval("[...document.querySelectorAll('#dialogs button')].find(one => one.textContent === 'OK').click()");
