@@ -415,6 +415,26 @@ fn inputs_that_are_clipped_and_editors_without_a_size_are_acted_on() {
 }
 
 #[test]
+fn an_editor_that_takes_its_input_itself_is_typed_into() {
+    let Some(page) = Paged::showing(
+        "edit-context",
+        "<div id=view style='height:40px;border:1px solid'></div>
+         <div id=e tabindex=0 role=textbox aria-label=Code aria-multiline=true style='position:absolute;width:0;height:0'></div>
+         <script>
+            const context = e.editContext = new EditContext();
+            context.addEventListener('textupdate', event => { view.textContent = context.text });
+            e.addEventListener('keydown', event => { if (event.key === 'Enter') window.entered = context.text });
+         </script>",
+    ) else {
+        return;
+    };
+    let code = ref_of(&page.see(), "Code");
+    page.act(json!({ "kind": "type", "ref": code, "text": "let a", "append": true })).unwrap();
+    page.act(json!({ "kind": "press", "ref": code, "key": "Enter" })).unwrap();
+    assert_eq!(page.value("[view.textContent, entered]"), json!(["let a", "let a"]));
+}
+
+#[test]
 fn a_list_in_a_popup_is_chosen_from_without_closing_it() {
     let Some(page) = Paged::showing(
         "select-popup",

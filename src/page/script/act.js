@@ -211,7 +211,7 @@ const TEXT_TYPES = /^(text|search|url|tel|email|password|number|date|time|dateti
 function readOnlyWhy(element) {
   const tag = nameOfTag(element);
   const form = (tag === "input" && TEXT_TYPES.test((attr(element, "type") || "").toLowerCase())) || tag === "textarea";
-  if (!form && tag !== "select" && !(isHtml(element) && GET_EDITABLE.call(element))) {
+  if (!form && tag !== "select" && !(isHtml(element) && isEdited(element))) {
     const odd = tag === "input" && !/^(checkbox|radio|button|submit|reset|image|file|hidden)$/.test((attr(element, "type") || "").toLowerCase());
     if (!odd) return "it is not editable";
   }
@@ -447,7 +447,7 @@ async function look(args, turn) {
     const hidden = needs.visible && hiddenWhy(target);
     if (hidden) return hidden + insteadOf(element);
     // Editors type into fields that have no size.
-    const isSized = rects.length || (!needs.point && isTyped(element));
+    const isSized = rects.length || (!needs.point && (isTyped(element) || supportsFocus(element)));
     if (needs.visible && !isSized) return "it is not visible (it has no size)" + insteadOf(element);
     return (needs.enabled && disabledWhy(element)) || (needs.editable && readOnlyWhy(element));
   };
@@ -496,7 +496,7 @@ function ready(element, points) {
       name: nameFor(element),
       tag: nameOfTag(element),
       type: (type || "").toLowerCase(),
-      editable: isHtml(element) && GET_EDITABLE.call(element),
+      editable: isHtml(element) && isEdited(element),
       mac: /^Mac/.test(navigator.platform),
     },
   };

@@ -44,9 +44,14 @@ function fieldKind(element) {
     if (type === "checkbox" || type === "radio") return "ticked";
     return type === "file" ? "file" : "other";
   }
-  if (isHtml(element) && GET_EDITABLE.call(element)) return "rich";
+  if (isHtml(element) && isEdited(element)) return "rich";
   return TICKED_ROLES.has(firstWord(attr(element, "role"))) ? "ticked" : "other";
 }
+
+const EDIT_CONTEXT = Object.getOwnPropertyDescriptor(HTMLElement.prototype, "editContext");
+
+/** Whether text is typed into an element that is no field: it is editable, or an editor takes its input (EditContext). */
+const isEdited = (element) => GET_EDITABLE.call(element) || (!!EDIT_CONTEXT && EDIT_CONTEXT.get.call(element) !== null);
 
 const TICKED_ROLES = new Set(["checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"]);
 const firstWord = (text) => (text || "").trim().split(/\s+/)[0].toLowerCase();
