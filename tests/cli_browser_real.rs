@@ -187,6 +187,13 @@ fn the_quick_reference_works_line_by_line() {
     at.does("emulate --viewport 390x844");
     assert_eq!(at.does("evaluate innerWidth").trim(), "390");
     assert!(at.does("cdp Browser.getVersion").contains("product"));
+    let made = at.program.temp.path().join("made.txt");
+    fs::write(&made, "made up").unwrap();
+    let added = at.does(&format!("route add **/made --fulfil {} --status 201", made.display()));
+    assert_eq!(added, "route1  **/made: fulfil 201, 7 bytes\n");
+    assert_eq!(at.does("evaluate fetch('/made').then(r=>r.text())").trim(), "made up");
+    assert!(at.does("route list").contains("**/made"));
+    assert_eq!(at.does("route remove route1"), "deleted 1\n");
     assert!(at.does("profiles").contains("cdpilot"));
     let late = at.asks(&["wait", "--text", "never", "--timeout", "300"]);
     assert_eq!((late.0, &late.1["code"]), (Some(1), &json!("TIMEOUT")), "{late:?}");

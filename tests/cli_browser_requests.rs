@@ -370,3 +370,65 @@ fn every_command_is_in_these_tables() {
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
+
+#[test]
+fn routes_of_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("made.json");
+    std::fs::write(&file, "{}").unwrap();
+    let fulfil: &'static str = Box::leak(
+        format!("route add **/api/*.json --fulfil {} --status 201 --header X-A=b=c", file.display()).into_boxed_str(),
+    );
+    check(vec![
+        ("route add /x --abort", "POST", "/routes", json!({"pattern": "/x", "abort": "failed"})),
+        (
+            "route add /x --abort=timedout --method POST --type xhr --times 2 --target t1",
+            "POST",
+            "/routes",
+            json!({"pattern": "/x", "abort": "timedout", "method": "POST", "resourceType": "xhr", "times": 2, "targetId": "t1"}),
+        ),
+        ("route add --abort /x", "POST", "/routes", json!({"pattern": "/x", "abort": "failed"})),
+        ("route add /x --status 404", "POST", "/routes", json!({"pattern": "/x", "status": 404})),
+        (
+            fulfil,
+            "POST",
+            "/routes",
+            json!({"pattern": "**/api/*.json", "status": 201, "headers": {"X-A": "b=c"},
+                   "fulfil": {"bodyBase64": "e30=", "contentType": "application/json"}}),
+        ),
+        (
+            "route add a.test --delay 500 --request-header 'X-B: c'",
+            "POST",
+            "/routes",
+            json!({"pattern": "a.test", "delayMs": 500, "requestHeaders": {"X-B": "c"}}),
+        ),
+        ("route list", "GET", "/routes", NONE),
+        ("route remove route1", "DELETE", "/routes/route1", NONE),
+        ("route clear", "DELETE", "/routes", NONE),
+    ]);
+}
+
+#[test]
+fn routes_that_cannot_be_are_usage_errors() {
+    let server = FakeServer::always(200, ok());
+    let program = server.program();
+    for line in [
+        "route add /x",
+        "route add /x --header A=b",
+        "route add /x --abort --status 200",
+        "route add /x --status 99",
+        "route add /x --delay 200000",
+        "route add /x --status 200 --request-header A=b",
+        "route add --abort",
+        "route",
+    ] {
+        let ran = program.run(&[&["browser"], &line.split(' ').collect::<Vec<_>>()[..]].concat());
+        assert_eq!(ran.code, Some(2), "{line}: {ran:?}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("large");
+    std::fs::File::create(&file).unwrap().set_len(768_001).unwrap();
+    let ran = program.run(&["browser", "route", "add", "/x", "--fulfil", file.to_str().unwrap()]);
+    assert!(ran.code == Some(1) && ran.stderr.contains("768000"), "{ran:?}");
+    assert!(server.asked().is_empty());
+}

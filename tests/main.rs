@@ -125,6 +125,8 @@ mod mcp_stdio;
 mod network_policy;
 #[cfg(feature = "server")]
 mod network_ports;
+#[cfg(feature = "server")]
+mod network_routes;
 #[cfg(unix)]
 mod never_block;
 #[cfg(feature = "page")]

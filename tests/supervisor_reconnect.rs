@@ -1,11 +1,13 @@
 //! A lost connection: what is kept, what is told, and how it goes on.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cdpilot::browser::{Browser, TransportKind};
 use cdpilot::cdp::ConnectOptions;
 use cdpilot::supervisor::{
-    ClosedBy, Error, FrameRef, Kind, PageState, Pages, Phase, Reconnect, Snapshot, Supervisor, SupervisorOptions,
+    ClosedBy, Error, FrameRef, Fulfilment, Kind, PageState, Pages, Phase, Reconnect, RouteAction, RouteRule, Snapshot,
+    Supervisor, SupervisorOptions,
 };
 use cdpilot::sync::{Deadline, spawn};
 use serde_json::json;
@@ -276,4 +278,19 @@ fn a_browser_of_ours_that_ended_is_not_waited_for() {
         let _ = log.wait_since(log.last(), 1, deadline);
     }
     assert!(matches!(supervisor.snapshot().phase, Phase::Ended(_)), "{:?}", supervisor.snapshot().phase);
+}
+
+#[test]
+fn routes_hold_over_a_new_connection() {
+    let Some(far) = Far::new("routes-again") else { return };
+    far.go();
+    let made = Fulfilment::new(200, Vec::new(), "made up");
+    far.supervisor.add_route(RouteRule::new("/made", RouteAction::Fulfil(Arc::new(made))), soon()).unwrap();
+    let fetched = "fetch('/made').then(r => r.text())";
+    assert_eq!(worth(&far.supervisor, fetched), "made up");
+    far.proxy.cut();
+    far.back(2);
+    assert_eq!(worth(&far.supervisor, fetched), "made up");
+    assert_eq!(far.supervisor.routes(soon()).unwrap()[0].hits, 2);
+    far.end();
 }

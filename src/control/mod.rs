@@ -61,7 +61,7 @@ use std::time::Duration;
 pub use address::with_scheme;
 pub use doctor::doctor_of;
 pub use error::Error;
-pub use files::{FileKind, Files};
+pub use files::{FileKind, Files, media_type};
 pub use life::{Profile, Running};
 pub use port_holder::{PortHolder, port_holder, port_in_use};
 pub use raw_methods::{RawLevel, raw_methods};

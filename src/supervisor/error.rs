@@ -210,6 +210,26 @@ pub enum Error {
         "the page opened its file chooser from a script (showOpenFilePicker), which cannot be answered; use a file input of the page"
     )]
     ChooserWithoutInput,
+    /// The route cannot be added as it is.
+    #[error("{problem}")]
+    BadRoute {
+        /// The field, and what is wrong with it.
+        problem: String,
+    },
+    /// There is no room for another route.
+    #[error("{problem}")]
+    TooManyRoutes {
+        /// How much there is.
+        problem: String,
+    },
+    /// There is no such route.
+    #[error("no route {id:?}; known: {}", list(.known))]
+    RouteNotFound {
+        /// What was asked for.
+        id: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
     /// The navigation policy does not let a page go there.
     #[error("navigation to {url} is blocked: {reason}")]
     NavigationBlocked {
@@ -245,13 +265,17 @@ impl Error {
             Self::PageNotFound { .. } | Self::NoPage => "TAB_NOT_FOUND",
             Self::FrameNotFound { .. } | Self::FrameDetached { .. } => "FRAME_NOT_FOUND",
             Self::NoContext { .. } | Self::PageBusy { .. } => "PAGE_BUSY",
-            Self::TooManyArmed { .. } | Self::Wedged { .. } | Self::DialogTooLate { .. } => "CONFLICT",
+            Self::TooManyArmed { .. }
+            | Self::TooManyRoutes { .. }
+            | Self::Wedged { .. }
+            | Self::DialogTooLate { .. } => "CONFLICT",
             Self::ChooserReplaced => "CONFLICT",
             Self::NavigationBlocked { .. } => "NAVIGATION_BLOCKED",
             Self::Cancelled => "CANCELLED",
             Self::NoChooser { .. } => "TIMEOUT",
             Self::ChooserWithoutInput => "NOT_ACTIONABLE",
-            Self::ChooserOfOne { .. } | Self::NotAFrameCommand { .. } => "BAD_REQUEST",
+            Self::ChooserOfOne { .. } | Self::NotAFrameCommand { .. } | Self::BadRoute { .. } => "BAD_REQUEST",
+            Self::RouteNotFound { .. } => "NOT_FOUND",
             Self::NoDialog => "NO_DIALOG",
             Self::SeveralDialogs { .. } => "SEVERAL_DIALOGS",
             Self::DialogNotFound { .. } | Self::DialogGone { .. } | Self::DialogLost { .. } => "DIALOG_NOT_FOUND",

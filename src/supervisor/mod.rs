@@ -9,7 +9,8 @@
 //! |---|---|
 //! | `options`, `policy` | what a supervisor is asked to do, and with dialogs |
 //! | `navigation` | where pages may go (feature `server`) |
-//! | `redact`, `redact_forms`, `redact_labels`, `redact_json` | covering secrets in texts, by form, in form fields, and in JSON |
+//! | `network_route`, `url_glob` | routes: what becomes of requests whose address fits a pattern |
+//! | `redact`, `redact_forms`, `redact_labels`, `redact_json`, `redact_headers` | covering secrets in texts, by form, in form fields, in JSON, and in headers |
 //! | `state` | the fold: events in, effects out; no input or output of its own |
 //! | `inputs`, `worker` | what comes in, and the thread around the fold |
 //! | `link`, `redial` | the connection of the moment, and making a lost one again |
@@ -43,11 +44,14 @@ mod log;
 mod navigation;
 #[cfg_attr(not(feature = "page"), allow(dead_code))]
 mod navigation_limit;
+mod network_route;
 mod options;
 mod policy;
 mod put_away;
 mod redact;
 mod redact_forms;
+#[cfg_attr(not(feature = "page"), allow(dead_code))]
+mod redact_headers;
 mod redact_json;
 mod redact_labels;
 mod redial;
@@ -61,6 +65,7 @@ mod state;
 mod traffic;
 mod travel;
 mod tree;
+mod url_glob;
 mod value;
 mod worker;
 
@@ -80,6 +85,9 @@ pub use navigation::BlockedNavigation;
 pub use navigation::{BadPattern, NavigationPolicy, Place, ProtectedPort, ProtectedPorts, Refused, Verdict};
 #[cfg(feature = "page")]
 pub(crate) use navigation_limit::with_navigation_limit;
+pub use network_route::{
+    AbortReason, Fulfilment, Header, HeaderList, NetworkRoute, RouteAction, RouteAnswer, RouteRule,
+};
 pub use options::{Pages, Reconnect, SupervisorOptions};
 pub use policy::{ArmedAnswer, BridgeMode, DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
 pub use redact::Secrets;

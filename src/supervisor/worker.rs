@@ -14,6 +14,7 @@ use super::kept::Kept;
 use super::link::Link;
 use super::log::EventLog;
 use super::navigation::Lookups;
+use super::network_route::HeaderList;
 use super::redial::{Dialed, Dialing};
 use super::snapshot::{ConsoleEntry, Snapshot};
 use super::state::{Effect, LoginAnswer, Now, Outgoing, Request, SessionKey, State};
@@ -345,7 +346,12 @@ impl Worker {
                         documents.resource_type = Some(network::ResourceType::Document);
                     }
                     let patterns = catch.bridge.as_deref().into_iter().chain(catch.patterns.iter().map(|url| &**url));
-                    patterns.map(of).chain(documents).collect()
+                    let routes = catch.routes.iter().map(|route| {
+                        let mut pattern = of(&route.url);
+                        pattern.resource_type = route.resource_type.as_deref().map(resource_type);
+                        pattern
+                    });
+                    patterns.map(of).chain(documents).chain(routes).collect()
                 });
                 enable.handle_auth_requests = catch.logins.then_some(true);
                 self.post(session, tag, &enable)
@@ -408,6 +414,22 @@ impl Worker {
             Outgoing::LetPass { request } => {
                 self.post(session, tag, &fetch::ContinueRequest::new(fetch::RequestId::from(&*request)))
             }
+            Outgoing::LetPassWith { request, headers } => {
+                let mut go_on = fetch::ContinueRequest::new(fetch::RequestId::from(&*request));
+                go_on.headers = Some(entries(&headers).collect());
+                self.post(session, tag, &go_on)
+            }
+            Outgoing::FulfilRequest { request, answer, more } => {
+                let request = fetch::RequestId::from(&*request);
+                let mut fulfil = fetch::FulfillRequest::new(request, i64::from(answer.status));
+                fulfil.response_headers = Some(entries(&answer.headers).chain(entries(&more)).collect());
+                fulfil.body = Some(Base64::encode(&answer.body));
+                self.post(session, tag, &fulfil)
+            }
+            Outgoing::FailRequest { request, reason } => {
+                let request = fetch::RequestId::from(&*request);
+                self.post(session, tag, &fetch::FailRequest::new(request, reason.wire()))
+            }
             Outgoing::RefuseCall { request } => {
                 let reason = network::ErrorReason::AccessDenied;
                 self.post(session, tag, &fetch::FailRequest::new(fetch::RequestId::from(&*request), reason))
@@ -443,6 +465,32 @@ impl Worker {
                 reason: self.connection.close_reason().unwrap_or(CloseReason::Local),
             }),
         }
+    }
+}
+
+fn entries(headers: &HeaderList) -> impl Iterator<Item = fetch::HeaderEntry> + '_ {
+    headers.iter().map(|(name, value)| fetch::HeaderEntry::new(&**name, &**value))
+}
+
+/// The type of `Fetch` for one in lower case.
+fn resource_type(kind: &str) -> network::ResourceType {
+    use network::ResourceType as Type;
+    match kind {
+        "document" => Type::Document,
+        "stylesheet" => Type::Stylesheet,
+        "image" => Type::Image,
+        "media" => Type::Media,
+        "font" => Type::Font,
+        "script" => Type::Script,
+        "texttrack" => Type::TextTrack,
+        // Chromium 156 calls requests of `fetch()` so here.
+        "fetch" | "xhr" => Type::Xhr,
+        "eventsource" => Type::EventSource,
+        "manifest" => Type::Manifest,
+        "ping" => Type::Ping,
+        "cspviolationreport" => Type::CspViolationReport,
+        "prefetch" => Type::Prefetch,
+        _ => Type::OtherValue,
     }
 }
 

@@ -3,7 +3,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `call` | what a command asks, and what it has in common with others |
-//! | `basics`, `see`, `find`, `act`, `forms`, `state`, `upload`, `events` | the commands: what can be typed, and what is asked then |
+//! | `basics`, `see`, `find`, `act`, `forms`, `state`, `route`, `upload`, `events` | the commands: what can be typed, and what is asked then |
 //! | `address` | addresses as people type them |
 //! | `save` | files that answers bring |
 //! | `show` | answers as people read them |
@@ -15,6 +15,7 @@ mod call;
 mod events;
 mod find;
 mod forms;
+mod route;
 mod save;
 mod see;
 mod show;
@@ -139,6 +140,8 @@ pub(super) enum Command {
     Storage(state::Storage),
     /// What the tab is made to believe: device, place, time zone, network and more
     Emulate(state::Emulate),
+    /// Fail, answer, change or delay network requests
+    Route(route::Route),
     /// Wait for a download
     #[command(aliases = ["wait-download", "waitfordownload"])]
     Download(state::Download),
@@ -247,6 +250,7 @@ fn call(command: &Command, found: &Found, home: Option<&Home>) -> Result<Call, F
         Command::Cookies(cookies) => cookies.call()?,
         Command::Storage(storage) => storage.call()?,
         Command::Emulate(emulate) => emulate.call(),
+        Command::Route(route) => route.call(home)?,
         Command::Download(download) => download.call(),
         Command::Cdp(cdp) => cdp.call()?,
         Command::Profiles(profiles) => profiles.call()?,

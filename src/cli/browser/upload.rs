@@ -50,7 +50,7 @@ fn refused(file: &Path, why: &str) -> Failure {
 }
 
 /// The file itself, links resolved, when it may be given away.
-fn allowed(file: &Path, home: &Home) -> Result<PathBuf, Failure> {
+pub(super) fn allowed(file: &Path, home: &Home) -> Result<PathBuf, Failure> {
     let real =
         fs::canonicalize(file).map_err(|problem| refused(file, &format!("{problem}; give a file that is there")))?;
     let meta = fs::metadata(&real).map_err(|problem| refused(file, &problem.to_string()))?;

@@ -1,5 +1,6 @@
 //! The files around the browsers of a home: pictures, downloads, uploads, traces, each kind below its own folder.
 
+mod media_type;
 mod upload;
 
 use std::fs;
@@ -9,6 +10,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::Error;
 use crate::config::{self, Home};
+
+pub use media_type::media_type;
 
 /// How long pictures are kept.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);

@@ -9,6 +9,7 @@
 //! | `browser`, `tabs` | life of browsers, profiles, tabs, navigation |
 //! | `see` | snapshots, pictures, text, console, requests |
 //! | `act` | actions, raw commands, dialogs, files |
+//! | `network` | routes of requests, requests in detail |
 //! | `site` | cookies, storage, emulation |
 //! | `events` | the stream of events |
 //! | `mcp` | the tools for models, over the Model Context Protocol |
@@ -19,6 +20,7 @@ mod call;
 mod dispatch;
 mod events;
 mod mcp;
+mod network;
 mod own;
 mod see;
 mod site;

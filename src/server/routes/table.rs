@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::Method::{Delete, Get, Post};
 use super::Route;
-use super::{act, browser, events, mcp, own, see, site, tabs};
+use super::{act, browser, events, mcp, network, own, see, site, tabs};
 use crate::control::Status;
 use crate::server::types::{McpQuery, Nothing, RootQuery, Whole};
 
@@ -15,6 +15,7 @@ pub(in crate::server) static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {
     all.extend(of_pages());
     all.extend(of_actions());
     all.extend(of_sites());
+    all.extend(of_the_network());
     all
 });
 
@@ -130,5 +131,15 @@ fn of_sites() -> Vec<Route> {
         Route::of(Post, "/storage/session", "Sets items of sessionStorage", site::set_session).tab().secs(8),
         Route::of(Delete, "/storage/session", "Deletes items of sessionStorage", site::delete_session).tab().secs(8),
         Route::of(Post, "/emulate", "What the tab is made to believe", site::emulate).tab().secs(8),
+    ]
+}
+
+fn of_the_network() -> Vec<Route> {
+    vec![
+        Route::of(Get, "/routes", "List the routes of network requests", network::routes).secs(8),
+        Route::of(Post, "/routes", "Add a route: fail, answer, change or delay matching requests", network::add_route)
+            .secs(8),
+        Route::of(Delete, "/routes", "Remove all routes", network::clear_routes).secs(8),
+        Route::of(Delete, "/routes/:id", "Remove a route", network::remove_route).secs(8),
     ]
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::control::{Check, ProfileInfo, TabInfo};
 use crate::page::{Annotation, ConsoleMessage, Cookie, Download, LabelCounts, PageError, PictureType, Snapshot};
-use crate::supervisor::{ClosedDialog, Dialog, FrameTree, NetworkRequest};
+use crate::supervisor::{ClosedDialog, Dialog, FrameTree, NetworkRequest, NetworkRoute};
 
 /// `GET /health`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -138,6 +138,19 @@ pub(in crate::server) struct Errors {
 pub(in crate::server) struct Requests {
     /// Oldest first.
     pub(in crate::server) requests: Vec<NetworkRequest>,
+}
+
+/// `POST /routes`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::server) struct RouteAdded {
+    pub(in crate::server) route: NetworkRoute,
+}
+
+/// `GET /routes`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::server) struct Routes {
+    /// Oldest first.
+    pub(in crate::server) routes: Vec<NetworkRoute>,
 }
 
 /// `GET /dialogs`.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::control::WaitUntil;
 use crate::page::{Act, Format, NewCookie, PictureType, ScreenshotOptions, SnapshotOptions, What};
-use crate::supervisor::ConsoleLevel;
+use crate::supervisor::{AbortReason, ConsoleLevel};
 
 /// Nothing.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -472,4 +472,74 @@ impl JsonSchema for Action {
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         Act::json_schema(generator)
     }
+}
+
+/// `POST /routes`. Does not implement `Debug`: headers may hold secrets.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::server) struct AddRoute {
+    /// A glob: `*` matches anything but `/`, `**` anything, every other character itself. With `://`, or beginning with
+    /// `**`, it is matched against the whole URL without its fragment, query included (`**/api/*.json`); beginning with
+    /// `/` against path and query on any host; otherwise against host, path and query (`*.example.com/api/**`).
+    #[schemars(length(min = 1, max = 2048))]
+    pub(in crate::server) pattern: String,
+    /// Only requests of this tab, its frames and workers: target id, tab id (`t1`), label, or a unique prefix of the target
+    /// id. Default: all tabs, later ones included.
+    pub(in crate::server) target_id: Option<String>,
+    /// Fail the request: true, or the reason.
+    pub(in crate::server) abort: Option<Abort>,
+    /// Answer the request instead of sending it.
+    pub(in crate::server) fulfil: Option<Fulfil>,
+    /// The status of the answer. Without `fulfil`: answer with this status and an empty body. Default 200.
+    #[schemars(range(min = 200, max = 599))]
+    pub(in crate::server) status: Option<u16>,
+    /// Headers of the answer, with `fulfil` or `status`.
+    #[serde(default)]
+    pub(in crate::server) headers: BTreeMap<String, String>,
+    /// Headers of a request that is sent, in place of its own headers of the same names.
+    #[serde(default)]
+    pub(in crate::server) request_headers: BTreeMap<String, String>,
+    /// How long the request is held first, milliseconds. At most 120,000.
+    #[schemars(range(max = 120_000))]
+    pub(in crate::server) delay_ms: Option<u64>,
+    /// Only requests with this method.
+    pub(in crate::server) method: Option<String>,
+    /// Only requests of this type: `document`, `stylesheet`, `image`, `media`, `font`, `script`, `texttrack`, `xhr` (also
+    /// `fetch`), `eventsource`, `manifest`, `ping`, `cspviolationreport`, `prefetch`, `other`.
+    pub(in crate::server) resource_type: Option<String>,
+    /// Remove the route after this many requests. Default: never.
+    #[schemars(range(min = 1))]
+    pub(in crate::server) times: Option<u32>,
+}
+
+/// Whether and why a request fails.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "true, or a reason such as failed, timedout, connectionrefused or internetdisconnected")]
+pub(in crate::server) enum Abort {
+    /// True: `failed`.
+    Switch(bool),
+    /// The network error that the page sees.
+    Reason(AbortReason),
+}
+
+/// An answer that takes the place of a server's.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::server) struct Fulfil {
+    /// The body from a file below `uploads/`, by name or whole path, or in a folder of `upload_roots`; read now, at most
+    /// 16 MiB.
+    pub(in crate::server) path: Option<String>,
+    /// The body as text.
+    pub(in crate::server) body: Option<String>,
+    /// The body in Base64.
+    pub(in crate::server) body_base64: Option<String>,
+    /// As `status` beside `fulfil`.
+    #[schemars(range(min = 200, max = 599))]
+    pub(in crate::server) status: Option<u16>,
+    /// As `headers` beside `fulfil`.
+    #[serde(default)]
+    pub(in crate::server) headers: BTreeMap<String, String>,
+    /// The `Content-Type`. Default: by the extension of `path`, `text/plain` for `body` (`application/json` where it is
+    /// JSON), else `application/octet-stream`.
+    pub(in crate::server) content_type: Option<String>,
 }

@@ -1,9 +1,11 @@
 //! Dialogs over the bridge: when it is on, in which sessions, and the calls that come over it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::super::bridge::{Bridge, Call, CallKind, Fulfil, Refused};
 use super::super::log::Kind;
@@ -45,6 +47,30 @@ impl Caught {
     pub(super) fn request(&self) -> Arc<str> {
         Arc::clone(&self.request_id)
     }
+
+    pub(super) fn method(&self) -> &str {
+        &self.request.method
+    }
+
+    /// Its type, in lower case.
+    pub(super) fn kind(&self) -> String {
+        self.resource_type.as_deref().unwrap_or("Other").to_ascii_lowercase()
+    }
+
+    /// Its headers, as far as they are known before it is sent.
+    pub(super) fn headers(&self) -> BTreeMap<String, String> {
+        let raw = self.request.headers.as_ref();
+        raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+    }
+
+    /// The method of the request that a preflight of CORS asks leave for.
+    pub(super) fn preflight_for(&self) -> Option<String> {
+        if self.request.method != "OPTIONS" {
+            return None;
+        }
+        let asked = |(name, _): &(String, String)| name.eq_ignore_ascii_case("access-control-request-method");
+        self.headers().into_iter().find(asked).map(|(_, method)| method)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -53,6 +79,7 @@ struct CaughtRequest {
     url: String,
     method: String,
     post_data: Option<String>,
+    headers: Option<Box<RawValue>>,
 }
 
 /// How a dialog reached us, and so how it is answered.
@@ -149,7 +176,7 @@ impl State {
     }
 
     /// A request was caught: a call, or what a page made up.
-    pub(super) fn call_caught(&mut self, session: &SessionKey, caught: &Caught, now: Now) {
+    pub(super) fn call_caught(&mut self, session: &SessionKey, caught: &Arc<Caught>, now: Now) {
         let Some(bridge) = &mut self.bridging.bridge else {
             self.let_pass(session, caught, now);
             return;
@@ -196,17 +223,16 @@ impl State {
         self.open_dialog(super::dialogs::Opening { target, kind, message, default, frame, url: &url, way }, now);
     }
 
-    /// A document goes on if its page may go there; what else was caught for the sake of a login does so at
-    /// once. Any other request is somebody else's, who catches requests too.
-    fn let_pass(&mut self, session: &SessionKey, caught: &Caught, now: Now) {
-        let Some(page) = self.page_of(session) else { return };
+    /// A request goes on if its page may go there, or as a route says. Without policy, login and routes it is somebody
+    /// else's, who catches requests too.
+    fn let_pass(&mut self, session: &SessionKey, caught: &Arc<Caught>, now: Now) {
         let frame = caught.frame_id.as_ref().filter(|_| caught.resource_type.as_deref() == Some("Document"));
         if let Some(frame) = frame.filter(|_| self.guards()) {
             self.document_caught(session, caught, frame, now);
         } else if self.guards() {
             self.request_caught(session, caught, now);
-        } else if self.has_login(&page) {
-            self.send(Some(session), 0, Outgoing::LetPass { request: Arc::clone(&caught.request_id) });
+        } else if self.routing.was_used() {
+            self.passed(session, caught, None, None, now);
         }
     }
 

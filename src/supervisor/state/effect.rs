@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::super::bridge::Fulfil;
+use super::super::network_route::{AbortReason, Fulfilment, HeaderList};
 use super::super::standing::{Login, Standing};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::dom::BackendNodeId;
@@ -58,6 +59,17 @@ pub(in crate::supervisor) struct Catch {
     pub(in crate::supervisor) patterns: Vec<String>,
     /// All of them, and the questions of servers that ask for a name and password.
     pub(in crate::supervisor) logins: bool,
+    /// Those that routes may be for.
+    pub(in crate::supervisor) routes: Vec<RoutePattern>,
+}
+
+/// Requests that a route may be for.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::supervisor) struct RoutePattern {
+    /// As `Fetch` takes it.
+    pub(in crate::supervisor) url: String,
+    /// In lower case.
+    pub(in crate::supervisor) resource_type: Option<String>,
 }
 
 impl Catch {
@@ -122,6 +134,12 @@ pub(in crate::supervisor) enum Outgoing {
     AnswerCall { request: Arc<str>, answer: Fulfil },
     /// `Fetch.continueRequest`.
     LetPass { request: Arc<str> },
+    /// `Fetch.continueRequest` with these headers in place of all its own.
+    LetPassWith { request: Arc<str>, headers: HeaderList },
+    /// `Fetch.fulfillRequest` with the answer of a route, and more headers.
+    FulfilRequest { request: Arc<str>, answer: Arc<Fulfilment>, more: HeaderList },
+    /// `Fetch.failRequest`, as a route says.
+    FailRequest { request: Arc<str>, reason: AbortReason },
     /// `Fetch.failRequest`.
     RefuseCall { request: Arc<str> },
     /// `Fetch.failRequest` for a document or, not as of the main frame, for another request.

@@ -18,6 +18,7 @@ use super::bridging::Caught;
 use super::effect::Effect;
 use super::network_events::Response as Came;
 use super::requests::{BLANK, Response};
+use super::routing::Met;
 use super::told::Told;
 use super::{Now, Outgoing, SessionKey, State};
 use crate::cdp::protocol::page::FrameId;
@@ -34,11 +35,11 @@ const WAITING: usize = 1024;
 
 /// Who wants to know.
 #[derive(Debug)]
-enum Asker {
+pub(super) enum Asker {
     /// A document that is held.
-    Document { session: SessionKey, request: Arc<str>, frame: FrameId },
+    Document { session: SessionKey, caught: Arc<Caught>, frame: FrameId, met: Option<Met> },
     /// Another request of a page, which is held.
-    Request { session: SessionKey, request: Arc<str> },
+    Request { session: SessionKey, caught: Arc<Caught>, met: Option<Met> },
     /// A caller.
     Caller(Response<()>),
 }
@@ -125,20 +126,20 @@ impl State {
     }
 
     /// A document was asked for, and waits.
-    pub(super) fn document_caught(&mut self, session: &SessionKey, caught: &Caught, frame: &FrameId, now: Now) {
+    pub(super) fn document_caught(&mut self, session: &SessionKey, caught: &Arc<Caught>, frame: &FrameId, now: Now) {
         if self.is_refused(session) {
             let request = caught.request();
             self.send(Some(session), 0, Outgoing::RefuseDocument { request, main: true });
             return;
         }
         let (url, frame) = (caught.url().to_owned(), frame.clone());
-        let asker = Asker::Document { session: Arc::clone(session), request: caught.request(), frame };
+        let asker = Asker::Document { session: Arc::clone(session), caught: Arc::clone(caught), frame, met: None };
         self.decide(url, asker, now);
     }
 
     /// Another request of a page was caught, and waits.
-    pub(super) fn request_caught(&mut self, session: &SessionKey, caught: &Caught, now: Now) {
-        let asker = Asker::Request { session: Arc::clone(session), request: caught.request() };
+    pub(super) fn request_caught(&mut self, session: &SessionKey, caught: &Arc<Caught>, now: Now) {
+        let asker = Asker::Request { session: Arc::clone(session), caught: Arc::clone(caught), met: None };
         self.decide(caught.url().to_owned(), asker, now);
     }
 
@@ -147,7 +148,7 @@ impl State {
         self.decide(url, Asker::Caller(reply), now);
     }
 
-    fn decide(&mut self, url: String, asker: Asker, now: Now) {
+    pub(super) fn decide(&mut self, url: String, asker: Asker, now: Now) {
         let verdict = match (self.options.navigation(), &asker) {
             (Some(policy), Asker::Request { .. }) => policy.check_request(&url),
             (Some(policy), _) => policy.check(&url),
@@ -208,15 +209,18 @@ impl State {
                 let outcome = outcome.map_err(|refused| refused.error(url));
                 self.requests.tell(Told::Done(reply, outcome));
             }
-            (Asker::Request { session, request }, Err(refused)) => {
+            (Asker::Request { session, caught, .. }, Err(refused)) => {
                 tracing::debug!(url = shown(url), reason = refused.reason, "a request of a page is refused");
+                let request = caught.request();
                 self.send(Some(&session), 0, Outgoing::RefuseDocument { request, main: false });
             }
-            (Asker::Document { session, request, .. } | Asker::Request { session, request }, Ok(())) => {
-                self.send(Some(&session), 0, Outgoing::LetPass { request });
+            (Asker::Document { session, caught, frame, met }, Ok(())) => {
+                self.passed(&session, &caught, Some(frame), met, now);
             }
-            (Asker::Document { session, request, frame }, Err(refused)) => {
+            (Asker::Request { session, caught, met }, Ok(())) => self.passed(&session, &caught, None, met, now),
+            (Asker::Document { session, caught, frame, .. }, Err(refused)) => {
                 let main = self.is_top(&session, &frame);
+                let request = caught.request();
                 self.send(Some(&session), 0, Outgoing::RefuseDocument { request, main });
                 self.blocked(&session, &frame, url, &refused, now);
             }
@@ -279,11 +283,13 @@ impl State {
 
     /// A session is gone, and what it held.
     pub(super) fn unguard(&mut self, gone: impl Fn(&str) -> bool) {
+        let gone = &gone;
         let held = |waits: &Waits| match &waits.asker {
             Asker::Document { session, .. } | Asker::Request { session, .. } => gone(session),
             Asker::Caller(_) => false,
         };
         drop(self.guarding.take(held));
+        self.routing.drop_held(gone);
     }
 
     /// Nobody will be told any more.

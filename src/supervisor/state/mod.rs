@@ -18,6 +18,7 @@ mod network_events;
 mod pages;
 mod reconnect;
 mod requests;
+mod routing;
 mod sessions;
 mod standing;
 mod told;
@@ -86,6 +87,7 @@ pub(super) struct State {
     choosers: choosers::Choosers,
     standing: standing::AllStanding,
     guarding: guarding::Guarding,
+    routing: routing::Routing,
     requests: requests::Requests,
     /// What to do with the answers that are under way.
     waiting: HashMap<u64, Waiting>,
@@ -103,6 +105,8 @@ enum Waiting {
     Started,
     /// A session catches requests, and can go on.
     Caught { session: SessionKey },
+    /// A session catches what a change of the routes says.
+    Routed { change: u64 },
     /// A step of attaching a session.
     Step { session: SessionKey, step: sessions::Step },
     /// An answer to a dialog.
@@ -138,6 +142,7 @@ impl State {
             choosers: choosers::Choosers::default(),
             standing: standing::AllStanding::default(),
             guarding: guarding::Guarding::default(),
+            routing: routing::Routing::default(),
             requests: requests::Requests::default(),
             waiting: HashMap::new(),
             next_tag: 1,
@@ -216,7 +221,7 @@ impl State {
                 self.context_destroyed(session, event.execution_context_id);
             }
             (runtime::ExecutionContextsClearedEvent::METHOD, Some(session)) => self.contexts_cleared(session),
-            (CALL, Some(session)) => self.call_caught(session, &event.decode()?, now),
+            (CALL, Some(session)) => self.call_caught(session, &Arc::new(event.decode()?), now),
             (ASKED, Some(session)) => self.login_asked(session, event.decode()?),
             (CHOOSER, Some(session)) => self.chooser_opened(session, &event.decode()?, now),
             (DOWNLOAD_BEGINS, None) => self.download_begins(event.decode()?, now),
@@ -257,6 +262,7 @@ impl State {
                 Err(error) => self.end(&error.to_string(), now),
             },
             Some(Waiting::Caught { session }) => self.send(Some(&session), 0, Outgoing::Resume),
+            Some(Waiting::Routed { change }) => self.route_confirmed(change),
             Some(Waiting::Step { session, step }) => self.step_done(&session, step, &result, now),
             Some(Waiting::Dialog { id }) => self.dialog_answered(&id, result.err(), now),
             Some(Waiting::Bridge { session, last }) => self.bridge_step_done(&session, last, result.err(), now),
@@ -299,6 +305,7 @@ impl State {
         self.note(Kind::Ended, None, now, &serde_json::json!({ "reason": reason }));
         self.forget_choosers(&super::Error::NotActive { reason: reason.to_owned() });
         self.stop_guarding(reason);
+        self.stop_confirming();
         self.requests.fail_all(reason);
         self.waiting.clear();
     }

@@ -30,6 +30,7 @@ impl State {
         self.unlocate();
         self.unguard(|_| true);
         self.forget_cut_off(|_| true);
+        self.stop_confirming();
         self.frames.detach_all();
         self.waiting.clear();
         self.effects.clear();

@@ -10,12 +10,14 @@ use crossbeam_channel::Sender;
 use super::super::chooser::ChosenFiles;
 use super::super::error::Error;
 use super::super::log::Kind;
+use super::super::network_route::{NetworkRoute, RouteRule};
 use super::super::options::Pages;
 use super::super::policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule};
 #[cfg(feature = "page")]
 use super::super::served::MovedDownload;
 use super::super::snapshot::{ClosedDialog, PageState, Phase};
 use super::super::standing::{Login, Sessions, Standing};
+use super::super::url_glob::UrlGlob;
 use super::told::Told;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp;
@@ -60,6 +62,12 @@ pub(in crate::supervisor) enum Request {
     Standing { page: TargetId, key: &'static str, sessions: Sessions, now: Standing, keep: bool, reply: Response<()> },
     /// Answer servers that ask a page for a name and password.
     Login { page: TargetId, login: Option<Login>, reply: Response<()> },
+    /// Add a route.
+    AddRoute { rule: RouteRule, glob: UrlGlob, reply: Response<NetworkRoute> },
+    /// List the routes.
+    Routes { reply: Response<Vec<NetworkRoute>> },
+    /// Remove a route, or all.
+    RemoveRoutes { id: Option<String>, reply: Response<Vec<NetworkRoute>> },
     /// Let the origins that a page shows ask for its location.
     Location { page: TargetId, allowed: bool, reply: Response<()> },
     /// Begin or end to catch file choosers.
@@ -101,6 +109,9 @@ impl Request {
             | Self::Network { .. }
             | Self::Standing { .. }
             | Self::Login { .. }
+            | Self::AddRoute { .. }
+            | Self::Routes { .. }
+            | Self::RemoveRoutes { .. }
             | Self::Location { .. }
             | Self::Choosers { .. }
             | Self::Downloads { .. }
@@ -386,6 +397,12 @@ impl State {
                 let outcome = self.set_login(&page, login);
                 self.requests.told.push(Told::Done(reply, outcome));
             }
+            Request::AddRoute { rule, glob, reply } => self.add_route(rule, glob, reply, now),
+            Request::Routes { reply } => {
+                let routes = self.list_routes();
+                self.requests.told.push(Told::Routes(reply, Ok(routes)));
+            }
+            Request::RemoveRoutes { id, reply } => self.remove_routes(id.as_deref(), reply, now),
             Request::Location { page, allowed, reply } => {
                 let outcome = self.allow_location(&page, allowed);
                 self.requests.told.push(Told::Done(reply, outcome));
@@ -418,7 +435,8 @@ impl State {
         self.requests.next += 1;
         let request = self.requests.next;
         // Chromium 156 sends for what a new page is to show before anybody can hold that request.
-        let then = (self.guards() && url != BLANK).then(|| url.clone());
+        let holds = self.guards() || self.routing.holds_for_new_pages();
+        let then = (holds && url != BLANK).then(|| url.clone());
         let url = if then.is_some() { BLANK.to_owned() } else { url };
         self.requests.opening.insert(request, Opening { reply, target: None, then });
         let tag = self.expect(Waiting::Created { request });
@@ -588,6 +606,7 @@ impl State {
         self.check_dialogs(now);
         self.check_choosers(now);
         self.check_lookups(now);
+        self.check_routes(now);
         self.settle(now);
     }
 
@@ -597,7 +616,13 @@ impl State {
         let back = self.requests.listed_at.filter(|_| again).map(|at| at + PATIENCE);
         let soon = [self.next_attach_check(now), self.next_dialog_check(), self.next_chooser_check()];
         soon.into_iter()
-            .chain([self.next_lookup_check(), self.next_arrival_check(), self.next_refused_check(), back])
+            .chain([
+                self.next_lookup_check(),
+                self.next_arrival_check(),
+                self.next_refused_check(),
+                self.next_route_check(),
+                back,
+            ])
             .flatten()
             .min()
     }
@@ -626,6 +651,8 @@ fn refuse(request: Request, error: Error) {
         | Request::Policy { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Respond { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Open { reply, .. } => drop(reply.try_send(Err(error))),
+        Request::AddRoute { reply, .. } => drop(reply.try_send(Err(error))),
+        Request::Routes { reply } | Request::RemoveRoutes { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Close { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Leave { reply, .. } => drop(reply.try_send(Ok(()))),
     }

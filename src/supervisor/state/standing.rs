@@ -1,7 +1,7 @@
 //! What holds for a page as long as it lives, over whatever sessions it gets.
 //!
 //! `Fetch.enable` is one setting for a session, which the dialog bridge, the navigation policy and the logins
-//! share: there is one place that says what it is to be. Logins need all requests caught, and each let go on.
+//! share with the routes: there is one place that says what it is to be. Logins need all requests caught, and each let go on.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -152,12 +152,13 @@ impl State {
         let policy = self.options.navigation();
         let all = policy.is_some_and(|policy| policy.holds_requests());
         let patterns = self.request_patterns();
+        let routes = self.routing.patterns(&rec.page);
         if !rec.kind.has_frames() {
             // A worker shared by pages; requests of other workers are caught by their page's session.
-            return Some(Catch { all, patterns, ..Catch::default() });
+            return Some(Catch { all, patterns, routes, ..Catch::default() });
         }
         let (bridge, logins) = (self.bridging.pattern(), self.has_login(&rec.page));
-        Some(Catch { bridge, documents: policy.is_some(), all, patterns, logins })
+        Some(Catch { bridge, documents: policy.is_some(), all, patterns, logins, routes })
     }
 
     fn has_frames(&self, session: &str) -> bool {
@@ -184,6 +185,9 @@ impl State {
         of_page.login = login;
         of_page.for_origin = None;
         of_page.answered.clear();
+        if has {
+            self.routing.use_it();
+        }
         if had != has {
             let sessions = self.sessions.iter().filter(|(_, rec)| rec.page == *page);
             let sessions: Vec<SessionKey> = sessions.map(|(key, _)| Arc::clone(key)).collect();
@@ -198,7 +202,7 @@ impl State {
     /// about. Stopping comes first, since letting go means all.
     pub(super) fn renew_fetch(&mut self, session: &SessionKey) {
         let Some(catch) = self.catching(session) else { return };
-        let others = catch.bridge.is_some() || catch.logins || catch.all || !catch.patterns.is_empty();
+        let others = Catch { documents: false, ..catch } != Catch::default();
         if self.guards() && self.has_frames(session) {
             self.send(Some(session), 0, Outgoing::StopLoading);
         }

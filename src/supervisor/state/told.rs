@@ -3,6 +3,7 @@
 
 use super::super::chooser::ChosenFiles;
 use super::super::error::Error;
+use super::super::network_route::NetworkRoute;
 use super::super::snapshot::ClosedDialog;
 use super::requests::Response;
 use crate::cdp::protocol::target::TargetId;
@@ -18,6 +19,10 @@ pub(in crate::supervisor) enum Told {
     Chooser(Response<ChosenFiles>, Result<ChosenFiles, Error>),
     /// To a request to open a page.
     Page(Response<TargetId>, Result<TargetId, Error>),
+    /// To a request to add a route.
+    Route(Response<NetworkRoute>, Result<NetworkRoute, Error>),
+    /// To a request for routes.
+    Routes(Response<Vec<NetworkRoute>>, Result<Vec<NetworkRoute>, Error>),
 }
 
 impl Told {
@@ -28,6 +33,8 @@ impl Told {
             Self::Dialog(reply, outcome) => drop(reply.try_send(outcome)),
             Self::Chooser(reply, outcome) => drop(reply.try_send(outcome)),
             Self::Page(reply, outcome) => drop(reply.try_send(outcome)),
+            Self::Route(reply, outcome) => drop(reply.try_send(outcome)),
+            Self::Routes(reply, outcome) => drop(reply.try_send(outcome)),
         }
     }
 }

@@ -4,6 +4,7 @@ mod acts;
 mod browser;
 mod dialogs;
 mod pages;
+mod routes;
 mod stored;
 
 use serde_json::Value;
@@ -18,6 +19,7 @@ pub(super) use dialogs::{answered, dialogs, pending};
 pub(super) use pages::{
     aria_lines, console, errors, event, found, frames, got, path, picture, requests, snapshot, text, uploaded,
 };
+pub(super) use routes::{route_added, routes};
 pub(super) use stored::{added, cookies, deleted, emulated, items};
 
 /// The widest a column of a table gets, characters.

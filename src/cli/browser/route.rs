@@ -1,0 +1,155 @@
+//! `cdpilot browser route`: what becomes of network requests.
+
+use std::fs;
+use std::path::PathBuf;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use clap::{ArgGroup, Args, Subcommand};
+use serde_json::{Map, Value};
+
+use super::super::client::Request;
+use super::super::failure::Failure;
+use super::call::Call;
+use super::{show, upload};
+use crate::config::Home;
+use crate::control::media_type;
+
+/// Bytes of a file that requests are answered with: as Base64 it fits into the body of a request (1 MiB).
+const FILE: u64 = 750 * 1024;
+
+#[derive(Debug, Args)]
+pub(in super::super) struct Route {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Add a route for requests whose URL matches a pattern; of several that match, the newest applies
+    Add(Box<Add>),
+    /// List the routes
+    List,
+    /// Remove a route
+    #[command(alias = "delete")]
+    Remove {
+        /// Its id; `route list` shows it
+        id: String,
+    },
+    /// Remove all routes
+    Clear,
+}
+
+const PATTERN: &str = "\
+In a pattern * matches anything but /, ** matches anything:
+  '**/api/*.json'         the whole URL
+  '/api/**'               path and query on any host
+  'cdn.example.com'       everything on a host
+The navigation policy comes first: no route makes a blocked address reachable.";
+
+#[derive(Debug, Args)]
+#[command(after_help = PATTERN)]
+#[command(group = ArgGroup::new("outcome").required(true).multiple(true).args(["abort", "fulfil", "status", "request_header", "delay"]))]
+struct Add {
+    /// The URLs, as in '**/api/*.json'
+    #[arg(value_name = "PATTERN")]
+    pattern: String,
+    /// Fail the request, as in --abort=timedout [default reason: failed]
+    #[arg(
+        long,
+        value_name = "REASON",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "failed",
+        conflicts_with_all = ["fulfil", "status", "header", "request_header", "content_type"]
+    )]
+    abort: Option<String>,
+    /// Answer the request with this file, at most 750 KiB
+    #[arg(long, value_name = "FILE", alias = "fulfill")]
+    fulfil: Option<PathBuf>,
+    /// Status of the answer; without --fulfil its body is empty [default: 200]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(200..=599))]
+    status: Option<u16>,
+    /// Header of the answer, as in X-Name=value; may be given more than once
+    #[arg(long, value_name = "NAME=VALUE", value_parser = header)]
+    header: Vec<(String, String)>,
+    /// Content-Type of the answer [default: by the extension of the file]
+    #[arg(long, value_name = "TYPE", requires = "fulfil")]
+    content_type: Option<String>,
+    /// Header of the request that is sent, as in X-Name=value; may be given more than once
+    #[arg(long, value_name = "NAME=VALUE", value_parser = header, conflicts_with_all = ["fulfil", "status", "header"])]
+    request_header: Vec<(String, String)>,
+    /// Hold the request first, milliseconds, at most 120000
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=120_000))]
+    delay: Option<u64>,
+    /// Only requests with this method
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
+    /// Only requests of this type, as in document, script, image, xhr
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Option<String>,
+    /// Remove the route after this many requests
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    times: Option<u32>,
+    /// Only requests of this tab: its id (t1), its label, its target id or the beginning of that [default: all tabs]
+    #[arg(long, value_name = "TAB")]
+    target: Option<String>,
+}
+
+impl Route {
+    pub(super) fn call(&self, home: Option<&Home>) -> Result<Call, Failure> {
+        Ok(match &self.what {
+            What::Add(add) => Call::new(add.request(home)?, show::route_added),
+            What::List => Call::new(Request::get("/routes"), show::routes),
+            What::Remove { id } => Call::new(Request::delete("/routes").segment(id), show::deleted),
+            What::Clear => Call::new(Request::delete("/routes"), show::deleted),
+        })
+    }
+}
+
+impl Add {
+    fn request(&self, home: Option<&Home>) -> Result<Request, Failure> {
+        if !self.header.is_empty() && self.fulfil.is_none() && self.status.is_none() {
+            let problem = "--header is a header of the answer: give --fulfil or --status too, or --request-header";
+            return Err(Failure::usage(problem));
+        }
+        let map = |headers: &[(String, String)]| {
+            let map: Map<String, Value> =
+                headers.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
+            (!map.is_empty()).then_some(map)
+        };
+        let request = Request::post("/routes").field("pattern", Some(self.pattern.clone()));
+        let request = request.field("targetId", self.target.clone()).field("abort", self.abort.clone());
+        let request = request.field("fulfil", self.body(home)?).field("status", self.status);
+        let request = request.field("headers", map(&self.header)).field("requestHeaders", map(&self.request_header));
+        let request = request.field("delayMs", self.delay).field("method", self.method.clone());
+        Ok(request.field("resourceType", self.kind.clone()).field("times", self.times))
+    }
+
+    /// The file as the server takes it: as it is now, so that the server may be on another machine.
+    fn body(&self, home: Option<&Home>) -> Result<Option<Map<String, Value>>, Failure> {
+        let Some(path) = &self.fulfil else { return Ok(None) };
+        let failed = |why: String| Failure::new("PATH_REFUSED", format!("--fulfil {}: {why}", path.display()));
+        let file = match home {
+            Some(home) => upload::allowed(path, home)?,
+            None => path.clone(),
+        };
+        let bytes = fs::metadata(&file).map_err(|problem| failed(problem.to_string()))?.len();
+        if bytes > FILE {
+            return Err(failed(format!(
+                "it has {bytes} bytes, at most {FILE} are sent; put it into uploads/ of the home and use `path` of POST /routes"
+            )));
+        }
+        let body = fs::read(&file).map_err(|problem| failed(problem.to_string()))?;
+        let kind = self.content_type.clone().or_else(|| media_type(path).map(str::to_owned));
+        let mut fulfil = Map::from_iter([("bodyBase64".to_owned(), STANDARD.encode(body).into())]);
+        fulfil.extend(kind.map(|kind| ("contentType".to_owned(), kind.into())));
+        Ok(Some(fulfil))
+    }
+}
+
+/// `NAME=VALUE`, or `NAME: VALUE` as it is written elsewhere.
+fn header(text: &str) -> Result<(String, String), String> {
+    let parts = text.split_once([':', '=']).map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()));
+    parts.filter(|(name, _)| !name.is_empty()).ok_or_else(|| "a header is written NAME=VALUE".to_owned())
+}

@@ -1,0 +1,130 @@
+//! Routes of network requests.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use super::super::failure::Failure;
+use super::super::types::{Abort, AddRoute, Deleted, Fulfil, Nothing, RouteAdded, Routes};
+use super::Call;
+use crate::control::media_type;
+use crate::supervisor::{AbortReason, Fulfilment, HeaderList, RouteAction, RouteRule, Supervisor};
+
+/// Bytes of a file that requests are answered with.
+const FILE: u64 = 16 * 1024 * 1024;
+
+pub(super) fn routes(call: &Call<'_>, _: Nothing) -> Result<Routes, Failure> {
+    Ok(Routes { routes: supervisor(call)?.routes(call.deadline)? })
+}
+
+pub(super) fn add_route(call: &Call<'_>, add: AddRoute) -> Result<RouteAdded, Failure> {
+    let supervisor = supervisor(call)?;
+    let target = match add.target_id.as_deref() {
+        Some(wanted) => Some(call.profile()?.tab_to_read(Some(wanted))?.tab.target().clone()),
+        None => None,
+    };
+    let mut rule = RouteRule::new(add.pattern.clone(), RouteAction::Abort(AbortReason::Failed));
+    rule.target = target;
+    rule.method.clone_from(&add.method);
+    rule.resource_type.clone_from(&add.resource_type);
+    rule.delay = add.delay_ms.map(Duration::from_millis).unwrap_or_default();
+    rule.times = add.times;
+    rule.action = action(call, add)?;
+    Ok(RouteAdded { route: supervisor.add_route(rule, call.deadline)? })
+}
+
+pub(super) fn remove_route(call: &Call<'_>, _: Nothing) -> Result<Deleted, Failure> {
+    Ok(Deleted { deleted: supervisor(call)?.remove_routes(Some(call.at(0)), call.deadline)?.len() })
+}
+
+pub(super) fn clear_routes(call: &Call<'_>, _: Nothing) -> Result<Deleted, Failure> {
+    Ok(Deleted { deleted: supervisor(call)?.remove_routes(None, call.deadline)?.len() })
+}
+
+fn supervisor(call: &Call<'_>) -> Result<Arc<Supervisor>, Failure> {
+    Ok(Arc::clone(call.profile()?.running()?.supervisor()))
+}
+
+/// What becomes of the requests: one of the three.
+fn action(call: &Call<'_>, add: AddRoute) -> Result<RouteAction, Failure> {
+    let answers = add.fulfil.is_some() || add.status.is_some();
+    let reason = match add.abort {
+        None | Some(Abort::Switch(false)) => None,
+        Some(Abort::Switch(true)) => Some(AbortReason::Failed),
+        Some(Abort::Reason(reason)) => Some(reason),
+    };
+    if reason.is_some() && (answers || !add.request_headers.is_empty()) {
+        return Err(Failure::bad("abort goes with neither fulfil, status nor requestHeaders; give one of them"));
+    }
+    if answers && !add.request_headers.is_empty() {
+        return Err(Failure::bad("requestHeaders are for requests that are sent; leave out fulfil and status"));
+    }
+    if !answers && !add.headers.is_empty() {
+        let problem =
+            "headers are those of an answer: give fulfil or status too, or requestHeaders for requests that are sent";
+        return Err(Failure::bad(problem));
+    }
+    if let Some(reason) = reason {
+        return Ok(RouteAction::Abort(reason));
+    }
+    if !answers {
+        return Ok(RouteAction::Continue { headers: add.request_headers.into_iter().collect() });
+    }
+    let mut headers: HeaderList = add.headers.into_iter().collect();
+    let mut status = add.status;
+    let mut body = Vec::new();
+    if let Some(fulfil) = add.fulfil {
+        if fulfil.status.is_some() && add.status.is_some() {
+            return Err(Failure::bad("status is given twice; give it beside fulfil or in it"));
+        }
+        status = status.or(fulfil.status);
+        headers.retain(|(name, _)| !fulfil.headers.keys().any(|own| own.eq_ignore_ascii_case(name)));
+        headers.extend(fulfil.headers.clone());
+        let (bytes, kind) = body_of(call, &fulfil)?;
+        body = bytes;
+        let has_type = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        if let Some(kind) = fulfil.content_type.or(kind.filter(|_| !has_type).map(str::to_owned)) {
+            headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+            headers.push(("Content-Type".to_owned(), kind));
+        }
+    }
+    Ok(RouteAction::Fulfil(Arc::new(Fulfilment::new(status.unwrap_or(200), headers, body))))
+}
+
+/// The body of an answer, and what it most likely is.
+fn body_of(call: &Call<'_>, fulfil: &Fulfil) -> Result<(Vec<u8>, Option<&'static str>), Failure> {
+    match (&fulfil.path, &fulfil.body, &fulfil.body_base64) {
+        (None, None, None) => Ok((Vec::new(), None)),
+        (Some(path), None, None) => {
+            let file = call.front.control.files().check_upload(Path::new(path))?;
+            let kind = media_type(&file).unwrap_or("application/octet-stream");
+            let refuse = |why: &dyn std::fmt::Display| {
+                Failure::new("PATH_REFUSED", format!("fulfil.path: {} cannot be used: {why}", file.display()))
+            };
+            let mut bytes = Vec::new();
+            let opened = File::open(&file).map_err(|problem| refuse(&problem))?;
+            opened.take(FILE + 1).read_to_end(&mut bytes).map_err(|problem| refuse(&problem))?;
+            if bytes.len() as u64 > FILE {
+                return Err(refuse(&"it has more than 16 MiB"));
+            }
+            Ok((bytes, Some(kind)))
+        }
+        (None, Some(text), None) => {
+            let is_json = text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<Value>(text).is_ok();
+            let kind = if is_json { "application/json" } else { "text/plain; charset=utf-8" };
+            Ok((text.clone().into_bytes(), Some(kind)))
+        }
+        (None, None, Some(text)) => {
+            let bytes = STANDARD.decode(text);
+            let bytes = bytes.map_err(|problem| Failure::bad(format!("fulfil.bodyBase64 is not Base64: {problem}")))?;
+            Ok((bytes, Some("application/octet-stream")))
+        }
+        _ => Err(Failure::bad("fulfil takes one of path, body and bodyBase64")),
+    }
+}

@@ -1,0 +1,379 @@
+//! Routes: what becomes of the requests of pages whose address fits a pattern.
+//!
+//! The navigation policy comes first: a request that it refuses reaches no route.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::Error;
+use super::handle::Supervisor;
+use super::state::Request;
+use super::url_glob::UrlGlob;
+use crate::cdp::protocol::network::ErrorReason;
+use crate::cdp::protocol::target::TargetId;
+use crate::sync::Deadline;
+
+/// Longest delay.
+pub(super) const LONGEST_DELAY: Duration = Duration::from_secs(120);
+/// Types of requests as pages make them, as [`NetworkRequest::resource_type`](super::NetworkRequest::resource_type) names them.
+const TYPES: [&str; 15] = [
+    "document",
+    "stylesheet",
+    "image",
+    "media",
+    "font",
+    "script",
+    "texttrack",
+    "xhr",
+    "fetch",
+    "eventsource",
+    "manifest",
+    "ping",
+    "cspviolationreport",
+    "prefetch",
+    "other",
+];
+/// Headers that the browser sets according to the message and the connection.
+const OF_THE_CONNECTION: [&str; 7] =
+    ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer"];
+
+/// Names and values of headers; a name may occur more than once.
+pub type HeaderList = Vec<(String, String)>;
+
+/// What becomes of requests.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RouteRule {
+    /// A glob of addresses: `*` is anything but `/`, `**` is anything, everything else stands for itself. With `://` in
+    /// it, or with `**` at its beginning, it is for the whole address without its fragment (`**/api/*.json`); with `/` at
+    /// its beginning for path and query on any host; otherwise for host, path and query (`*.example.com/api/**`).
+    pub pattern: String,
+    /// The page whose requests are meant, those of its frames and workers included. Default: all pages, those to come too.
+    pub target: Option<TargetId>,
+    /// The method of the request. Default: any.
+    pub method: Option<String>,
+    /// The type of the request, in lower case. `fetch` and `xhr` are one type. Default: any.
+    pub resource_type: Option<String>,
+    /// What becomes of the request.
+    pub action: RouteAction,
+    /// How long the request is held before that, at most 120 s.
+    pub delay: Duration,
+    /// How many requests it is for; then it is removed. Default: any number.
+    pub times: Option<u32>,
+}
+
+impl RouteRule {
+    /// For all requests whose address fits.
+    #[must_use]
+    pub fn new(pattern: impl Into<String>, action: RouteAction) -> Self {
+        Self {
+            pattern: pattern.into(),
+            target: None,
+            method: None,
+            resource_type: None,
+            action,
+            delay: Duration::ZERO,
+            times: None,
+        }
+    }
+
+    /// For the requests of one page.
+    #[must_use]
+    pub fn on_page(mut self, target: TargetId) -> Self {
+        self.target = Some(target);
+        self
+    }
+
+    /// For requests with one method.
+    #[must_use]
+    pub fn method(mut self, method: impl Into<String>) -> Self {
+        self.method = Some(method.into());
+        self
+    }
+
+    /// For requests of one type.
+    #[must_use]
+    pub fn resource_type(mut self, kind: impl Into<String>) -> Self {
+        self.resource_type = Some(kind.into());
+        self
+    }
+
+    /// After a delay.
+    #[must_use]
+    pub fn delay(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
+    }
+
+    /// For so many requests.
+    #[must_use]
+    pub fn times(mut self, times: u32) -> Self {
+        self.times = Some(times);
+        self
+    }
+
+    /// Checks everything, and reads the pattern.
+    pub(super) fn checked(mut self) -> Result<(Self, UrlGlob), Error> {
+        let bad = |problem: String| Error::BadRoute { problem };
+        let glob = UrlGlob::parse(&self.pattern).map_err(|problem| bad(format!("pattern: {problem}")))?;
+        if self.times == Some(0) {
+            return Err(bad("times: 0 requests are none; give 1 or more".to_owned()));
+        }
+        if self.delay > LONGEST_DELAY {
+            return Err(bad(format!("delayMs: at most {}", LONGEST_DELAY.as_millis())));
+        }
+        if let Some(method) = &mut self.method {
+            if !is_token(method) {
+                return Err(bad(format!("method: {:?} is not an HTTP method, as in GET", cut(method))));
+            }
+            method.make_ascii_uppercase();
+        }
+        if let Some(kind) = &mut self.resource_type {
+            kind.make_ascii_lowercase();
+            if !TYPES.contains(&kind.as_str()) {
+                return Err(bad(format!("resourceType: {:?} is unknown; one of {}", cut(kind), TYPES.join(", "))));
+            }
+        }
+        match &self.action {
+            RouteAction::Abort(_) => {}
+            RouteAction::Fulfil(answer) => {
+                if !(200..=599).contains(&answer.status) {
+                    return Err(bad(format!("status: {} is not a status of HTTP, 200 to 599", answer.status)));
+                }
+                check_headers("headers", &answer.headers)?;
+            }
+            RouteAction::Continue { headers } => {
+                check_headers("requestHeaders", headers)?;
+                let fixed =
+                    headers.iter().find(|(name, _)| OF_THE_CONNECTION.iter().any(|own| own.eq_ignore_ascii_case(name)));
+                if let Some((name, _)) = fixed {
+                    return Err(bad(format!("requestHeaders: {name} is set by the browser; leave it out")));
+                }
+                if headers.is_empty() && self.delay.is_zero() {
+                    let problem = "the route changes nothing: give abort, fulfil, status, requestHeaders or delayMs";
+                    return Err(bad(problem.to_owned()));
+                }
+            }
+        }
+        Ok((self, glob))
+    }
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
+fn is_token(name: &str) -> bool {
+    let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    !name.is_empty() && name.len() <= 256 && name.chars().all(token)
+}
+
+fn check_headers(field: &str, headers: &HeaderList) -> Result<(), Error> {
+    for (name, value) in headers {
+        if !is_token(name) {
+            return Err(Error::BadRoute { problem: format!("{field}: {:?} is not the name of a header", cut(name)) });
+        }
+        if value.chars().any(|c| c.is_control() && c != '\t') || value.len() > 8192 {
+            let problem =
+                format!("{field}: the value of {} has a control character in it or more than 8192 bytes", cut(name));
+            return Err(Error::BadRoute { problem });
+        }
+    }
+    Ok(())
+}
+
+/// What becomes of a request.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum RouteAction {
+    /// It fails as if the network did: the page sees a network error.
+    Abort(AbortReason),
+    /// It is answered with this, and not sent.
+    Fulfil(Arc<Fulfilment>),
+    /// It is sent, with these headers in place of its own of the same names.
+    Continue {
+        /// Names and values.
+        headers: HeaderList,
+    },
+}
+
+/// Why a request fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum AbortReason {
+    /// `net::ERR_FAILED`.
+    #[default]
+    Failed,
+    /// `net::ERR_ABORTED`.
+    Aborted,
+    /// `net::ERR_TIMED_OUT`.
+    TimedOut,
+    /// `net::ERR_ACCESS_DENIED`.
+    AccessDenied,
+    /// `net::ERR_CONNECTION_CLOSED`.
+    ConnectionClosed,
+    /// `net::ERR_CONNECTION_RESET`.
+    ConnectionReset,
+    /// `net::ERR_CONNECTION_REFUSED`.
+    ConnectionRefused,
+    /// `net::ERR_CONNECTION_ABORTED`.
+    ConnectionAborted,
+    /// `net::ERR_CONNECTION_FAILED`.
+    ConnectionFailed,
+    /// `net::ERR_NAME_NOT_RESOLVED`.
+    NameNotResolved,
+    /// `net::ERR_INTERNET_DISCONNECTED`.
+    InternetDisconnected,
+    /// `net::ERR_ADDRESS_UNREACHABLE`.
+    AddressUnreachable,
+    /// `net::ERR_BLOCKED_BY_CLIENT`.
+    BlockedByClient,
+    /// `net::ERR_BLOCKED_BY_RESPONSE`.
+    BlockedByResponse,
+}
+
+impl AbortReason {
+    pub(super) fn wire(self) -> ErrorReason {
+        match self {
+            Self::Failed => ErrorReason::Failed,
+            Self::Aborted => ErrorReason::Aborted,
+            Self::TimedOut => ErrorReason::TimedOut,
+            Self::AccessDenied => ErrorReason::AccessDenied,
+            Self::ConnectionClosed => ErrorReason::ConnectionClosed,
+            Self::ConnectionReset => ErrorReason::ConnectionReset,
+            Self::ConnectionRefused => ErrorReason::ConnectionRefused,
+            Self::ConnectionAborted => ErrorReason::ConnectionAborted,
+            Self::ConnectionFailed => ErrorReason::ConnectionFailed,
+            Self::NameNotResolved => ErrorReason::NameNotResolved,
+            Self::InternetDisconnected => ErrorReason::InternetDisconnected,
+            Self::AddressUnreachable => ErrorReason::AddressUnreachable,
+            Self::BlockedByClient => ErrorReason::BlockedByClient,
+            Self::BlockedByResponse => ErrorReason::BlockedByResponse,
+        }
+    }
+}
+
+/// An answer that takes the place of a server's. `Debug` shows neither headers nor body. A request from another origin
+/// gets CORS headers that allow it, unless there are some.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Fulfilment {
+    /// The status, 200 to 599.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderList,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Fulfilment {
+    /// An answer.
+    #[must_use]
+    pub fn new(status: u16, headers: HeaderList, body: impl Into<Vec<u8>>) -> Self {
+        Self { status, headers, body: body.into() }
+    }
+}
+
+impl fmt::Debug for Fulfilment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (status, bytes) = (self.status, self.body.len());
+        f.debug_struct("Fulfilment").field("status", &status).field("bytes", &bytes).finish_non_exhaustive()
+    }
+}
+
+/// A header as it is listed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+pub struct Header {
+    /// The name.
+    pub name: String,
+    /// The value; secrets are replaced by `[secret]`.
+    pub value: String,
+}
+
+/// The answer of a route, as it is listed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct RouteAnswer {
+    /// The status.
+    pub status: u16,
+    /// The headers.
+    pub headers: Vec<Header>,
+    /// The length of the body.
+    pub body_bytes: usize,
+}
+
+/// A route, as it is listed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct NetworkRoute {
+    /// `route1`, `route2`, …; never used twice by a browser.
+    pub id: String,
+    /// The pattern.
+    pub pattern: String,
+    /// The tab whose requests are meant; without it those of all tabs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_id: Option<String>,
+    /// The method that requests must have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// The type that requests must have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource_type: Option<String>,
+    /// Why requests fail, where they do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub abort: Option<AbortReason>,
+    /// What requests are answered with, where they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fulfil: Option<RouteAnswer>,
+    /// Headers that requests are sent with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub request_headers: Vec<Header>,
+    /// How long requests are held, milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_ms: Option<u64>,
+    /// How many more requests it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times: Option<u32>,
+    /// Requests that fitted so far.
+    pub hits: u64,
+}
+
+impl Supervisor {
+    /// Adds a route. Of several that fit a request, the newest alone holds. It is in effect for requests that pages make
+    /// once this returns, and until it is removed, its page is closed or the supervisor ends; over a new connection too.
+    ///
+    /// Requests of shared workers are reached where a navigation policy is set; WebSockets, and what a service worker
+    /// answers from its cache, are not.
+    ///
+    /// # Errors
+    /// [`Error::BadRoute`], [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
+    pub fn add_route(&self, rule: RouteRule, deadline: Deadline) -> Result<NetworkRoute, Error> {
+        let (rule, glob) = rule.checked()?;
+        self.ask("adding a route", deadline, |reply| Request::AddRoute { rule, glob, reply })
+    }
+
+    /// The routes, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], [`Error::NotActive`].
+    pub fn routes(&self, deadline: Deadline) -> Result<Vec<NetworkRoute>, Error> {
+        self.ask("listing routes", deadline, |reply| Request::Routes { reply })
+    }
+
+    /// Removes a route, or all of them. Requests that they hold go on as they are. Tells what was removed.
+    ///
+    /// # Errors
+    /// [`Error::RouteNotFound`], [`Error::Timeout`], [`Error::NotActive`].
+    pub fn remove_routes(&self, id: Option<&str>, deadline: Deadline) -> Result<Vec<NetworkRoute>, Error> {
+        let id = id.map(str::to_owned);
+        self.ask("removing routes", deadline, |reply| Request::RemoveRoutes { id, reply })
+    }
+}

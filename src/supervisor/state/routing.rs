@@ -1,0 +1,431 @@
+//! Routes: which holds for a request that the policy lets pass, requests that are held for a while, and when a change is
+//! in effect.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::super::error::Error;
+use super::super::network_route::{Fulfilment, Header, HeaderList, NetworkRoute, RouteAction, RouteAnswer, RouteRule};
+use super::super::redact_headers::cover_header;
+use super::super::url_glob::UrlGlob;
+use super::bridging::Caught;
+use super::effect::RoutePattern;
+use super::guarding::Asker;
+use super::told::Told;
+use super::{Now, Outgoing, SessionKey, State, Waiting};
+use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::target::TargetId;
+
+/// Routes at once.
+const ROUTES: usize = 256;
+/// Bytes of the bodies of all routes.
+const BODIES: usize = 64 * 1024 * 1024;
+/// Requests that are held for a delay at once. More go on without one.
+const HELD: usize = 1024;
+/// How long the browser may take to confirm a change. It does so whatever its pages do.
+const CONFIRMING: Duration = Duration::from_secs(1);
+
+/// A route.
+#[derive(Debug)]
+struct Route {
+    number: u64,
+    rule: Arc<RouteRule>,
+    glob: UrlGlob,
+    hits: u64,
+    /// Requests that it is still for. With none left it stays until what it holds has gone on: `Fetch` lets go of what
+    /// it does not catch any more.
+    left: Option<u32>,
+}
+
+/// The route that a request has met.
+#[derive(Debug, Clone)]
+pub(super) struct Met {
+    number: u64,
+    rule: Arc<RouteRule>,
+}
+
+/// A request that is held for a delay.
+#[derive(Debug)]
+struct Held {
+    until: Instant,
+    session: SessionKey,
+    caught: Arc<Caught>,
+    document: Option<FrameId>,
+    met: Met,
+}
+
+/// A change that the browser has not confirmed yet.
+#[derive(Debug)]
+struct Change {
+    told: Option<Told>,
+    open: usize,
+    until: Instant,
+}
+
+/// The routes of all pages.
+#[derive(Debug, Default)]
+pub(super) struct Routing {
+    routes: Vec<Route>,
+    last: u64,
+    /// There has been a route or a login: what is caught is ours, whatever holds by now.
+    used: bool,
+    held: Vec<Held>,
+    changes: HashMap<u64, Change>,
+    last_change: u64,
+}
+
+impl Route {
+    fn holds_for(&self, page: &TargetId) -> bool {
+        self.rule.target.as_ref().is_none_or(|target| target == page)
+    }
+
+    fn is_spent(&self) -> bool {
+        self.left == Some(0)
+    }
+
+    fn fits(&self, caught: &Caught) -> bool {
+        let same = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
+        if let Some(method) = caught.preflight_for() {
+            // Answered in place of a server that is not to be asked; any other server says itself what it allows.
+            let is_fulfilled = matches!(self.rule.action, RouteAction::Fulfil(_));
+            return is_fulfilled && same(&self.rule.method, &method) && self.glob.fits(caught.url());
+        }
+        let kind = caught.kind();
+        let wanted = self.rule.resource_type.as_deref();
+        let of_type = wanted.is_none_or(|wanted| one_type(wanted) == one_type(&kind));
+        of_type && same(&self.rule.method, caught.method()) && self.glob.fits(caught.url())
+    }
+
+    fn pattern(&self) -> RoutePattern {
+        // A preflight has a type of its own.
+        let of_type = self.rule.resource_type.clone().filter(|_| !matches!(self.rule.action, RouteAction::Fulfil(_)));
+        RoutePattern { url: self.glob.for_fetch(), resource_type: of_type }
+    }
+}
+
+/// `Fetch` calls requests of `fetch()` XHR.
+fn one_type(kind: &str) -> &str {
+    if kind == "fetch" { "xhr" } else { kind }
+}
+
+impl Routing {
+    pub(super) fn was_used(&self) -> bool {
+        self.used
+    }
+
+    pub(super) fn use_it(&mut self) {
+        self.used = true;
+    }
+
+    /// Whether a page that is to be opened has a route for its first document.
+    pub(super) fn holds_for_new_pages(&self) -> bool {
+        self.routes.iter().any(|route| route.rule.target.is_none())
+    }
+
+    /// What `Fetch` is to catch for a page.
+    pub(super) fn patterns(&self, page: &TargetId) -> Vec<RoutePattern> {
+        self.routes.iter().filter(|route| route.holds_for(page)).map(Route::pattern).collect()
+    }
+
+    pub(super) fn drop_held(&mut self, gone: impl Fn(&str) -> bool) {
+        self.held.retain(|held| !gone(&held.session));
+    }
+}
+
+impl State {
+    pub(super) fn add_route(&mut self, rule: RouteRule, glob: UrlGlob, reply: super::Response<NetworkRoute>, now: Now) {
+        let told = match self.insert_route(rule, glob) {
+            Ok(route) => Told::Route(reply, Ok(route)),
+            Err(error) => {
+                self.requests.tell(Told::Route(reply, Err(error)));
+                return;
+            }
+        };
+        self.renew_all(Some(told), now);
+    }
+
+    fn insert_route(&mut self, rule: RouteRule, glob: UrlGlob) -> Result<NetworkRoute, Error> {
+        if let Some(target) = rule.target.as_ref().filter(|target| self.page_index(target).is_none()) {
+            return Err(Error::PageNotFound { target: target.to_string() });
+        }
+        let body = |rule: &RouteRule| match &rule.action {
+            RouteAction::Fulfil(answer) => answer.body.len(),
+            _ => 0,
+        };
+        let bytes: usize = self.routing.routes.iter().map(|route| body(&route.rule)).sum();
+        if self.routing.routes.len() >= ROUTES || bytes + body(&rule) > BODIES {
+            let problem = format!(
+                "there are {} routes with {bytes} bytes of bodies; remove some first",
+                self.routing.routes.len()
+            );
+            return Err(Error::TooManyRoutes { problem });
+        }
+        self.routing.used = true;
+        self.routing.last += 1;
+        let left = rule.times;
+        let route = Route { number: self.routing.last, rule: Arc::new(rule), glob, hits: 0, left };
+        let listed = self.listed(&route);
+        self.routing.routes.push(route);
+        Ok(listed)
+    }
+
+    /// All routes, oldest first.
+    pub(super) fn list_routes(&self) -> Vec<NetworkRoute> {
+        self.routing.routes.iter().filter(|route| !route.is_spent()).map(|route| self.listed(route)).collect()
+    }
+
+    pub(super) fn remove_routes(&mut self, id: Option<&str>, reply: super::Response<Vec<NetworkRoute>>, now: Now) {
+        let is_meant = |route: &Route| !route.is_spent() && id.is_none_or(|id| id_of(route.number) == id);
+        let removed: Vec<NetworkRoute> =
+            self.routing.routes.iter().filter(|route| is_meant(route)).map(|route| self.listed(route)).collect();
+        if let Some(id) = id.filter(|_| removed.is_empty()) {
+            let known =
+                self.routing.routes.iter().filter(|route| !route.is_spent()).map(|route| id_of(route.number)).collect();
+            let error = Error::RouteNotFound { id: id.chars().take(40).collect(), known };
+            self.requests.tell(Told::Routes(reply, Err(error)));
+            return;
+        }
+        self.routing.routes.retain(|route| !is_meant(route));
+        // What they hold goes on as it is.
+        let there: Vec<u64> = self.routing.routes.iter().map(|route| route.number).collect();
+        let (held, free) =
+            std::mem::take(&mut self.routing.held).into_iter().partition(|held| there.contains(&held.met.number));
+        self.routing.held = held;
+        let free: Vec<Held> = free;
+        for held in free {
+            let mut rule = (*held.met.rule).clone();
+            rule.action = RouteAction::Continue { headers: Vec::new() };
+            self.go_on(Held { met: Met { number: held.met.number, rule: Arc::new(rule) }, ..held }, now);
+        }
+        self.renew_all(Some(Told::Routes(reply, Ok(removed))), now);
+    }
+
+    fn listed(&self, route: &Route) -> NetworkRoute {
+        let rule = &route.rule;
+        let headers = |all: &HeaderList| {
+            let header = |(name, value): &(String, String)| Header {
+                name: name.clone(),
+                value: cover_header(&self.options.secrets, name, value).into_owned(),
+            };
+            all.iter().map(header).collect()
+        };
+        let (abort, fulfil, request_headers) = match &rule.action {
+            RouteAction::Abort(reason) => (Some(*reason), None, Vec::new()),
+            RouteAction::Fulfil(answer) => {
+                let (status, body_bytes) = (answer.status, answer.body.len());
+                (None, Some(RouteAnswer { status, headers: headers(&answer.headers), body_bytes }), Vec::new())
+            }
+            RouteAction::Continue { headers: own } => (None, None, headers(own)),
+        };
+        NetworkRoute {
+            id: id_of(route.number),
+            pattern: self.options.secrets.cover(&rule.pattern).into_owned(),
+            target_id: rule.target.as_ref().map(ToString::to_string),
+            method: rule.method.clone(),
+            resource_type: rule.resource_type.clone(),
+            abort,
+            fulfil,
+            request_headers,
+            delay_ms: (!rule.delay.is_zero()).then(|| u64::try_from(rule.delay.as_millis()).unwrap_or(u64::MAX)),
+            times: route.left,
+            hits: route.hits,
+        }
+    }
+
+    /// Lets all sessions catch what they are to by now; `told` follows when the browser has confirmed that.
+    fn renew_all(&mut self, told: Option<Told>, now: Now) {
+        self.routing.last_change += 1;
+        let change = self.routing.last_change;
+        let sessions: Vec<SessionKey> = self.sessions.keys().map(Arc::clone).collect();
+        let mut open = 0;
+        for session in sessions {
+            let Some(catch) = self.catching(&session) else { continue };
+            let tag = self.expect(Waiting::Routed { change });
+            self.send(Some(&session), tag, catch.command());
+            open += 1;
+        }
+        match told {
+            Some(told) if open == 0 => self.requests.tell(told),
+            told => {
+                let change_of = Change { told, open, until: now.instant + CONFIRMING };
+                self.routing.changes.insert(change, change_of);
+            }
+        }
+    }
+
+    /// A session catches what it is to, or is gone.
+    pub(super) fn route_confirmed(&mut self, change: u64) {
+        let Some(open) = self.routing.changes.get_mut(&change) else { return };
+        open.open = open.open.saturating_sub(1);
+        if open.open == 0 {
+            self.change_over(change);
+        }
+    }
+
+    fn change_over(&mut self, change: u64) {
+        if let Some(told) = self.routing.changes.remove(&change).and_then(|change| change.told) {
+            self.requests.tell(told);
+        }
+    }
+
+    /// Nobody confirms anything any more: the next connection begins with what holds by then.
+    pub(super) fn stop_confirming(&mut self) {
+        let changes: Vec<u64> = self.routing.changes.keys().copied().collect();
+        for change in changes {
+            self.change_over(change);
+        }
+    }
+
+    /// The policy lets a caught request pass: it goes on, or a route says what becomes of it.
+    pub(super) fn passed(
+        &mut self,
+        session: &SessionKey,
+        caught: &Arc<Caught>,
+        document: Option<FrameId>,
+        met: Option<Met>,
+        now: Now,
+    ) {
+        if let Some(met) = met {
+            self.carry_out(session, caught, &met.rule);
+            return;
+        }
+        let Some(met) = self.meet(session, caught) else {
+            self.send(Some(session), 0, Outgoing::LetPass { request: caught.request() });
+            return;
+        };
+        if met.rule.delay.is_zero() || self.routing.held.len() >= HELD || caught.preflight_for().is_some() {
+            self.carry_out(session, caught, &met.rule);
+            return;
+        }
+        let until = now.instant + met.rule.delay;
+        let (session, caught) = (Arc::clone(session), Arc::clone(caught));
+        self.routing.held.push(Held { until, session, caught, document, met });
+    }
+
+    /// The route that holds for a request: the newest that fits.
+    fn meet(&mut self, session: &SessionKey, caught: &Caught) -> Option<Met> {
+        if self.routing.routes.is_empty() {
+            return None;
+        }
+        let page = self.page_of(session)?;
+        let fits = |route: &Route| !route.is_spent() && route.holds_for(&page) && route.fits(caught);
+        let at = self.routing.routes.iter().rposition(fits)?;
+        let route = self.routing.routes.get_mut(at)?;
+        let met = Met { number: route.number, rule: Arc::clone(&route.rule) };
+        if caught.preflight_for().is_some() {
+            return Some(met);
+        }
+        route.hits += 1;
+        if let Some(left) = &mut route.left {
+            *left -= 1;
+        }
+        Some(met)
+    }
+
+    fn carry_out(&mut self, session: &SessionKey, caught: &Caught, rule: &RouteRule) {
+        let request = caught.request();
+        let command = match &rule.action {
+            RouteAction::Abort(reason) => Outgoing::FailRequest { request, reason: *reason },
+            RouteAction::Fulfil(answer) => fulfilled(caught, answer),
+            RouteAction::Continue { headers } if headers.is_empty() => Outgoing::LetPass { request },
+            RouteAction::Continue { headers } => {
+                let is_own = |name: &str| headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+                let kept = caught.headers().into_iter().filter(|(name, _)| !is_own(name));
+                Outgoing::LetPassWith { request, headers: kept.chain(headers.iter().cloned()).collect() }
+            }
+        };
+        self.send(Some(session), 0, command);
+    }
+
+    /// The time of a held request is over. The policy may have changed meanwhile.
+    fn go_on(&mut self, held: Held, now: Now) {
+        let Held { session, caught, document, met, .. } = held;
+        let url = caught.url().to_owned();
+        if !self.guards() {
+            self.passed(&session, &caught, document, Some(met), now);
+            return;
+        }
+        let met = Some(met);
+        let asker = match document {
+            Some(frame) => Asker::Document { session, caught, frame, met },
+            None => Asker::Request { session, caught, met },
+        };
+        self.decide(url, asker, now);
+    }
+
+    /// Lets requests go on whose delay is over, and ends waits for the browser's confirmation.
+    pub(super) fn check_routes(&mut self, now: Now) {
+        if self.routing.held.iter().any(|held| held.until <= now.instant) {
+            let (due, held) =
+                std::mem::take(&mut self.routing.held).into_iter().partition(|held| held.until <= now.instant);
+            self.routing.held = held;
+            let due: Vec<Held> = due;
+            for held in due {
+                self.go_on(held, now);
+            }
+        }
+        let Routing { routes, held, .. } = &mut self.routing;
+        let before = routes.len();
+        routes.retain(|route| !route.is_spent() || held.iter().any(|held| held.met.number == route.number));
+        if routes.len() < before {
+            self.renew_all(None, now);
+        }
+        let late = self.routing.changes.iter().filter(|(_, change)| change.until <= now.instant);
+        let late: Vec<u64> = late.map(|(change, _)| *change).collect();
+        for change in late {
+            self.change_over(change);
+        }
+    }
+
+    pub(super) fn next_route_check(&self) -> Option<Instant> {
+        let held = self.routing.held.iter().map(|held| held.until);
+        held.chain(self.routing.changes.values().map(|change| change.until)).min()
+    }
+
+    /// A page is gone, and its routes with it.
+    pub(super) fn forget_routes_of(&mut self, page: &TargetId) {
+        self.routing.routes.retain(|route| route.rule.target.as_ref() != Some(page));
+    }
+}
+
+fn id_of(number: u64) -> String {
+    format!("route{number}")
+}
+
+/// The answer to a request. One from another origin may be read, as its page would have no use for it otherwise.
+fn fulfilled(caught: &Caught, answer: &Arc<Fulfilment>) -> Outgoing {
+    let sent: BTreeMap<String, String> =
+        caught.headers().into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
+    let own = |name: &str| answer.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+    let mut more: HeaderList = Vec::new();
+    let origin = sent.get("origin").filter(|origin| !caught.url().starts_with(&format!("{origin}/")));
+    if let Some(origin) = origin.filter(|_| !own("access-control-allow-origin")) {
+        let mut add = |name: &str, value: &str| more.push((name.to_owned(), value.to_owned()));
+        add("Access-Control-Allow-Origin", origin);
+        add("Access-Control-Allow-Credentials", "true");
+        if !own("vary") {
+            add("Vary", "Origin");
+        }
+    }
+    if caught.preflight_for().is_none() {
+        return Outgoing::FulfilRequest { request: caught.request(), answer: Arc::clone(answer), more };
+    }
+    for (asked, allowed) in [
+        ("access-control-request-method", "Access-Control-Allow-Methods"),
+        ("access-control-request-headers", "Access-Control-Allow-Headers"),
+    ] {
+        more.extend(sent.get(asked).map(|value| (allowed.to_owned(), value.clone())));
+    }
+    if let Some(allowed) =
+        answer.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("access-control-allow-origin"))
+    {
+        more.push(allowed.clone());
+    }
+    let answer = Arc::new(Fulfilment::new(204, Vec::new(), Vec::new()));
+    Outgoing::FulfilRequest { request: caught.request(), answer, more }
+}
+
+#[cfg(test)]
+#[path = "routing_tests.rs"]
+mod tests;

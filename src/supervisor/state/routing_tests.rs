@@ -1,0 +1,216 @@
+//! Routes beside the policy, with a clock of the test's own.
+
+use super::super::super::network_route::AbortReason;
+use super::super::super::options::{Pages, SupervisorOptions};
+use super::super::effect::{Catch, Effect};
+use super::*;
+use crate::cdp::protocol::target::TargetInfo;
+
+fn at(began: Instant, millis: u64) -> Now {
+    Now { instant: began + Duration::from_millis(millis), unix: 0.0 }
+}
+
+fn attach(state: &mut State, session: &str, page: &str, now: Now) -> SessionKey {
+    let session: SessionKey = session.into();
+    let info: TargetInfo = serde_json::from_value(serde_json::json!({
+        "targetId": page, "type": "page", "title": "", "url": "about:blank", "attached": true, "canAccessOpener": false
+    }))
+    .unwrap();
+    state.adopt_page(&session, &info, now);
+    session
+}
+
+fn started() -> (State, SessionKey, Instant) {
+    let options = SupervisorOptions { pages: Pages::All, ..SupervisorOptions::task("routes") };
+    let (mut state, began) = (State::new(options), Instant::now());
+    let session = attach(&mut state, "S", "P", at(began, 0));
+    state.take_effects();
+    (state, session, began)
+}
+
+fn add(state: &mut State, rule: RouteRule, now: Now) -> crossbeam_channel::Receiver<Result<NetworkRoute, Error>> {
+    let (reply, told) = crossbeam_channel::bounded(1);
+    let (rule, glob) = rule.checked().unwrap();
+    state.add_route(rule, glob, reply, now);
+    told
+}
+
+fn tell(state: &mut State) {
+    for told in state.take_told() {
+        told.tell();
+    }
+}
+
+fn ask(state: &mut State, session: &SessionKey, request: &str, url: &str, now: Now) {
+    let caught: Caught = serde_json::from_value(serde_json::json!({
+        "requestId": request, "frameId": "P", "resourceType": "XHR",
+        "request": {"url": url, "method": "GET", "headers": {"Accept": "*/*", "X-A": "old"}}
+    }))
+    .unwrap();
+    state.call_caught(session, &Arc::new(caught), now);
+}
+
+fn done(state: &mut State) -> Vec<String> {
+    let told = state.take_effects().into_iter().filter_map(|effect| match effect {
+        Effect::Send { command: Outgoing::LetPass { request }, .. } => Some(format!("{request} goes on")),
+        Effect::Send { command: Outgoing::LetPassWith { request, headers }, .. } => {
+            Some(format!("{request} goes on with {headers:?}"))
+        }
+        Effect::Send { command: Outgoing::FailRequest { request, .. }, .. } => Some(format!("{request} fails")),
+        Effect::Send { command: Outgoing::FulfilRequest { request, answer, .. }, .. } => {
+            Some(format!("{request} is answered {}", answer.status))
+        }
+        Effect::Send { command: Outgoing::CatchCalls(catch), .. } => {
+            Some(format!("catch {:?}", catch.routes.iter().map(|route| &*route.url).collect::<Vec<_>>()))
+        }
+        Effect::Send { command: Outgoing::ReleaseCalls, .. } => Some("release".to_owned()),
+        _ => None,
+    });
+    told.collect()
+}
+
+fn abort(pattern: &str) -> RouteRule {
+    RouteRule::new(pattern, RouteAction::Abort(AbortReason::Failed))
+}
+
+fn status(pattern: &str, status: u16) -> RouteRule {
+    RouteRule::new(pattern, RouteAction::Fulfil(Arc::new(Fulfilment::new(status, Vec::new(), Vec::new()))))
+}
+
+#[test]
+fn nothing_is_caught_without_routes_and_what_is_known_is_told_when_it_holds() {
+    let (mut state, session, began) = started();
+    assert_eq!(state.catching(&session), Some(Catch::default()));
+    let told = add(&mut state, abort("/x"), at(began, 0));
+    assert_eq!(done(&mut state), ["catch [\"*://*/x\"]"]);
+    tell(&mut state);
+    assert!(told.try_recv().is_err(), "not before the browser has confirmed it");
+    state.route_confirmed(1);
+    tell(&mut state);
+    assert_eq!(told.try_recv().unwrap().unwrap().id, "route1");
+    // One that does not confirm is not waited for long.
+    let told = add(&mut state, abort("/y"), at(began, 0));
+    assert_eq!(state.next_tick(at(began, 0)), Some(began + CONFIRMING));
+    state.on_tick(at(began, 1000));
+    tell(&mut state);
+    assert_eq!(told.try_recv().unwrap().unwrap().id, "route2");
+    done(&mut state);
+    let (reply, removed) = crossbeam_channel::bounded(1);
+    state.remove_routes(None, reply, at(began, 1000));
+    assert_eq!(done(&mut state), ["release"]);
+    state.route_confirmed(3);
+    tell(&mut state);
+    assert_eq!(removed.try_recv().unwrap().unwrap().len(), 2);
+    assert_eq!(state.catching(&session), Some(Catch::default()));
+    // Caught before the browser heard of it.
+    ask(&mut state, &session, "1", "http://a.test/x", at(began, 1000));
+    assert_eq!(done(&mut state), ["1 goes on"]);
+}
+
+#[test]
+fn the_newest_route_that_fits_holds_for_its_page_as_often_as_it_may() {
+    let (mut state, session, began) = started();
+    let other = attach(&mut state, "T", "Q", at(began, 0));
+    add(&mut state, abort("/*"), at(began, 0));
+    add(&mut state, status("/x", 404).on_page("Q".into()).times(1), at(began, 0));
+    done(&mut state);
+    ask(&mut state, &session, "1", "http://a.test/x", at(began, 0));
+    ask(&mut state, &other, "2", "http://a.test/x", at(began, 0));
+    assert_eq!(done(&mut state), ["1 fails", "2 is answered 404"]);
+    assert_eq!(state.list_routes().len(), 1);
+    state.on_tick(at(began, 0));
+    // Only then: `Fetch` lets go of what it does not catch any more.
+    assert_eq!(done(&mut state), ["catch [\"*://*/*\"]", "catch [\"*://*/*\"]"]);
+    ask(&mut state, &other, "3", "http://a.test/x", at(began, 0));
+    ask(&mut state, &other, "4", "http://a.test/x/y", at(began, 0));
+    assert_eq!(done(&mut state), ["3 fails", "4 goes on"]);
+    let rule = RouteRule::new("/h", RouteAction::Continue { headers: vec![("x-a".into(), "new".into())] });
+    add(&mut state, rule, at(began, 0));
+    done(&mut state);
+    ask(&mut state, &session, "5", "http://a.test/h", at(began, 0));
+    assert_eq!(done(&mut state), ["5 goes on with [(\"Accept\", \"*/*\"), (\"x-a\", \"new\")]"]);
+    let hits: Vec<u64> = state.list_routes().iter().map(|route| route.hits).collect();
+    assert_eq!(hits, [2, 1]);
+    // Its page is gone.
+    add(&mut state, abort("/z").on_page("Q".into()), at(began, 0));
+    state.page_out(&"Q".into(), at(began, 0));
+    assert_eq!(state.list_routes().len(), 2);
+}
+
+#[test]
+fn a_held_request_goes_on_in_time_or_with_its_route_and_is_dropped_with_its_session() {
+    let (mut state, session, began) = started();
+    add(&mut state, abort("/slow").delay(Duration::from_secs(2)), at(began, 0));
+    state.route_confirmed(1);
+    done(&mut state);
+    ask(&mut state, &session, "1", "http://a.test/slow", at(began, 0));
+    assert!(done(&mut state).is_empty());
+    assert_eq!(state.next_tick(at(began, 0)), Some(began + Duration::from_secs(2)));
+    state.on_tick(at(began, 1999));
+    assert!(done(&mut state).is_empty());
+    state.on_tick(at(began, 2000));
+    assert_eq!(done(&mut state), ["1 fails"]);
+    for number in 0..=HELD {
+        ask(&mut state, &session, &format!("n{number}"), "http://a.test/slow", at(began, 2000));
+    }
+    assert_eq!(done(&mut state), [format!("n{HELD} fails")], "more than may be held is not");
+    state.unguard(|gone| gone == "S");
+    assert!(state.next_route_check().is_none());
+    add(&mut state, abort("/once").times(1).delay(Duration::from_secs(2)), at(began, 2000));
+    done(&mut state);
+    ask(&mut state, &session, "once", "http://a.test/once", at(began, 2000));
+    state.on_tick(at(began, 2001));
+    assert!(done(&mut state).is_empty(), "caught as long as it is held");
+    state.on_tick(at(began, 4000));
+    assert_eq!(done(&mut state), ["once fails", "catch [\"*://*/slow\"]"]);
+    ask(&mut state, &session, "2", "http://a.test/slow", at(began, 3000));
+    let (reply, _removed) = crossbeam_channel::bounded(1);
+    state.remove_routes(Some("route1"), reply, at(began, 3000));
+    assert_eq!(done(&mut state)[0], "2 goes on");
+}
+
+#[cfg(feature = "server")]
+#[test]
+fn the_policy_wins_over_every_route() {
+    use super::super::super::navigation::{Found, NavigationPolicy, ProtectedPorts};
+    let ports = ProtectedPorts::default();
+    let _kept = ports.protect(18791, "a test");
+    let policy = NavigationPolicy::new(&[] as &[&str], &["bad.test"], false, false).unwrap();
+    let policy = policy.with_requests(true).protecting(ports.clone());
+    let options =
+        SupervisorOptions { navigation: Some(policy), pages: Pages::All, ..SupervisorOptions::task("routes") };
+    let (mut state, began) = (State::new(options), Instant::now());
+    let session = attach(&mut state, "S", "P", at(began, 0));
+    add(&mut state, status("**", 200).delay(Duration::from_secs(1)), at(began, 0));
+    state.take_effects();
+    let refused = |state: &mut State| -> Vec<String> {
+        let effects = state.take_effects().into_iter().filter_map(|effect| match effect {
+            Effect::Send { command: Outgoing::RefuseDocument { request, .. }, .. } => {
+                Some(format!("{request} is refused"))
+            }
+            Effect::Send { command: Outgoing::FulfilRequest { request, .. }, .. } => {
+                Some(format!("{request} is answered"))
+            }
+            Effect::LookUp { host } => Some(format!("look up {host}")),
+            _ => None,
+        });
+        effects.collect()
+    };
+    for (request, url) in [
+        ("1", "http://bad.test/"),
+        ("2", "http://a.test:18791/"),
+        ("3", "http://169.254.169.254/"),
+        ("4", "http://inside.test/"),
+        ("5", "http://8.8.8.8/"),
+        ("6", "http://8.8.8.8:4000/"),
+    ] {
+        ask(&mut state, &session, request, url, at(began, 0));
+    }
+    assert_eq!(refused(&mut state), ["1 is refused", "2 is refused", "3 is refused", "look up inside.test"]);
+    state.found(Found { host: "inside.test".into(), addresses: vec!["10.0.0.1".parse().unwrap()] }, at(began, 1));
+    assert_eq!(refused(&mut state), ["4 is refused"]);
+    // Protected while it was held.
+    let _late = ports.protect(4000, "a test");
+    state.on_tick(at(began, 1000));
+    assert_eq!(refused(&mut state), ["5 is answered", "6 is refused"]);
+}

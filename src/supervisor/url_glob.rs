@@ -1,0 +1,181 @@
+//! Globs of addresses: `*` is anything but a slash, `**` is anything.
+
+/// Longest pattern, in bytes.
+const LONGEST: usize = 2048;
+
+/// A pattern of whole addresses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct UrlGlob {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Byte(u8),
+    /// `*`: within a segment.
+    Segment,
+    /// `**`.
+    Anything,
+}
+
+impl UrlGlob {
+    /// Reads a pattern. One with `://` in it, or that begins with `**`, is for the whole address; one that begins with `/`
+    /// for path and query of any host; any other for host, path and query of any scheme. Where there is no path, any fits.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn parse(pattern: &str) -> Result<Self, String> {
+        if pattern.is_empty() || pattern.len() > LONGEST {
+            return Err(format!("a pattern has 1 to {LONGEST} bytes, as in **/api/*.json"));
+        }
+        if pattern.contains('#') {
+            return Err("fragments (#…) are never sent to a server; leave it out of the pattern".to_owned());
+        }
+        if pattern.chars().any(|c| c.is_control() || c.is_whitespace()) {
+            return Err(
+                "there is a blank or control character in the pattern; write it as in an address (%20)".to_owned()
+            );
+        }
+        let text = match pattern {
+            _ if pattern.contains("://") || pattern.starts_with("**") => pattern.to_owned(),
+            _ if pattern.starts_with('/') => format!("*://*{pattern}"),
+            _ => format!("*://{pattern}"),
+        };
+        let after_scheme = text.find("://").map(|at| at + 3).filter(|_| !text.starts_with("**"));
+        let path = after_scheme.map(|from| text[from..].find(['/', '?']).map_or(text.len(), |at| from + at));
+        let mut parts = Vec::with_capacity(text.len());
+        for (at, byte) in text.bytes().enumerate() {
+            match (byte, parts.last()) {
+                (b'*', Some(Part::Anything)) => {}
+                (b'*', Some(Part::Segment)) => {
+                    parts.pop();
+                    parts.push(Part::Anything);
+                }
+                (b'*', _) => parts.push(Part::Segment),
+                // Browsers write scheme and host in lower case, and other than ASCII encoded.
+                (byte, _) if path.is_some_and(|path| at < path) => parts.push(Part::Byte(byte.to_ascii_lowercase())),
+                (byte, _) if byte.is_ascii() => parts.push(Part::Byte(byte)),
+                (byte, _) => parts.extend(format!("%{byte:02X}").bytes().map(Part::Byte)),
+            }
+        }
+        if path == Some(text.len()) && parts.last() != Some(&Part::Anything) {
+            parts.extend([Part::Byte(b'/'), Part::Anything]);
+        }
+        Ok(Self { parts })
+    }
+
+    /// Whether an address fits. In time of its length and the number of `*` that may be open.
+    pub(super) fn fits(&self, url: &str) -> bool {
+        let (mut now, mut next) = (Vec::new(), Vec::new());
+        self.reach(0, &mut now);
+        for byte in url.bytes() {
+            for at in &now {
+                match self.parts.get(*at) {
+                    Some(Part::Byte(wanted)) if *wanted == byte => self.reach(at + 1, &mut next),
+                    Some(Part::Segment) if byte != b'/' => self.reach(*at, &mut next),
+                    Some(Part::Anything) => self.reach(*at, &mut next),
+                    _ => {}
+                }
+            }
+            std::mem::swap(&mut now, &mut next);
+            next.clear();
+            if now.is_empty() {
+                return false;
+            }
+        }
+        now.last() == Some(&self.parts.len())
+    }
+
+    /// Adds a place of the pattern, and those behind it that need no more of the address. They stay in order.
+    fn reach(&self, at: usize, places: &mut Vec<usize>) {
+        for at in at..=self.parts.len() {
+            if places.last().is_none_or(|last| *last < at) {
+                places.push(at);
+            } else if let Err(place) = places.binary_search(&at) {
+                places.insert(place, at);
+            }
+            if !matches!(self.parts.get(at), Some(Part::Segment | Part::Anything)) {
+                return;
+            }
+        }
+    }
+
+    /// The pattern as `Fetch` takes it; more may fit that one, whose `*` is anything.
+    pub(super) fn for_fetch(&self) -> String {
+        let mut text = String::with_capacity(self.parts.len());
+        for part in &self.parts {
+            match part {
+                Part::Byte(byte) => {
+                    if matches!(byte, b'*' | b'?' | b'\\') {
+                        text.push('\\');
+                    }
+                    text.push(char::from(*byte));
+                }
+                Part::Segment | Part::Anything => text.push('*'),
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fits(pattern: &str, url: &str) -> bool {
+        UrlGlob::parse(pattern).unwrap().fits(url)
+    }
+
+    #[test]
+    fn patterns_are_for_whole_addresses() {
+        for (pattern, url, holds) in [
+            ("**/api/*.json", "https://a.test/api/x.json", true),
+            ("**/api/*.json", "https://a.test/v1/api/x.json", true),
+            ("**/api/*.json", "https://a.test/api/y/x.json", false),
+            ("**/api/*.json", "https://a.test/api/x.json?q=1", false),
+            ("**/api/*.json*", "https://a.test/api/x.json?q=1", true),
+            ("**/api/**", "https://a.test/api/y/x?u=/z", true),
+            ("**", "http://a.test/", true),
+            ("/api/*", "http://a.test:81/api/x", true),
+            ("/api/*", "http://a.test/v1/api/x", false),
+            ("/a?b=*", "http://a.test/a?b=1", true),
+            ("/a?b=*", "http://a.test/axb=1", false),
+            ("a.test/x", "https://a.test/x", true),
+            ("A.Test/x", "https://a.test/x", true),
+            ("a.test/X", "https://a.test/x", false),
+            ("a.test", "http://a.test/any/thing?x", true),
+            ("a.test", "http://b.test/http://a.test/", false),
+            ("a.test", "http://a.test.evil/", false),
+            ("*.a.test", "https://b.a.test/", true),
+            ("localhost:8080/*", "http://localhost:8080/x", true),
+            ("https://a.test", "https://a.test/x", true),
+            ("https://a.test/", "https://a.test/x", false),
+            ("https://a.test/*/c", "https://a.test/b/c", true),
+            ("https://a.test/*/c", "https://a.test/b/b/c", false),
+            ("*://*/x", "ws://a.test/x", true),
+            ("/é", "http://a.test/%C3%A9", true),
+            ("**/x*y*z", "http://a.test/xaybz", true),
+            ("**/x*y*z", "http://a.test/xayb", false),
+        ] {
+            assert_eq!(fits(pattern, url), holds, "{pattern} {url}");
+        }
+        for pattern in ["", "a b", "a#b", &"x".repeat(3000)] {
+            assert!(UrlGlob::parse(pattern).is_err(), "{pattern:?}");
+        }
+    }
+
+    #[test]
+    fn what_fetch_is_given_catches_at_least_as_much() {
+        for (pattern, of_fetch) in
+            [("**/api/*.json", "*/api/*.json"), ("/a?b=*", "*://*/a\\?b=*"), ("a.test", "*://a.test/*"), ("**", "*")]
+        {
+            assert_eq!(UrlGlob::parse(pattern).unwrap().for_fetch(), of_fetch);
+        }
+    }
+
+    #[test]
+    fn many_stars_take_no_time() {
+        let pattern = format!("**{}", "a*".repeat(500));
+        assert!(!fits(&pattern, &format!("{}/b", "a".repeat(2000))));
+    }
+}
