@@ -19,6 +19,11 @@ trap 'rm -f "$log" "$told"' EXIT
 scripts/ensure-mcp-peers.sh >"$told" 2>&1 &
 peers=$!
 "$cargo" test --workspace --no-run
+if scripts/ensure-har-peer.sh; then
+    export CDPILOT_REQUIRE_HAR_PEER=1
+else
+    echo "the test with a validator of HAR is LEFT OUT"
+fi
 if wait "$peers"; then
     tail -n 1 "$told"
     export CDPILOT_REQUIRE_PEERS=1

@@ -187,6 +187,13 @@ fn the_quick_reference_works_line_by_line() {
     at.does("emulate --viewport 390x844");
     assert_eq!(at.does("evaluate innerWidth").trim(), "390");
     assert!(at.does("cdp Browser.getVersion").contains("product"));
+    let har = at.program.temp.path().join("page.har");
+    assert!(at.does(&format!("requests --har {}", har.display())).contains("page.har"));
+    let har: Value = serde_json::from_slice(&fs::read(&har).unwrap()).unwrap();
+    assert!(har["log"]["entries"].to_string().contains("/next") && har.get("ok").is_none(), "{har}");
+    assert!(at.does("requests --headers --filter /next").contains("< Content-Type: text/html; charset=utf-8"));
+    let id = at.asks(&["requests", "--filter", "/next"]).1["requests"][0]["id"].as_str().unwrap().to_owned();
+    assert!(at.does(&format!("request {id} --body")).contains("<p>Done"));
     let made = at.program.temp.path().join("made.txt");
     fs::write(&made, "made up").unwrap();
     let added = at.does(&format!("route add **/made --fulfil {} --status 201", made.display()));

@@ -432,3 +432,13 @@ fn routes_that_cannot_be_are_usage_errors() {
     assert!(ran.code == Some(1) && ran.stderr.contains("768000"), "{ran:?}");
     assert!(server.asked().is_empty());
 }
+
+#[test]
+fn requests_in_detail() {
+    check(vec![
+        ("requests --headers", "GET", "/requests?headers=true", NONE),
+        ("requests --headers --raw --filter api", "GET", "/requests?filter=api&headers=true&raw=true", NONE),
+        ("request r12 --body --target t1", "GET", "/requests/r12?targetId=t1&body=true", NONE),
+        ("request r12 --raw", "GET", "/requests/r12?raw=true", NONE),
+    ]);
+}

@@ -234,6 +234,8 @@ mod server_reading;
 #[cfg(feature = "server")]
 mod server_remote;
 #[cfg(feature = "server")]
+mod server_requests;
+#[cfg(feature = "server")]
 mod server_routes;
 #[cfg(feature = "server")]
 mod server_scope;

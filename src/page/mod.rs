@@ -49,7 +49,8 @@ pub(crate) use rest::clear_incoming;
 use rest::{Believed, Cleared, Downloads};
 pub use rest::{
     Change, ConsoleMessage, Cookie, Credentials, Download, DownloadState, Emulation, FrameText, Geolocation, Given,
-    Media, NewCookie, PageError, PageText, ResponseBody, SameSite, Storage, Upload, Viewport,
+    Har, Media, NewCookie, PageError, PageText, RecordOptions, RequestRecord, RequestTiming, ResponseBody, SameSite,
+    Storage, Upload, Viewport,
 };
 pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};

@@ -29,7 +29,7 @@ use crate::sync::{Cancel, Deadline, Published, Thread, on_panic, spawn};
 /// Console messages and exceptions that are kept of a page; the longest text is 4 KiB.
 const KEPT_CONSOLE: Room = Room { entries: 500, bytes: 2 * 1024 * 1024 };
 /// Network requests that are kept of a page.
-const KEPT_REQUESTS: Room = Room { entries: 500, bytes: 1024 * 1024 };
+const KEPT_REQUESTS: Room = Room { entries: 500, bytes: 3 * 1024 * 1024 };
 /// Requests that may wait for the thread.
 const REQUESTS: usize = 256;
 

@@ -22,7 +22,7 @@
 //! | `standing` | what holds for a page as long as it lives |
 //! | `put_away` | dialogs of a page that is to be sent elsewhere |
 //! | `chooser` | files for choosers |
-//! | `traffic`, `kept` | network requests; the newest entries of each page |
+//! | `traffic`, `request_detail`, `kept` | network requests; the newest entries of each page |
 //! | `registry` | supervisors by task |
 //! | `bridge` | dialogs over requests, for endpoints that answer native ones by themselves |
 
@@ -56,6 +56,8 @@ mod redact_json;
 mod redact_labels;
 mod redial;
 mod registry;
+#[cfg_attr(not(feature = "page"), allow(dead_code))]
+mod request_detail;
 mod route;
 mod served;
 mod setting_out;
@@ -91,7 +93,10 @@ pub use network_route::{
 pub use options::{Pages, Reconnect, SupervisorOptions};
 pub use policy::{ArmedAnswer, BridgeMode, DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
 pub use redact::Secrets;
+#[cfg(feature = "page")]
+pub(crate) use redact_headers::cover_header;
 pub use registry::Registry;
+pub use request_detail::{RawHeaders, RawTiming, RequestDetail};
 pub use route::FrameRef;
 #[cfg(feature = "page")]
 pub(crate) use served::MovedDownload;

@@ -350,8 +350,8 @@ impl Supervisor {
     /// Adds a route. Of several that fit a request, the newest alone holds. It is in effect for requests that pages make
     /// once this returns, and until it is removed, its page is closed or the supervisor ends; over a new connection too.
     ///
-    /// Requests of shared workers are reached where a navigation policy is set; WebSockets, and what a service worker
-    /// answers from its cache, are not.
+    /// Requests of shared workers are reached where a navigation policy is set, but for the first ones of a new worker;
+    /// WebSockets, and what a service worker answers from its cache, are not.
     ///
     /// # Errors
     /// [`Error::BadRoute`], [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].

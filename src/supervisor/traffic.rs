@@ -10,16 +10,17 @@ use serde::Serialize;
 
 use super::error::Error;
 use super::handle::Supervisor;
+use super::request_detail::RequestDetail;
 use super::route::Route;
 use super::state::{Request, SessionKey};
 use crate::cdp;
-use crate::cdp::protocol::network::{GetResponseBody, RequestId};
+use crate::cdp::protocol::network::{GetRequestPostData, GetResponseBody, RequestId};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt::{Base64, Command as _};
 use crate::sync::Deadline;
 
-/// A request, as far as it has come. Times and addresses are what Chromium told; no headers are kept.
+/// A request, as far as it has come. Times and addresses are what Chromium told.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -68,6 +69,10 @@ pub struct NetworkRequest {
     pub redirected: bool,
     #[serde(skip)]
     pub(super) session: SessionKey,
+    /// Headers and the like.
+    #[serde(skip)]
+    #[cfg_attr(feature = "server", schemars(skip))]
+    pub(super) detail: Arc<RequestDetail>,
     /// What the protocol calls it.
     #[serde(skip)]
     pub(super) raw_id: Arc<str>,
@@ -158,7 +163,7 @@ impl Supervisor {
         self.traffic.wait_until(deadline, accept)
     }
 
-    /// The last requests of a page, oldest first: at most 500 and 1 MiB.
+    /// The last requests of a page, oldest first: at most 500 and 3 MiB.
     #[must_use]
     pub fn network_requests(&self, page: &TargetId) -> Vec<Arc<NetworkRequest>> {
         self.kept_requests.of(page)
@@ -194,20 +199,46 @@ impl Supervisor {
     /// # Errors
     /// [`Error::Cdp`] when it is not kept, and those of [`evaluate`](Self::evaluate).
     pub fn response_body(&self, request: &NetworkRequest, deadline: Deadline) -> Result<Body, Error> {
+        let get = GetResponseBody::new(RequestId::from(&*request.raw_id));
+        let told = self.run(&self.route_of(request, deadline)?, &get, deadline)?.result;
+        body_of(GetResponseBody::METHOD, told.body, told.base64_encoded)
+    }
+
+    /// What a request was sent with, while the document that sent it is there.
+    ///
+    /// # Errors
+    /// Those of [`response_body`](Self::response_body).
+    pub fn post_data(&self, request: &NetworkRequest, deadline: Deadline) -> Result<Body, Error> {
+        let get = GetRequestPostData::new(RequestId::from(&*request.raw_id));
+        let told = self.run(&self.route_of(request, deadline)?, &get, deadline)?.result;
+        body_of(GetRequestPostData::METHOD, told.post_data, told.base64_encoded)
+    }
+
+    /// To the session that a request was told on.
+    fn route_of(&self, request: &NetworkRequest, deadline: Deadline) -> Result<Route, Error> {
         self.connected(deadline)?;
         let session = Arc::clone(&request.session);
         let target = request.target_id.clone();
-        let route = Route { connection: self.connection(), target, session, frame: None, context: None };
-        let get = GetResponseBody::new(RequestId::from(&*request.raw_id));
-        let told = self.run(&route, &get, deadline)?.result;
-        if !told.base64_encoded {
-            return Ok(Body { bytes: told.body.into_bytes(), is_text: true });
-        }
-        let problem = |error: &dyn std::fmt::Display| {
-            let problem = error.to_string();
-            cdp::Error::Decode { method: GetResponseBody::METHOD.into(), path: "body".to_owned(), problem }
-        };
-        let bytes = Base64::from_wire(told.body).decode().map_err(|error| problem(&error))?;
-        Ok(Body { bytes, is_text: false })
+        Ok(Route { connection: self.connection(), target, session, frame: None, context: None })
+    }
+}
+
+fn body_of(method: &'static str, text: String, is_base64: bool) -> Result<Body, Error> {
+    if !is_base64 {
+        return Ok(Body { bytes: text.into_bytes(), is_text: true });
+    }
+    let problem = |error: &dyn std::fmt::Display| {
+        let problem = error.to_string();
+        cdp::Error::Decode { method: method.into(), path: "body".to_owned(), problem }
+    };
+    let bytes = Base64::from_wire(text).decode().map_err(|error| problem(&error))?;
+    Ok(Body { bytes, is_text: false })
+}
+
+impl NetworkRequest {
+    /// Headers, timing and what else is known of it.
+    #[must_use]
+    pub fn detail(&self) -> &RequestDetail {
+        &self.detail
     }
 }

@@ -18,6 +18,8 @@ pub(crate) mod fake_mcp;
 #[cfg(feature = "cli")]
 pub(crate) mod fake_model;
 pub(crate) mod fake_pages;
+#[cfg(feature = "server")]
+pub(crate) mod har_peer;
 pub(crate) mod leaks;
 pub(crate) mod ledger;
 #[cfg(feature = "server")]

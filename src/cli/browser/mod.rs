@@ -92,6 +92,8 @@ pub(super) enum Command {
     Errors(see::Errors),
     /// What the page asked the network for
     Requests(see::Requests),
+    /// Show one network request: headers, timing, bodies
+    Request(see::OneRequest),
     /// Show a person an element
     Highlight(see::Highlight),
     /// Click an element
@@ -227,6 +229,7 @@ fn call(command: &Command, found: &Found, home: Option<&Home>) -> Result<Call, F
         Command::Console(console) => console.call(),
         Command::Errors(errors) => errors.call(),
         Command::Requests(requests) => requests.call(),
+        Command::Request(request) => request.call(),
         Command::Highlight(highlight) => highlight.call(),
         Command::Click(click) => click.call(),
         Command::ClickCoords(click) => click.call(),

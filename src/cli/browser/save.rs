@@ -19,6 +19,9 @@ pub(super) fn file(value: &mut Value, path: &Path) -> Result<(), Failure> {
     if let Some(Value::String(data)) = map.remove("data") {
         let bytes = STANDARD.decode(data).map_err(|problem| failed(&problem))?;
         fs::write(path, bytes).map_err(|problem| failed(&problem))?;
+    } else if let Some(archive) = map.remove("har") {
+        let text = serde_json::to_string_pretty(&archive).map_err(|problem| failed(&problem))?;
+        fs::write(path, text + "\n").map_err(|problem| failed(&problem))?;
     } else if let Some(Value::String(text)) = map.get("snapshot") {
         fs::write(path, format!("{text}\n")).map_err(|problem| failed(&problem))?;
     } else if map.contains_key("nodes") {

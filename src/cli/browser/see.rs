@@ -176,6 +176,32 @@ pub(in super::super) struct Requests {
     /// Forget them afterwards
     #[arg(long)]
     clear: bool,
+    /// Show headers of requests and responses
+    #[arg(long)]
+    headers: bool,
+    /// Write all requests and their bodies to a file, as an HTTP Archive (HAR 1.2)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["filter", "limit", "clear", "headers"])]
+    har: Option<PathBuf>,
+    /// With --har: leave bodies out
+    #[arg(long, requires = "har")]
+    no_bodies: bool,
+    /// With --headers or --har: show values as they are, without secrets replaced by [secret]
+    #[arg(long)]
+    raw: bool,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct OneRequest {
+    /// Its id; `requests` shows it
+    id: String,
+    /// Show the body of the response, at most 1 MiB
+    #[arg(long)]
+    body: bool,
+    /// Show values as they are, without secrets replaced by [secret]
+    #[arg(long)]
+    raw: bool,
     #[command(flatten)]
     tab: Tab,
 }
@@ -280,9 +306,22 @@ impl Errors {
 
 impl Requests {
     pub(super) fn call(&self) -> Call {
+        if self.har.is_some() {
+            let request = Request::get("/requests/har").query("targetId", self.tab.target.clone());
+            let request = request.flag("bodies", !self.no_bodies).flag("raw", self.raw);
+            return Call::new(request, show::archive).file(self.har.clone());
+        }
         let request = Request::get("/requests").query("filter", self.filter.clone());
         let request = request.query("targetId", self.tab.target.clone()).query("limit", self.limit);
+        let request = request.flag("headers", self.headers).flag("raw", self.raw);
         Call::new(request.flag("clear", self.clear), show::requests).quick()
+    }
+}
+
+impl OneRequest {
+    pub(super) fn call(&self) -> Call {
+        let request = Request::get("/requests").segment(&self.id).query("targetId", self.tab.target.clone());
+        Call::new(request.flag("body", self.body).flag("raw", self.raw), show::request)
     }
 }
 

@@ -8,7 +8,7 @@
 //! | `downloads`, `names` | downloads and where they go; safe names for files |
 //! | `incoming` | the folder that downloads are caught in |
 //! | `emulate`, `devices` | what a tab is made to believe |
-//! | `requests` | network requests and what they brought |
+//! | `requests`, `request_record`, `har` | network requests and what they brought; each in detail; as an HTTP Archive |
 //! | `text` | the text of a page |
 
 mod chooser;
@@ -17,8 +17,10 @@ mod cookies;
 mod devices;
 mod downloads;
 mod emulate;
+mod har;
 mod incoming;
 mod names;
+mod request_record;
 mod requests;
 mod storage;
 mod text;
@@ -31,8 +33,10 @@ pub(super) use downloads::Downloads;
 pub use downloads::{Download, DownloadState};
 pub(super) use emulate::Believed;
 pub use emulate::{Change, Credentials, Emulation, Geolocation, Media, Viewport};
+pub use har::Har;
 #[cfg(feature = "server")]
 pub(crate) use incoming::clear_incoming;
+pub use request_record::{RecordOptions, RequestRecord, RequestTiming};
 pub use requests::ResponseBody;
 pub use storage::Storage;
 pub use text::{FrameText, PageText};

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cdp;
 use crate::page::{Error, Tab};
-use crate::supervisor::{self, NetworkRequest};
+use crate::supervisor::{self, Body, NetworkRequest};
 use crate::sync::Deadline;
 
 /// Bytes of a body that are given when nothing else is asked for.
@@ -30,7 +30,7 @@ pub struct ResponseBody {
 
 impl Tab {
     /// The last requests of the tab, oldest first: of its frames and of its workers, one for each leg of a
-    /// redirect. At most 500, and 1 MiB of addresses. Empty where the network is not
+    /// redirect. At most 500, and 3 MiB of addresses and headers. Empty where the network is not
     /// [watched](super::super::PageOptions::network).
     ///
     /// `filter` is a part of the address, or with `*` in it a pattern for all of it. `clear` forgets
@@ -53,9 +53,19 @@ impl Tab {
     /// [`Error::NoRequest`] when the tab has none with that id; [`Error::NoBody`] when it brought none or
     /// Chromium keeps it no longer, which it does for the present documents only; [`Error::Supervisor`].
     pub fn response_body(&self, id: &str, max_bytes: Option<usize>, deadline: Deadline) -> Result<ResponseBody, Error> {
+        let request = self.known_request(id)?;
+        Ok(limited(self.body_of(&request, deadline)?, max_bytes))
+    }
+
+    /// One of the last requests, by its id.
+    pub(super) fn known_request(&self, id: &str) -> Result<Arc<NetworkRequest>, Error> {
         let number = id.strip_prefix('r').and_then(|digits| digits.parse().ok());
         let known = number.and_then(|number| self.supervisor.network_request(&self.target, number));
-        let request = known.ok_or_else(|| Error::NoRequest { id: id.chars().take(40).collect() })?;
+        known.ok_or_else(|| Error::NoRequest { id: id.chars().take(40).collect() })
+    }
+
+    /// What a request brought.
+    pub(super) fn body_of(&self, request: &NetworkRequest, deadline: Deadline) -> Result<Body, Error> {
         let gone = |why: &str| Error::NoBody { id: request.id.to_string(), why: why.to_owned() };
         if request.redirected {
             return Err(gone("it was redirected; see the request after it"));
@@ -66,28 +76,32 @@ impl Tab {
         if request.duration_ms.is_none() {
             return Err(gone("it is still under way, or an endless one"));
         }
-        let body = self.supervisor.response_body(&request, deadline).map_err(|error| match &error {
+        self.supervisor.response_body(request, deadline).map_err(|error| match &error {
             supervisor::Error::Cdp(cdp::Error::Protocol { message, .. }) => gone(message),
             supervisor::Error::Cdp(cdp::Error::SessionGone { .. }) => gone("its frame or worker is gone"),
             _ => error.into(),
-        })?;
-        let limit = max_bytes.unwrap_or(BODY);
-        let bytes = body.bytes.len();
-        let mut kept = body.bytes;
-        kept.truncate(limit);
-        if body.is_text {
-            // Cut in a character, it loses that one.
-            let text = String::from_utf8(kept).unwrap_or_else(|error| {
-                let valid = error.utf8_error().valid_up_to();
-                let mut bytes = error.into_bytes();
-                bytes.truncate(valid);
-                String::from_utf8(bytes).unwrap_or_default()
-            });
-            return Ok(ResponseBody { body: text, base64: false, bytes, truncated: bytes > limit });
-        }
-        let body = base64::engine::general_purpose::STANDARD.encode(&kept);
-        Ok(ResponseBody { body, base64: true, bytes, truncated: bytes > limit })
+        })
     }
+}
+
+/// A body up to a length. Default 1 MiB.
+pub(super) fn limited(body: Body, max_bytes: Option<usize>) -> ResponseBody {
+    let limit = max_bytes.unwrap_or(BODY);
+    let bytes = body.bytes.len();
+    let mut kept = body.bytes;
+    kept.truncate(limit);
+    if body.is_text {
+        // Cut in a character, it loses that one.
+        let text = String::from_utf8(kept).unwrap_or_else(|error| {
+            let valid = error.utf8_error().valid_up_to();
+            let mut bytes = error.into_bytes();
+            bytes.truncate(valid);
+            String::from_utf8(bytes).unwrap_or_default()
+        });
+        return ResponseBody { body: text, base64: false, bytes, truncated: bytes > limit };
+    }
+    let body = base64::engine::general_purpose::STANDARD.encode(&kept);
+    ResponseBody { body, base64: true, bytes, truncated: bytes > limit }
 }
 
 /// Whether an address has a text in it, or fits a pattern with `*`.

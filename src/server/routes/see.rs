@@ -6,13 +6,15 @@ use serde_json::json;
 
 use super::super::failure::Failure;
 use super::super::types::{
-    BodyQuery, Console, ConsoleQuery, Dialogs, Errors, ErrorsQuery, FindQuery, Frames, FramesQuery, GetQuery,
-    Highlight, Labelled, Nothing, OnTab, Paper, Requests, RequestsQuery, Seen, Shot, SnapshotQuery, TakeScreenshot,
-    TextQuery,
+    Archive, BodyQuery, Console, ConsoleQuery, Dialogs, Errors, ErrorsQuery, FindQuery, Frames, FramesQuery, GetQuery,
+    HarQuery, Highlight, Labelled, Nothing, OnTab, OneRequest, Paper, RequestQuery, Requests, RequestsQuery, Seen, Shot,
+    SnapshotQuery, TakeScreenshot, TextQuery,
 };
 use super::Call;
 use crate::control::FileKind;
-use crate::page::{Got, Locator, Matches, PageText, PdfOptions, PictureType, ResponseBody, ScreenshotOptions, Tab};
+use crate::page::{
+    Got, Locator, Matches, PageText, PdfOptions, PictureType, RecordOptions, ResponseBody, ScreenshotOptions, Tab,
+};
 use crate::supervisor::ConsoleLevel;
 
 /// The colour of a highlight: red, green, blue.
@@ -139,9 +141,25 @@ pub(super) fn errors(call: &Call<'_>, query: ErrorsQuery) -> Result<Errors, Fail
 }
 
 pub(super) fn requests(call: &Call<'_>, query: RequestsQuery) -> Result<Requests, Failure> {
-    let all = call.tab_to_read()?.tab.requests(query.filter.as_deref(), query.clear);
-    let skip = query.limit.map_or(0, |limit| all.len().saturating_sub(limit));
-    Ok(Requests { requests: all.iter().skip(skip).map(|request| (**request).clone()).collect() })
+    let redact = (query.headers && !query.raw).then(|| call.front.secrets.clone());
+    let options = RecordOptions { headers: query.headers, redact, ..RecordOptions::default() };
+    let mut requests = call.tab_to_read()?.tab.request_records(query.filter.as_deref(), query.clear, &options);
+    let skip = query.limit.map_or(0, |limit| requests.len().saturating_sub(limit));
+    requests.drain(..skip);
+    Ok(Requests { requests })
+}
+
+pub(super) fn request(call: &Call<'_>, query: RequestQuery) -> Result<OneRequest, Failure> {
+    let max_bytes = Some(query.max_bytes.unwrap_or(BODY).min(BODY));
+    let redact = (!query.raw).then(|| call.front.secrets.clone());
+    let options = RecordOptions { headers: true, body: query.body, max_bytes, redact };
+    Ok(OneRequest { request: call.tab_to_read()?.tab.request_record(call.at(0), &options, call.deadline)? })
+}
+
+pub(super) fn har(call: &Call<'_>, query: HarQuery) -> Result<Archive, Failure> {
+    let redact = (!query.raw).then(|| call.front.secrets.clone());
+    let made = call.tab_to_read()?.tab.har(query.bodies, redact, call.deadline)?;
+    Ok(Archive { har: made.archive, entries: made.entries, bodies_left_out: made.bodies_left_out })
 }
 
 pub(super) fn body(call: &Call<'_>, query: BodyQuery) -> Result<ResponseBody, Failure> {

@@ -96,6 +96,10 @@ fn of_pages() -> Vec<Route> {
         Route::of(Get, "/console", "Console messages", see::console).quick().tab(),
         Route::of(Get, "/errors", "Exceptions that nobody caught", see::errors).quick().tab(),
         Route::of(Get, "/requests", "Network requests", see::requests).quick().tab(),
+        Route::of(Get, "/requests/har", "Export network requests as an HTTP Archive (HAR 1.2)", see::har)
+            .tab()
+            .secs(30),
+        Route::of(Get, "/requests/:id", "Report one network request: headers, timing, bodies", see::request).tab(),
         Route::of(Get, "/requests/:id/body", "What a request brought", see::body).tab(),
         Route::of(Get, "/dialogs", "Dialogs that wait, and the last ones that closed", see::dialogs).quick().tab(),
         Route::of(Get, "/frames", "The frames", see::frames).quick().tab(),

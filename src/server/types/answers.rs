@@ -8,8 +8,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::control::{Check, ProfileInfo, TabInfo};
-use crate::page::{Annotation, ConsoleMessage, Cookie, Download, LabelCounts, PageError, PictureType, Snapshot};
-use crate::supervisor::{ClosedDialog, Dialog, FrameTree, NetworkRequest, NetworkRoute};
+use crate::page::{
+    Annotation, ConsoleMessage, Cookie, Download, LabelCounts, PageError, PictureType, RequestRecord, Snapshot,
+};
+use crate::supervisor::{ClosedDialog, Dialog, FrameTree, NetworkRoute};
 
 /// `GET /health`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -137,7 +139,25 @@ pub(in crate::server) struct Errors {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct Requests {
     /// Oldest first.
-    pub(in crate::server) requests: Vec<NetworkRequest>,
+    pub(in crate::server) requests: Vec<RequestRecord>,
+}
+
+/// `GET /requests/:id`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::server) struct OneRequest {
+    pub(in crate::server) request: RequestRecord,
+}
+
+/// `GET /requests/har`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::server) struct Archive {
+    /// The content of a `.har` file, HAR 1.2: an object with the field `log`.
+    pub(in crate::server) har: Value,
+    /// How many requests are in it.
+    pub(in crate::server) entries: usize,
+    /// Bodies that are left out: not available any more, or too large.
+    pub(in crate::server) bodies_left_out: usize,
 }
 
 /// `POST /routes`.

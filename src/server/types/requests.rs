@@ -302,6 +302,32 @@ pub(in crate::server) struct RequestsQuery {
     pub(in crate::server) limit: Option<usize>,
     /// Forgets everything that was there.
     pub(in crate::server) clear: bool,
+    /// Report headers, protocol, address and timing of each request too.
+    pub(in crate::server) headers: bool,
+    /// With `headers`: report values as they are, without secrets replaced by `[secret]`.
+    pub(in crate::server) raw: bool,
+}
+
+/// `GET /requests/:id`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct RequestQuery {
+    /// Report the body of the response too.
+    pub(in crate::server) body: bool,
+    /// Bytes of a body at most. Default and most 1 MiB.
+    pub(in crate::server) max_bytes: Option<usize>,
+    /// Report values as they are, without secrets replaced by `[secret]`.
+    pub(in crate::server) raw: bool,
+}
+
+/// `GET /requests/har`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct HarQuery {
+    /// With the bodies that are still available, at most 2 MiB each and 24 MiB together.
+    pub(in crate::server) bodies: bool,
+    /// Report values as they are, without secrets replaced by `[secret]`.
+    pub(in crate::server) raw: bool,
 }
 
 /// `GET /requests/:id/body`.

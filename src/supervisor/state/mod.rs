@@ -15,6 +15,7 @@ mod frames;
 mod guarding;
 mod network;
 mod network_events;
+mod network_extra;
 mod pages;
 mod reconnect;
 mod requests;
@@ -35,7 +36,7 @@ pub(super) use bridging::CALL;
 pub(super) use choosers::CHOOSER;
 pub(super) use downloads::{BEGIN as DOWNLOAD_BEGINS, PROGRESS as DOWNLOAD_GOES_ON};
 pub(super) use effect::{Effect, LoginAnswer, Outgoing, SessionKey};
-pub(super) use network_events::NETWORK;
+pub(super) use network_events::{Head, NETWORK};
 pub(super) use requests::{Request, Response};
 pub(super) use standing::ASKED;
 
@@ -233,6 +234,14 @@ impl State {
                 self.document_came(session, &event, now);
             }
             (network_events::SOCKET_OPEN, _) => self.response_received(&event.decode()?, now),
+            (network_events::SENT_MORE, _) => self.sent_more(&event.decode::<network_events::SentMore<'_>>()?.0),
+            (network_events::RESPONSE_MORE, _) => {
+                self.response_more(&event.decode::<network_events::ResponseMore<'_>>()?.0);
+            }
+            (network_events::CACHED, _) => {
+                let id = event.decode::<network_events::Cached<'_>>()?.request_id;
+                self.served_from_cache(&id);
+            }
             (network_events::FINISHED, _) => self.request_finished(&event.decode()?),
             (network_events::FAILED, _) => self.request_failed(&event.decode()?),
             (network_events::SOCKET, Some(session)) => self.socket_created(session, &event.decode()?, now),

@@ -12,8 +12,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::super::kept::Line;
+use super::super::request_detail::{RawHeaders, RequestDetail};
 use super::super::traffic::{Loading, NetworkRequest, Traffic};
-use super::network_events::{Failed, Finished, Response, Sent, Socket};
+use super::network_events::{Failed, Finished, Head, Response, Sent, Socket};
+use super::network_extra::Extras;
 use super::{Now, Outgoing, SessionKey, State};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
@@ -53,20 +55,25 @@ pub(super) struct Network {
     open: HashMap<Arc<str>, Open>,
     /// Those of them by number, with what is shown of those that count.
     order: BTreeMap<u64, (Arc<str>, Option<Arc<Loading>>)>,
+    pub(super) extras: Extras,
     lines: Vec<Line<NetworkRequest>>,
     lost: u64,
     changed: bool,
 }
 
 impl Network {
-    fn keep(&mut self, told: &NetworkRequest) {
-        let bytes = ENTRY + told.url.len() + told.failure.as_ref().map_or(0, |text| text.len());
+    pub(super) fn keep(&mut self, told: &NetworkRequest) {
+        let bytes = ENTRY + told.url.len() + told.failure.as_ref().map_or(0, |text| text.len()) + told.detail.bytes();
         let entry = Arc::new(told.clone());
         self.lines.push(Line::Put { page: told.target_id.clone(), number: told.number, bytes, entry });
     }
 
     /// Changes a request that is followed.
-    fn update(&mut self, id: &str, change: impl FnOnce(&mut Open)) {
+    pub(super) fn update(&mut self, id: &str, change: impl FnOnce(&mut NetworkRequest)) {
+        self.update_open(id, |open| change(&mut open.told));
+    }
+
+    fn update_open(&mut self, id: &str, change: impl FnOnce(&mut Open)) {
         let Some(open) = self.open.get_mut(id) else { return };
         change(open);
         let told = open.told.clone();
@@ -84,7 +91,10 @@ impl Network {
 
     /// It has come to its end.
     fn end(&mut self, id: &str, change: impl FnOnce(&mut Open)) {
-        self.update(id, change);
+        self.update_open(id, change);
+        if let Some(open) = self.open.get(id) {
+            self.extras.ended(id, &open.told);
+        }
         self.give_up(id);
     }
 
@@ -101,7 +111,7 @@ impl Network {
         let shown = self.order.get_mut(&open.told.number).and_then(|(_, shown)| shown.take());
         if shown.is_some() {
             self.changed = true;
-            self.update(id, |open| open.told.failure = Some(LEFT.into()));
+            self.update(id, |told| told.failure = Some(LEFT.into()));
         }
     }
 
@@ -179,9 +189,12 @@ impl State {
         let id = &*event.request_id;
         match (&event.redirect_response, self.network.open.get(id)) {
             (Some(response), Some(_)) => {
-                let status = response.status;
+                let more = event.redirect_has_extra_info;
+                if !more {
+                    self.network.extras.none_for_newest(id);
+                }
                 self.network.end(id, |open| {
-                    answered(&mut open.told, status);
+                    answered(&mut open.told, response);
                     open.told.redirected = true;
                     took(open, event.timestamp);
                 });
@@ -193,6 +206,14 @@ impl State {
         let kind = event.kind.as_deref().unwrap_or("Other").to_ascii_lowercase();
         self.network.last += 1;
         let number = self.network.last;
+        let has_wire = event.request.url.starts_with("http");
+        let over_the_wire = has_wire.then(|| self.network.extras.began(id, number)).flatten();
+        let detail = RequestDetail {
+            request_headers: over_the_wire.unwrap_or_else(|| RawHeaders::of(event.request.headers)),
+            has_post_data: event.request.has_post_data == Some(true),
+            began: Some(event.timestamp),
+            ..RequestDetail::default()
+        };
         let told = NetworkRequest {
             id: format!("r{number}").into(),
             method: (*event.request.method).into(),
@@ -210,6 +231,7 @@ impl State {
             redirected: false,
             session: Arc::clone(session),
             raw_id: id.into(),
+            detail: Arc::new(detail),
         };
         let open = Open { told, loader: (*event.loader_id).into(), began: Some(event.timestamp) };
         let counts = kind != "eventsource" && !self.is_of_the_past(&open);
@@ -227,7 +249,10 @@ impl State {
     }
 
     pub(super) fn response_received(&mut self, event: &Response<'_>, now: Now) {
-        self.network.update(&event.request_id, |open| answered(&mut open.told, event.response.status));
+        if !event.has_extra_info {
+            self.network.extras.none_for_newest(&event.request_id);
+        }
+        self.network.update(&event.request_id, |told| answered(told, &event.response));
         self.network.has_head(&event.request_id, now);
     }
 
@@ -278,6 +303,7 @@ impl State {
             redirected: false,
             session: Arc::clone(session),
             raw_id: (*event.request_id).into(),
+            detail: Arc::default(),
         };
         self.network.add(Open { told, loader: Arc::default(), began: None }, false, now);
     }
@@ -350,11 +376,13 @@ impl State {
     }
 }
 
-fn answered(told: &mut NetworkRequest, status: f64) {
+fn answered(told: &mut NetworkRequest, head: &Head<'_>) {
+    let status = head.status;
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, which is right
     let status = status as u16;
     told.status = Some(status);
     told.ok = Some((200..300).contains(&status));
+    Arc::make_mut(&mut told.detail).answered(head);
 }
 
 fn took(open: &mut Open, until: f64) {

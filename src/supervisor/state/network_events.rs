@@ -4,12 +4,18 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::super::request_detail::RawTiming;
 
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::rt;
 
 pub(in crate::supervisor) const SENT: &str = "Network.requestWillBeSent";
 pub(in crate::supervisor) const RESPONSE: &str = "Network.responseReceived";
+pub(in crate::supervisor) const SENT_MORE: &str = "Network.requestWillBeSentExtraInfo";
+pub(in crate::supervisor) const RESPONSE_MORE: &str = "Network.responseReceivedExtraInfo";
+pub(in crate::supervisor) const CACHED: &str = "Network.requestServedFromCache";
 pub(in crate::supervisor) const FINISHED: &str = "Network.loadingFinished";
 pub(in crate::supervisor) const FAILED: &str = "Network.loadingFailed";
 pub(in crate::supervisor) const SOCKET: &str = "Network.webSocketCreated";
@@ -17,8 +23,8 @@ pub(in crate::supervisor) const SOCKET_OPEN: &str = "Network.webSocketHandshakeR
 pub(in crate::supervisor) const SOCKET_CLOSED: &str = "Network.webSocketClosed";
 
 /// All of them.
-pub(in crate::supervisor) const NETWORK: [&str; 7] =
-    [SENT, RESPONSE, FINISHED, FAILED, SOCKET, SOCKET_OPEN, SOCKET_CLOSED];
+pub(in crate::supervisor) const NETWORK: [&str; 10] =
+    [SENT, SENT_MORE, RESPONSE, RESPONSE_MORE, CACHED, FINISHED, FAILED, SOCKET, SOCKET_OPEN, SOCKET_CLOSED];
 
 /// A text of an event, borrowed where it has no escapes.
 type Text<'a> = Cow<'a, str>;
@@ -34,23 +40,25 @@ pub(super) struct Sent<'a> {
     pub(super) request: SentRequest<'a>,
     pub(super) timestamp: f64,
     pub(super) wall_time: f64,
-    pub(super) redirect_response: Option<Answered>,
+    #[serde(borrow)]
+    pub(super) redirect_response: Option<Head<'a>>,
+    #[serde(default)]
+    pub(super) redirect_has_extra_info: bool,
     #[serde(borrow, rename = "type")]
     pub(super) kind: Option<Text<'a>>,
     pub(super) frame_id: Option<FrameId>,
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct SentRequest<'a> {
     #[serde(borrow)]
     pub(super) url: Text<'a>,
     #[serde(borrow)]
     pub(super) method: Text<'a>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct Answered {
-    pub(super) status: f64,
+    #[serde(borrow)]
+    pub(super) headers: Option<&'a RawValue>,
+    pub(super) has_post_data: Option<bool>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -63,16 +71,41 @@ pub(super) struct Response<'a> {
     #[serde(borrow, rename = "type")]
     pub(super) kind: Option<Text<'a>>,
     pub(super) frame_id: Option<FrameId>,
+    #[serde(default)]
+    pub(super) has_extra_info: bool,
+}
+
+/// Headers as they went over the wire.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct More<'a> {
+    #[serde(borrow)]
+    pub(super) request_id: Text<'a>,
+    #[serde(borrow)]
+    pub(super) headers: &'a RawValue,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Head<'a> {
-    pub(super) status: f64,
+pub(in crate::supervisor) struct Head<'a> {
+    pub(in crate::supervisor) status: f64,
     #[serde(borrow)]
-    pub(super) url: Option<Text<'a>>,
+    pub(in crate::supervisor) url: Option<Text<'a>>,
     #[serde(borrow, rename = "remoteIPAddress")]
-    pub(super) remote_ip_address: Option<Text<'a>>,
+    pub(in crate::supervisor) remote_ip_address: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(in crate::supervisor) headers: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(in crate::supervisor) status_text: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(in crate::supervisor) mime_type: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(in crate::supervisor) protocol: Option<Text<'a>>,
+    #[serde(default)]
+    pub(in crate::supervisor) from_disk_cache: bool,
+    #[serde(default)]
+    pub(in crate::supervisor) from_service_worker: bool,
+    pub(in crate::supervisor) timing: Option<RawTiming>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -114,6 +147,24 @@ pub(super) struct Socket<'a> {
     pub(super) url: Text<'a>,
 }
 
+/// What went over the wire with a request.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(super) struct SentMore<'a>(#[serde(borrow)] pub(super) More<'a>);
+
+/// What came over the wire with a response.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(super) struct ResponseMore<'a>(#[serde(borrow)] pub(super) More<'a>);
+
+/// It was answered from the cache in memory.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Cached<'a> {
+    #[serde(borrow)]
+    pub(super) request_id: Text<'a>,
+}
+
 /// The end of a socket. Its `timestamp` has another beginning than that of a request, which it has not.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -133,6 +184,9 @@ macro_rules! events {
 events! {
     Sent = SENT;
     Response = RESPONSE;
+    SentMore = SENT_MORE;
+    ResponseMore = RESPONSE_MORE;
+    Cached = CACHED;
     Finished = FINISHED;
     Failed = FAILED;
     Socket = SOCKET;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::super::output::Out;
-use super::{is, list, note, one_line, pending, short, table, whole, word};
+use super::{is, list, note, one_line, pending, short, whole, word};
 
 /// The text alone on stdout; the rest, if there is something to be known, beside it.
 pub(in super::super) fn snapshot(value: &Value, out: &Out) {
@@ -202,21 +202,6 @@ fn place(value: &Value) -> String {
         (false, true) => format!(" ({})", short(&url, 80)),
         (false, false) => format!(" ({}:{line})", short(&url, 80)),
     }
-}
-
-pub(in super::super) fn requests(value: &Value, out: &Out) {
-    let requests = list(value, "requests");
-    if requests.is_empty() {
-        return note("no requests", out);
-    }
-    let row = |request: &Value| {
-        let outcome = [word(request, "failure"), word(request, "status")].into_iter().find(|text| !text.is_empty());
-        let took = request["durationMs"].as_f64().map(|millis| format!("{millis:.0} ms")).unwrap_or_default();
-        let outcome = outcome.unwrap_or_else(|| "…".to_owned());
-        vec![outcome, word(request, "method"), word(request, "resourceType"), took, word(request, "url")]
-    };
-    let rows: Vec<Vec<String>> = requests.iter().map(row).collect();
-    table(&["status", "method", "type", "took", "url"], &rows, out);
 }
 
 /// An event of the stream on one line.

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Makes sure that the schema of HAR 1.2 and a validator, which a test checks archives with, are in target/har-peer (or where
+# CDPILOT_HAR_PEER says). They come from npm, pinned in tests/har, without install scripts. Needs Node.
+#
+# Does nothing when they are there already. Exit status: 0 when they are there (now), 1 when they could not be installed.
+set -eu
+cd "$(dirname "$0")/.."
+
+pinned=$PWD/tests/har
+place=${CDPILOT_HAR_PEER:-$PWD/target/har-peer}
+
+say() { printf 'ensure-har-peer: %s\n' "$*"; }
+fail() { printf 'ensure-har-peer: %s\n' "$*" >&2; exit 1; }
+stamp() { cat "$pinned/package-lock.json" "$0" | cksum; }
+
+if [ "$(cat "$place/stamp" 2>/dev/null)" = "$(stamp)" ]; then
+    say "found $place"
+    exit 0
+fi
+command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || fail "there is no Node with npm; install it"
+say "installing into $place"
+mkdir -p "$place"
+rm -f "$place/stamp"
+cp "$pinned/package.json" "$pinned/package-lock.json" "$place/"
+(cd "$place" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) || fail "the packages from npm could not be installed"
+stamp >"$place/stamp"
+say "installed $place"

@@ -1,0 +1,211 @@
+//! One network request in detail: headers, timing, what it was sent with, what it brought.
+
+use serde::Serialize;
+
+use super::requests::{ResponseBody, limited};
+use crate::cdp;
+use crate::page::{Error, Tab};
+use crate::supervisor::{self, Body, Header, NetworkRequest, RawHeaders, Secrets, cover_header};
+use crate::sync::Deadline;
+
+/// How a request is reported.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct RecordOptions {
+    /// Whether headers and timing are reported.
+    pub headers: bool,
+    /// Whether the body of the response is reported.
+    pub body: bool,
+    /// Longest body, and longest body of the request, in bytes. Default 1 MiB.
+    pub max_bytes: Option<usize>,
+    /// Secrets to be covered in headers, URLs and bodies, beside everything that looks like one. Default none: nothing is
+    /// covered.
+    pub redact: Option<Secrets>,
+}
+
+/// How the time of a request was spent, in milliseconds. What did not happen is left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct RequestTiming {
+    /// Waiting in the browser until a connection was available.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<f64>,
+    /// Resolving the host name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dns: Option<f64>,
+    /// Connecting, TLS included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connect: Option<f64>,
+    /// The TLS handshake.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls: Option<f64>,
+    /// Sending the request.
+    pub send: f64,
+    /// Waiting for the response.
+    pub wait: f64,
+    /// Receiving the response.
+    pub receive: f64,
+}
+
+/// A network request in detail.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RequestRecord {
+    /// What is listed of it.
+    #[serde(flatten)]
+    pub request: NetworkRequest,
+    /// Headers of the request, with `headers`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_headers: Option<Vec<Header>>,
+    /// Headers of the response, with `headers`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_headers: Option<Vec<Header>>,
+    /// The media type of the response, with `headers`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// The protocol, such as `http/1.1` or `h2`, with `headers`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<String>,
+    /// The IP address of the server, with `headers`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remote_address: Option<String>,
+    /// True: the response came from a cache.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub from_cache: bool,
+    /// True: a service worker answered.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub from_service_worker: bool,
+    /// Bytes received, headers included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wire_bytes: Option<u64>,
+    /// How the time was spent, with `headers`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timing: Option<RequestTiming>,
+    /// The body of the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub post_data: Option<ResponseBody>,
+    /// The body of the response, with `body`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<ResponseBody>,
+    /// With `body`: why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_body: Option<String>,
+}
+
+/// The header list with secrets covered; `None` when it is not known.
+fn headers(raw: &RawHeaders, redact: Option<&Secrets>) -> Option<Vec<Header>> {
+    let header = |(name, value): (String, String)| match redact {
+        Some(secrets) => Header { value: cover_header(secrets, &name, &value).into_owned(), name },
+        None => Header { name, value },
+    };
+    raw.are_known().then(|| raw.list().into_iter().map(header).collect())
+}
+
+/// How the time of a request was spent, as far as that is known.
+fn timing(request: &NetworkRequest) -> Option<RequestTiming> {
+    let detail = request.detail();
+    let (raw, began) = (detail.timing?, detail.began?);
+    let round = |millis: f64| (millis.max(0.0) * 1e3).round() / 1e3;
+    let between = |from: f64, to: f64| (from >= 0.0 && to >= from).then(|| round(to - from));
+    let first = [raw.dns_start, raw.connect_start, raw.send_start].into_iter().find(|at| *at >= 0.0).unwrap_or(0.0);
+    let queued = (raw.request_time - began) * 1e3;
+    let whole = request.duration_ms.unwrap_or(0.0);
+    Some(RequestTiming {
+        blocked: Some(round(queued + first)),
+        dns: between(raw.dns_start, raw.dns_end),
+        connect: between(raw.connect_start, raw.connect_end),
+        tls: between(raw.ssl_start, raw.ssl_end),
+        send: round(raw.send_end - raw.send_start),
+        wait: round(raw.receive_headers_end - raw.send_end),
+        receive: round(whole - queued - raw.receive_headers_end),
+    })
+}
+
+impl RequestRecord {
+    pub(super) fn of(request: &NetworkRequest, options: &RecordOptions) -> Self {
+        let (detail, redact) = (request.detail(), options.redact.as_ref());
+        let mut told = request.clone();
+        if let Some(secrets) = redact {
+            told.url = secrets.cover(&told.url).as_ref().into();
+        }
+        let text = |text: &Option<std::sync::Arc<str>>| text.as_deref().filter(|_| options.headers).map(str::to_owned);
+        Self {
+            request_headers: headers(&detail.request_headers, redact).filter(|_| options.headers),
+            response_headers: headers(&detail.response_headers, redact).filter(|_| options.headers),
+            mime_type: text(&detail.mime_type),
+            protocol: text(&detail.protocol),
+            remote_address: text(&detail.remote_address),
+            from_cache: detail.from_cache,
+            from_service_worker: detail.from_service_worker,
+            wire_bytes: request.wire_bytes,
+            timing: timing(request).filter(|_| options.headers),
+            post_data: None,
+            body: None,
+            no_body: None,
+            request: told,
+        }
+    }
+}
+
+impl Tab {
+    /// The last requests of the tab in detail, without bodies. `filter` and `clear` as in [`requests`](Self::requests).
+    #[must_use]
+    pub fn request_records(&self, filter: Option<&str>, clear: bool, options: &RecordOptions) -> Vec<RequestRecord> {
+        self.requests(filter, clear).iter().map(|request| RequestRecord::of(request, options)).collect()
+    }
+
+    /// One request in detail, with the body that it was sent with. A body that is not available is left out.
+    ///
+    /// # Errors
+    /// [`Error::NoRequest`]; [`Error::Supervisor`] when the page does not answer.
+    pub fn request_record(
+        &self,
+        id: &str,
+        options: &RecordOptions,
+        deadline: Deadline,
+    ) -> Result<RequestRecord, Error> {
+        let request = self.known_request(id)?;
+        let mut record = RequestRecord::of(&request, options);
+        record.post_data = self.post_data_of(&request, options, deadline)?;
+        if options.body {
+            match self.body_of(&request, deadline) {
+                Ok(body) => record.body = Some(shown(body, options)),
+                Err(Error::NoBody { why, .. }) => record.no_body = Some(why),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(record)
+    }
+
+    /// What a request was sent with; `None` when there is nothing or it is not available any more.
+    pub(super) fn post_data_of(
+        &self,
+        request: &NetworkRequest,
+        options: &RecordOptions,
+        deadline: Deadline,
+    ) -> Result<Option<ResponseBody>, Error> {
+        if !request.detail().has_post_data {
+            return Ok(None);
+        }
+        match self.supervisor.post_data(request, deadline) {
+            Ok(body) => Ok(Some(shown(body, options))),
+            Err(supervisor::Error::Cdp(cdp::Error::Protocol { .. } | cdp::Error::SessionGone { .. })) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// A body as it is reported.
+pub(super) fn shown(body: Body, options: &RecordOptions) -> ResponseBody {
+    let Some(secrets) = options.redact.as_ref().filter(|_| body.is_text) else {
+        return limited(body, options.max_bytes);
+    };
+    // Covered before it is cut: a secret at the end is read whole.
+    let bytes = body.bytes.len();
+    let text = String::from_utf8_lossy(&body.bytes).into_owned();
+    let covered = secrets.cover(&text).into_owned().into_bytes();
+    ResponseBody { bytes, ..limited(Body { bytes: covered, is_text: true }, options.max_bytes) }
+}

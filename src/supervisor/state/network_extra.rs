@@ -1,0 +1,160 @@
+//! Headers as they went over the wire. Chromium reports them in events of their own, which carry the id of the request
+//! only, come before or after the others, and once for each leg of a redirect. So those of a leg are matched in their
+//! order; a leg of which the browser says that there will be none (it came out of a cache) is passed over.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use super::super::request_detail::RawHeaders;
+use super::super::traffic::NetworkRequest;
+use super::State;
+use super::network_events::More;
+
+/// Ids that are remembered.
+const IDS: usize = 4096;
+/// Legs of one id, and headers that came early.
+const LEGS: usize = 32;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Request,
+    Response,
+}
+
+/// The legs of one request.
+#[derive(Debug, Default)]
+struct Legs {
+    newest: u64,
+    /// Legs whose headers have not come.
+    awaited: [VecDeque<u64>; 2],
+    /// Headers of requests that came before their leg was known.
+    early: VecDeque<RawHeaders>,
+    /// Legs that have ended meanwhile.
+    ended: VecDeque<NetworkRequest>,
+}
+
+/// What is awaited.
+#[derive(Debug, Default)]
+pub(super) struct Extras {
+    legs: HashMap<Arc<str>, Legs>,
+    order: VecDeque<Arc<str>>,
+}
+
+impl Extras {
+    fn of(&mut self, id: &str) -> &mut Legs {
+        if !self.legs.contains_key(id) {
+            while self.order.len() >= IDS {
+                if let Some(oldest) = self.order.pop_front() {
+                    self.legs.remove(&oldest);
+                }
+            }
+            self.order.push_back(id.into());
+        }
+        self.legs.entry(id.into()).or_default()
+    }
+
+    /// A leg begins. Its headers, if they have come already.
+    pub(super) fn began(&mut self, id: &str, number: u64) -> Option<RawHeaders> {
+        let legs = self.of(id);
+        legs.newest = number;
+        for awaited in &mut legs.awaited {
+            awaited.push_back(number);
+            if awaited.len() > LEGS {
+                awaited.pop_front();
+            }
+        }
+        let early = legs.early.pop_front();
+        if early.is_some() {
+            legs.awaited[Side::Request as usize].retain(|leg| *leg != number);
+        }
+        early
+    }
+
+    /// Of the newest leg nothing more comes.
+    pub(super) fn none_for_newest(&mut self, id: &str) {
+        if let Some(legs) = self.legs.get_mut(id) {
+            let newest = legs.newest;
+            legs.awaited.iter_mut().for_each(|awaited| awaited.retain(|leg| *leg != newest));
+        }
+    }
+
+    /// A leg has come to its end.
+    pub(super) fn ended(&mut self, id: &str, told: &NetworkRequest) {
+        let Some(legs) = self.legs.get_mut(id) else { return };
+        if legs.awaited.iter().any(|awaited| awaited.contains(&told.number)) {
+            legs.ended.push_back(told.clone());
+            if legs.ended.len() > LEGS {
+                legs.ended.pop_front();
+            }
+        }
+    }
+
+    /// Headers have come: whose they are.
+    fn next(&mut self, id: &str, side: Side, headers: &RawHeaders) -> Option<u64> {
+        let legs = self.of(id);
+        let next = legs.awaited[side as usize].pop_front();
+        if next.is_none() && side == Side::Request && legs.early.len() < LEGS {
+            legs.early.push_back(headers.clone());
+        }
+        next
+    }
+
+    /// A leg that has ended.
+    fn take_ended(&mut self, id: &str, number: u64) -> Option<NetworkRequest> {
+        let legs = self.legs.get_mut(id)?;
+        let at = legs.ended.iter().position(|told| told.number == number)?;
+        let told = legs.ended.get(at).cloned();
+        if !legs.awaited.iter().any(|awaited| awaited.contains(&number)) {
+            legs.ended.remove(at);
+        }
+        told
+    }
+
+    fn put_ended(&mut self, id: &str, told: &NetworkRequest) {
+        if let Some(kept) =
+            self.legs.get_mut(id).and_then(|legs| legs.ended.iter_mut().find(|kept| kept.number == told.number))
+        {
+            kept.clone_from(told);
+        }
+    }
+}
+
+impl State {
+    pub(super) fn sent_more(&mut self, more: &More<'_>) {
+        self.more(more, Side::Request);
+    }
+
+    pub(super) fn response_more(&mut self, more: &More<'_>) {
+        self.more(more, Side::Response);
+    }
+
+    pub(super) fn served_from_cache(&mut self, id: &str) {
+        self.network.update(id, |told| Arc::make_mut(&mut told.detail).from_cache = true);
+    }
+
+    fn more(&mut self, more: &More<'_>, side: Side) {
+        let (id, headers) = (&*more.request_id, RawHeaders::of(Some(more.headers)));
+        if !headers.are_known() {
+            return;
+        }
+        let Some(number) = self.network.extras.next(id, side, &headers) else { return };
+        let put = |told: &mut NetworkRequest| {
+            let detail = Arc::make_mut(&mut told.detail);
+            match side {
+                Side::Request => detail.request_headers = headers.clone(),
+                Side::Response => detail.response_headers = headers.clone(),
+            }
+        };
+        if let Some(mut told) = self.network.extras.take_ended(id, number) {
+            put(&mut told);
+            self.network.keep(&told);
+            self.network.extras.put_ended(id, &told);
+            return;
+        }
+        self.network.update(id, |told| {
+            if told.number == number {
+                put(told);
+            }
+        });
+    }
+}
