@@ -434,11 +434,18 @@ fn routes_that_cannot_be_are_usage_errors() {
 }
 
 #[test]
-fn requests_in_detail() {
+fn requests_in_detail_and_slower_networks() {
     check(vec![
         ("requests --headers", "GET", "/requests?headers=true", NONE),
         ("requests --headers --raw --filter api", "GET", "/requests?filter=api&headers=true&raw=true", NONE),
         ("request r12 --body --target t1", "GET", "/requests/r12?targetId=t1&body=true", NONE),
         ("request r12 --raw", "GET", "/requests/r12?raw=true", NONE),
+        ("emulate --cpu 4 --network slow-3g", "POST", "/emulate", json!({"cpu": 4.0, "network": "slow-3g"})),
+        (
+            "emulate --network 100,2000,500 --reset cpu",
+            "POST",
+            "/emulate",
+            json!({"cpu": null, "network": {"latencyMs": 100.0, "downloadKbps": 2000.0, "uploadKbps": 500.0}}),
+        ),
     ]);
 }

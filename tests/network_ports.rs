@@ -113,8 +113,14 @@ fn emulated_networks_do_not_open_a_protected_port() {
     let tab = home.open("/");
     let (profile, witness) = (home.main(), protected(&home));
     let handle = profile.tab(Some(&tab.target_id)).unwrap().tab;
-    for offline in [json!(true), json!(false), json!(null)] {
-        let change = serde_json::from_value(json!({ "offline": offline })).unwrap();
+    for change in [
+        json!({ "offline": true }),
+        json!({ "offline": false }),
+        json!({ "offline": null }),
+        json!({ "network": "offline" }),
+        json!({ "network": { "latencyMs": 1 } }),
+    ] {
+        let change = serde_json::from_value(change).unwrap();
         handle.emulate(&change, soon()).unwrap();
     }
     holds(&profile, &home.site, &witness, &["shared-ws"]);

@@ -147,6 +147,11 @@ fn values_that_make_no_sense_are_refused_with_the_field() {
         (json!({ "locale": "de, en" }), "`locale`"),
         (json!({ "media": { "colorScheme": "blue" } }), "colorScheme"),
         (json!({ "userAgent": "a\nb" }), "`userAgent`"),
+        (json!({ "cpu": 0.5 }), "`cpu`"),
+        (json!({ "cpu": 21 }), "`cpu`"),
+        (json!({ "network": { "latencyMs": -1 } }), "latencyMs"),
+        (json!({ "network": { "downloadKbps": 0 } }), "downloadKbps"),
+        (json!({ "network": {} }), "`network`"),
         (json!({ "headers": { "X Y": "z" } }), "no name of a header"),
         (json!({ "headers": { "Host": "z" } }), "by the browser"),
         (json!({ "headers": { "Authorization": "Bearer sesame\r\nX: y" } }), "control character"),
@@ -154,9 +159,13 @@ fn values_that_make_no_sense_are_refused_with_the_field() {
         let error = refused(&tab, change.clone());
         assert!(error.contains(part) && !error.contains("sesame"), "{change}: {error}");
     }
-    for unknown in
-        [json!({ "speed": 1 }), json!({ "viewport": { "width": 5 } }), json!({ "credentials": { "user": "x" } })]
-    {
+    for unknown in [
+        json!({ "speed": 1 }),
+        json!({ "network": "5g" }),
+        json!({ "network": { "speed": 1 } }),
+        json!({ "viewport": { "width": 5 } }),
+        json!({ "credentials": { "user": "x" } }),
+    ] {
         assert!(serde_json::from_value::<Emulation>(unknown).is_err());
     }
     let secret =
@@ -250,4 +259,71 @@ fn logins_and_the_dialog_bridge_live_together() {
     bridged("with a login");
     emulate(&tab, json!({ "credentials": null }));
     bridged("after it");
+}
+
+/// What a page is told of its network, in its frames too: a figure of the emulation, not a time that was taken.
+#[test]
+fn a_slower_network_lasts_for_the_tab() {
+    let Some(tab) = Resting::new("throttled") else { return };
+    tab.site.page("/", "<iframe src='@b/inner'></iframe>");
+    tab.site.page("/inner", "inner");
+    tab.site.page("/next", "next");
+    tab.go("/");
+    // Chromium rounds both, and adds a tenth of chance for each host.
+    let is = "const { rtt, downlink } = navigator.connection, near = (is, wanted) => Math.abs(is - wanted) <= wanted / 6 + 25;";
+    let holds = |latency: u32, downlink: f64| {
+        format!(
+            "(() => {{ {is} return near(rtt, {latency}) && Math.abs(downlink - {downlink}) <= {downlink} / 6 + 0.03 }})()"
+        )
+    };
+    let slow = holds(2000, 0.4);
+    assert_eq!(tab.eval(&slow), false);
+    emulate(&tab, json!({ "network": "slow-3g" }));
+    assert_eq!(tab.eval(&slow), true);
+    let inner = tab.frame("/inner");
+    assert_eq!(tab.eval_in(&inner.frame_id, &slow), true);
+    tab.go_to(&tab.site.url("b", "/next"));
+    assert_eq!(tab.eval(&slow), true, "in another process too");
+    let own = holds(300, 0.8);
+    assert_eq!(tab.eval(&own), false);
+    emulate(&tab, json!({ "network": { "latencyMs": 300, "downloadKbps": 800 } }));
+    assert_eq!(tab.eval(&own), true);
+    // Without a network in between, and then as before.
+    let reach = "fetch('/next').then(() => true, () => false)";
+    emulate(&tab, json!({ "offline": true }));
+    assert_eq!((tab.eval(reach), tab.eval("navigator.onLine")), (json!(false), json!(false)));
+    emulate(&tab, json!({ "offline": null }));
+    assert_eq!((tab.eval(reach), tab.eval(&own)), (json!(true), json!(true)));
+    emulate(&tab, json!({ "network": "offline" }));
+    assert_eq!(tab.eval(reach), false);
+    emulate(&tab, json!({ "network": "4g" }));
+    assert_eq!((tab.eval(reach), tab.eval(&holds(165, 8.1))), (json!(true), json!(true)));
+    emulate(&tab, json!({ "network": null }));
+    assert_eq!((tab.eval(reach), tab.eval(&holds(165, 8.1))), (json!(true), json!(false)));
+}
+
+/// Rounds of a loop in a slice of the page's own time, of several tries the most without and the least with a slower
+/// processor: far apart on a busy machine too.
+#[test]
+fn a_slower_processor_slows_pages_and_frames() {
+    let Some(tab) = Resting::new("slow-cpu") else { return };
+    tab.site.page("/", "<iframe src='@b/inner'></iframe>");
+    tab.site.page("/inner", "inner");
+    tab.go("/");
+    let inner = tab.frame("/inner");
+    let rounds = "(() => { const all = []; for (let go = 0; go < 8; go++) { const began = performance.now(); let n = 0; \
+                  while (performance.now() - began < 30) { for (let i = 0; i < 200; i++) Math.sqrt(i); n++; } all.push(n); } \
+                  return Math.WHICH(...all); })()";
+    let both = |which: &str| {
+        let script = rounds.replace("WHICH", which);
+        [tab.eval(&script).as_f64().unwrap(), tab.eval_in(&inner.frame_id, &script).as_f64().unwrap()]
+    };
+    let before = both("max");
+    emulate(&tab, json!({ "cpu": 20 }));
+    let slow = both("min");
+    emulate(&tab, json!({ "cpu": null }));
+    let after = both("max");
+    for place in 0..2 {
+        assert!(slow[place] * 2.0 < before[place].max(after[place]), "{before:?} {slow:?} {after:?}");
+    }
 }

@@ -48,9 +48,9 @@ pub use picture::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType
 pub(crate) use rest::clear_incoming;
 use rest::{Believed, Cleared, Downloads};
 pub use rest::{
-    Change, ConsoleMessage, Cookie, Credentials, Download, DownloadState, Emulation, FrameText, Geolocation, Given,
-    Har, Media, NewCookie, PageError, PageText, RecordOptions, RequestRecord, RequestTiming, ResponseBody, SameSite,
-    Storage, Upload, Viewport,
+    Change, ConsoleMessage, Cookie, Credentials, Download, DownloadState, EmulatedNetwork, Emulation, FrameText,
+    Geolocation, Given, Har, Media, NetworkPreset, NetworkSpeed, NewCookie, PageError, PageText, RecordOptions,
+    RequestRecord, RequestTiming, ResponseBody, SameSite, Storage, Upload, Viewport,
 };
 pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};

@@ -105,7 +105,9 @@ pub use snapshot::{
     BridgeLife, BridgeReason, BridgeView, ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel, Dialog, DialogType,
     Download, DownloadState, Frame, Page, PageState, Phase, Snapshot,
 };
-pub use standing::{Login, Sessions, Standing};
+#[cfg(feature = "page")]
+pub(crate) use standing::OFFLINE;
+pub use standing::{Login, Sessions, Standing, Throttle};
 pub use traffic::{Body, Loading, NetworkRequest, Traffic};
 pub use tree::{FrameTree, FrameView, Limits};
 pub use value::{Done, ScriptError, Value};

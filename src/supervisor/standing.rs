@@ -14,6 +14,10 @@ use crate::cdp::rt::Command;
 use crate::cdp::{self, Answer, Connection};
 use crate::sync::Deadline;
 
+/// The key of the command that takes a page's network away. While it is kept, nothing else is said of the network.
+#[cfg_attr(not(feature = "page"), allow(dead_code))]
+pub(crate) const OFFLINE: &str = "offline";
+
 /// Which sessions of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -106,7 +110,35 @@ impl fmt::Debug for Login {
     }
 }
 
+/// Limits of a page's network.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Throttle {
+    /// Least time from a request to its response, milliseconds.
+    pub latency_ms: f64,
+    /// Kilobits per second; `None` for no limit.
+    pub download_kbps: Option<f64>,
+    /// Kilobits per second; `None` for no limit.
+    pub upload_kbps: Option<f64>,
+}
+
+impl Throttle {
+    /// Kilobits per second as the protocol has it: bytes per second, -1 for no limit.
+    pub(super) fn wire(kbps: Option<f64>) -> f64 {
+        kbps.map_or(-1.0, |kbps| kbps * 1000.0 / 8.0)
+    }
+}
+
 impl Supervisor {
+    /// Slows a page's network down, that of its frames and workers included, or no longer. Works where requests are
+    /// [watched](Self::watch_network).
+    ///
+    /// # Errors
+    /// [`Error::PageNotFound`], [`Error::Cdp`] when the browser cannot, [`Error::Timeout`], [`Error::NotActive`].
+    pub fn set_throttle(&self, page: &TargetId, throttle: Option<Throttle>, deadline: Deadline) -> Result<(), Error> {
+        let page = page.clone();
+        self.ask("slowing the network down", deadline, |reply| Request::Throttle { page, throttle, reply })
+    }
+
     /// Keeps a command for a page, under a key: each session of these kinds that the page gets from now on is
     /// sent it before its target goes on, over a new connection too. The sessions that it has get `now`, which
     /// is the same command, or when nothing is to be kept any more the one that takes it back; the page's own

@@ -17,6 +17,7 @@ use super::navigation::Lookups;
 use super::network_route::HeaderList;
 use super::redial::{Dialed, Dialing};
 use super::snapshot::{ConsoleEntry, Snapshot};
+use super::standing::Throttle;
 use super::state::{Effect, LoginAnswer, Now, Outgoing, Request, SessionKey, State};
 use super::traffic::{NetworkRequest, Traffic};
 use crate::browser::Browser;
@@ -356,18 +357,30 @@ impl Worker {
                 enable.handle_auth_requests = catch.logins.then_some(true);
                 self.post(session, tag, &enable)
             }
-            Outgoing::CutOff { patterns } => {
+            Outgoing::CutOff { patterns, throttle } => {
                 let cut = |url: &String| {
                     // Nothing else than being cut off: no latency, no limit of the throughput.
                     let mut rule = network::NetworkConditions::new(&**url, 0.0, -1.0, -1.0);
                     rule.offline = Some(true);
                     rule
                 };
-                let rules = patterns.iter().map(cut).collect::<Vec<_>>();
+                let rest = throttle.map(|throttle| {
+                    let (down, up) = (Throttle::wire(throttle.download_kbps), Throttle::wire(throttle.upload_kbps));
+                    network::NetworkConditions::new("", throttle.latency_ms, down, up)
+                });
+                let rules = patterns.iter().map(cut).chain(rest).collect::<Vec<_>>();
                 let mut cut_off = network::EmulateNetworkConditionsByRule::new(rules);
-                // Deprecated, but what Chromium 156 reads; it ignores `offline` of a rule.
-                cut_off.offline = Some(!patterns.is_empty());
+                // Deprecated. With it all rules cut off, without it Chromium 156 reads `offline` of each.
+                cut_off.offline = throttle.is_none().then_some(!patterns.is_empty());
                 self.post(session, tag, &cut_off)
+            }
+            Outgoing::Throttle(throttle) => {
+                let (down, up) = throttle.map_or((None, None), |limits| (limits.download_kbps, limits.upload_kbps));
+                let latency = throttle.map_or(0.0, |limits| limits.latency_ms);
+                #[expect(deprecated, reason = "older browsers have nothing else")]
+                let set =
+                    network::EmulateNetworkConditions::new(false, latency, Throttle::wire(down), Throttle::wire(up));
+                self.post(session, tag, &set)
             }
             Outgoing::ForbidPrerendering => self.post(session, tag, &page::SetPrerenderingAllowed::new(false)),
             Outgoing::Standing(standing) => match self.inputs.answers_in() {

@@ -147,7 +147,7 @@ enum StorageWhat {
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what").required(true).multiple(true).args([
     "device", "viewport", "scale", "mobile", "touch", "geo", "timezone", "locale", "media", "color_scheme",
-    "reduced_motion", "offline", "header", "user_agent", "credentials", "reset",
+    "reduced_motion", "offline", "cpu", "network", "header", "user_agent", "credentials", "reset",
 ]))]
 pub(in super::super) struct Emulate {
     /// A device, as in "iPhone 15"
@@ -192,6 +192,12 @@ pub(in super::super) struct Emulate {
     /// Without a network
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     offline: Option<bool>,
+    /// How many times slower scripts run, 1 to 20
+    #[arg(long, value_name = "TIMES")]
+    cpu: Option<f64>,
+    /// offline, slow-3g, fast-3g, 4g, or latency and limits: milliseconds, kbit/s down, kbit/s up
+    #[arg(long, value_name = "NAME|LATENCY,DOWN,UP", value_parser = network, conflicts_with = "offline")]
+    network: Option<Value>,
     /// Send this header with every request; may be given more than once
     #[arg(long, value_name = "NAME: VALUE", value_parser = header)]
     header: Vec<(String, String)>,
@@ -208,7 +214,7 @@ pub(in super::super) struct Emulate {
     tab: Tab,
 }
 
-const RESETS: [&str; 11] = [
+const RESETS: [&str; 13] = [
     "all",
     "viewport",
     "device",
@@ -217,6 +223,8 @@ const RESETS: [&str; 11] = [
     "locale",
     "media",
     "offline",
+    "cpu",
+    "network",
     "headers",
     "userAgent",
     "credentials",
@@ -390,6 +398,7 @@ impl Emulate {
         let request = request.field("viewport", viewport).field("device", self.device.clone());
         let request = request.field("geolocation", self.geo.clone()).field("timezone", self.timezone.clone());
         let request = request.field("locale", self.locale.clone()).field("media", some(media));
+        let request = request.field("cpu", self.cpu).field("network", self.network.clone());
         let request = request.field("offline", self.offline).field("headers", some(headers));
         let request = request.field("userAgent", self.user_agent.clone()).field("credentials", secret);
         Call::new(request, show::emulated)
@@ -429,6 +438,17 @@ fn geolocation(text: &str) -> Result<Value, String> {
             Ok(value!({ "latitude": latitude, "longitude": longitude, "accuracy": accuracy }))
         }
         _ => Err("a place is written latitude,longitude, as in 52.52,13.4".to_owned()),
+    }
+}
+
+fn network(text: &str) -> Result<Value, String> {
+    if ["offline", "slow-3g", "fast-3g", "4g"].contains(&text) {
+        return Ok(text.into());
+    }
+    let numbers: Option<Vec<f64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
+    match numbers.as_deref() {
+        Some([latency, down, up]) => Ok(value!({ "latencyMs": latency, "downloadKbps": down, "uploadKbps": up })),
+        _ => Err("a network is offline, slow-3g, fast-3g, 4g, or latency,down,up as in 100,2000,500".to_owned()),
     }
 }
 

@@ -10,11 +10,13 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::devices::Device;
+use super::throttle::EmulatedNetwork;
 use crate::cdp;
 use crate::cdp::protocol::browser::GetVersion;
 use crate::cdp::protocol::emulation::{
-    ClearDeviceMetricsOverride, ClearGeolocationOverride, MediaFeature, SetDeviceMetricsOverride, SetEmulatedMedia,
-    SetGeolocationOverride, SetLocaleOverride, SetTimezoneOverride, SetTouchEmulationEnabled, SetUserAgentOverride,
+    ClearDeviceMetricsOverride, ClearGeolocationOverride, MediaFeature, SetCpuThrottlingRate, SetDeviceMetricsOverride,
+    SetEmulatedMedia, SetGeolocationOverride, SetLocaleOverride, SetTimezoneOverride, SetTouchEmulationEnabled,
+    SetUserAgentOverride,
 };
 use crate::cdp::protocol::network::{self, Headers, SetExtraHttpHeaders};
 use crate::cdp::rt::Command;
@@ -52,6 +54,13 @@ pub struct Emulation {
     /// Whether there is no network.
     #[serde(deserialize_with = "change")]
     pub offline: Change<bool>,
+    /// How many times slower scripts run, 1 to 20.
+    #[serde(deserialize_with = "change")]
+    pub cpu: Change<f64>,
+    /// A slower network, or none: `offline`, `slow-3g`, `fast-3g`, `4g`, or figures. It takes the place of what was set
+    /// before by this field or `offline`.
+    #[serde(deserialize_with = "change")]
+    pub network: Change<EmulatedNetwork>,
     /// Headers of every request, in place of those that were set before.
     #[serde(deserialize_with = "change")]
     pub headers: Change<BTreeMap<String, String>>,
@@ -75,6 +84,8 @@ impl fmt::Debug for Emulation {
             .field("locale", &self.locale)
             .field("media", &self.media)
             .field("offline", &self.offline)
+            .field("cpu", &self.cpu)
+            .field("network", &self.network)
             .field("headers", &names)
             .field("user_agent", &self.user_agent)
             .field("credentials", &self.credentials)
@@ -150,6 +161,7 @@ pub(crate) struct Believed {
     device: Option<Device>,
     locale: Option<String>,
     user_agent: Option<String>,
+    offline: bool,
 }
 
 impl Tab {
@@ -182,15 +194,30 @@ impl Tab {
             let set = media_command(media.as_ref());
             self.stand("media", Sessions::Frames, set, media.is_some(), deadline).map_err(refused("media"))?;
         }
-        if change.offline.is_some() || change.headers.is_some() {
-            // Both work where requests are watched only.
+        if let Some(times) = change.cpu {
+            let set = SetCpuThrottlingRate::new(times.unwrap_or(1.0));
+            self.stand("cpu", Sessions::Frames, set, times.is_some(), deadline).map_err(refused("cpu"))?;
+        }
+        if change.offline.is_some() || change.headers.is_some() || change.network.is_some() {
+            // All work where requests are watched only.
             self.supervisor.watch_network(true, deadline)?;
         }
-        if let Some(offline) = change.offline {
+        if let Some(network) = change.network {
+            let throttle = network.and_then(EmulatedNetwork::throttle);
+            self.supervisor
+                .set_throttle(&self.target, throttle, deadline)
+                .map_err(|error| refused("network")(error.into()))?;
+        }
+        let by_network = change.network.map(|network| Some(network.is_some_and(EmulatedNetwork::is_offline)));
+        let was_offline = self.believed.lock().offline;
+        let offline =
+            change.offline.or(by_network.filter(|offline| change.offline.is_some() || *offline != Some(was_offline)));
+        if let Some(offline) = offline {
             let offline = offline == Some(true);
             #[expect(deprecated, reason = "older browsers have nothing else")]
             let set = network::EmulateNetworkConditions::new(offline, 0.0, -1.0, -1.0);
-            self.stand("offline", Sessions::All, set, offline, deadline).map_err(refused("offline"))?;
+            self.stand(supervisor::OFFLINE, Sessions::All, set, offline, deadline).map_err(refused("offline"))?;
+            self.believed.lock().offline = offline;
         }
         if let Some(headers) = &change.headers {
             let given = headers.clone().unwrap_or_default();
@@ -398,6 +425,14 @@ fn check(change: &Emulation) -> Result<(), Error> {
         if !among(&media.reduced_motion, &["reduce", "no-preference"]) {
             return Err(bad("media", "reducedMotion is reduce or no-preference"));
         }
+    }
+    if let Some(Some(times)) = change.cpu
+        && !(1.0..=20.0).contains(&times)
+    {
+        return Err(bad("cpu", "the slowdown is 1 to 20; null clears it"));
+    }
+    if let Some(problem) = change.network.flatten().and_then(EmulatedNetwork::problem) {
+        return Err(bad("network", problem));
     }
     if let Some(Some(agent)) = &change.user_agent
         && (agent.trim().is_empty() || agent.chars().any(char::is_control))

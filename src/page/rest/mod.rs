@@ -7,7 +7,7 @@
 //! | `cookies`, `storage` | what sites have stored |
 //! | `downloads`, `names` | downloads and where they go; safe names for files |
 //! | `incoming` | the folder that downloads are caught in |
-//! | `emulate`, `devices` | what a tab is made to believe |
+//! | `emulate`, `devices`, `throttle` | what a tab is made to believe; well-known devices; slower processors and networks |
 //! | `requests`, `request_record`, `har` | network requests and what they brought; each in detail; as an HTTP Archive |
 //! | `text` | the text of a page |
 
@@ -24,6 +24,7 @@ mod request_record;
 mod requests;
 mod storage;
 mod text;
+mod throttle;
 
 pub use chooser::{Given, Upload};
 pub(super) use console::Cleared;
@@ -40,3 +41,4 @@ pub use request_record::{RecordOptions, RequestRecord, RequestTiming};
 pub use requests::ResponseBody;
 pub use storage::Storage;
 pub use text::{FrameText, PageText};
+pub use throttle::{EmulatedNetwork, NetworkPreset, NetworkSpeed};

@@ -193,6 +193,7 @@ impl Tab {
         match self.supervisor.post_data(request, deadline) {
             Ok(body) => Ok(Some(shown(body, options))),
             Err(supervisor::Error::Cdp(cdp::Error::Protocol { .. } | cdp::Error::SessionGone { .. })) => Ok(None),
+            Err(error) if error.is_blocked_by_dialog() => Ok(None),
             Err(error) => Err(error.into()),
         }
     }

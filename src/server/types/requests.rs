@@ -512,7 +512,7 @@ pub(in crate::server) struct AddRoute {
     /// Only requests of this tab, its frames and workers: target id, tab id (`t1`), label, or a unique prefix of the target
     /// id. Default: all tabs, later ones included.
     pub(in crate::server) target_id: Option<String>,
-    /// Fail the request: true, or the reason.
+    /// Fail the request: true, or the reason (`failed`, `timedout`, `connectionrefused`, …, as in `NetworkRoute`).
     pub(in crate::server) abort: Option<Abort>,
     /// Answer the request instead of sending it.
     pub(in crate::server) fulfil: Option<Fulfil>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::bridge::Fulfil;
 use super::super::network_route::{AbortReason, Fulfilment, HeaderList};
-use super::super::standing::{Login, Standing};
+use super::super::standing::{Login, Standing, Throttle};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::dom::BackendNodeId;
 use crate::cdp::protocol::page::FrameId;
@@ -122,8 +122,11 @@ pub(in crate::supervisor) enum Outgoing {
     BypassCsp,
     /// `Fetch.enable`.
     CatchCalls(Catch),
-    /// `Network.emulateNetworkConditionsByRule`: requests that fit one of these URL patterns fail.
-    CutOff { patterns: Arc<[String]> },
+    /// `Network.emulateNetworkConditionsByRule`: requests that fit one of these URL patterns fail; the others are slowed
+    /// down.
+    CutOff { patterns: Arc<[String]>, throttle: Option<Throttle> },
+    /// `Network.emulateNetworkConditions`: requests are slowed down, or no longer.
+    Throttle(Option<Throttle>),
     /// `Page.setPrerenderingAllowed`.
     ForbidPrerendering,
     /// `Fetch.disable`: what is caught goes on, into nothing.

@@ -105,19 +105,43 @@ impl State {
     /// Makes a session's WebSockets to protected ports and blocked hosts fail, which `Fetch` does not catch. The rules take the place of
     /// those before.
     pub(super) fn cut_off_session(&mut self, session: &SessionKey) {
-        let Some(policy) = self.options.navigation() else { return };
-        if !self.sessions.get(session).is_some_and(|rec| rec.kind.has_network()) {
-            return;
+        let Some(rec) = self.sessions.get(session).filter(|rec| rec.kind.has_network()) else { return };
+        if self.is_offline(&rec.page) {
+            return; // nothing is reached
         }
+        match self.conditions(session) {
+            Some(command) => {
+                if matches!(command, Outgoing::CutOff { .. }) {
+                    self.guarding.cut_off.insert(Arc::clone(session));
+                }
+                self.send(Some(session), 0, command);
+            }
+            None if self.guarding.cut_off.contains(session) => {
+                let patterns = Arc::default();
+                self.send(Some(session), 0, Outgoing::CutOff { patterns, throttle: None });
+            }
+            None => {}
+        }
+    }
+
+    /// What a session's network is to be like, where it is not as usual. There is one setting for what is cut off and what
+    /// is slowed down.
+    pub(super) fn conditions(&self, session: &str) -> Option<Outgoing> {
+        let throttle = self.sessions.get(session).and_then(|rec| self.throttle_of(&rec.page));
+        let patterns = self.socket_patterns();
+        if patterns.is_empty() {
+            return throttle.map(|throttle| Outgoing::Throttle(Some(throttle)));
+        }
+        Some(Outgoing::CutOff { patterns: patterns.into(), throttle })
+    }
+
+    /// URL patterns of WebSockets that are cut off.
+    fn socket_patterns(&self) -> Vec<String> {
+        let Some(policy) = self.options.navigation() else { return Vec::new() };
         let unreachable = &self.options.unreachable_ports;
         let ports = policy.protected_ports().into_iter().filter(|port| !unreachable.contains(port));
         let blocked = if self.options.prepared { Vec::new() } else { policy.blocked_sockets() };
-        let patterns: Arc<[String]> = ports.flat_map(|port| patterns_of(port).1).chain(blocked).collect();
-        if patterns.is_empty() && !self.guarding.cut_off.contains(session) {
-            return; // there is nothing to take back either
-        }
-        self.guarding.cut_off.insert(Arc::clone(session));
-        self.send(Some(session), 0, Outgoing::CutOff { patterns });
+        ports.flat_map(|port| patterns_of(port).1).chain(blocked).collect()
     }
 
     /// A session that may have had rules for ports is gone.

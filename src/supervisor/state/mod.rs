@@ -271,7 +271,7 @@ impl State {
                 Err(error) => self.end(&error.to_string(), now),
             },
             Some(Waiting::Caught { session }) => self.send(Some(&session), 0, Outgoing::Resume),
-            Some(Waiting::Routed { change }) => self.route_confirmed(change),
+            Some(Waiting::Routed { change }) => self.route_confirmed(change, result.err()),
             Some(Waiting::Step { session, step }) => self.step_done(&session, step, &result, now),
             Some(Waiting::Dialog { id }) => self.dialog_answered(&id, result.err(), now),
             Some(Waiting::Bridge { session, last }) => self.bridge_step_done(&session, last, result.err(), now),

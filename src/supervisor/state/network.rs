@@ -357,6 +357,7 @@ impl State {
         self.network.lost += lost;
         self.network.changed = true;
         self.forget_open(|_| true);
+        self.forget_extras();
     }
 
     /// Changes of requests; empties the list.

@@ -11,9 +11,11 @@ use super::State;
 use super::network_events::More;
 
 /// Ids that are remembered.
-const IDS: usize = 4096;
-/// Legs of one id, and headers that came early.
-const LEGS: usize = 32;
+const IDS: usize = 1024;
+/// Legs of one id: Chromium follows 20 redirects.
+const LEGS: usize = 21;
+/// Headers of one id that came early.
+const EARLY: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
@@ -93,7 +95,7 @@ impl Extras {
     fn next(&mut self, id: &str, side: Side, headers: &RawHeaders) -> Option<u64> {
         let legs = self.of(id);
         let next = legs.awaited[side as usize].pop_front();
-        if next.is_none() && side == Side::Request && legs.early.len() < LEGS {
+        if next.is_none() && side == Side::Request && legs.early.len() < EARLY {
             legs.early.push_back(headers.clone());
         }
         next
@@ -120,6 +122,11 @@ impl Extras {
 }
 
 impl State {
+    /// What is awaited was lost.
+    pub(super) fn forget_extras(&mut self) {
+        self.network.extras = Extras::default();
+    }
+
     pub(super) fn sent_more(&mut self, more: &More<'_>) {
         self.more(more, Side::Request);
     }

@@ -26,6 +26,7 @@ impl State {
         self.lose_dialogs(|_| true, now);
         self.sessions.clear();
         self.forget_open(|_| true);
+        self.forget_extras();
         self.lose_downloads();
         self.unlocate();
         self.unguard(|_| true);

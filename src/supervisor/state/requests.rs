@@ -16,7 +16,7 @@ use super::super::policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule};
 #[cfg(feature = "page")]
 use super::super::served::MovedDownload;
 use super::super::snapshot::{ClosedDialog, PageState, Phase};
-use super::super::standing::{Login, Sessions, Standing};
+use super::super::standing::{Login, Sessions, Standing, Throttle};
 use super::super::url_glob::UrlGlob;
 use super::told::Told;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
@@ -62,6 +62,8 @@ pub(in crate::supervisor) enum Request {
     Standing { page: TargetId, key: &'static str, sessions: Sessions, now: Standing, keep: bool, reply: Response<()> },
     /// Answer servers that ask a page for a name and password.
     Login { page: TargetId, login: Option<Login>, reply: Response<()> },
+    /// Slow the network of a page down.
+    Throttle { page: TargetId, throttle: Option<Throttle>, reply: Response<()> },
     /// Add a route.
     AddRoute { rule: RouteRule, glob: UrlGlob, reply: Response<NetworkRoute> },
     /// List the routes.
@@ -109,6 +111,7 @@ impl Request {
             | Self::Network { .. }
             | Self::Standing { .. }
             | Self::Login { .. }
+            | Self::Throttle { .. }
             | Self::AddRoute { .. }
             | Self::Routes { .. }
             | Self::RemoveRoutes { .. }
@@ -397,6 +400,7 @@ impl State {
                 let outcome = self.set_login(&page, login);
                 self.requests.told.push(Told::Done(reply, outcome));
             }
+            Request::Throttle { page, throttle, reply } => self.set_throttle(&page, throttle, reply, now),
             Request::AddRoute { rule, glob, reply } => self.add_route(rule, glob, reply, now),
             Request::Routes { reply } => {
                 let routes = self.list_routes();
@@ -642,6 +646,7 @@ fn refuse(request: Request, error: Error) {
         | Request::Network { reply, .. }
         | Request::Standing { reply, .. }
         | Request::Login { reply, .. }
+        | Request::Throttle { reply, .. }
         | Request::Location { reply, .. }
         | Request::Choosers { reply, .. }
         | Request::ArmChooser { reply, .. }

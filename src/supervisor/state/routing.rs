@@ -14,6 +14,7 @@ use super::effect::RoutePattern;
 use super::guarding::Asker;
 use super::told::Told;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
+use crate::cdp;
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 
@@ -235,28 +236,39 @@ impl State {
 
     /// Lets all sessions catch what they are to by now; `told` follows when the browser has confirmed that.
     fn renew_all(&mut self, told: Option<Told>, now: Now) {
-        self.routing.last_change += 1;
-        let change = self.routing.last_change;
         let sessions: Vec<SessionKey> = self.sessions.keys().map(Arc::clone).collect();
-        let mut open = 0;
-        for session in sessions {
-            let Some(catch) = self.catching(&session) else { continue };
-            let tag = self.expect(Waiting::Routed { change });
-            self.send(Some(&session), tag, catch.command());
-            open += 1;
-        }
-        match told {
-            Some(told) if open == 0 => self.requests.tell(told),
-            told => {
-                let change_of = Change { told, open, until: now.instant + CONFIRMING };
-                self.routing.changes.insert(change, change_of);
-            }
-        }
+        let commands = sessions.into_iter().filter_map(|session| {
+            let catch = self.catching(&session)?;
+            Some((session, catch.command()))
+        });
+        let commands = commands.collect();
+        self.confirmed(commands, told, now);
     }
 
-    /// A session catches what it is to, or is gone.
-    pub(super) fn route_confirmed(&mut self, change: u64) {
+    /// Sends commands; `told` follows when the browser has taken them, or refused one.
+    pub(super) fn confirmed(&mut self, commands: Vec<(SessionKey, Outgoing)>, told: Option<Told>, now: Now) {
+        let open = commands.len();
+        if open == 0 {
+            if let Some(told) = told {
+                self.requests.tell(told);
+            }
+            return;
+        }
+        self.routing.last_change += 1;
+        let change = self.routing.last_change;
+        for (session, command) in commands {
+            let tag = self.expect(Waiting::Routed { change });
+            self.send(Some(&session), tag, command);
+        }
+        self.routing.changes.insert(change, Change { told, open, until: now.instant + CONFIRMING });
+    }
+
+    /// A session has taken its command, or is gone.
+    pub(super) fn route_confirmed(&mut self, change: u64, error: Option<cdp::Error>) {
         let Some(open) = self.routing.changes.get_mut(&change) else { return };
+        if let (Some(Told::Done(_, outcome)), Some(error @ cdp::Error::Protocol { .. })) = (&mut open.told, error) {
+            *outcome = Err(error.into());
+        }
         open.open = open.open.saturating_sub(1);
         if open.open == 0 {
             self.change_over(change);

@@ -85,7 +85,7 @@ fn nothing_is_caught_without_routes_and_what_is_known_is_told_when_it_holds() {
     assert_eq!(done(&mut state), ["catch [\"*://*/x\"]"]);
     tell(&mut state);
     assert!(told.try_recv().is_err(), "not before the browser has confirmed it");
-    state.route_confirmed(1);
+    state.route_confirmed(1, None);
     tell(&mut state);
     assert_eq!(told.try_recv().unwrap().unwrap().id, "route1");
     // One that does not confirm is not waited for long.
@@ -98,7 +98,7 @@ fn nothing_is_caught_without_routes_and_what_is_known_is_told_when_it_holds() {
     let (reply, removed) = crossbeam_channel::bounded(1);
     state.remove_routes(None, reply, at(began, 1000));
     assert_eq!(done(&mut state), ["release"]);
-    state.route_confirmed(3);
+    state.route_confirmed(3, None);
     tell(&mut state);
     assert_eq!(removed.try_recv().unwrap().unwrap().len(), 2);
     assert_eq!(state.catching(&session), Some(Catch::default()));
@@ -141,7 +141,7 @@ fn the_newest_route_that_fits_holds_for_its_page_as_often_as_it_may() {
 fn a_held_request_goes_on_in_time_or_with_its_route_and_is_dropped_with_its_session() {
     let (mut state, session, began) = started();
     add(&mut state, abort("/slow").delay(Duration::from_secs(2)), at(began, 0));
-    state.route_confirmed(1);
+    state.route_confirmed(1, None);
     done(&mut state);
     ask(&mut state, &session, "1", "http://a.test/slow", at(began, 0));
     assert!(done(&mut state).is_empty());

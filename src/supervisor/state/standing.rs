@@ -10,10 +10,11 @@ use serde::Deserialize;
 
 use super::super::bridge::Bridge;
 use super::super::error::Error;
-use super::super::standing::{Login, Sessions, Standing};
+use super::super::standing::{Login, OFFLINE, Sessions, Standing, Throttle};
 use super::effect::{Catch, LoginAnswer};
 use super::sessions::SessionKind;
-use super::{Outgoing, SessionKey, State};
+use super::told::Told;
+use super::{Now, Outgoing, SessionKey, State};
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt;
 
@@ -46,6 +47,7 @@ impl rt::Event<'_> for Asked {
 struct OfPage {
     commands: BTreeMap<&'static str, (Sessions, Standing)>,
     login: Option<Login>,
+    throttle: Option<Throttle>,
     /// The origin that the login is for, once one has asked.
     for_origin: Option<String>,
     answered: VecDeque<Arc<str>>,
@@ -134,6 +136,41 @@ impl State {
         {
             self.set_fetch(session);
         }
+    }
+
+    /// The limits of a page's network.
+    pub(super) fn throttle_of(&self, page: &TargetId) -> Option<Throttle> {
+        self.standing.pages.get(page).and_then(|of_page| of_page.throttle)
+    }
+
+    /// Whether a page is to have no network at all. That command is kept; one about a part of the network would take its
+    /// place.
+    pub(super) fn is_offline(&self, page: &TargetId) -> bool {
+        self.standing.pages.get(page).is_some_and(|of_page| of_page.commands.contains_key(OFFLINE))
+    }
+
+    pub(super) fn set_throttle(
+        &mut self,
+        page: &TargetId,
+        throttle: Option<Throttle>,
+        reply: super::Response<()>,
+        now: Now,
+    ) {
+        let had = match self.standing_of(page) {
+            Ok(of_page) => std::mem::replace(&mut of_page.throttle, throttle),
+            Err(error) => {
+                self.requests.tell(Told::Done(reply, Err(error)));
+                return;
+            }
+        };
+        let sessions = self.sessions.iter().filter(|(_, rec)| rec.page == *page && rec.kind.has_network());
+        let sessions: Vec<SessionKey> = sessions.map(|(key, _)| Arc::clone(key)).collect();
+        let mut commands = Vec::new();
+        for session in sessions.into_iter().filter(|_| had != throttle && !self.is_offline(page)) {
+            let command = self.conditions(&session).unwrap_or(Outgoing::Throttle(None));
+            commands.push((session, command));
+        }
+        self.confirmed(commands, Some(Told::Done(reply, Ok(()))), now);
     }
 
     /// Tells a session what requests to catch.
