@@ -193,7 +193,7 @@ pub enum RouteAction {
     Abort(AbortReason),
     /// It is answered with this, and not sent.
     Fulfil(Arc<Fulfilment>),
-    /// It is sent, with these headers in place of its own of the same names.
+    /// It is sent, with these headers in place of its own of the same names. They do not follow a redirect.
     Continue {
         /// Names and values.
         headers: HeaderList,
@@ -350,8 +350,8 @@ impl Supervisor {
     /// Adds a route. Of several that fit a request, the newest alone holds. It is in effect for requests that pages make
     /// once this returns, and until it is removed, its page is closed or the supervisor ends; over a new connection too.
     ///
-    /// Requests of shared workers are reached where a navigation policy is set, but for the first ones of a new worker;
-    /// WebSockets, and what a service worker answers from its cache, are not.
+    /// Requests of a shared worker are reached where a navigation policy is set and the browser held the worker at its
+    /// start, which Chromium 156 does not always do. WebSockets, and what a service worker answers from its cache, are not.
     ///
     /// # Errors
     /// [`Error::BadRoute`], [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].

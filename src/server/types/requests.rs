@@ -522,7 +522,7 @@ pub(in crate::server) struct AddRoute {
     /// Headers of the answer, with `fulfil` or `status`.
     #[serde(default)]
     pub(in crate::server) headers: BTreeMap<String, String>,
-    /// Headers of a request that is sent, in place of its own headers of the same names.
+    /// Headers of a request that is sent, in place of its own headers of the same names. They do not follow a redirect.
     #[serde(default)]
     pub(in crate::server) request_headers: BTreeMap<String, String>,
     /// How long the request is held first, milliseconds. At most 120,000.
