@@ -106,7 +106,7 @@ pub use snapshot::{
     Download, DownloadState, Frame, Page, PageState, Phase, Snapshot,
 };
 #[cfg(feature = "page")]
-pub(crate) use standing::OFFLINE;
+pub(crate) use standing::{CPU, OFFLINE};
 pub use standing::{Login, Sessions, Standing, Throttle};
 pub use traffic::{Body, Loading, NetworkRequest, Traffic};
 pub use tree::{FrameTree, FrameView, Limits};

@@ -18,6 +18,10 @@ use crate::sync::Deadline;
 #[cfg_attr(not(feature = "page"), allow(dead_code))]
 pub(crate) const OFFLINE: &str = "offline";
 
+/// The key of the command that slows scripts down.
+#[cfg_attr(not(feature = "page"), allow(dead_code))]
+pub(crate) const CPU: &str = "cpu";
+
 /// Which sessions of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -239,7 +239,10 @@ impl State {
         self.forget_cut_off(|gone| gone == session);
         match rec.kind {
             SessionKind::Page => self.page_out(&rec.page, now),
-            SessionKind::Iframe => self.frame_target_detached(session, &rec.target, now),
+            SessionKind::Iframe => {
+                self.frame_target_detached(session, &rec.target, now);
+                self.stand_again(&rec.page);
+            }
             SessionKind::Worker | SessionKind::Shared | SessionKind::Other => {}
         }
     }

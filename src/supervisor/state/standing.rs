@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::super::bridge::Bridge;
 use super::super::error::Error;
-use super::super::standing::{Login, OFFLINE, Sessions, Standing, Throttle};
+use super::super::standing::{CPU, Login, OFFLINE, Sessions, Standing, Throttle};
 use super::effect::{Catch, LoginAnswer};
 use super::sessions::SessionKind;
 use super::told::Told;
@@ -135,6 +135,27 @@ impl State {
             && (self.bridging.made().is_none() || !self.has_frames(session))
         {
             self.set_fetch(session);
+        }
+    }
+
+    /// A frame of another process is gone. What holds for a process as a whole went with its session, also where another
+    /// frame of the page is in that process by now (Chromium 156): it is sent again.
+    pub(super) fn stand_again(&mut self, page: &TargetId) {
+        let Some(of_page) = self.standing.pages.get(page) else { return };
+        let cpu = of_page.commands.get(CPU).map(|(_, command)| command.clone());
+        let is_slow = of_page.throttle.is_some();
+        if cpu.is_none() && !is_slow {
+            return;
+        }
+        let sessions = self.sessions.iter().filter(|(_, rec)| rec.page == *page && rec.kind.has_frames());
+        let sessions: Vec<SessionKey> = sessions.map(|(key, _)| Arc::clone(key)).collect();
+        for session in sessions {
+            if let Some(command) = &cpu {
+                self.send(Some(&session), 0, Outgoing::Standing(command.clone()));
+            }
+            if is_slow {
+                self.cut_off_session(&session);
+            }
         }
     }
 
