@@ -7,8 +7,8 @@ use serde_json::json;
 use super::super::failure::Failure;
 use super::super::types::{
     Archive, BodyQuery, Console, ConsoleQuery, Dialogs, Errors, ErrorsQuery, FindQuery, Frames, FramesQuery, GetQuery,
-    HarQuery, Highlight, Labelled, Nothing, OnTab, OneRequest, Paper, RequestQuery, Requests, RequestsQuery, Seen, Shot,
-    SnapshotQuery, TakeScreenshot, TextQuery,
+    HarQuery, Highlight, Labelled, Nothing, OnTab, OneRequest, Paper, RequestQuery, Requests, RequestsQuery, Seen,
+    Shot, SnapshotQuery, TakeScreenshot, TextQuery,
 };
 use super::Call;
 use crate::control::FileKind;

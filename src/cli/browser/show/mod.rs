@@ -17,7 +17,9 @@ pub(super) use browser::{
     closed, deleted_profile, focused, labelled, made, opened, profiles, reset, status, stopped, tabs,
 };
 pub(super) use dialogs::{answered, dialogs, pending};
-pub(super) use pages::{aria_lines, console, errors, event, found, frames, got, path, picture, snapshot, text, uploaded};
+pub(super) use pages::{
+    aria_lines, console, errors, event, found, frames, got, path, picture, snapshot, text, uploaded,
+};
 pub(super) use requests::{archive, request, requests};
 pub(super) use routes::{route_added, routes};
 pub(super) use stored::{added, cookies, deleted, emulated, items};
