@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 60
 # Flags of benches/peers/run.mjs.
 PEERS ?=
 
-.PHONY: help browser driver demo test bench bench-page bench-peers bench-schema peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server faults
+.PHONY: help browser driver demo test grid bench bench-page bench-peers bench-schema peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server faults
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -26,6 +26,10 @@ demo: browser ## dialogs and frames in a real browser, shown step by step
 
 test: driver ## all tests, with a real browser and chromedriver
 	@CARGO="$(CARGO)" scripts/test.sh
+
+grid: driver ## tests against a real Selenium Grid; needs Java 17 and npm
+	@scripts/ensure-grid.sh
+	CDPILOT_REQUIRE_GRID=1 CDPILOT_REQUIRE_BROWSER=1 $(CARGO) test --workspace --test main -- fleet_grid
 
 bench: browser ## round trips, floods and parallel calls, beside a raw loop
 	$(CARGO) bench --bench cdp

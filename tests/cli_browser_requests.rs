@@ -107,6 +107,12 @@ fn the_quick_reference_is_understood_line_by_line() {
 fn the_browser_and_its_tabs() {
     check(vec![
         ("start --headless", "POST", "/start", json!({"headless": true})),
+        (
+            r#"start --capability platformName=linux --capability 'se:x={"a": 1}' --capability browserVersion=156"#,
+            "POST",
+            "/start",
+            json!({"capabilities": {"platformName": "linux", "se:x": {"a": 1}, "browserVersion": "156"}}),
+        ),
         ("start --headless false", "POST", "/start", json!({"headless": false})),
         ("start --headless=false --profile work", "POST", "/start?profile=work", json!({"headless": false})),
         (
@@ -358,8 +364,8 @@ fn every_command_is_in_these_tables() {
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let names = listed.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
     let table: String = include_str!("cli_browser_requests.rs").lines().map(str::trim).collect();
-    // These two are looked at elsewhere: one copies files, the other follows a stream.
-    let elsewhere = ["upload", "events"];
+    // These are looked at elsewhere: two read or write files, one follows a stream, and those of `cli_find`.
+    let elsewhere = ["upload", "events", "state", "back", "forward", "reload", "find", "get", "is"];
     let missing: Vec<&str> = names
         .filter(|name| !elsewhere.contains(name))
         .filter(|name| {

@@ -38,7 +38,7 @@ fn a_browser_starts_tells_of_itself_keeps_its_look_and_stops() {
         .collect();
     drop(starts);
     let status = profile.status();
-    assert!(status.running && status.enabled && status.headless, "{status:?}");
+    assert!(status.running && status.enabled && status.headless == Some(true), "{status:?}");
     assert!(status.browser.as_deref().unwrap().contains("Chrom"), "{status:?}");
     assert_eq!((status.transport.as_str(), status.profile.as_str()), ("port", "cdpilot"));
     let (pid, port) = (status.pid.unwrap(), status.cdp_port.unwrap());

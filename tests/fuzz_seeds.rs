@@ -13,8 +13,9 @@ const MOST: u64 = 100_000;
 type Check = fn(&[u8]);
 
 /// Every target and its check.
-const TARGETS: [(&str, Check); 6] = [
+const TARGETS: [(&str, Check); 7] = [
     ("bridge_request", checks::bridge_request),
+    ("cookie_text", checks::cookie_text),
     ("envelope", checks::envelope),
     ("frame_decoder", checks::frame_decoder),
     ("http_request", checks::http_request),

@@ -64,6 +64,8 @@ mod cli_homes;
 #[cfg(feature = "cli")]
 mod cli_run;
 #[cfg(feature = "cli")]
+mod cli_state;
+#[cfg(feature = "cli")]
 mod cli_supervise;
 #[cfg(feature = "cli")]
 mod cli_supervise_page;
@@ -89,6 +91,8 @@ mod control_profiles;
 mod control_raw;
 #[cfg(feature = "server")]
 mod control_tabs;
+#[cfg(feature = "server")]
+mod cookie_import;
 #[cfg(all(feature = "cli", target_os = "linux"))]
 mod faults;
 #[cfg(all(feature = "cli", target_os = "linux"))]
@@ -97,10 +101,14 @@ mod faults_clock;
 mod faults_disk;
 #[cfg(all(feature = "cli", target_os = "linux", not(debug_assertions)))]
 mod faults_memory;
+#[cfg(all(feature = "cli", unix))]
+mod fleet_grid;
 #[cfg(feature = "cli")]
 mod fuzz_seeds;
 #[cfg(feature = "cli")]
 mod llm_client;
+#[cfg(feature = "server")]
+mod login_state;
 #[cfg(feature = "server")]
 mod lone_surrogates;
 #[cfg(feature = "server")]
@@ -241,6 +249,8 @@ mod server_routes;
 mod server_scope;
 #[cfg(feature = "server")]
 mod server_start;
+#[cfg(feature = "server")]
+mod server_state;
 #[cfg(feature = "server")]
 mod server_stuck;
 #[cfg(feature = "server")]

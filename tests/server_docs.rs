@@ -13,7 +13,7 @@ const HEAD: &str = "\
 Written from `GET /openapi.json` by a test; what is said there is what the server reads requests with.
 
 Every route but `GET /health` wants `Authorization: Bearer <token>`, with the token of the home; `POST /ui/secret` takes
-`Authorization: Ticket <ticket>` of the web UI instead. Bodies are `application/json`, at most 1 MiB; unknown fields and parameters are refused by name. A success is `{\"ok\": true, …}` with the
+`Authorization: Ticket <ticket>` of the web UI instead. Bodies are `application/json`, at most 1 MiB unless a route says more; unknown fields and parameters are refused by name. A success is `{\"ok\": true, …}` with the
 fields below, a failure `{\"ok\": false, \"error\", \"code\", \"details\"?}` with the status of its code. `?` marks what may be left out.
 ";
 
@@ -109,6 +109,10 @@ fn operation(described: &Value, method: &str, path: &str, operation: &Value, out
         let _ = writeln!(rows, "| `{name}`{mark} | {} | {told} |", kind(described, &parameter["schema"]));
     }
     table("parameter", &rows, out);
+    let limit = one_line(&operation["requestBody"]["description"]);
+    if !limit.is_empty() {
+        let _ = writeln!(out, "\nBody: {}", limit.replacen("At most", "at most", 1));
+    }
     let body = resolved(described, &operation["requestBody"]["content"]["application/json"]["schema"]);
     match body["oneOf"].as_array() {
         // The kinds of actions.

@@ -3,6 +3,7 @@
 
 use cdpilot::cdp::fuzzing::{self, Came};
 use cdpilot::cli::fuzzing::{Read, stdin_lines};
+use cdpilot::page::{CookieFormat, read_cookies};
 use cdpilot::server::http::fuzzing::{Asked, BODY_BYTES, requests};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -20,6 +21,24 @@ fn pieces(data: &[u8]) -> Option<(&[u8], Vec<&[u8]>)> {
     }
     pieces.push(left);
     Some((whole, pieces))
+}
+
+/// Texts with cookies are read in every format: what is taken can be set, and what is not has a line of the text.
+pub fn cookie_text(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let lines = text.matches('\n').count() + 1;
+    for format in [CookieFormat::Auto, CookieFormat::Netscape, CookieFormat::Curl, CookieFormat::Json] {
+        let read = read_cookies(&text, format, None, 1.8e9);
+        for (line, cookie) in &read.cookies {
+            assert!((1..=lines).contains(line), "line {line} of {lines}");
+            let is_plain = |text: &str| !text.chars().any(|c| c == ';' || c.is_control());
+            assert!(is_plain(&cookie.name) && is_plain(&cookie.value), "{cookie:?}");
+            assert!(cookie.url.is_some() != cookie.domain.is_some(), "{cookie:?}");
+        }
+        for faulty in &read.rejected {
+            assert!((1..=lines).contains(&faulty.line), "line {} of {lines}: {}", faulty.line, faulty.reason);
+        }
+    }
 }
 
 /// The outside of a message is read without a panic, and as the JSON library reads it.

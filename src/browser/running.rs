@@ -127,6 +127,7 @@ impl Browser {
             Backend::WebDriver(asked) => {
                 let opened = webdriver::open(&asked, options)?;
                 let mut browser = Self::attach_to(&opened.endpoint, &opened.connect, opened.deadline)?;
+                opened.session.connected(&browser.connection);
                 browser.session = Some(opened.session);
                 return Ok(browser);
             }

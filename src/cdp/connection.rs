@@ -303,6 +303,11 @@ impl Connection {
         self.inner.end(CloseReason::Panicked);
     }
 
+    /// Ends the connection because the WebDriver session of its browser has ended. Does not wait for the reader thread.
+    pub(crate) fn session_ended(&self) {
+        self.inner.end(CloseReason::SessionEnded);
+    }
+
     /// Whether it has ended. True for whoever was told so by a call.
     #[must_use]
     pub fn is_closed(&self) -> bool {

@@ -211,6 +211,8 @@ pub enum CloseReason {
     Silent,
     /// A thread that served the connection panicked.
     Panicked,
+    /// The WebDriver session that the browser belonged to has ended.
+    SessionEnded,
 }
 
 impl fmt::Display for CloseReason {
@@ -223,6 +225,9 @@ impl fmt::Display for CloseReason {
             Self::TooLarge => f.write_str("a message was larger than the limit"),
             Self::Io(what) => write!(f, "input/output failed: {what}"),
             Self::Silent => f.write_str("the browser answers no ping"),
+            Self::SessionEnded => {
+                f.write_str("the WebDriver session has ended; a grid ends one that is idle or whose node fails")
+            }
             Self::Panicked => f.write_str("internal error: a thread of the connection panicked; see the log"),
         }
     }

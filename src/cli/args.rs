@@ -19,6 +19,7 @@ Environment (a flag comes before it):
   CDPILOT_LOG           what is logged to stderr, as in `info` or `cdpilot=debug`
   CDPILOT_NO_AUTOSTART  1: as --no-autostart
   CDPILOT_PROFILE       as --profile
+  CDPILOT_STATE_PASSPHRASE  the passphrase of encrypted login states
   CDPILOT_TIMEOUT_MS    as --timeout
   CDPILOT_TOKEN         the token of the server, else that of the home
   CDPILOT_URL           as --url

@@ -7,6 +7,7 @@
 //! | `output`, `failure` | text or one JSON object; exit codes |
 //! | `browser` | the commands that go to the control server |
 //! | `connect`, `client`, `autostart` | finding that server, asking it, starting it |
+//! | `seal` | encrypting saved login states |
 //! | `nearby` | tools that concern the folder a command is typed in |
 //! | `serve`, `signals` | being that server |
 //! | `tool`, `tools` | one tool called from a shell; which tools models have |
@@ -32,6 +33,7 @@ mod mcp;
 mod memory;
 mod nearby;
 mod output;
+mod seal;
 mod serve;
 mod settings;
 #[cfg(unix)]

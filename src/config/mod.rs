@@ -6,10 +6,12 @@
 //! |---|---|
 //! | `home` | the folders of a home |
 //! | `settings`, `tools`, `kinds` | `config.yaml` |
+//! | `capabilities` | names of WebDriver capabilities |
 //! | `token` | the token that programs show |
 //! | `running` | `run/server.json`, and that one server at most serves a home |
 //! | `nearest` | what somebody most likely meant |
 
+mod capabilities;
 mod error;
 mod home;
 mod kinds;
@@ -19,6 +21,7 @@ mod settings;
 mod token;
 mod tools;
 
+pub use capabilities::check_capabilities;
 pub use error::Error;
 pub use home::Home;
 pub use kinds::{AutoSwitch, Bridge, Policy, RawCdp, Subresources, Transport, UserAgent};

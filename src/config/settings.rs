@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::kinds::{AutoSwitch, Bridge, Policy, RawCdp, Subresources, Transport, UserAgent};
 use super::tools::{CustomTools, McpServer, Tools};
@@ -170,6 +170,9 @@ pub struct Profile {
     /// Its folder, instead of one below the home.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_data_dir: Option<PathBuf>,
+    /// WebDriver capabilities to ask for, where `cdp_url` is a WebDriver server or Selenium Grid.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub capabilities: Map<String, Value>,
 }
 
 /// `browser.navigation`. Patterns are hosts, `*.example.com` for all below one, with an optional scheme
@@ -306,6 +309,10 @@ impl Config {
                     format!("port {RESERVED_PORT} is left to people who debug by hand; take another one"),
                 ));
             }
+        }
+        for profile in browser.profiles.values() {
+            super::check_capabilities(&profile.capabilities)
+                .map_err(|problem| ("browser.profiles.*.capabilities", problem))?;
         }
         let colors = [("browser.color", Some(&browser.color))];
         let profiles = browser.profiles.values().map(|profile| ("browser.profiles.*.color", profile.color.as_ref()));

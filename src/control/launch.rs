@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use serde_json::{Map, Value};
 
 use super::book::Book;
 use super::decorate::{Look, decorate};
@@ -10,7 +11,7 @@ use super::life::Running;
 use super::ports::Port;
 use super::settings::{Settings, check_folder};
 use super::shared::{BROWSER, Shared};
-use super::{Error, events};
+use super::{Error, StartWith, events};
 use crate::browser::{self, AttachOptions, Browser, LaunchOptions, Switch, TransportKind};
 use crate::config;
 use crate::page::{PageOptions, TabNames, Tabs};
@@ -57,17 +58,20 @@ impl From<Error> for Failure {
 pub(super) fn bring_up(
     shared: &Shared,
     settings: &Settings,
-    headless: Option<bool>,
+    with: &StartWith,
     log: &Arc<EventLog>,
     book: &Arc<Mutex<Book>>,
     deadline: Deadline,
 ) -> Result<Running, Failure> {
     let (browser, facts, unreachable_ports) = match address(shared, settings)? {
         Some(url) => {
-            let (browser, facts) = attach(&url, deadline)?;
+            let (browser, facts) = attach(&url, capabilities(settings, with, &url)?, deadline)?;
             (browser, facts, Vec::new())
         }
-        None => launch(shared, settings, headless, deadline)?,
+        None => {
+            capabilities(settings, with, "")?;
+            launch(shared, settings, with.headless, deadline)?
+        }
     };
     // Before it has pages that could be sent there.
     let port = browser.endpoint().map(|endpoint| shared.protected.protect(endpoint.port(), BROWSER));
@@ -139,8 +143,27 @@ fn address(shared: &Shared, settings: &Settings) -> Result<Option<String>, Error
     Err(Error::Conflict { problem: problem.to_owned() })
 }
 
-fn attach(url: &str, deadline: Deadline) -> Result<(Browser, Facts), Error> {
+/// The capabilities to ask for: those of the start replace those of the profile.
+fn capabilities(settings: &Settings, with: &StartWith, url: &str) -> Result<Map<String, Value>, Error> {
+    let mut wanted = settings.capabilities.clone();
+    wanted.extend(with.capabilities.clone());
+    if !wanted.is_empty() && !url.starts_with("webdriver+") {
+        let problem = format!(
+            "capabilities are for WebDriver servers and Selenium Grids, and the browser of profile {} is none: set cdp_url to a \
+             webdriver+http:// address, or leave them out",
+            settings.name
+        );
+        return Err(match with.capabilities.is_empty() {
+            true => Error::Conflict { problem },
+            false => Error::BadRequest { problem },
+        });
+    }
+    Ok(wanted)
+}
+
+fn attach(url: &str, capabilities: Map<String, Value>, deadline: Deadline) -> Result<(Browser, Facts), Error> {
     let mut how = AttachOptions::default();
+    how.webdriver.capabilities = capabilities;
     how.connect.connect_timeout = deadline.left();
     how.webdriver.session_timeout = deadline.left();
     let browser = Browser::attach_with(url, &how)?;

@@ -13,7 +13,7 @@ use super::breaker::Breaker;
 use super::launch::{self, Facts, Failure};
 use super::settings::Settings;
 use super::shared::Shared;
-use super::{Error, Status, events};
+use super::{Error, StartWith, Status, events};
 use crate::page;
 use crate::supervisor::{EventLog, Phase, ProtectedPort, Snapshot, Supervisor, TargetId};
 use crate::sync::{Deadline, Thread};
@@ -174,7 +174,17 @@ impl Profile {
     /// [`Error::Disabled`]; [`Error::Resting`] after several failures; [`Error::Browser`] when it does not start;
     /// [`Error::Conflict`] when the settings do not allow it, or another start or stop takes too long.
     pub fn start(&self, headless: Option<bool>, deadline: Deadline) -> Result<Status, Error> {
-        self.ensure(headless, deadline)?;
+        self.start_with(&StartWith { headless, ..StartWith::default() }, deadline)
+    }
+
+    /// The same with more wishes, which hold for this start.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start); [`Error::BadRequest`] for capabilities that there are not, or that the profile's browser
+    /// does not take.
+    pub fn start_with(&self, with: &StartWith, deadline: Deadline) -> Result<Status, Error> {
+        crate::config::check_capabilities(&with.capabilities).map_err(|problem| Error::BadRequest { problem })?;
+        self.ensure_with(with, deadline)?;
         let resumed = crate::browser::resume(&self.settings.user_data_dir);
         if !resumed.is_empty() {
             tracing::warn!(profile = self.name(), ?resumed, "resumed processes of the browser that were stopped");
@@ -183,7 +193,11 @@ impl Profile {
     }
 
     /// The browser, started when it does not run.
-    pub(super) fn ensure(&self, headless: Option<bool>, deadline: Deadline) -> Result<Arc<Running>, Error> {
+    pub(super) fn ensure(&self, deadline: Deadline) -> Result<Arc<Running>, Error> {
+        self.ensure_with(&StartWith::default(), deadline)
+    }
+
+    fn ensure_with(&self, with: &StartWith, deadline: Deadline) -> Result<Arc<Running>, Error> {
         if !self.shared.config.browser.enabled {
             return Err(Error::Disabled);
         }
@@ -214,7 +228,7 @@ impl Profile {
             tracing::info!(profile = self.name(), reason = old.ended(), "the browser has ended and is started anew");
             old.stop(deadline);
         }
-        let outcome = launch::bring_up(&self.shared, &self.settings, headless, &self.events, &self.book, deadline);
+        let outcome = launch::bring_up(&self.shared, &self.settings, with, &self.events, &self.book, deadline);
         let running = match outcome {
             Ok(running) => Arc::new(running),
             Err(failure) => {

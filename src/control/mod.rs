@@ -68,7 +68,7 @@ pub use raw_methods::{RawLevel, raw_methods};
 pub use session::{Session, Sessions};
 pub use types::{
     Check, CheckStatus, DialogOutcome, DialogReply, Fixed, Navigate, Navigated, NewProfile, NewTab, Overrides,
-    ProfileInfo, RawCall, Status, TabHandle, TabInfo, Travel, WaitUntil,
+    ProfileInfo, RawCall, StartWith, Status, TabHandle, TabInfo, Travel, WaitUntil,
 };
 
 use crate::config::{Config, Home};

@@ -57,7 +57,7 @@ impl Profile {
 
     fn send(&self, to: Navigate, late: Late, deadline: Deadline) -> Result<Navigated, Error> {
         let url = self.address(&to.url)?;
-        let running = self.ensure(None, deadline)?;
+        let running = self.ensure(deadline)?;
         let found = self.find(&running, to.target.as_deref(), true);
         if let (Ok(target), false) = (&found, to.dismiss_dialogs) {
             no_dialog(&running, target)?;

@@ -49,7 +49,7 @@ impl Profile {
             names::label(label)?;
         }
         let url = self.address(&new.url)?;
-        let running = self.ensure(None, deadline)?;
+        let running = self.ensure(deadline)?;
         self.may_go(&running, &url, deadline)?;
         let (target, is_new) = self.page_for(&running, new.background, deadline)?;
         let (mut is_loading, mut status) = (false, None);

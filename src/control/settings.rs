@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::{Map, Value};
+
 use super::store::Stored;
 use super::{Error, Overrides};
 use crate::browser::{self, Surroundings, Switch};
@@ -33,6 +35,7 @@ pub(super) struct Settings {
     port_is_written: bool,
     /// A secret: whoever knows it has the browser.
     pub(super) cdp_url: Option<String>,
+    pub(super) capabilities: Map<String, Value>,
     pub(super) headless: Switch,
     pub(super) no_sandbox: Switch,
     pub(super) executable: Option<PathBuf>,
@@ -73,6 +76,7 @@ impl Settings {
             port_is_written,
             port_is_asked: is_default && overrides.cdp_port.is_some_and(|port| port != 0),
             cdp_url: overrides.cdp_url.clone().filter(|_| is_default).or(own_url),
+            capabilities: own.capabilities,
             headless: headless(overrides.headless, own.headless.unwrap_or(all.headless)),
             no_sandbox: switch(all.no_sandbox),
             executable: overrides.executable.clone().or(own.executable_path).or_else(|| all.executable_path.clone()),

@@ -23,7 +23,7 @@ impl Profile {
             browser: None,
             executable_path: None,
             user_data_dir: (!remote).then(|| settings.user_data_dir.display().to_string()),
-            headless: false,
+            headless: None,
             color: settings.color.clone(),
             attach_only: browser.attach_only,
             transport: if remote { "remote" } else { word(settings.transport) }.to_owned(),
@@ -41,7 +41,7 @@ impl Profile {
             status.browser = Some(facts.product);
             status.executable_path = facts.executable;
             status.user_data_dir = facts.user_data_dir;
-            status.headless = facts.headless.unwrap_or(false);
+            status.headless = facts.headless;
             status.no_sandbox = facts.no_sandbox.unwrap_or(false);
             facts.transport.clone_into(&mut status.transport);
             status.tabs = now.pages.iter().filter(|page| book::is_shown(page)).count();
@@ -50,7 +50,7 @@ impl Profile {
         } else if !remote {
             let around = Surroundings::read();
             let no_sandbox = around.no_sandbox(settings.no_sandbox, &browser.extra_args);
-            status.headless = around.headless(settings.headless, &browser.extra_args).on;
+            status.headless = Some(around.headless(settings.headless, &browser.extra_args).on);
             status.no_sandbox = no_sandbox.on;
             let found = find::find(settings.executable.as_deref());
             status.executable_path = found.ok().map(|found| found.path.display().to_string());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::page;
 use crate::supervisor::{ClosedDialog, Dialog};
@@ -55,6 +55,22 @@ impl Overrides {
             executable: self.executable.or(other.executable),
             cdp_url: self.cdp_url.or(other.cdp_url),
         }
+    }
+}
+
+/// Wishes for one start of a browser. `Debug` shows the names of capabilities only: hosted grids take keys among them.
+#[derive(Clone, Default, PartialEq)]
+pub struct StartWith {
+    /// Without a window; by default as the settings say.
+    pub headless: Option<bool>,
+    /// WebDriver capabilities, for WebDriver servers and Selenium Grids. Each replaces the profile's of that name.
+    pub capabilities: Map<String, Value>,
+}
+
+impl std::fmt::Debug for StartWith {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&String> = self.capabilities.keys().collect();
+        f.debug_struct("StartWith").field("headless", &self.headless).field("capabilities", &names).finish()
     }
 }
 
@@ -123,8 +139,8 @@ pub struct Status {
     pub executable_path: Option<String>,
     /// Where the profile's data lies; `null` for a browser that somebody else started.
     pub user_data_dir: Option<String>,
-    /// Whether it runs, or would run, without a window.
-    pub headless: bool,
+    /// Whether it runs, or would run, without a window; `null` for a browser that somebody else started.
+    pub headless: Option<bool>,
     /// The profile's colour.
     pub color: String,
     /// Whether browsers are only attached to, never started.

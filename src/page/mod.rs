@@ -11,15 +11,19 @@
 //! | `see` | snapshots |
 //! | `picture` | screenshots with labels, PDF, highlights |
 //! | `rest` | console, requests, text, cookies, storage, emulation, downloads, file choosers |
+//! | `cookie_import` | cookies of other programs |
+//! | `login_state` | cookies and storage of all origins, saved and loaded |
 //! | `options` | what the pages of a supervisor are given |
 //! | `find` | locators, and what is read of one element |
 //! | `act`, `input`, `place` | actions, trusted input, where things are in the top viewport |
 //! | `error` | what can go wrong |
 
 mod act;
+mod cookie_import;
 mod error;
 mod find;
 mod input;
+mod login_state;
 mod options;
 mod picture;
 mod place;
@@ -40,8 +44,13 @@ pub use act::{
     Act, Button, Direction, Field, FieldValue, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Notice,
     NoticeKind, OpenedTab, Outcome, Point, Settle, Settled, State, WaitFor,
 };
+pub use cookie_import::{CookieFormat, FaultyLine, ImportedCookies, ReadCookies, read_cookies};
 pub use error::{Error, Shown};
 pub use find::{ElementBox, ElementState, Got, Match, Matches, What};
+pub use login_state::{
+    LoadedState, LoginState, OriginReport, OriginState, PartitionKey, RejectedCookie, STATE_FORMAT, STATE_VERSION,
+    SaveState, SavedState, SessionRestore, Skipped, StateCookie,
+};
 pub use options::{PageOptions, TabNames};
 pub use picture::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
 #[cfg(feature = "server")]

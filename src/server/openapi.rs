@@ -198,7 +198,11 @@ fn body(route: &Route, mut schema: Value) -> Value {
     }
     let names = schema.get("required").and_then(Value::as_array).is_some_and(|names| !names.is_empty());
     let required = names || schema.get("oneOf").is_some();
-    json!({ "required": required, "content": { "application/json": { "schema": schema } } })
+    let mut body = json!({ "required": required, "content": { "application/json": { "schema": schema } } });
+    if let Some(most) = route.body_bytes {
+        body["description"] = format!("At most {} MiB.", most >> 20).into();
+    }
+    body
 }
 
 fn responses(route: &Route, answer: &Value) -> Value {

@@ -304,6 +304,13 @@ impl Handler for Desk {
         self.gate.check(head)
     }
 
+    fn body_bytes(&self, head: &Head) -> Option<usize> {
+        match find(head) {
+            Found::Route(route, _) => route.body_bytes,
+            Found::Methods(_) | Found::Nothing(_) => None,
+        }
+    }
+
     fn lane(&self, head: &Head) -> Lane {
         match find(head) {
             Found::Route(route, _) => route.lane,

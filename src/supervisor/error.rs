@@ -238,6 +238,19 @@ pub enum Error {
         /// Why, and what would allow it.
         reason: String,
     },
+    /// The browser has no hidden pages.
+    #[error(
+        "this browser cannot open a hidden page (Chromium 136 or later can), so only what open tabs hold can be read or written"
+    )]
+    NoHiddenPage,
+    /// A hidden page did not get to show an origin.
+    #[error("no empty document of {origin} could be shown: {problem}")]
+    NotShown {
+        /// The origin.
+        origin: String,
+        /// Why.
+        problem: String,
+    },
     /// Who asked for it does not want it any more ([`Cancel`](crate::sync::Cancel)).
     #[error("given up, since who asked for it is gone")]
     Cancelled,
@@ -271,6 +284,7 @@ impl Error {
             | Self::DialogTooLate { .. } => "CONFLICT",
             Self::ChooserReplaced => "CONFLICT",
             Self::NavigationBlocked { .. } => "NAVIGATION_BLOCKED",
+            Self::NoHiddenPage | Self::NotShown { .. } => "BROWSER_ERROR",
             Self::Cancelled => "CANCELLED",
             Self::NoChooser { .. } => "TIMEOUT",
             Self::ChooserWithoutInput => "NOT_ACTIONABLE",

@@ -48,7 +48,7 @@ pub struct Supervisor {
     pub(super) liveness: Liveness,
     pub(super) pictures: parking_lot::Mutex<VecDeque<(TargetId, Picture)>>,
     pub(super) rescue_after: Duration,
-    navigation: Option<NavigationPolicy>,
+    pub(super) navigation: Option<NavigationPolicy>,
     close: Sender<()>,
     task: String,
     close_own_pages: bool,

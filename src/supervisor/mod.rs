@@ -19,6 +19,7 @@
 //! | `handle`, `frame_call`, `aimed`, `setting_out`, `travel`, `browser_call`, `dialog_call`, `served` | the public calls |
 //! | `route`, `guard`, `liveness`, `value` | where a call goes, how it waits, what it comes to |
 //! | `navigation_limit` | reads that do not wait for a slow server |
+//! | `hidden_page` | a page that nobody sees, for what an origin stores |
 //! | `standing` | what holds for a page as long as it lives |
 //! | `put_away` | dialogs of a page that is to be sent elsewhere |
 //! | `chooser` | files for choosers |
@@ -35,6 +36,7 @@ mod error;
 mod frame_call;
 mod guard;
 mod handle;
+mod hidden_page;
 mod inputs;
 mod kept;
 mod link;
@@ -81,6 +83,7 @@ pub use chooser::{ArmedChooser, ChosenFiles};
 pub use dialog_call::DialogAnswer;
 pub use error::Error;
 pub use handle::Supervisor;
+pub use hidden_page::HiddenPage;
 pub use log::{Entry, EventLog, Kind, Tail};
 pub use navigation::BlockedNavigation;
 #[cfg(feature = "server")]

@@ -9,6 +9,7 @@ use crossbeam_channel::Sender;
 use super::error::Error;
 use super::handle::Supervisor;
 use super::state::Request;
+use crate::cdp::protocol::page::ScriptIdentifier;
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt::Command;
 use crate::cdp::{self, Answer, Connection};
@@ -172,6 +173,22 @@ impl Supervisor {
     pub fn set_login(&self, page: &TargetId, login: Option<Login>, deadline: Deadline) -> Result<(), Error> {
         let page = page.clone();
         self.ask("setting a login", deadline, |reply| Request::Login { page, login, reply })
+    }
+
+    /// Removes a script ([`Page.addScriptToEvaluateOnNewDocument`](crate::cdp::protocol::page::AddScriptToEvaluateOnNewDocument))
+    /// of a page once its top frame shows a document of an origin: the script has run there then.
+    ///
+    /// # Errors
+    /// [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
+    pub fn remove_script_at(
+        &self,
+        page: &TargetId,
+        origin: &str,
+        script: ScriptIdentifier,
+        deadline: Deadline,
+    ) -> Result<(), Error> {
+        let (page, origin) = (page.clone(), origin.to_owned());
+        self.ask("keeping a script", deadline, |reply| Request::RemoveScript { page, origin, script, reply })
     }
 
     /// Lets the origins that a page shows ask for its location, or no longer. Told for each origin as the page

@@ -134,7 +134,8 @@ impl Worker {
     fn disconnected(&mut self) {
         let reason = self.connection.close_reason().map(|r| r.to_string());
         let reason = reason.unwrap_or_else(|| "the connection ended".to_owned());
-        let local = self.connection.close_reason() == Some(CloseReason::Local);
+        // Nobody answers at the address of a session that has ended.
+        let local = matches!(self.connection.close_reason(), Some(CloseReason::Local | CloseReason::SessionEnded));
         let redial = self.link.browser.lock().as_ref().and_then(Browser::redial).cloned();
         let Some(redial) = redial.filter(|_| self.state.may_reconnect() && !local) else {
             self.state.end(&reason, now());
@@ -415,6 +416,9 @@ impl Worker {
                 let mut add = page::AddScriptToEvaluateOnNewDocument::new(&*source.0);
                 add.run_immediately = Some(true);
                 self.post(session, tag, &add)
+            }
+            Outgoing::RemoveScript { script } => {
+                self.post(session, tag, &page::RemoveScriptToEvaluateOnNewDocument::new(script))
             }
             Outgoing::AnswerCall { request, answer } => {
                 let mut fulfil =

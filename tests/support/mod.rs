@@ -18,6 +18,8 @@ pub(crate) mod fake_mcp;
 #[cfg(feature = "cli")]
 pub(crate) mod fake_model;
 pub(crate) mod fake_pages;
+#[cfg(all(feature = "cli", unix))]
+pub(crate) mod grid;
 #[cfg(feature = "server")]
 pub(crate) mod har_peer;
 pub(crate) mod leaks;

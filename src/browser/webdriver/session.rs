@@ -1,14 +1,17 @@
 //! A session on a WebDriver server: opened, kept alive, deleted.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendError, Sender, bounded};
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::super::Error;
 use super::super::endpoint::Endpoint;
 use super::driver::Driver;
 use super::error::WebDriverProblem as Problem;
+use crate::cdp::Connection;
 use crate::sync::{Deadline, Thread, spawn};
 
 /// What a server has, after we gave up on it, to answer with a session that is then deleted.
@@ -24,7 +27,12 @@ pub(in crate::browser) struct Session {
     id: String,
     alive: Option<KeepAlive>,
     ended: bool,
+    /// The connection to its browser. The lock is held for copying a handle.
+    connection: Connected,
 }
+
+/// The connection that ends with a session, once there is one.
+type Connected = Arc<Mutex<Option<Connection>>>;
 
 impl Session {
     /// Opens one. Gives its capabilities too.
@@ -40,12 +48,17 @@ impl Session {
             return Err(driver.error(Problem::Answer { status: Some(200), problem }));
         };
         let capabilities = made.get_mut("capabilities").map(Value::take).unwrap_or_default();
-        let mut session = Self { driver, id, alive: None, ended: false };
+        let mut session = Self { driver, id, alive: None, ended: false, connection: Connected::default() };
         if let Some(interval) = keep_alive {
             let (driver, path) = (session.driver.clone(), format!("{}/timeouts", path(&session.id)));
-            session.alive = Some(KeepAlive::start(driver, path, interval)?);
+            session.alive = Some(KeepAlive::start(driver, path, interval, Arc::clone(&session.connection))?);
         }
         Ok((session, capabilities))
+    }
+
+    /// Names the connection to its browser: it is ended when the server says that the session is gone.
+    pub(in crate::browser) fn connected(&self, connection: &Connection) {
+        *self.connection.lock() = Some(connection.clone());
     }
 
     pub(super) fn id(&self) -> &str {
@@ -62,6 +75,7 @@ impl Session {
         if std::mem::replace(&mut self.ended, true) {
             return Ok(());
         }
+        drop(self.connection.lock().take());
         let alive = self.alive.take().map(KeepAlive::tell);
         let deleted = delete(&self.driver, &self.id, deadline);
         if let Some(alive) = alive {
@@ -171,7 +185,7 @@ struct KeepAlive {
 }
 
 impl KeepAlive {
-    fn start(driver: Driver, path: String, interval: Duration) -> Result<Self, Error> {
+    fn start(driver: Driver, path: String, interval: Duration, connection: Connected) -> Result<Self, Error> {
         let (stop, stopped) = bounded::<()>(1);
         let (alive, ended) = bounded::<()>(0);
         let interval = interval.max(Duration::from_millis(10));
@@ -183,6 +197,11 @@ impl KeepAlive {
                     Ok(_) => quiet = false,
                     Err(problem) if is_gone(&problem) => {
                         tracing::warn!(server = %driver.server(), "the WebDriver session has ended by itself");
+                        // A grid may leave the connection open, and nobody answers on it any more.
+                        let connection = connection.lock().take();
+                        if let Some(connection) = connection {
+                            connection.session_ended();
+                        }
                         return;
                     }
                     Err(problem) if !quiet => {

@@ -1,6 +1,7 @@
 //! The browser itself, its tabs, where they go.
 
 use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Map, Value};
 
 use super::super::client::Request;
 use super::super::failure::Failure;
@@ -13,6 +14,17 @@ pub(in super::super) struct Start {
     /// Without a window [default: as the settings say]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     headless: Option<bool>,
+    /// Ask a WebDriver server or Selenium Grid for this capability, as in platformName=linux or
+    /// se:name=nightly; a value that is JSON is sent as JSON; may be given more than once
+    #[arg(long = "capability", value_name = "NAME=VALUE", value_parser = capability)]
+    capabilities: Vec<(String, Value)>,
+}
+
+/// Reads `NAME=VALUE`.
+fn capability(text: &str) -> Result<(String, Value), String> {
+    let (name, value) = text.split_once('=').ok_or("a capability is written NAME=VALUE, as in browserName=chrome")?;
+    let json = serde_json::from_str(value).ok().filter(|json: &Value| !json.is_string() && !json.is_number());
+    Ok((name.trim().to_owned(), json.unwrap_or_else(|| value.into())))
 }
 
 #[derive(Debug, Args)]
@@ -152,7 +164,9 @@ pub(super) fn tabs() -> Call {
 
 impl Start {
     pub(super) fn call(&self) -> Call {
-        Call::new(Request::post("/start").field("headless", self.headless), show::status)
+        let wanted: Map<String, Value> = self.capabilities.iter().cloned().collect();
+        let request = Request::post("/start").field("headless", self.headless);
+        Call::new(request.field("capabilities", (!wanted.is_empty()).then_some(wanted)), show::status)
     }
 }
 

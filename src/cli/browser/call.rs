@@ -25,11 +25,13 @@ pub(super) struct Call {
     pub(super) show: Show,
     /// Where the file that the answer tells of, or holds, is put.
     pub(super) file: Option<PathBuf>,
+    /// Where the login state that the answer holds is put.
+    pub(super) keep: Option<super::login::Keep>,
 }
 
 impl Call {
     pub(super) fn new(request: Request, show: Show) -> Self {
-        Self { request, starts: true, timed: true, of_profile: true, show, file: None }
+        Self { request, starts: true, timed: true, of_profile: true, show, file: None, keep: None }
     }
 
     /// The route answers at once.

@@ -5,6 +5,7 @@
 //! | `call` | what a command asks, and what it has in common with others |
 //! | `basics`, `see`, `find`, `act`, `forms`, `state`, `route`, `upload`, `events` | the commands: what can be typed, and what is asked then |
 //! | `address` | addresses as people type them |
+//! | `login` | saved login states |
 //! | `save` | files that answers bring |
 //! | `show` | answers as people read them |
 
@@ -15,6 +16,7 @@ mod call;
 mod events;
 mod find;
 mod forms;
+mod login;
 mod route;
 mod save;
 mod see;
@@ -140,6 +142,8 @@ pub(super) enum Command {
     Cookies(state::Cookies),
     /// What sites have stored
     Storage(state::Storage),
+    /// Save and restore login states: cookies and storage of all origins
+    State(login::State),
     /// What the tab is made to believe: device, place, time zone, network and more
     Emulate(state::Emulate),
     /// Fail, answer, change or delay network requests
@@ -182,6 +186,10 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
     let (mut value, mut text) = (answer.value, answer.text);
     if let Some(path) = &call.file {
         save::file(&mut value, path)?;
+        text = value.to_string();
+    }
+    if let Some(keep) = &call.keep {
+        keep.write(&mut value)?;
         text = value.to_string();
     }
     match command {
@@ -252,6 +260,7 @@ fn call(command: &Command, found: &Found, home: Option<&Home>) -> Result<Call, F
         Command::Dialogs(dialogs) => dialogs.call(),
         Command::Cookies(cookies) => cookies.call()?,
         Command::Storage(storage) => storage.call()?,
+        Command::State(state) => state.call()?,
         Command::Emulate(emulate) => emulate.call(),
         Command::Route(route) => route.call(home)?,
         Command::Download(download) => download.call(),
@@ -269,6 +278,10 @@ fn outcome(value: &Value) -> Exit {
         other => other.as_array(),
     });
     let failed = value["failed"].as_u64().is_some_and(|failed| failed > 0) || value["failed"].is_object();
+    let is_useless = value["added"] == 0 && value["rejected"].as_array().is_some_and(|rejected| !rejected.is_empty());
+    if is_useless {
+        return Exit::Failed;
+    }
     if !failed {
         return Exit::Done;
     }

@@ -1,5 +1,9 @@
 //! Dialogs, what sites have stored, what a tab is made to believe, downloads, raw commands.
 
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value, json as value};
 
@@ -34,6 +38,9 @@ pub(in super::super) struct Dialogs {
     #[arg(long, value_name = "TAB")]
     target: Option<String>,
 }
+
+/// Bytes of a file with cookies; the server takes 8 MiB.
+const MOST_IMPORTED: u64 = 6 << 20;
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Cookies {
@@ -83,6 +90,18 @@ enum CookiesWhat {
         /// Several at once, as JSON: [{"name", "value", "domain" or "url", …}]
         #[arg(long = "cookies", value_name = "JSON", conflicts_with_all = ["name", "domain", "address"])]
         several: Option<String>,
+    },
+    /// Import cookies from a cookie file (curl, yt-dlp, browser extensions), curl commands or JSON
+    Import {
+        /// The file, `-` for standard input
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Its format [default: known by how it begins]
+        #[arg(long, value_name = "FORMAT", value_parser = ["netscape", "curl", "json"])]
+        format: Option<String>,
+        /// The address that cookies without one are for
+        #[arg(long = "for", value_name = "URL")]
+        address: Option<String>,
     },
     /// Delete them
     #[command(alias = "delete")]
@@ -286,6 +305,11 @@ impl Cookies {
             Some(CookiesWhat::List { address }) => {
                 Call::new(Request::get("/cookies").query("url", address.clone()), show::cookies)
             }
+            Some(CookiesWhat::Import { file, format, address }) => {
+                let request = Request::post("/cookies/import").field("text", Some(import_text(file)?));
+                let request = request.field("format", format.clone()).field("url", address.clone());
+                Call::new(request, show::imported)
+            }
             Some(CookiesWhat::Clear { name, domain }) => {
                 let request = Request::delete("/cookies").query("name", name.clone());
                 Call::new(request.query("domain", domain.clone()), show::deleted)
@@ -323,6 +347,21 @@ impl Cookies {
                 set(value!([cookie]))
             }
         })
+    }
+}
+
+/// What is to be imported.
+fn import_text(file: &Path) -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = match file.to_str() {
+        Some("-") => io::stdin().lock().take(MOST_IMPORTED + 1).read_to_string(&mut text),
+        _ => File::open(file).and_then(|file| file.take(MOST_IMPORTED + 1).read_to_string(&mut text)),
+    };
+    let refused = |why: &str| Failure::new("PATH_REFUSED", format!("{}: {why}", file.display()));
+    match read {
+        Ok(length) if length as u64 > MOST_IMPORTED => Err(refused("it is larger than 6 MiB; split it")),
+        Ok(_) => Ok(text),
+        Err(problem) => Err(refused(&format!("it cannot be read: {problem}"))),
     }
 }
 

@@ -121,7 +121,7 @@ impl fmt::Debug for NewCookie {
 
 impl NewCookie {
     /// What is wrong with it.
-    fn problem(&self) -> Option<String> {
+    pub(in crate::page) fn problem(&self) -> Option<String> {
         let forbidden = |text: &str| text.chars().any(|c| c == ';' || c.is_control());
         let secure = self.secure == Some(true) || self.url.as_deref().is_some_and(|url| has_scheme(url, "https"));
         let problem = if forbidden(&self.name) || self.name.contains('=') {
@@ -158,7 +158,7 @@ impl NewCookie {
         Some(problem.to_owned())
     }
 
-    fn command(&self) -> SetCookie {
+    pub(in crate::page) fn command(&self) -> SetCookie {
         let mut set = SetCookie::new(&*self.name, &*self.value);
         set.url.clone_from(&self.url);
         set.domain.clone_from(&self.domain);
@@ -181,7 +181,7 @@ fn has_scheme(url: &str, scheme: &str) -> bool {
     url.split_once("://").is_some_and(|(has, _)| has.eq_ignore_ascii_case(scheme))
 }
 
-fn is_web(url: &str) -> bool {
+pub(in crate::page) fn is_web(url: &str) -> bool {
     (has_scheme(url, "http") || has_scheme(url, "https"))
         && url.split_once("://").is_some_and(|(_, rest)| !rest.is_empty() && !rest.starts_with(['/', ':', '?', '#']))
 }
@@ -258,7 +258,7 @@ impl Tab {
         Ok(gone.len())
     }
 
-    fn all_cookies(&self, deadline: Deadline) -> Result<Vec<network::Cookie>, Error> {
+    pub(in crate::page) fn all_cookies(&self, deadline: Deadline) -> Result<Vec<network::Cookie>, Error> {
         Ok(self.supervisor.call(&self.page(), &GetCookies::new(), deadline)?.result.cookies)
     }
 }

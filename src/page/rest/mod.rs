@@ -29,6 +29,7 @@ mod throttle;
 pub use chooser::{Given, Upload};
 pub(super) use console::Cleared;
 pub use console::{ConsoleMessage, PageError};
+pub(in crate::page) use cookies::is_web;
 pub use cookies::{Cookie, NewCookie, SameSite};
 pub(super) use downloads::Downloads;
 pub use downloads::{Download, DownloadState};

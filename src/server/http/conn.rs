@@ -8,9 +8,8 @@ use http::StatusCode;
 
 use super::answer::Answer;
 use super::encode::{self, Manner};
-use super::intake::{Asked, Budget, Intake, Step};
+use super::intake::{Admit, Asked, Budget, Intake, Step};
 use super::limits::Limits;
-use super::request::Head;
 use super::wire::Wire;
 use crate::sync::Cancel;
 
@@ -78,7 +77,7 @@ impl Conn {
     }
 
     /// Goes on as far as bytes reach.
-    pub(super) fn go_on(&mut self, admit: &mut dyn FnMut(&Head) -> Result<(), Answer>) -> Turn {
+    pub(super) fn go_on(&mut self, admit: &mut Admit<'_>) -> Turn {
         let mut left = TURN;
         loop {
             let turn = match self.state {
@@ -93,7 +92,7 @@ impl Conn {
         }
     }
 
-    fn read_request(&mut self, admit: &mut dyn FnMut(&Head) -> Result<(), Answer>, left: &mut usize) -> Option<Turn> {
+    fn read_request(&mut self, admit: &mut Admit<'_>, left: &mut usize) -> Option<Turn> {
         match self.intake.step(admit) {
             Step::More if self.ended.is_some() => Some(Turn::Close),
             Step::More => self.fill(left),

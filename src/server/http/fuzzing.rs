@@ -47,7 +47,7 @@ pub fn requests(pieces: &[&[u8]]) -> Vec<Asked> {
             loop {
                 let step = intake.step(&mut |head| match head.headers.contains_key("x-refused") {
                     true => Err(Answer::failure(StatusCode::FORBIDDEN, "FORBIDDEN_HOST", "refused")),
-                    false => Ok(()),
+                    false => Ok(None),
                 });
                 match step {
                     Step::More => break,

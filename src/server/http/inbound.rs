@@ -243,7 +243,10 @@ impl Inbound {
             let Some(conn) = self.conns.get_mut(&token) else { return };
             let unsent = conn.unsent();
             let handler = &*self.shared.handler;
-            let turn = conn.go_on(&mut |head| asked(|| handler.admit(head)).unwrap_or_else(|| Err(lanes::failed())));
+            let turn = conn.go_on(&mut |head| {
+                let admitted = asked(|| handler.admit(head).map(|()| handler.body_bytes(head)));
+                admitted.unwrap_or_else(|| Err(lanes::failed()))
+            });
             self.unsent = (self.unsent + conn.unsent()).saturating_sub(unsent);
             match turn {
                 Turn::Wait => break,

@@ -78,6 +78,9 @@ pub(super) enum Step {
     Refused(Answer),
 }
 
+/// Decides on a head before its body is looked at: the bytes that the body may have, where they are not the usual ones.
+pub(super) type Admit<'a> = dyn FnMut(&Head) -> Result<Option<usize>, Answer> + 'a;
+
 /// A request that has arrived.
 #[derive(Debug)]
 pub(super) struct Asked {
@@ -112,6 +115,8 @@ struct Reading {
     chunks: Option<Chunks>,
     held: Held,
     told: bool,
+    /// Bytes that the body may have.
+    most: usize,
 }
 
 impl Intake {
@@ -156,22 +161,25 @@ impl Intake {
     }
 
     /// Goes on as far as the bytes reach. `admit` decides on a head before its body is looked at.
-    pub(super) fn step(&mut self, admit: &mut dyn FnMut(&Head) -> Result<(), Answer>) -> Step {
+    pub(super) fn step(&mut self, admit: &mut Admit<'_>) -> Step {
         if self.body.is_none() {
             let head = match self.next_head() {
                 Ok(Some(head)) => head,
                 Ok(None) => return Step::More,
                 Err(problem) => return Step::Refused(bad(problem)),
             };
-            let admitted = admit(&head).and_then(|()| self.check_body(&head));
-            let held = match admitted {
-                Ok(held) => held,
+            let admitted = admit(&head).and_then(|most| {
+                let most = most.unwrap_or(self.body_bytes);
+                Ok((self.check_body(&head, most)?, most))
+            });
+            let (held, most) = match admitted {
+                Ok(admitted) => admitted,
                 Err(answer) => return Step::Refused(answer),
             };
             self.begun = Some(Instant::now());
             let chunks = (head.framing == Framing::Chunked).then(Chunks::new);
             let told = !head.expects_continue;
-            self.body = Some(Box::new(Reading { head, body: Vec::new(), chunks, held, told }));
+            self.body = Some(Box::new(Reading { head, body: Vec::new(), chunks, held, told, most }));
         }
         self.next_body()
     }
@@ -216,14 +224,14 @@ impl Intake {
     }
 
     /// What has to be true before a body is read.
-    fn check_body(&self, head: &Head) -> Result<Held, Answer> {
+    fn check_body(&self, head: &Head, most: usize) -> Result<Held, Answer> {
         let mut held = self.budget.none();
         if !head.has_body() {
             return Ok(held);
         }
         if let Framing::Length(length) = head.framing {
-            let length = usize::try_from(length).ok().filter(|length| *length <= self.body_bytes);
-            let length = length.ok_or_else(|| self.too_large())?;
+            let length = usize::try_from(length).ok().filter(|length| *length <= most);
+            let length = length.ok_or_else(|| too_large(most))?;
             if !held.grow(length) {
                 return Err(too_many());
             }
@@ -239,14 +247,14 @@ impl Intake {
     }
 
     fn next_body(&mut self) -> Step {
-        let most = self.body_bytes;
         let Some(reading) = &mut self.body else { return Step::More };
+        let most = reading.most;
         let ended = match (&mut reading.chunks, reading.head.framing) {
             (Some(chunks), _) => {
                 let took = match chunks.read(&self.buffer, &mut reading.body, most) {
                     Ok(took) => took,
                     Err(Wrong::Malformed) => return Step::Refused(bad("the chunks of the body are malformed")),
-                    Err(Wrong::TooLarge) => return Step::Refused(self.too_large()),
+                    Err(Wrong::TooLarge) => return Step::Refused(too_large(most)),
                 };
                 self.buffer.drain(..took.bytes);
                 if !reading.held.grow(reading.body.len()) {
@@ -272,15 +280,14 @@ impl Intake {
         }
         Step::More
     }
+}
 
-    fn too_large(&self) -> Answer {
-        let most = self.body_bytes;
-        Answer::failure(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "BODY_TOO_LARGE",
-            format_args!("the request body is too large; at most {most} bytes are taken"),
-        )
-    }
+fn too_large(most: usize) -> Answer {
+    Answer::failure(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "BODY_TOO_LARGE",
+        format_args!("the request body is too large; at most {most} bytes are taken"),
+    )
 }
 
 fn is_token(byte: u8) -> bool {

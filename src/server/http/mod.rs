@@ -39,6 +39,12 @@ pub trait Handler: Send + Sync {
     /// The refusal.
     fn admit(&self, head: &Head) -> Result<(), Answer>;
 
+    /// How many bytes the body of an admitted request may have; `None` for what the [limits](Limits) say. Runs on the thread
+    /// of all connections: it must not wait.
+    fn body_bytes(&self, _head: &Head) -> Option<usize> {
+        None
+    }
+
     /// Which lane does the request. Runs on the thread of all connections: it must not wait.
     fn lane(&self, head: &Head) -> Lane;
 

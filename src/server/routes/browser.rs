@@ -7,7 +7,7 @@ use super::super::failure::Failure;
 use super::super::types::{Nothing, OneProfile, Profiles, RootQuery, Start};
 use super::super::ui;
 use super::{Call, Reply};
-use crate::control::{NewProfile, Status};
+use crate::control::{NewProfile, StartWith, Status};
 
 pub(super) fn root(call: &Call<'_>, _: RootQuery) -> Result<Reply, Failure> {
     // Who is here without a header has a ticket, which serves for the page alone.
@@ -22,7 +22,8 @@ pub(super) fn root(call: &Call<'_>, _: RootQuery) -> Result<Reply, Failure> {
 }
 
 pub(super) fn start(call: &Call<'_>, start: Start) -> Result<Status, Failure> {
-    Ok(call.profile()?.start(start.headless, call.deadline)?)
+    let with = StartWith { headless: start.headless, capabilities: start.capabilities.unwrap_or_default() };
+    Ok(call.profile()?.start_with(&with, call.deadline)?)
 }
 
 pub(super) fn stop(call: &Call<'_>, _: Nothing) -> Result<Status, Failure> {

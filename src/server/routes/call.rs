@@ -8,8 +8,8 @@ use super::super::Front;
 use super::super::failure::Failure;
 use super::super::http::Request;
 use crate::control::{Profile, TabHandle};
-use crate::page::Tab;
-use crate::supervisor::{Dialog, Kind};
+use crate::page::{Tab, Tabs};
+use crate::supervisor::{Dialog, Kind, TargetId};
 use crate::sync::Deadline;
 
 /// A request whose common parts have been read.
@@ -52,6 +52,13 @@ impl<'a> Call<'a> {
     /// The same for a read, which leaves the current tab as it is.
     pub(super) fn tab_to_read(&self) -> Result<TabHandle, Failure> {
         Ok(self.aim(self.profile()?.tab_to_read(self.target.as_deref())?))
+    }
+
+    /// The tabs of the profile, and the tab that it is about.
+    pub(super) fn tabs(&self) -> Result<(Tabs, TargetId), Failure> {
+        let running = self.profile()?.running()?;
+        let tab = self.tab_to_read()?.tab;
+        Ok((running.tabs.clone(), tab.target().clone()))
     }
 
     fn aim(&self, handle: TabHandle) -> TabHandle {

@@ -97,6 +97,8 @@ pub(super) struct Route {
     pub(super) takes_ticket: bool,
     /// Whether it reads its body itself; what it takes beside that is in the query.
     pub(super) raw: bool,
+    /// Bytes that its body may have, where they are not the usual ones.
+    pub(super) body_bytes: Option<usize>,
     /// The media type of its answer.
     pub(super) media: &'static str,
     /// Parameters of the query, without the common ones.
@@ -136,6 +138,7 @@ impl Route {
             open: false,
             takes_ticket: false,
             raw: false,
+            body_bytes: None,
             media: "application/json",
             reads,
             input: SchemaGenerator::subschema_for::<I>,
@@ -211,6 +214,11 @@ impl Route {
     /// With a body of its own kind, which it reads itself.
     fn raw<I: JsonSchema>(self) -> Self {
         Self { raw: true, reads: parameters::<I>(), ..self }
+    }
+
+    /// With a body of up to so many MiB.
+    fn mebibytes(self, most: usize) -> Self {
+        Self { body_bytes: Some(most << 20), ..self }
     }
 
     /// With a ticket of the web UI instead of the token.

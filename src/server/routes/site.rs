@@ -2,10 +2,11 @@
 
 use super::super::failure::Failure;
 use super::super::types::{
-    AddCookies, Added, Cookies, CookiesQuery, DeleteCookies, Deleted, Items, OnTab, SetStorage, StorageQuery,
+    AddCookies, Added, Cookies, CookiesQuery, DeleteCookies, Deleted, ImportCookies, Items, LoadLogin, OnTab,
+    SaveLogin, SetStorage, StorageQuery,
 };
 use super::Call;
-use crate::page::{Emulation, Storage};
+use crate::page::{Emulation, ImportedCookies, LoadedState, LoginState, SaveState, SavedState, Storage};
 
 pub(super) fn cookies(call: &Call<'_>, query: CookiesQuery) -> Result<Cookies, Failure> {
     let urls: Vec<&str> = query.url.as_deref().into_iter().collect();
@@ -16,9 +17,25 @@ pub(super) fn add_cookies(call: &Call<'_>, add: AddCookies) -> Result<Added, Fai
     Ok(Added { added: call.tab()?.tab.set_cookies(&add.cookies, call.deadline)? })
 }
 
+pub(super) fn import_cookies(call: &Call<'_>, import: ImportCookies) -> Result<ImportedCookies, Failure> {
+    let tab = call.tab()?.tab;
+    Ok(tab.import_cookies(&import.text, import.format.unwrap_or_default(), import.url.as_deref(), call.deadline)?)
+}
+
 pub(super) fn delete_cookies(call: &Call<'_>, which: DeleteCookies) -> Result<Deleted, Failure> {
     let tab = call.tab()?.tab;
     Ok(Deleted { deleted: tab.delete_cookies(which.name.as_deref(), which.domain.as_deref(), call.deadline)? })
+}
+
+pub(super) fn save_state(call: &Call<'_>, save: SaveLogin) -> Result<SavedState, Failure> {
+    let (tabs, tab) = call.tabs()?;
+    Ok(tabs.save_state(&tab, &SaveState { origins: save.origins.unwrap_or_default() }, call.deadline)?)
+}
+
+pub(super) fn load_state(call: &Call<'_>, load: LoadLogin) -> Result<LoadedState, Failure> {
+    let state = LoginState::from_json(load.state.into())?;
+    let (tabs, tab) = call.tabs()?;
+    Ok(tabs.load_state(&tab, &state, call.deadline)?)
 }
 
 pub(super) fn emulate(call: &Call<'_>, change: Emulation) -> Result<OnTab, Failure> {

@@ -127,6 +127,14 @@ fn of_sites() -> Vec<Route> {
     vec![
         Route::of(Get, "/cookies", "Cookies", site::cookies).tab().secs(8),
         Route::of(Post, "/cookies", "Sets cookies", site::add_cookies).tab().secs(8),
+        Route::of(
+            Post,
+            "/cookies/import",
+            "Set cookies from a cookie file, curl commands or JSON",
+            site::import_cookies,
+        )
+        .tab()
+        .mebibytes(8),
         Route::of(Delete, "/cookies", "Deletes cookies", site::delete_cookies).tab().secs(8),
         Route::of(Get, "/storage/local", "Items of localStorage", site::local).tab().secs(8),
         Route::of(Post, "/storage/local", "Sets items of localStorage", site::set_local).tab().secs(8),
@@ -134,6 +142,18 @@ fn of_sites() -> Vec<Route> {
         Route::of(Get, "/storage/session", "Items of sessionStorage", site::session).tab().secs(8),
         Route::of(Post, "/storage/session", "Sets items of sessionStorage", site::set_session).tab().secs(8),
         Route::of(Delete, "/storage/session", "Deletes items of sessionStorage", site::delete_session).tab().secs(8),
+        Route::of(
+            Post,
+            "/state/save",
+            "Save cookies and storage of all origins; the answer holds secrets",
+            site::save_state,
+        )
+        .tab()
+        .secs(60),
+        Route::of(Post, "/state/load", "Restore saved cookies and storage", site::load_state)
+            .tab()
+            .secs(60)
+            .mebibytes(48),
         Route::of(Post, "/emulate", "What the tab is made to believe", site::emulate).tab().secs(8),
     ]
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::control::WaitUntil;
-use crate::page::{Act, Format, NewCookie, PictureType, ScreenshotOptions, SnapshotOptions, What};
+use crate::page::{Act, CookieFormat, Format, NewCookie, PictureType, ScreenshotOptions, SnapshotOptions, What};
 use crate::supervisor::{AbortReason, ConsoleLevel};
 
 /// Nothing.
@@ -26,11 +26,14 @@ pub(in crate::server) struct McpQuery {
 }
 
 /// `POST /start`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::server) struct Start {
     /// Without a window; by default as the settings say.
     pub(in crate::server) headless: Option<bool>,
+    /// WebDriver capabilities (`browserName`, `platformName`, options of a vendor), for profiles on a WebDriver server or
+    /// Selenium Grid. Each replaces the profile's of that name.
+    pub(in crate::server) capabilities: Option<Map<String, Value>>,
 }
 
 /// `POST /tabs/open`.
@@ -426,6 +429,18 @@ pub(in crate::server) struct AddCookies {
     pub(in crate::server) cookies: Vec<NewCookie>,
 }
 
+/// `POST /cookies/import`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::server) struct ImportCookies {
+    /// A Netscape cookie file, curl commands, or a JSON array of cookies.
+    pub(in crate::server) text: String,
+    /// Its format. Default: known by how it begins.
+    pub(in crate::server) format: Option<CookieFormat>,
+    /// The address that cookies without one are for; of curl commands it replaces theirs.
+    pub(in crate::server) url: Option<String>,
+}
+
 /// `DELETE /cookies`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -450,6 +465,24 @@ pub(in crate::server) struct StorageQuery {
 pub(in crate::server) struct SetStorage {
     /// Items to set.
     pub(in crate::server) items: BTreeMap<String, String>,
+}
+
+/// `POST /state/save`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(in crate::server) struct SaveLogin {
+    /// These origins only (`https://example.com`), and the cookies that are sent to them. Default: all that are known from
+    /// tabs, their histories and cookies.
+    #[schemars(length(max = 300))]
+    pub(in crate::server) origins: Option<Vec<String>>,
+}
+
+/// `POST /state/load`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::server) struct LoadLogin {
+    /// What `POST /state/save` gave, or a `storageState` of Playwright.
+    pub(in crate::server) state: Map<String, Value>,
 }
 
 /// `POST /highlight`.

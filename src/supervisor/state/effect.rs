@@ -8,7 +8,7 @@ use super::super::network_route::{AbortReason, Fulfilment, HeaderList};
 use super::super::standing::{Login, Standing, Throttle};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::dom::BackendNodeId;
-use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::page::{FrameId, ScriptIdentifier};
 use crate::cdp::protocol::target::TargetId;
 
 /// An id of a session; the protocol's `SessionId` without its wrapper.
@@ -133,6 +133,8 @@ pub(in crate::supervisor) enum Outgoing {
     ReleaseCalls,
     /// `Page.addScriptToEvaluateOnNewDocument`, the present document included.
     AddScript { source: Script },
+    /// `Page.removeScriptToEvaluateOnNewDocument`.
+    RemoveScript { script: ScriptIdentifier },
     /// `Fetch.fulfillRequest` with the answer to a call.
     AnswerCall { request: Arc<str>, answer: Fulfil },
     /// `Fetch.continueRequest`.

@@ -238,6 +238,7 @@ impl State {
         self.lose_calls(&page, Some(&frame.id), now);
         if frame.parent_id.is_none() {
             self.locate(&page, &frame.url); // a redirect may have led it elsewhere
+            self.once_shown(&page, &frame.url);
         }
         self.left_document(&page, &frame.id, frame.loader_id.as_str(), frame.parent_id.is_none());
         if cached {

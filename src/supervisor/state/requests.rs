@@ -22,6 +22,7 @@ use super::told::Told;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp;
 use crate::cdp::protocol::browser::BrowserContextId;
+use crate::cdp::protocol::page::ScriptIdentifier;
 use crate::cdp::protocol::target::{CreateTargetReturns, TargetId, TargetInfo};
 
 /// Where the answer to a request goes: a channel with room for it, so that giving it never waits.
@@ -82,6 +83,10 @@ pub(in crate::supervisor) enum Request {
         chosen: Response<ChosenFiles>,
         reply: Response<()>,
     },
+    /// A target is a hidden page from now on and none of the task's; without a reply it is gone.
+    Reserve { target: TargetId, reply: Option<Response<()>> },
+    /// Remove a script of a page once its top frame shows an origin.
+    RemoveScript { page: TargetId, origin: String, script: ScriptIdentifier, reply: Response<()> },
     /// Begin or end to watch network requests.
     Network { on: bool, reply: Response<()> },
     /// The protected ports have changed.
@@ -109,6 +114,8 @@ impl Request {
             | Self::PortsChanged { .. }
             | Self::Started { .. }
             | Self::Network { .. }
+            | Self::Reserve { .. }
+            | Self::RemoveScript { .. }
             | Self::Standing { .. }
             | Self::Login { .. }
             | Self::Throttle { .. }
@@ -184,6 +191,8 @@ pub(super) struct Requests {
     responding: HashMap<u64, Response<ClosedDialog>>,
     opening: HashMap<u64, Opening>,
     created: HashSet<TargetId>,
+    /// Hidden pages, whose sessions belong to whoever opened them.
+    reserved: HashSet<TargetId>,
     held: Vec<Held>,
     closing: Vec<Closing>,
     leaving: Option<Response<()>>,
@@ -202,6 +211,10 @@ impl Requests {
 
     pub(super) fn is_created(&self, target: &TargetId) -> bool {
         self.created.contains(target)
+    }
+
+    pub(super) fn is_reserved(&self, target: &TargetId) -> bool {
+        self.reserved.contains(target)
     }
 
     pub(super) fn hold(&mut self, session: SessionKey, info: TargetInfo, now: Now) {
@@ -419,6 +432,15 @@ impl State {
                 let outcome = self.arm_chooser(page, files, until, chosen, now);
                 self.requests.told.push(Told::Done(reply, outcome));
             }
+            Request::Reserve { target, reply: Some(reply) } => {
+                self.requests.reserved.insert(target);
+                self.requests.told.push(Told::Done(reply, Ok(())));
+            }
+            Request::Reserve { target, reply: None } => drop(self.requests.reserved.remove(&target)),
+            Request::RemoveScript { page, origin, script, reply } => {
+                let outcome = self.remove_script_at(&page, origin, script);
+                self.requests.told.push(Told::Done(reply, outcome));
+            }
             Request::Network { on, reply } => {
                 self.watch_network(on);
                 self.requests.told.push(Told::Done(reply, Ok(())));
@@ -634,7 +656,7 @@ impl State {
 
 fn refuse(request: Request, error: Error) {
     match request {
-        Request::Rescued { .. } => {}
+        Request::Rescued { .. } | Request::Reserve { reply: None, .. } => {}
         #[cfg(feature = "page")]
         Request::DownloadMoved { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Started { reply }
@@ -644,6 +666,8 @@ fn refuse(request: Request, error: Error) {
         | Request::Arm { reply, .. }
         | Request::Disarm { reply, .. }
         | Request::Network { reply, .. }
+        | Request::Reserve { reply: Some(reply), .. }
+        | Request::RemoveScript { reply, .. }
         | Request::Standing { reply, .. }
         | Request::Login { reply, .. }
         | Request::Throttle { reply, .. }

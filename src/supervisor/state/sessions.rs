@@ -90,6 +90,8 @@ impl State {
             None if info.r#type == "shared_worker" && self.watches_shared_workers() => {
                 self.adopt_shared_worker(&session, info, now);
             }
+            // Its session is for whoever opened it.
+            None if self.requests.is_reserved(&info.target_id) => {}
             None if info.r#type != "page" => self.let_go(session),
             None => match self.belongs(info) {
                 Belongs::Yes => self.adopt_page(&session, info, now),

@@ -15,6 +15,7 @@ use super::effect::{Catch, LoginAnswer};
 use super::sessions::SessionKind;
 use super::told::Told;
 use super::{Now, Outgoing, SessionKey, State};
+use crate::cdp::protocol::page::ScriptIdentifier;
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt;
 
@@ -54,6 +55,8 @@ struct OfPage {
     locates: bool,
     /// Origins that may ask for the location.
     located: HashSet<String>,
+    /// Scripts that are removed once the top frame shows an origin.
+    once: Vec<(String, ScriptIdentifier)>,
 }
 
 impl OfPage {
@@ -309,6 +312,40 @@ impl State {
     fn send_location(&mut self, page: &TargetId, origin: String, allowed: bool) {
         let context = self.page_index(page).and_then(|index| self.pages[index].context.clone());
         self.send(None, 0, Outgoing::AllowLocation { origin, context, allowed });
+    }
+
+    /// Keeps a script for removal. One kept before for the same origin is removed at once.
+    pub(super) fn remove_script_at(
+        &mut self,
+        page: &TargetId,
+        origin: String,
+        script: ScriptIdentifier,
+    ) -> Result<(), Error> {
+        let once = &mut self.standing_of(page)?.once;
+        let old = once.iter().position(|(at, _)| *at == origin).map(|at| once.swap_remove(at).1);
+        once.push((origin, script));
+        if let Some(script) = old {
+            self.remove_script(page, script);
+        }
+        Ok(())
+    }
+
+    /// The top frame of a page shows a document: scripts that were for its first one there have run.
+    pub(super) fn once_shown(&mut self, page: &TargetId, url: &str) {
+        let Some(of_page) = self.standing.pages.get_mut(page).filter(|of_page| !of_page.once.is_empty()) else {
+            return;
+        };
+        let Some(origin) = origin_of(url) else { return };
+        let Some(at) = of_page.once.iter().position(|(once, _)| *once == origin) else { return };
+        let (_, script) = of_page.once.swap_remove(at);
+        self.remove_script(page, script);
+    }
+
+    fn remove_script(&mut self, page: &TargetId, script: ScriptIdentifier) {
+        let session = self.page_index(page).map(|index| Arc::clone(&self.pages[index].session));
+        if let Some(session) = session {
+            self.send(Some(&session), 0, Outgoing::RemoveScript { script });
+        }
     }
 
     pub(super) fn forget_standing_of(&mut self, page: &TargetId) {

@@ -13,7 +13,11 @@ pub(in super::super) fn status(value: &Value, out: &Out) {
         (false, true) => out.look.yellow("not running"),
         (false, false) => out.look.yellow("disabled in settings"),
     };
-    let window = if is(value, "headless") { "none (headless)" } else { "shown" };
+    let window = match value["headless"].as_bool() {
+        Some(true) => "none (headless)",
+        Some(false) => "shown",
+        None => "",
+    };
     let when = |text: String| if running { text } else { String::new() };
     let browser = [word(value, "browser"), word(value, "executablePath")];
     let [product, path] = browser;

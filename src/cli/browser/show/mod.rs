@@ -22,7 +22,7 @@ pub(super) use pages::{
 };
 pub(super) use requests::{archive, request, requests};
 pub(super) use routes::{route_added, routes};
-pub(super) use stored::{added, cookies, deleted, emulated, items};
+pub(super) use stored::{added, cookies, deleted, emulated, imported, items, state_loaded, state_saved};
 
 /// The widest a column of a table gets, characters.
 const WIDEST: usize = 60;

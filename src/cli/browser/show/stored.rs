@@ -35,6 +35,17 @@ pub(in super::super) fn added(value: &Value, out: &Out) {
     note(format!("set {}", count(&value["added"])).trim_end(), out);
 }
 
+pub(in super::super) fn imported(value: &Value, out: &Out) {
+    for faulty in list(value, "rejected") {
+        note(&format!("line {}: {}", count(&faulty["line"]), word(faulty, "reason")), out);
+    }
+    let left = match list(value, "rejected").len() {
+        0 => String::new(),
+        lines => format!(", {lines} lines were not used"),
+    };
+    note(&format!("set {} cookies{left}", count(&value["added"])), out);
+}
+
 pub(in super::super) fn deleted(value: &Value, out: &Out) {
     note(format!("deleted {}", count(&value["deleted"])).trim_end(), out);
 }
@@ -50,6 +61,56 @@ pub(in super::super) fn items(value: &Value, out: &Out) {
     let rows: Vec<Vec<String>> =
         items.keys().map(|key| vec![super::one_line(key), word(&value["items"], key)]).collect();
     table(&["key", "value"], &rows, out);
+}
+
+pub(in super::super) fn state_saved(value: &Value, out: &Out) {
+    let encrypted = if is(value, "encrypted") { ", encrypted" } else { "" };
+    let saved = format!(
+        "saved {} cookies and {} origins to {}{encrypted}",
+        count(&value["cookies"]),
+        count(&value["origins"]),
+        word(value, "path")
+    );
+    note(&saved, out);
+    origins(value, out);
+}
+
+pub(in super::super) fn state_loaded(value: &Value, out: &Out) {
+    note(&format!("restored {} cookies and {} origins", count(&value["cookies"]), count(&value["origins"])), out);
+    for cookie in list(value, "rejectedCookies") {
+        let line = format!(
+            "cookie {} of {} was not set: {}",
+            word(cookie, "name"),
+            word(cookie, "domain"),
+            word(cookie, "problem")
+        );
+        note(&line, out);
+    }
+    origins(value, out);
+}
+
+/// What was saved or restored of each origin, and what was left out.
+fn origins(value: &Value, out: &Out) {
+    let row = |origin: &Value| {
+        let session = match origin["sessionRestore"].as_str() {
+            Some("next_visit") => format!("{} (at the next visit)", count(&origin["sessionStorage"])),
+            _ => count(&origin["sessionStorage"]),
+        };
+        vec![word(origin, "origin"), count(&origin["localStorage"]), session, count(&origin["databases"])]
+    };
+    let rows: Vec<Vec<String>> = list(value, "origins").iter().map(row).collect();
+    if !rows.is_empty() {
+        table(&["origin", "localStorage", "sessionStorage", "databases"], &rows, out);
+    }
+    let of_origins = list(value, "origins").iter().flat_map(|origin| {
+        list(origin, "skipped").iter().map(|skipped| (word(origin, "origin"), skipped)).collect::<Vec<_>>()
+    });
+    let skipped = list(value, "skipped").iter().map(|skipped| (String::new(), skipped)).chain(of_origins);
+    for (origin, skipped) in skipped {
+        let (what, reason) = (word(skipped, "what"), word(skipped, "reason"));
+        let what = format!("{origin} {what}");
+        note(&format!("skipped {} ({}): {reason}", what.trim(), count(&skipped["count"])), out);
+    }
 }
 
 pub(in super::super) fn emulated(value: &Value, out: &Out) {

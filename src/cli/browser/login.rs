@@ -1,0 +1,195 @@
+//! `cdpilot browser state`: cookies and storage of all origins, in a file.
+
+use std::fs::{self, File};
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use inquire::{Password, PasswordDisplayMode};
+use serde_json::Value;
+
+use super::super::client::Request;
+use super::super::failure::Failure;
+use super::super::seal::{self, Passphrase, SEALED};
+use super::super::settings::env;
+use super::call::{Call, Tab};
+use super::show;
+use crate::page::STATE_FORMAT;
+
+/// The largest file that is read, bytes.
+const MOST: u64 = 96 << 20;
+/// What holds the passphrase.
+const VARIABLE: &str = "CDPILOT_STATE_PASSPHRASE";
+
+#[derive(Debug, Args)]
+pub(in super::super) struct State {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Save cookies, localStorage, sessionStorage and IndexedDB of all origins to a file
+    Save(Save),
+    /// Restore what `state save` saved, or a storageState of Playwright
+    Load {
+        /// The file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        #[command(flatten)]
+        secret: Secret,
+        #[command(flatten)]
+        tab: Tab,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Save {
+    /// The file; only its owner can read it
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Save only this origin, as in https://example.com; may be given more than once
+    #[arg(long, value_name = "ORIGIN")]
+    origin: Vec<String>,
+    /// Encrypt the file with a passphrase, from --passphrase-file, CDPILOT_STATE_PASSPHRASE or the terminal
+    #[arg(long)]
+    encrypt: bool,
+    /// Overwrite a file that is not a saved state
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    secret: Secret,
+    #[command(flatten)]
+    tab: Tab,
+}
+
+#[derive(Debug, Args)]
+struct Secret {
+    /// Read the passphrase from the first line of this file; `state save` encrypts then
+    #[arg(long, value_name = "FILE")]
+    passphrase_file: Option<PathBuf>,
+}
+
+/// Where a state that the server sends is put.
+#[derive(Debug)]
+pub(super) struct Keep {
+    file: PathBuf,
+    passphrase: Option<Passphrase>,
+}
+
+impl State {
+    pub(super) fn call(&self) -> Result<Call, Failure> {
+        match &self.what {
+            What::Save(save) => save.call(),
+            What::Load { file, secret, tab } => {
+                let text = text_of(file)?;
+                let json = |text: &str| serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
+                let refused = || refused(file, "it is not a saved state: no JSON object");
+                let mut state = json(&text).ok_or_else(refused)?;
+                if state["format"] == SEALED {
+                    let passphrase = secret.passphrase(false)?;
+                    state = json(&seal::open(&text, &passphrase)?).ok_or_else(refused)?;
+                }
+                let request = Request::post("/state/load").field("state", Some(state));
+                Ok(Call::new(request.field("targetId", tab.target.clone()), show::state_loaded))
+            }
+        }
+    }
+}
+
+impl Save {
+    fn call(&self) -> Result<Call, Failure> {
+        if !self.force {
+            may_be_overwritten(&self.file)?;
+        }
+        let is_encrypted = self.encrypt || self.secret.passphrase_file.is_some();
+        // Before anything is asked of the browser.
+        let passphrase = is_encrypted.then(|| self.secret.passphrase(true)).transpose()?;
+        let origins = (!self.origin.is_empty()).then(|| self.origin.clone());
+        let request = Request::post("/state/save").field("origins", origins);
+        let call = Call::new(request.field("targetId", self.tab.target.clone()), show::state_saved);
+        Ok(Call { keep: Some(Keep { file: self.file.clone(), passphrase }), ..call })
+    }
+}
+
+impl Secret {
+    /// The passphrase, from where it was given.
+    fn passphrase(&self, is_new: bool) -> Result<Passphrase, Failure> {
+        if let Some(path) = &self.passphrase_file {
+            let mut text = String::new();
+            let read = File::open(path).and_then(|file| file.take(64 * 1024).read_to_string(&mut text));
+            read.map_err(|problem| refused(path, &format!("the passphrase cannot be read: {problem}")))?;
+            return Passphrase::new(text.lines().next().unwrap_or_default().to_owned());
+        }
+        if let Some(text) = env(VARIABLE) {
+            return Passphrase::new(text);
+        }
+        if !io::stdin().is_terminal() {
+            return Err(Failure::usage(format!(
+                "the state is encrypted with a passphrase, and there is no terminal to type it; use --passphrase-file or {VARIABLE}"
+            )));
+        }
+        let ask = Password::new("Passphrase of the state:").with_display_mode(PasswordDisplayMode::Hidden);
+        let ask = if is_new { ask } else { ask.without_confirmation() };
+        let text = ask.prompt().map_err(|problem| Failure::usage(format!("no passphrase was typed: {problem}")))?;
+        Passphrase::new(text)
+    }
+}
+
+impl Keep {
+    /// Writes the state of an answer, which then names the file instead.
+    pub(super) fn write(&self, answer: &mut Value) -> Result<(), Failure> {
+        let state = answer.as_object_mut().and_then(|answer| answer.remove("state"));
+        let state = state.ok_or_else(|| Failure::new("INTERNAL", "the server sent no state"))?;
+        let text = match &self.passphrase {
+            Some(passphrase) => seal::seal(&state.to_string(), passphrase)?,
+            None => format!("{state:#}\n"),
+        };
+        let failed = |problem: io::Error| {
+            Failure::new("INTERNAL", format!("{} cannot be written: {problem}", self.file.display()))
+        };
+        let file = std::path::absolute(&self.file).map_err(failed)?;
+        let folder = file.parent().unwrap_or(&file);
+        // Only its owner can read it, from the beginning; and nobody ever sees half of it.
+        let mut made = tempfile::Builder::new().prefix(".cdpilot-state-").tempfile_in(folder).map_err(failed)?;
+        made.write_all(text.as_bytes()).and_then(|()| made.as_file().sync_all()).map_err(failed)?;
+        made.persist(&file).map_err(|problem| failed(problem.error))?;
+        answer["path"] = file.display().to_string().into();
+        answer["encrypted"] = self.passphrase.is_some().into();
+        Ok(())
+    }
+}
+
+fn refused(file: &Path, why: &str) -> Failure {
+    Failure::new("PATH_REFUSED", format!("{}: {why}", file.display()))
+}
+
+fn text_of(file: &Path) -> Result<String, Failure> {
+    let failed = |problem: &dyn std::fmt::Display| refused(file, &format!("it cannot be read: {problem}"));
+    let opened = File::open(file).map_err(|problem| failed(&problem))?;
+    let mut text = String::new();
+    let length = opened.take(MOST + 1).read_to_string(&mut text).map_err(|problem| failed(&problem))?;
+    if length as u64 > MOST {
+        return Err(refused(file, "it is larger than 96 MiB, which no saved state is"));
+    }
+    Ok(text)
+}
+
+/// What is there already has to be a state, lest a mistyped name destroys something else.
+fn may_be_overwritten(file: &Path) -> Result<(), Failure> {
+    if fs::symlink_metadata(file).is_err() {
+        return Ok(());
+    }
+    let is_state = text_of(file).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok()).is_some_and(|json| {
+        json["format"] == STATE_FORMAT
+            || json["format"] == SEALED
+            || (json["cookies"].is_array() && json["origins"].is_array())
+    });
+    match is_state {
+        true => Ok(()),
+        false => Err(refused(
+            file,
+            "the file exists and is not a saved state; choose another name, or overwrite it with --force",
+        )),
+    }
+}

@@ -1,0 +1,182 @@
+//! Cookies of other programs: Netscape cookie files, cURL commands, JSON of browser extensions.
+//!
+//! The parsers are pure. A faulty line is named with its number and why; it does not affect the others.
+
+mod curl;
+mod json;
+mod netscape;
+mod shell;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::page::{Error, NewCookie, Tab};
+use crate::sync::Deadline;
+
+/// Cookies that are read at most.
+const MANY: usize = 10_000;
+/// Cookies that are under way at once.
+const AT_ONCE: usize = 200;
+
+/// The form of a text with cookies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum CookieFormat {
+    /// Known by how the text begins.
+    #[default]
+    Auto,
+    /// A Netscape cookie file, as of `curl -c`, yt-dlp and browser extensions.
+    Netscape,
+    /// One or more curl commands, as of "Copy as cURL" (bash or cmd).
+    Curl,
+    /// A JSON array of cookies, as of browser extensions, Puppeteer and Playwright.
+    Json,
+}
+
+impl CookieFormat {
+    /// The format of a text.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let text = text.trim_start_matches('\u{feff}').trim_start();
+        let first =
+            text.trim_start_matches(['$', '>', ' ']).split([' ', '\t', '\n', '^', '\\']).next().unwrap_or_default();
+        if text.starts_with(['[', '{']) {
+            Self::Json
+        } else if matches!(first, "curl" | "curl.exe") {
+            Self::Curl
+        } else {
+            Self::Netscape
+        }
+    }
+}
+
+/// A line that holds no usable cookie.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+pub struct FaultyLine {
+    /// Its number, counted from 1. Of a command over several lines: where the option stands.
+    pub line: usize,
+    /// Why. No value is in it.
+    pub reason: String,
+}
+
+/// What a text holds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ReadCookies {
+    /// Cookies, each with its line.
+    pub cookies: Vec<(usize, NewCookie)>,
+    /// Lines that hold none.
+    pub rejected: Vec<FaultyLine>,
+}
+
+impl ReadCookies {
+    fn reject(&mut self, line: usize, reason: impl Into<String>) {
+        self.rejected.push(FaultyLine { line, reason: reason.into() });
+    }
+
+    /// Takes a cookie, unless something is wrong with it.
+    fn take(&mut self, line: usize, cookie: NewCookie, now: f64) {
+        let expired = cookie.expires.is_some_and(|time| time >= 0.0 && time <= now);
+        match cookie.problem() {
+            Some(problem) => self.reject(line, problem),
+            None if expired => self.reject(line, "it has expired"),
+            None if self.cookies.len() >= MANY => {
+                self.reject(line, format!("more than {MANY} cookies; import fewer at once"))
+            }
+            None => self.cookies.push((line, cookie)),
+        }
+    }
+}
+
+/// Reads cookies. `url` is the address that cURL commands without one, and JSON without a domain, are for; `now` is in Unix
+/// seconds.
+#[must_use]
+pub fn read_cookies(text: &str, format: CookieFormat, url: Option<&str>, now: f64) -> ReadCookies {
+    let mut read = ReadCookies::default();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    match if format == CookieFormat::Auto { CookieFormat::of(text) } else { format } {
+        CookieFormat::Auto | CookieFormat::Netscape => netscape::read(text, now, &mut read),
+        CookieFormat::Curl => curl::read(text, url, now, &mut read),
+        CookieFormat::Json => json::read(text, url, now, &mut read),
+    }
+    read.rejected.sort_by_key(|faulty| faulty.line);
+    read
+}
+
+/// The address of a host's own cookie.
+fn address(secure: bool, host: &str) -> String {
+    format!("{}://{}/", if secure { "https" } else { "http" }, host.trim_start_matches('.'))
+}
+
+/// What came of an import.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+pub struct ImportedCookies {
+    /// The format that was read.
+    pub format: CookieFormat,
+    /// Cookies that were set.
+    pub added: usize,
+    /// Lines that were not used.
+    pub rejected: Vec<FaultyLine>,
+}
+
+impl Tab {
+    /// Reads cookies from a text and sets them in the tab's browser context. Faulty lines are reported, the others are used.
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`] for a `url` that is no http or https address; [`Error::Supervisor`].
+    pub fn import_cookies(
+        &self,
+        text: &str,
+        format: CookieFormat,
+        url: Option<&str>,
+        deadline: Deadline,
+    ) -> Result<ImportedCookies, Error> {
+        if url.is_some_and(|url| !super::rest::is_web(url)) {
+            return Err(Error::BadRequest { problem: "url is not an http or https address".to_owned() });
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        let ReadCookies { cookies, mut rejected } = read_cookies(text, format, url, now);
+        let mut added = 0;
+        for some in cookies.chunks(AT_ONCE) {
+            let calls = some.iter().map(|(_, cookie)| (self.page(), cookie.command())).collect();
+            for ((line, _), outcome) in some.iter().zip(self.supervisor.session_calls(calls, deadline)) {
+                match outcome {
+                    Ok(done) if done.result.success => added += 1,
+                    Ok(_) | Err(crate::supervisor::Error::Cdp(crate::cdp::Error::Protocol { .. })) => {
+                        let reason =
+                            "the browser does not take it; do host, path and `secure` fit each other?".to_owned();
+                        rejected.push(FaultyLine { line: *line, reason });
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        rejected.sort_by_key(|faulty| faulty.line);
+        let format = if format == CookieFormat::Auto { CookieFormat::of(text) } else { format };
+        Ok(ImportedCookies { format, added, rejected })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_format_is_known_by_the_beginning() {
+        for (text, format) in [
+            ("[{}]", CookieFormat::Json),
+            ("\u{feff} {\"cookies\": []}", CookieFormat::Json),
+            ("curl 'https://x'", CookieFormat::Curl),
+            ("\n$ curl.exe https://x", CookieFormat::Curl),
+            ("curl^\n \"x\"", CookieFormat::Curl),
+            ("# Netscape HTTP Cookie File", CookieFormat::Netscape),
+            ("curled.test\tTRUE\t/\tTRUE\t0\ta\tb", CookieFormat::Netscape),
+            ("", CookieFormat::Netscape),
+        ] {
+            assert_eq!(CookieFormat::of(text), format, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Cookies with all that they have, so that another browser treats them alike.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::cdp::protocol::network::{self, CookieSameSite, CookieSourceScheme, SetCookie};
+use crate::page::{Cookie, SameSite};
+
+/// A cookie of a login state. `Debug` does not show its value.
+#[derive(Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct StateCookie {
+    /// What every cookie has.
+    #[serde(flatten)]
+    pub cookie: Cookie,
+    /// The site that a partitioned cookie (CHIPS) belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partition_key: Option<PartitionKey>,
+    /// The port of the server that set it, where that is known and not the usual one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_port: Option<u16>,
+    /// Whether it was set over a secure connection, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_secure: Option<bool>,
+}
+
+/// Where a partitioned cookie belongs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PartitionKey {
+    /// The site of the top frame.
+    pub top_level_site: String,
+    /// Whether a frame of another site is between them.
+    #[serde(default)]
+    pub has_cross_site_ancestor: bool,
+}
+
+impl fmt::Debug for StateCookie {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.cookie.fmt(f)
+    }
+}
+
+impl From<network::Cookie> for StateCookie {
+    fn from(cookie: network::Cookie) -> Self {
+        let partition_key = cookie.partition_key.clone().map(|key| PartitionKey {
+            top_level_site: key.top_level_site,
+            has_cross_site_ancestor: key.has_cross_site_ancestor,
+        });
+        let source_secure = match cookie.source_scheme {
+            Some(CookieSourceScheme::Secure) => Some(true),
+            Some(CookieSourceScheme::NonSecure) => Some(false),
+            _ => None,
+        };
+        let usual = if source_secure == Some(true) { 443 } else { 80 };
+        let source_port =
+            cookie.source_port.and_then(|port| u16::try_from(port).ok()).filter(|port| *port != 0 && *port != usual);
+        Self { cookie: cookie.into(), partition_key, source_port, source_secure }
+    }
+}
+
+impl<'de> Deserialize<'de> for StateCookie {
+    /// Reads what we write, and what Playwright does: an `expires` of -1, a `partitionKey` that is a text.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Key {
+            Whole(PartitionKey),
+            Site(String),
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Any {
+            name: String,
+            value: String,
+            domain: String,
+            #[serde(default)]
+            path: Option<String>,
+            #[serde(default)]
+            expires: Option<f64>,
+            #[serde(default)]
+            http_only: bool,
+            #[serde(default)]
+            secure: bool,
+            #[serde(default)]
+            same_site: Option<SameSite>,
+            #[serde(default)]
+            partition_key: Option<Key>,
+            #[serde(default, rename = "_crHasCrossSiteAncestor")]
+            ancestor: Option<bool>,
+            #[serde(default)]
+            source_port: Option<u16>,
+            #[serde(default)]
+            source_secure: Option<bool>,
+        }
+        let any = Any::deserialize(deserializer)?;
+        let partition_key = any.partition_key.map(|key| match key {
+            Key::Whole(key) => key,
+            Key::Site(site) => {
+                PartitionKey { top_level_site: site, has_cross_site_ancestor: any.ancestor.unwrap_or(false) }
+            }
+        });
+        let cookie = Cookie {
+            name: any.name,
+            value: any.value,
+            domain: any.domain,
+            path: any.path.unwrap_or_else(|| "/".to_owned()),
+            expires: any.expires.filter(|time| *time >= 0.0),
+            http_only: any.http_only,
+            secure: any.secure,
+            same_site: any.same_site,
+        };
+        Ok(Self { cookie, partition_key, source_port: any.source_port, source_secure: any.source_secure })
+    }
+}
+
+impl StateCookie {
+    /// The command that sets it. A host's own cookie is set by an address: a domain would make it one of all hosts below.
+    pub(super) fn command(&self) -> SetCookie {
+        let cookie = &self.cookie;
+        let mut set = SetCookie::new(&*cookie.name, &*cookie.value);
+        let is_secure = cookie.secure || self.source_secure == Some(true);
+        if cookie.domain.starts_with('.') {
+            set.domain = Some(cookie.domain.clone());
+        }
+        let scheme = if is_secure { "https" } else { "http" };
+        let port = self.source_port.map(|port| format!(":{port}")).unwrap_or_default();
+        set.url = Some(format!("{scheme}://{}{port}{}", cookie.domain.trim_start_matches('.'), cookie.path));
+        set.path = Some(cookie.path.clone());
+        set.expires = cookie.expires;
+        set.http_only = Some(cookie.http_only);
+        set.secure = Some(cookie.secure);
+        set.same_site = cookie.same_site.map(|same_site| match same_site {
+            SameSite::Strict => CookieSameSite::Strict,
+            SameSite::Lax => CookieSameSite::Lax,
+            SameSite::None => CookieSameSite::None,
+        });
+        if let Some(is_secure) = self.source_secure {
+            let (scheme, usual) = match is_secure {
+                true => (CookieSourceScheme::Secure, 443),
+                false => (CookieSourceScheme::NonSecure, 80),
+            };
+            set.source_scheme = Some(scheme);
+            set.source_port = Some(i64::from(self.source_port.unwrap_or(usual)));
+        }
+        set.partition_key = self
+            .partition_key
+            .as_ref()
+            .map(|key| network::CookiePartitionKey::new(&*key.top_level_site, key.has_cross_site_ancestor));
+        set
+    }
+
+    /// Why it cannot be set, if that is plain.
+    pub(super) fn problem(&self, now: f64) -> Option<&'static str> {
+        let cookie = &self.cookie;
+        let forbidden = |text: &str| text.chars().any(|c| c == ';' || c.is_control());
+        if forbidden(&cookie.name) || forbidden(&cookie.value) || forbidden(&cookie.path) {
+            Some("its name, value or path has a `;` or control character in it")
+        } else if cookie.domain.is_empty() {
+            Some("it has no domain")
+        } else if cookie.expires.is_some_and(|time| time <= now) {
+            Some("it has expired")
+        } else {
+            None
+        }
+    }
+}

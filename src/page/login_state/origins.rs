@@ -1,0 +1,150 @@
+//! Which origins a browser context has something of, as far as that can be known without visiting any.
+
+use crate::cdp::protocol::network;
+use crate::page::{Error, Tabs};
+use crate::supervisor::{FrameRef, Page, TargetId};
+use crate::sync::Deadline;
+
+/// Origins that are looked at, at most.
+pub(super) const MOST: usize = 300;
+
+/// The origin of a web address: scheme and host in small letters, the port where it is not the usual one.
+pub(super) fn origin_of(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let scheme = scheme.to_ascii_lowercase();
+    let usual = match scheme.as_str() {
+        "http" => ":80",
+        "https" => ":443",
+        _ => return None,
+    };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let place = rest[..end].rsplit('@').next()?.to_ascii_lowercase();
+    let place = place.strip_suffix(usual).unwrap_or(&place);
+    let plain = |c: char| c.is_alphanumeric() || "-._~:[]%".contains(c);
+    let is_host = !place.is_empty() && !place.starts_with(':') && place.chars().all(plain);
+    is_host.then(|| format!("{scheme}://{place}"))
+}
+
+/// The origins that were named, in their usual form.
+pub(super) fn named(origins: &[String]) -> Result<Vec<String>, Error> {
+    let mut all = Vec::new();
+    for text in origins {
+        let origin = origin_of(text).ok_or_else(|| {
+            let shown: String = text.split(['?', '#']).next().unwrap_or_default().chars().take(200).collect();
+            let problem =
+                format!("{shown:?} is not an origin; give one as https://example.com, with its port where it has one");
+            Error::BadRequest { problem }
+        })?;
+        if !all.contains(&origin) {
+            all.push(origin);
+        }
+    }
+    if all.len() > MOST {
+        return Err(Error::BadRequest { problem: format!("{} origins are too many; name at most {MOST}", all.len()) });
+    }
+    Ok(all)
+}
+
+/// The host of an origin.
+pub(super) fn host_of(origin: &str) -> &str {
+    let place = origin.split_once("://").map_or(origin, |(_, place)| place);
+    match place.rfind(':') {
+        Some(at) if !place[at..].contains(']') => &place[..at],
+        _ => place,
+    }
+}
+
+/// Whether a cookie is sent to one of some origins.
+pub(super) fn is_sent_to(domain: &str, origins: &[String]) -> bool {
+    let fits = |origin: &String| {
+        let host = host_of(origin);
+        match domain.strip_prefix('.') {
+            Some(parent) => host == parent || host.strip_suffix(parent).is_some_and(|below| below.ends_with('.')),
+            None => host == domain,
+        }
+    };
+    origins.iter().any(fits)
+}
+
+/// The origins that a cookie speaks of.
+fn of_cookie(cookie: &network::Cookie) -> Vec<String> {
+    let is_secure = cookie.secure || cookie.source_scheme == Some(network::CookieSourceScheme::Secure);
+    let (scheme, usual) = if is_secure { ("https", 443) } else { ("http", 80) };
+    let port = cookie.source_port.filter(|port| *port > 0 && *port != usual);
+    let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+    let host = cookie.domain.trim_start_matches('.');
+    let is_parent = cookie.domain.starts_with('.') && !host.starts_with("www.");
+    let hosts = [Some(host.to_owned()), is_parent.then(|| format!("www.{host}"))];
+    hosts.into_iter().flatten().filter_map(|host| origin_of(&format!("{scheme}://{host}{port}"))).collect()
+}
+
+impl Tabs {
+    /// The pages of a browser context, that of one tab first.
+    pub(super) fn pages_with(&self, tab: &TargetId) -> Vec<Page> {
+        let now = self.supervisor().snapshot();
+        let context = now.page(tab.as_str()).and_then(|page| page.context.clone());
+        let mut pages: Vec<Page> = now.pages.iter().filter(|page| page.context == context).cloned().collect();
+        pages.sort_by_key(|page| page.target_id != *tab);
+        pages
+    }
+
+    /// Origins that are known: of frames and histories of tabs, and those that cookies speak of.
+    pub(super) fn known_origins(&self, pages: &[Page], cookies: &[network::Cookie], deadline: Deadline) -> Vec<String> {
+        let now = self.supervisor().snapshot();
+        let mut all: Vec<String> = Vec::new();
+        let mut add = |origin: Option<String>| {
+            if let Some(origin) = origin.filter(|origin| !all.contains(origin)) {
+                all.push(origin);
+            }
+        };
+        for page in pages {
+            now.frames_of(page.target_id.as_str()).for_each(|frame| add(origin_of(&frame.origin)));
+        }
+        for page in pages {
+            let history = self.supervisor().history(&FrameRef::TopOf(page.target_id.clone()), deadline);
+            history.into_iter().flat_map(|history| history.entries).for_each(|entry| add(origin_of(&entry.url)));
+        }
+        cookies.iter().flat_map(of_cookie).for_each(|origin| add(Some(origin)));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_have_one_form() {
+        for (url, origin) in [
+            ("HTTPS://Example.com:443/a?b#c", Some("https://example.com")),
+            ("http://user:pw@h:8080", Some("http://h:8080")),
+            ("http://h:80/", Some("http://h")),
+            ("https://h:80/", Some("https://h:80")),
+            ("http://[::1]:9/x", Some("http://[::1]:9")),
+            ("about:blank", None),
+            ("file:///x", None),
+            ("https://", None),
+            ("https://:1", None),
+            ("https://a b", None),
+        ] {
+            assert_eq!(origin_of(url).as_deref(), origin, "{url}");
+        }
+        assert_eq!(
+            (host_of("http://[::1]:9"), host_of("https://a.b:1"), host_of("https://a.b")),
+            ("[::1]", "a.b", "a.b")
+        );
+    }
+
+    #[test]
+    fn a_cookie_is_sent_to_its_host_and_with_a_dot_below_it() {
+        let to = |domain: &str, origin: &str| is_sent_to(domain, &[origin.to_owned()]);
+        assert!(
+            to("a.test", "https://a.test") && to(".a.test", "https://a.test:1") && to(".a.test", "http://b.a.test")
+        );
+        assert!(
+            !to("a.test", "https://b.a.test")
+                && !to(".a.test", "https://ba.test")
+                && !to(".b.a.test", "https://a.test")
+        );
+    }
+}

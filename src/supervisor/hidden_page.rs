@@ -1,0 +1,231 @@
+//! A page that nobody sees and that never reaches the network: it shows an empty document of any origin, for what that
+//! origin stores.
+//!
+//! Chromium keeps a hidden target out of the tab strip and out of auto-attach, so it is no page of the task: it is not in
+//! the snapshot and has no events. Its session and its `Fetch` belong to it alone.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::error::Error;
+use super::handle::Supervisor;
+use super::state::Request;
+use super::value::ScriptError;
+use crate::cdp::protocol::browser::BrowserContextId;
+use crate::cdp::protocol::target::{AttachToTarget, CloseTarget, CreateTarget, GetTargetInfo, TargetId};
+use crate::cdp::protocol::{fetch, network, page, runtime};
+use crate::cdp::rt::{self, Event as _};
+use crate::cdp::{Capacity, Item, RecvError, Session, Subscription};
+use crate::sync::Deadline;
+
+/// `Fetch.requestPaused`.
+const PAUSED: &str = super::state::CALL;
+/// How long showing one document may take: nothing of it comes from elsewhere.
+const SHOWING: Duration = Duration::from_secs(5);
+/// How long closing may take to be sent.
+const CLOSING: Duration = Duration::from_millis(500);
+/// The headers of each document. The policy keeps it from loading anything.
+const HEADERS: [(&str, &str); 3] = [
+    ("Content-Type", "text/html; charset=utf-8"),
+    ("Content-Security-Policy", "default-src 'none'"),
+    ("Cache-Control", "no-store"),
+];
+
+/// A hidden page whose requests are all answered here. Dropping it closes it.
+pub struct HiddenPage<'a> {
+    supervisor: &'a Supervisor,
+    target: TargetId,
+    session: Session,
+    events: Subscription,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Paused {
+    request_id: String,
+    request: PausedRequest,
+}
+
+impl rt::Event<'_> for Paused {
+    const METHOD: &'static str = PAUSED;
+}
+
+#[derive(Deserialize)]
+struct PausedRequest {
+    url: String,
+}
+
+impl Supervisor {
+    /// Opens a page that nobody sees, in a browser context. It shows nothing until [`show`](HiddenPage::show).
+    ///
+    /// # Errors
+    /// [`Error::NoHiddenPage`] when the browser has no hidden pages, [`Error::Cdp`], [`Error::Timeout`],
+    /// [`Error::NotActive`].
+    pub fn open_hidden(&self, context: Option<BrowserContextId>, deadline: Deadline) -> Result<HiddenPage<'_>, Error> {
+        if !self.connected(deadline)?.is_active() {
+            return Err(self.not_active());
+        }
+        let connection = self.connection();
+        let mut create = CreateTarget::new("about:blank");
+        create.browser_context_id = context;
+        (create.hidden, create.background) = (Some(true), Some(true));
+        let target = connection.call(&create, deadline)?.target_id;
+        let closed = Closing { connection: &connection, target: &target, armed: std::cell::Cell::new(true) };
+        let mut info = GetTargetInfo::new();
+        info.target_id = Some(target.clone());
+        // An older browser ignores the wish and opens a tab.
+        if connection.call(&info, deadline)?.target_info.r#type == "page" {
+            return Err(Error::NoHiddenPage);
+        }
+        let reserved = target.clone();
+        self.ask("opening a hidden page", deadline, |reply| Request::Reserve { target: reserved, reply: Some(reply) })?;
+        let mut attach = AttachToTarget::new(target.clone());
+        attach.flatten = Some(true);
+        let session = connection.session(connection.call(&attach, deadline)?.session_id.as_str());
+        let methods = [PAUSED, page::LoadEventFiredEvent::METHOD];
+        let events = session.subscribe(&methods, Capacity::of(256));
+        session.call(&page::Enable::new(), deadline)?;
+        session.call(&network::Enable::new(), deadline)?;
+        // A service worker would answer in our place, and reach the network for it.
+        session.call(&network::SetBypassServiceWorker::new(true), deadline)?;
+        let mut catch = fetch::Enable::new();
+        catch.patterns = Some(vec![fetch::RequestPattern { url_pattern: Some("*".to_owned()), ..Default::default() }]);
+        session.call(&catch, deadline)?;
+        closed.armed.set(false);
+        drop(closed);
+        Ok(HiddenPage { supervisor: self, target, session, events })
+    }
+
+    /// What the navigation policy says of the form and host of an address. Names are not looked up, for what never
+    /// connects to them.
+    ///
+    /// # Errors
+    /// [`Error::NavigationBlocked`].
+    pub fn check_origin(&self, url: &str) -> Result<(), Error> {
+        let Some(policy) = &self.navigation else { return Ok(()) };
+        policy.check(url).map(drop).map_err(|refused| refused.error(url))
+    }
+}
+
+/// Closes the page when setting it up fails.
+struct Closing<'a> {
+    connection: &'a crate::cdp::Connection,
+    target: &'a TargetId,
+    armed: std::cell::Cell<bool>,
+}
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        if self.armed.get() {
+            let _ = self.connection.call(&CloseTarget::new(self.target.clone()), Deadline::after(CLOSING));
+        }
+    }
+}
+
+impl HiddenPage<'_> {
+    /// Shows an empty document of an origin (`https://example.com`, with its port where it has one). Nothing is sent to
+    /// that origin, its service worker does not run, its name is not looked up.
+    ///
+    /// # Errors
+    /// [`Error::NavigationBlocked`] for one that pages may not go to; [`Error::NotShown`] when the browser goes
+    /// elsewhere, as from `http` to `https` for a site that demands it; [`Error::Cdp`], [`Error::NotActive`].
+    pub fn show(&self, origin: &str, deadline: Deadline) -> Result<(), Error> {
+        let deadline = deadline.within(SHOWING);
+        let url = format!("{origin}/");
+        self.supervisor.check_origin(&url)?;
+        while let Ok(Item::Event(_)) = self.events.try_next() {}
+        let not_shown = |problem: &str| Error::NotShown { origin: origin.to_owned(), problem: problem.to_owned() };
+        let mut navigating = Some(self.session.send_by(&page::Navigate::new(&*url), deadline)?);
+        let mut elsewhere = None;
+        loop {
+            match self.events.next(deadline) {
+                Ok(Item::Event(event)) if event.method() == PAUSED => {
+                    let paused: Paused = event.decode()?;
+                    if paused.request.url == url {
+                        self.fulfil(paused.request_id, deadline)?;
+                    } else {
+                        self.refuse(paused.request_id, deadline)?;
+                        elsewhere.get_or_insert(paused.request.url);
+                        if let Some(navigating) = navigating.take() {
+                            let _ = navigating.wait(deadline);
+                        }
+                        return Err(not_shown(match elsewhere {
+                            Some(url) if url.starts_with("https:") => {
+                                "the browser takes its pages over https only; name the https origin"
+                            }
+                            _ => "the browser goes to another address",
+                        }));
+                    }
+                }
+                Ok(Item::Event(_)) => break,
+                Ok(Item::Lagged(_)) => {}
+                Err(RecvError::Timeout) if deadline.passed() => {
+                    return Err(not_shown("its empty document did not load within 5 s").or_cancelled());
+                }
+                Err(RecvError::Timeout) => {}
+                Err(RecvError::Closed) => return Err(self.supervisor.not_active()),
+            }
+        }
+        if let Some(navigating) = navigating {
+            let done = navigating.wait(deadline)?;
+            if let Some(problem) = done.error_text.filter(|text| !text.is_empty()) {
+                return Err(not_shown(&problem));
+            }
+        }
+        Ok(())
+    }
+
+    fn fulfil(&self, request: String, deadline: Deadline) -> Result<(), Error> {
+        let mut fulfil = fetch::FulfillRequest::new(fetch::RequestId::from(&*request), 200);
+        let header = |(name, value): &(&str, &str)| fetch::HeaderEntry::new(*name, *value);
+        fulfil.response_headers = Some(HEADERS.iter().map(header).collect());
+        drop(self.session.send_by(&fulfil, deadline)?);
+        Ok(())
+    }
+
+    fn refuse(&self, request: String, deadline: Deadline) -> Result<(), Error> {
+        let request = fetch::RequestId::from(&*request);
+        let fail = fetch::FailRequest::new(request, network::ErrorReason::BlockedByClient);
+        drop(self.session.send_by(&fail, deadline)?);
+        Ok(())
+    }
+
+    /// Calls a function in the document with one argument, and waits for its promise. Gives the result as JSON.
+    ///
+    /// # Errors
+    /// [`Error::Script`] when it throws, [`Error::Cdp`].
+    pub fn call(&self, function: &str, argument: Box<RawValue>, deadline: Deadline) -> Result<Box<RawValue>, Error> {
+        let globals = self.session.call(&runtime::Evaluate::new("globalThis"), deadline)?;
+        let mut call = runtime::CallFunctionOn::new(function);
+        call.object_id = globals.result.object_id;
+        call.arguments = Some(vec![runtime::CallArgument { value: Some(argument), ..Default::default() }]);
+        call.await_promise = Some(true);
+        call.return_by_value = Some(true);
+        call.silent = Some(true);
+        let reply = self.session.send_by(&call, deadline)?;
+        let returned = reply.wait(deadline)?;
+        if let Some(details) = returned.exception_details {
+            return Err(Error::Script(ScriptError::from(details)));
+        }
+        returned.result.value.ok_or_else(|| Error::NotShown {
+            origin: "a hidden page".to_owned(),
+            problem: "its script gave no result".to_owned(),
+        })
+    }
+}
+
+impl Drop for HiddenPage<'_> {
+    fn drop(&mut self) {
+        let connection = self.session.connection();
+        let _ = connection.call(&CloseTarget::new(self.target.clone()), Deadline::after(CLOSING));
+        let _ = self.supervisor.requests.try_send(Request::Reserve { target: self.target.clone(), reply: None });
+    }
+}
+
+impl std::fmt::Debug for HiddenPage<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("HiddenPage").field(&self.target).finish()
+    }
+}

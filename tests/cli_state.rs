@@ -1,0 +1,99 @@
+//! `cdpilot browser state`: login states in files.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::cli_browser_real::AtHome;
+use crate::cli_run::{Program, has_browser};
+use crate::support::site::Site;
+
+#[cfg(unix)]
+fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[cfg(not(unix))]
+fn mode(_path: &Path) -> u32 {
+    0o600
+}
+
+fn said(value: &Value, words: &str) {
+    assert!(value["error"].as_str().is_some_and(|error| error.contains(words)), "{words}: {value}");
+}
+
+#[test]
+fn a_state_goes_to_a_file_and_back() {
+    if !has_browser() {
+        return;
+    }
+    let (at, site) = (AtHome::new(""), Site::start());
+    site.page("/", "<title>Desk</title>");
+    let folder = at.program.temp.path().join("states");
+    fs::create_dir(&folder).unwrap();
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let asks = |args: &[&str]| {
+        let ran = at.run(&[&["browser"], args, &["--json"]].concat());
+        (ran.code, ran.json())
+    };
+    let evaluate = |script: &str| asks(&["evaluate", script]).1["result"].clone();
+    assert_eq!(asks(&["navigate", &site.url("a", "/")]).0, Some(0));
+    evaluate("localStorage.setItem('token', 's3cret'), 1");
+
+    // As it is.
+    let plain = path("plain.json");
+    let (code, saved) = asks(&["state", "save", &plain]);
+    assert_eq!((code, &saved["encrypted"], &saved["path"]), (Some(0), &json!(false), &json!(plain)), "{saved}");
+    assert!(!saved.to_string().contains("s3cret"), "{saved}");
+    let text = fs::read_to_string(&plain).unwrap();
+    assert!(text.contains("s3cret") && text.contains("\"format\": \"cdpilot-state\""), "{text}");
+    assert_eq!(mode(Path::new(&plain)), 0o600);
+    let names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["plain.json"], "no half-written file is left");
+
+    evaluate("localStorage.clear(), 1");
+    let ran = at.run(&["browser", "state", "load", &plain]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains(&site.url("a", "")) && !ran.stdout.contains("s3cret"), "{ran:?}");
+    assert_eq!(evaluate("localStorage.token"), "s3cret");
+
+    // Encrypted.
+    let (word, other) = (path("passphrase"), path("other"));
+    fs::write(&word, "correct horse\nsecond line").unwrap();
+    fs::write(&other, "battery staple\n").unwrap();
+    let sealed = path("sealed.json");
+    let (code, saved) = asks(&["state", "save", &sealed, "--origin", &site.url("a", ""), "--passphrase-file", &word]);
+    assert_eq!((code, &saved["encrypted"]), (Some(0), &json!(true)), "{saved}");
+    let text = fs::read_to_string(&sealed).unwrap();
+    assert!(text.contains("argon2id") && !text.contains("s3cret") && !text.contains("localhost"), "{text}");
+    evaluate("localStorage.clear(), 1");
+    let (code, told) = asks(&["state", "load", &sealed, "--passphrase-file", &other]);
+    assert_eq!(code, Some(1));
+    said(&told, "passphrase is wrong");
+    let (code, told) = asks(&["state", "load", &sealed]);
+    assert_eq!(code, Some(2), "{told}");
+    said(&told, "CDPILOT_STATE_PASSPHRASE");
+    let home = at.home.root().to_str().unwrap().to_owned();
+    let with_word = Program::new().env("CDPILOT_HOME", &home).env("CDPILOT_STATE_PASSPHRASE", "correct horse");
+    let ran = with_word.run(&["browser", "state", "load", &sealed]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(evaluate("localStorage.token"), "s3cret");
+
+    // A file that is something else is kept.
+    let precious = path("precious.txt");
+    fs::write(&precious, "precious").unwrap();
+    let (code, told) = asks(&["state", "save", &precious]);
+    assert_eq!((code, &told["code"]), (Some(1), &json!("PATH_REFUSED")));
+    said(&told, "--force");
+    assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+    assert_eq!(asks(&["state", "save", &precious, "--force"]).0, Some(0));
+    assert_eq!(asks(&["state", "save", &sealed]).0, Some(0), "a state is overwritten");
+    for (name, text, exit) in [("no.json", "{}", 2), ("no.txt", "text", 1), ("list.json", "[1]", 1)] {
+        fs::write(path(name), text).unwrap();
+        let (code, told) = asks(&["state", "load", &path(name)]);
+        assert_eq!(code, Some(exit), "{name} {told}");
+    }
+    said(&asks(&["state", "load", &path("missing")]).1, "cannot be read");
+}

@@ -1,0 +1,84 @@
+//! Login state over HTTP.
+
+use serde_json::{Value, json};
+
+use crate::support::api::Served;
+use crate::support::site::Answer;
+
+#[test]
+fn a_login_is_saved_and_loaded_and_its_secrets_stay_out_of_everything_else() {
+    let Some(served) = Served::browsing() else { return };
+    let (api, site) = (&served.api, &served.site);
+    site.put("/", Answer::html("<p>home</p>").header("Set-Cookie", "sid=s3cret-cookie; Path=/; HttpOnly"));
+    api.post("/tabs/open", &json!({ "url": site.url("a", "/") })).ok();
+    let fill = "localStorage.setItem('token', 's3cret-token'), sessionStorage.setItem('step', 's3cret-step'), 1";
+    api.eval(fill);
+    api.post("/state/save", &json!({ "origins": ["ftp://x"] })).fails(400, "BAD_REQUEST");
+    let asked = site.asked().len();
+    let tabs = api.get("/tabs").ok();
+
+    let saved = api.post("/state/save", &json!({})).ok();
+    assert_eq!((&saved["state"]["format"], &saved["state"]["version"]), (&json!("cdpilot-state"), &json!(1)));
+    let origin = site.url("a", "");
+    let report = saved["origins"].as_array().unwrap().iter().find(|told| told["origin"] == origin).unwrap();
+    assert_eq!(
+        (&report["localStorage"], &report["sessionStorage"], &report["databases"]),
+        (&json!(1), &json!(1), &json!(0))
+    );
+    assert_eq!(api.get("/tabs").ok(), tabs, "no tab was opened for it");
+
+    api.eval("localStorage.clear(), sessionStorage.clear(), 1");
+    api.delete("/cookies").ok();
+    let loaded = api.post("/state/load", &json!({ "state": saved["state"] })).ok();
+    assert_eq!(site.asked().len(), asked, "{:?}", site.asked());
+    let report = loaded["origins"].as_array().unwrap().iter().find(|told| told["origin"] == origin).unwrap();
+    let wanted = json!({
+        "origin": origin, "localStorage": 1, "sessionStorage": 1, "sessionRestore": "now", "databases": 0, "skipped": [],
+    });
+    assert_eq!((&loaded["cookies"], report), (&saved["cookies"], &wanted));
+    assert_eq!(api.eval("localStorage.token + sessionStorage.step"), "s3cret-tokens3cret-step");
+    api.post("/navigate", &json!({ "url": site.url("a", "/") })).ok();
+    assert!(site.heads("a.localhost/").last().unwrap().contains("sid=s3cret-cookie"));
+
+    // A faulty state is refused without what is in it.
+    let mut faulty = saved["state"].clone();
+    faulty["cookies"][0]["httpOnly"] = json!("s3cret");
+    let told = api.post("/state/load", &json!({ "state": faulty })).fails(400, "BAD_REQUEST");
+    assert!(told["error"].as_str().unwrap().contains("cookies[0]") && !told.to_string().contains("s3cret"), "{told}");
+    faulty["version"] = json!(9);
+    faulty["cookies"] = json!([]);
+    let told = api.post("/state/load", &json!({ "state": faulty })).fails(400, "BAD_REQUEST");
+    assert!(told["error"].as_str().unwrap().contains("version 9"), "{told}");
+    // Nor is it among the events.
+    let mut events = api.events("/events?since=0", "");
+    let mut seen = 0;
+    api.eval("console.log('the end'), 1");
+    loop {
+        let (_, kind, data): (String, String, Value) = events.next();
+        assert!(!data.to_string().contains("s3cret"), "{kind} {data}");
+        seen += 1;
+        if data.to_string().contains("the end") {
+            break;
+        }
+    }
+    assert!(seen > 3);
+}
+
+#[test]
+fn only_a_state_may_be_larger_than_other_bodies() {
+    let served = Served::start();
+    let api = &served.api;
+    // What is too large is refused before it is sent.
+    let told = |path: &str, bytes: usize| {
+        api.ask("POST", path, None, &format!("Content-Type: application/json\r\nContent-Length: {bytes}\r\n"))
+    };
+    told("/cookies", (1 << 20) + 1).fails(413, "BODY_TOO_LARGE");
+    let refused = told("/state/load", (48 << 20) + 1).fails(413, "BODY_TOO_LARGE");
+    assert!(refused["error"].as_str().unwrap().contains(&(48 << 20).to_string()), "{refused}");
+    // Read, and then refused for what it says.
+    let body = format!(r#"{{"state":{{"x":"{}"}}}}"#, "y".repeat(2 << 20));
+    let refused = api.call("POST", "/state/load", Some(&body)).fails(400, "BAD_REQUEST");
+    assert!(refused["error"].as_str().unwrap().contains("neither a state"), "{refused}");
+    let described = &api.described()["paths"]["/state/load"]["post"]["requestBody"]["description"];
+    assert_eq!(described, "At most 48 MiB.");
+}
