@@ -115,9 +115,11 @@ export class Cdpilot {
 
   async #look(target, lines, refs) {
     if (target.role || target.text) return findLine(lines, target);
-    const { matches } = await this.#ask('POST', '/find', { locator: `css=${target.css}`, targetId: this.#tab }).catch(() => ({ matches: [] }));
-    const match = matches[target.nth ?? 0];
-    return { ref: match && match.ref in refs ? match.ref : undefined, seen: match && `${match.role} ${target.css}` };
+    const query = `/snapshot?maxChars=0&targetId=${this.#tab}&selector=${encodeURIComponent(target.css)}`;
+    const { snapshot } = await this.#ask('GET', query).catch(() => ({ snapshot: '' }));
+    const [first] = parseSnapshot(snapshot);
+    if (first === undefined) return {};
+    return { ref: first.ref in refs ? first.ref : undefined, seen: `${first.role} "${first.name ?? first.value ?? ''}"` };
   }
 
   async #act(step, ref, endRef) {

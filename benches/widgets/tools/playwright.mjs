@@ -100,6 +100,7 @@ export class Playwright {
         await locator.hover();
         await mouse.down();
         await mouse.move(step.point.x, step.point.y, { steps: 10 });
+        await mouse.move(step.point.x, step.point.y); // its documentation asks for two moves over the target
         return mouse.up();
       case 'dragPoints':
         await mouse.move(step.from.x, step.from.y);
