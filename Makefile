@@ -10,7 +10,10 @@ FUZZ_SECONDS ?= 60
 # Flags of benches/peers/run.mjs.
 PEERS ?=
 
-.PHONY: help browser driver demo test grid bench bench-page bench-peers bench-schema peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server faults
+# Flags of benches/widgets/run.mjs, as `--only Select2`.
+WIDGETS ?=
+
+.PHONY: help browser driver demo test grid bench bench-page bench-peers bench-schema bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server faults
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -48,6 +51,10 @@ bench-peers: browser ## how fast other tools answer, beside ours, in one run; ne
 bench-schema: browser ## how much of a model's context the tools of MCP servers take; needs Node, writes docs/schema-size.md
 	$(CARGO) build --release
 	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && node schema.mjs
+
+bench-widgets: browser ## actions on pages of widget libraries, beside playwright-core, in one run; needs Node, writes docs/widgets.md
+	$(CARGO) build --release
+	cd benches/widgets && npm ci --ignore-scripts --legacy-peer-deps --no-audit --no-fund && nice node run.mjs $(WIDGETS)
 
 fuzz: ## FUZZ_SECONDS=60 of each fuzz target; needs rustup's nightly, a C++ compiler, cargo-fuzz
 	@$(CARGO) +nightly fuzz --version >/dev/null || { \

@@ -8,10 +8,13 @@ import { fileURLToPath } from 'node:url';
 
 import { findLine, parseSnapshot } from './snapshot.mjs';
 
-const PROGRAM = path.resolve(process.env.CDPILOT_BIN ?? fileURLToPath(new URL('../../../target/release/cdpilot', import.meta.url)));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const BUILT = path.resolve(ROOT, process.env.CARGO_TARGET_DIR ?? 'target');
+const PROGRAM = path.resolve(process.env.CDPILOT_BIN ?? path.join(BUILT, 'release', 'cdpilot'));
 
 export const name = 'cdpilot';
-export const programVersion = () => execFileSync(PROGRAM, ['--version'], { encoding: 'utf8' }).trim().replace(/^cdpilot /, '');
+export const programVersion = () =>
+  execFileSync(PROGRAM, ['--version'], { encoding: 'utf8' }).trim().replace(/^cdpilot /, '');
 
 const LIMIT = 8000;
 // As long as an element may take to appear: snapshots are repeated, as a model would.
