@@ -96,10 +96,13 @@ export function report({ rows, tools, browsers, rounds }) {
       return `| ${title} | ${figures.join(' | ')} | ${Number.isNaN(ratio) ? '–' : ratio.toFixed(2)} |`;
     });
   const finds = samplesOf(rows, ours).flatMap(({ find }) => find ?? []);
+  // With the snapshot that finds the element, as playwright-core's times include its search.
+  const clicks = samplesOf(rows, ours).filter(({ kind, failed }) => kind === 'click' && !failed);
+  const clickAndFind = median(clicks.map(({ ms, find }) => ms + (find ?? []).reduce((sum, part) => sum + part, 0)));
   const clickRatio = kinds.find(({ kind }) => kind === 'click').ratio;
 
   const table = [
-    `| page | ${names.map((name) => `${name}: tasks passed`).join(' | ')} | ${names.map((name) => `${name}: median ms`).join(' | ')} | reasons of failures |`,
+    `| page | ${names.map((name) => `${name}: tasks passed`).join(' | ')} | ${names.map((name) => `${name}: median ms`).join(' | ')} | failures |`,
     `|---|${'---|'.repeat(names.length * 2)}---|`,
     ...pageLines,
   ];
@@ -108,18 +111,24 @@ export function report({ rows, tools, browsers, rounds }) {
     `|---|${'---|'.repeat(names.length * 3)}---|`,
     ...kindLines,
   ];
-  const totals = names.map((name) => `${name} passes ${passed[name]} of ${tasks} tasks, ${wrong[name]} wrong successes`).join('; ');
-  const libraries = rows.filter(({ page }) => page.library).length;
+  const counted = (count, what) => `${count} ${what}${count === 1 ? '' : 'es'}`;
+  const totals = names
+    .map((name) => `${name} passes ${passed[name]} of ${tasks} tasks, ${counted(wrong[name], 'wrong success')}`)
+    .join('; ');
+  const libraries = new Set(rows.flatMap(({ page }) => page.library ?? [])).size;
+  const ownPages = rows.filter(({ page }) => !page.library).length;
   const processor = os.cpus()[0].model;
   const versions = tools.map(({ name, version }) => `${name} ${version}`).join(', ');
   const goal = [
-    `Tasks that only cdpilot fails: ${onlyOurs.length === 0 ? 'none' : onlyOurs.join('; ')}.`,
-    `Median click: ${Number.isNaN(clickRatio) ? 'not measured' : `${clickRatio.toFixed(2)} of playwright-core's`}.`,
+    `Tasks that only cdpilot fails: ${onlyOurs.length === 0 ? 'none' : `${onlyOurs.length} (${onlyOurs.join('; ')})`}.`,
+    `Median click: ${Number.isNaN(clickRatio) ? 'not measured' : `${clickRatio.toFixed(2)} of playwright-core's`}${
+      Number.isNaN(clickRatio) ? '' : ` (with the snapshot: ${milliseconds(clickAndFind)} ms)`
+    }.`,
   ];
 
   const text = `# Widgets
 
-Whether actions work on the widgets that web applications are built from: ${libraries} libraries from npm and ${rows.length - libraries} pages without one,
+Whether actions work on the widgets that web applications are built from: ${libraries} libraries from npm and ${ownPages} pages without one,
 each driven with cdpilot and playwright-core in the same run. \`make bench-widgets\` measures and writes this page.
 
 ${new Date().toISOString().slice(0, 10)}; ${versions}; Chromium ${[...new Set(Object.values(browsers))].join(' and ')}, headless, viewport 1280x800;
@@ -132,9 +141,9 @@ per action. A task passes when no answer is an error and, within 2 s, an express
 or a log of events) is true. *wrong success*: every answer was ok, but the expression is false. *error answer*: an action failed. With
 several rounds a task passes only when it passes in all of them.
 
-Times are from request to answer, of successful actions only. playwright-core finds the element within this time; cdpilot does so in the snapshot
-before, median ${milliseconds(median(finds))} ms, p95 ${milliseconds(quantile(finds, 0.95))} ms. Before it answers, cdpilot waits until the page has settled; playwright-core waits
-only for navigations.
+Times are from request to answer, of successful actions only. playwright-core finds the element within this time, cdpilot in the
+snapshot before it: median ${milliseconds(median(finds))} ms, p95 ${milliseconds(quantile(finds, 0.95))} ms. Before it answers, cdpilot waits until the page has settled;
+playwright-core waits only for navigations.
 
 **${totals}.** ${goal.join(' ')}
 

@@ -1,6 +1,6 @@
 // Drives pages of widget libraries with cdpilot and playwright-core, both in one run, and writes docs/widgets.md.
 //
-//   node run.mjs [--only NAME;…] [--task NAME] [--tool cdpilot|playwright-core] [--rounds N] [--shots FOLDER] [--keep]
+//   node run.mjs [--only NAME;…] [--task NAME] [--tool cdpilot|playwright-core] [--rounds N] [--shots FOLDER]
 //
 // CDPILOT_BIN is the program (default target/release/cdpilot), CDPILOT_BROWSER the browser. With --only, --task or --tool
 // nothing is written. --shots saves a screenshot of every task that failed.

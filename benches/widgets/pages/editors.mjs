@@ -175,13 +175,13 @@ export const pages = [
       },
       {
         name: 'click and append a line',
-        steps: [click(css('.view-lines')), press('Control+End'), keys('let b = 2;'), press('Escape')],
+        steps: [click(css('.view-lines', { role: 'code' })), press('Control+End'), keys('let b = 2;'), press('Escape')],
         judge: "/let a = 1;\\s+let b = 2;/.test(window.editor.getValue())",
       },
       {
         name: 'command palette',
         steps: [
-          click(css('.view-lines')),
+          click(css('.view-lines', { role: 'code' })),
           press('Control+a'),
           press('F1'),
           keys('Transform to Upper'),
