@@ -32,9 +32,9 @@ export async function build(page) {
     jsx: 'automatic',
     define: { 'process.env.NODE_ENV': '"production"', global: 'globalThis' },
     loader: Object.fromEntries(
-      ['.woff', '.woff2', '.ttf', '.eot', '.png', '.gif', '.svg', '.cur'].map((ending) => [ending, 'dataurl']),
+      ['.woff', '.woff2', '.ttf', '.eot', '.png', '.gif', '.svg', '.webp', '.cur'].map((ending) => [ending, 'dataurl']),
     ),
-    logLevel: 'error',
+    logLevel: 'silent',
     legalComments: 'none',
     ...page.build,
   });

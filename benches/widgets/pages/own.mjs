@@ -1,6 +1,6 @@
 // Pages without a library: patterns of web applications that are hard for tools.
 
-import { button, check, click, css, fill, hover, press, role, scroll, text, type, uncheck, waitFor } from '../steps.mjs';
+import { button, check, click, css, fill, hover, press, role, scroll, select, text, type, uncheck, waitFor } from '../steps.mjs';
 
 const noted = (what) => `log.includes(${JSON.stringify(what)})`;
 
@@ -150,6 +150,59 @@ export const pages = [
         steps: [click(button('Last')), click(button('Bottom')), scroll(undefined, 300)],
         judge: "log.join() === 'last,bottom'",
       },
+    ],
+  },
+  {
+    name: 'Geometry',
+    style: `#narrow { width: 220px; } #spin { transform: rotate(40deg); margin: 40px; } #small { transform: scale(0.5); } #zoomed { zoom: 1.5; }
+      #outer { height: 120px; overflow: auto; } #inner { height: 90px; overflow: auto; margin-top: 400px; } #late { content-visibility: auto; contain-intrinsic-size: 100px 800px; height: 800px; }
+      #frame { transform: scale(0.7); transform-origin: 0 0; } #bar { position: fixed; bottom: 0; left: 0; right: 0; height: 60px; background: #ddd; }
+      #badge { position: relative; display: inline-block; } #badge i { position: absolute; right: -6px; top: -6px; width: 16px; height: 16px; background: red; }
+      #through { position: relative; display: inline-block; } #through span { position: absolute; inset: 0; background: #00f2; pointer-events: none; }`,
+    html: `<p id="narrow">Some words before it <a href="#x" onclick="log.push('wrapped')">a link that wraps</a> here</p>
+      <button id="spin" onclick="log.push('spin')">Rotated</button> <button id="small" onclick="log.push('small')">Scaled</button> <button id="zoomed" onclick="log.push('zoomed')">Zoomed</button>
+      <span id="badge"><button onclick="log.push('badge')">Badge</button><i></i></span> <span id="through"><button onclick="log.push('through')">Through</button><span></span></span>
+      <div id="outer"><div id="inner"><div style="height:500px"></div><button onclick="log.push('nested')">Nested</button></div><div style="height:500px"></div></div>
+      <iframe id="frame" width="400" height="200" srcdoc="<div style='height:600px'></div><button onclick=&quot;parent.log.push('framed')&quot;>Framed</button>"></iframe>
+      <div id="late"><div style="height:700px"></div><button onclick="log.push('late')">Late</button></div><button onclick="log.push('end')">End</button><div style="height:100px"></div><div id="bar">Bar</div>`,
+    tasks: [
+      { name: 'link over two lines', steps: [click(role('link', 'a link that wraps'))], judge: noted('wrapped') },
+      { name: 'rotated, scaled, zoomed', steps: [click(button('Rotated')), click(button('Scaled')), click(button('Zoomed'))], judge: "log.join() === 'spin,small,zoomed'" },
+      { name: 'badge, cover without pointer events', steps: [click(button('Badge')), click(button('Through'))], judge: "log.join() === 'badge,through'" },
+      { name: 'scroller in a scroller', steps: [click(button('Nested'))], judge: noted('nested') },
+      { name: 'in a scaled frame', steps: [click(button('Framed', { frame: '#frame' }))], judge: noted('framed') },
+      { name: 'content-visibility', steps: [click(button('Late'))], judge: noted('late') },
+      { name: 'above a fixed bar', steps: [click(button('End'))], judge: noted('end') },
+    ],
+  },
+  {
+    name: 'Controlled fields',
+    library: 'react',
+    html: '<div id="root"></div>',
+    js: `import { useState } from 'react'; import { createRoot } from 'react-dom/client';
+      const App = () => { const [now, change] = useState({ name: '', count: '', note: '', size: 'm', ok: false }); window.now = now;
+        const set = (key, read = 'value') => (event) => change({ ...now, [key]: event.target[read] });
+        return <form onSubmit={(event) => { event.preventDefault(); log.push('sent'); }}><label>Name <input value={now.name} onChange={(event) => change({ ...now, name: event.target.value.toUpperCase() })} /></label>
+          <label>Count <input type="number" value={now.count} onChange={set('count')} /></label><label>Note <textarea value={now.note} onChange={set('note')} /></label>
+          <label>Size <select value={now.size} onChange={set('size')}><option value="s">Small</option><option value="m">Medium</option><option value="l">Large</option></select></label>
+          <label>Fine <input type="checkbox" checked={now.ok} onChange={set('ok', 'checked')} /></label><button disabled={!now.name || !now.ok}>Send</button></form>; };
+      createRoot(root).render(<App />);`,
+    ready: "document.querySelector('form')",
+    tasks: [
+      {
+        name: 'fill, select, check, send',
+        steps: [
+          fill(role('textbox', 'Name'), 'Ada'),
+          fill(role('spinbutton', 'Count'), '12'),
+          fill(role('textbox', 'Note'), 'two\nlines'),
+          select(role('combobox', 'Size'), 'l'),
+          check(role('checkbox', 'Fine')),
+          click(button('Send')),
+        ],
+        judge: "JSON.stringify(now) === JSON.stringify({name: 'ADA', count: '12', note: 'two\\nlines', size: 'l', ok: true}) && log.join() === 'sent'",
+      },
+      { name: 'type, Enter', steps: [check(role('checkbox', 'Fine')), type(role('textbox', 'Name'), 'bob'), press('Enter')], judge: "now.name === 'BOB' && log.join() === 'sent'" },
+      { name: 'check, uncheck', steps: [check(role('checkbox', 'Fine')), uncheck(role('checkbox', 'Fine')), uncheck(role('checkbox', 'Fine'))], judge: 'now.ok === false' },
     ],
   },
 ];
