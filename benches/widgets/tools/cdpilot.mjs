@@ -169,7 +169,9 @@ export class Cdpilot {
     if (sent !== undefined) headers['Content-Length'] = Buffer.byteLength(sent);
     const where = { host: '127.0.0.1', port: this.#port, path: target, method, headers, agent: this.#agent };
     return new Promise((resolve, reject) => {
+      let isAnswered = false;
       const request = http.request(where, (response) => {
+        isAnswered = true;
         const parts = [];
         response.on('data', (part) => parts.push(part));
         response.on('end', () => {
@@ -178,7 +180,9 @@ export class Cdpilot {
           else reject(new Refusal(answer.error, answer.code));
         });
       });
-      request.on('error', reject);
+      // The server may close an idle connection just when the next request is sent on it.
+      const isRefused = () => request.reusedSocket && !isAnswered;
+      request.on('error', (failure) => (isRefused() ? resolve(this.#ask(method, target, body)) : reject(failure)));
       request.end(sent);
     });
   }
