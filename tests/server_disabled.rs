@@ -20,6 +20,7 @@ fn every_route_that_needs_a_browser_gives_the_same_answer() {
         "/hooks/file-chooser" => json!({ "paths": [file] }),
         "/cookies" => json!({ "cookies": [{ "name": "a", "value": "b", "url": "https://example.com" }] }),
         "/storage/local" | "/storage/session" => json!({ "items": { "a": "b" } }),
+        "/cookies/import" => json!({ "text": "[]" }),
         "/find" => json!({ "locator": "text=x" }),
         "/get" => json!({ "what": "text", "ref": "e1" }),
         _ => json!({}),

@@ -26,9 +26,12 @@ fn a_login_is_saved_and_loaded_and_its_secrets_stay_out_of_everything_else() {
         (&json!(1), &json!(1), &json!(0))
     );
     assert_eq!(api.get("/tabs").ok(), tabs, "no tab was opened for it");
+    assert_eq!(site.asked().len(), asked, "saved {:?}", site.asked());
 
     api.eval("localStorage.clear(), sessionStorage.clear(), 1");
+    assert_eq!(site.asked().len(), asked, "evaluated {:?}", site.asked());
     api.delete("/cookies").ok();
+    assert_eq!(site.asked().len(), asked, "deleted {:?}", site.asked());
     let loaded = api.post("/state/load", &json!({ "state": saved["state"] })).ok();
     assert_eq!(site.asked().len(), asked, "{:?}", site.asked());
     let report = loaded["origins"].as_array().unwrap().iter().find(|told| told["origin"] == origin).unwrap();

@@ -169,7 +169,7 @@ fn back_forward_and_the_same_again() {
     assert!(clicked["changes"].as_str().unwrap().contains("First"), "{clicked}");
     let forward = moved("forward");
     assert_eq!((&forward["url"], &forward["title"]), (&json!(two), &json!("two")));
-    assert_eq!(tooled.call("browser_navigate", json!({ "action": "forward" }))["code"], "BAD_REQUEST");
+    assert_eq!(tooled.call("browser_navigate", json!({ "action": "forward" }))["code"], "CONFLICT");
     // Within a document.
     tooled.done("browser_click", json!({ "ref": ref_in(&forward, "link \"Part\"") }));
     assert_eq!(tooled.done("browser_evaluate", json!({ "script": "location.hash" }))["result"], "#part");

@@ -174,7 +174,7 @@ pub(super) fn element(text: &str) -> Result<String, String> {
     }
     reference(text).map_err(|_| {
         "refs look like e12 and come from `cdpilot browser snapshot`; a locator is role=button[name=\"Save\"], text=…, label=…, \
-         placeholder=…, testid=… or css=…"
+         placeholder=…, testid=… or css=…; --selector takes CSS"
             .to_owned()
     })
 }

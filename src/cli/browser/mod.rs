@@ -397,10 +397,10 @@ mod tests {
             let args = disambiguate(args.split(' ').map(OsString::from));
             args.iter().map(|arg| arg.to_str().unwrap()).collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(read("browser wait --url **/done"), "browser wait --page-url **/done");
-        assert_eq!(read("browser wait --url=http://a/x*"), "browser wait --page-url=http://a/x*");
-        assert_eq!(read("browser wait --url http://127.0.0.1:1"), "browser wait --url http://127.0.0.1:1");
+        assert_eq!(read("x browser wait --url **/done"), "x browser wait --page-url **/done");
+        assert_eq!(read("x browser wait --url=http://a/x*"), "x browser wait --page-url=http://a/x*");
+        assert_eq!(read("x browser wait --url http://127.0.0.1:1"), "x browser wait --url http://127.0.0.1:1");
         assert_eq!(read("x --url a browser wait --url b"), "x --url a browser wait --page-url b");
-        assert_eq!(read("browser tabs --url b"), "browser tabs --url b");
+        assert_eq!(read("x browser tabs --url b"), "x browser tabs --url b");
     }
 }
