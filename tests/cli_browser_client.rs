@@ -191,7 +191,6 @@ fn wrong_usage_is_told_before_anything_is_asked() {
         ("click", "REF"),
         ("click submit", "--selector"),
         ("click 3 --selector a", "--selector"),
-        ("click 3 --frame e1", "--frame"),
         ("click 3 --button top", "top"),
         ("click 3 --modifiers Hyper", "Hyper"),
         ("type a b c", "c"),

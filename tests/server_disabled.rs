@@ -21,6 +21,8 @@ fn every_route_that_needs_a_browser_gives_the_same_answer() {
         "/cookies" => json!({ "cookies": [{ "name": "a", "value": "b", "url": "https://example.com" }] }),
         "/storage/local" | "/storage/session" => json!({ "items": { "a": "b" } }),
         "/cookies/import" => json!({ "text": "[]" }),
+        "/routes" => json!({ "pattern": "*", "abort": true }),
+        "/state/load" => json!({ "state": { "format": "cdpilot-state", "version": 1, "cookies": [], "origins": [] } }),
         "/find" => json!({ "locator": "text=x" }),
         "/get" => json!({ "what": "text", "ref": "e1" }),
         _ => json!({}),

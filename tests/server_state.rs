@@ -33,7 +33,7 @@ fn a_login_is_saved_and_loaded_and_its_secrets_stay_out_of_everything_else() {
     api.delete("/cookies").ok();
     assert_eq!(site.asked().len(), asked, "deleted {:?}", site.asked());
     let loaded = api.post("/state/load", &json!({ "state": saved["state"] })).ok();
-    assert_eq!(site.asked().len(), asked, "{:?}", site.asked());
+    assert_eq!(site.asked().len(), asked, "{:?} {:?}", site.asked(), site.heads("/"));
     let report = loaded["origins"].as_array().unwrap().iter().find(|told| told["origin"] == origin).unwrap();
     let wanted = json!({
         "origin": origin, "localStorage": 1, "sessionStorage": 1, "sessionRestore": "now", "databases": 0, "skipped": [],
