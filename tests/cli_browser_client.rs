@@ -201,6 +201,7 @@ fn wrong_usage_is_told_before_anything_is_asked() {
         ("fill --fields [", "no JSON"),
         ("fill --fields []", "empty"),
         ("fill --fields [1]", "objects"),
+        ("click 3 --frame e1", "--frame"),
         ("batch --actions-file /nonexistent/x", "/nonexistent/x"),
         ("dialog", "--accept"),
         ("dialog --accept --dismiss", "--dismiss"),

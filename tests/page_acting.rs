@@ -54,7 +54,7 @@ fn the_second_press_of_a_double_click_that_goes_elsewhere_is_reported() {
         return;
     };
     let text = refused(&page, json!({ "kind": "click", "selector": "#b", "double": true }));
-    assert!(text.contains("it received the first press") && text.contains("Delete"), "{text}");
+    assert!(text.contains("the first press reached it") && text.contains("Delete"), "{text}");
     assert_eq!(page.value("got"), json!(["first"]));
 }
 
@@ -259,6 +259,11 @@ fn hidden_inputs_are_clicked_through_their_labels() {
     page.act(json!({ "kind": "uncheck", "selector": "#news" })).unwrap();
     assert_eq!(page.value("news.checked"), false);
     assert!(text(&seen).lines().any(|line| line.contains("Photo") && line.contains("ref=")), "{}", text(&seen));
+    // A field that is hidden is not clicked by way of what it is in.
+    page.value(
+        "document.body.insertAdjacentHTML('beforeend', '<div><input id=gone style=\"display:none\"> form</div>'), 1",
+    );
+    assert!(refused(&page, json!({ "kind": "click", "selector": "#gone" })).contains("display: none"));
     let text = refused(&page, json!({ "kind": "click", "selector": "#lone" }));
     assert!(text.contains("i#paint"), "{text}");
 }
@@ -334,6 +339,24 @@ fn fill_leaves_the_focus_in_the_field() {
     page.value("q.focus(), 1");
     page.act(json!({ "kind": "press", "key": "Enter" })).unwrap();
     assert_eq!(page.value("got"), json!(["chosen", "submit maps"]));
+}
+
+#[test]
+fn a_form_that_was_filled_in_is_submitted_from_its_last_text_field() {
+    let Some(page) = Paged::showing(
+        "fill-submit",
+        &format!(
+            "{GOT}<form onsubmit='got.push(`${{q.value}} ${{s.value}} ${{c.checked}}`); return false'><input id=q>
+             <select id=s><option>a<option>b</select><input type=checkbox id=c><button hidden>Go</button></form>"
+        ),
+    ) else {
+        return;
+    };
+    let fields = json!([
+        { "selector": "#q", "value": "maps" }, { "selector": "#s", "value": "b" }, { "selector": "#c", "value": true },
+    ]);
+    page.act(json!({ "kind": "fill", "fields": fields, "submit": true })).unwrap();
+    assert_eq!(page.value("got"), json!(["maps b true"]));
 }
 
 #[test]

@@ -43,14 +43,8 @@ pub(in super::super) struct Open {
 /// Back, forward and reload.
 #[derive(Debug, Args)]
 pub(in super::super) struct Travel {
-    /// What is waited for
-    #[arg(long, value_enum, value_name = "WHEN", alias = "wait-until")]
-    until: Option<Until>,
-    /// Dismiss the dialogs that the tab shows first
-    #[arg(long)]
-    dismiss_dialogs: bool,
     #[command(flatten)]
-    tab: Tab,
+    how: Going,
 }
 
 #[derive(Debug, Args)]
@@ -78,6 +72,13 @@ pub(in super::super) struct Navigate {
     /// Where to; completed as with `open`
     #[arg(value_name = "URL", value_parser = complete)]
     url: String,
+    #[command(flatten)]
+    how: Going,
+}
+
+/// How a tab is sent elsewhere.
+#[derive(Debug, Args)]
+struct Going {
     /// What is waited for
     #[arg(long, value_enum, value_name = "WHEN", alias = "wait-until")]
     until: Option<Until>,
@@ -86,6 +87,14 @@ pub(in super::super) struct Navigate {
     dismiss_dialogs: bool,
     #[command(flatten)]
     tab: Tab,
+}
+
+impl Going {
+    fn of(&self, request: Request) -> Request {
+        let until = self.until.and_then(|until| until.to_possible_value().map(|value| value.get_name().to_owned()));
+        let request = request.field("waitUntil", until).on("dismissDialogs", self.dismiss_dialogs);
+        request.field("targetId", self.tab.target.clone())
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -180,9 +189,7 @@ impl Open {
 
 impl Travel {
     pub(super) fn call(&self, route: &'static str) -> Call {
-        let until = self.until.and_then(|until| until.to_possible_value().map(|value| value.get_name().to_owned()));
-        let request = Request::post(route).field("waitUntil", until).on("dismissDialogs", self.dismiss_dialogs);
-        Call::new(request.field("targetId", self.tab.target.clone()), show::navigated)
+        Call::new(self.how.of(Request::post(route)), show::navigated)
     }
 }
 
@@ -204,10 +211,8 @@ impl Label {
 
 impl Navigate {
     pub(super) fn call(&self) -> Call {
-        let until = self.until.and_then(|until| until.to_possible_value().map(|value| value.get_name().to_owned()));
-        let request = Request::post("/navigate").field("url", Some(self.url.clone())).field("waitUntil", until);
-        let request = request.field("dismissDialogs", self.dismiss_dialogs.then_some(true));
-        Call::new(request.field("targetId", self.tab.target.clone()), show::navigated)
+        let request = Request::post("/navigate").field("url", Some(self.url.clone()));
+        Call::new(self.how.of(request), show::navigated)
     }
 }
 

@@ -89,7 +89,7 @@ pub(in super::super) struct Fill {
     /// A file with them; `-`: standard input
     #[arg(long, value_name = "FILE")]
     fields_file: Option<String>,
-    /// Press Enter afterwards, in the last field
+    /// Press Enter afterwards, in the last text field
     #[arg(long)]
     submit: bool,
     #[command(flatten)]

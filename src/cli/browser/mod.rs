@@ -168,6 +168,7 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
     }
     let found = link.find()?;
     let call = call(command, &found, link.home.as_ref())?;
+    check_frame(command, &call.request)?;
     let millis = settings.millis();
     let mut request = if call.of_profile { link.with_profile(call.request) } else { call.request };
     if let (true, Some(millis)) = (call.timed, millis) {
@@ -201,6 +202,15 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
         return Ok(if is.holds(&value) { Exit::Done } else { Exit::Failed });
     }
     Ok(outcome(&value))
+}
+
+/// A ref stands for an element of one frame: naming another one is a mistake. A script has a frame beside its element.
+fn check_frame(command: &Command, request: &Request) -> Result<(), Failure> {
+    let has = |name: &str| request.body.as_ref().is_some_and(|body| body.get(name).is_some());
+    if has("ref") && has("frameId") && !matches!(command, Command::Evaluate(_) | Command::Wait(_)) {
+        return Err(Failure::usage("--frame is for a selector or a locator; a ref names its frame itself"));
+    }
+    Ok(())
 }
 
 fn timed(request: Request, millis: u64) -> Request {

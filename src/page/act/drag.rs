@@ -86,8 +86,8 @@ impl Tab {
         // First where it goes: an end that is not there leaves the page as it was.
         let to_spot = self.spot(&to, act.force, Needs::HOVER, deadline)?;
         let needs = Needs { presses: u8::from(act.input != Some(Input::Synthetic)), ..Needs::HOVER };
-        let mut from_spot = self.spot(&from, act.force, Needs { presses: 0, ..needs }, deadline)?;
-        if self.bring_both(&from_spot, &to_spot, deadline)? || needs.presses > 0 {
+        let mut from_spot = self.spot(&from, act.force, needs, deadline)?;
+        if self.bring_both(&from_spot, &to_spot, deadline)? {
             from_spot = self.spot(&from, act.force, needs, deadline)?;
         }
         let rescued = [&to_spot, &from_spot].iter().any(|s| s.ready.as_ref().is_some_and(|ready| ready.rescued));
@@ -149,8 +149,15 @@ impl Tab {
             let_go(from.point)?;
             return Err(landed.error(ready, Click { button: Button::Left, count: 1, modifiers: &[] }));
         }
-        // What can be dragged is taken before anything scrolls away under the mouse.
-        let begun = self.send_mouse(vec![moved(towards(from.point, to_spot.point), held, 0)], deadline)?;
+        // The drag begins before anything scrolls away under the mouse.
+        let away = towards(from.point, to_spot.point);
+        let begun = match self.send_mouse(vec![moved(away, held, 0)], deadline) {
+            Err(error @ Error::Supervisor(supervisor::Error::Cancelled)) => {
+                let_go(away)?;
+                return Err(error);
+            }
+            begun => begun?,
+        };
         if !matches!(begun, Sent::Handled { .. }) {
             return did(begun);
         }
@@ -212,7 +219,7 @@ impl Tab {
         match self.call_in::<bool>(frame, doc, "draggable", &(), deadline.within(CANCEL)) {
             Ok(done) if done.result => Err(Error::NotActionable {
                 what: format!("the {}", ready.tag),
-                reason: "no drag began although it is draggable (no dragstart event); more steps may help".to_owned(),
+                reason: "it is draggable, but no drag began (no dragstart event); try more steps".to_owned(),
                 covered_by: None,
             }),
             _ => Ok(()),

@@ -164,27 +164,29 @@ impl Tab {
 
     fn fill(&self, fields: &[Field], submit: bool, act: &Act, deadline: Deadline) -> Result<Did, Error> {
         self.emulate_focus();
-        let mut did = Did::default();
+        let (mut did, mut typed_in) = (Did::default(), None);
         for (index, field) in fields.iter().enumerate() {
             let place = |error: Error| in_field(error, index + 1, &field.at);
             let filled = self.fill_one(field, act, deadline).map_err(place)?;
-            did.rescued |= filled.rescued;
-            did.input = did.input.or(filled.input);
+            did.rescued |= filled.0.rescued;
+            did.input = did.input.or(filled.0.input);
+            typed_in = filled.1.then_some(field).or(typed_in);
             if self.has_dialog() {
                 did.result = Some(json!({ "filled": index + 1, "of": fields.len() }));
                 return Ok(did);
             }
         }
-        if submit && !fields.is_empty() {
-            let enter = self.press(act, &Locator::default(), "Enter", 1, deadline)?;
+        if let Some(last) = typed_in.or(fields.last()).filter(|_| submit) {
+            let at = self.by_ref(&last.at, deadline)?;
+            let enter = self.press(act, &at, "Enter", 1, deadline)?;
             did.rescued |= enter.rescued;
             did.input = did.input.or(enter.input);
         }
         Ok(did)
     }
 
-    /// Fills in one field.
-    fn fill_one(&self, field: &Field, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    /// Fills in one field. Whether text was typed into it.
+    fn fill_one(&self, field: &Field, act: &Act, deadline: Deadline) -> Result<(Did, bool), Error> {
         let at = self.by_ref(&field.at, deadline)?;
         let at = &*at;
         let there = self.ready(at, Needs::PRESENT, act.force, deadline)?;
@@ -200,7 +202,7 @@ impl Tab {
                     }
                 };
                 let did = self.select(at, &values, act.force, deadline)?;
-                Ok(Did { result: None, ..did })
+                Ok((Did { result: None, ..did }, false))
             }
             Filled::Ticked => {
                 let want = match &field.value {
@@ -208,7 +210,7 @@ impl Tab {
                     FieldValue::Text(text) if text == "true" || text == "false" => text == "true",
                     _ => return bad("it is ticked or not; give true or false".to_owned()),
                 };
-                self.tick(at, want, act, deadline)
+                Ok((self.tick(at, want, act, deadline)?, false))
             }
             Filled::File => Err(not_actionable(at, "it takes files; use upload")),
             Filled::Text => {
@@ -220,7 +222,7 @@ impl Tab {
                         return bad("it takes one text; several are for lists of options".to_owned());
                     }
                 };
-                self.fill_typed(at, &text, act, deadline)
+                Ok((self.fill_typed(at, &text, act, deadline)?, true))
             }
         }
     }

@@ -59,12 +59,14 @@ impl Landed {
     pub(super) fn error(self, ready: &Ready, click: Click<'_>) -> Error {
         let over = self.over.unwrap_or_default();
         let reason = match (click.count, self.kept, self.received) {
-            (0, ..) => format!("each time the mouse comes, it is over {over} instead"),
-            (_, true, 0) => format!("each time the mouse comes, the press goes to {over} instead, and is kept from it"),
+            (0, ..) => format!("{over} covers it whenever the mouse arrives"),
+            (_, true, 0) => format!(
+                "{over} takes its place whenever the mouse arrives; the press was blocked, so nothing was clicked"
+            ),
             (_, true, _) => {
-                format!("it received the first press; the second one went to {over} instead, and was kept from it")
+                format!("the first press reached it; the second one hit {over} and was blocked")
             }
-            (_, false, _) => format!("the press went to {over}, which lay over it by then, and was received there"),
+            (_, false, _) => format!("{over} covered it at the moment of the press and received the press"),
         };
         Error::NotActionable { what: format!("the {}", ready.tag), reason, covered_by: Some(over) }
     }

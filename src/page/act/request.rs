@@ -82,6 +82,22 @@ pub enum Settle {
     MaxMs(u64),
 }
 
+/// The kinds that act on one element.
+macro_rules! on_element {
+    ($at:ident) => {
+        Self::Click { at: $at, .. }
+            | Self::Hover { at: $at }
+            | Self::Focus { at: $at }
+            | Self::ScrollIntoView { at: $at }
+            | Self::Type { at: $at, .. }
+            | Self::Press { at: $at, .. }
+            | Self::Select { at: $at, .. }
+            | Self::Check { at: $at }
+            | Self::Uncheck { at: $at }
+            | Self::Scroll { at: $at, .. }
+    };
+}
+
 impl Kind {
     /// Its name in requests.
     #[must_use]
@@ -129,34 +145,16 @@ impl Kind {
     /// The element it is about, if it is about one.
     pub(in crate::page) fn locator(&self) -> Option<&Locator> {
         match self {
-            Self::Click { at, .. }
-            | Self::Hover { at }
-            | Self::Focus { at }
-            | Self::ScrollIntoView { at }
-            | Self::Type { at, .. }
-            | Self::Press { at, .. }
-            | Self::Select { at, .. }
-            | Self::Check { at }
-            | Self::Uncheck { at }
-            | Self::Scroll { at, .. } => Some(at),
+            on_element!(at) => Some(at),
             Self::Fill { fields, .. } => fields.first().map(|field| &field.at),
             _ => None,
         }
     }
 
-    /// The same, to be changed.
+    /// The same, to be changed; not that of a field in a form.
     pub(in crate::page) fn locator_mut(&mut self) -> Option<&mut Locator> {
         match self {
-            Self::Click { at, .. }
-            | Self::Hover { at }
-            | Self::Focus { at }
-            | Self::ScrollIntoView { at }
-            | Self::Type { at, .. }
-            | Self::Press { at, .. }
-            | Self::Select { at, .. }
-            | Self::Check { at }
-            | Self::Uncheck { at }
-            | Self::Scroll { at, .. } => Some(at),
+            on_element!(at) => Some(at),
             _ => None,
         }
     }
@@ -212,7 +210,7 @@ pub struct Locator {
 pub enum Kind {
     /// Presses and releases a mouse button on an element.
     Click {
-        /// Where.
+        /// The element.
         #[serde(flatten)]
         at: Locator,
         /// Twice in a row.
@@ -227,19 +225,19 @@ pub enum Kind {
     },
     /// Moves the mouse over an element.
     Hover {
-        /// Where.
+        /// The element.
         #[serde(flatten)]
         at: Locator,
     },
     /// Gives an element the focus.
     Focus {
-        /// Where.
+        /// The element.
         #[serde(flatten)]
         at: Locator,
     },
     /// Brings an element into view.
     ScrollIntoView {
-        /// Where.
+        /// The element.
         #[serde(flatten)]
         at: Locator,
     },
@@ -263,7 +261,7 @@ pub enum Kind {
     },
     /// Types into an element, or into the focused one.
     Type {
-        /// Where.
+        /// The element.
         #[serde(flatten)]
         at: Locator,
         /// What.
@@ -285,7 +283,7 @@ pub enum Kind {
     },
     /// Presses a key or a chord: `Enter`, `Control+a`, `Shift+ArrowDown`.
     Press {
-        /// Where.
+        /// The element.
         #[serde(flatten)]
         at: Locator,
         /// Which.
@@ -331,7 +329,7 @@ pub enum Kind {
     },
     /// Chooses options by value or label.
     Select {
-        /// Where.
+        /// The element.
         #[serde(flatten)]
         at: Locator,
         /// Values or labels.
@@ -339,13 +337,13 @@ pub enum Kind {
     },
     /// Ticks a checkbox, radio button or switch.
     Check {
-        /// Where.
+        /// The element.
         #[serde(flatten)]
         at: Locator,
     },
     /// Unticks one.
     Uncheck {
-        /// Where.
+        /// The element.
         #[serde(flatten)]
         at: Locator,
     },
@@ -353,13 +351,13 @@ pub enum Kind {
     Fill {
         /// In this order.
         fields: Vec<Field>,
-        /// Press Enter afterwards, in the last field.
+        /// Press Enter afterwards, in the last text field.
         #[serde(default)]
         submit: bool,
     },
     /// Scrolls the page, or what is in an element.
     Scroll {
-        /// Where.
+        /// The element.
         #[serde(flatten)]
         at: Locator,
         /// Where to.

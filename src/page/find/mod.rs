@@ -322,8 +322,7 @@ impl Tab {
                 (*start_locator, *end_locator) = (None, None);
             }
         }
-        if let Kind::Evaluate { locator: Some(_), frame_id, reference, .. } = &act.kind {
-            let Kind::Evaluate { locator, .. } = &act.kind else { return Ok(Cow::Borrowed(act)) };
+        if let Kind::Evaluate { locator: locator @ Some(_), frame_id, reference, .. } = &act.kind {
             if reference.is_some() {
                 return Err(Error::BadRequest { problem: "give one of ref and locator".to_owned() });
             }

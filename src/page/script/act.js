@@ -229,11 +229,13 @@ const isTyped = (element) => /^(line|lines|rich)$/.test(fieldKind(element));
  */
 function standInFor(element) {
   if (isTyped(element)) {
+    if (hiddenWhy(element)) return null;
     const rects = rectsOf(element);
     if (rects.some((rect) => rect.width > 1 && rect.height > 1)) return null;
     let around = parentElementOf(element);
     for (let up = 0; around && up < 4 && !canBeHit(around); up++) around = parentElementOf(around);
-    return around && canBeHit(around) ? around : null;
+    const isWhole = around === GET_BODY.call(document) || around === GET_DOCUMENT_ELEMENT.call(document);
+    return around && !isWhole && canBeHit(around) ? around : null;
   }
   if (!(element instanceof HTMLInputElement) || !LABELLED_INPUTS.test(GET_INPUT_TYPE.call(element))) return null;
   const style = styleOf(element);
@@ -249,7 +251,7 @@ function insteadOf(element) {
   if (!(element instanceof HTMLInputElement)) return "";
   const near = [GET_NEXT_ELEMENT.call(element), GET_PREVIOUS_ELEMENT.call(element), parentElementOf(element)];
   const painted = near.find((one) => one && canBeHit(one));
-  return painted ? "; what is shown in its place is " + described(painted) + ", click that" : "";
+  return painted ? "; click " + described(painted) + " instead, which is shown in its place" : "";
 }
 
 const TIMES = [0, 16, 50, 100, 100, 250];

@@ -70,7 +70,7 @@ calls.watch = ({ now }) => {
 
 // Whether the action has begun, and how many changes there have been before that.
 let [begun, early] = [false, 0];
-// What changed before the action: by node, how often each attribute, text or list of children did, and when it did last.
+// What changed before the action: by node, when each attribute, text or list of children did last, and how often its elements were rebuilt.
 let goingOn = new WeakMap();
 let goingOnCount = 0;
 // Whether child elements of one of them were replaced again and again.
@@ -210,9 +210,8 @@ function countEarly(record) {
   goingOnCount++;
   const parts = partsOf(goingOn, record.target);
   const part = changedPart(record);
-  const known = parts.get(part) || { times: 0, rebuilt: 0 };
+  const known = parts.get(part) || { at: 0, rebuilt: 0 };
   parts.set(part, known);
-  known.times++;
   known.at = lastChange;
   if (!isText(record) && ++known.rebuilt >= 2) rebuilding = true;
 }
