@@ -15,8 +15,10 @@ pub(crate) struct Page {
     pub(crate) frames: usize,
 }
 
-pub(crate) const ALL: [Page; 3] = [
+pub(crate) const ALL: [Page; 5] = [
     Page { name: "small form", path: "/form", frames: 0 },
+    Page { name: "endless animation", path: "/animated", frames: 0 },
+    Page { name: "polling", path: "/polling", frames: 0 },
     Page { name: "300 rows", path: "/rows", frames: 0 },
     Page { name: "2,000 links, nested frames", path: "/links", frames: 3 },
 ];
@@ -30,6 +32,28 @@ fn html(path: &str, port: u16) -> String {
             "<title>form</title><h1>Sign in</h1><form><label>Mail <input type=email required></label>
              <label>Word <input type=password></label><label><input type=checkbox> Remember me</label>
              <select><option>one<option>two</select></form>{BUTTON}<a href='#'>Help</a>"
+        ),
+        // Something moves in every frame, by script and by style, and a text changes with it.
+        "/animated" => format!(
+            "<title>animated</title><style>@keyframes turn {{ to {{ transform: rotate(360deg) }} }}
+             #wheel {{ width: 40px; height: 40px; background: teal; animation: turn 2s linear infinite }}</style>
+             <h1>Always moving</h1>{BUTTON}<div id=wheel></div><p id=count></p><div id=bar>moving</div><script>
+             let frame = 0;
+             (function step() {{
+               frame += 1;
+               document.querySelector('#count').textContent = 'frame ' + frame;
+               document.querySelector('#bar').style.marginLeft = frame % 300 + 'px';
+               requestAnimationFrame(step);
+             }})()</script>"
+        ),
+        // A request every 100 ms, each of which changes the page.
+        "/polling" => format!(
+            "<title>polling</title><h1>Always asking</h1>{BUTTON}<p id=count></p><script>
+             let answers = 0;
+             setInterval(async () => {{
+               await (await fetch('/poll')).text();
+               document.querySelector('#count').textContent = 'answer ' + ++answers;
+             }}, 100)</script>"
         ),
         "/rows" => {
             let row = |n: usize| {

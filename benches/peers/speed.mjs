@@ -39,6 +39,22 @@ const PAGES = {
   '/form': `<title>form</title><h1>Sign in</h1><form><label>Mail <input type=email required></label>
     <label>Word <input type=password></label><label><input type=checkbox> Remember me</label>
     <select><option>one<option>two</select></form>${BUTTON}<a href="#">Help</a>`,
+  '/animated': `<title>animated</title><style>@keyframes turn { to { transform: rotate(360deg) } }
+    #wheel { width: 40px; height: 40px; background: teal; animation: turn 2s linear infinite }</style>
+    <h1>Always moving</h1>${BUTTON}<div id=wheel></div><p id=count></p><div id=bar>moving</div><script>
+    let frame = 0;
+    (function step() {
+      frame += 1;
+      document.querySelector('#count').textContent = 'frame ' + frame;
+      document.querySelector('#bar').style.marginLeft = frame % 300 + 'px';
+      requestAnimationFrame(step);
+    })()</script>`,
+  '/polling': `<title>polling</title><h1>Always asking</h1>${BUTTON}<p id=count></p><script>
+    let answers = 0;
+    setInterval(async () => {
+      await fetch('/poll');
+      document.querySelector('#count').textContent = 'answer ' + ++answers;
+    }, 100)</script>`,
   '/rows': `<title>rows</title>${BUTTON}<table><tr><th>x<th>name<th>mail<th>open<th>delete</tr>${many(300, row)}</table>`,
   '/links': `<title>links</title>${BUTTON}<table>${many(200, (n) => `<tr>${many(10, (m) => link(n * 10 + m))}</tr>`)}</table>`,
 };
@@ -96,18 +112,20 @@ async function round(tool, base, number) {
         chars[name] = told.length;
       }
     }
-    await open(`${base}/form`);
-    const shown = await speed.snapshot();
-    const before = clicks;
-    try {
-      for (let n = 0; n < calls; n += 1) add('click by ref', (await timed(() => speed.click(shown))).ms);
-    } catch (failure) {
-      samples['click by ref'] = []; // told as failed; the other figures stand
-      console.log(`${tool.name}, click by ref: ${failure.message.split('\n')[0]}`);
-      return { samples, chars };
+    for (const [name, address] of [['click by ref', '/form'], ['click, animated', '/animated'], ['click, polling', '/polling']]) {
+      await open(`${base}${address}`);
+      const shown = await speed.snapshot();
+      const before = clicks;
+      try {
+        for (let n = 0; n < calls; n += 1) add(name, (await timed(() => speed.click(shown))).ms);
+      } catch (failure) {
+        samples[name] = []; // told as failed; the other figures stand
+        console.log(`${tool.name}, ${name}: ${failure.message.split('\n')[0]}`);
+        continue;
+      }
+      for (let wait = 0; clicks - before < calls && wait < 100; wait += 1) await new Promise((next) => setTimeout(next, 20));
+      if (clicks - before < calls) throw new Error(`${name}: ${calls - (clicks - before)} clicks did not arrive`);
     }
-    for (let wait = 0; clicks - before < calls && wait < 100; wait += 1) await new Promise((next) => setTimeout(next, 20));
-    if (clicks - before < calls) throw new Error(`${calls - (clicks - before)} clicks did not arrive`);
   } finally {
     await endAll(mark, folder);
     fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
@@ -115,7 +133,7 @@ async function round(tool, base, number) {
   return { samples, chars };
 }
 
-const WHAT = ['cold open', 'trivial', 'small snapshot', '300 rows', '2,000 links', 'click by ref'];
+const WHAT = ['cold open', 'trivial', 'small snapshot', '300 rows', '2,000 links', 'click by ref', 'click, animated', 'click, polling'];
 const all = new Map(TOOLS.map((tool) => [tool, { samples: {}, chars: {} }]));
 
 await new Promise((ready) => site.listen(0, '127.0.0.1', ready));
@@ -155,8 +173,9 @@ How long browser tools take to answer, in milliseconds, medians of ${rounds} rou
 Each tool starts its own headless browser (\`${path.basename(browser)}\`) and uses its defaults. *cold open*: from nothing to an opened page.
 *trivial*: the smallest question there is (tabs or address). Snapshots are what the tool shows a model by default, with their
 length; agent-browser's is its list of interactive elements (\`-i\`), cdpilot's over HTTP folds long runs of like rows, as its model
-tools do. *click by ref*: until the tool has answered; every click is checked to have arrived. Bold: how many times
-cdpilot's time that is (the command line for agent-browser, HTTP for the MCP servers).
+tools do. *click by ref*: until the tool has answered; every click is checked to have arrived. *animated*: the same on a page where
+something moves and a text changes in every frame; *polling*: on a page that sends a request every 100 ms and shows the answer. Bold: how many
+times cdpilot's time that is (the command line for agent-browser, HTTP for the MCP servers).
 
 ${lines.join('\n')}
 `;
