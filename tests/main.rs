@@ -201,6 +201,8 @@ mod page_truth;
 mod page_typing;
 #[cfg(feature = "page")]
 mod page_wait;
+#[cfg(feature = "page")]
+mod page_widgets;
 mod project;
 mod protocol;
 #[cfg(feature = "cli")]

@@ -48,11 +48,14 @@ const nameFor = (element) => (typeof nameOf === "function" ? nameOf(element) || 
 // What was shown came back with U+FFFD for each lone surrogate.
 const likeness = (text) => fold(String(text).replace(/\p{Cs}/gu, "\ufffd").replace(/\p{Nd}+/gu, " "));
 
+// What has no role is shown as generic where it can be clicked.
+const shownRole = (role) => (role === "none" ? "generic" : role);
+
 /** What is shown now, when a reader would take it for another thing than `was`. */
 function changedFrom(was, element) {
   if (!was || typeof roleOf !== "function" || typeof nameOf !== "function") return null;
-  const now = { role: roleFor(element), name: nameFor(element) };
-  return was.role === now.role && likeness(was.name) === likeness(now.name) ? null : now;
+  const now = { role: shownRole(roleFor(element)), name: nameFor(element) };
+  return shownRole(was.role) === now.role && likeness(was.name) === likeness(now.name) ? null : now;
 }
 
 /** How a person is told of an element: role "name" (tag#id). */
@@ -240,7 +243,41 @@ function standInFor(element) {
   if (!(element instanceof HTMLInputElement) || !LABELLED_INPUTS.test(GET_INPUT_TYPE.call(element))) return null;
   const style = styleOf(element);
   const isPainted = canBeHit(element) && style.pointerEvents !== "none" && !isClipped(style);
-  return isPainted ? null : Array.from(GET_INPUT_LABELS.call(element) || []).find((label) => canBeHit(label)) || null;
+  if (isPainted) return null;
+  return Array.from(GET_INPUT_LABELS.call(element) || []).find((label) => canBeHit(label)) || paintedFor(element);
+}
+
+/** What is painted for a control in the smallest element around it that listens to clicks and has no other control. */
+function paintedFor(element) {
+  const widget = widgetAround(element, parentElementOf(element));
+  if (!widget || Array.from(allIn(widget, "*")).some((one) => one !== element && listening.has(one))) return null;
+  const near = [GET_NEXT_ELEMENT.call(element), GET_PREVIOUS_ELEMENT.call(element), widget];
+  return near.find((one) => one && canBeHit(one)) || null;
+}
+
+const MOST_LEVELS_TO_WIDGET = 4;
+
+/** The element around a control, from `start` on, that listens to clicks for this control alone; null when there is none. */
+function widgetAround(control, start) {
+  let up = start;
+  for (let level = 0; up && level < MOST_LEVELS_TO_WIDGET; level++) {
+    if (nameOfTag(up) === "body" || Array.from(allIn(up, USED)).some((one) => one !== control && !CONTAINS.call(one, control))) return null;
+    if (listening.has(up)) return up;
+    up = parentElementOf(up);
+  }
+  return null;
+}
+
+/**
+ * The widget that takes the clicks on a transparent control under what the widget paints for it; null where the control is
+ * to be seen, or `hit` does something else.
+ */
+function widgetOver(control, hit) {
+  let [around, isClear] = [control, false];
+  for (; around && !holds(around, hit); around = parentElementOf(around)) isClear ||= styleOf(around).opacity === "0";
+  const widget = isClear && around ? widgetAround(control, around) : null;
+  for (let node = hit; widget && node && node !== widget; node = parentElementOf(node)) if (listening.has(node)) return null;
+  return widget;
 }
 
 // The usual ways to keep a control for screen readers alone.
@@ -473,8 +510,12 @@ async function look(args, turn) {
       points = hitPoints(target, rects);
       if (!points.length) {
         if (styleOf(target).pointerEvents === "none") return no("it takes no pointer events (pointer-events: none)" + insteadOf(element));
-        const over = cover(target, hitAt(within[0]));
-        return no("it is covered by " + over, over);
+        const widget = widgetOver(element, hitAt(within[0]));
+        if (!widget) {
+          const over = cover(target, hitAt(within[0]));
+          return no("it is covered by " + over, over);
+        }
+        [target, points] = [widget, within.slice(0, 1)];
       }
     }
   }

@@ -273,9 +273,8 @@ calls.tick = ({ id }) => withNode(id, (element) => {
   const off = disabledWhy(target);
   if (off) answer.off = off;
   if (canBeHit(target)) return { ...answer, via: idOf(target) };
-  const labels = target instanceof HTMLInputElement ? Array.from(GET_INPUT_LABELS.call(target) || []) : [];
-  const label = labels.find((one) => one instanceof HTMLElement && canBeHit(one));
-  return { ...answer, via: label ? idOf(label) : null };
+  const instead = standInFor(target);
+  return { ...answer, via: instead ? idOf(instead) : null };
 });
 
 /** Whether it has a size and is visible: what may be in the way is found out by the click. */

@@ -59,6 +59,8 @@ class Memory {
     this.sheets = false;
     this.generating = null; // Elements with text before or after them; null when it may be any.
     this.pointing = null; // Elements that may make the cursor a hand; likewise.
+    this.hovering = null; // Elements that have a style of their own under the mouse; null when there are none.
+    this.places = null; // Elements into which others may be dragged; null when they have not been looked for.
     this.unsure = new Set();
     this.doubts = 0;
   }

@@ -157,8 +157,18 @@ function firstRole(element, value, noLandmark) {
 // An item outside of what it is an item of is none (ARIA "required context"): its next role or its element's counts.
 function hasContext(element, kind) {
   if (kind === "listitem") return isWithin(element, "list", null);
-  if (kind === "option") return isWithin(element, "listbox", null);
-  return kind === "treeitem" ? isWithin(element, "tree", "treeitem") : true;
+  // Chromium drops these where an element without a role is between. The author's word says more than "generic".
+  if (kind === "option") return isWithin(element, "listbox", null) || isSomewhereIn(element, "listbox");
+  return kind === "treeitem" ? isWithin(element, "tree", "treeitem") || isSomewhereIn(element, "tree") : true;
+}
+
+function isSomewhereIn(element, wanted) {
+  for (let up = parentElementOf(element); up; up = parentElementOf(up)) {
+    if (marksOf(up) & ROLE && rawRole(attr(up, "role") || "") === wanted) return true;
+    const kind = kindOf(up);
+    if (kind !== "none" && kind !== "generic") return false;
+  }
+  return false;
 }
 
 function isWithin(element, wanted, passing) {

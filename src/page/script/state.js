@@ -347,9 +347,28 @@ function isEditable(element) {
   return isHtml(element) && GET_EDITABLE.call(element);
 }
 
-/** Whether a generic element looks as if it could be clicked: by its cursor (its own, not its parent's) or its attributes. */
+/**
+ * Whether a generic element looks as if it could be clicked: by its cursor (its own, not its parent's), by its attributes, or
+ * because it changes under the mouse and something around it listens.
+ */
 function isClickable(element) {
-  return hasEffect(element) || hasPointer(element);
+  return hasEffect(element) || hasPointer(element) || isHoverItem(element);
+}
+
+// So far up is a listener looked for that an item belongs to.
+const MOST_LEVELS_TO_LISTENER = 6;
+
+/** Whether an element has a style of its own under the mouse and is in one that listens to clicks, as an item of a menu is. */
+function isHoverItem(element) {
+  if (!hasListeners || !hasHoverStyle(element)) return false;
+  let up = parentElementOf(element);
+  for (let level = 0; up && level < MOST_LEVELS_TO_LISTENER; level++) {
+    const tag = nameOfTag(up);
+    if (tag === "body" || tag === "html") return false;
+    if (listening.has(up)) return true;
+    up = parentElementOf(up);
+  }
+  return false;
 }
 
 const CONTROLS = /^\s*(button|link|option|tab|menuitem|menuitemcheckbox|menuitemradio|checkbox|radio|switch|treeitem)\b/i;
@@ -359,7 +378,7 @@ let listening = new WeakSet();
 let hasListeners = false;
 // An element with more inside hands on the clicks of what is in it.
 const MOST_INSIDE = 60;
-const USED = "a[href],button,input,select,textarea,summary,[tabindex],[onclick],[contenteditable],[role=button],[role=link],[role=option],[role=menuitem],[role=tab]";
+const USED = "a[href],button,input,select,textarea,summary,[tabindex],[onclick],[contenteditable],[role=button],[role=link],[role=option],[role=menuitem],[role=tab],[role=treeitem]";
 
 /** Whether clicks on an element itself are listened to. */
 function listens(element) {
@@ -367,7 +386,8 @@ function listens(element) {
   if (!listening.has(element)) return isItem(element) && isListening(GET_PARENT.call(element));
   const tag = nameOfTag(element);
   if (tag === "body" || tag === "html" || allIn(element, "*").length > MOST_INSIDE) return false;
-  return kindOf(element) !== "generic" || allIn(element, USED).length === 0;
+  const kind = kindOf(element);
+  return (kind !== "generic" && kind !== "none") || allIn(element, USED).length === 0;
 }
 
 // Lists often listen for their items.

@@ -4,6 +4,7 @@
 const sheets = {
   generates: [], // Selectors of elements that have text before or after them; null when they are not known.
   points: [], // Selectors of elements that make the cursor a hand; null when they are not known.
+  hovers: [], // Selectors of elements that have a style of their own under the mouse, without `:hover`.
   cases: true,
   inerts: true,
 };
@@ -12,6 +13,7 @@ const GET_SHEETS = getterOf(Document.prototype, "styleSheets");
 const GET_ADOPTED_SHEETS = getterOf(Document.prototype, "adoptedStyleSheets");
 const MOST_RULES = 4000;
 const MOST_SELECTORS = 60;
+const MOST_HOVERS = 400;
 const readBefore = new WeakMap();
 
 /** Looks through the style sheets, those that have not changed only once. */
@@ -21,12 +23,14 @@ function readSheets() {
   store.sheets = true;
   sheets.generates = store.flat ? ["q"] : null;
   sheets.points = store.flat ? ['[style*="cursor"]'] : null;
+  sheets.hovers = [];
   sheets.cases = ALL_IN_DOCUMENT.call(document, '[style*="text-transform"]').length > 0;
   sheets.inerts = ALL_IN_DOCUMENT.call(document, '[style*="interactivity"]').length > 0;
   for (const sheet of GET_SHEETS.call(document)) readSheet(sheet);
   for (const sheet of GET_ADOPTED_SHEETS.call(document)) readSheet(sheet);
   store.generating = matching(sheets.generates);
   store.pointing = matching(sheets.points);
+  store.hovering = (sheets.hovers.length > 0 && matching(sheets.hovers)) || null;
 }
 
 // The elements that match any of some selectors; null when that is not known.
@@ -50,7 +54,7 @@ function readSheet(sheet) {
   }
   let seen = readBefore.get(sheet);
   if (!seen || seen.count !== rules.length) {
-    seen = { count: rules.length, generates: [], points: [], cases: false, inerts: false, imports: [] };
+    seen = { count: rules.length, generates: [], points: [], hovers: [], cases: false, inerts: false, imports: [] };
     if (rules.length > MOST_RULES) {
       seen.cases = seen.inerts = true;
       seen.generates = seen.points = null;
@@ -61,6 +65,7 @@ function readSheet(sheet) {
   sheets.inerts ||= seen.inerts;
   sheets.generates = joined(sheets.generates, seen.generates);
   sheets.points = joined(sheets.points, seen.points);
+  if (sheets.hovers.length + seen.hovers.length <= MOST_HOVERS) sheets.hovers.push(...seen.hovers);
   for (const rule of seen.imports) if (rule.styleSheet) readSheet(rule.styleSheet);
 }
 
@@ -75,7 +80,7 @@ function readRules(rules, around, seen) {
     const text = rule.cssText;
     if (text.includes("text-transform")) seen.cases = true;
     if (text.includes("interactivity")) seen.inerts = true;
-    if (text.includes("cursor") || (text.includes("content:") && (text.includes(":before") || text.includes(":after")))) {
+    if (text.includes("cursor") || text.includes(":hover") || (text.includes("content:") && (text.includes(":before") || text.includes(":after")))) {
       readSelectors(rule, around, seen);
     }
   }
@@ -97,8 +102,29 @@ function readSelectors(rule, around, seen) {
       else if (/::?(before|after)/.test(part)) seen.generates.push("*");
     }
   }
+  if (selector.includes(":hover") && rule.style.length > 0) readHovers(own, seen);
   if (cursor && (HANDS.test(cursor) || cursor.includes("var("))) seen.points.push(own);
   if (rule.cssRules && rule.cssRules.length) readRules(rule.cssRules, own.replace(/::?(before|after)/g, ""), seen);
+}
+
+// The last compound of a selector, without combinators inside of parentheses.
+const LAST_COMPOUND = /(?:[^\s>+~()[\]]|\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])+$/;
+
+// Of the selectors of a rule those that match what is under the mouse itself, not something beside or inside of that.
+function readHovers(selectors, seen) {
+  for (const part of selectors.split(/,(?![^(]*\))/)) {
+    const [last] = LAST_COMPOUND.exec(part.trim()) || [""];
+    const rest = last.replaceAll(":hover", "");
+    if (rest === last || /:not\([^)]*:hover|::/.test(last) || !/^[^:(]*[\w-]/.test(rest)) continue;
+    seen.hovers.push(part.replaceAll(":hover", "").trim());
+  }
+}
+
+/** Whether a rule of a style sheet gives an element itself another style under the mouse. */
+function hasHoverStyle(element) {
+  const store = memory();
+  readSheets();
+  return store.hovering !== null && store.hovering.has(element);
 }
 
 /** Whether there may be text before or after what is in an element. */

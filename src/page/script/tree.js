@@ -114,7 +114,10 @@ class Walk {
     if (NEVER.has(tag) && isHtml(element)) return;
     const it = known(element);
     const marks = it.marks >= 0 ? it.marks : marksOf(element);
-    if (marks & (HIDDEN | INERT) && this.isOut(element)) return;
+    if (marks & (HIDDEN | INERT) && this.isOut(element)) {
+      if (marks & HIDDEN && !pointer) this.unread(element, depth);
+      return;
+    }
     if (this.inerts && isInertByStyle(element)) return;
     if ((tag === "option" || tag === "optgroup") && isHtml(element)) return this.option(element, depth);
     if (tag === "area" && imageOf(element)) return; // listed below its image
@@ -156,6 +159,22 @@ class Walk {
     return !(modal && holds(element, modal)) && isInert(element);
   }
 
+  // Hidden from the accessibility tree, but not from the eye: only what can be clicked, by role and text.
+  unread(element, depth) {
+    const all = allIn(element, "*");
+    if (all.length > MOST_INSIDE || isInert(element)) return;
+    let before = null;
+    for (const one of [element, ...all]) {
+      if ((before && CONTAINS.call(before, one)) || !isUsedBySight(one)) continue;
+      before = one;
+      this.flush();
+      const more = this.clickable(one, {});
+      this.push([depth, shownRole(roleOf(one)), nameOf(one), this.number(one), more]);
+      const text = nameOf(one) ? "" : fold(textIn(one));
+      if (text && text.length <= MOST_OF_TEXT) this.push([depth + 1, "text", text, 0, 0]);
+    }
+  }
+
   shown(element, tag, kind, depth, pointer) {
     this.flush();
     const { name, source: from, cut, leaf } = namedOf(element);
@@ -165,6 +184,7 @@ class Walk {
     const isControl = isWidget(kind) || kind === "link";
     const clickable = !pointer && !isControl && isClickable(element);
     if (clickable) more = this.clickable(element, more || {});
+    if (!isControl && isDropPlace(element)) (more || (more = {})).place = true;
     this.push([depth, wordFor(kind), name, this.number(element), more]);
     if (leaf) return;
     if (isHtml(element)) {
@@ -175,7 +195,7 @@ class Walk {
     const said = more && more.value && isEditingHost(element);
     const whole = said || (from === "contents" && name !== "" && !cut && !byFocus && kind !== "row");
     const inside = (isControl && !HOLDING.has(kind)) || (clickable && hasPointer(element));
-    this.children(element, depth + 1, whole, pointer || inside);
+    this.children(element, depth + 1, whole, !HOLDING.has(kind) && (pointer || inside));
     this.flush();
   }
 
@@ -191,15 +211,20 @@ class Walk {
     if (kind === "SvgRoot") return this.drawing(element, depth, named, pointer);
     if (tag === "label" && !pointer && isStandIn(element)) return this.usable(element, "LabelText", depth, named, pointer, pointer);
     let hand = pointer;
-    if (kind !== "none") {
+    if (kind === "none") {
+      if (!pointer && isClickable(element) && (hasEffect(element) || !isEmptyBox(element))) {
+        return this.usable(element, "generic", depth, named, hasPointer(element), false);
+      }
+    } else {
       const worth = (marks & (TITLE | LABEL | TAB) && (isNamedByAuthor(element) || marks & TAB)) || isEditingHost(element);
       const focused = focus() === element;
       // Clicks on its control come to the label where that is what is shown.
       const isRedundant = named && tag === "label" && isRedundantLabel(element);
-      if (worth || focused || (!pointer && !isRedundant && isClickable(element))) {
+      const place = isDropPlace(element);
+      if (worth || focused || place || (!pointer && !isRedundant && isClickable(element))) {
         const exact = finalKind(element);
         hand = hand || hasPointer(element);
-        if (exact !== "generic" || focused || nameOf(element) || (isClickable(element) && (hasEffect(element) || !isEmptyBox(element)))) {
+        if (exact !== "generic" || focused || place || nameOf(element) || (isClickable(element) && (hasEffect(element) || !isEmptyBox(element)))) {
           if ((tag === "body" || tag === "html") && !isEditingHost(element)) return this.children(element, depth, named, false);
           return this.usable(element, exact, depth, named, hand, pointer);
         }
@@ -223,6 +248,7 @@ class Walk {
     const more = this.more(element, nameOfTag(element), kind, name, from) || {};
     if (!pointer && isClickable(element)) this.clickable(element, more);
     else if (kind === "LabelText") more.cursor = true;
+    if (isDropPlace(element)) more.place = true;
     const byFocus = isNamedByFocus(element, kind, from);
     if (byFocus) more.byFocus = true;
     this.push([depth, wordFor(kind), name, this.number(element), Object.keys(more).length ? more : 0]);
@@ -380,6 +406,69 @@ function isRedundantLabel(label) {
   return !first || (first === control && !GET_NEXT_ELEMENT.call(first));
 }
 
+// Text of something that is hidden from the accessibility tree is an icon or a word.
+const MOST_OF_TEXT = 80;
+
+// Whether a person sees an element and would click it, though it is hidden from the accessibility tree. What the mouse does
+// not reach, as a page behind a dialog, is none; where it cannot be tested, what containers cut off is none.
+function isUsedBySight(element) {
+  if (shownOf(element) !== SHOWN || isControlElement(element) !== (element instanceof HTMLButtonElement)) return false;
+  const isUsed = isClickable(element) || hasHoverStyle(element);
+  if (!isUsed || isEmptyBox(element) || isSecondLink(element)) return false;
+  if (styleOf(element).pointerEvents === "none") return false;
+  return rectsOf(element).some((rect) => {
+    const part = shownPart(element, rect, true);
+    if (!part) return false;
+    const point = middle(part);
+    const isInView = point.x >= 0 && point.y >= 0 && point.x < innerWidth && point.y < innerHeight;
+    return !isInView || receives(element, hitAt(point));
+  });
+}
+
+/** Whether another link leads to the same address: pictures beside the link of a title are hidden so. */
+function isSecondLink(element) {
+  const href = element instanceof HTMLAnchorElement && attr(element, "href");
+  return !!href && allIn(document, `a[href="${CSS.escape(href)}"]`).length > 1;
+}
+
+// Places to drag something to: lists like the ones that hold what can be dragged, though nothing is in them.
+
+const MOST_PLACES = 50;
+const GET_CLASS = getterOf(Element.prototype, "className");
+const DRAGS = /(^|,\s*)(grab|grabbing|move)$/;
+
+/** Whether an element is of the same tag and classes as one that holds elements to drag, and holds none itself. */
+function isDropPlace(element) {
+  const store = memory();
+  if (store.places === null) {
+    store.places = new Set();
+    findPlaces(store.places);
+  }
+  return store.places.has(element);
+}
+
+function findPlaces(places) {
+  readSheets();
+  const { pointing } = memory();
+  const dragged = allIn(document, "[draggable=true]");
+  const pointed = Array.from(pointing || []).filter((one) => hasPointer(one) && DRAGS.test(styleOf(one).cursor));
+  const holders = new Set();
+  for (const one of [...dragged, ...pointed]) {
+    const parent = parentElementOf(one);
+    if (parent && holders.size < MOST_PLACES) holders.add(parent);
+  }
+  const known = new Set();
+  for (const holder of holders) {
+    const name = isHtml(holder) ? fold(GET_CLASS.call(holder)) : "";
+    const selector = name && nameOfTag(holder) + name.split(" ").map((one) => "." + CSS.escape(one)).join("");
+    if (!name || known.has(selector)) continue;
+    known.add(selector);
+    const like = Array.from(allIn(document, selector)).filter((one) => fold(GET_CLASS.call(one)) === name);
+    if (like.length > MOST_PLACES) continue;
+    for (const one of like) if (!holders.has(one) && rectsOf(one).length) places.add(one);
+  }
+}
+
 /** The first match of a selector in document order, through open shadow roots; throws on a selector that is none. */
 function findFirst(scope, selector) {
   const match = allIn(scope, selector)[0] || null;
@@ -454,6 +543,7 @@ calls.tree = (options) => {
     try {
       if (!modal || holds(modal, top)) {
         if (!isUnderHidden(top)) walk.element(top, 0, false, false);
+        else walk.unread(top, 0);
       } else if (holds(top, modal)) walk.element(modal, 0, false, false);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;

@@ -318,7 +318,7 @@ pub(super) const INTERACTIVE: [&str; 20] = [
 
 /// Whether a person would act on it.
 pub(super) fn is_interactive(role: &str, more: Option<&More>) -> bool {
-    INTERACTIVE.contains(&role) || more.is_some_and(|more| more.cursor)
+    INTERACTIVE.contains(&role) || more.is_some_and(|more| more.cursor || more.place)
 }
 
 /// What can be acted on always has a ref, other things when they have a name to know them by.

@@ -63,6 +63,8 @@ pub(super) struct More {
     pub(super) placeholder: Option<String>,
     pub(super) url: Option<String>,
     pub(super) cursor: bool,
+    /// Other elements can be dragged to it, by what is in elements like it.
+    pub(super) place: bool,
     /// The value is a password or the like that the page shows, by the field's attributes or style.
     pub(super) secret: bool,
     /// It does nothing itself, as far as its attributes say.
