@@ -179,3 +179,28 @@ fn a_transparent_field_is_clicked_by_what_its_widget_paints_over_it() {
     }
     assert_eq!(page.value("got"), json!(["Select"]));
 }
+
+#[test]
+fn custom_elements_have_the_roles_and_states_that_the_browser_knows() {
+    let body = "<x-radio tabindex=0 aria-label=Small></x-radio><x-radio tabindex=0 aria-label=Large id=large></x-radio><x-plain tabindex=0 aria-label=Plain></x-plain>
+         <script>customElements.define('x-plain', class extends HTMLElement {});
+         customElements.define('x-radio', class extends HTMLElement {
+            constructor() {
+                super();
+                const internals = this.attachInternals();
+                [internals.role, internals.ariaChecked] = ['radio', 'false'];
+                this.attachShadow({ mode: 'open' }).innerHTML = '<span aria-hidden=true style=\"cursor:pointer\">( )</span>';
+                this.onclick = () => { internals.ariaChecked = 'true'; got.push(this.id) };
+            }
+         })</script>";
+    let Some(page) = showing("widget-internals", body) else { return };
+    let seen = page.see();
+    let shown = text(&seen).to_owned();
+    assert_eq!(refs(&shown, "radio \"").len(), 2, "{shown}");
+    assert!(shown.contains("generic \"Plain\"") && !shown.contains("checked"), "{shown}");
+    let large = ref_of(&seen, "radio \"Large\"");
+    click(&page, &large);
+    assert_eq!(page.value("got"), json!(["large"]));
+    let seen = page.see();
+    assert_eq!(refs(text(&seen), "[checked]"), [large], "{}", text(&seen));
+}

@@ -81,10 +81,34 @@ function kindOf(element) {
   const it = known(element);
   if (it.kind === "") {
     it.kind = "generic"; // Whoever asks again meanwhile (aria-owns in a circle) gets an answer.
-    it.kind = (marksOf(element) & ROLE && ariaKind(element)) || nativeKind(element);
+    it.kind = (marksOf(element) & ROLE && ariaKind(element)) || (internals !== null && internalKind(element)) || nativeKind(element);
   }
   return it.kind;
 }
+
+// What the browser says of custom elements, as far as it was asked: role and states by `ElementInternals`.
+let internals = null;
+
+function learnInternals(told) {
+  for (const { id, role, states } of told) {
+    const element = nodeOf(id);
+    if (!element) continue;
+    internals = internals || new WeakMap();
+    internals.set(element, { kind: ARIA_ROLES.get(role) || "", states });
+  }
+}
+
+calls.learn = (told) => {
+  learnInternals(told);
+  return 0;
+};
+
+const internalKind = (element) => (internals.get(element) || NO_INTERNALS).kind;
+const NO_INTERNALS = { kind: "", states: {} };
+
+/** Whether a custom element may have a role that only the browser knows. */
+const mayHaveInternals = (element) =>
+  isCustom(element) && !(marksOf(element) & ROLE) && (marksOf(element) & (TAB | LABEL)) !== 0 && !(internals && internals.has(element));
 
 /** The kind as it is said in the end: some depend on what is around or inside. */
 function finalKind(element) {

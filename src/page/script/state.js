@@ -237,6 +237,7 @@ function statesOf(element) {
     states.multiselectable = true;
   }
   if (aria) saidStates(element, kind, states);
+  if (internals !== null) Object.assign(states, (internals.get(element) || NO_INTERNALS).states);
   if (kind === "gridcell" && !states.readonly && isInReadonlyGrid(element)) states.readonly = true;
   return states;
 }

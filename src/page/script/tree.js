@@ -35,6 +35,7 @@ class Walk {
     this.nodes = [];
     this.frames = [];
     this.unsure = [];
+    this.unknown = [];
     this.text = "";
     this.textDepth = 0;
     this.level = 0;
@@ -296,6 +297,7 @@ class Walk {
   number(element) {
     const id = idOf(element);
     if (memory().unsure.has(element)) this.unsure.push(id);
+    if (mayHaveInternals(element)) this.unknown.push(id);
     return id;
   }
 
@@ -533,10 +535,11 @@ calls.tree = (options) => {
   }
   listening = new WeakSet((options.listening || []).map(nodeOf).filter(Boolean));
   hasListeners = (options.listening || []).length > 0;
+  if (options.internals) learnInternals(options.internals);
   forget();
   const { elements: count, roots } = survey();
   const walk = new Walk(options);
-  const answer = { url: GET_URL.call(document), title: "", nodes: walk.nodes, count, roots, frames: walk.frames, focused: 0, unsure: walk.unsure };
+  const answer = { url: GET_URL.call(document), title: "", nodes: walk.nodes, count, roots, frames: walk.frames, focused: 0, unsure: walk.unsure, unknown: walk.unknown };
   answer.title = GET_TITLE.call(document);
   if (top && isConnected(top)) {
     const modal = modalElement();

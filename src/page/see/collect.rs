@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::super::Tab;
 use super::super::error::Error;
 use super::super::world::{Doc, Node};
+use super::internals::Internal;
 use super::merge::merged;
 use super::tree::{Ask, More, Told, Tree};
 use super::{SnapshotOptions, Unread};
@@ -69,12 +72,17 @@ impl Tab {
         self.frames_arrived(deadline);
         let (frames, parents, nowhere) = self.frames_below(&root);
         let listening = self.listening(&frames, deadline);
-        let ask = |frame: &FrameId| Ask {
-            selector: options.selector.as_deref().filter(|_| *frame == root),
-            urls: options.urls,
-            description: options.format == super::Format::Aria,
-            listening: listening.get(frame).map(Vec::as_slice).unwrap_or_default(),
+        let internals = self.internals(&frames, deadline);
+        let ask_with = |frame: &FrameId, internals: &'_ [Internal]| {
+            json!(Ask {
+                selector: options.selector.as_deref().filter(|_| *frame == root),
+                urls: options.urls,
+                description: options.format == super::Format::Aria,
+                listening: listening.get(frame).map(Vec::as_slice).unwrap_or_default(),
+                internals,
+            })
         };
+        let ask = |frame: &FrameId| ask_with(frame, internals.get(frame).map(Vec::as_slice).unwrap_or_default());
         let counting = self.count_asked(&frames, deadline);
         let (answers, found) = self.call_all_beside(&frames, "tree", ask, counting.search, deadline);
         let (mut read, mut rescued) = (HashMap::new(), false);
@@ -86,6 +94,20 @@ impl Tab {
             let anew = self.call_all(&again, "tree", ask, deadline);
             answers.extend(again.into_iter().zip(anew));
             self.explained(&found, &counts(&answers));
+        }
+        for (frame, answer) in &mut answers {
+            let Ok((doc, done)) = answer else { continue };
+            if done.result.unknown.is_empty() {
+                continue;
+            }
+            let new = self.new_internals(frame, doc, &done.result.unknown, deadline);
+            if new.iter().any(Internal::has_role) {
+                let all = [internals.get(frame).cloned().unwrap_or_default(), new].concat();
+                *answer = self.call(frame, "tree", &ask_with(frame, &all), deadline);
+            } else if !new.is_empty() {
+                // Nothing is different; it is not asked again.
+                let _ = self.call::<u8>(frame, "learn", &new, deadline);
+            }
         }
         for frame in &frames {
             let Some(answer) = answers.remove(frame) else { continue };

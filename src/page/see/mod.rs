@@ -20,6 +20,7 @@ mod closed;
 mod collect;
 mod diff;
 mod fold;
+mod internals;
 mod labels;
 mod listeners;
 mod loading;
@@ -224,6 +225,8 @@ pub(super) struct Seen {
     owners: HashMap<FrameId, (Doc, u32)>,
     /// Elements that listen to clicks.
     listening: HashMap<FrameId, listeners::Listening>,
+    /// Custom elements whose roles only the browser knows.
+    internals: HashMap<FrameId, internals::Asked>,
     /// Sessions whose elements were counted.
     counted: HashMap<Arc<str>, closed::Counted>,
     /// The last text as the page has it, and the last one with secrets covered.

@@ -4,6 +4,8 @@ use serde::de::{IgnoredAny, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use super::internals::Internal;
+
 /// What is asked.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Ask<'a> {
@@ -13,6 +15,8 @@ pub(super) struct Ask<'a> {
     pub(super) description: bool,
     /// Numbers of the elements that listen to clicks.
     pub(super) listening: &'a [u32],
+    /// What the browser says of custom elements.
+    pub(super) internals: &'a [Internal],
 }
 
 /// What is told.
@@ -27,6 +31,9 @@ pub(super) struct Tree {
     /// Elements walked, those in shadow roots included.
     #[serde(default)]
     pub(super) count: u64,
+    /// Custom elements of which only the browser knows whether they have a role, and it was not asked yet.
+    #[serde(default)]
+    pub(super) unknown: Vec<u32>,
     /// Whether something was left out because it is nested too deeply.
     #[serde(default)]
     pub(super) cut: bool,
