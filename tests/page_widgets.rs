@@ -204,3 +204,17 @@ fn custom_elements_have_the_roles_and_states_that_the_browser_knows() {
     let seen = page.see();
     assert_eq!(refs(text(&seen), "[checked]"), [large], "{}", text(&seen));
 }
+
+#[test]
+fn a_field_that_loses_the_focus_to_a_dialog_while_it_is_filled_is_filled_again() {
+    let body = "<div role=dialog tabindex=-1 id=box>Dialog <input id=field aria-label=Name><input id=next aria-label=Next></div>
+         <script>field.addEventListener('keydown', () => box.focus(), { once: true }); next.addEventListener('keydown', () => field.focus())</script>";
+    let Some(page) = showing("widget-focus", body) else { return };
+    let fill = |name: &str| json!({ "kind": "fill", "fields": [{ "selector": name, "value": "Ada" }] });
+    page.act(fill("#field")).unwrap();
+    assert_eq!(page.value("field.value"), "Ada");
+    // What another field took is not repeated.
+    page.value("field.value = '', 1");
+    assert_eq!(refused(&page, fill("#next")), "NOT_ACTIONABLE");
+    assert_eq!(page.value("[field.value, next.value]"), json!(["Ada", ""]));
+}

@@ -227,14 +227,30 @@ impl Tab {
         }
     }
 
+    /// A dialog that has just opened may take the focus while the text is typed: it is then typed once more.
     fn fill_typed(&self, at: &Locator, text: &str, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+        match self.fill_typed_once(at, text, act, true, deadline)? {
+            Some(did) => Ok(did),
+            None => self.fill_typed_once(at, text, act, false, deadline).map(Option::unwrap_or_default),
+        }
+    }
+
+    /// `None` when the field lost the focus before it had the text and that `may_repeat`.
+    fn fill_typed_once(
+        &self,
+        at: &Locator,
+        text: &str,
+        act: &Act,
+        may_repeat: bool,
+        deadline: Deadline,
+    ) -> Result<Option<Did>, Error> {
         let ready = self.ready(at, Needs::EDIT, act.force, deadline)?;
         let focused = self.focus_field(&ready, at, Mode::Replace, deadline)?;
         let did = Did { rescued: ready.rescued, ..Did::default() };
         match focused.kind.as_str() {
             "picked" => {
                 self.set_field(&ready, at, text, deadline)?;
-                return Ok(did);
+                return Ok(Some(did));
             }
             "line" if text.contains('\n') => {
                 let problem = "it has one line and the text has several".to_owned();
@@ -250,9 +266,12 @@ impl Tab {
         };
         let did = Did { input: typed.synthetic.then_some(Input::Synthetic), ..did };
         if typed.blocked {
-            return Ok(did);
+            return Ok(Some(did));
         }
         if let Some(took) = self.took(&ready, text, deadline).filter(|took| !took.gone && !took.same) {
+            if may_repeat && took.lost {
+                return Ok(None);
+            }
             let nothing = took.now == focused.was || (took.empty && !text.is_empty());
             let reason = match took.most {
                 Some(most) => Some(format!("it takes at most {most} characters")),
@@ -263,7 +282,7 @@ impl Tab {
                 return Err(not_actionable(at, &reason));
             }
         }
-        Ok(did)
+        Ok(Some(did))
     }
 
     /// Sets the value of a field that has a picker.

@@ -51,6 +51,8 @@ pub(super) struct Took {
     pub(super) empty: bool,
     pub(super) now: i64,
     pub(super) bad: bool,
+    /// The focus has gone to something that takes no text.
+    pub(super) lost: bool,
     #[serde(rename = "type")]
     pub(super) type_: String,
     pub(super) most: Option<u64>,

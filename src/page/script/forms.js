@@ -150,7 +150,9 @@ calls.focusField = ({ id, mode }) => withNode(id, (element) => {
 /** How a field took a text that was typed into it. */
 calls.tookText = ({ id, text }) => withNode(id, (element) => {
   const held = heldBy(element);
-  const answer = { same: held === text, empty: held === "", now: digest(held), focused: focusedElement() === element };
+  const focused = focusedElement();
+  const lost = focused !== element && !(focused && isEditable(focused));
+  const answer = { same: held === text, empty: held === "", now: digest(held), lost };
   if (element instanceof HTMLInputElement) {
     const validity = GET_INPUT_VALIDITY.call(element);
     answer.bad = validity.badInput;

@@ -280,9 +280,9 @@ function noteSaving(event) {
 
 /**
  * Waits until what runs now has run, and then until what the action caused in the document has come to rest, `most` milliseconds
- * at most where it changes all the time. Where the page has put something off to a timer or a frame, that is `steps` steps and
- * `quiet` milliseconds without a change, or `look` steps where nothing has changed yet. Where it has not, a step without a change
- * after one, and at least `least` steps.
+ * at most where it changes all the time. Where the page has put something off to a timer, or goes on to ask for frames, that is
+ * `steps` steps and `quiet` milliseconds without a change, or `look` steps where nothing has changed yet. Where it has not, a step
+ * without a change after one or after a frame callback, and at least `least` steps.
  */
 calls.quiet = async ({least, look, steps, quiet, most}) => {
   if (!observer) watch(); // another document than the one that was acted on
@@ -295,13 +295,17 @@ calls.quiet = async ({least, look, steps, quiet, most}) => {
   await turn();
   await turn();
   await turn();
-  let [seen, calm, busy, done, undrawn, rest, late] = [counted(), 0, 0, 0, 0, true, hasPutOff()];
+  let [seen, calm, busy, done, undrawn, rest] = [counted(), 0, 0, 0, 0, true];
+  // How long a timer has to run is not known; a frame callback has run after the next step, unless that asks for another one.
+  let { timers: late, frames: framed } = newlyPutOff();
+  let hadFrames = framed;
   // A callback of the action is not told from those of a loop that goes on.
   const first = pace.frames > 0 ? Math.max(least, 1) : least;
   for (;;) {
     const now = performance.now();
     const still = hasNoTimers() || now - lastCaused >= (late || busy ? quiet : FRAME);
-    if (done >= first && (seen ? calm >= (late || busy ? steps : 1) && still : calm >= (late ? look : 0))) break;
+    const isDone = seen ? calm >= (late || busy || framed ? steps : 1) && still : calm >= (late || framed ? look : hadFrames ? Math.min(look, 1) : 0);
+    if (done >= first && isDone) break;
     // Few changes in a long time are those of a slow machine.
     if (done >= steps && now >= end && (busy >= RESTLESS || now >= end + 3 * most)) {
       rest = !seen;
@@ -311,7 +315,8 @@ calls.quiet = async ({least, look, steps, quiet, most}) => {
     done++;
     const before = seen;
     seen = counted();
-    late = hasPutOff() || late;
+    const next = newlyPutOff();
+    [late, framed, hadFrames] = [next.timers || late, next.frames, next.frames || hadFrames];
     stepNumber++;
     if (seen === before) calm++;
     else [calm, busy] = [0, busy + 1];
@@ -321,14 +326,14 @@ calls.quiet = async ({least, look, steps, quiet, most}) => {
   return {changes: all, rest: rest && !endless, undrawn, saves: saving.some((event) => !event.defaultPrevented), notices: calls.notices()};
 };
 
-/** Whether the page has put something off since the last check, beside what it did before the action. */
-function hasPutOff() {
+/** Whether the page has put something off to timers and to frames since the last check, beside what it did before the action. */
+function newlyPutOff() {
   const [before, now] = [waiting, { ...putOff(), at: performance.now() }];
   waiting = now;
   const elapsed = now.at - before.at;
   const frames = pace.frames * Math.ceil(elapsed / FRAME);
   const timers = Math.ceil(pace.timers * elapsed * 1.25);
-  return now.frames - before.frames > frames || now.timers - before.timers > timers;
+  return { frames: now.frames - before.frames > frames, timers: now.timers - before.timers > timers };
 }
 
 function counted() {
