@@ -4,6 +4,7 @@
 const sheets = {
   generates: [], // Selectors of elements that have text before or after them; null when they are not known.
   points: [], // Selectors of elements that make the cursor a hand; null when they are not known.
+  drags: [], // Selectors of elements that make the cursor one that drags.
   hovers: [], // Selectors of elements that have a style of their own under the mouse, without `:hover`.
   cases: true,
   inerts: true,
@@ -23,7 +24,7 @@ function readSheets() {
   store.sheets = true;
   sheets.generates = store.flat ? ["q"] : null;
   sheets.points = store.flat ? ['[style*="cursor"]'] : null;
-  sheets.hovers = [];
+  [sheets.hovers, sheets.drags] = [[], ['[style*="cursor"]']];
   sheets.cases = ALL_IN_DOCUMENT.call(document, '[style*="text-transform"]').length > 0;
   sheets.inerts = ALL_IN_DOCUMENT.call(document, '[style*="interactivity"]').length > 0;
   for (const sheet of GET_SHEETS.call(document)) readSheet(sheet);
@@ -54,7 +55,7 @@ function readSheet(sheet) {
   }
   let seen = readBefore.get(sheet);
   if (!seen || seen.count !== rules.length) {
-    seen = { count: rules.length, generates: [], points: [], hovers: [], cases: false, inerts: false, imports: [] };
+    seen = { count: rules.length, generates: [], points: [], drags: [], hovers: [], cases: false, inerts: false, imports: [] };
     if (rules.length > MOST_RULES) {
       seen.cases = seen.inerts = true;
       seen.generates = seen.points = null;
@@ -65,6 +66,7 @@ function readSheet(sheet) {
   sheets.inerts ||= seen.inerts;
   sheets.generates = joined(sheets.generates, seen.generates);
   sheets.points = joined(sheets.points, seen.points);
+  if (sheets.drags.length + seen.drags.length <= MOST_SELECTORS) sheets.drags.push(...seen.drags);
   if (sheets.hovers.length + seen.hovers.length <= MOST_HOVERS) sheets.hovers.push(...seen.hovers);
   for (const rule of seen.imports) if (rule.styleSheet) readSheet(rule.styleSheet);
 }
@@ -103,6 +105,7 @@ function readSelectors(rule, around, seen) {
     }
   }
   if (selector.includes(":hover") && rule.style.length > 0) readHovers(own, seen);
+  if (cursor && DRAGS.test(cursor)) seen.drags.push(own);
   if (cursor && (HANDS.test(cursor) || cursor.includes("var("))) seen.points.push(own);
   if (rule.cssRules && rule.cssRules.length) readRules(rule.cssRules, own.replace(/::?(before|after)/g, ""), seen);
 }
@@ -118,6 +121,16 @@ function readHovers(selectors, seen) {
     if (rest === last || /:not\([^)]*:hover|::/.test(last) || !/^[^:(]*[\w-]/.test(rest)) continue;
     seen.hovers.push(part.replaceAll(":hover", "").trim());
   }
+}
+
+const DRAGS = /(^|,\s*)(grab|grabbing|move)$/;
+const MOST_DRAGGED = 500;
+
+/** Elements that have a cursor that drags, by a rule or an attribute of their own. */
+function allWithDragCursor() {
+  readSheets();
+  const all = Array.from(matching(sheets.drags) || []).slice(0, MOST_DRAGGED);
+  return all.filter((one) => DRAGS.test(styleOf(one).cursor));
 }
 
 /** Whether a rule of a style sheet gives an element itself another style under the mouse. */

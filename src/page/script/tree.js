@@ -414,9 +414,9 @@ const MOST_OF_TEXT = 80;
 // Whether a person sees an element and would click it, though it is hidden from the accessibility tree. What the mouse does
 // not reach, as a page behind a dialog, is none; where it cannot be tested, what containers cut off is none.
 function isUsedBySight(element) {
+  if (!isClickable(element) && !hasHoverStyle(element)) return false;
   if (shownOf(element) !== SHOWN || isControlElement(element) !== (element instanceof HTMLButtonElement)) return false;
-  const isUsed = isClickable(element) || hasHoverStyle(element);
-  if (!isUsed || isEmptyBox(element) || isSecondLink(element)) return false;
+  if (isEmptyBox(element) || isSecondLink(element)) return false;
   if (styleOf(element).pointerEvents === "none") return false;
   return rectsOf(element).some((rect) => {
     const part = shownPart(element, rect, true);
@@ -437,8 +437,6 @@ function isSecondLink(element) {
 
 const MOST_PLACES = 50;
 const GET_CLASS = getterOf(Element.prototype, "className");
-const DRAGS = /(^|,\s*)(grab|grabbing|move)$/;
-
 /** Whether an element is of the same tag and classes as one that holds elements to drag, and holds none itself. */
 function isDropPlace(element) {
   const store = memory();
@@ -450,14 +448,11 @@ function isDropPlace(element) {
 }
 
 function findPlaces(places) {
-  readSheets();
-  const { pointing } = memory();
-  const dragged = allIn(document, "[draggable=true]");
-  const pointed = Array.from(pointing || []).filter((one) => hasPointer(one) && DRAGS.test(styleOf(one).cursor));
   const holders = new Set();
-  for (const one of [...dragged, ...pointed]) {
+  for (const one of [...allIn(document, "[draggable=true]"), ...allWithDragCursor()]) {
     const parent = parentElementOf(one);
-    if (parent && holders.size < MOST_PLACES) holders.add(parent);
+    if (parent) holders.add(parent);
+    if (holders.size >= MOST_PLACES) break;
   }
   const known = new Set();
   for (const holder of holders) {
