@@ -4,7 +4,7 @@ use std::thread::scope;
 
 use cdpilot::cdp::{Capacity, CloseReason, ConnectOptions, Connection, Error, Item, RecvError, TimeoutKind, Watch};
 use cdpilot::sync::Deadline;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::fake_cdp::{Action, Fake, Gate, soon};
 
@@ -70,9 +70,30 @@ fn large_messages_pass_both_ways() {
 }
 
 #[test]
-fn a_message_over_the_limit_ends_it() {
+fn a_message_over_the_limit_fails_its_call_alone() {
+    let (fake, connection) = Fake::over_pipe(&ConnectOptions { max_message: 500, ..ConnectOptions::default() });
+    fake.on("Test.echo").echo();
+    let events = connection.subscribe(Watch::everything(), Capacity::default());
+    for bytes in [501, 5_000] {
+        let error = connection.call_raw("Test.echo", &json!({ "data": "q".repeat(bytes) }), soon()).unwrap_err();
+        assert!(matches!(error, Error::AnswerTooLarge { bytes: read, limit: 500, .. } if read > bytes), "{error:?}");
+    }
+    // Written out, since its order counts.
+    let params = format!(r#"{{"requestId":"1","kind":"x","request":{{"body":"{}"}}}}"#, "q".repeat(5_000));
+    fake.send_raw(format!("{{\"method\":\"Test.event\",\"params\":{params},\"sessionId\":\"S1\"}}\0").as_bytes());
+    assert_eq!(
+        connection.call_raw("Test.echo", &json!({ "n": 1 }), soon()).unwrap().value().unwrap(),
+        json!({ "n": 1 })
+    );
+    let Ok(Item::Event(event)) = events.try_next() else { panic!("no event") };
+    assert_eq!((event.method(), event.session(), event.is_cut()), ("Test.event", Some("S1"), true));
+    assert_eq!(serde_json::from_slice::<Value>(event.params()).unwrap(), json!({ "requestId": "1", "kind": "x" }));
+}
+
+#[test]
+fn a_message_without_end_ends_it() {
     let (fake, connection) = Fake::over_pipe(&ConnectOptions { max_message: 100, ..ConnectOptions::default() });
-    fake.on("Test.big").act(Action::Raw(vec![b' '; 101]));
+    fake.on("Test.big").act(Action::Raw(vec![b' '; 1601]));
     let error = connection.call_raw("Test.big", &json!({}), soon()).unwrap_err();
     assert!(matches!(error, Error::Closed { reason: CloseReason::TooLarge, .. }), "{error:?}");
 }

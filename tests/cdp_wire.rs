@@ -233,15 +233,37 @@ fn an_end_in_mid_frame_is_the_peers() {
 }
 
 #[test]
-fn a_message_over_the_limit_ends_the_connection_before_it_is_read() {
+fn a_message_far_over_the_limit_ends_the_connection_before_it_is_read() {
     let options = ConnectOptions { max_message: 1000, ..ConnectOptions::default() };
     // Heads alone: not a byte of the payload is sent.
-    assert_eq!(ends_with(&Frame::of(wire::TEXT).head(1001), &options), CloseReason::TooLarge);
+    assert_eq!(ends_with(&Frame::of(wire::TEXT).head(16_001), &options), CloseReason::TooLarge);
     let huge = [&[0x81, 127][..], &u64::MAX.to_be_bytes()].concat();
     assert_eq!(ends_with(&huge, &options), CloseReason::TooLarge);
     let first = Frame { fin: false, ..Frame::of(wire::TEXT) }.encode(&[b' '; 900]);
-    let fragments = [first, Frame::of(wire::CONTINUATION).head(101)].concat();
+    let fragments = [first, Frame::of(wire::CONTINUATION).head(15_101)].concat();
     assert_eq!(ends_with(&fragments, &options), CloseReason::TooLarge);
+}
+
+#[test]
+fn a_message_over_the_limit_is_skipped_with_what_is_inside() {
+    let fake = Fake::start();
+    let options = ConnectOptions { max_message: 1000, ..ConnectOptions::default() };
+    let connection = fake.connect_with(&options);
+    let text = wire::event(Some("S1"), "Test.event", &json!({ "id": "1", "n": [1], "data": "q".repeat(3000) }));
+    let (first, rest) = text.as_bytes().split_at(900);
+    let (second, third) = rest.split_at(200);
+    fake.send_raw(&Frame { fin: false, ..Frame::of(wire::TEXT) }.encode(first));
+    fake.send_raw(&Frame { fin: false, ..Frame::of(wire::CONTINUATION) }.encode(second));
+    fake.send_raw(&Frame::of(wire::PING).encode(b"x"));
+    fake.send_raw(&Frame::of(wire::CONTINUATION).encode(third));
+    fake.on("Test.echo").echo();
+    assert_eq!(
+        connection.call_raw("Test.echo", &json!({ "n": 1 }), soon()).unwrap().value().unwrap(),
+        json!({ "n": 1 })
+    );
+    let error = connection.call_raw("Test.echo", &json!({ "data": "q".repeat(1000) }), soon()).unwrap_err();
+    assert!(matches!(error, Error::AnswerTooLarge { limit: 1000, .. }), "{error:?}");
+    assert_eq!((connection.counters().garbage, connection.close_reason()), (0, None));
 }
 
 #[test]

@@ -65,8 +65,7 @@ fn requests_of_a_browser_that_somebody_else_started_are_held_to_it() {
     home.main().start(None, soon()).unwrap();
     let witness = Site::start();
     attempt(&home.main(), &home.site, &format!("b.localhost:{}", witness.port()));
-    // The one way that Chromium offers no rule for.
-    assert_eq!(arrived(&witness), ["shared-ws"]);
+    assert_eq!(arrived(&witness), [""; 0]);
 }
 
 /// Network prediction fetched a blocked document, whose script then ran before the document was removed.

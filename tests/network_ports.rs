@@ -51,10 +51,10 @@ fn blocked(profile: &Profile, after: u64, url: &str) {
     panic!("{url} was not blocked: {:#?}", profile.events().since(after, 1000).entries)
 }
 
-/// Nothing of what a page can do gets there but `holes`, while all of it reaches another server.
-fn holds(profile: &Profile, site: &Site, witness: &Site, holes: &[&str]) {
+/// Nothing of what a page can do gets there, while all of it reaches another server.
+fn holds(profile: &Profile, site: &Site, witness: &Site) {
     attempt(profile, site, &format!("127.0.0.1:{}", witness.port()));
-    assert_eq!(arrived(witness), holes);
+    assert_eq!(arrived(witness), [""; 0]);
     for host in SPELLINGS {
         let at = format!("{host}:{}", witness.port());
         let told = go(profile, format!("http://{at}/document")).unwrap_err();
@@ -70,7 +70,7 @@ fn holds(profile: &Profile, site: &Site, witness: &Site, holes: &[&str]) {
     let popup = format!("http://127.0.0.1:{}/popup", witness.port());
     worth(profile, None, &format!("window.open('{popup}'); 1"));
     blocked(profile, before, &popup);
-    assert_eq!(arrived(witness), holes);
+    assert_eq!(arrived(witness), [""; 0]);
     // And what is not protected is there.
     let other = Site::start();
     attempt(profile, site, &format!("127.0.0.1:{}", other.port()));
@@ -82,7 +82,7 @@ fn a_page_of_a_browser_that_was_started_with_it_never_reaches_a_protected_port()
     let Some(home) = Homely::new("") else { return };
     let witness = protected(&home);
     home.open("/");
-    holds(&home.main(), &home.site, &witness, &[]);
+    holds(&home.main(), &home.site, &witness);
 }
 
 #[test]
@@ -90,8 +90,7 @@ fn a_port_that_is_protected_later_is_out_of_reach_from_then_on() {
     let Some(home) = Homely::new("") else { return };
     home.open("/");
     let witness = protected(&home);
-    // The one way that Chromium offers no rule for.
-    holds(&home.main(), &home.site, &witness, &["shared-ws"]);
+    holds(&home.main(), &home.site, &witness);
 }
 
 #[test]
@@ -101,7 +100,7 @@ fn pages_of_a_browser_that_somebody_else_started_are_kept_from_it_too() {
     let home = Homely::without_browser(&format!("cdp_url: 'http://127.0.0.1:{debugging}'"), Default::default());
     let witness = protected(&home);
     home.open("/");
-    holds(&home.main(), &home.site, &witness, &["shared-ws"]);
+    holds(&home.main(), &home.site, &witness);
     // Its own debugging port is.
     let told = go(&home.main(), format!("http://127.0.0.1:{debugging}/json/version")).unwrap_err();
     assert_eq!(told.code(), "NAVIGATION_BLOCKED", "{told}");
@@ -123,7 +122,7 @@ fn emulated_networks_do_not_open_a_protected_port() {
         let change = serde_json::from_value(change).unwrap();
         handle.emulate(&change, soon()).unwrap();
     }
-    holds(&profile, &home.site, &witness, &["shared-ws"]);
+    holds(&profile, &home.site, &witness);
 }
 
 #[test]

@@ -2,12 +2,16 @@
 
 use std::fs;
 
+use cdpilot::browser::TransportKind;
+use cdpilot::cdp::ConnectOptions;
 use cdpilot::config::Config;
-use cdpilot::supervisor::{AbortReason, BridgeMode, Fulfilment, RouteAction, RouteRule, SupervisorOptions, TargetId};
+use cdpilot::supervisor::{
+    AbortReason, BridgeMode, Fulfilment, RouteAction, RouteRule, Supervisor, SupervisorOptions, TargetId,
+};
 use serde_json::{Value, json};
 
 use crate::support::api::Served;
-use crate::support::chrome::{ACCEPT, Task, soon};
+use crate::support::chrome::{ACCEPT, Task, launch, soon};
 use crate::support::site::{Answer, Held, Site};
 
 /// What `fetch` comes to: status, type and text, or that it failed.
@@ -113,6 +117,53 @@ fn requests_fail_or_go_on_with_other_headers() {
     add(&served, json!({ "pattern": "/gone", "abort": "internetdisconnected" }));
     let told = api.post("/navigate", &json!({ "url": site.url("a", "/gone") }));
     assert!(told.text.contains("ERR_INTERNET_DISCONNECTED"), "{}", told.text);
+}
+
+#[test]
+fn every_status_is_answered_with() {
+    let Some(task) = Task::own("statuses") else { return };
+    task.go(&task.site.url("a", "/"));
+    // Some have no phrase of their own, without which Chromium takes none.
+    for status in [200, 218, 226, 299, 304, 418, 419, 451, 499, 520, 599] {
+        let answer = RouteAction::Fulfil(Fulfilment::new(status, Vec::new(), "").into());
+        task.add_route(RouteRule::new("/status", answer), soon()).unwrap();
+        assert_eq!(task.eval("fetch('/status').then(r => r.status)"), json!(status));
+    }
+}
+
+#[test]
+fn a_request_with_too_large_a_body_fails_alone() {
+    let Some(browser) = launch(TransportKind::PipeAndPort(0)) else { return };
+    let connect = ConnectOptions { max_message: 1 << 20, ..ConnectOptions::default() };
+    let url = browser.endpoint().unwrap().url();
+    let task = Task::over(Supervisor::attach(&url, &connect, SupervisorOptions::task("large")).unwrap());
+    task.go(&task.site.url("a", "/"));
+    let action = RouteAction::Continue { headers: vec![("X-A".to_owned(), "1".to_owned())] };
+    task.add_route(RouteRule::new("**/taken", action), soon()).unwrap();
+    let sent = |bytes: usize| {
+        let script = format!(
+            "fetch('/taken', {{ method: 'POST', body: 'x'.repeat({bytes}) }}).then(() => 'sent', problem => problem.name)"
+        );
+        task.eval(&script)
+    };
+    assert_eq!((sent(1000), sent(2 << 20), sent(1000)), (json!("sent"), json!("TypeError"), json!("sent")));
+    // So does a call whose answer is too large, and a console entry is missing.
+    let script = "console.log('x'.repeat(2 ** 21)); 'x'.repeat(2 ** 21)";
+    let problem = task.evaluate(&cdpilot::supervisor::FrameRef::Top, script, soon()).unwrap_err().to_string();
+    assert!(problem.contains("at most 1048576 are read"), "{problem}");
+    assert_eq!(task.eval("1 + 1"), json!(2));
+}
+
+#[test]
+fn large_answers_for_many_requests_hold_up_nobody() {
+    let Some(task) = Task::own("large answers") else { return };
+    task.go(&task.site.url("a", "/"));
+    let body = vec![b'x'; 12 << 20];
+    let answer = RouteAction::Fulfil(Fulfilment::new(200, Vec::new(), body).into());
+    task.add_route(RouteRule::new("/large", answer), soon()).unwrap();
+    let all = "Promise.all(Array.from({ length: 12 }, () => fetch('/large').then(r => r.arrayBuffer()).then(b => b.byteLength)))\
+               .then(all => all.filter(length => length === 12 * 2 ** 20).length)";
+    assert_eq!(task.eval(all), json!(12));
 }
 
 #[test]

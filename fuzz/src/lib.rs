@@ -96,6 +96,7 @@ pub fn frame_decoder(data: &[u8]) {
         for came in &at_once.came {
             match came {
                 Came::Message(bytes) => assert!(bytes.len() <= LIMIT),
+                Came::Oversized(bytes) => assert!(*bytes > LIMIT),
                 Came::Ping(bytes) => assert!(bytes.len() <= 125),
                 Came::Pong | Came::Close(_) => {}
             }

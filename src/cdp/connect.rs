@@ -37,7 +37,8 @@ pub struct ConnectOptions {
     pub headers: Vec<(String, String)>,
     /// Limit for look-up, TCP connect and handshake together. Default 10 s.
     pub connect_timeout: Duration,
-    /// Greatest incoming message in bytes. Default 256 MiB: full-page pictures are large.
+    /// Greatest incoming message in bytes. A larger one is skipped: its call fails, of its event only the beginning is
+    /// handed on. One of sixteen times as much ends the connection. Default 256 MiB: full-page pictures are large.
     pub max_message: usize,
     /// A ping goes out after so much silence, and the connection ends after three times as much.
     /// Silence itself is legal, only unanswered pings are not. Default 20 s; WebSocket only.

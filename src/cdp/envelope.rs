@@ -59,7 +59,7 @@ fn end(text: &[u8], at: usize) -> bool {
     skip_space(text, at) == text.len()
 }
 
-fn skip_space(text: &[u8], mut at: usize) -> usize {
+pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = text.get(at) {
         at += 1;
     }
@@ -67,7 +67,7 @@ fn skip_space(text: &[u8], mut at: usize) -> usize {
 }
 
 /// `at` stands on the opening quote; returns the position behind the closing one.
-fn skip_string(text: &[u8], at: usize) -> Option<usize> {
+pub(super) fn skip_string(text: &[u8], at: usize) -> Option<usize> {
     let mut at = expect(text, at, b'"')?;
     loop {
         at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;

@@ -87,6 +87,17 @@ pub enum Error {
         /// The limit in bytes.
         limit: usize,
     },
+    /// What the browser sent is larger than [`max_message`](super::ConnectOptions::max_message). It was skipped; the
+    /// connection is fine.
+    #[error("{method}: the browser sent {bytes} bytes, at most {limit} are read; ask for less at a time")]
+    AnswerTooLarge {
+        /// The command or event.
+        method: Cow<'static, str>,
+        /// Its size in bytes.
+        bytes: usize,
+        /// The limit in bytes.
+        limit: usize,
+    },
     /// The endpoint could not be reached or did not speak WebSocket.
     #[error("cannot connect to the CDP endpoint: {problem}; check that the browser runs and the address is right")]
     Connect {
@@ -121,7 +132,8 @@ impl Error {
             | Self::BlockedByDialog { method, .. }
             | Self::Decode { method, .. }
             | Self::Encode { method, .. }
-            | Self::TooLarge { method, .. } => Some(method),
+            | Self::TooLarge { method, .. }
+            | Self::AnswerTooLarge { method, .. } => Some(method),
             Self::Connect { .. } | Self::Address { .. } | Self::System { .. } => None,
         }
     }

@@ -21,6 +21,8 @@ struct Inner {
     session: Option<Arc<str>>,
     params: Range<usize>,
     number: u64,
+    /// Bytes of the whole and the limit, when it was larger than that.
+    cut: Option<(usize, usize)>,
 }
 
 /// Messages up to this size are copied out of the read buffer: a small one kept for long would pin
@@ -41,7 +43,29 @@ impl Event {
         } else {
             (message.clone(), params)
         };
-        Self { inner: Arc::new(Inner { text, method: method.into(), session, params, number }) }
+        Self { inner: Arc::new(Inner { text, method: method.into(), session, params, number, cut: None }) }
+    }
+
+    /// Of a message of so many bytes, above a limit, of which only this was kept.
+    pub(super) fn cut(
+        params: String,
+        method: &str,
+        session: Option<Arc<str>>,
+        number: u64,
+        (bytes, limit): (usize, usize),
+    ) -> Self {
+        let range = 0..params.len();
+        let cut = Some((bytes, limit));
+        Self {
+            inner: Arc::new(Inner { text: params.into(), method: method.into(), session, params: range, number, cut }),
+        }
+    }
+
+    /// Whether its message was larger than [`max_message`](super::ConnectOptions::max_message). It cannot be decoded then;
+    /// [`params`](Self::params) has the strings that its parameters begin with.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.inner.cut.is_some()
     }
 
     /// The method, `Domain.event`.
@@ -83,8 +107,11 @@ impl Event {
     /// Its parameters as an `E`, borrowing strings from the event.
     ///
     /// # Errors
-    /// [`Error::Decode`] with the JSON path of what does not fit.
+    /// [`Error::Decode`] with the JSON path of what does not fit; [`Error::AnswerTooLarge`] when it [is cut](Self::is_cut).
     pub fn decode<'a, E: rt::Event<'a>>(&'a self) -> Result<E, Error> {
+        if let Some((bytes, limit)) = self.inner.cut {
+            return Err(Error::AnswerTooLarge { method: self.inner.method.to_string().into(), bytes, limit });
+        }
         decode(self.params(), || self.inner.method.to_string().into())
     }
 

@@ -25,6 +25,7 @@ mod envelope;
 mod error;
 mod event;
 pub mod http;
+mod oversized;
 mod pending;
 mod pipe;
 mod poller;
@@ -128,19 +129,20 @@ pub mod fuzzing {
     #[allow(missing_docs)]
     pub enum Came {
         Message(Vec<u8>),
+        Oversized(usize),
         Ping(Vec<u8>),
         Pong,
         Close(Option<u16>),
     }
 
-    /// Decodes WebSocket frames that come in these pieces; messages above `limit` bytes are refused.
+    /// Decodes WebSocket frames that come in these pieces; messages above `limit` bytes are skipped.
     #[must_use]
     pub fn decode_frames(pieces: &[&[u8]], limit: usize) -> Decoded {
         let mut decoder = super::ws::Decoder::new(limit);
         decode(pieces, |input| decoder.next(input))
     }
 
-    /// Decodes what comes off a pipe in these pieces; messages above `limit` bytes are refused.
+    /// Decodes what comes off a pipe in these pieces; messages above `limit` bytes are skipped.
     #[must_use]
     pub fn decode_pipe(pieces: &[&[u8]], limit: usize) -> Decoded {
         let mut decoder = super::pipe::Decoder::new(limit);
@@ -160,6 +162,7 @@ pub mod fuzzing {
                 match next(&mut input) {
                     Ok(Some(incoming)) => decoded.came.push(match incoming {
                         Incoming::Message(bytes) => Came::Message(bytes.to_vec()),
+                        Incoming::Oversized(skipped) => Came::Oversized(skipped.bytes()),
                         Incoming::Ping(bytes) => Came::Ping(bytes),
                         Incoming::Pong => Came::Pong,
                         Incoming::Close(code) => Came::Close(code),

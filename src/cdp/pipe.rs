@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::error::CloseReason;
+use super::oversized::Oversized;
 use super::ws::Incoming;
 
 /// Cuts what comes off a pipe into messages.
@@ -10,11 +11,13 @@ use super::ws::Incoming;
 pub(super) struct Decoder {
     partial: Vec<u8>,
     limit: usize,
+    /// The message above the limit that is being skipped.
+    skipped: Option<Oversized>,
 }
 
 impl Decoder {
     pub(super) fn new(limit: usize) -> Self {
-        Self { partial: Vec::new(), limit }
+        Self { partial: Vec::new(), limit, skipped: None }
     }
 
     /// The next message in `input`, which moves past what was used.
@@ -24,8 +27,15 @@ impl Decoder {
             None => (*input, false),
         };
         *input = &input[piece.len() + usize::from(found)..];
-        if self.partial.len() + piece.len() > self.limit {
-            return Err(CloseReason::TooLarge);
+        if self.skipped.is_none() && self.partial.len() + piece.len() > self.limit {
+            self.skipped = Some(Oversized::after(&std::mem::take(&mut self.partial), self.limit));
+        }
+        if let Some(skipped) = &mut self.skipped {
+            skipped.push(piece);
+            if Oversized::is_endless(skipped.bytes(), self.limit) {
+                return Err(CloseReason::TooLarge);
+            }
+            return Ok(self.skipped.take_if(|_| found).map(Incoming::Oversized));
         }
         if found && self.partial.is_empty() {
             return Ok(Some(Incoming::Message(Bytes::copy_from_slice(piece))));

@@ -25,6 +25,7 @@ use super::covered::Covered;
 use super::envelope::{self, Envelope};
 use super::error::{CloseReason, Error, GoneReason};
 use super::event::Event;
+use super::oversized::{About, Oversized};
 use super::pending::{Body, Entry, Outcome, Parked, Slot};
 use super::pipe;
 use super::poller::Poller;
@@ -320,6 +321,7 @@ impl Inner {
     fn take(&self, incoming: Incoming) -> Result<(), CloseReason> {
         match incoming {
             Incoming::Message(message) => self.dispatch(&message),
+            Incoming::Oversized(skipped) => self.skipped(&skipped),
             Incoming::Ping(payload) => self.control(ws::pong(&payload))?,
             Incoming::Pong => {}
             Incoming::Close(code) => {
@@ -356,6 +358,28 @@ impl Inner {
             }
             (None, Some(method)) => self.event(message, method, &envelope),
             _ => {
+                self.garbage.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// A message was too large to be read: its call fails, who subscribed to its event is given what its parameters begin with.
+    fn skipped(&self, skipped: &Oversized) {
+        let (bytes, limit) = (skipped.bytes(), skipped.limit());
+        match skipped.about() {
+            Some(About::Answer(id)) => {
+                tracing::warn!(bytes, limit, "an answer is larger than the limit, its call fails");
+                let _ = self
+                    .pending
+                    .complete(id, |entry| Err(Error::AnswerTooLarge { method: entry.method.clone(), bytes, limit }));
+            }
+            Some(About::Event { method, session, params }) => {
+                tracing::warn!(%method, bytes, limit, "an event is larger than the limit, the most of it is skipped");
+                let number = self.pending.events.fetch_add(1, Ordering::Relaxed) + 1;
+                let cut = || Event::cut(params, &method, session.as_deref().map(Arc::from), number, (bytes, limit));
+                self.subscribers.offer(&method, session.as_deref(), cut);
+            }
+            None => {
                 self.garbage.fetch_add(1, Ordering::Relaxed);
             }
         }

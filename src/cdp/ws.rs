@@ -12,6 +12,7 @@ use bytes::Bytes;
 
 use super::error::{CloseReason, Error, TimeoutKind};
 use super::http::{self, Blocking};
+use super::oversized::Oversized;
 use super::stream::Stream;
 use crate::sync::Deadline;
 
@@ -26,6 +27,8 @@ const EAGER: usize = 16 * 1024 * 1024;
 pub(super) enum Incoming {
     /// A whole message.
     Message(Bytes),
+    /// A message above the limit was skipped.
+    Oversized(Oversized),
     /// A ping; its payload goes back in a pong.
     Ping(Vec<u8>),
     /// A pong.
@@ -43,6 +46,8 @@ pub(super) struct Decoder {
     frame: Option<Frame>,
     /// The fragments of a message so far.
     fragments: Option<Vec<u8>>,
+    /// The message above the limit that is being skipped.
+    skipped: Option<Oversized>,
 }
 
 /// Opcodes, RFC 6455 section 5.2.
@@ -61,6 +66,8 @@ struct Frame {
     fin: bool,
     length: usize,
     payload: Vec<u8>,
+    /// Bytes of the payload that were skipped.
+    skipped: usize,
 }
 
 fn broken(what: &str) -> CloseReason {
@@ -69,7 +76,7 @@ fn broken(what: &str) -> CloseReason {
 
 impl Decoder {
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit, head: Vec::new(), frame: None, fragments: None }
+        Self { limit, head: Vec::new(), frame: None, fragments: None, skipped: None }
     }
 
     /// The next message or control frame in `input`, which moves past what was used.
@@ -79,9 +86,21 @@ impl Decoder {
                 return Ok(None);
             }
             let Some(mut frame) = self.frame.take() else { return Ok(None) };
-            let take = (frame.length - frame.payload.len()).min(input.len());
+            let take = (frame.length - frame.payload.len() - frame.skipped).min(input.len());
             let (piece, rest) = input.split_at(take);
             *input = rest;
+            if let Some(skipped) = self.skipped.as_mut().filter(|_| frame.opcode < opcode::CLOSE) {
+                skipped.push(piece);
+                frame.skipped += take;
+                if frame.skipped < frame.length {
+                    self.frame = Some(frame);
+                    return Ok(None);
+                }
+                if let Some(incoming) = self.finish(frame)? {
+                    return Ok(Some(incoming));
+                }
+                continue;
+            }
             if frame.payload.len() + take < frame.length {
                 if frame.payload.capacity() == 0 {
                     frame.payload.reserve_exact(frame.length.min(EAGER));
@@ -102,7 +121,7 @@ impl Decoder {
             && let Some((frame, used)) = self.parse_header(input)?
         {
             *input = &input[used..];
-            self.frame = Some(frame);
+            self.begin(frame)?;
             return Ok(true);
         }
         // The header lies across two reads: collect it byte by byte.
@@ -112,7 +131,7 @@ impl Decoder {
             let head = std::mem::take(&mut self.head);
             let parsed = self.parse_header(&head)?;
             if let Some((frame, _)) = parsed {
-                self.frame = Some(frame);
+                self.begin(frame)?;
                 return Ok(true);
             }
             self.head = head;
@@ -145,12 +164,26 @@ impl Decoder {
             return Err(broken("control frame too long or in fragments"));
         }
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        let so_far = self.fragments.as_ref().map_or(0, Vec::len);
+        Ok(Some((Frame { opcode, fin, length, payload: Vec::new(), skipped: 0 }, 2 + extra)))
+    }
+
+    /// Begins a frame, and to skip its message when it is above the limit.
+    fn begin(&mut self, frame: Frame) -> Result<(), CloseReason> {
+        let so_far = match &self.skipped {
+            Some(skipped) => skipped.bytes(),
+            None => self.fragments.as_ref().map_or(0, Vec::len),
+        };
+        let bytes = frame.length.saturating_add(so_far);
         // A control frame is no part of a message, also between fragments of one.
-        if opcode < opcode::CLOSE && length.saturating_add(so_far) > self.limit {
-            return Err(CloseReason::TooLarge);
+        if frame.opcode < opcode::CLOSE && bytes > self.limit {
+            if Oversized::is_endless(bytes, self.limit) {
+                return Err(CloseReason::TooLarge);
+            }
+            let fragments = self.fragments.as_mut().map(std::mem::take).unwrap_or_default();
+            self.skipped.get_or_insert_with(|| Oversized::after(&fragments, self.limit));
         }
-        Ok(Some((Frame { opcode, fin, length, payload: Vec::new() }, 2 + extra)))
+        self.frame = Some(frame);
+        Ok(())
     }
 
     fn finish(&mut self, frame: Frame) -> Result<Option<Incoming>, CloseReason> {
@@ -162,13 +195,18 @@ impl Decoder {
                 Ok(Some(Incoming::Close(code)))
             }
             opcode::TEXT | opcode::BINARY if self.fragments.is_some() => Err(broken("fragments interleaved")),
+            opcode::CONTINUE if self.fragments.is_none() => Err(broken("continuation of nothing")),
+            opcode::TEXT | opcode::BINARY | opcode::CONTINUE if self.skipped.is_some() => {
+                self.fragments = (!frame.fin).then(Vec::new);
+                Ok(self.skipped.take_if(|_| frame.fin).map(Incoming::Oversized))
+            }
             opcode::TEXT | opcode::BINARY if frame.fin => Ok(Some(Incoming::Message(frame.payload.into()))),
             opcode::TEXT | opcode::BINARY => {
                 self.fragments = Some(frame.payload);
                 Ok(None)
             }
             opcode::CONTINUE => {
-                let mut whole = self.fragments.take().ok_or_else(|| broken("continuation of nothing"))?;
+                let mut whole = self.fragments.take().unwrap_or_default();
                 whole.extend_from_slice(&frame.payload);
                 if frame.fin {
                     return Ok(Some(Incoming::Message(whole.into())));

@@ -18,7 +18,7 @@ use crate::cdp::protocol::target::{AttachToTarget, CloseTarget, CreateTarget, Ge
 use crate::cdp::protocol::{fetch, network, page, runtime};
 use crate::cdp::rt::{self, Event as _};
 use crate::cdp::{Capacity, Item, RecvError, Session, Subscription};
-use crate::sync::{Deadline, pause};
+use crate::sync::Deadline;
 
 /// `Fetch.requestPaused`.
 const PAUSED: &str = super::state::CALL;
@@ -26,10 +26,6 @@ const PAUSED: &str = super::state::CALL;
 const SHOWING: Duration = Duration::from_secs(5);
 /// How long closing may take to be sent.
 const CLOSING: Duration = Duration::from_millis(500);
-/// What a request that was not caught ends with.
-const UNCAUGHT: &str = "net::ERR_INTERNET_DISCONNECTED";
-/// How long until such a document is tried again.
-const AGAIN: Duration = Duration::from_millis(50);
 /// The headers of each document. The policy keeps it from loading anything.
 const HEADERS: [(&str, &str); 3] = [
     ("Content-Type", "text/html; charset=utf-8"),
@@ -94,8 +90,7 @@ impl Supervisor {
         session.call(&network::Enable::new(), deadline)?;
         // A service worker would answer in our place, and reach the network for it.
         session.call(&network::SetBypassServiceWorker::new(true), deadline)?;
-        // Nothing that is not supplied by us goes out: soon after a page of the same site has loaded, Chromium 156 now and then
-        // sends the request of a hidden page although it is caught.
+        // Whatever is not supplied by us does not go out, should it be let go by mistake.
         #[expect(deprecated, reason = "its successor has rules by address, which are not needed here")]
         let offline = network::EmulateNetworkConditions::new(true, 0.0, -1.0, -1.0);
         session.call(&offline, deadline)?;
@@ -144,15 +139,7 @@ impl HiddenPage<'_> {
         let deadline = deadline.within(SHOWING);
         let url = format!("{origin}/");
         self.supervisor.check_origin(&url)?;
-        loop {
-            match self.show_once(origin, &url, deadline) {
-                // It was not caught, and is not sent either.
-                Err(Error::NotShown { problem, .. }) if problem == UNCAUGHT && !deadline.passed() => {
-                    pause(AGAIN.min(deadline.left()));
-                }
-                outcome => return outcome,
-            }
-        }
+        self.show_once(origin, &url, deadline)
     }
 
     fn show_once(&self, origin: &str, url: &str, deadline: Deadline) -> Result<(), Error> {

@@ -85,6 +85,11 @@ impl FromBrowser {
     }
 }
 
+/// Whether an event is one of those that the state is made of.
+pub(super) fn carries_state(method: &str) -> bool {
+    LIFECYCLE.contains(&method)
+}
+
 /// What a wait ended with.
 pub(super) enum Woken {
     /// An event that carries state, or an answer.

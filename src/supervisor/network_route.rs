@@ -7,13 +7,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::error::Error;
 use super::handle::Supervisor;
 use super::state::Request;
 use super::url_glob::UrlGlob;
+use crate::cdp::protocol::fetch::HeaderEntry;
 use crate::cdp::protocol::network::ErrorReason;
 use crate::cdp::protocol::target::TargetId;
+use crate::cdp::rt::{Base64, Command, Empty};
 use crate::sync::Deadline;
 
 /// Longest delay.
@@ -37,8 +40,8 @@ const TYPES: [&str; 15] = [
     "other",
 ];
 /// Headers that the browser sets according to the message and the connection.
-const OF_THE_CONNECTION: [&str; 7] =
-    ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer"];
+const OF_THE_CONNECTION: [&str; 9] =
+    ["host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer", "cookie2"];
 
 /// Names and values of headers; a name may occur more than once.
 pub type HeaderList = Vec<(String, String)>;
@@ -278,6 +281,67 @@ impl Fulfilment {
     }
 }
 
+/// A body as it is sent: a JSON string of Base64, made once for all requests.
+#[derive(Clone)]
+pub(super) struct Encoded(Arc<RawValue>);
+
+impl Encoded {
+    /// # Errors
+    /// Never for a string of Base64; the sentence is that of the JSON writer.
+    pub(super) fn of(body: &[u8]) -> Result<Self, Error> {
+        let raw = serde_json::value::to_raw_value(&Base64::encode(body));
+        raw.map(|raw| Self(raw.into())).map_err(|problem| Error::BadRoute { problem: format!("body: {problem}") })
+    }
+
+    /// Bytes that go over the wire.
+    pub(super) fn len(&self) -> usize {
+        self.0.get().len()
+    }
+}
+
+impl PartialEq for Encoded {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.get() == other.0.get()
+    }
+}
+
+impl Default for Encoded {
+    fn default() -> Self {
+        Self(RawValue::from_string("\"\"".to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned()).into())
+    }
+}
+
+impl fmt::Debug for Encoded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Encoded").field(&self.len()).finish()
+    }
+}
+
+/// `Fetch.fulfillRequest` with such a body.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FulfilRequest {
+    request_id: Arc<str>,
+    response_code: u16,
+    response_headers: Vec<HeaderEntry>,
+    body: Arc<RawValue>,
+    /// Chromium refuses a status that it has no phrase for.
+    response_phrase: &'static str,
+}
+
+impl FulfilRequest {
+    pub(super) fn new(request_id: Arc<str>, status: u16, headers: Vec<HeaderEntry>, body: Encoded) -> Self {
+        let phrase = ::http::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+        let response_phrase = phrase.unwrap_or("Unknown");
+        Self { request_id, response_code: status, response_headers: headers, body: body.0, response_phrase }
+    }
+}
+
+impl Command for FulfilRequest {
+    const METHOD: &'static str = "Fetch.fulfillRequest";
+    type Returns = Empty;
+}
+
 impl fmt::Debug for Fulfilment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (status, bytes) = (self.status, self.body.len());
@@ -357,7 +421,11 @@ impl Supervisor {
     /// [`Error::BadRoute`], [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].
     pub fn add_route(&self, rule: RouteRule, deadline: Deadline) -> Result<NetworkRoute, Error> {
         let (rule, glob) = rule.checked()?;
-        self.ask("adding a route", deadline, |reply| Request::AddRoute { rule, glob, reply })
+        let body = match &rule.action {
+            RouteAction::Fulfil(answer) => Encoded::of(&answer.body)?,
+            _ => Encoded::default(),
+        };
+        self.ask("adding a route", deadline, |reply| Request::AddRoute { rule, glob, body, reply })
     }
 
     /// The routes, oldest first.

@@ -36,13 +36,23 @@ impl UrlGlob {
                 "there is a blank or control character in the pattern; write it as in an address (%20)".to_owned()
             );
         }
-        let text = match pattern {
-            _ if pattern.contains("://") || pattern.starts_with("**") => pattern.to_owned(),
+        let has_scheme = pattern.find("://").is_some_and(|at| !pattern[..at].contains(['/', '?']));
+        let mut text = match pattern {
+            _ if has_scheme || pattern.starts_with("**") => pattern.to_owned(),
             _ if pattern.starts_with('/') => format!("*://*{pattern}"),
             _ => format!("*://{pattern}"),
         };
         let after_scheme = text.find("://").map(|at| at + 3).filter(|_| !text.starts_with("**"));
-        let path = after_scheme.map(|from| text[from..].find(['/', '?']).map_or(text.len(), |at| from + at));
+        let mut path = after_scheme.map(|from| text[from..].find(['/', '?']).map_or(text.len(), |at| from + at));
+        if let (Some(from), Some(end)) = (after_scheme, path) {
+            check_host(&text[..from], &text[from..end])?;
+            if text[end..].starts_with('?') {
+                text.insert(end, '/'); // as browsers write it
+            }
+        } else if text.starts_with("**.") {
+            path = Some(text.find('/').unwrap_or(text.len())); // the end of a host's name
+        }
+        let whole_host = after_scheme.and(path);
         let mut parts = Vec::with_capacity(text.len());
         for (at, byte) in text.bytes().enumerate() {
             match (byte, parts.last()) {
@@ -58,7 +68,7 @@ impl UrlGlob {
                 (byte, _) => parts.extend(format!("%{byte:02X}").bytes().map(Part::Byte)),
             }
         }
-        if path == Some(text.len()) && parts.last() != Some(&Part::Anything) {
+        if whole_host == Some(text.len()) && parts.last() != Some(&Part::Anything) {
             parts.extend([Part::Byte(b'/'), Part::Anything]);
         }
         Ok(Self { parts })
@@ -118,6 +128,25 @@ impl UrlGlob {
     }
 }
 
+/// Refuses a host that no address has, as browsers write them.
+fn check_host(scheme: &str, host: &str) -> Result<(), String> {
+    if !host.is_ascii() {
+        return Err("the host has other letters than ASCII; write it as browsers do, in Punycode (xn--…)".to_owned());
+    }
+    if host.contains('@') {
+        return Err("addresses of requests have no user name; leave out what is before @".to_owned());
+    }
+    let usual: &[&str] = match scheme {
+        "http://" => &[":80"],
+        "https://" => &[":443"],
+        _ => &[":80", ":443"],
+    };
+    match usual.iter().find(|port| host.ends_with(**port)) {
+        Some(port) => Err(format!("browsers leave out the usual port of a scheme; leave out {port}")),
+        None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,6 +172,10 @@ mod tests {
             ("a.test/x", "https://a.test/x", true),
             ("A.Test/x", "https://a.test/x", true),
             ("a.test/X", "https://a.test/x", false),
+            ("**.A.test/X", "https://b.a.test/X", true),
+            ("a.test?x=1", "http://a.test/?x=1", true),
+            ("/x?u=http://b.test/**", "http://a.test/x?u=http://b.test/y", true),
+            ("http://a.test:443/", "http://a.test:443/", true),
             ("a.test", "http://a.test/any/thing?x", true),
             ("a.test", "http://b.test/http://a.test/", false),
             ("a.test", "http://a.test.evil/", false),
@@ -159,7 +192,17 @@ mod tests {
         ] {
             assert_eq!(fits(pattern, url), holds, "{pattern} {url}");
         }
-        for pattern in ["", "a b", "a#b", &"x".repeat(3000)] {
+        for pattern in [
+            "",
+            "a b",
+            "a#b",
+            &"x".repeat(3000),
+            "münchen.test/**",
+            "https://a.test:443/**",
+            "http://a.test:80/",
+            "a.test:443/x",
+            "me@a.test/",
+        ] {
             assert!(UrlGlob::parse(pattern).is_err(), "{pattern:?}");
         }
     }

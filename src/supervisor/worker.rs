@@ -14,7 +14,7 @@ use super::kept::Kept;
 use super::link::Link;
 use super::log::EventLog;
 use super::navigation::Lookups;
-use super::network_route::HeaderList;
+use super::network_route::{FulfilRequest, HeaderList};
 use super::redial::{Dialed, Dialing};
 use super::snapshot::{ConsoleEntry, Snapshot};
 use super::standing::Throttle;
@@ -304,6 +304,12 @@ impl Worker {
                 enable.max_post_data_size = Some(1); // what is sent is never looked at
                 self.post(session, tag, &enable)
             }
+            Outgoing::EnableConditions => {
+                let mut enable = network::Enable::new();
+                (enable.max_total_buffer_size, enable.max_resource_buffer_size) = (Some(1), Some(1));
+                enable.max_post_data_size = Some(1);
+                self.post(session, tag, &enable)
+            }
             Outgoing::DisableNetwork => self.post(session, tag, &network::Disable::new()),
             Outgoing::CatchDownloads { context, folder } => {
                 let mut set = browser::SetDownloadBehavior::new(browser::SetDownloadBehaviorBehavior::AllowAndName);
@@ -436,12 +442,9 @@ impl Worker {
                 go_on.headers = Some(entries(&headers).collect());
                 self.post(session, tag, &go_on)
             }
-            Outgoing::FulfilRequest { request, answer, more } => {
-                let request = fetch::RequestId::from(&*request);
-                let mut fulfil = fetch::FulfillRequest::new(request, i64::from(answer.status));
-                fulfil.response_headers = Some(entries(&answer.headers).chain(entries(&more)).collect());
-                fulfil.body = Some(Base64::encode(&answer.body));
-                self.post(session, tag, &fulfil)
+            Outgoing::FulfilRequest { request, answer, more, body } => {
+                let headers = entries(&answer.headers).chain(entries(&more)).collect();
+                self.post(session, tag, &FulfilRequest::new(request, answer.status, headers, body))
             }
             Outgoing::FailRequest { request, reason } => {
                 let request = fetch::RequestId::from(&*request);

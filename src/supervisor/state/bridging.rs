@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::super::bridge::{Bridge, Call, CallKind, Fulfil, Refused};
 use super::super::log::Kind;
+use super::super::network_route::AbortReason;
 use super::super::policy::BridgeMode;
 use super::super::snapshot::{BridgeLife, BridgeReason, BridgeView, Dialog, DialogType};
 use super::effect::{Catch, Script};
@@ -176,17 +177,18 @@ impl State {
     }
 
     /// A request was caught: a call, or what a page made up.
-    pub(super) fn call_caught(&mut self, session: &SessionKey, caught: &Arc<Caught>, now: Now) {
+    pub(super) fn call_caught(&mut self, session: &SessionKey, mut caught: Caught, now: Now) {
+        // Nobody else looks at the body, which would be kept for as long as the request is held.
+        let body = caught.request.post_data.take();
         let Some(bridge) = &mut self.bridging.bridge else {
-            self.let_pass(session, caught, now);
+            self.let_pass(session, &Arc::new(caught), now);
             return;
         };
         let request = &caught.request;
-        let body = request.post_data.as_deref().map(str::as_bytes);
-        let call = match bridge.read(&request.url, &request.method, body) {
+        let call = match bridge.read(&request.url, &request.method, body.as_deref().map(str::as_bytes)) {
             Ok(call) => call,
             Err(Refused::Foreign) => {
-                self.let_pass(session, caught, now);
+                self.let_pass(session, &Arc::new(caught), now);
                 return;
             }
             Err(refused) => {
@@ -223,9 +225,26 @@ impl State {
         self.open_dialog(super::dialogs::Opening { target, kind, message, default, frame, url: &url, way }, now);
     }
 
+    /// A request was caught whose body is larger than what is read: it fails, since nobody knows where it goes.
+    pub(super) fn oversized_caught(&mut self, session: &SessionKey, params: &[u8]) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Begun {
+            request_id: Arc<str>,
+        }
+        let Ok(Begun { request_id }) = serde_json::from_slice(params) else { return };
+        if self.page_of(session).is_some() {
+            let reason = AbortReason::BlockedByClient;
+            self.send(Some(session), 0, Outgoing::FailRequest { request: request_id, reason });
+        }
+    }
+
     /// A request goes on if its page may go there, or as a route says. Without policy, login and routes it is somebody
     /// else's, who catches requests too.
     fn let_pass(&mut self, session: &SessionKey, caught: &Arc<Caught>, now: Now) {
+        if self.page_of(session).is_none() {
+            return; // of a hidden page, whose owner answers it
+        }
         let frame = caught.frame_id.as_ref().filter(|_| caught.resource_type.as_deref() == Some("Document"));
         if let Some(frame) = frame.filter(|_| self.guards()) {
             self.document_caught(session, caught, frame, now);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::super::bridge::Fulfil;
-use super::super::network_route::{AbortReason, Fulfilment, HeaderList};
+use super::super::network_route::{AbortReason, Encoded, Fulfilment, HeaderList};
 use super::super::standing::{Login, Standing, Throttle};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::dom::BackendNodeId;
@@ -94,6 +94,8 @@ pub(in crate::supervisor) enum Outgoing {
     Resume,
     /// `Network.enable`.
     EnableNetwork,
+    /// `Network.enable` for what is in effect in the target itself. Its events are of no use.
+    EnableConditions,
     /// `Network.disable`.
     DisableNetwork,
     /// `Browser.setDownloadBehavior`: into a folder, and told.
@@ -142,7 +144,7 @@ pub(in crate::supervisor) enum Outgoing {
     /// `Fetch.continueRequest` with these headers in place of all its own.
     LetPassWith { request: Arc<str>, headers: HeaderList },
     /// `Fetch.fulfillRequest` with the answer of a route, and more headers.
-    FulfilRequest { request: Arc<str>, answer: Arc<Fulfilment>, more: HeaderList },
+    FulfilRequest { request: Arc<str>, answer: Arc<Fulfilment>, more: HeaderList, body: Encoded },
     /// `Fetch.failRequest`, as a route says.
     FailRequest { request: Arc<str>, reason: AbortReason },
     /// `Fetch.failRequest`.

@@ -19,6 +19,7 @@ use super::effect::Effect;
 use super::network_events::Response as Came;
 use super::requests::{BLANK, Response};
 use super::routing::Met;
+use super::sessions::{SessionKind, SessionRec};
 use super::told::Told;
 use super::{Now, Outgoing, SessionKey, State};
 use crate::cdp::protocol::page::FrameId;
@@ -60,7 +61,7 @@ pub(super) struct Guarding {
     /// Navigations that were blocked so far.
     blocked: u64,
     /// Sessions that have rules for ports.
-    cut_off: HashSet<SessionKey>,
+    pub(super) cut_off: HashSet<SessionKey>,
 }
 
 impl Guarding {
@@ -105,7 +106,8 @@ impl State {
     /// Makes a session's WebSockets to protected ports and blocked hosts fail, which `Fetch` does not catch. The rules take the place of
     /// those before.
     pub(super) fn cut_off_session(&mut self, session: &SessionKey) {
-        let Some(rec) = self.sessions.get(session).filter(|rec| rec.kind.has_network()) else { return };
+        let meant = |rec: &&SessionRec| rec.kind.has_network() || rec.kind == SessionKind::Shared;
+        let Some(rec) = self.sessions.get(session).filter(meant) else { return };
         if self.is_offline(&rec.page) {
             return; // nothing is reached
         }
@@ -127,8 +129,12 @@ impl State {
     /// What a session's network is to be like, where it is not as usual. There is one setting for what is cut off and what
     /// is slowed down.
     pub(super) fn conditions(&self, session: &str) -> Option<Outgoing> {
-        let throttle = self.sessions.get(session).and_then(|rec| self.throttle_of(&rec.page));
-        let patterns = self.socket_patterns();
+        let rec = self.sessions.get(session);
+        let throttle = rec.and_then(|rec| self.throttle_of(&rec.page));
+        let patterns = match rec {
+            Some(rec) if rec.kind == SessionKind::Shared => self.worker_patterns(),
+            _ => self.socket_patterns(),
+        };
         if patterns.is_empty() {
             return throttle.map(|throttle| Outgoing::Throttle(Some(throttle)));
         }
@@ -142,6 +148,14 @@ impl State {
         let ports = policy.protected_ports().into_iter().filter(|port| !unreachable.contains(port));
         let blocked = if self.options.prepared { Vec::new() } else { policy.blocked_sockets() };
         ports.flat_map(|port| patterns_of(port).1).chain(blocked).collect()
+    }
+
+    /// URL patterns of what is cut off from a worker that pages share: HTTP too, since `Fetch` does not always catch it.
+    fn worker_patterns(&self) -> Vec<String> {
+        let Some(policy) = self.options.navigation() else { return Vec::new() };
+        let ports = policy.protected_ports().into_iter().flat_map(|port| patterns_of(port).1);
+        let http = |socket: String| [socket.replacen("ws", "http", 1), socket];
+        ports.chain(policy.blocked_sockets()).flat_map(http).collect()
     }
 
     /// A session that may have had rules for ports is gone.

@@ -46,7 +46,7 @@ fn ask_for(state: &mut State, session: &SessionKey, kind: &str, request: &str, u
         "requestId": request, "frameId": PAGE, "resourceType": kind, "request": {"url": url, "method": "GET"}
     }))
     .unwrap();
-    state.call_caught(session, &Arc::new(caught), now);
+    state.call_caught(session, caught, now);
 }
 
 /// What was done since: requests that go on, requests that are refused, names that are looked up.

@@ -104,10 +104,14 @@ pub(super) struct State {
 enum Waiting {
     /// The browser took `AttachPages`.
     Started,
-    /// A session catches requests, and can go on.
+    /// A session takes what a route made of a request. So many bytes of it are on their way.
+    Answered { session: SessionKey, request: Arc<str>, bytes: usize },
+    /// A session of a worker is ready for conditions of the network.
+    Prepared { session: SessionKey },
+    /// A session has what it is to hold to, and can go on.
     Caught { session: SessionKey },
-    /// A session catches what a change of the routes says.
-    Routed { change: u64 },
+    /// A session catches what a change of the routes says, a page itself or what belongs to one.
+    Routed { change: u64, page: bool },
     /// A step of attaching a session.
     Step { session: SessionKey, step: sessions::Step },
     /// An answer to a dialog.
@@ -167,6 +171,11 @@ impl State {
 
     /// Folds one event.
     pub(super) fn on_event(&mut self, event: &Event, now: Now) {
+        if event.is_cut() {
+            self.undecodable += 1;
+            self.cut_event(event, now);
+            return;
+        }
         if let Err(error) = self.fold(event, now) {
             self.undecodable += 1;
             tracing::debug!(method = event.method(), %error, "event passed over");
@@ -222,7 +231,7 @@ impl State {
                 self.context_destroyed(session, event.execution_context_id);
             }
             (runtime::ExecutionContextsClearedEvent::METHOD, Some(session)) => self.contexts_cleared(session),
-            (CALL, Some(session)) => self.call_caught(session, &Arc::new(event.decode()?), now),
+            (CALL, Some(session)) => self.call_caught(session, event.decode()?, now),
             (ASKED, Some(session)) => self.login_asked(session, event.decode()?),
             (CHOOSER, Some(session)) => self.chooser_opened(session, &event.decode()?, now),
             (DOWNLOAD_BEGINS, None) => self.download_begins(event.decode()?, now),
@@ -270,8 +279,12 @@ impl State {
                 Err(error) if error.is_closed() => {} // the end of the connection is told by itself
                 Err(error) => self.end(&error.to_string(), now),
             },
+            Some(Waiting::Prepared { session }) => self.shared_worker_ready(&session),
             Some(Waiting::Caught { session }) => self.send(Some(&session), 0, Outgoing::Resume),
-            Some(Waiting::Routed { change }) => self.route_confirmed(change, result.err()),
+            Some(Waiting::Routed { change, page }) => self.route_confirmed(change, result.err().filter(|_| page)),
+            Some(Waiting::Answered { session, request, bytes }) => {
+                self.route_answered(&session, request, bytes, result.err());
+            }
             Some(Waiting::Step { session, step }) => self.step_done(&session, step, &result, now),
             Some(Waiting::Dialog { id }) => self.dialog_answered(&id, result.err(), now),
             Some(Waiting::Bridge { session, last }) => self.bridge_step_done(&session, last, result.err(), now),
@@ -291,6 +304,15 @@ impl State {
             Some(Waiting::Closed { target }) => self.close_answered(&target, result.err()),
         }
         self.settle(now);
+    }
+
+    /// An event was too large to be read. A caught request fails, what carries state is read again; the others are missing.
+    fn cut_event(&mut self, event: &Event, now: Now) {
+        match (event.method(), event.session_arc()) {
+            (CALL, Some(session)) => self.oversized_caught(session, event.params()),
+            (method, _) if super::inputs::carries_state(method) => self.on_lag(1, now),
+            _ => {}
+        }
     }
 
     /// Events were lost: what can be read again is.

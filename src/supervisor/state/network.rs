@@ -167,7 +167,7 @@ impl State {
         for session in sessions {
             if on {
                 self.network_session(&session);
-            } else {
+            } else if self.has_network(&session) {
                 self.send(Some(&session), 0, Outgoing::DisableNetwork);
             }
         }
@@ -176,16 +176,20 @@ impl State {
         }
     }
 
+    /// Whether requests of a session are its page's. Those of a worker that pages share are nobody's.
+    fn has_network(&self, session: &str) -> bool {
+        self.sessions.get(session).is_some_and(|rec| rec.kind.has_network())
+    }
+
     /// Turns it on in a session, before its target goes on.
     pub(super) fn network_session(&mut self, session: &SessionKey) {
-        let has_network = self.sessions.get(session).is_some_and(|rec| rec.kind.has_network());
-        if self.network.on && has_network {
+        if self.network.on && self.has_network(session) {
             self.send(Some(session), 0, Outgoing::EnableNetwork);
         }
     }
 
     pub(super) fn request_sent(&mut self, session: &SessionKey, event: &Sent<'_>, now: Now) {
-        let Some(page) = self.page_of(session) else { return };
+        let Some(page) = self.page_of(session).filter(|_| self.has_network(session)) else { return };
         let id = &*event.request_id;
         match (&event.redirect_response, self.network.open.get(id)) {
             (Some(response), Some(_)) => {
@@ -283,7 +287,7 @@ impl State {
     }
 
     pub(super) fn socket_created(&mut self, session: &SessionKey, event: &Socket<'_>, now: Now) {
-        let Some(page) = self.page_of(session) else { return };
+        let Some(page) = self.page_of(session).filter(|_| self.has_network(session)) else { return };
         self.network.last += 1;
         let number = self.network.last;
         let told = NetworkRequest {

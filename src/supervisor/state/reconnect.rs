@@ -29,6 +29,7 @@ impl State {
         self.forget_extras();
         self.lose_downloads();
         self.unlocate();
+        self.forget_scripts();
         self.unguard(|_| true);
         self.forget_cut_off(|_| true);
         self.stop_confirming();

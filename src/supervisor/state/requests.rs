@@ -10,7 +10,7 @@ use crossbeam_channel::Sender;
 use super::super::chooser::ChosenFiles;
 use super::super::error::Error;
 use super::super::log::Kind;
-use super::super::network_route::{NetworkRoute, RouteRule};
+use super::super::network_route::{Encoded, NetworkRoute, RouteRule};
 use super::super::options::Pages;
 use super::super::policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule};
 #[cfg(feature = "page")]
@@ -66,7 +66,7 @@ pub(in crate::supervisor) enum Request {
     /// Slow the network of a page down.
     Throttle { page: TargetId, throttle: Option<Throttle>, reply: Response<()> },
     /// Add a route.
-    AddRoute { rule: RouteRule, glob: UrlGlob, reply: Response<NetworkRoute> },
+    AddRoute { rule: RouteRule, glob: UrlGlob, body: Encoded, reply: Response<NetworkRoute> },
     /// List the routes.
     Routes { reply: Response<Vec<NetworkRoute>> },
     /// Remove a route, or all.
@@ -414,7 +414,7 @@ impl State {
                 self.requests.told.push(Told::Done(reply, outcome));
             }
             Request::Throttle { page, throttle, reply } => self.set_throttle(&page, throttle, reply, now),
-            Request::AddRoute { rule, glob, reply } => self.add_route(rule, glob, reply, now),
+            Request::AddRoute { rule, glob, body, reply } => self.add_route((rule, glob, body), reply, now),
             Request::Routes { reply } => {
                 let routes = self.list_routes();
                 self.requests.told.push(Told::Routes(reply, Ok(routes)));

@@ -6,8 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::error::Error;
-use super::super::network_route::{Fulfilment, Header, HeaderList, NetworkRoute, RouteAction, RouteAnswer, RouteRule};
+use super::super::network_route::{
+    AbortReason, Encoded, Fulfilment, Header, HeaderList, NetworkRoute, RouteAction, RouteAnswer, RouteRule,
+};
 use super::super::redact_headers::cover_header;
+use super::super::standing::Throttle;
 use super::super::url_glob::UrlGlob;
 use super::bridging::Caught;
 use super::effect::RoutePattern;
@@ -22,8 +25,12 @@ use crate::cdp::protocol::target::TargetId;
 const ROUTES: usize = 256;
 /// Bytes of the bodies of all routes.
 const BODIES: usize = 64 * 1024 * 1024;
-/// Requests that are held for a delay at once. More go on without one.
+/// Requests that are held at once. More go on without their delay.
 const HELD: usize = 1024;
+/// Bytes of bodies that are on their way to the browser at once. A request for more waits until it has taken some.
+const ON_THE_WAY: usize = 64 * 1024 * 1024;
+/// How long it waits before it looks again.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// How long the browser may take to confirm a change. It does so whatever its pages do.
 const CONFIRMING: Duration = Duration::from_secs(1);
 
@@ -32,6 +39,7 @@ const CONFIRMING: Duration = Duration::from_secs(1);
 struct Route {
     number: u64,
     rule: Arc<RouteRule>,
+    body: Encoded,
     glob: UrlGlob,
     hits: u64,
     /// Requests that it is still for. With none left it stays until what it holds has gone on: `Fetch` lets go of what
@@ -44,6 +52,7 @@ struct Route {
 pub(super) struct Met {
     number: u64,
     rule: Arc<RouteRule>,
+    body: Encoded,
 }
 
 /// A request that is held for a delay.
@@ -62,6 +71,17 @@ struct Change {
     told: Option<Told>,
     open: usize,
     until: Instant,
+    /// What is taken back when a page's session refuses it.
+    undo: Option<Undo>,
+}
+
+/// How a change is taken back.
+#[derive(Debug)]
+pub(super) enum Undo {
+    /// The route is removed.
+    Route(u64),
+    /// The page has the limits from before.
+    Throttle(TargetId, Option<Throttle>),
 }
 
 /// The routes of all pages.
@@ -74,6 +94,8 @@ pub(super) struct Routing {
     held: Vec<Held>,
     changes: HashMap<u64, Change>,
     last_change: u64,
+    /// Bytes of bodies that the browser has not taken yet.
+    on_the_way: usize,
 }
 
 impl Route {
@@ -135,27 +157,33 @@ impl Routing {
 }
 
 impl State {
-    pub(super) fn add_route(&mut self, rule: RouteRule, glob: UrlGlob, reply: super::Response<NetworkRoute>, now: Now) {
-        let told = match self.insert_route(rule, glob) {
+    pub(super) fn add_route(
+        &mut self,
+        (rule, glob, body): (RouteRule, UrlGlob, Encoded),
+        reply: super::Response<NetworkRoute>,
+        now: Now,
+    ) {
+        let told = match self.insert_route(rule, glob, body) {
             Ok(route) => Told::Route(reply, Ok(route)),
             Err(error) => {
                 self.requests.tell(Told::Route(reply, Err(error)));
                 return;
             }
         };
-        self.renew_all(Some(told), now);
+        let undo = Undo::Route(self.routing.last);
+        self.renew_all(Some((told, Some(undo))), now);
     }
 
-    fn insert_route(&mut self, rule: RouteRule, glob: UrlGlob) -> Result<NetworkRoute, Error> {
+    fn insert_route(&mut self, rule: RouteRule, glob: UrlGlob, body: Encoded) -> Result<NetworkRoute, Error> {
         if let Some(target) = rule.target.as_ref().filter(|target| self.page_index(target).is_none()) {
             return Err(Error::PageNotFound { target: target.to_string() });
         }
-        let body = |rule: &RouteRule| match &rule.action {
+        let length = |rule: &RouteRule| match &rule.action {
             RouteAction::Fulfil(answer) => answer.body.len(),
             _ => 0,
         };
-        let bytes: usize = self.routing.routes.iter().map(|route| body(&route.rule)).sum();
-        if self.routing.routes.len() >= ROUTES || bytes + body(&rule) > BODIES {
+        let bytes: usize = self.routing.routes.iter().map(|route| length(&route.rule)).sum();
+        if self.routing.routes.len() >= ROUTES || bytes + length(&rule) > BODIES {
             let problem = format!(
                 "there are {} routes with {bytes} bytes of bodies; remove some first",
                 self.routing.routes.len()
@@ -165,7 +193,7 @@ impl State {
         self.routing.used = true;
         self.routing.last += 1;
         let left = rule.times;
-        let route = Route { number: self.routing.last, rule: Arc::new(rule), glob, hits: 0, left };
+        let route = Route { number: self.routing.last, rule: Arc::new(rule), body, glob, hits: 0, left };
         let listed = self.listed(&route);
         self.routing.routes.push(route);
         Ok(listed)
@@ -197,9 +225,10 @@ impl State {
         for held in free {
             let mut rule = (*held.met.rule).clone();
             rule.action = RouteAction::Continue { headers: Vec::new() };
-            self.go_on(Held { met: Met { number: held.met.number, rule: Arc::new(rule) }, ..held }, now);
+            let met = Met { rule: Arc::new(rule), ..held.met };
+            self.go_on(Held { met, ..held }, now);
         }
-        self.renew_all(Some(Told::Routes(reply, Ok(removed))), now);
+        self.renew_all(Some((Told::Routes(reply, Ok(removed)), None)), now);
     }
 
     fn listed(&self, route: &Route) -> NetworkRoute {
@@ -235,7 +264,7 @@ impl State {
     }
 
     /// Lets all sessions catch what they are to by now; `told` follows when the browser has confirmed that.
-    fn renew_all(&mut self, told: Option<Told>, now: Now) {
+    fn renew_all(&mut self, told: Option<(Told, Option<Undo>)>, now: Now) {
         let sessions: Vec<SessionKey> = self.sessions.keys().map(Arc::clone).collect();
         let commands = sessions.into_iter().filter_map(|session| {
             let catch = self.catching(&session)?;
@@ -245,9 +274,16 @@ impl State {
         self.confirmed(commands, told, now);
     }
 
-    /// Sends commands; `told` follows when the browser has taken them, or refused one.
-    pub(super) fn confirmed(&mut self, commands: Vec<(SessionKey, Outgoing)>, told: Option<Told>, now: Now) {
+    /// Sends commands; `told` follows when the browser has taken them. When a page's session refuses one, that is an
+    /// error and what is to be taken back is.
+    pub(super) fn confirmed(
+        &mut self,
+        commands: Vec<(SessionKey, Outgoing)>,
+        told: Option<(Told, Option<Undo>)>,
+        now: Now,
+    ) {
         let open = commands.len();
+        let (told, undo) = told.map_or((None, None), |(told, undo)| (Some(told), undo));
         if open == 0 {
             if let Some(told) = told {
                 self.requests.tell(told);
@@ -257,21 +293,50 @@ impl State {
         self.routing.last_change += 1;
         let change = self.routing.last_change;
         for (session, command) in commands {
-            let tag = self.expect(Waiting::Routed { change });
+            // Sessions of workers may have no such command.
+            let page = self.sessions.get(&session).is_some_and(|rec| rec.kind.has_frames());
+            let tag = self.expect(Waiting::Routed { change, page });
             self.send(Some(&session), tag, command);
         }
-        self.routing.changes.insert(change, Change { told, open, until: now.instant + CONFIRMING });
+        self.routing.changes.insert(change, Change { told, open, until: now.instant + CONFIRMING, undo });
     }
 
     /// A session has taken its command, or is gone.
     pub(super) fn route_confirmed(&mut self, change: u64, error: Option<cdp::Error>) {
         let Some(open) = self.routing.changes.get_mut(&change) else { return };
-        if let (Some(Told::Done(_, outcome)), Some(error @ cdp::Error::Protocol { .. })) = (&mut open.told, error) {
-            *outcome = Err(error.into());
+        let mut undo = None;
+        if let Some(error @ cdp::Error::Protocol { .. }) = error {
+            match &mut open.told {
+                Some(Told::Done(_, outcome)) => *outcome = Err(error.into()),
+                Some(Told::Route(_, outcome)) => *outcome = Err(error.into()),
+                _ => {}
+            }
+            undo = open.undo.take();
         }
         open.open = open.open.saturating_sub(1);
         if open.open == 0 {
             self.change_over(change);
+        }
+        match undo {
+            Some(Undo::Route(number)) => self.routing.routes.retain(|route| route.number != number),
+            Some(Undo::Throttle(page, had)) => self.keep_throttle(&page, had),
+            None => {}
+        }
+    }
+
+    /// The browser has taken what a route made of a request, or refuses it: then the request fails, for it would wait for
+    /// ever.
+    pub(super) fn route_answered(
+        &mut self,
+        session: &SessionKey,
+        request: Arc<str>,
+        bytes: usize,
+        error: Option<cdp::Error>,
+    ) {
+        self.routing.on_the_way = self.routing.on_the_way.saturating_sub(bytes);
+        if let Some(error @ cdp::Error::Protocol { .. }) = error {
+            tracing::warn!(%error, "the browser refuses what a route makes of a request, which fails");
+            self.send(Some(session), 0, Outgoing::FailRequest { request, reason: AbortReason::Failed });
         }
     }
 
@@ -283,6 +348,7 @@ impl State {
 
     /// Nobody confirms anything any more: the next connection begins with what holds by then.
     pub(super) fn stop_confirming(&mut self) {
+        self.routing.on_the_way = 0;
         let changes: Vec<u64> = self.routing.changes.keys().copied().collect();
         for change in changes {
             self.change_over(change);
@@ -298,19 +364,24 @@ impl State {
         met: Option<Met>,
         now: Now,
     ) {
-        if let Some(met) = met {
-            self.carry_out(session, caught, &met.rule);
-            return;
-        }
-        let Some(met) = self.meet(session, caught) else {
+        let first = met.is_none();
+        let Some(met) = met.or_else(|| self.meet(session, caught)) else {
             self.send(Some(session), 0, Outgoing::LetPass { request: caught.request() });
             return;
         };
-        if met.rule.delay.is_zero() || self.routing.held.len() >= HELD || caught.preflight_for().is_some() {
-            self.carry_out(session, caught, &met.rule);
+        let delay = Some(met.rule.delay).filter(|delay| first && !delay.is_zero() && caught.preflight_for().is_none());
+        let full = self.routing.on_the_way > 0 && self.routing.on_the_way + met.body.len() > ON_THE_WAY;
+        let Some(delay) = delay.or_else(|| full.then_some(LOOK_AGAIN)).filter(|_| self.routing.held.len() < HELD)
+        else {
+            if full {
+                let reason = AbortReason::Failed;
+                self.send(Some(session), 0, Outgoing::FailRequest { request: caught.request(), reason });
+            } else {
+                self.carry_out(session, caught, &met);
+            }
             return;
-        }
-        let until = now.instant + met.rule.delay;
+        };
+        let until = now.instant + delay;
         let (session, caught) = (Arc::clone(session), Arc::clone(caught));
         self.routing.held.push(Held { until, session, caught, document, met });
     }
@@ -324,7 +395,7 @@ impl State {
         let fits = |route: &Route| !route.is_spent() && route.holds_for(&page) && route.fits(caught);
         let at = self.routing.routes.iter().rposition(fits)?;
         let route = self.routing.routes.get_mut(at)?;
-        let met = Met { number: route.number, rule: Arc::clone(&route.rule) };
+        let met = Met { number: route.number, rule: Arc::clone(&route.rule), body: route.body.clone() };
         if caught.preflight_for().is_some() {
             return Some(met);
         }
@@ -335,11 +406,11 @@ impl State {
         Some(met)
     }
 
-    fn carry_out(&mut self, session: &SessionKey, caught: &Caught, rule: &RouteRule) {
+    fn carry_out(&mut self, session: &SessionKey, caught: &Caught, met: &Met) {
         let request = caught.request();
-        let command = match &rule.action {
+        let command = match &met.rule.action {
             RouteAction::Abort(reason) => Outgoing::FailRequest { request, reason: *reason },
-            RouteAction::Fulfil(answer) => fulfilled(caught, answer),
+            RouteAction::Fulfil(answer) => fulfilled(caught, answer, &met.body),
             RouteAction::Continue { headers } if headers.is_empty() => Outgoing::LetPass { request },
             RouteAction::Continue { headers } => {
                 let is_own = |name: &str| headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
@@ -347,7 +418,14 @@ impl State {
                 Outgoing::LetPassWith { request, headers: kept.chain(headers.iter().cloned()).collect() }
             }
         };
-        self.send(Some(session), 0, command);
+        let bytes = match &command {
+            Outgoing::FulfilRequest { body, .. } => body.len(),
+            _ => 0,
+        };
+        self.routing.on_the_way += bytes;
+        let (session, request) = (Arc::clone(session), caught.request());
+        let tag = self.expect(Waiting::Answered { session: Arc::clone(&session), request, bytes });
+        self.send(Some(&session), tag, command);
     }
 
     /// The time of a held request is over. The policy may have changed meanwhile.
@@ -406,7 +484,7 @@ fn id_of(number: u64) -> String {
 }
 
 /// The answer to a request. One from another origin may be read, as its page would have no use for it otherwise.
-fn fulfilled(caught: &Caught, answer: &Arc<Fulfilment>) -> Outgoing {
+fn fulfilled(caught: &Caught, answer: &Arc<Fulfilment>, body: &Encoded) -> Outgoing {
     let sent: BTreeMap<String, String> =
         caught.headers().into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
     let own = |name: &str| answer.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
@@ -421,7 +499,8 @@ fn fulfilled(caught: &Caught, answer: &Arc<Fulfilment>) -> Outgoing {
         }
     }
     if caught.preflight_for().is_none() {
-        return Outgoing::FulfilRequest { request: caught.request(), answer: Arc::clone(answer), more };
+        let (request, answer, body) = (caught.request(), Arc::clone(answer), body.clone());
+        return Outgoing::FulfilRequest { request, answer, more, body };
     }
     for (asked, allowed) in [
         ("access-control-request-method", "Access-Control-Allow-Methods"),
@@ -435,7 +514,7 @@ fn fulfilled(caught: &Caught, answer: &Arc<Fulfilment>) -> Outgoing {
         more.push(allowed.clone());
     }
     let answer = Arc::new(Fulfilment::new(204, Vec::new(), Vec::new()));
-    Outgoing::FulfilRequest { request: caught.request(), answer, more }
+    Outgoing::FulfilRequest { request: caught.request(), answer, more, body: Encoded::default() }
 }
 
 #[cfg(test)]

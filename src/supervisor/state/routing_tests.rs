@@ -4,6 +4,7 @@ use super::super::super::network_route::AbortReason;
 use super::super::super::options::{Pages, SupervisorOptions};
 use super::super::effect::{Catch, Effect};
 use super::*;
+use crate::cdp::RawReply;
 use crate::cdp::protocol::target::TargetInfo;
 
 fn at(began: Instant, millis: u64) -> Now {
@@ -31,8 +32,31 @@ fn started() -> (State, SessionKey, Instant) {
 fn add(state: &mut State, rule: RouteRule, now: Now) -> crossbeam_channel::Receiver<Result<NetworkRoute, Error>> {
     let (reply, told) = crossbeam_channel::bounded(1);
     let (rule, glob) = rule.checked().unwrap();
-    state.add_route(rule, glob, reply, now);
+    let body = match &rule.action {
+        RouteAction::Fulfil(answer) => Encoded::of(&answer.body).unwrap(),
+        _ => Encoded::default(),
+    };
+    state.add_route((rule, glob, body), reply, now);
     told
+}
+
+/// An answer that says nothing of the command itself.
+fn taken() -> Result<RawReply, cdp::Error> {
+    Err(cdp::Error::SessionGone { method: "A.b".into(), reason: cdp::GoneReason::Detached })
+}
+
+fn refused_by_browser() -> Result<RawReply, cdp::Error> {
+    Err(cdp::Error::Protocol { method: "A.b".into(), code: -32602, message: "no".to_owned(), data: None })
+}
+
+/// The browser takes all that it was sent.
+fn take_all(state: &mut State, now: Now) {
+    for effect in state.take_effects() {
+        if let Effect::Send { tag, .. } = effect {
+            state.on_answer(tag, taken(), now);
+        }
+    }
+    tell(state);
 }
 
 fn tell(state: &mut State) {
@@ -47,7 +71,7 @@ fn ask(state: &mut State, session: &SessionKey, request: &str, url: &str, now: N
         "request": {"url": url, "method": "GET", "headers": {"Accept": "*/*", "X-A": "old"}}
     }))
     .unwrap();
-    state.call_caught(session, &Arc::new(caught), now);
+    state.call_caught(session, caught, now);
 }
 
 fn done(state: &mut State) -> Vec<String> {
@@ -213,4 +237,56 @@ fn the_policy_wins_over_every_route() {
     let _late = ports.protect(4000, "a test");
     state.on_tick(at(began, 1000));
     assert_eq!(refused(&mut state), ["5 is answered", "6 is refused"]);
+}
+
+#[test]
+fn a_request_fails_whose_answer_the_browser_refuses() {
+    let (mut state, session, began) = started();
+    let answer = RouteAction::Fulfil(Fulfilment::new(200, Vec::new(), "x").into());
+    let told = add(&mut state, RouteRule::new("/x", answer), at(began, 0));
+    take_all(&mut state, at(began, 0));
+    assert!(told.try_recv().unwrap().is_ok());
+    ask(&mut state, &session, "1", "http://a.test/x", at(began, 1));
+    let effects = state.take_effects();
+    let [Effect::Send { tag, command: Outgoing::FulfilRequest { .. }, .. }] = &*effects else { panic!("{effects:?}") };
+    state.on_answer(*tag, refused_by_browser(), at(began, 2));
+    assert_eq!(done(&mut state), ["1 fails"]);
+}
+
+#[test]
+fn a_route_that_the_browser_refuses_is_not_kept() {
+    let (mut state, _, began) = started();
+    let told = add(&mut state, abort("/x"), at(began, 0));
+    for effect in state.take_effects() {
+        if let Effect::Send { tag, .. } = effect {
+            state.on_answer(tag, refused_by_browser(), at(began, 1));
+        }
+    }
+    tell(&mut state);
+    assert!(matches!(told.try_recv().unwrap(), Err(Error::Cdp(_))));
+    assert!(state.list_routes().is_empty());
+}
+
+#[test]
+fn answers_wait_until_the_browser_has_taken_others() {
+    let (mut state, session, began) = started();
+    let answer = RouteAction::Fulfil(Fulfilment::new(200, Vec::new(), vec![0; 16 << 20]).into());
+    let _told = add(&mut state, RouteRule::new("/x", answer), at(began, 0));
+    take_all(&mut state, at(began, 0));
+    let mut tags = Vec::new();
+    for request in ["1", "2", "3", "4"] {
+        ask(&mut state, &session, request, "http://a.test/x", at(began, 1));
+        tags.extend(state.take_effects().into_iter().filter_map(|effect| match effect {
+            Effect::Send { tag, command: Outgoing::FulfilRequest { .. }, .. } => Some(tag),
+            _ => None,
+        }));
+    }
+    assert_eq!(tags.len(), 2, "two of these are on their way");
+    state.on_tick(at(began, 500));
+    assert_eq!(done(&mut state), [""; 0]);
+    for tag in tags {
+        state.on_answer(tag, taken(), at(began, 501));
+    }
+    state.on_tick(at(began, 1000));
+    assert_eq!(done(&mut state), ["3 is answered 200", "4 is answered 200"]);
 }

@@ -140,9 +140,22 @@ impl State {
         let rec = SessionRec { kind, target, page, open_steps: 0, since: now.instant, bridge };
         self.sessions.insert(Arc::clone(session), rec);
         let Some(catch) = self.catching(session) else { return };
-        // Resumed by the answer: sent together, the worker's first request may come before Chromium catches any.
+        // `Fetch` comes first and catches most: what the worker loads with is there before it, now and then.
+        self.send(Some(session), 0, catch.command());
+        let tag = self.expect(Waiting::Prepared { session: Arc::clone(session) });
+        self.send(Some(session), tag, Outgoing::EnableConditions);
+    }
+
+    /// A shared worker is ready to be told what is cut off, and goes on when it has taken that. Sent before, Chromium 156
+    /// forgets it now and then.
+    pub(super) fn shared_worker_ready(&mut self, session: &SessionKey) {
+        let Some(conditions) = self.conditions(session) else {
+            self.send(Some(session), 0, Outgoing::Resume);
+            return;
+        };
+        self.guarding.cut_off.insert(Arc::clone(session));
         let tag = self.expect(Waiting::Caught { session: Arc::clone(session) });
-        self.send(Some(session), tag, catch.command());
+        self.send(Some(session), tag, conditions);
     }
 
     fn add_session(&mut self, session: &SessionKey, kind: SessionKind, info: &TargetInfo, page: TargetId, now: Now) {

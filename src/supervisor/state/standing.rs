@@ -194,7 +194,15 @@ impl State {
             let command = self.conditions(&session).unwrap_or(Outgoing::Throttle(None));
             commands.push((session, command));
         }
-        self.confirmed(commands, Some(Told::Done(reply, Ok(()))), now);
+        let undo = super::routing::Undo::Throttle(page.clone(), had);
+        self.confirmed(commands, Some((Told::Done(reply, Ok(())), Some(undo))), now);
+    }
+
+    /// The browser refused other limits.
+    pub(super) fn keep_throttle(&mut self, page: &TargetId, throttle: Option<Throttle>) {
+        if let Some(of_page) = self.standing.pages.get_mut(page) {
+            of_page.throttle = throttle;
+        }
     }
 
     /// Tells a session what requests to catch.
@@ -328,6 +336,13 @@ impl State {
             self.remove_script(page, script);
         }
         Ok(())
+    }
+
+    /// The connection is lost, and with it every script: their ids may come again for others.
+    pub(super) fn forget_scripts(&mut self) {
+        for of_page in self.standing.pages.values_mut() {
+            of_page.once.clear();
+        }
     }
 
     /// The top frame of a page shows a document: scripts that were for its first one there have run.

@@ -145,7 +145,7 @@ fn framing(_: &Target) -> Result<(), String> {
     let unfinished = |opcode: u8| Frame { fin: false, ..Frame::of(opcode) };
     let options = ConnectOptions { max_message: 1 << 20, ..ConnectOptions::default() };
     let fragments =
-        [unfinished(frames::TEXT).encode(b"{"), unfinished(frames::CONTINUATION).encode(&[b' '; 1 << 18]).repeat(8)];
+        [unfinished(frames::TEXT).encode(b"{"), unfinished(frames::CONTINUATION).encode(&[b' '; 1 << 18]).repeat(80)];
     for (what, bytes) in [
         ("a terabyte", Frame::of(frames::TEXT).head(1 << 40)),
         ("all that there is", [&[0x81, 127][..], &u64::MAX.to_be_bytes()].concat()),
