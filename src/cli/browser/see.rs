@@ -140,13 +140,13 @@ pub(in super::super) struct Frames {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Console {
-    /// Only messages of this level
+    /// Show only messages at least this serious: log, warning, error or exception
     #[arg(long, value_name = "LEVEL")]
     level: Option<String>,
-    /// The last so many
+    /// Show the last N messages
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
-    /// Forget them afterwards
+    /// Clear them afterwards
     #[arg(long)]
     clear: bool,
     #[command(flatten)]

@@ -16,7 +16,8 @@ use crate::supervisor::{ConsoleEntry, ConsoleLevel};
 pub struct ConsoleMessage {
     /// How serious.
     pub level: ConsoleLevel,
-    /// Its first four arguments, or what the exception says without its stack; at most 4 KiB. Untrusted.
+    /// The message as developer tools show it (`(3) [1, 2, 3] {a: 1, b: {…}}`), or what the exception says without
+    /// its stack; at most 4 KiB, ending in `…` where something is left out. Untrusted.
     pub text: String,
     /// When, Unix seconds.
     pub timestamp: f64,

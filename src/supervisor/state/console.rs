@@ -6,23 +6,50 @@ use std::sync::Arc;
 use super::super::kept::Line;
 use super::super::log::Kind;
 use super::super::snapshot::{ConsoleEntry, ConsoleLevel};
-use super::{Now, SessionKey, State};
+use super::{Now, SessionKey, State, console_text};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::runtime::{ConsoleApiCalledEvent, ExceptionThrownEvent, RemoteObject};
 use crate::cdp::protocol::target::TargetId;
 
 /// Entries kept.
 const KEEP: usize = 50;
-/// Arguments of a message that are shown.
-const ARGUMENTS: usize = 4;
-/// Longest text of an entry, in bytes; a page may log megabytes.
-const TEXT: usize = 4096;
+/// Documents with open groups that are remembered.
+const GROUPS: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Ring {
     entries: VecDeque<Arc<ConsoleEntry>>,
     last: u64,
     lines: Vec<Line<ConsoleEntry>>,
+    groups: Groups,
+}
+
+/// How many groups of the console are open, by session and execution context. One without any is not in it.
+#[derive(Debug, Default)]
+struct Groups(VecDeque<((SessionKey, i64), usize)>);
+
+impl Groups {
+    /// The depth of a message of this type.
+    fn depth(&mut self, session: &SessionKey, context: i64, kind: &str) -> usize {
+        let place = self.0.iter().position(|(key, _)| (&key.0, key.1) == (session, context));
+        let depth = place.and_then(|at| self.0.get(at)).map_or(0, |(_, depth)| *depth);
+        let after = match kind {
+            "startGroup" | "startGroupCollapsed" => depth.saturating_add(1),
+            "endGroup" => depth.saturating_sub(1),
+            "clear" => 0,
+            _ => return depth,
+        };
+        if let Some(at) = place {
+            self.0.remove(at);
+        }
+        if after > 0 {
+            self.0.push_back(((session.clone(), context), after));
+        }
+        if self.0.len() > GROUPS {
+            self.0.pop_front();
+        }
+        if kind == "clear" { 0 } else { depth }
+    }
 }
 
 impl Ring {
@@ -47,7 +74,8 @@ impl State {
             "warning" => ConsoleLevel::Warning,
             _ => ConsoleLevel::Log,
         };
-        let text = event.args.iter().take(ARGUMENTS).map(text_of).collect::<Vec<_>>().join(" ");
+        let depth = self.console.groups.depth(session, event.execution_context_id, event.r#type.as_str());
+        let Some(text) = console_text::message(event, depth) else { return };
         let call = event.stack_trace.as_ref().and_then(|stack| stack.call_frames.first());
         let place = call.map(|c| (c.url.as_str(), c.line_number, c.column_number));
         let frame = self.frames.by_context(session, event.execution_context_id);
@@ -58,7 +86,7 @@ impl State {
     pub(super) fn exception(&mut self, session: &SessionKey, event: &ExceptionThrownEvent, now: Now) {
         let details = &event.exception_details;
         let thrown =
-            details.exception.as_ref().map(|thrown| thrown.description.clone().unwrap_or_else(|| text_of(thrown)));
+            details.exception.as_ref().map(|thrown| thrown.description.clone().unwrap_or_else(|| value(thrown)));
         let text = thrown.as_deref().unwrap_or(&details.text);
         let url = details.url.as_deref().unwrap_or_default();
         let place = Some((url, details.line_number, details.column_number));
@@ -81,7 +109,7 @@ impl State {
         let place = said.place.filter(|(url, ..)| !url.is_empty());
         let entry = ConsoleEntry {
             level: said.level,
-            text: cut(said.text).into(),
+            text: console_text::bounded(said.text).into(),
             timestamp: said.millis / 1000.0,
             target_id: target_id.clone(),
             frame_id: said.frame,
@@ -103,20 +131,8 @@ impl State {
     }
 }
 
-fn cut(text: &str) -> &str {
-    let end = (0..=TEXT.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
-    &text[..end.unwrap_or(0)]
-}
-
-/// What a person would see of an argument.
-fn text_of(object: &RemoteObject) -> String {
-    if let Some(value) = &object.value {
-        return match serde_json::from_str(value.get()) {
-            Ok(serde_json::Value::String(text)) => text,
-            _ => value.get().to_owned(),
-        };
-    }
-    let other = object.unserializable_value.as_ref().map(ToString::to_string);
-    let plain = || if object.r#type.as_str() == "object" { "null" } else { object.r#type.as_str() }.to_owned();
-    other.or_else(|| object.description.clone()).unwrap_or_else(plain)
+fn value(object: &RemoteObject) -> String {
+    let mut text = console_text::Text::default();
+    console_text::value(object, &mut text);
+    text.finish()
 }

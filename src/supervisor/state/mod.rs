@@ -7,6 +7,8 @@ mod arrival;
 mod bridging;
 mod choosers;
 mod console;
+mod console_table;
+mod console_text;
 mod dialogs;
 mod downloads;
 mod effect;

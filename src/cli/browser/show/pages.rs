@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::super::output::Out;
+use super::super::super::output::{Out, clean};
 use super::{is, list, note, one_line, pending, short, whole, word};
 
 /// The text alone on stdout; the rest, if there is something to be known, beside it.
@@ -178,7 +178,11 @@ pub(in super::super) fn console(value: &Value, out: &Out) {
             "warning" | "warn" => out.look.yellow(&format!("{level:<7}")),
             _ => out.look.dim(&format!("{level:<7}")),
         };
-        out.line(&format!("{painted} {}{}", word(message, "text"), out.look.dim(&place(message))));
+        let text = clean(message["text"].as_str().unwrap_or_default());
+        // Further lines of a text are indented, so that none looks like a message of its own.
+        let mut lines = text.lines();
+        out.line(&format!("{painted} {}{}", lines.next().unwrap_or_default(), out.look.dim(&place(message))));
+        lines.for_each(|line| out.line(&format!("        {line}")));
     }
 }
 
