@@ -68,6 +68,27 @@ fn tabs_are_opened_named_and_closed_and_navigated() {
 }
 
 #[test]
+fn the_ref_of_an_iframe_names_its_frame_in_actions() {
+    let Some(served) = Served::browsing() else { return };
+    let (api, site) = (&served.api, &served.site);
+    site.page("/inner", "<button onclick=\"this.textContent = 'Pressed'\">Press</button>");
+    served.show("<p>Outside</p><iframe title=Inside src='@b/inner'></iframe>");
+    let seen = api.get("/snapshot").ok();
+    let frame = ref_of(&seen, "iframe \"Inside\"");
+    let host = api.act(&json!({ "kind": "evaluate", "fn": "location.hostname", "frameId": frame })).ok();
+    assert_eq!(host["result"], "b.localhost");
+    api.act(&json!({ "kind": "wait", "selector": "button", "frameId": frame })).ok();
+    api.act(&json!({ "kind": "click", "selector": "button", "frameId": frame })).ok();
+    assert!(api.get("/snapshot").ok()["snapshot"].as_str().unwrap().contains("button \"Pressed\""));
+    let refs = api.get("/refs").ok();
+    assert_eq!(refs["refs"][&frame]["name"], "Inside", "{refs}");
+    let button = ref_of(&seen, "button");
+    api.post("/act", &json!({ "kind": "evaluate", "fn": "1", "frameId": button })).fails(400, "BAD_REQUEST");
+    api.post("/act", &json!({ "kind": "evaluate", "fn": "1", "frameId": "e999" })).fails(409, "STALE_REF");
+    api.post("/act", &json!({ "kind": "evaluate", "fn": "1", "frameId": "nobody" })).fails(404, "FRAME_NOT_FOUND");
+}
+
+#[test]
 fn what_a_tab_shows_is_told_in_every_way() {
     let Some(served) = Served::browsing() else { return };
     let (api, site) = (&served.api, &served.site);

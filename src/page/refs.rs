@@ -4,9 +4,11 @@
 //! is never given again in the tab. Nothing is matched anew: a node that is gone is gone.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::error::{Error, Shown};
 use super::world::{Doc, Node};
+use crate::cdp::protocol::page::FrameId;
 
 /// The refs that a tab has given.
 #[derive(Debug, Default)]
@@ -14,6 +16,17 @@ pub(super) struct Refs {
     last: u32,
     shown: HashMap<u32, (Node, Shown)>,
     numbers: HashMap<Doc, HashMap<u32, u32>>,
+    /// The numbers in the last snapshot.
+    latest: Latest,
+}
+
+/// What the last snapshot showed.
+#[derive(Debug, Default)]
+pub(super) struct Latest {
+    /// The numbers, in the order of the page.
+    pub(super) numbers: Vec<u32>,
+    /// The loaders of the frames in it.
+    pub(super) loaders: HashMap<FrameId, Arc<str>>,
 }
 
 impl Refs {
@@ -47,6 +60,21 @@ impl Refs {
             return Err(stale("no snapshot of this tab has shown it"));
         }
         self.shown.get(&number).cloned().ok_or_else(|| stale("its frame shows another document"))
+    }
+
+    /// Keeps what a snapshot showed, in place of the one before.
+    pub(super) fn set_latest(&mut self, latest: Latest) {
+        self.latest = latest;
+    }
+
+    /// The numbers in the last snapshot, and what they were shown as. `is_current`: whether a frame has this loader.
+    pub(super) fn latest(
+        &self,
+        is_current: impl Fn(&FrameId, &str) -> bool,
+    ) -> impl Iterator<Item = (u32, &Node, &Shown)> {
+        let known = |number: &u32| self.shown.get(number).map(|(node, shown)| (*number, node, shown));
+        let current = move |frame| self.latest.loaders.get(frame).is_some_and(|loader| is_current(frame, loader));
+        self.latest.numbers.iter().filter_map(known).filter(move |(_, node, _)| current(&node.frame))
     }
 
     /// The number of a node that was shown.

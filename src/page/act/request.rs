@@ -142,6 +142,17 @@ impl Kind {
         named.into_iter().flatten().map(String::as_str).collect()
     }
 
+    /// The same, to be changed.
+    pub(super) fn frames_mut(&mut self) -> Vec<&mut String> {
+        let named = match self {
+            Self::Wait(wanted) => vec![&mut wanted.frame_id],
+            Self::Evaluate { frame_id, .. } | Self::Drag { frame_id, .. } => vec![frame_id],
+            Self::Fill { fields, .. } => fields.iter_mut().map(|field| &mut field.at.frame_id).collect(),
+            _ => self.locator_mut().map(|at| &mut at.frame_id).into_iter().collect(),
+        };
+        named.into_iter().flatten().collect()
+    }
+
     /// The element it is about, if it is about one.
     pub(in crate::page) fn locator(&self) -> Option<&Locator> {
         match self {
@@ -197,7 +208,7 @@ pub struct Locator {
     /// Which match of the locator: from 0, or from the end for a negative number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nth: Option<i32>,
-    /// The frame that a selector or locator is looked for in. Default: the top frame for a selector, all frames for a locator.
+    /// The frame that a selector or locator is looked for in, by its id or the ref of the iframe. Default: the top frame for a selector, all frames for a locator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame_id: Option<String>,
 }
@@ -323,7 +334,7 @@ pub enum Kind {
         /// Moves on the way; 10 by default.
         #[serde(default)]
         steps: Option<u32>,
-        /// The frame of selectors and scripts; the top frame by default.
+        /// The frame of selectors and scripts, by its id or the ref of the iframe; the top frame by default.
         #[serde(default)]
         frame_id: Option<String>,
     },
@@ -389,7 +400,7 @@ pub enum Kind {
         /// The element, as a locator.
         #[serde(default)]
         locator: Option<String>,
-        /// The frame of selectors and scripts; the top frame by default.
+        /// The frame of selectors and scripts, by its id or the ref of the iframe; the top frame by default.
         #[serde(default)]
         frame_id: Option<String>,
     },
@@ -553,7 +564,7 @@ pub struct WaitFor {
     pub nth: Option<i32>,
     /// The state. Default with a locator: visible.
     pub state: Option<State>,
-    /// The frame that selector and script are for.
+    /// The frame that selector and script are for, by its id or the ref of the iframe.
     pub frame_id: Option<String>,
 }
 

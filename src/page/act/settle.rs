@@ -7,6 +7,7 @@
 //! over [`STEPS`] steps, each a frame and a timer: in step with the page, whatever the speed of the machine.
 //! A document that has put off nothing is over after a step without a change, or at once when there was none.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -171,9 +172,7 @@ impl Tab {
             return Ok(self.tell(&before, did, Settled::Done));
         }
         self.arrived(deadline)?;
-        for frame in act.kind.frames() {
-            self.own_frame(frame)?;
-        }
+        let act = &*self.with_frame_ids(act, deadline)?;
         // What was told of before is not this action's.
         self.supervisor.caught_up(deadline)?;
         let before = self.before();
@@ -181,6 +180,18 @@ impl Tab {
             return Err(supervisor::Error::blocked_by_dialog("act", &open.id).into());
         }
         self.with_delta(act, deadline, || self.caused(act, &before, began, deadline))
+    }
+
+    /// The action with ids in the place of the refs of iframes.
+    fn with_frame_ids<'a>(&self, act: &'a Act, deadline: Deadline) -> Result<Cow<'a, Act>, Error> {
+        if act.kind.frames().iter().all(|frame| self.own_frame(frame).is_ok()) {
+            return Ok(Cow::Borrowed(act));
+        }
+        let mut act = act.clone();
+        for frame in act.kind.frames_mut() {
+            *frame = self.frame_named(frame, deadline)?.to_string();
+        }
+        Ok(Cow::Owned(act))
     }
 
     fn caused(&self, act: &Act, before: &Before, began: Instant, deadline: Deadline) -> Result<Outcome, Error> {

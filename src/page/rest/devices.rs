@@ -49,6 +49,12 @@ const DEVICES: [Device; 20] = [
 /// Names told of an unknown one.
 const NEAR: usize = 3;
 
+/// The names of all devices.
+#[cfg(feature = "cli")]
+pub(crate) fn device_names() -> impl Iterator<Item = &'static str> {
+    DEVICES.iter().map(|device| device.name)
+}
+
 impl Device {
     /// The device of a name, upper or lower case; else the names that come nearest.
     pub(super) fn find(name: &str) -> Result<Self, Vec<&'static str>> {

@@ -31,6 +31,8 @@ pub(super) use console::Cleared;
 pub use console::{ConsoleMessage, PageError};
 pub(in crate::page) use cookies::is_web;
 pub use cookies::{Cookie, NewCookie, SameSite};
+#[cfg(feature = "cli")]
+pub(crate) use devices::device_names;
 pub(super) use downloads::Downloads;
 pub use downloads::{Download, DownloadState};
 pub(super) use emulate::Believed;

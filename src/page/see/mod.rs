@@ -41,6 +41,7 @@ pub use nodes::AriaNode;
 
 use super::Tab;
 use super::error::{Error, Shown};
+use super::refs::Latest;
 use super::world::Doc;
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
@@ -355,6 +356,10 @@ impl Tab {
 
     /// Gives numbers to what is shown, and lists them.
     fn number<'a>(&self, shown: &mut Snapshot, items: impl Iterator<Item = &'a collect::Item>) {
+        let now = self.supervisor.snapshot();
+        let loaders =
+            now.frames_of(self.target.as_str()).map(|frame| (frame.frame_id.clone(), Arc::clone(&frame.loader)));
+        let mut latest = Latest { numbers: Vec::new(), loaders: loaders.collect() };
         let mut refs = self.refs.lock();
         for item in items.filter(|item| item.has_ref) {
             let Some(node) = &item.node else { continue };
@@ -362,7 +367,25 @@ impl Tab {
             let frame_id = Some(node.frame.clone()).filter(|_| !item.in_top);
             let info = RefInfo { role: item.role.to_string(), name: item.name.to_string(), frame_id };
             shown.refs.insert(format!("e{number}"), info);
+            latest.numbers.push(number);
         }
+        refs.set_latest(latest);
+    }
+
+    /// The refs of the last snapshot whose documents are still shown, in the order of the page. Reads only what is
+    /// known: the page is not asked.
+    #[must_use]
+    pub fn last_refs(&self) -> Vec<(String, RefInfo)> {
+        let now = self.supervisor.snapshot();
+        let is_current = |frame: &FrameId, loader: &str| now.document_of(frame).is_some_and(|now| *now == *loader);
+        let top = now.page(self.target.as_str()).and_then(|page| page.top_frame.clone());
+        let info = |node: &super::Node, shown: &Shown| RefInfo {
+            role: shown.role.clone(),
+            name: shown.name.clone(),
+            frame_id: Some(node.frame.clone()).filter(|frame| Some(frame) != top.as_ref()),
+        };
+        let refs = self.refs.lock();
+        refs.latest(is_current).map(|(number, node, shown)| (format!("e{number}"), info(node, shown))).collect()
     }
 
     fn reference(&self, item: &collect::Item) -> Option<u32> {

@@ -7,13 +7,14 @@ use serde_json::json;
 use super::super::failure::Failure;
 use super::super::types::{
     Archive, BodyQuery, Console, ConsoleQuery, Dialogs, Errors, ErrorsQuery, FindQuery, Frames, FramesQuery, GetQuery,
-    HarQuery, Highlight, Labelled, Nothing, OnTab, OneRequest, Paper, RequestQuery, Requests, RequestsQuery, Seen,
-    Shot, SnapshotQuery, TakeScreenshot, TextQuery,
+    HarQuery, Highlight, KnownRefs, Labelled, Nothing, OnTab, OneRequest, Paper, RequestQuery, Requests, RequestsQuery,
+    Seen, Shot, SnapshotQuery, TakeScreenshot, TextQuery,
 };
 use super::Call;
 use crate::control::FileKind;
 use crate::page::{
-    Got, Locator, Matches, PageText, PdfOptions, PictureType, RecordOptions, ResponseBody, ScreenshotOptions, Tab,
+    Got, Locator, Matches, PageText, PdfOptions, PictureType, RecordOptions, RefInfo, ResponseBody, ScreenshotOptions,
+    Tab,
 };
 use crate::supervisor::ConsoleLevel;
 
@@ -178,6 +179,16 @@ pub(super) fn frames(call: &Call<'_>, query: FramesQuery) -> Result<Frames, Fail
     let target_id = tab.target().to_string();
     let frame_tree = if query.full { now.full_frame_tree(&target_id) } else { now.frame_tree(&target_id) };
     Ok(Frames { frame_tree, target_id })
+}
+
+pub(super) fn refs(call: &Call<'_>, _: Nothing) -> Result<KnownRefs, Failure> {
+    let tab = call.tab_to_read()?.tab;
+    let covered = |(reference, mut info): (String, RefInfo)| {
+        info.name = call.front.secrets.cover(&info.name).into_owned();
+        (reference, info)
+    };
+    let refs = tab.last_refs().into_iter().map(covered).collect();
+    Ok(KnownRefs { refs, target_id: tab.target().to_string() })
 }
 
 pub(super) fn highlight(call: &Call<'_>, wanted: Highlight) -> Result<OnTab, Failure> {

@@ -88,6 +88,9 @@ fn of_browsers() -> Vec<Route> {
 fn of_pages() -> Vec<Route> {
     vec![
         Route::of(Get, "/snapshot", "What a tab shows, with refs", see::snapshot).tab(),
+        Route::of(Get, "/refs", "List the refs of the last snapshot of a tab, without asking the page", see::refs)
+            .quick()
+            .tab(),
         Route::of(Post, "/screenshot", "A picture", see::screenshot).tab(),
         Route::of(Post, "/pdf", "The page on paper", see::pdf).tab().secs(30),
         Route::of(Post, "/find", "Find elements by role, text, label, placeholder, test id or CSS", see::find).tab(),

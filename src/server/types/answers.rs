@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::control::{Check, ProfileInfo, TabInfo};
 use crate::page::{
-    Annotation, ConsoleMessage, Cookie, Download, LabelCounts, PageError, PictureType, RequestRecord, Snapshot,
+    Annotation, ConsoleMessage, Cookie, Download, LabelCounts, PageError, PictureType, RefInfo, RequestRecord, Snapshot,
 };
 use crate::supervisor::{ClosedDialog, Dialog, FrameTree, NetworkRoute};
 
@@ -186,6 +186,16 @@ pub(in crate::server) struct Dialogs {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct Frames {
     pub(in crate::server) frame_tree: FrameTree,
+    /// The tab.
+    #[serde(rename = "targetId")]
+    pub(in crate::server) target_id: String,
+}
+
+/// `GET /refs`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::server) struct KnownRefs {
+    /// Empty where no snapshot shows the present document.
+    pub(in crate::server) refs: BTreeMap<String, RefInfo>,
     /// The tab.
     #[serde(rename = "targetId")]
     pub(in crate::server) target_id: String,
