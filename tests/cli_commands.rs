@@ -68,7 +68,7 @@ fn completions_are_made_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let made = program.run(&["completions", shell]);
         assert_eq!(made.code, Some(0), "{shell} {made:?}");
-        assert!(made.stdout.contains("supervise"), "{shell}");
+        assert!(made.stdout.contains("cdpilot"), "{shell}");
     }
     let made = program.run(&["completions", "bash", "--json"]).json();
     assert_eq!((&made["ok"], &made["shell"]), (&json!(true), &json!("bash")));

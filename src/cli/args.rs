@@ -92,6 +92,7 @@ pub(super) enum Command {
     /// Measure this machine: calls, events, dialogs, tabs, contexts, browsers
     Bench(Bench),
     /// Print a completion script for a shell
+    #[command(after_help = COMPLETIONS)]
     Completions {
         /// The shell
         shell: Shell,
@@ -129,6 +130,15 @@ pub(super) struct Serve {
     #[arg(long, hide = true)]
     pub(super) background: bool,
 }
+
+const COMPLETIONS: &str = "\
+In ~/.bashrc:                   source <(cdpilot completions bash)
+In ~/.zshrc, after compinit:    source <(cdpilot completions zsh)
+In ~/.config/fish/config.fish:  cdpilot completions fish | source
+In ~/.config/elvish/rc.elv:     eval (cdpilot completions elvish | slurp)
+
+Tabs, labels, refs of the last snapshot and profiles complete from a running server, except in PowerShell. Without one they do
+not complete: nothing is started.";
 
 const MCP: &str = "\
 Uses the server that serves the home, and its browser. Where none runs it serves the home itself, on any free port, as long

@@ -66,6 +66,9 @@ use settings::Settings;
 /// Runs the program on the arguments of this process.
 #[must_use]
 pub fn main() -> ExitCode {
+    if let Some(shell) = settings::env(completions::VARIABLE) {
+        return completions::complete(&shell);
+    }
     let cli = match Cli::try_parse_from(browser::disambiguate(std::env::args_os())) {
         Ok(cli) => cli,
         Err(problem) => return not_parsed(&problem),

@@ -6,11 +6,12 @@ mod flood;
 mod places;
 mod ports;
 mod server;
+mod shell;
 
 use super::Row;
 
 pub(super) fn listed() -> Vec<Row> {
-    [ports::listed(), places::listed(), deceit::listed(), flood::listed(), server::listed()]
+    [ports::listed(), places::listed(), deceit::listed(), flood::listed(), server::listed(), shell::listed()]
         .into_iter()
         .flatten()
         .collect()

@@ -88,7 +88,7 @@ pub(super) enum Command {
     Text(see::Text),
     /// The frames of the page
     Frames(see::Frames),
-    /// What the page wrote to its console
+    /// List console messages, with values as developer tools preview them
     Console(see::Console),
     /// Exceptions that nobody caught
     Errors(see::Errors),
@@ -343,12 +343,24 @@ const RESERVED: [&str; 6] = ["help", "chat", "eval", "record", "routine", "secre
 /// Options of every command that take a value.
 const WITH_VALUE: [&str; 3] = ["--timeout", "--profile", "--url"];
 
+/// Whether no other command has, or will have, this name.
+fn is_free(cli: &clap::Command, name: &str) -> bool {
+    cli.find_subcommand(name).is_none() && !RESERVED.contains(&name)
+}
+
+/// Adds the commands that may be typed without the word `browser`, for completion.
+pub(super) fn with_short_forms(cli: clap::Command) -> clap::Command {
+    let browser = cli.find_subcommand("browser").cloned().unwrap_or_default();
+    let short: Vec<_> =
+        browser.get_subcommands().filter(|command| is_free(&cli, command.get_name())).cloned().collect();
+    cli.subcommands(short)
+}
+
 /// The commands with the word `browser`, which may be left out where the name is no other command's.
 fn in_full(mut args: Vec<OsString>) -> Vec<OsString> {
     let cli = Cli::command();
     let is_browsers = |name: &str| {
-        cli.find_subcommand(name).is_none()
-            && !RESERVED.contains(&name)
+        is_free(&cli, name)
             && cli.find_subcommand("browser").is_some_and(|browser| browser.find_subcommand(name).is_some())
     };
     let mut at = 1;

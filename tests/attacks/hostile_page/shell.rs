@@ -1,0 +1,43 @@
+//! A page that wants to get at the shell of a person who completes a command.
+
+use crate::cli_run::Program;
+use crate::support::api::Served;
+use serde_json::json;
+
+use super::super::{Attack, Row, rows, run_all};
+
+const ATTACKS: [Attack<Served>; 1] = [Attack {
+    name: "puts shell commands, quotes and terminal escapes into its title and names, which completions describe",
+    witness: "a character with a meaning in a shell or for a terminal in a completion; the words around it appear",
+    run: |on| {
+        let words = "Save$(touch owned)`id`;|&'\"\\!{a,b}%F{red}\u{1b}[2J\u{202e}~ now";
+        let html = "<title>x</title><button>x</button><script>document.title = WORDS; \
+                    document.querySelector('button').textContent = WORDS</script>";
+        on.site.page("/", &html.replace("WORDS", &json!(words).to_string()));
+        on.open("/");
+        on.api.get("/snapshot").ok();
+        let program = Program::new()
+            .env("CDPILOT_URL", &format!("http://{}", on.api.address))
+            .env("CDPILOT_TOKEN", &on.api.token)
+            .env("CDPILOT_COMPLETE", "fish");
+        for (command, start) in [("click", "e"), ("close", "t")] {
+            let told = program.run(&["--", "cdpilot", command, start]).stdout;
+            assert!(told.contains("Save") && told.contains("now"), "{told}");
+            let plain = |c: char| c.is_alphanumeric() || "-_.,/+()?! \t\n".contains(c);
+            if let Some(bad) = told.chars().find(|c| !plain(*c)) {
+                return Err(format!("{bad:?} in {told}"));
+            }
+        }
+        Ok(())
+    },
+}];
+
+pub(super) fn listed() -> Vec<Row> {
+    rows(&ATTACKS)
+}
+
+#[test]
+fn no_page_gets_at_the_shell() {
+    let Some(served) = Served::browsing() else { return };
+    run_all(&served, &ATTACKS);
+}
