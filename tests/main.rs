@@ -51,6 +51,8 @@ mod cli_browser_real;
 mod cli_browser_requests;
 #[cfg(feature = "cli")]
 mod cli_commands;
+#[cfg(all(feature = "cli", unix))]
+mod cli_completions;
 #[cfg(feature = "cli")]
 mod cli_docs;
 #[cfg(all(feature = "cli", unix))]
@@ -105,6 +107,8 @@ mod faults_memory;
 mod fleet_grid;
 #[cfg(feature = "cli")]
 mod fuzz_seeds;
+#[cfg(all(feature = "cli", unix))]
+mod guide;
 #[cfg(feature = "cli")]
 mod llm_client;
 #[cfg(feature = "server")]

@@ -50,7 +50,7 @@ pub enum Error {
         reason: GoneReason,
     },
     /// A dialog is open on the page, so the call cannot be answered before the dialog is.
-    #[error("{method} is blocked by an open dialog ({}); answer it first", .dialogs.join(", "))]
+    #[error("the page is blocked by an open dialog ({}); answer it first", .dialogs.join(", "))]
     BlockedByDialog {
         /// The command.
         method: Cow<'static, str>,

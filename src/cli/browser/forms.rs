@@ -9,11 +9,21 @@ use super::call::{Acting, Call, Maybe, Selector, Tab, act, element, json, named,
 use super::show;
 
 #[derive(Debug, Args)]
-#[command(override_usage = "cdpilot browser type [REF] <TEXT> [OPTIONS]")]
+#[command(override_usage = "cdpilot browser type [REF] <TEXT> [OPTIONS]\n       \
+                            cdpilot browser type [REF] --text-file <FILE> [OPTIONS]")]
 pub(in super::super) struct Type {
     /// The ref of the field, and the text; the text alone goes into the focused field, or into that of --selector
-    #[arg(value_name = "REF|TEXT", required = true, num_args = 1..=2, allow_negative_numbers = true)]
+    #[arg(
+        value_name = "REF|TEXT",
+        required_unless_present = "text_file",
+        num_args = 1..=2,
+        allow_negative_numbers = true
+    )]
     given: Vec<String>,
+    /// Read the text from the first line of this file; `-`: standard input. For passwords: arguments are seen by other
+    /// programs and kept in the history of the shell
+    #[arg(long, value_name = "FILE")]
+    text_file: Option<String>,
     #[command(flatten)]
     by: Selector,
     /// Press Enter afterwards
@@ -118,15 +128,26 @@ pub(in super::super) struct Batch {
 
 impl Type {
     pub(super) fn call(&self) -> Result<Call, Failure> {
-        let (at, text) = match (&self.at, self.given.as_slice()) {
-            (at, [text]) => (at.clone(), text),
-            (None, [at, text]) if self.by.selector.is_none() => (Some(element(at).map_err(not_one)?), text),
+        let read = self.text_file.as_deref().map(first_line).transpose()?;
+        let given: Vec<&String> = self.given.iter().chain(&read).collect();
+        let (at, text) = match (&self.at, given.as_slice()) {
+            (at, [text]) => (at.clone(), *text),
+            (None, [at, text]) if self.by.selector.is_none() => (Some(element(at).map_err(not_one)?), *text),
+            (_, [_, _, _]) => {
+                return Err(Failure::usage("the text is given twice; leave out the argument or --text-file"));
+            }
             _ => return Err(Failure::usage("the field is named twice; give one of a ref, --ref and --selector")),
         };
         let request = self.by.of(named(self.acting.act("type"), at.as_deref())).field("text", Some(text.clone()));
         let request = request.on("submit", self.submit).on("slowly", self.slowly).on("append", self.append);
         Ok(Call::new(request, show::acted))
     }
+}
+
+/// The first line of a file, without its end.
+fn first_line(file: &str) -> Result<String, Failure> {
+    let text = input(file)?;
+    Ok(text.split('\n').next().unwrap_or_default().trim_end_matches('\r').to_owned())
 }
 
 /// Of two words the first is the ref.

@@ -53,6 +53,7 @@ fn ended(value: &Value) -> String {
     let why = match value["settled"].as_str().unwrap_or_default() {
         "navigation_pending" if is(value, "navigated") => return format!("done: {}, still loading", went(value)),
         _ if is(value, "navigated") => return format!("done: {}", went(value)),
+        "no_change" if !list(value, "newTabs").is_empty() => "a new tab opened",
         "no_change" => "no visible change",
         "page_changing" => "the page keeps changing",
         "requests_pending" => "requests are still under way",

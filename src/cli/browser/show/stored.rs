@@ -63,12 +63,18 @@ pub(in super::super) fn items(value: &Value, out: &Out) {
     table(&["key", "value"], &rows, out);
 }
 
+/// `1 cookie`, `2 cookies`.
+fn number(value: &Value, what: &str) -> String {
+    let count = count(value);
+    format!("{count} {what}{}", if count == "1" { "" } else { "s" })
+}
+
 pub(in super::super) fn state_saved(value: &Value, out: &Out) {
     let encrypted = if is(value, "encrypted") { ", encrypted" } else { "" };
     let saved = format!(
-        "saved {} cookies and {} origins to {}{encrypted}",
-        count(&value["cookies"]),
-        count(&value["origins"]),
+        "saved {} and {} to {}{encrypted}",
+        number(&value["cookies"], "cookie"),
+        number(&value["origins"], "origin"),
         word(value, "path")
     );
     note(&saved, out);
@@ -76,7 +82,8 @@ pub(in super::super) fn state_saved(value: &Value, out: &Out) {
 }
 
 pub(in super::super) fn state_loaded(value: &Value, out: &Out) {
-    note(&format!("restored {} cookies and {} origins", count(&value["cookies"]), count(&value["origins"])), out);
+    let restored = [number(&value["cookies"], "cookie"), number(&value["origins"], "origin")].join(" and ");
+    note(&format!("restored {restored}"), out);
     for cookie in list(value, "rejectedCookies") {
         let line = format!(
             "cookie {} of {} was not set: {}",
