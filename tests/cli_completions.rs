@@ -13,6 +13,8 @@ use crate::support::site::Site;
 /// A shell that has the program in its PATH.
 pub(crate) fn in_shell(program: &Program, shell: &str) -> Command {
     let mut command = Command::new(shell);
+    // Where everything is slow the values are late, and left out.
+    command.env("CDPILOT_COMPLETE_MS", "20000");
     for (name, value) in program.command(&[]).get_envs() {
         match value {
             Some(value) => command.env(name, value),
@@ -113,7 +115,7 @@ fn nothing_is_started_or_said_without_a_server() {
     // One that takes the connection and never answers; one that fails; one that is none.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let silent_url = format!("http://{}", silent.local_addr().unwrap());
-    assert_eq!(bash(&program.env("CDPILOT_URL", &silent_url), &words), [""; 0]);
+    assert_eq!(bash(&program.env("CDPILOT_URL", &silent_url).env("CDPILOT_COMPLETE_MS", "300"), &words), [""; 0]);
     for answer in [
         json!({ "ok": false, "error": "no", "code": "BROWSER_NOT_RUNNING" }),
         json!([1]),

@@ -16,8 +16,10 @@ use crate::config::Home;
 use crate::page::device_names;
 use crate::sync::Deadline;
 
-/// How long the server may take for all values together.
+/// How long the server may take for all values together, unless [`PATIENCE_MS`] says otherwise.
 const PATIENCE: Duration = Duration::from_millis(700);
+/// The environment variable with another time, in milliseconds, for slow machines.
+const PATIENCE_MS: &str = "CDPILOT_COMPLETE_MS";
 /// Values of one kind.
 const MOST: usize = 500;
 /// Longest value, in characters.
@@ -55,11 +57,12 @@ impl Values {
             }
         };
         let option = |name: &str| option(name).filter(|value| !value.is_empty());
+        let millis = env(PATIENCE_MS).and_then(|text| text.parse().ok()).map(Duration::from_millis);
         Self {
             url: option("--url"),
             profile: option("--profile").or_else(|| env("CDPILOT_PROFILE")),
             target: option("--target"),
-            deadline: Deadline::after(PATIENCE),
+            deadline: Deadline::after(millis.unwrap_or(PATIENCE)),
         }
     }
 

@@ -19,6 +19,7 @@ const ATTACKS: [Attack<Served>; 1] = [Attack {
         let program = Program::new()
             .env("CDPILOT_URL", &format!("http://{}", on.api.address))
             .env("CDPILOT_TOKEN", &on.api.token)
+            .env("CDPILOT_COMPLETE_MS", "20000")
             .env("CDPILOT_COMPLETE", "fish");
         for (command, start) in [("click", "e"), ("close", "t")] {
             let told = program.run(&["--", "cdpilot", command, start]).stdout;
