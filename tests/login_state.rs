@@ -10,7 +10,7 @@ use crate::support::resting::Resting;
 use crate::support::site::Answer;
 
 /// A browser of its own, with its one tab.
-fn browser(name: &str) -> Option<Resting> {
+pub(crate) fn browser(name: &str) -> Option<Resting> {
     with(SupervisorOptions::task(name))
 }
 
@@ -23,12 +23,12 @@ fn save(tab: &Resting) -> cdpilot::page::SavedState {
     tab.pages.save_state(tab.tab.target(), &SaveState::default(), soon()).unwrap()
 }
 
-fn of<'a>(reports: &'a [OriginReport], origin: &str) -> &'a OriginReport {
+pub(crate) fn of<'a>(reports: &'a [OriginReport], origin: &str) -> &'a OriginReport {
     reports.iter().find(|report| report.origin == origin).unwrap_or_else(|| panic!("{origin}: {reports:?}"))
 }
 
 /// The state as it goes through a file.
-fn through_json(state: &LoginState) -> LoginState {
+pub(crate) fn through_json(state: &LoginState) -> LoginState {
     LoginState::from_json(serde_json::from_str(&serde_json::to_string(state).unwrap()).unwrap()).unwrap()
 }
 
@@ -345,4 +345,35 @@ fn origins_that_pages_may_not_go_to_are_left_alone() {
     assert!(of(&saved.origins, &b.origin).skipped[0].reason.contains("blocked"));
     let bad = SaveState { origins: vec!["file:///etc/passwd".to_owned()] };
     assert_eq!(tab.pages.save_state(tab.tab.target(), &bad, soon()).unwrap_err().code(), "BAD_REQUEST");
+}
+
+#[test]
+fn cookies_whose_domain_is_no_host_are_rejected() {
+    let Some(tab) = browser("state-hosts") else { return };
+    let cookie = |(name, domain, path): (&str, &str, &str)| json!({ "name": name, "value": "v", "domain": domain, "path": path });
+    let bad = [
+        ("user", "127.0.0.1@evil.com", "/"),
+        ("port", "127.0.0.1:99/zz", "/"),
+        ("query", "a.test?", "/"),
+        ("space", "a.test b.test", "/"),
+        ("dots", "..a.test", "/"),
+        ("number", "2130706433", "/"),
+        ("hex", "0x7f.1", "/"),
+        ("backslash", "a.test\\b", "/"),
+        ("bracket", "[::1]@evil.com]", "/"),
+        ("path", "a.test", ".evil.com/"),
+        ("long", &"x".repeat(5000), "y"),
+    ];
+    let good =
+        [("v4", "127.0.0.1", "/"), ("v6", "[::1]", "/"), ("host", "a_b.test", "/p"), ("parent", ".example.com", "/")];
+    let cookies: Vec<Value> = bad.into_iter().chain(good).map(cookie).collect();
+    let state = LoginState::from_json(json!({ "cookies": cookies, "origins": [] })).unwrap();
+    let loaded = tab.pages.load_state(tab.tab.target(), &state, soon()).unwrap();
+    let names: Vec<&str> = loaded.rejected_cookies.iter().map(|cookie| &*cookie.name).collect();
+    assert_eq!(names, bad.map(|(name, ..)| name));
+    assert!(loaded.rejected_cookies.iter().all(|cookie| cookie.domain.len() <= 300));
+    assert_eq!(loaded.cookies, good.len());
+    let mut set: Vec<String> = tab.tab.cookies(&[], soon()).unwrap().into_iter().map(|cookie| cookie.domain).collect();
+    set.sort();
+    assert_eq!(set, [".example.com", "127.0.0.1", "[::1]", "a_b.test"]);
 }

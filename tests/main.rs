@@ -114,6 +114,8 @@ mod llm_client;
 #[cfg(feature = "server")]
 mod login_state;
 #[cfg(feature = "server")]
+mod login_state_limits;
+#[cfg(feature = "server")]
 mod lone_surrogates;
 #[cfg(feature = "server")]
 mod mcp_client;

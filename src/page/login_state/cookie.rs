@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cdp::protocol::network::{self, CookieSameSite, CookieSourceScheme, SetCookie};
+use crate::page::rest::is_host;
 use crate::page::{Cookie, SameSite};
 
 /// A cookie of a login state. `Debug` does not show its value.
@@ -161,6 +162,10 @@ impl StateCookie {
             Some("its name, value or path has a `;` or control character in it")
         } else if cookie.domain.is_empty() {
             Some("it has no domain")
+        } else if !is_host(&cookie.domain) {
+            Some("its domain is no host name or address; give it without scheme, port, path and user name")
+        } else if !cookie.path.starts_with('/') {
+            Some("its path does not begin with `/`")
         } else if cookie.expires.is_some_and(|time| time <= now) {
             Some("it has expired")
         } else {

@@ -15,6 +15,8 @@ use crate::sync::Deadline;
 
 /// Cookies that are under way at once.
 const AT_ONCE: usize = 200;
+/// Characters of a name that are reported.
+const SHOWN: usize = 200;
 /// The world that session storage is restored in: scripts of the page cannot interfere.
 const WORLD: &str = "cdpilot-state";
 
@@ -35,9 +37,9 @@ pub struct LoadedState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 pub struct RejectedCookie {
-    /// Its name.
+    /// Its name, at most 200 characters.
     pub name: String,
-    /// Its domain.
+    /// Its domain, at most 200 characters.
     pub domain: String,
     /// Why.
     pub problem: String,
@@ -119,7 +121,7 @@ fn write(
     }
     let items: Option<Vec<_>> = origin.local_storage.as_ref().map(|items| items.iter().collect());
     let ask = json!({
-        "origin": origin.origin, "localStorage": items, "databases": origin.indexed_db, "inUse": in_use, "room": 0,
+        "origin": origin.origin, "localStorage": items, "partial": origin.local_storage_partial, "databases": origin.indexed_db, "inUse": in_use, "room": 0,
     });
     let told: Told = hidden.call(&origin.origin, &ask, deadline)?;
     if told.origin != origin.origin {
@@ -134,7 +136,8 @@ impl Tab {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         let (mut set, mut rejected) = (0, Vec::new());
         let mut reject = |cookie: &super::StateCookie, problem: String| {
-            let (name, domain) = (cookie.cookie.name.clone(), cookie.cookie.domain.clone());
+            let short = |text: &str| text.chars().take(SHOWN).collect();
+            let (name, domain) = (short(&cookie.cookie.name), short(&cookie.cookie.domain));
             rejected.push(RejectedCookie { name, domain, problem });
         };
         let mut good = Vec::new();

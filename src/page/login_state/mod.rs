@@ -56,11 +56,16 @@ pub struct OriginState {
     /// Items of `localStorage`. Absent: loading leaves them as they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub local_storage: Option<BTreeMap<String, String>>,
+    /// Whether `localStorage` had more items than these: loading adds them then, and deletes none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "server", schemars(default))]
+    pub local_storage_partial: bool,
     /// Items of `sessionStorage`, of one tab.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "server", schemars(default))]
     pub session_storage: BTreeMap<String, String>,
-    /// Databases of IndexedDB: `{name, version, stores: [{name, keyPath, autoIncrement, indexes, records}]}`.
+    /// Databases of IndexedDB: `{name, version, stores: [{name, keyPath, autoIncrement, indexes, records, partial}]}`. A
+    /// store that could not be read has no `records`; one with `partial` had more. Loading deletes no record of either.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "server", schemars(default))]
     pub indexed_db: Vec<Value>,
@@ -84,6 +89,7 @@ impl OriginState {
         Self {
             origin: origin.into(),
             local_storage: None,
+            local_storage_partial: false,
             session_storage: BTreeMap::new(),
             indexed_db: Vec::new(),
             unread: Vec::new(),
@@ -114,7 +120,8 @@ impl fmt::Debug for OriginState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 pub struct Skipped {
-    /// What: `localStorage`, `sessionStorage`, `IndexedDB name/store`, or `origin` for all of it.
+    /// What: `localStorage`, `sessionStorage`, `IndexedDB name/store` (cut off after 200 characters), or `origin` for all
+    /// of it.
     pub what: String,
     /// Why.
     pub reason: String,

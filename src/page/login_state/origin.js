@@ -6,6 +6,9 @@ async function (ask) {
   const DEEPEST = 96;
   const PATIENCE = 3000;
   const AT_ONCE = 200;
+  const MOST_DATABASES = 200;
+  const MOST_STORES = 2000;
+  const LONGEST_NAME = 200;
   const VIEWS = { Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array,
     Float64Array, BigInt64Array, BigUint64Array, DataView };
   const ERRORS = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
@@ -14,8 +17,9 @@ async function (ask) {
   class Unfit extends Error {}
 
   const skipped = new Map();
-  /** Counts something that is left out. */
-  const skip = (what, reason, count = 1) => {
+  /** Counts something that is left out. Names in `place` are long when a page wants them to be. */
+  const skip = (place, reason, count = 1) => {
+    const what = place.length > LONGEST_NAME ? place.slice(0, LONGEST_NAME).toWellFormed() + "…" : place.toWellFormed();
     const key = JSON.stringify([what, reason]);
     const seen = skipped.get(key);
     if (seen) seen.count += count;
@@ -43,27 +47,61 @@ async function (ask) {
     return text;
   };
 
-  // ---- room ----
+  // ---- room: bytes of JSON ----
   let room = ask.room;
   const use = (bytes) => {
     room -= bytes;
     if (room < 0) throw new Unfit("the state would be too large");
   };
+  /** The bytes of a value as JSON. */
+  const size = (json) => {
+    const text = JSON.stringify(json);
+    if (text.length > room) use(text.length);
+    return new TextEncoder().encode(text).length;
+  };
+  /** Does something that takes room; if it fails, it takes none. */
+  const within = async (work) => {
+    const before = room;
+    try {
+      return await work();
+    } catch (error) {
+      room = before;
+      throw error;
+    }
+  };
+  /** Encodes a record. What is used on the way bounds the work; what it takes is its size. */
+  const sized = (work) =>
+    within(async () => {
+      const before = room;
+      const json = await work();
+      room = before;
+      use(size(json) + 1);
+      return json;
+    });
 
   // ---- encoding ----
   const text = (value) => {
     use(value.length + 2);
-    return value.isWellFormed() ? value : { utf16: toBase64(units(value)) };
+    if (value.isWellFormed()) return value;
+    use(value.length);
+    return { utf16: toBase64(units(value)) };
   };
   const binary = (buffer, offset, length) => {
     use(Math.ceil(length / 3) * 4);
     return toBase64(new Uint8Array(buffer, offset, length));
   };
 
+  /** The bytes of a blob, read only when there is room for them. */
+  const contents = (blob) => {
+    const length = Math.ceil(blob.size / 3) * 4;
+    if (length > room) use(length);
+    return blob.arrayBuffer();
+  };
+
   /** A value as JSON. `around` are the objects that it is in, `depth` the levels of JSON. */
   const encode = async (value, around, depth) => {
     if (depth > DEEPEST) throw new Unfit("it is nested too deep");
-    use(8);
+    use(value !== null && typeof value === "object" ? 8 : 2);
     switch (typeof value) {
       case "string":
         return text(value);
@@ -106,11 +144,11 @@ async function (ask) {
       return { view: [kind, binary(value.buffer, value.byteOffset, value.byteLength)] };
     }
     if (value instanceof File) {
-      const bytes = await value.arrayBuffer();
+      const bytes = await contents(value);
       return { file: [text(value.name), value.type, value.lastModified, binary(bytes, 0, bytes.byteLength)] };
     }
     if (value instanceof Blob) {
-      const bytes = await value.arrayBuffer();
+      const bytes = await contents(value);
       return { blob: [value.type, binary(bytes, 0, bytes.byteLength)] };
     }
     if (typeof CryptoKey === "function" && value instanceof CryptoKey) {
@@ -135,6 +173,7 @@ async function (ask) {
       const extra = Object.keys(value).some((key) => !(String(key >>> 0) === key && key >>> 0 < value.length));
       if (extra || value.length > 1e6) throw new Unfit("an array with named fields or very many places");
       for (let at = 0; at < value.length; at++) {
+        if (!(at in value)) use(14);
         all.push(at in value ? await encode(value[at], inside, depth + 2) : { hole: true });
       }
       return { array: all };
@@ -266,12 +305,16 @@ async function (ask) {
       const from = database.transaction(store.name).objectStore(store.name);
       const [keys, values] = await Promise.all([done(from.getAllKeys(range, AT_ONCE)), done(from.getAll(range, AT_ONCE))]);
       for (let at = 0; at < keys.length; at++) {
-        try {
+        const record = async () => {
           const value = await encode(values[at], [], 0);
           // In a store with a key path the key is a part of the value.
-          records.push(store.keyPath === null ? { key: await encode(keys[at], [], 0), value } : { value });
+          return store.keyPath === null ? { key: await encode(keys[at], [], 0), value } : { value };
+        };
+        try {
+          records.push(await sized(record));
         } catch (error) {
           skip(what, reason(error));
+          store.partial = true;
         }
       }
       if (keys.length < AT_ONCE) return records;
@@ -279,20 +322,47 @@ async function (ask) {
     }
   };
 
+  let storesLeft = MOST_STORES;
+  /** The form of a database, with the room that it takes. */
+  const formOf = (name, database) =>
+    within(async () => {
+      const count = database.objectStoreNames.length;
+      if (count > storesLeft) throw new Unfit(`the databases of the origin have more than ${MOST_STORES} stores`);
+      // A cheap limit first: names are read one by one only when all of them fit.
+      const names = [name, ...database.objectStoreNames];
+      if (!names.every((name) => name.isWellFormed())) throw new Unfit("its name is not valid Unicode");
+      const before = room;
+      names.forEach((name) => use(name.length));
+      room = before;
+      const stores = schema(database);
+      const indexes = stores.flatMap(({ indexes }) => indexes.map(({ name }) => name));
+      if (!indexes.every((name) => name.isWellFormed())) throw new Unfit("its name is not valid Unicode");
+      const form = { name, version: database.version, stores };
+      // With the records and what marks them as incomplete, for each store.
+      use(size(form) + 32 * count);
+      storesLeft -= count;
+      return form;
+    });
+
+  /** Reads a database. A store without `records` could not be read, a `partial` one not as a whole. */
   const readDatabase = async ({ name }) => {
+    if (!name.isWellFormed()) throw new Unfit("its name is not valid Unicode");
+    if (name.length > room) use(name.length);
     const database = await done(indexedDB.open(name), "another tab is changing the database");
     try {
-      const stores = schema(database);
-      for (const store of stores) {
+      const form = await formOf(name, database);
+      for (const store of form.stores) {
         const what = `IndexedDB ${name}/${store.name}`;
+        const before = room;
         try {
           store.records = await readStore(database, store, what);
         } catch (error) {
-          store.records = [];
+          room = before;
+          delete store.partial;
           skip(what, reason(error));
         }
       }
-      return { name, version: database.version, stores };
+      return form;
     } finally {
       database.close();
     }
@@ -311,6 +381,9 @@ async function (ask) {
     return done(request, "another tab uses the database");
   };
 
+  /** Whether all records of a store are in the state. */
+  const isWhole = (store) => Boolean(store.records) && !store.partial;
+
   /** Opens a database of the wanted form, with whatever is in it. */
   const openAs = async (wanted) => {
     const there = (await indexedDB.databases()).some(({ name }) => name === wanted.name);
@@ -320,6 +393,9 @@ async function (ask) {
     const same = (stores) => JSON.stringify(stores.map(form));
     if (database.version === wanted.version && same(schema(database)) === same(wanted.stores)) return database;
     database.close();
+    if (!wanted.stores.every(isWhole)) {
+      throw new Unfit("it has another version or other stores, and records that the state does not have; clear the site's data to replace it");
+    }
     // Deleting waits for others for as long as they have it open, and would happen then, behind our back.
     if (ask.inUse) throw new Unfit("it has another version or other stores, and a tab of this origin is open; close it and load again");
     await done(indexedDB.deleteDatabase(wanted.name), "a worker uses the database");
@@ -327,6 +403,7 @@ async function (ask) {
   };
 
   const writeStore = async (database, store, what) => {
+    if (!store.records) return;
     const records = [];
     for (const record of store.records) {
       try {
@@ -339,7 +416,7 @@ async function (ask) {
     const transaction = database.transaction(store.name, "readwrite");
     const end = ended(transaction);
     const into = transaction.objectStore(store.name);
-    into.clear();
+    if (isWhole(store)) into.clear();
     for (const [value, key] of records) {
       try {
         const request = key === undefined ? into.put(value) : into.put(value, key);
@@ -379,7 +456,7 @@ async function (ask) {
       storage = localStorage;
     } catch (error) {
       skip("localStorage", reason(error));
-      return items;
+      return null;
     }
     for (let at = 0; at < storage.length; at++) {
       const key = storage.key(at);
@@ -388,14 +465,17 @@ async function (ask) {
         skip("localStorage", "an item whose text is not valid Unicode");
         continue;
       }
+      const before = room;
       try {
-        use(key.length + value.length + 6);
+        use(size([key, value]) + 1);
         items.push([key, value]);
       } catch (error) {
+        room = before;
         skip("localStorage", reason(error));
       }
     }
-    return items;
+    answer.partial = items.length < storage.length;
+    return answer.partial && items.length === 0 ? null : items;
   };
 
   const writeLocal = (items) => {
@@ -403,7 +483,7 @@ async function (ask) {
     let storage;
     try {
       storage = localStorage;
-      storage.clear();
+      if (!ask.partial) storage.clear();
     } catch (error) {
       skip("localStorage", reason(error), items.length);
       return 0;
@@ -422,13 +502,24 @@ async function (ask) {
   // ---- what was asked for ----
   const answer = { origin: self.origin };
   if (self.origin !== ask.origin) return answer;
-  if (ask.read) {
+  if (ask.read === "localStorage") {
     answer.localStorage = readLocal();
+    try {
+      answer.hasDatabases = (await indexedDB.databases()).length > 0;
+    } catch {
+      answer.hasDatabases = true; // reading them says why
+    }
+    answer.room = Math.max(room, 0);
+  } else if (ask.read) {
     answer.databases = [];
     try {
-      for (const one of await indexedDB.databases()) {
+      const all = await indexedDB.databases();
+      if (all.length > MOST_DATABASES) {
+        skip("IndexedDB", `the origin has more than ${MOST_DATABASES} databases`, all.length - MOST_DATABASES);
+      }
+      for (const one of all.slice(0, MOST_DATABASES)) {
         try {
-          answer.databases.push(await readDatabase(one));
+          answer.databases.push(await within(() => readDatabase(one)));
         } catch (error) {
           skip(`IndexedDB ${one.name}`, reason(error));
         }

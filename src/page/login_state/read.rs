@@ -31,6 +31,8 @@ struct ReadOrigin {
     #[serde(default)]
     local_storage: Option<Items>,
     #[serde(default)]
+    local_storage_partial: bool,
+    #[serde(default)]
     session_storage: Option<Items>,
     #[serde(default)]
     indexed_db: Vec<Value>,
@@ -114,6 +116,7 @@ impl LoginState {
             Ok(OriginState {
                 origin,
                 local_storage: read.local_storage.map(|Items(items)| items),
+                local_storage_partial: read.local_storage_partial,
                 session_storage: read.session_storage.map(|Items(items)| items).unwrap_or_default(),
                 indexed_db: read.indexed_db,
                 unread: unread.into_iter().collect(),

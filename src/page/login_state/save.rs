@@ -11,8 +11,10 @@ use crate::page::{Error, Storage, Tabs};
 use crate::supervisor::{HiddenPage, TargetId};
 use crate::sync::Deadline;
 
-/// Room for what all origins store, characters of JSON.
-const ROOM: u64 = 16 * 1024 * 1024;
+/// Room for what all origins store, bytes of JSON.
+const ROOM: u64 = 16 << 20;
+/// Room for a whole state, bytes of JSON: less than `POST /state/load` takes.
+const WHOLE: u64 = 46 << 20;
 /// How long one tab may take to tell its session storage.
 const TAB: Duration = Duration::from_secs(3);
 
@@ -41,14 +43,27 @@ pub struct SavedState {
 #[serde(rename_all = "camelCase")]
 struct Told {
     origin: String,
+    local_storage: Option<Vec<(String, String)>>,
     #[serde(default)]
-    local_storage: Vec<(String, String)>,
+    partial: bool,
+    #[serde(default)]
+    has_databases: bool,
     #[serde(default)]
     databases: Vec<Value>,
     #[serde(default)]
     skipped: Vec<Skipped>,
     #[serde(default)]
     room: u64,
+}
+
+/// Items of session storage by origin, or why they could not be read.
+type Sessions = BTreeMap<String, Result<BTreeMap<String, String>, Skipped>>;
+
+/// An origin on the way, and whether it has databases that are to be read.
+struct Reading {
+    state: OriginState,
+    report: OriginReport,
+    has_databases: bool,
 }
 
 impl Tabs {
@@ -74,27 +89,24 @@ impl Tabs {
         };
         let beyond = all.len().saturating_sub(origins::MOST) as u64;
         all.truncate(origins::MOST);
-        let mut sessions = self.session_items(&pages, deadline);
+        let cookies: Vec<StateCookie> = cookies.into_iter().map(StateCookie::from).collect();
+        let mut room = ROOM.min(WHOLE.saturating_sub(size(&cookies)));
         let mut hidden = Hidden { tabs: self, tab, page: None };
-        let (mut states, mut reports, mut room) = (Vec::new(), Vec::new(), ROOM);
-        for origin in all {
-            let mut state = OriginState::new(&*origin);
-            let mut report = OriginReport::new(&origin);
-            match hidden.read(&origin, &mut room, deadline) {
+        // What is small and holds most logins first: one large database leaves no room for anything else.
+        let mut all: Vec<Reading> =
+            all.iter().map(|origin| hidden.local_storage(origin, &mut room, deadline)).collect();
+        self.add_sessions(&mut all, self.session_items(&pages, deadline), &mut room);
+        for reading in all.iter_mut().filter(|reading| reading.has_databases) {
+            match hidden.read("databases", &reading.state.origin, &mut room, deadline) {
                 Ok(told) => {
-                    state.local_storage = Some(told.local_storage.into_iter().collect());
-                    state.indexed_db = told.databases;
-                    report.skipped = told.skipped;
+                    reading.state.indexed_db = told.databases;
+                    reading.report.skipped.extend(told.skipped);
                 }
-                Err(error) => report.skipped.push(Skipped::one("origin", error)),
+                Err(error) => reading.report.skipped.push(Skipped::one("IndexedDB", error)),
             }
-            let refused = self.supervisor().check_origin(&format!("{origin}/")).is_err();
-            match sessions.remove(&origin) {
-                Some(_) if refused => {}
-                Some(Ok(items)) => state.session_storage = items,
-                Some(Err(skipped)) => report.skipped.push(skipped),
-                None => {}
-            }
+        }
+        let (mut states, mut reports) = (Vec::new(), Vec::new());
+        for Reading { state, mut report, .. } in all {
             report.local_storage = state.local_storage.as_ref().map_or(0, BTreeMap::len);
             (report.session_storage, report.databases) = (state.session_storage.len(), state.indexed_db.len());
             let is_told = !report.skipped.is_empty();
@@ -114,19 +126,40 @@ impl Tabs {
             let reason = format!("more than {} origins; name the ones that matter", origins::MOST);
             skipped.push(Skipped { what: "origins".to_owned(), reason, count: beyond });
         }
-        let cookies: Vec<StateCookie> = cookies.into_iter().map(StateCookie::from).collect();
         let count = cookies.len();
         Ok(SavedState { state: LoginState::new(cookies, states), cookies: count, origins: reports, skipped })
     }
 
+    /// Adds the session storage of origins, as far as there is room.
+    fn add_sessions(&self, all: &mut [Reading], mut sessions: Sessions, room: &mut u64) {
+        for Reading { state, report, .. } in all {
+            let items = match sessions.remove(&state.origin) {
+                Some(_) if self.supervisor().check_origin(&format!("{}/", state.origin)).is_err() => continue,
+                Some(Ok(items)) => items,
+                Some(Err(skipped)) => {
+                    report.skipped.push(skipped);
+                    continue;
+                }
+                None => continue,
+            };
+            match room.checked_sub(size(&items)) {
+                Some(left) => {
+                    *room = left;
+                    state.session_storage = items;
+                }
+                None => report.skipped.push(Skipped {
+                    what: "sessionStorage".to_owned(),
+                    reason: "the state would be too large".to_owned(),
+                    count: items.len() as u64,
+                }),
+            }
+        }
+    }
+
     /// The session storage of each origin that a tab shows: of the first one that has any.
-    fn session_items(
-        &self,
-        pages: &[crate::supervisor::Page],
-        deadline: Deadline,
-    ) -> BTreeMap<String, Result<BTreeMap<String, String>, Skipped>> {
+    fn session_items(&self, pages: &[crate::supervisor::Page], deadline: Deadline) -> Sessions {
         let now = self.supervisor().snapshot();
-        let mut all: BTreeMap<String, Result<BTreeMap<String, String>, Skipped>> = BTreeMap::new();
+        let mut all = Sessions::new();
         for page in pages {
             let top = page.top_frame.as_ref().and_then(|top| now.frame(top.as_str()));
             let Some(origin) = top.and_then(|top| origins::origin_of(&top.origin)) else { continue };
@@ -144,6 +177,11 @@ impl Tabs {
         }
         all
     }
+}
+
+/// The bytes of something as JSON.
+fn size(value: &impl Serialize) -> u64 {
+    serde_json::to_string(value).map_or(u64::MAX, |text| text.len() as u64)
 }
 
 /// The hidden page, opened when it is needed.
@@ -188,8 +226,27 @@ impl<'a> Hidden<'a> {
         serde_json::from_str(told?.get()).map_err(|_| unread("its answer has another form".to_owned()))
     }
 
-    fn read(&mut self, origin: &str, room: &mut u64, deadline: Deadline) -> Result<Told, Error> {
-        let ask = json!({ "read": true, "origin": origin, "room": *room });
+    /// Reads the `localStorage` of an origin.
+    fn local_storage(&mut self, origin: &str, room: &mut u64, deadline: Deadline) -> Reading {
+        let (mut state, mut report) = (OriginState::new(origin), OriginReport::new(origin));
+        let has_databases = match self.read("localStorage", origin, room, deadline) {
+            Ok(told) => {
+                state.local_storage = told.local_storage.map(|items| items.into_iter().collect());
+                state.local_storage_partial = told.partial && state.local_storage.is_some();
+                report.skipped = told.skipped;
+                told.has_databases
+            }
+            Err(error) => {
+                report.skipped.push(Skipped::one("origin", error));
+                false
+            }
+        };
+        Reading { state, report, has_databases }
+    }
+
+    /// Reads a part of what an origin stores, and takes its size from the room that is left.
+    fn read(&mut self, part: &str, origin: &str, room: &mut u64, deadline: Deadline) -> Result<Told, Error> {
+        let ask = json!({ "read": part, "origin": origin, "room": *room });
         let told: Told = self.call(origin, &ask, deadline)?;
         if told.origin != origin {
             let shown = crate::supervisor::Error::NotShown {

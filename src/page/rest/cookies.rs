@@ -1,6 +1,7 @@
 //! Cookies of the browser context that a tab lives in.
 
 use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
@@ -186,11 +187,21 @@ pub(in crate::page) fn is_web(url: &str) -> bool {
         && url.split_once("://").is_some_and(|(_, rest)| !rest.is_empty() && !rest.starts_with(['/', ':', '?', '#']))
 }
 
-fn is_host(domain: &str) -> bool {
+/// Whether a cookie's domain is a host name or address in its usual form, with or without a dot before it. Anything else
+/// could be another host in an address.
+pub(in crate::page) fn is_host(domain: &str) -> bool {
     let host = domain.strip_prefix('.').unwrap_or(domain);
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let address = host.starts_with('[') && host.ends_with(']');
-    !host.is_empty() && (address || (host.chars().all(plain) && !host.contains("..")))
+    if let Some(address) = host.strip_prefix('[') {
+        return address.strip_suffix(']').is_some_and(|address| address.parse::<Ipv6Addr>().is_ok());
+    }
+    let plain = |c: char| c.is_alphabetic() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
+    // Browsers read a host whose last label is a number as an address: 2130706433 and 0x7f.1 are 127.0.0.1.
+    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    let hex = last.strip_prefix("0x").or_else(|| last.strip_prefix("0X"));
+    let is_number = last.bytes().all(|byte| byte.is_ascii_digit())
+        || hex.is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let is_name = !host.is_empty() && !host.starts_with('.') && !host.contains("..") && host.chars().all(plain);
+    is_name && (!is_number || host.parse::<Ipv4Addr>().is_ok())
 }
 
 impl Tab {

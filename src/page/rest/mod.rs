@@ -29,8 +29,8 @@ mod throttle;
 pub use chooser::{Given, Upload};
 pub(super) use console::Cleared;
 pub use console::{ConsoleMessage, PageError};
-pub(in crate::page) use cookies::is_web;
 pub use cookies::{Cookie, NewCookie, SameSite};
+pub(in crate::page) use cookies::{is_host, is_web};
 #[cfg(feature = "cli")]
 pub(crate) use devices::device_names;
 pub(super) use downloads::Downloads;
