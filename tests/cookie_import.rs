@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use cdpilot::page::{CookieFormat, ImportedCookies};
+use cdpilot::page::{CookieFormat, ImportedCookies, read_cookies};
 use serde_json::json;
 
 use crate::support::api::Served;
@@ -78,4 +78,85 @@ fn the_route_and_the_command_import_too() {
         assert_eq!(ran.status.code(), Some(1), "nothing of it was set: {ran:?}");
         assert!(api.get("/cookies").ok().to_string().contains("fromfile"));
     }
+}
+
+#[test]
+fn of_many_faulty_lines_the_first_are_listed_and_all_are_counted() {
+    let Some(served) = Served::browsing() else { return };
+    let api = &served.api;
+    api.post("/tabs/open", &json!({ "url": served.site.url("a", "/") })).ok();
+    let import =
+        |text: &str| api.post("/cookies/import", &json!({ "text": text, "url": served.site.url("a", "/") })).ok();
+    for (text, count) in [
+        ("x\n".repeat(20_000), 20_000),
+        (format!("curl{}", "\nx".repeat(9_000)), 9_001),
+        (format!("[{}1]", "1,".repeat(9_000)), 9_001),
+    ] {
+        let told = import(&text);
+        let size = told.to_string().len();
+        assert!(size < 20_000, "{size}");
+        assert_eq!((told["rejected"].as_array().unwrap().len(), &told["rejectedCount"]), (100, &json!(count)));
+    }
+    // A text that is mostly separators is refused before its words fill the memory.
+    let told = import(&format!("curl x {}", ";x".repeat(400_000)));
+    assert!(told.to_string().contains("words"), "{told}");
+
+    #[cfg(feature = "cli")]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("cookies.txt");
+        fs::write(&file, "x\n".repeat(300)).unwrap();
+        let program = crate::cli_run::Program::new()
+            .env("CDPILOT_URL", &format!("http://{}", api.address))
+            .env("CDPILOT_TOKEN", &api.token);
+        let ran = program.run(&["browser", "cookies", "import", file.to_str().unwrap()]);
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.stdout.contains("line 100:") && !ran.stdout.contains("line 101:"), "{ran:?}");
+        assert!(ran.stdout.contains("300 lines were not used, the first 100 are listed"), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_domain_that_is_no_host_is_a_faulty_line() {
+    for domain in ["127.0.0.1@evil.com", "127.0.0.1:99/zz", "[::1]@evil.com]", "0x7f.1", "a.test\\b", "a.test#"] {
+        let lines =
+            ["FALSE", "TRUE"].map(|below| (CookieFormat::Netscape, format!("{domain}\t{below}\t/\tFALSE\t0\tn\tv")));
+        let lists = [true, false].map(|host_only| {
+            let cookie = json!([{ "name": "n", "value": "v", "domain": domain, "hostOnly": host_only }]);
+            (CookieFormat::Json, cookie.to_string())
+        });
+        for (format, text) in lines.into_iter().chain(lists) {
+            let read = read_cookies(&text, format, None, 1.8e9);
+            assert!(read.cookies.is_empty() && read.rejected.len() == 1, "{text}: {read:?}");
+            assert!(read.rejected[0].reason.contains("domain"), "{text}: {read:?}");
+        }
+    }
+    for domain in ["127.0.0.1", "[::1]", "a_b.test", "münchen.test", ".a.test"] {
+        let text = format!("{domain}\tFALSE\t/\tFALSE\t0\tn\tv");
+        assert_eq!(read_cookies(&text, CookieFormat::Netscape, None, 1.8e9).rejected, [], "{domain}");
+    }
+}
+
+#[test]
+fn escapes_of_copied_commands_keep_every_character_or_fail() {
+    let value = |escaped: &str| {
+        let read = read_cookies(&format!("curl https://a.test -b $'n={escaped}'"), CookieFormat::Curl, None, 1.8e9);
+        match (&*read.cookies, &*read.rejected) {
+            ([(_, cookie)], []) => Ok(cookie.value.clone()),
+            ([], [faulty]) => Err(faulty.reason.clone()),
+            _ => panic!("{escaped}: {read:?}"),
+        }
+    };
+    for (escaped, wanted) in
+        [(r"a\ud83d\ude00b", "a😀b"), (r"\U0001f600", "😀"), (r"\u0021\x41\041\'\\", "!A!'\\"), (r"\u00e4", "ä")]
+    {
+        assert_eq!(value(escaped).as_deref(), Ok(wanted), "{escaped}");
+    }
+    for escaped in [r"\ud83d", r"\ud83dx", r"\ud83d\u0041", r"\ude00", r"\uzz", r"\x", r"\q", r"\U00110000"] {
+        let reason = value(escaped).unwrap_err();
+        assert!(reason.contains("escape"), "{escaped}: {reason}");
+    }
+    // An escape that is not in a cookie does not matter.
+    let read = read_cookies(r"curl https://a.test --data-raw $'\ud83d' -b a=b", CookieFormat::Curl, None, 1.8e9);
+    assert!(read.rejected.is_empty() && read.cookies.len() == 1, "{read:?}");
 }

@@ -1,6 +1,6 @@
 //! cURL commands, as "Copy as cURL" of developer tools writes them.
 
-use super::shell::{Word, words};
+use super::shell::{MANY_WORDS, Word, words};
 use super::{NewCookie, ReadCookies};
 
 /// Options whose next word is their value. Those of headers and cookies aside.
@@ -53,8 +53,17 @@ const VALUED: [&str; 46] = [
     "--retry",
 ];
 
+/// Why the cookies of a line are not used.
+const ESCAPE: &str = "its cookies have an escape in $'…' that stands for no character";
+
 pub(super) fn read(text: &str, url: Option<&str>, now: f64, read: &mut ReadCookies) {
-    let words = words(text);
+    let mut words = words(text);
+    if let Some(last) = words.get(MANY_WORDS) {
+        // The command that it is in is not whole.
+        let (line, whole) = (last.line, words[..MANY_WORDS].iter().rposition(|word| word.ends));
+        read.reject(line, format!("the text has more than {MANY_WORDS} words up to here; import the rest on its own"));
+        words.truncate(whole.unwrap_or_default());
+    }
     let mut found = false;
     for command in words.split(|word| word.ends) {
         let Some((first, rest)) = command.split_first() else { continue };
@@ -89,31 +98,46 @@ fn value<'a>(word: &'a str, short: &str, long: &str) -> Option<Option<&'a str>> 
 fn of_command(line: usize, words: &[Word], url: Option<&str>, now: f64, read: &mut ReadCookies) {
     let mut address: Option<&str> = None;
     let mut given: Vec<(usize, &str)> = Vec::new();
+    let before = read.rejected_count;
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         let text = word.text.as_str();
+        let mut faulty = word.faulty;
+        let mut next = || {
+            let next = rest.next()?;
+            faulty |= next.faulty;
+            Some(next.text.as_str())
+        };
         if let Some(header) = value(text, "-H", "--header") {
-            let header = header.or_else(|| rest.next().map(|next| next.text.as_str())).unwrap_or_default();
+            let header = header.or_else(&mut next).unwrap_or_default();
             if let Some((name, cookies)) = header.split_once(':')
                 && name.trim().eq_ignore_ascii_case("cookie")
             {
-                given.push((word.line, cookies));
+                match faulty {
+                    true => read.reject(word.line, ESCAPE),
+                    false => given.push((word.line, cookies)),
+                }
             }
         } else if let Some(cookies) = value(text, "-b", "--cookie") {
-            let cookies = cookies.or_else(|| rest.next().map(|next| next.text.as_str())).unwrap_or_default();
-            if cookies.contains('=') {
+            let cookies = cookies.or_else(&mut next).unwrap_or_default();
+            if faulty {
+                read.reject(word.line, ESCAPE);
+            } else if cookies.contains('=') {
                 given.push((word.line, cookies));
             } else if !cookies.is_empty() {
                 read.reject(word.line, "its -b names a file; import that file instead");
             }
         } else if let Some(value) = value(text, "--url", "--url") {
-            address = value.or_else(|| rest.next().map(|next| next.text.as_str())).or(address);
+            address = value.or_else(next).or(address);
         } else if VALUED.contains(&text) {
             rest.next();
         } else if !text.starts_with('-') && !address.is_some_and(|address| address.contains("://")) {
             // An option that is not known may have a value; an address is told by its form.
             address = if text.contains("://") { Some(text) } else { address.or(Some(text)) };
         }
+    }
+    if given.is_empty() && read.rejected_count > before {
+        return;
     }
     if given.is_empty() {
         return read.reject(line, "the command sends no cookies (no -b and no Cookie header)");

@@ -80,7 +80,7 @@ fn cookie(text: &str, url: Option<&str>) -> Result<NewCookie, String> {
     let of_domain = domain.is_some_and(|domain| host_only.map_or(domain.starts_with('.'), |host_only| !host_only));
     let is_url_secure = secure == Some(true);
     let address = match (domain, text("url")?.or(url)) {
-        (Some(domain), _) => address(is_url_secure, domain),
+        (Some(domain), _) => address(is_url_secure, domain)?,
         (None, Some(url)) => url.to_owned(),
         (None, None) => return Err("it has neither `domain` nor `url`".to_owned()),
     };

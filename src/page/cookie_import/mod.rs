@@ -16,6 +16,8 @@ use crate::sync::Deadline;
 
 /// Cookies that are read at most.
 const MANY: usize = 10_000;
+/// Faulty lines that are listed at most; more are counted.
+const LISTED: usize = 100;
 /// Cookies that are under way at once.
 const AT_ONCE: usize = 200;
 
@@ -67,13 +69,18 @@ pub struct FaultyLine {
 pub struct ReadCookies {
     /// Cookies, each with its line.
     pub cookies: Vec<(usize, NewCookie)>,
-    /// Lines that hold none.
+    /// The first 100 lines that hold none.
     pub rejected: Vec<FaultyLine>,
+    /// How many lines hold none.
+    pub rejected_count: usize,
 }
 
 impl ReadCookies {
     fn reject(&mut self, line: usize, reason: impl Into<String>) {
-        self.rejected.push(FaultyLine { line, reason: reason.into() });
+        self.rejected_count += 1;
+        if self.rejected.len() < LISTED {
+            self.rejected.push(FaultyLine { line, reason: reason.into() });
+        }
     }
 
     /// Takes a cookie, unless something is wrong with it.
@@ -106,20 +113,28 @@ pub fn read_cookies(text: &str, format: CookieFormat, url: Option<&str>, now: f6
 }
 
 /// The address of a host's own cookie.
-fn address(secure: bool, host: &str) -> String {
-    format!("{}://{}/", if secure { "https" } else { "http" }, host.trim_start_matches('.'))
+fn address(secure: bool, host: &str) -> Result<String, String> {
+    if !crate::page::rest::is_host(host) {
+        return Err(
+            "its domain is no host name or address; give it without scheme, port, path and user name".to_owned()
+        );
+    }
+    Ok(format!("{}://{}/", if secure { "https" } else { "http" }, host.trim_start_matches('.')))
 }
 
 /// What came of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub struct ImportedCookies {
     /// The format that was read.
     pub format: CookieFormat,
     /// Cookies that were set.
     pub added: usize,
-    /// Lines that were not used.
+    /// The first 100 lines that were not used.
     pub rejected: Vec<FaultyLine>,
+    /// How many lines were not used.
+    pub rejected_count: usize,
 }
 
 impl Tab {
@@ -138,7 +153,7 @@ impl Tab {
             return Err(Error::BadRequest { problem: "url is not an http or https address".to_owned() });
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-        let ReadCookies { cookies, mut rejected } = read_cookies(text, format, url, now);
+        let ReadCookies { cookies, mut rejected, mut rejected_count } = read_cookies(text, format, url, now);
         let mut added = 0;
         for some in cookies.chunks(AT_ONCE) {
             let calls = some.iter().map(|(_, cookie)| (self.page(), cookie.command())).collect();
@@ -149,14 +164,16 @@ impl Tab {
                         let reason =
                             "the browser does not take it; do host, path and `secure` fit each other?".to_owned();
                         rejected.push(FaultyLine { line: *line, reason });
+                        rejected_count += 1;
                     }
                     Err(error) => return Err(error.into()),
                 }
             }
         }
         rejected.sort_by_key(|faulty| faulty.line);
+        rejected.truncate(LISTED);
         let format = if format == CookieFormat::Auto { CookieFormat::of(text) } else { format };
-        Ok(ImportedCookies { format, added, rejected })
+        Ok(ImportedCookies { format, added, rejected, rejected_count })
     }
 }
 

@@ -56,7 +56,7 @@ fn cookie(line: &str, http_only: bool) -> Result<NewCookie, String> {
     Ok(NewCookie {
         name: name.to_owned(),
         value: value.to_owned(),
-        url: (!of_domain).then(|| address(secure, domain)),
+        url: (!of_domain).then(|| address(secure, domain)).transpose()?,
         domain: of_domain.then(|| domain.to_owned()),
         path: Some(path.trim().to_owned()),
         // 0 is for the session, and so is what some write as -1.

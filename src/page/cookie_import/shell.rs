@@ -1,5 +1,7 @@
 //! Words of a command line as shells read them: bash (`'…'`, `$'…'`, `"…"`, `\`) and cmd (`^`).
 
+type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+
 /// A word, and the line that it begins in, counted from 1.
 #[derive(Debug, PartialEq)]
 pub(super) struct Word {
@@ -7,7 +9,22 @@ pub(super) struct Word {
     pub(super) line: usize,
     /// It ends a command: `;`, `&`, `|`, unquoted.
     pub(super) ends: bool,
+    /// An escape of `$'…'` in it stands for no character.
+    pub(super) faulty: bool,
 }
+
+impl Word {
+    fn new(line: usize) -> Self {
+        Self { text: String::new(), line, ends: false, faulty: false }
+    }
+
+    fn end(line: usize) -> Self {
+        Self { ends: true, ..Self::new(line) }
+    }
+}
+
+/// Words that are read at most: each takes many times the memory of its text.
+pub(super) const MANY_WORDS: usize = 200_000;
 
 /// The words of one or more commands.
 pub(super) fn words(text: &str) -> Vec<Word> {
@@ -44,19 +61,22 @@ fn split(text: &str, is_cmd: bool) -> Vec<Word> {
     let mut line = 1;
     let mut rest = text.chars().peekable();
     fn begin(word: &mut Option<Word>, line: usize) -> &mut String {
-        &mut word.get_or_insert_with(|| Word { text: String::new(), line, ends: false }).text
+        &mut word.get_or_insert_with(|| Word::new(line)).text
     }
     while let Some(c) = rest.next() {
+        if words.len() > MANY_WORDS {
+            return words;
+        }
         match c {
             '\n' => {
                 words.extend(word.take());
-                words.push(Word { text: String::new(), line, ends: true });
+                words.push(Word::end(line));
                 line += 1;
             }
             c if c.is_whitespace() => words.extend(word.take()),
             ';' | '&' | '|' => {
                 words.extend(word.take());
-                words.push(Word { text: String::new(), line, ends: true });
+                words.push(Word::end(line));
             }
             '\\' => match rest.next() {
                 Some('\n') => line += 1,
@@ -76,12 +96,12 @@ fn split(text: &str, is_cmd: bool) -> Vec<Word> {
             }
             '$' if !is_cmd && rest.peek() == Some(&'\'') => {
                 rest.next();
-                let into = begin(&mut word, line);
+                let into = word.get_or_insert_with(|| Word::new(line));
                 while let Some(c) = rest.next().filter(|c| *c != '\'') {
                     line += usize::from(c == '\n');
-                    match c {
-                        '\\' => into.extend(escape(&mut rest)),
-                        c => into.push(c),
+                    match if c == '\\' { escape(&mut rest) } else { Some(c) } {
+                        Some(c) => into.text.push(c),
+                        None => into.faulty = true,
                     }
                 }
             }
@@ -113,27 +133,58 @@ fn split(text: &str, is_cmd: bool) -> Vec<Word> {
     words
 }
 
-/// An escape of `$'…'`, behind its backslash.
-fn escape(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<char> {
+/// An escape of `$'…'`, behind its backslash. `None` for one that stands for no character.
+fn escape(rest: &mut Chars<'_>) -> Option<char> {
     match rest.next()? {
+        'a' => Some('\x07'),
+        'b' => Some('\x08'),
+        'e' | 'E' => Some('\x1b'),
+        'f' => Some('\x0c'),
         'n' => Some('\n'),
-        't' => Some('\t'),
         'r' => Some('\r'),
-        'x' => hex(rest, 2),
-        'u' => hex(rest, 4),
-        other => Some(other),
+        't' => Some('\t'),
+        'v' => Some('\x0b'),
+        plain @ ('\\' | '\'' | '"' | '?') => Some(plain),
+        first @ '0'..='7' => {
+            let (code, count) = digits(rest, 8, 2).unwrap_or_default();
+            char::from_u32((first.to_digit(8)? << (3 * count)) + code)
+        }
+        'x' => char::from_u32(digits(rest, 16, 2)?.0),
+        'u' => utf16(rest),
+        'U' => char::from_u32(digits(rest, 16, 8)?.0),
+        _ => None,
     }
 }
 
-/// The character of up to so many hexadecimal digits.
-fn hex(rest: &mut std::iter::Peekable<std::str::Chars<'_>>, most: usize) -> Option<char> {
-    let mut code = 0;
-    for _ in 0..most {
-        let Some(digit) = rest.peek().and_then(|c| c.to_digit(16)) else { break };
-        code = code * 16 + digit;
+/// The character of `\uXXXX`, or of two of them, as developer tools write what is beyond 16 bits.
+fn utf16(rest: &mut Chars<'_>) -> Option<char> {
+    let (code, _) = digits(rest, 16, 4)?;
+    if !(0xd800..0xdc00).contains(&code) {
+        return char::from_u32(code);
+    }
+    let mut ahead = rest.clone();
+    if (ahead.next(), ahead.next()) != (Some('\\'), Some('u')) {
+        return None;
+    }
+    let (low, _) = digits(&mut ahead, 16, 4)?;
+    if !(0xdc00..0xe000).contains(&low) {
+        return None;
+    }
+    *rest = ahead;
+    char::from_u32(0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00))
+}
+
+/// The number of one to so many digits, and how many there are.
+fn digits(rest: &mut Chars<'_>, radix: u32, most: u32) -> Option<(u32, u32)> {
+    let (mut code, mut count) = (0_u32, 0);
+    while count < most
+        && let Some(digit) = rest.peek().and_then(|c| c.to_digit(radix))
+    {
+        code = code * radix + digit;
+        count += 1;
         rest.next();
     }
-    char::from_u32(code)
+    (count > 0).then_some((code, count))
 }
 
 #[cfg(test)]

@@ -39,8 +39,10 @@ pub(in super::super) fn imported(value: &Value, out: &Out) {
     for faulty in list(value, "rejected") {
         note(&format!("line {}: {}", count(&faulty["line"]), word(faulty, "reason")), out);
     }
-    let left = match list(value, "rejected").len() {
+    let listed = list(value, "rejected").len();
+    let left = match value["rejectedCount"].as_u64().unwrap_or(listed as u64) {
         0 => String::new(),
+        lines if lines > listed as u64 => format!(", {lines} lines were not used, the first {listed} are listed"),
         lines => format!(", {lines} lines were not used"),
     };
     note(&format!("set {} cookies{left}", count(&value["added"])), out);
