@@ -48,7 +48,7 @@ fn a_state_goes_to_a_file_and_back() {
     assert_eq!((code, &saved["encrypted"], &saved["path"]), (Some(0), &json!(false), &json!(plain)), "{saved}");
     assert!(!saved.to_string().contains("s3cret"), "{saved}");
     let text = fs::read_to_string(&plain).unwrap();
-    assert!(text.contains("s3cret") && text.contains("\"format\": \"cdpilot-state\""), "{text}");
+    assert!(text.contains("s3cret") && text.contains("\"format\":\"cdpilot-state\""), "{text}");
     assert_eq!(mode(Path::new(&plain)), 0o600);
     let names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["plain.json"], "no half-written file is left");

@@ -60,6 +60,8 @@ mod cli_doctor;
 #[cfg(feature = "cli")]
 mod cli_fake_server;
 #[cfg(all(feature = "cli", unix))]
+mod cli_files;
+#[cfg(all(feature = "cli", unix))]
 mod cli_find;
 #[cfg(all(feature = "cli", unix))]
 mod cli_homes;

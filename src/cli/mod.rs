@@ -7,6 +7,7 @@
 //! | `output`, `failure` | text or one JSON object; exit codes |
 //! | `browser` | the commands that go to the control server |
 //! | `connect`, `client`, `autostart` | finding that server, asking it, starting it |
+//! | `files` | files that commands write |
 //! | `seal` | encrypting saved login states |
 //! | `nearby` | tools that concern the folder a command is typed in |
 //! | `serve`, `signals` | being that server |
@@ -27,6 +28,7 @@ mod connect;
 mod demo;
 mod doctor;
 mod failure;
+mod files;
 mod install;
 mod man;
 mod mcp;

@@ -1,7 +1,7 @@
 //! `cdpilot browser state`: cookies and storage of all origins, in a file.
 
 use std::fs::{self, File};
-use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::super::client::Request;
 use super::super::failure::Failure;
+use super::super::files::{self, Readers};
 use super::super::seal::{self, Passphrase, SEALED};
 use super::super::settings::env;
 use super::call::{Call, Tab};
@@ -143,17 +144,14 @@ impl Keep {
         let state = state.ok_or_else(|| Failure::new("INTERNAL", "the server sent no state"))?;
         let text = match &self.passphrase {
             Some(passphrase) => seal::seal(&state.to_string(), passphrase)?,
-            None => format!("{state:#}\n"),
+            // Not indented: the many small values of a database would take several times the room.
+            None => format!("{state}\n"),
         };
         let failed = |problem: io::Error| {
             Failure::new("INTERNAL", format!("{} cannot be written: {problem}", self.file.display()))
         };
         let file = std::path::absolute(&self.file).map_err(failed)?;
-        let folder = file.parent().unwrap_or(&file);
-        // Only its owner can read it, from the beginning; and nobody ever sees half of it.
-        let mut made = tempfile::Builder::new().prefix(".cdpilot-state-").tempfile_in(folder).map_err(failed)?;
-        made.write_all(text.as_bytes()).and_then(|()| made.as_file().sync_all()).map_err(failed)?;
-        made.persist(&file).map_err(|problem| failed(problem.error))?;
+        files::write(&file, Readers::Owner, text.as_bytes()).map_err(failed)?;
         answer["path"] = file.display().to_string().into();
         answer["encrypted"] = self.passphrase.is_some().into();
         Ok(())

@@ -1,6 +1,5 @@
 //! Files that answers bring, put where they were asked for.
 
-use std::fs;
 use std::path::Path;
 
 use base64::Engine as _;
@@ -8,6 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use super::super::failure::Failure;
+use super::super::files::{self, Readers};
 use super::show::aria_lines;
 
 /// Puts what the answer holds, or the file that it names, at a path; the answer names that then.
@@ -18,17 +18,18 @@ pub(super) fn file(value: &mut Value, path: &Path) -> Result<(), Failure> {
     let Some(map) = value.as_object_mut() else { return Ok(()) };
     if let Some(Value::String(data)) = map.remove("data") {
         let bytes = STANDARD.decode(data).map_err(|problem| failed(&problem))?;
-        fs::write(path, bytes).map_err(|problem| failed(&problem))?;
+        files::write(path, Readers::Usual, &bytes).map_err(|problem| failed(&problem))?;
     } else if let Some(archive) = map.remove("har") {
         let text = serde_json::to_string_pretty(&archive).map_err(|problem| failed(&problem))?;
-        fs::write(path, text + "\n").map_err(|problem| failed(&problem))?;
+        // It has cookies, tokens and bodies.
+        files::write(path, Readers::Owner, (text + "\n").as_bytes()).map_err(|problem| failed(&problem))?;
     } else if let Some(Value::String(text)) = map.get("snapshot") {
-        fs::write(path, format!("{text}\n")).map_err(|problem| failed(&problem))?;
+        files::write(path, Readers::Usual, format!("{text}\n").as_bytes()).map_err(|problem| failed(&problem))?;
     } else if map.contains_key("nodes") {
-        fs::write(path, aria_lines(value)).map_err(|problem| failed(&problem))?;
+        files::write(path, Readers::Usual, aria_lines(value).as_bytes()).map_err(|problem| failed(&problem))?;
         return Ok(());
     } else if let Some(Value::String(made)) = map.get("path") {
-        fs::copy(made, path).map_err(|problem| failed(&problem))?;
+        files::copy(Path::new(made), path, Readers::Owner).map_err(|problem| failed(&problem))?;
     } else {
         return Err(failed(&"the server sent no file"));
     }

@@ -271,7 +271,7 @@ fn millis(time: Duration) -> String {
 
 fn save(picture: &[u8], wish: Option<&Path>) -> std::io::Result<PathBuf> {
     if let Some(path) = wish {
-        std::fs::write(path, picture)?;
+        crate::cli::files::write(path, crate::cli::files::Readers::Usual, picture)?;
         return std::path::absolute(path);
     }
     let mut file = tempfile::Builder::new().prefix("cdpilot-demo-").suffix(".png").tempfile()?;

@@ -1,0 +1,65 @@
+//! Files that commands write: whole or not there at all.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Who may read a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Readers {
+    /// Its owner only: it holds secrets.
+    Owner,
+    /// As the umask of the user has it.
+    Usual,
+}
+
+/// Writes a file beside its place and renames it, so nobody sees half of it. A link is followed; what is no regular file,
+/// such as `/dev/stdout`, is written to.
+pub(super) fn write(path: &Path, readers: Readers, bytes: &[u8]) -> io::Result<()> {
+    write_with(path, readers, |file| file.write_all(bytes))
+}
+
+/// Copies a file in the same way.
+pub(super) fn copy(from: &Path, path: &Path, readers: Readers) -> io::Result<()> {
+    let mut from = File::open(from)?;
+    write_with(path, readers, |file| io::copy(&mut from, file).map(drop))
+}
+
+fn write_with(path: &Path, readers: Readers, content: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let there = fs::metadata(path).ok();
+    if there.as_ref().is_some_and(|there| !there.is_file()) {
+        return content(&mut File::options().write(true).open(path)?);
+    }
+    let path = match there {
+        Some(_) => fs::canonicalize(path)?,
+        None => target(path)?,
+    };
+    let folder = path.parent().unwrap_or(&path);
+    let mut made = temporary(readers).tempfile_in(folder)?;
+    content(made.as_file_mut())?;
+    made.as_file().sync_all()?;
+    made.persist(&path)?;
+    Ok(())
+}
+
+/// The place of a file that is not there yet. A link that leads nowhere is followed too.
+fn target(path: &Path) -> io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    match fs::read_link(&path) {
+        Ok(to) => std::path::absolute(path.parent().unwrap_or(&path).join(to)),
+        Err(_) => Ok(path),
+    }
+}
+
+fn temporary(readers: Readers) -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".cdpilot-");
+    #[cfg(unix)]
+    if readers == Readers::Usual {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(0o666)); // less the umask
+    }
+    #[cfg(not(unix))]
+    let _ = readers; // files are as their folder has it
+    builder
+}
