@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use cdpilot::control::{Navigate, NewProfile, NewTab, Overrides};
+use cdpilot::control::{Navigate, NewProfile, NewTab, Overrides, StartWith};
 use cdpilot::supervisor::Kind;
 use cdpilot::sync::spawn;
 use serde_json::Value;
@@ -153,4 +153,33 @@ fn a_browser_that_has_ended_is_started_anew_when_it_is_needed() {
     home.control.stop(soon());
     assert!(profile.events().has_ended() && profile.events().last() > end);
     assert_eq!(profile.start(None, soon()).unwrap_err().code(), "CONFLICT");
+}
+
+#[test]
+fn options_of_a_start_that_a_running_browser_does_not_have_are_refused() {
+    let Some(home) = Homely::new("transport: port") else { return };
+    let profile = home.main();
+    let capabilities = serde_json::json!({ "platformName": "linux" }).as_object().unwrap().clone();
+    let capable = StartWith { capabilities, ..StartWith::default() };
+    // It takes none, whether it runs or not.
+    let refused = |when: &str| {
+        let error = profile.start_with(&capable, soon()).unwrap_err();
+        assert!(error.code() == "BAD_REQUEST" && error.to_string().contains("capabilities"), "{when}: {error}");
+    };
+    refused("stopped");
+    let status = profile.start(Some(true), soon()).unwrap();
+    refused("running");
+    assert_eq!(profile.start(Some(true), soon()).unwrap().pid, status.pid);
+    let error = profile.start(Some(false), soon()).unwrap_err();
+    assert!(error.code() == "CONFLICT" && error.to_string().contains("stop it first"), "{error}");
+    assert_eq!(profile.status().pid, status.pid);
+
+    // Nor is a window a matter of a browser that somebody else started.
+    let url = format!("http://127.0.0.1:{}", status.cdp_port.unwrap());
+    let attached = Homely::without_browser("", Overrides { cdp_url: Some(url), ..Overrides::default() });
+    for when in ["stopped", "running"] {
+        let error = attached.main().start(Some(false), soon()).unwrap_err();
+        assert!(error.code() == "BAD_REQUEST" && error.to_string().contains("headless"), "{when}: {error}");
+        attached.main().start(None, soon()).unwrap();
+    }
 }

@@ -115,6 +115,8 @@ fn a_profile_asks_for_capabilities_and_a_node_that_fails_ends_its_tasks_only() {
 
     let status = main.start(None, soon()).unwrap();
     assert_eq!((status.headless, status.transport.as_str()), (None, "remote"));
+    let error = main.start_with(&wrong, soon()).unwrap_err();
+    assert!(error.code() == "CONFLICT" && error.to_string().contains("stop it first"), "{error}");
     assert!(!format!("{status:?}").contains("s3cret"), "{status:?}");
     main.open_tab(cdpilot::control::NewTab { url: "about:blank".to_owned(), ..Default::default() }, soon()).unwrap();
     assert_eq!(worth(&main, None, "6 * 7"), 42);

@@ -161,6 +161,23 @@ fn capabilities(settings: &Settings, with: &StartWith, url: &str) -> Result<Map<
     Ok(wanted)
 }
 
+/// Whether a start may have these wishes, whatever runs at the moment.
+pub(super) fn check(shared: &Shared, settings: &Settings, with: &StartWith) -> Result<(), Error> {
+    if with.headless.is_none() && with.capabilities.is_empty() {
+        return Ok(());
+    }
+    let address = address(shared, settings)?;
+    capabilities(settings, with, address.as_deref().unwrap_or_default())?;
+    if with.headless.is_some() && address.is_some() {
+        let problem = format!(
+            "the browser of profile {} is started by somebody else, so headless has no effect; leave it out",
+            settings.name
+        );
+        return Err(Error::BadRequest { problem });
+    }
+    Ok(())
+}
+
 fn attach(url: &str, capabilities: Map<String, Value>, deadline: Deadline) -> Result<(Browser, Facts), Error> {
     let mut how = AttachOptions::default();
     how.webdriver.capabilities = capabilities;

@@ -167,12 +167,13 @@ impl Profile {
         running.ok_or_else(|| Error::NotRunning { profile: self.settings.name.clone() })
     }
 
-    /// Starts the browser, or attaches to it. One that runs is left as it is, however it was started;
-    /// processes of it that are suspended (`SIGSTOP`) are resumed.
+    /// Starts the browser, or attaches to it. One that runs is left as it is; processes of it that are suspended
+    /// (`SIGSTOP`) are resumed.
     ///
     /// # Errors
     /// [`Error::Disabled`]; [`Error::Resting`] after several failures; [`Error::Browser`] when it does not start;
-    /// [`Error::Conflict`] when the settings do not allow it, or another start or stop takes too long.
+    /// [`Error::Conflict`] when the settings do not allow it, when the browser runs and `headless` is something else, or
+    /// when another start or stop takes too long; [`Error::BadRequest`] for `headless` of a browser that is attached to.
     pub fn start(&self, headless: Option<bool>, deadline: Deadline) -> Result<Status, Error> {
         self.start_with(&StartWith { headless, ..StartWith::default() }, deadline)
     }
@@ -181,7 +182,7 @@ impl Profile {
     ///
     /// # Errors
     /// As [`start`](Self::start); [`Error::BadRequest`] for capabilities that there are not, or that the profile's browser
-    /// does not take.
+    /// does not take; [`Error::Conflict`] for capabilities when the browser runs.
     pub fn start_with(&self, with: &StartWith, deadline: Deadline) -> Result<Status, Error> {
         crate::config::check_capabilities(&with.capabilities).map_err(|problem| Error::BadRequest { problem })?;
         self.ensure_with(with, deadline)?;
@@ -201,6 +202,7 @@ impl Profile {
         if !self.shared.config.browser.enabled {
             return Err(Error::Disabled);
         }
+        launch::check(&self.shared, &self.settings, with)?;
         let (mut turn, old) = loop {
             let mut life = self.life.lock();
             if self.shared.is_closing() || life.retired {
@@ -216,7 +218,10 @@ impl Profile {
                 Stage::Down => None,
             };
             match up {
-                Some(running) if running.ended().is_none() => return Ok(running),
+                Some(running) if running.ended().is_none() => {
+                    drop(life);
+                    return self.as_wished(&running, with).map(|()| running);
+                }
                 up => {
                     life.breaker.check(Instant::now())?;
                     life.stage = Stage::Busy("started");
@@ -254,6 +259,19 @@ impl Profile {
         turn.outcome = Stage::Up(Arc::clone(&running));
         drop(turn);
         Ok(running)
+    }
+
+    /// Refuses wishes that a browser which runs does not fulfil.
+    fn as_wished(&self, running: &Running, with: &StartWith) -> Result<(), Error> {
+        let differs = match (with.headless, running.facts.headless) {
+            (Some(wanted), Some(is)) if wanted != is && is => "without a window",
+            (Some(wanted), Some(is)) if wanted != is => "with a window",
+            _ if !with.capabilities.is_empty() => "already, and capabilities hold for a new session only",
+            _ => return Ok(()),
+        };
+        let problem =
+            format!("the browser of profile {} runs {differs}; stop it first, then start it again", self.name());
+        Err(Error::Conflict { problem })
     }
 
     /// Stops the browser; of one that somebody else started only the connection ends. What is known of failures to

@@ -61,7 +61,7 @@ impl Overrides {
 /// Wishes for one start of a browser. `Debug` shows the names of capabilities only: hosted grids take keys among them.
 #[derive(Clone, Default, PartialEq)]
 pub struct StartWith {
-    /// Without a window; by default as the settings say.
+    /// Without a window; by default as the settings say. Only for browsers that are started here, not attached to.
     pub headless: Option<bool>,
     /// WebDriver capabilities, for WebDriver servers and Selenium Grids. Each replaces the profile's of that name.
     pub capabilities: Map<String, Value>,

@@ -29,10 +29,10 @@ pub(in crate::server) struct McpQuery {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::server) struct Start {
-    /// Without a window; by default as the settings say.
+    /// Without a window; by default as the settings say. `CONFLICT` when the browser runs the other way.
     pub(in crate::server) headless: Option<bool>,
     /// WebDriver capabilities (`browserName`, `platformName`, options of a vendor), for profiles on a WebDriver server or
-    /// Selenium Grid. Each replaces the profile's of that name.
+    /// Selenium Grid. Each replaces the profile's of that name. `CONFLICT` when the browser runs.
     pub(in crate::server) capabilities: Option<Map<String, Value>>,
 }
 
