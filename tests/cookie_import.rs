@@ -160,3 +160,29 @@ fn escapes_of_copied_commands_keep_every_character_or_fail() {
     let read = read_cookies(r"curl https://a.test --data-raw $'\ud83d' -b a=b", CookieFormat::Curl, None, 1.8e9);
     assert!(read.rejected.is_empty() && read.cookies.len() == 1, "{read:?}");
 }
+
+#[test]
+fn a_long_address_is_not_kept_with_each_cookie() {
+    let long = "x".repeat(1 << 16);
+    let pairs = "a=b;".repeat(500);
+    let read = |text: &str, url: Option<&str>| read_cookies(text, CookieFormat::Auto, url, 1.8e9);
+    for got in [
+        read(&format!("curl 'https://user@a.test:8/{long}' -b '{pairs}'"), None),
+        read(&format!("curl 'https://user@a.test:8?{long}' -b '{pairs}'"), None),
+        read(&format!("curl x -b '{pairs}'"), Some(&format!("https://user@a.test:8/{long}"))),
+    ] {
+        assert_eq!(got.cookies.len(), 500, "{:?}", got.rejected);
+        assert!(got.cookies.iter().all(|(_, cookie)| cookie.url.as_deref() == Some("https://user@a.test:8")));
+    }
+    let list = format!("[{}{{\"name\": \"n\", \"value\": \"v\"}}]", "{\"name\": \"n\", \"value\": \"v\"},".repeat(499));
+    for (text, url) in [
+        (format!("curl 'https://{long}' -b '{pairs}'"), None),
+        (format!("curl x -b '{pairs}'"), Some(format!("https://{long}/"))),
+        (list.clone(), Some(format!("https://a.test/{long}"))),
+    ] {
+        let got = read(&text, url.as_deref());
+        assert!(got.cookies.is_empty() && got.rejected_count > 0, "{:?}", got.rejected);
+    }
+    let got = read(&list, Some("https://a.test/path"));
+    assert_eq!(got.cookies[0].1.url.as_deref(), Some("https://a.test/path"));
+}

@@ -53,6 +53,8 @@ const VALUED: [&str; 46] = [
     "--retry",
 ];
 
+/// Bytes that scheme, host and port of an address may have.
+const LONG_SITE: usize = 1024;
 /// Why the cookies of a line are not used.
 const ESCAPE: &str = "its cookies have an escape in $'…' that stands for no character";
 
@@ -84,6 +86,12 @@ pub(super) fn read(text: &str, url: Option<&str>, now: f64, read: &mut ReadCooki
     if !found && read.rejected.is_empty() {
         read.reject(1, "there is no curl command in it");
     }
+}
+
+/// An address without its path, which each cookie would carry along.
+fn site(address: &str) -> &str {
+    let start = address.find("://").map_or(0, |at| at + 3);
+    address[start..].find(['/', '?', '#']).map_or(address, |end| &address[..start + end])
 }
 
 /// The value of an option: attached, behind `=`, or the next word.
@@ -146,7 +154,9 @@ fn of_command(line: usize, words: &[Word], url: Option<&str>, now: f64, read: &m
         true => address.to_owned(),
         false => format!("http://{address}"),
     });
-    let Some(address) = address.filter(|address| crate::page::rest::is_web(address)) else {
+    let address =
+        address.as_deref().map(site).filter(|site| site.len() <= LONG_SITE && crate::page::rest::is_web(site));
+    let Some(address) = address else {
         return read
             .reject(line, "the command has no http or https address; give the address that its cookies are for");
     };
@@ -160,7 +170,7 @@ fn of_command(line: usize, words: &[Word], url: Option<&str>, now: f64, read: &m
             let cookie = NewCookie {
                 name: name.trim().to_owned(),
                 value: value.trim().to_owned(),
-                url: Some(address.clone()),
+                url: Some(address.to_owned()),
                 domain: None,
                 path: Some("/".to_owned()),
                 expires: None,
@@ -193,20 +203,20 @@ mod tests {
         let bash = "curl 'https://a.test/x?y=1' \\\n  -H 'accept: */*' \\\n  -b 'sid=1; theme=\"dark\"; t=a=b' \\\n  --data-raw $'{\"x\":1}' \\\n  --compressed ;\ncurl 'http://b.test/' -H 'Cookie: c=d'";
         let got = read(bash, None);
         assert_eq!(got.rejected, []);
-        let a = "https://a.test/x?y=1";
+        let a = "https://a.test";
         assert_eq!(
             pairs(&got),
             [
                 format!("3 {a} sid=1"),
                 format!("3 {a} theme=\"dark\""),
                 format!("3 {a} t=a=b"),
-                "6 http://b.test/ c=d".to_owned()
+                "6 http://b.test c=d".to_owned()
             ]
         );
         assert_eq!((got.cookies[0].1.secure, got.cookies[3].1.secure), (Some(true), Some(false)));
         let cmd = "curl ^\"https://a.test/?a=1^&b=2^\" ^\r\n  -H ^\"accept: */*^\" ^\r\n  -b ^\"sid=^%^7B^\\^\"x^\\^\"^%^7D^\" &\r\n";
         let got = read(cmd, None);
-        assert_eq!(pairs(&got), ["3 https://a.test/?a=1&b=2 sid=%7B\"x\"%7D"]);
+        assert_eq!(pairs(&got), ["3 https://a.test sid=%7B\"x\"%7D"]);
         assert_eq!(got.rejected, []);
     }
 

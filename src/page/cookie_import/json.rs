@@ -7,6 +7,9 @@ use serde_json::value::RawValue;
 use super::{NewCookie, ReadCookies, address};
 use crate::page::SameSite;
 
+/// Bytes that the address of a cookie may have: the one that is given is kept with each.
+const LONG_URL: usize = 8192;
+
 #[derive(Deserialize)]
 struct Whole<'a> {
     #[serde(borrow)]
@@ -81,6 +84,9 @@ fn cookie(text: &str, url: Option<&str>) -> Result<NewCookie, String> {
     let is_url_secure = secure == Some(true);
     let address = match (domain, text("url")?.or(url)) {
         (Some(domain), _) => address(is_url_secure, domain)?,
+        (None, Some(url)) if url.len() > LONG_URL => {
+            return Err(format!("its address is longer than {LONG_URL} bytes"));
+        }
         (None, Some(url)) => url.to_owned(),
         (None, None) => return Err("it has neither `domain` nor `url`".to_owned()),
     };
