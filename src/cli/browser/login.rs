@@ -34,7 +34,7 @@ enum What {
     Save(Save),
     /// Restore what `state save` saved, or a storageState of Playwright
     Load {
-        /// The file
+        /// Saved state, or a storageState of Playwright
         #[arg(value_name = "FILE")]
         file: PathBuf,
         #[command(flatten)]
@@ -46,7 +46,7 @@ enum What {
 
 #[derive(Debug, Args)]
 struct Save {
-    /// The file; only its owner can read it
+    /// Output file, readable by its owner only
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Save only this origin, as in https://example.com; may be given more than once
@@ -66,7 +66,7 @@ struct Save {
 
 #[derive(Debug, Args)]
 struct Secret {
-    /// Read the passphrase from the first line of this file; `state save` encrypts then
+    /// Read the passphrase from the first line of this file; with `state save` it implies --encrypt
     #[arg(long, value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
 }

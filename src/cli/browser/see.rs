@@ -179,7 +179,8 @@ pub(in super::super) struct Requests {
     /// Show headers of requests and responses
     #[arg(long)]
     headers: bool,
-    /// Write all requests and their bodies to a file, as an HTTP Archive (HAR 1.2)
+    /// Write all requests and their bodies to a file, as an HTTP Archive (HAR 1.2); it may hold secrets, so only its owner
+    /// can read it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["filter", "limit", "clear", "headers"])]
     har: Option<PathBuf>,
     /// With --har: leave bodies out
