@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::support::browser_path;
 use crate::support::chrome::soon;
 use crate::support::controlled::{Homely, event, overrides, seen, worth};
+use crate::support::driver::Driver;
 
 fn json(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))).unwrap()
@@ -182,4 +183,22 @@ fn options_of_a_start_that_a_running_browser_does_not_have_are_refused() {
         assert!(error.code() == "BAD_REQUEST" && error.to_string().contains("headless"), "{when}: {error}");
         attached.main().start(None, soon()).unwrap();
     }
+}
+
+#[test]
+fn capabilities_of_a_start_are_refused_while_the_session_runs() {
+    let Some(driver) = Driver::start() else { return };
+    let overrides = Overrides { cdp_url: Some(driver.address()), ..Overrides::default() };
+    let home = Homely::without_browser("", overrides);
+    let capabilities = serde_json::json!({ "browserName": "chrome" }).as_object().unwrap().clone();
+    let capable = StartWith { capabilities, ..StartWith::default() };
+    let profile = home.main();
+    assert!(profile.start_with(&capable, soon()).unwrap().running);
+    let error = profile.start_with(&capable, soon()).unwrap_err();
+    assert!(error.code() == "CONFLICT" && error.to_string().contains("stop it first"), "{error}");
+    assert!(profile.start(None, soon()).unwrap().running);
+    profile.stop(soon()).unwrap();
+    assert!(profile.start_with(&capable, soon()).unwrap().running);
+    profile.stop(soon()).unwrap();
+    driver.assert_no_browser();
 }
