@@ -183,12 +183,26 @@ pub enum Error {
         tried: bool,
     },
     /// The supervisor did not get to the request in time.
-    #[error("the supervisor did not finish {what} within {} ms; try again", .after.as_millis())]
+    #[error("{what} was not finished within {} ms; try again", .after.as_millis())]
     Timeout {
         /// What was asked.
         what: &'static str,
         /// How long was waited.
         after: Duration,
+    },
+    /// The document did not come in time.
+    #[error("the page did not show the new document within {} ms; allow more time or try again", .after.as_millis())]
+    NoDocument {
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The address cannot be loaded.
+    #[error("{url} did not load: {error}{}", advice(error))]
+    NotLoaded {
+        /// The address, without user names, queries and fragments.
+        url: String,
+        /// Chromium's name for the reason, `net::ERR_…`.
+        error: String,
     },
     /// Other files were given for the next file chooser.
     #[error("other files were given for the next file chooser of this page meanwhile; these are not waiting any more")]
@@ -272,6 +286,7 @@ impl Error {
             Self::NotActive { .. } | Self::Reconnecting { .. } => "BROWSER_NOT_RUNNING",
             Self::StartTimeout { .. }
             | Self::Timeout { .. }
+            | Self::NoDocument { .. }
             | Self::ScriptTimeout { .. }
             | Self::Unresponsive { .. }
             | Self::Navigating { .. } => "TIMEOUT",
@@ -284,7 +299,7 @@ impl Error {
             | Self::DialogTooLate { .. } => "CONFLICT",
             Self::ChooserReplaced => "CONFLICT",
             Self::NavigationBlocked { .. } => "NAVIGATION_BLOCKED",
-            Self::NoHiddenPage | Self::NotShown { .. } => "BROWSER_ERROR",
+            Self::NoHiddenPage | Self::NotShown { .. } | Self::NotLoaded { .. } => "BROWSER_ERROR",
             Self::Cancelled => "CANCELLED",
             Self::NoChooser { .. } => "TIMEOUT",
             Self::ChooserWithoutInput => "NOT_ACTIONABLE",
@@ -299,6 +314,14 @@ impl Error {
             Self::Cdp(_) => "BROWSER_ERROR",
             Self::System { .. } => "INTERNAL",
         }
+    }
+
+    /// An address that did not load, by the name that Chromium has for the reason.
+    pub(crate) fn not_loaded(url: &str, error: &str) -> Self {
+        let shown = super::navigation::shown(url);
+        let is_known = !shown.is_empty() && !url.starts_with("chrome-error:");
+        let url = if !is_known { "the page".to_owned() } else { shown };
+        Self::NotLoaded { url, error: error.to_owned() }
     }
 
     /// What is told where nobody wants the result any more: whatever a wait came to, that is why.
@@ -322,6 +345,20 @@ impl Error {
     #[must_use]
     pub fn is_blocked_by_dialog(&self) -> bool {
         matches!(self, Self::Cdp(cdp::Error::BlockedByDialog { .. }))
+    }
+}
+
+/// What the usual network errors mean.
+fn advice(error: &str) -> &'static str {
+    match error {
+        "net::ERR_CONNECTION_REFUSED" => " (nothing listens there; check host and port, and that the server runs)",
+        "net::ERR_NAME_NOT_RESOLVED" => " (the host name is not known; check its spelling)",
+        "net::ERR_INTERNET_DISCONNECTED" => " (the network is off, or the tab is emulated as offline)",
+        "net::ERR_UNSAFE_PORT" => " (Chromium refuses this port; serve the page on another one)",
+        "net::ERR_CONNECTION_TIMED_OUT" | "net::ERR_TIMED_OUT" => " (the server did not answer; try again)",
+        "net::ERR_ABORTED" => " (the navigation was cancelled, or the answer has no document)",
+        _ if error.starts_with("net::ERR_CERT_") => " (the certificate of the server is not valid)",
+        _ => "",
     }
 }
 

@@ -161,7 +161,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::NavigationBlocked`] when the page may not go there, or is redirected to where it may not: it then
-    /// stays where it is; [`Error::Cdp`] with the browser's text when the address cannot be reached, with `BlockedByDialog`
+    /// stays where it is; [`Error::NotLoaded`] when the address cannot be reached; [`Error::Cdp`] with `BlockedByDialog`
     /// when a dialog opened; [`Error::Timeout`] when the document did not come, and those of
     /// [`evaluate`](Self::evaluate).
     pub fn navigate(&self, page: &FrameRef, url: &str, deadline: Deadline) -> Result<Done<NavigateReturns>, Error> {
@@ -191,12 +191,7 @@ impl Supervisor {
             // What kept it from going there is in the snapshot by then.
             let _ = self.caught_up(deadline);
             self.blocked_since(&route, blocked)?;
-            return Err(Error::Cdp(cdp::Error::Protocol {
-                method: Navigate::METHOD.into(),
-                code: -32000,
-                message: text.clone(),
-                data: None,
-            }));
+            return Err(Error::not_loaded(url, text));
         }
         // Without a loader it stays in the same document.
         let Some(loader) = &returned.loader_id else { return Ok(watch.answered(returned)) };
@@ -226,18 +221,25 @@ impl Supervisor {
             return Err(self.not_a_frame_command(Reload::METHOD, frame));
         }
         let before = self.loader(&route);
-        let blocked = self.last_blocked(&route);
+        let (blocked, asked) = (self.last_blocked(&route), self.snapshot());
         let mut watch = Watch::new(self, &route, Reload::METHOD.into(), deadline);
         watch.free_first(deadline)?;
         self.leave(&route, &mut watch, &Reload::new(), deadline)?;
         let target = route.target.as_str();
+        // Chromium answers the command before the page asks whether it may be left.
+        let stays = |s: &Snapshot| stays_since(&asked, s, target);
         let shown = |s: &Snapshot| {
             let top = s.page(target).and_then(|page| page.top_frame.as_ref());
             top.and_then(|top| s.frame(top.as_str())).is_some_and(|f| f.loader != before)
         };
-        self.until_shown(&route, &mut watch, began, deadline, |s| shown(s) || number_of(s, &route) > blocked)?;
+        let over = |s: &Snapshot| shown(s) || number_of(s, &route) > blocked || stays(s).is_some();
+        self.until_shown(&route, &mut watch, began, deadline, over)?;
         self.blocked_since(&route, blocked)?;
-        Ok(watch.answered(()))
+        let now = self.snapshot();
+        match stays(&now).filter(|_| !shown(&now)) {
+            Some(dialog) => Err(self::blocked::<Reload>(&dialog)),
+            None => Ok(watch.answered(())),
+        }
     }
 
     /// Whether a navigation was aborted by what the page did by itself: it goes on loading, or shows another document; or it
@@ -360,11 +362,10 @@ impl Supervisor {
         }
     }
 
-    /// Fails when a page asks whether it may be left.
-    pub(super) fn asks_to_leave<C: Command>(&self, target: &str) -> Result<(), Error> {
-        let now = self.snapshot();
-        match now.dialogs_of(target).find(|dialog| dialog.kind == DialogType::BeforeUnload) {
-            Some(dialog) => Err(blocked::<C>(&dialog.id)),
+    /// Fails when a page asks whether it may be left, or was kept by the answer to that since.
+    pub(super) fn asks_to_leave<C: Command>(&self, before: &Snapshot, target: &str) -> Result<(), Error> {
+        match stays_since(before, &self.snapshot(), target) {
+            Some(dialog) => Err(blocked::<C>(&dialog)),
             None => Ok(()),
         }
     }
@@ -400,7 +401,7 @@ impl Supervisor {
                 return Err(self.not_active());
             }
             if deadline.passed() {
-                return Err(Error::Timeout { what: "navigating", after: began.elapsed() }.or_cancelled());
+                return Err(Error::NoDocument { after: began.elapsed() }.or_cancelled());
             }
             if now.dialogs.is_empty() {
                 watch.look(deadline)?;
@@ -516,6 +517,15 @@ fn asked_since(before: &Snapshot, now: &Snapshot, target: &str) -> Option<Arc<st
     let waited = |closed: &&ClosedDialog| !matches!(closed.closed_by, ClosedBy::AutoPolicy | ClosedBy::Armed);
     let all = now.dialogs.iter().chain(now.recent.iter().filter(waited).map(|closed| &closed.dialog));
     all.filter(|dialog| asks(dialog)).find(|dialog| !old(&dialog.id)).map(|dialog| Arc::clone(&dialog.id))
+}
+
+/// The question whether a page may be left, when it came since: open, or answered with no, by whoever it was.
+fn stays_since(before: &Snapshot, now: &Snapshot, target: &str) -> Option<Arc<str>> {
+    let asks = |dialog: &Dialog| dialog.target_id.as_str() == target && dialog.kind == DialogType::BeforeUnload;
+    let is_old = |id: &str| before.recent.iter().any(|closed| *closed.dialog.id == *id);
+    let refused = now.recent.iter().filter(|closed| !closed.accepted && closed.closed_by != ClosedBy::Lost);
+    let mut all = now.dialogs.iter().chain(refused.map(|closed| &closed.dialog));
+    all.find(|dialog| asks(dialog) && !is_old(&dialog.id)).map(|dialog| Arc::clone(&dialog.id))
 }
 
 /// The number of the last navigation that the page of a route was kept from.

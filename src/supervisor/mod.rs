@@ -105,12 +105,12 @@ pub use route::FrameRef;
 pub(crate) use served::MovedDownload;
 pub use served::{History, Picture};
 pub use snapshot::{
-    BridgeLife, BridgeReason, BridgeView, ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel, Dialog, DialogType,
-    Download, DownloadState, Frame, Page, PageState, Phase, Snapshot,
+    ArmedDialogAnswer, BridgeLife, BridgeReason, BridgeView, ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel,
+    Dialog, DialogType, Download, DownloadState, Frame, Page, PageState, Phase, Snapshot,
 };
 #[cfg(feature = "page")]
 pub(crate) use standing::{CPU, OFFLINE};
 pub use standing::{Login, Sessions, Standing, Throttle};
-pub use traffic::{Body, Loading, NetworkRequest, Traffic};
+pub use traffic::{Body, FailedDocument, Loading, NetworkRequest, Traffic};
 pub use tree::{FrameTree, FrameView, Limits};
 pub use value::{Done, ScriptError, Value};

@@ -8,9 +8,9 @@ use super::guard::Watch;
 use super::handle::Supervisor;
 use super::route::FrameRef;
 use super::snapshot::{DialogType, Snapshot};
+use crate::cdp::CallOptions;
 use crate::cdp::protocol::page::{Navigate, NavigateReturns};
 use crate::cdp::rt::Command as _;
-use crate::cdp::{self, CallOptions};
 use crate::sync::Deadline;
 
 impl Supervisor {
@@ -70,8 +70,7 @@ impl Supervisor {
                             // What kept it from going there is in the snapshot by then.
                             let _ = self.caught_up(deadline);
                             self.blocked_since(&route, blocked_before)?;
-                            let method = Navigate::METHOD.into();
-                            Err(cdp::Error::Protocol { method, code: -32000, message, data: None }.into())
+                            Err(Error::not_loaded(url, &message))
                         }
                     };
                 }

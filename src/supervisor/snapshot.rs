@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::policy::DialogMatch;
 use super::tree::{FrameTree, Limits};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::page::FrameId;
@@ -25,6 +26,21 @@ pub enum Phase {
     Ended(Arc<str>),
 }
 
+/// An answer that is armed for dialogs to come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArmedDialogAnswer {
+    /// OK or Cancel.
+    pub accept: bool,
+    /// The text for a prompt.
+    pub prompt_text: Option<String>,
+    /// For which dialogs.
+    pub when: DialogMatch,
+    /// For how many of them.
+    pub times: u32,
+    /// When it expires.
+    pub until: std::time::Instant,
+}
+
 /// Everything a supervisor knew at one moment. Parts that did not change are shared with the
 /// snapshot before it.
 #[derive(Debug, Clone)]
@@ -41,6 +57,8 @@ pub struct Snapshot {
     pub dialogs: Arc<[Dialog]>,
     /// The last 20 dialogs that closed, oldest first.
     pub recent: Arc<[ClosedDialog]>,
+    /// Answers that are armed for dialogs to come, oldest first. One may have expired since.
+    pub armed: Arc<[ArmedDialogAnswer]>,
     /// Whether dialogs go over the bridge.
     pub bridge: BridgeView,
     /// The last 50 downloads, oldest first, where they are caught, see
@@ -59,10 +77,20 @@ impl Snapshot {
             frames: Arc::default(),
             dialogs: Arc::default(),
             recent: Arc::default(),
+            armed: Arc::default(),
             bridge: BridgeView::default(),
             downloads: Arc::default(),
             console: Arc::default(),
         }
+    }
+
+    /// The answers that are armed for dialogs of a page and have not expired.
+    pub fn armed_for<'a>(&'a self, target: &'a str) -> impl Iterator<Item = &'a ArmedDialogAnswer> {
+        let now = std::time::Instant::now();
+        let is_for = move |armed: &&ArmedDialogAnswer| {
+            armed.until > now && armed.when.target.as_ref().is_none_or(|page| page.as_str() == target)
+        };
+        self.armed.iter().filter(is_for)
     }
 
     /// Whether the supervisor is watching.

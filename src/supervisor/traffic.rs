@@ -123,6 +123,20 @@ impl Traffic {
     }
 }
 
+/// What Chromium's own pages about failures have as address.
+const ERROR_PAGE: &str = "chrome-error:";
+
+/// A document that a page could not load.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+pub struct FailedDocument {
+    /// Its address.
+    pub url: Arc<str>,
+    /// Why: Chromium's name for the reason, `net::ERR_…`; left out when it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Arc<str>>,
+}
+
 /// What a request brought.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Body {
@@ -180,6 +194,25 @@ impl Supervisor {
                 && !request.redirected
         });
         document.and_then(|request| request.status)
+    }
+
+    /// The document that a page could not load: Chromium shows a page of its own in its place. None when the page shows a
+    /// document. The address is that of the request, else the one that Chromium shows.
+    #[must_use]
+    pub fn failed_document(&self, page: &TargetId) -> Option<FailedDocument> {
+        let now = self.snapshot();
+        let shown = now.page(page.as_str())?;
+        let top = shown.top_frame.as_ref()?;
+        let is_failure = |url: &str| url.starts_with(ERROR_PAGE);
+        if !is_failure(now.frame(top.as_str()).map_or(&*shown.url, |frame| &*frame.url)) {
+            return None;
+        }
+        let requests = self.network_requests(page);
+        let failed = requests.iter().rev().find(|request| {
+            &*request.resource_type == "document" && request.frame_id.as_ref() == Some(top) && request.failure.is_some()
+        });
+        let url = failed.map_or_else(|| Arc::clone(&shown.url), |request| Arc::clone(&request.url));
+        Some(FailedDocument { url, error: failed.and_then(|request| request.failure.clone()) })
     }
 
     /// Forgets the requests of a page up to a number. What is under way stays in [`traffic`](Self::traffic).

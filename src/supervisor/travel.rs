@@ -40,7 +40,7 @@ impl Supervisor {
         let wanted = i64::try_from(history.current).ok().and_then(|now| now.checked_add(by));
         let Some(wanted) = wanted.and_then(|index| usize::try_from(index).ok()) else { return Ok(None) };
         let Some(entry) = history.entries.get(wanted) else { return Ok(None) };
-        let (blocked, log) = (self.last_blocked(&route), self.log().last());
+        let (blocked, log, before) = (self.last_blocked(&route), self.log().last(), self.snapshot());
         let mut watch = Watch::new(self, &route, NavigateToHistoryEntry::METHOD.into(), deadline);
         watch.free_first(deadline)?;
         self.leave(&route, &mut watch, &NavigateToHistoryEntry::new(entry.id), deadline)?;
@@ -56,12 +56,12 @@ impl Supervisor {
                 break;
             }
             self.blocked_since(&route, blocked)?;
-            self.asks_to_leave::<NavigateToHistoryEntry>(target)?;
+            self.asks_to_leave::<NavigateToHistoryEntry>(&before, target)?;
             if !self.snapshot().is_active() {
                 return Err(self.not_active());
             }
             if deadline.passed() {
-                return Err(Error::Timeout { what: "navigating", after: began.elapsed() }.or_cancelled());
+                return Err(Error::NoDocument { after: began.elapsed() }.or_cancelled());
             }
             self.look_past_dialogs(&mut watch, &route, deadline)?;
         }

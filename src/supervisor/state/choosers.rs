@@ -5,6 +5,7 @@
 //! only asked for while no files wait for a chooser.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -119,14 +120,22 @@ impl State {
         let Some(page) = self.page_of(session) else { return };
         let several = event.mode == "selectMultiple";
         let armed = self.choosers.armed.remove(&page);
-        let data = serde_json::json!({ "frame_id": event.frame_id, "several": several, "answered": armed.is_some() });
-        self.note(Kind::FileChooser, Some(&page), now, &data);
-        let Some(armed) = armed else { return };
+        let count = armed.as_ref().map_or(0, |armed| armed.files.len());
         let refused = match event.backend_node_id {
+            _ if armed.is_none() => None,
             None => Some(Error::ChooserWithoutInput),
-            Some(_) if !several && armed.files.len() > 1 => Some(Error::ChooserOfOne { files: armed.files.len() }),
+            Some(_) if !several && count > 1 => Some(Error::ChooserOfOne { files: count }),
             Some(_) => None,
         };
+        let name = |file: &String| Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let given = armed.as_ref().filter(|_| refused.is_none()).map(|armed| &armed.files);
+        let files: Vec<String> = given.into_iter().flat_map(|files| files.iter()).map(name).collect();
+        let problem = refused.as_ref().map(ToString::to_string);
+        let data = serde_json::json!({
+            "frame_id": event.frame_id, "several": several, "answered": armed.is_some(), "files": files, "problem": problem,
+        });
+        self.note(Kind::FileChooser, Some(&page), now, &data);
+        let Some(armed) = armed else { return };
         if let Some(error) = refused {
             self.requests.tell(Told::Chooser(armed.reply, Err(error)));
         } else if let Some(node) = event.backend_node_id {

@@ -11,7 +11,7 @@ use super::super::dialog_call::DialogAnswer;
 use super::super::error::Error;
 use super::super::log::Kind;
 use super::super::policy::{ArmedAnswer, DialogMatch, DialogPolicy};
-use super::super::snapshot::{ClosedBy, ClosedDialog, Dialog, DialogType};
+use super::super::snapshot::{ArmedDialogAnswer, ClosedBy, ClosedDialog, Dialog, DialogType};
 use super::bridging::Way;
 use super::{Effect, Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp;
@@ -119,6 +119,15 @@ impl Dialogs {
         self.open.iter().filter(waits).map(|o| o.dialog.clone()).collect()
     }
 
+    /// The answers that wait for dialogs to come.
+    pub(super) fn armed(&self) -> Arc<[ArmedDialogAnswer]> {
+        let view = |Armed { armed, until }: &Armed| {
+            let (accept, prompt_text) = armed.answer.clone().parts();
+            ArmedDialogAnswer { accept, prompt_text, when: armed.when.clone(), times: armed.times, until: *until }
+        };
+        self.armed.iter().map(view).collect()
+    }
+
     pub(super) fn recent(&self) -> Arc<[ClosedDialog]> {
         self.recent.iter().cloned().collect()
     }
@@ -139,8 +148,11 @@ impl Dialogs {
         Some(self.armed[found].armed.answer.clone())
     }
 
-    fn drop_expired(&mut self, now: Now) {
+    /// Whether there were any.
+    fn drop_expired(&mut self, now: Now) -> bool {
+        let before = self.armed.len();
         self.armed.retain(|armed| armed.until > now.instant);
+        self.armed.len() != before
     }
 
     fn index(&self, id: &str) -> Option<usize> {
@@ -317,12 +329,14 @@ impl State {
         }
         let until = now.instant + armed.time.min(ArmedAnswer::LIMIT);
         self.dialogs.armed.push_back(Armed { armed, until });
+        self.dirty.dialogs = true;
         Ok(())
     }
 
     /// Drops what is armed for these dialogs, or everything.
     pub(super) fn disarm(&mut self, when: Option<&DialogMatch>) {
         self.dialogs.armed.retain(|a| when.is_some_and(|when| a.armed.when != *when));
+        self.dirty.dialogs = true;
     }
 
     /// Dismisses the calls of a page that is to be navigated: Chromium closes native dialogs then, but
@@ -466,7 +480,7 @@ impl State {
 
     /// Dismisses dialogs whose time is up; frees those whose answer brought nothing.
     pub(super) fn check_dialogs(&mut self, now: Now) {
-        self.dialogs.drop_expired(now);
+        self.dirty.dialogs |= self.dialogs.drop_expired(now);
         let mut late = Vec::new();
         for open in &mut self.dialogs.open {
             match open.answering {

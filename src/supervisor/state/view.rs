@@ -28,6 +28,7 @@ impl State {
         }
         if dialogs {
             next.dialogs = self.dialogs.pending();
+            next.armed = self.dialogs.armed();
         }
         if recent {
             next.recent = self.dialogs.recent();
