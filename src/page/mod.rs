@@ -42,7 +42,7 @@ use parking_lot::Mutex;
 
 pub use act::{
     Act, Button, Direction, Field, FieldValue, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Notice,
-    NoticeKind, OpenedTab, Outcome, Point, Settle, Settled, State, WaitFor,
+    NoticeKind, OpenedChooser, OpenedTab, Outcome, Point, Settle, Settled, State, WaitFor,
 };
 pub use cookie_import::{CookieFormat, FaultyLine, ImportedCookies, ReadCookies, read_cookies};
 pub use error::{Error, Shown};

@@ -124,6 +124,9 @@ impl Outcome {
         self.blocked_popups += other.blocked_popups;
         self.downloads.extend(other.downloads.iter().cloned());
         self.console_errors.extend(other.console_errors.iter().cloned());
+        self.failed_load.clone_from(&other.failed_load);
+        self.file_choosers.extend(other.file_choosers.iter().cloned());
+        self.answered_dialogs.extend(other.answered_dialogs.iter().cloned());
         self.blocked_by_dialog = other.blocked_by_dialog;
         self.pending_dialogs.clone_from(&other.pending_dialogs);
     }

@@ -31,7 +31,7 @@ mod told;
 mod typing;
 mod wait;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use notices::{Notice, NoticeKind};
@@ -44,7 +44,7 @@ pub use settled::Settled;
 
 use super::{Download, Error, Tab};
 use crate::cdp::protocol::target::TargetId;
-use crate::supervisor::{self, Dialog};
+use crate::supervisor::{self, ClosedDialog, Dialog, FailedDocument};
 use crate::sync::{Cancel, Deadline};
 
 /// What came of an action.
@@ -67,6 +67,10 @@ pub struct Outcome {
     /// The HTTP status of the document that the action led to, when there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
+    /// The tab could not load a document: what it shows is Chromium's own page about that, and `url` is the address that
+    /// failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_load: Option<FailedDocument>,
     /// What the page itself reports since: alerts, status texts, dialogs that opened, refused fields.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
@@ -83,6 +87,12 @@ pub struct Outcome {
     /// Errors on the console since.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub console_errors: Vec<String>,
+    /// File choosers that opened. None is shown to anybody: each got the files that waited for it, or was cancelled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub file_choosers: Vec<OpenedChooser>,
+    /// Dialogs that opened and were answered at once, by an armed answer or by policy.
+    #[serde(rename = "answered_dialogs", skip_serializing_if = "Vec::is_empty")]
+    pub answered_dialogs: Vec<ClosedDialog>,
     /// A dialog opened; the page waits for its answer.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blocked_by_dialog: bool,
@@ -128,6 +138,19 @@ pub struct OpenedTab {
     pub url: String,
     /// Its title as far as it is known: untrusted.
     pub title: String,
+}
+
+/// A file chooser that an action opened.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct OpenedChooser {
+    /// Names of the files that it got; empty when none were waiting for it.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// Why it did not get the files that were waiting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference

@@ -6,9 +6,9 @@ use serde::Deserialize;
 
 use super::super::{Download, Error, Tab};
 use super::settle::Before;
-use super::{Act, Did, OpenedTab, Outcome, Settled};
+use super::{Act, Did, OpenedChooser, OpenedTab, Outcome, Settled};
 use crate::cdp::protocol::target::TargetId;
-use crate::supervisor::{ConsoleLevel, Dialog, Kind as Noted, Page, Secrets, Snapshot};
+use crate::supervisor::{ClosedBy, ClosedDialog, ConsoleLevel, Dialog, Entry, Kind as Noted, Page, Secrets, Snapshot};
 use crate::sync::Deadline;
 
 /// Characters of the changed lines at most.
@@ -66,9 +66,12 @@ impl Tab {
         let pending: Vec<Dialog> = now.dialogs_of(target).cloned().collect();
         let shows_another = page.is_some() && document != before.document;
         let status = before.top.as_ref().filter(|_| shows_another);
+        let failed_load = self.supervisor.failed_document(&self.target).filter(|_| shows_another);
+        let url = failed_load.as_ref().map(|failed| &failed.url).or(page.or(was).map(|page| &page.url));
         Outcome {
             target_id: Some(self.target.clone()),
-            url: page.or(was).map(|page| page.url.to_string()).unwrap_or_default(),
+            url: url.map(ToString::to_string).unwrap_or_default(),
+            failed_load: failed_load.clone(),
             result: did.result,
             navigated: shows_another || (page.is_some() && page.map(|page| &page.url) != was.map(|page| &page.url)),
             status: status.and_then(|top| self.supervisor.document_status(&self.target, top, before.requests)),
@@ -76,6 +79,8 @@ impl Tab {
             blocked_popups: self.blocked_popups(before),
             downloads: self.downloads_since(before),
             console_errors: self.errors_since(before),
+            file_choosers: self.choosers_since(before),
+            answered_dialogs: self.answered_since(before, &now),
             blocked_by_dialog: !pending.is_empty(),
             pending_dialogs: pending,
             input: did.input,
@@ -128,6 +133,28 @@ impl Tab {
         let mut downloads = self.downloads();
         downloads.retain(|download| download.number > before.downloads);
         downloads
+    }
+
+    /// Dialogs that opened since and were answered without anybody being asked.
+    fn answered_since(&self, before: &Before, now: &Snapshot) -> Vec<ClosedDialog> {
+        let was_there = |id: &str| {
+            before.seen.recent.iter().any(|old| *old.dialog.id == *id)
+                || before.seen.dialogs.iter().any(|old| *old.id == *id)
+        };
+        let answered = now.recent.iter().filter(|closed| {
+            matches!(closed.closed_by, ClosedBy::Armed | ClosedBy::AutoPolicy)
+                && closed.dialog.target_id == self.target
+                && !was_there(&closed.dialog.id)
+        });
+        answered.cloned().collect()
+    }
+
+    fn choosers_since(&self, before: &Before) -> Vec<OpenedChooser> {
+        let tail = self.supervisor.log().since(before.log, 1000);
+        let is_ours =
+            |entry: &&Entry| entry.kind == Noted::FileChooser && entry.target_id.as_ref() == Some(&self.target);
+        let opened = tail.entries.iter().filter(is_ours);
+        opened.filter_map(|entry| serde_json::from_str(entry.data.get()).ok()).take(ERRORS).collect()
     }
 
     fn errors_since(&self, before: &Before) -> Vec<String> {

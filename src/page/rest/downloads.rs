@@ -254,6 +254,11 @@ impl Shared {
     }
 }
 
+/// The beginning of a name that a page or server has made up.
+fn short(name: &str) -> String {
+    name.chars().take(80).collect()
+}
+
 fn has_ended(download: &supervisor::Download) -> bool {
     download.state != supervisor::DownloadState::InProgress
 }
@@ -334,7 +339,16 @@ impl Tab {
             }
             if waited.is_none() {
                 let after_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-                return Err(Error::Timeout { what: "the end of a download".to_owned(), after_ms });
+                let what = match self.downloads().last() {
+                    Some(last) if last.state == DownloadState::InProgress => {
+                        format!("the end of the download {:?}", short(&last.suggested_filename))
+                    }
+                    Some(last) => {
+                        format!("a download (the last one, {:?}, was reported before)", short(&last.suggested_filename))
+                    }
+                    None => "a download (the tab has started none)".to_owned(),
+                };
+                return Err(Error::Timeout { what, after_ms });
             }
         }
     }

@@ -4,9 +4,12 @@ use serde::Serialize;
 
 use super::requests::{ResponseBody, limited};
 use crate::cdp;
-use crate::page::{Error, Tab};
+use crate::page::{Download, Error, Tab};
 use crate::supervisor::{self, Body, Header, NetworkRequest, RawHeaders, Secrets, cover_header};
 use crate::sync::Deadline;
+
+/// What Chromium says of a navigation that showed no document.
+const ABORTED: &str = "net::ERR_ABORTED";
 
 /// How a request is reported.
 #[derive(Debug, Clone, Default)]
@@ -72,6 +75,9 @@ pub struct RequestRecord {
     /// The IP address of the server, with `headers`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remote_address: Option<String>,
+    /// True: the response went into a file, which ends the navigation that requested it. `failure` is left out then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub download: bool,
     /// True: the response came from a cache.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub from_cache: bool,
@@ -138,6 +144,7 @@ impl RequestRecord {
             mime_type: text(&detail.mime_type),
             protocol: text(&detail.protocol),
             remote_address: text(&detail.remote_address),
+            download: false,
             from_cache: detail.from_cache,
             from_service_worker: detail.from_service_worker,
             wire_bytes: request.wire_bytes,
@@ -148,13 +155,26 @@ impl RequestRecord {
             request: told,
         }
     }
+
+    /// Chromium reports the end of a document whose response is saved as a cancelled navigation.
+    fn or_download(mut self, request: &NetworkRequest, downloads: &[Download]) -> Self {
+        let was_aborted = &*request.resource_type == "document" && request.failure.as_deref() == Some(ABORTED);
+        let is_success = request.status.is_some_and(|status| (200..300).contains(&status));
+        if was_aborted && is_success && downloads.iter().any(|download| download.url == request.url) {
+            self.download = true;
+            self.request.failure = None;
+        }
+        self
+    }
 }
 
 impl Tab {
     /// The last requests of the tab in detail, without bodies. `filter` and `clear` as in [`requests`](Self::requests).
     #[must_use]
     pub fn request_records(&self, filter: Option<&str>, clear: bool, options: &RecordOptions) -> Vec<RequestRecord> {
-        self.requests(filter, clear).iter().map(|request| RequestRecord::of(request, options)).collect()
+        let downloads = self.downloads();
+        let requests = self.requests(filter, clear);
+        requests.iter().map(|request| RequestRecord::of(request, options).or_download(request, &downloads)).collect()
     }
 
     /// One request in detail, with the body that it was sent with. A body that is not available is left out.
@@ -168,7 +188,7 @@ impl Tab {
         deadline: Deadline,
     ) -> Result<RequestRecord, Error> {
         let request = self.known_request(id)?;
-        let mut record = RequestRecord::of(&request, options);
+        let mut record = RequestRecord::of(&request, options).or_download(&request, &self.downloads());
         record.post_data = self.post_data_of(&request, options, deadline)?;
         if options.body {
             match self.body_of(&request, deadline) {
