@@ -160,7 +160,7 @@ pub(super) fn lock(profile: &Profile) -> Check {
         return Check::pass(id, format!("{name} is in use by its own browser"));
     }
     match browser::holder_of(folder) {
-        None => Check::pass(id, format!("nobody works in {name}")),
+        None => Check::pass(id, format!("no browser uses profile {name}")),
         Some(holder) => Check::fail(
             id,
             format!("{} is in use by {holder}", folder.display()),

@@ -1,6 +1,8 @@
 //! Dialogs, and answers to those to come.
 
-use super::{DialogOutcome, DialogReply, Error, Profile};
+use std::time::Instant;
+
+use super::{ArmedDialog, DialogOutcome, DialogReply, Error, Profile};
 use crate::page::Outcome;
 use crate::supervisor::{
     self, ArmedAnswer, ClosedDialog, Dialog, DialogAnswer, DialogMatch, Secrets, Snapshot, TargetId,
@@ -21,6 +23,46 @@ impl Profile {
         let pending = now.dialogs.iter().filter(|dialog| here(&dialog.target_id)).cloned().collect();
         let recent = now.recent.iter().filter(|closed| here(&closed.dialog.target_id)).cloned().collect();
         Ok((pending, recent))
+    }
+
+    /// The answers that are armed for dialogs to come, of a tab or of all. None when the browser does not run. Waits for
+    /// nothing.
+    ///
+    /// # Errors
+    /// Those of [`tab`](Self::tab).
+    pub fn armed_dialogs(&self, wanted: Option<&str>) -> Result<Vec<ArmedDialog>, Error> {
+        let Ok(running) = self.running() else { return Ok(Vec::new()) };
+        let target = wanted.map(|wanted| self.find(&running, Some(wanted), false)).transpose()?;
+        let (snapshot, now) = (running.snapshot(), Instant::now());
+        let tabs = self.book.lock().list(&snapshot.pages);
+        let is_meant = |page: &Option<TargetId>| target.is_none() || page.is_none() || *page == target;
+        let armed = snapshot.armed.iter().filter(|armed| armed.until > now && is_meant(&armed.when.target));
+        let view = armed.map(|armed| {
+            let page = armed.when.target.as_ref().map(ToString::to_string);
+            let tab = tabs.iter().find(|tab| Some(&tab.target_id) == page.as_ref());
+            ArmedDialog {
+                tab_id: tab.map(|tab| tab.tab_id.clone()),
+                target_id: page,
+                accept: armed.accept,
+                kind: armed.when.kind,
+                expires_in_ms: u64::try_from(armed.until.duration_since(now).as_millis()).unwrap_or(u64::MAX),
+            }
+        });
+        Ok(view.collect())
+    }
+
+    /// Takes back the answer that is armed for the next dialog of a tab, the current one by default. Returns how many there
+    /// were.
+    ///
+    /// # Errors
+    /// Those of [`tab`](Self::tab), [`Error::Page`].
+    pub fn disarm_dialogs(&self, wanted: Option<&str>) -> Result<usize, Error> {
+        let running = self.running()?;
+        let target = self.find(&running, wanted, false)?;
+        let when = DialogMatch::any().on_page(target.clone());
+        let count = running.snapshot().armed_for(target.as_str()).filter(|armed| armed.when == when).count();
+        running.supervisor().disarm_when(when)?;
+        Ok(count)
     }
 
     /// Answers the dialog that is pending, of a tab or of any; when there is none, the next one of the tab or of the

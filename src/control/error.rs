@@ -95,9 +95,10 @@ pub enum Error {
     },
     /// The tab shows a dialog, and would be navigated.
     #[error(
-        "the tab shows {} dialog ({message:?}); answer it first, or navigate with dismissDialogs \
+        "the tab shows {} dialog{}; answer it first, or navigate with dismissDialogs \
          (--dismiss-dialogs) to dismiss it",
-        article(kind)
+        article(kind),
+        quoted(message)
     )]
     DialogOpen {
         /// Its type.
@@ -145,6 +146,10 @@ pub enum Error {
 
 fn article(kind: &str) -> String {
     if kind.starts_with('a') { format!("an {kind}") } else { format!("a {kind}") }
+}
+
+fn quoted(message: &str) -> String {
+    if message.is_empty() { String::new() } else { format!(" ({message:?})") }
 }
 
 fn meant(nearest: Option<&str>) -> String {

@@ -67,8 +67,8 @@ pub use port_holder::{PortHolder, port_holder, port_in_use};
 pub use raw_methods::{RawLevel, raw_methods};
 pub use session::{Session, Sessions};
 pub use types::{
-    Check, CheckStatus, DialogOutcome, DialogReply, Fixed, Navigate, Navigated, NewProfile, NewTab, Overrides,
-    ProfileInfo, RawCall, StartWith, Status, TabHandle, TabInfo, Travel, WaitUntil,
+    ArmedDialog, Check, CheckStatus, DialogOutcome, DialogReply, Fixed, Navigate, Navigated, NewProfile, NewTab,
+    Overrides, ProfileInfo, RawCall, StartWith, Status, TabHandle, TabInfo, Travel, WaitUntil,
 };
 
 use crate::config::{Config, Home};
@@ -77,6 +77,9 @@ use crate::sync::Deadline;
 use profiles::Profiles;
 use shared::Shared;
 use sweep::Sweeper;
+
+/// Copies of files to upload that are older when the server starts were left by one before.
+const LEFT: Duration = Duration::from_secs(60);
 
 /// The browsers of a home. Dropping it stops them.
 #[derive(Debug)]
@@ -96,6 +99,8 @@ impl Control {
         home.prepare()?;
         let shared = Arc::new(Shared::new(home, config, overrides)?);
         let profiles = Arc::new(Profiles::open(&shared)?);
+        // Younger ones may be for the command that starts this server.
+        shared.files.sweep_uploads(LEFT);
         let sweeper = Sweeper::start(Arc::clone(&shared), &profiles)?;
         Ok(Self { shared, profiles, _sweeper: sweeper })
     }

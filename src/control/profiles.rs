@@ -173,6 +173,7 @@ impl Profiles {
             })
             .collect();
         drop(threads);
+        self.shared.files.sweep_uploads(Duration::ZERO);
         self.all().iter().for_each(|profile| profile.end_events());
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Error, Profile, Running, TabHandle, TabInfo, names};
-use crate::page::{Act, Kind};
+use crate::page::{Act, Kind, Outcome, Settled};
 use crate::supervisor::{self, TargetId};
 use crate::sync::Deadline;
 
@@ -51,6 +51,61 @@ impl Profile {
         let running = self.running()?;
         let target = self.find(&running, wanted, false)?;
         self.used(&running, &target, wanted.is_none())
+    }
+
+    /// A tab for what belongs to the whole browser, such as cookies: the tab that is named, else the current one, else any.
+    /// With `starts`, a browser that does not run is started.
+    ///
+    /// # Errors
+    /// Those of [`tab`](Self::tab); with `starts` also those of [`start`](Self::start).
+    pub fn any_tab(&self, wanted: Option<&str>, starts: bool, deadline: Deadline) -> Result<TabHandle, Error> {
+        let running = if starts { self.ensure(deadline)? } else { self.running()? };
+        let target = match self.find(&running, wanted, false) {
+            Err(Error::NoTabOpen | Error::NoCurrentTab | Error::TabGone { .. }) if wanted.is_none() => {
+                let first = self.book.lock().list(&running.snapshot().pages).into_iter().next();
+                match first {
+                    Some(tab) => TargetId::from(tab.target_id.as_str()),
+                    None => {
+                        let (target, _) = self.page_for(&running, true, deadline)?;
+                        // The next tab that is opened takes its place.
+                        *running.initial.lock() = Some(target.clone());
+                        target
+                    }
+                }
+            }
+            found => found?,
+        };
+        let tab = running.tabs.tab(&target)?;
+        Ok(TabHandle { tab, info: self.told(&running, &target)? })
+    }
+
+    /// Carries out an action on a tab. When it closes the last tab, an empty one takes its place: without any, the browser
+    /// ends its session, and the session cookies are lost.
+    ///
+    /// # Errors
+    /// Those of [`Tab::act`](crate::page::Tab::act), in [`Error::Page`].
+    pub fn act(&self, handle: &TabHandle, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
+        let (running, target) = (self.running()?, handle.tab.target());
+        if matches!(act.kind, Kind::Close {}) {
+            let url = running.snapshot().page(target.as_str()).map(|page| page.url.to_string()).unwrap_or_default();
+            self.close(&running, target, deadline)?;
+            self.book.lock().closed(target, &running.snapshot().pages);
+            return Ok(Outcome { target_id: Some(target.clone()), url, settled: Settled::Done, ..Outcome::default() });
+        }
+        let is_last = running.facts.pid.is_some() && running.snapshot().pages.len() == 1;
+        let empty = match closes(act) && is_last {
+            true => Some(running.supervisor().open_behind("about:blank", deadline)?),
+            false => None,
+        };
+        let outcome = handle.tab.act(act, deadline);
+        self.acted(handle, act);
+        if let Some(empty) = empty {
+            match running.snapshot().page(target.as_str()) {
+                Some(_) => running.supervisor().close_page(&empty, deadline)?,
+                None => *running.initial.lock() = Some(empty),
+            }
+        }
+        Ok(outcome?)
     }
 
     /// After an action: if it closed the current tab, the next one is current.

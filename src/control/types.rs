@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::page;
-use crate::supervisor::{ClosedDialog, Dialog};
+use crate::supervisor::{ClosedDialog, Dialog, DialogType};
 
 /// What comes before `config.yaml`: flags and environment variables of whoever starts the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -225,7 +225,8 @@ pub struct Navigate {
     pub target: Option<String>,
     /// Until when it is waited for.
     pub wait_until: WaitUntil,
-    /// Whether dialogs that the tab shows are dismissed first. Without, such a tab is not navigated.
+    /// Whether dialogs that the tab shows are dismissed first, and a page that asks whether it may be left is left. Without,
+    /// such a tab is not navigated.
     pub dismiss_dialogs: bool,
 }
 
@@ -262,7 +263,8 @@ pub struct Navigated {
     /// The dialogs that wait on the tab.
     #[serde(rename = "pending_dialogs", skip_serializing_if = "Vec::is_empty")]
     pub pending_dialogs: Vec<Dialog>,
-    /// The dialogs of the document before that were dismissed, oldest first.
+    /// The dialogs of the document before that were dismissed, oldest first. One of type `beforeunload` that was accepted
+    /// is among them: the page was left.
     #[serde(rename = "dismissed_dialogs", skip_serializing_if = "Vec::is_empty")]
     pub dismissed_dialogs: Vec<ClosedDialog>,
     /// Whether a running script was ended on the way.
@@ -299,6 +301,24 @@ pub struct DialogReply {
     pub dialog_id: Option<String>,
     /// How long the answer waits for its dialog; two minutes by default and at most.
     pub timeout: Option<Duration>,
+}
+
+/// An answer that is armed for the next dialog of a tab.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ArmedDialog {
+    /// The tab; left out for an answer that is for dialogs of all tabs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_id: Option<String>,
+    /// Its tab id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tab_id: Option<String>,
+    /// OK or Cancel.
+    pub accept: bool,
+    /// The type of dialog that it is for; left out when it is for every type.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<DialogType>,
+    /// When it expires, milliseconds from now.
+    pub expires_in_ms: u64,
 }
 
 /// What came of an answer to a dialog.

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use super::super::failure::Failure;
 use super::super::read;
 use super::super::types::{
-    Action, AnswerDialog, ArmChooser, ChooserArmed, DialogAnswered, Downloaded, RawCommand, RawResult, Uploaded,
-    WaitDownload,
+    Action, AnswerDialog, ArmChooser, ChooserArmed, DialogAnswered, Disarmed, Downloaded, Nothing, RawCommand,
+    RawResult, Uploaded, WaitDownload,
 };
 use super::{Call, LONGEST, SHORTEST};
 use crate::control::{self, DialogOutcome, DialogReply, RawCall};
@@ -36,9 +36,7 @@ pub(super) fn act(call: &Call<'_>, action: Action) -> Result<Outcome, Failure> {
             return Err(Failure::bad(problem));
         }
     }
-    let outcome = handle.tab.act(&act, act.deadline(call.deadline))?;
-    call.profile()?.acted(&handle, &act);
-    Ok(outcome)
+    Ok(call.profile()?.act(&handle, &act, act.deadline(call.deadline))?)
 }
 
 /// Takes the tabs out that actions of a batch name by themselves.
@@ -103,6 +101,10 @@ pub(super) fn dialog(call: &Call<'_>, answer: AnswerDialog) -> Result<DialogAnsw
         DialogOutcome::Answered(dialog) => DialogAnswered { armed: false, armed_for_ms: None, dialog: Some(dialog) },
         DialogOutcome::Armed(time) => DialogAnswered { armed: true, armed_for_ms: Some(millis(time)), dialog: None },
     })
+}
+
+pub(super) fn disarm_dialog(call: &Call<'_>, _: Nothing) -> Result<Disarmed, Failure> {
+    Ok(Disarmed { disarmed: call.profile()?.disarm_dialogs(call.target.as_deref())? })
 }
 
 pub(super) fn chooser(call: &Call<'_>, arm: ArmChooser) -> Result<ChooserArmed, Failure> {

@@ -54,11 +54,15 @@ impl<'a> Call<'a> {
         Ok(self.aim(self.profile()?.tab_to_read(self.target.as_deref())?))
     }
 
-    /// The tabs of the profile, and the tab that it is about.
-    pub(super) fn tabs(&self) -> Result<(Tabs, TargetId), Failure> {
-        let running = self.profile()?.running()?;
-        let tab = self.tab_to_read()?.tab;
-        Ok((running.tabs.clone(), tab.target().clone()))
+    /// A tab for what belongs to the whole browser; with `starts`, the browser is started when it does not run.
+    pub(super) fn any_tab(&self, starts: bool) -> Result<TabHandle, Failure> {
+        Ok(self.aim(self.profile()?.any_tab(self.target.as_deref(), starts, self.deadline)?))
+    }
+
+    /// The tabs of the profile, and one of them as with [`any_tab`](Self::any_tab).
+    pub(super) fn tabs_and_any(&self, starts: bool) -> Result<(Tabs, TargetId), Failure> {
+        let tab = self.any_tab(starts)?.tab;
+        Ok((self.profile()?.running()?.tabs.clone(), tab.target().clone()))
     }
 
     fn aim(&self, handle: TabHandle) -> TabHandle {

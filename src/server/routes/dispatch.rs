@@ -105,7 +105,14 @@ pub(in crate::server) fn answer(front: &Front, request: &Request) -> Answer {
         Err(failure) => {
             let mut failure = failure;
             if failure.is_blocked_by_dialog() {
-                failure = failure.with("pending_dialogs", &call.dialogs());
+                let dialogs = call.dialogs();
+                if let Some(dialog) = dialogs.first().filter(|_| failure.error.contains("is blocked by an open dialog"))
+                {
+                    let (kind, message) = (dialog.kind.as_str(), read::shown(&dialog.message));
+                    let answer = "answer it with POST /hooks/dialog first";
+                    failure.error = format!("the tab shows a dialog ({kind}, {message}); {answer}");
+                }
+                failure = failure.with("pending_dialogs", &dialogs);
             }
             if call.was_rescued() {
                 failure = failure.with("rescued", &true);

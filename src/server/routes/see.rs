@@ -170,7 +170,8 @@ pub(super) fn body(call: &Call<'_>, query: BodyQuery) -> Result<ResponseBody, Fa
 
 pub(super) fn dialogs(call: &Call<'_>, _: Nothing) -> Result<Dialogs, Failure> {
     let (pending_dialogs, recent_dialogs) = call.profile()?.dialogs(call.target.as_deref())?;
-    Ok(Dialogs { pending_dialogs, recent_dialogs })
+    let armed_answers = call.profile()?.armed_dialogs(call.target.as_deref())?;
+    Ok(Dialogs { pending_dialogs, recent_dialogs, armed_answers })
 }
 
 pub(super) fn frames(call: &Call<'_>, query: FramesQuery) -> Result<Frames, Failure> {

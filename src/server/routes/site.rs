@@ -10,31 +10,31 @@ use crate::page::{Emulation, ImportedCookies, LoadedState, LoginState, SaveState
 
 pub(super) fn cookies(call: &Call<'_>, query: CookiesQuery) -> Result<Cookies, Failure> {
     let urls: Vec<&str> = query.url.as_deref().into_iter().collect();
-    Ok(Cookies { cookies: call.tab_to_read()?.tab.cookies(&urls, call.deadline)? })
+    Ok(Cookies { cookies: call.any_tab(false)?.tab.cookies(&urls, call.deadline)? })
 }
 
 pub(super) fn add_cookies(call: &Call<'_>, add: AddCookies) -> Result<Added, Failure> {
-    Ok(Added { added: call.tab()?.tab.set_cookies(&add.cookies, call.deadline)? })
+    Ok(Added { added: call.any_tab(true)?.tab.set_cookies(&add.cookies, call.deadline)? })
 }
 
 pub(super) fn import_cookies(call: &Call<'_>, import: ImportCookies) -> Result<ImportedCookies, Failure> {
-    let tab = call.tab()?.tab;
+    let tab = call.any_tab(true)?.tab;
     Ok(tab.import_cookies(&import.text, import.format.unwrap_or_default(), import.url.as_deref(), call.deadline)?)
 }
 
 pub(super) fn delete_cookies(call: &Call<'_>, which: DeleteCookies) -> Result<Deleted, Failure> {
-    let tab = call.tab()?.tab;
+    let tab = call.any_tab(false)?.tab;
     Ok(Deleted { deleted: tab.delete_cookies(which.name.as_deref(), which.domain.as_deref(), call.deadline)? })
 }
 
 pub(super) fn save_state(call: &Call<'_>, save: SaveLogin) -> Result<SavedState, Failure> {
-    let (tabs, tab) = call.tabs()?;
+    let (tabs, tab) = call.tabs_and_any(false)?;
     Ok(tabs.save_state(&tab, &SaveState { origins: save.origins.unwrap_or_default() }, call.deadline)?)
 }
 
 pub(super) fn load_state(call: &Call<'_>, load: LoadLogin) -> Result<LoadedState, Failure> {
     let state = LoginState::from_json(load.state.into())?;
-    let (tabs, tab) = call.tabs()?;
+    let (tabs, tab) = call.tabs_and_any(true)?;
     Ok(tabs.load_state(&tab, &state, call.deadline)?)
 }
 

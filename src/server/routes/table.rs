@@ -104,7 +104,14 @@ fn of_pages() -> Vec<Route> {
             .secs(30),
         Route::of(Get, "/requests/:id", "Report one network request: headers, timing, bodies", see::request).tab(),
         Route::of(Get, "/requests/:id/body", "What a request brought", see::body).tab(),
-        Route::of(Get, "/dialogs", "Dialogs that wait, and the last ones that closed", see::dialogs).quick().tab(),
+        Route::of(
+            Get,
+            "/dialogs",
+            "Dialogs that wait, the last ones that closed, and answers that are armed",
+            see::dialogs,
+        )
+        .quick()
+        .tab(),
         Route::of(Get, "/frames", "The frames", see::frames).quick().tab(),
         Route::of(Post, "/highlight", "Shows an element to a person", see::highlight).tab().secs(8),
     ]
@@ -119,6 +126,14 @@ fn of_actions() -> Vec<Route> {
             .tab()
             .secs(120)
             .timed(),
+        Route::of(
+            Delete,
+            "/hooks/dialog",
+            "Take back the answer that is armed for the next dialog",
+            act::disarm_dialog,
+        )
+        .quick()
+        .tab(),
         Route::of(Post, "/hooks/file-chooser", "Files for the next file chooser, or for an input", act::chooser)
             .tab()
             .secs(120),
@@ -129,7 +144,7 @@ fn of_actions() -> Vec<Route> {
 fn of_sites() -> Vec<Route> {
     vec![
         Route::of(Get, "/cookies", "Cookies", site::cookies).tab().secs(8),
-        Route::of(Post, "/cookies", "Sets cookies", site::add_cookies).tab().secs(8),
+        Route::of(Post, "/cookies", "Sets cookies; starts the browser", site::add_cookies).tab().secs(30),
         Route::of(
             Post,
             "/cookies/import",
@@ -153,7 +168,7 @@ fn of_sites() -> Vec<Route> {
         )
         .tab()
         .secs(60),
-        Route::of(Post, "/state/load", "Restore saved cookies and storage", site::load_state)
+        Route::of(Post, "/state/load", "Restore saved cookies and storage; starts the browser", site::load_state)
             .tab()
             .secs(60)
             .mebibytes(48),

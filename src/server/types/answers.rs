@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::control::{Check, ProfileInfo, TabInfo};
+use crate::control::{ArmedDialog, Check, ProfileInfo, TabInfo};
 use crate::page::{
     Annotation, ConsoleMessage, Cookie, Download, LabelCounts, PageError, PictureType, RefInfo, RequestRecord, Snapshot,
 };
@@ -180,6 +180,8 @@ pub(in crate::server) struct Dialogs {
     pub(in crate::server) pending_dialogs: Vec<Dialog>,
     /// Dialogs that closed, oldest first.
     pub(in crate::server) recent_dialogs: Vec<ClosedDialog>,
+    /// Answers that are armed for dialogs to come, oldest first.
+    pub(in crate::server) armed_answers: Vec<ArmedDialog>,
 }
 
 /// `GET /frames`.
@@ -258,6 +260,13 @@ pub(in crate::server) struct DialogAnswered {
     /// The dialog that was answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::server) dialog: Option<ClosedDialog>,
+}
+
+/// `DELETE /hooks/dialog`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::server) struct Disarmed {
+    /// How many answers were armed.
+    pub(in crate::server) disarmed: usize,
 }
 
 /// `POST /wait/download`.

@@ -78,8 +78,8 @@ pub(in crate::server) struct NavigateTo {
     /// Until when it is waited for.
     #[serde(default)]
     pub(in crate::server) wait_until: WaitUntil,
-    /// Dismiss the dialogs that the tab shows, and report them as `dismissed_dialogs`. Without it, a tab that shows a
-    /// dialog is not navigated (`BLOCKED_BY_DIALOG`).
+    /// Dismiss the dialogs that the tab shows, leave a page that asks whether it may be left (`beforeunload`), and report
+    /// these dialogs as `dismissed_dialogs`. Without it, a tab that shows a dialog is not navigated (`BLOCKED_BY_DIALOG`).
     #[serde(default)]
     pub(in crate::server) dismiss_dialogs: bool,
 }
@@ -90,7 +90,8 @@ pub(in crate::server) struct NavigateTo {
 pub(in crate::server) struct TravelTo {
     /// What is waited for.
     pub(in crate::server) wait_until: WaitUntil,
-    /// Dismiss the dialogs that the tab shows, and report them as `dismissed_dialogs`.
+    /// Dismiss the dialogs that the tab shows, leave a page that asks whether it may be left (`beforeunload`), and report
+    /// these dialogs as `dismissed_dialogs`.
     pub(in crate::server) dismiss_dialogs: bool,
 }
 

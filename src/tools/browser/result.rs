@@ -82,6 +82,9 @@ impl Browser {
             let title = self.title_of(&target);
             outcome = self.placed(outcome, &target, &done.url, &title);
         }
+        if let Some(failed) = &done.failed_load {
+            outcome = outcome.with("failed_load", json!(failed));
+        }
         let changes = done.changes.as_deref().unwrap_or_default();
         if !changes.is_empty() {
             outcome = outcome.with_covered("changes", changes);
@@ -94,6 +97,7 @@ impl Browser {
             ("new_tabs", json!(done.new_tabs)),
             ("downloads", json!(done.downloads)),
             ("console_errors", json!(done.console_errors)),
+            ("file_choosers", json!(done.file_choosers)),
             ("pending_dialogs", Value::from(pending)),
         ] {
             if list.as_array().is_some_and(|list| !list.is_empty()) {
