@@ -36,7 +36,7 @@ impl AtHome {
     }
 
     /// A command that works.
-    fn does(&self, line: &str) -> String {
+    pub(crate) fn does(&self, line: &str) -> String {
         let args: Vec<&str> = line.split(' ').collect();
         let ran = self.run(&[&["browser"], &args[..]].concat());
         assert_eq!(ran.code, Some(0), "{line} {ran:?}");
@@ -44,7 +44,7 @@ impl AtHome {
     }
 
     /// What a command answers with `--json`, and its exit status.
-    fn asks(&self, args: &[&str]) -> (Option<i32>, Value) {
+    pub(crate) fn asks(&self, args: &[&str]) -> (Option<i32>, Value) {
         let ran = self.run(&[&["browser"], args, &["--json"]].concat());
         (ran.code, ran.json())
     }

@@ -282,6 +282,7 @@ fn dialogs_storage_emulation_and_the_rest() {
             "/hooks/dialog",
             json!({"accept": true, "promptText": "my name", "dialogId": "d-1", "targetId": "t1", "timeoutMs": 1000}),
         ),
+        ("dialog --disarm --target t1", "DELETE", "/hooks/dialog?targetId=t1", NONE),
         ("dialog --dismiss", "POST", "/hooks/dialog", json!({"accept": false})),
         ("cookies", "GET", "/cookies", NONE),
         ("cookies list https://a.example/x", "GET", "/cookies?url=https%3A%2F%2Fa.example%2Fx", NONE),

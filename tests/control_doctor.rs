@@ -18,7 +18,7 @@ fn a_home_is_looked_through_with_its_browser_down_and_up() {
         assert_eq!(check(&down, id).status, CheckStatus::Pass, "{down:#?}");
     }
     assert!(check(&down, "browser").summary.contains("Chrom"), "{down:#?}");
-    assert!(check(&down, "profile").summary.contains("nobody"), "{down:#?}");
+    assert!(check(&down, "profile").summary.contains("no browser uses"), "{down:#?}");
     let port = home.started().status().cdp_port.unwrap();
     let up = home.doctor(soon());
     assert!(check(&up, "port").summary.starts_with(&port.to_string()), "{up:#?}");

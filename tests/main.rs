@@ -53,6 +53,8 @@ mod cli_browser_requests;
 mod cli_commands;
 #[cfg(all(feature = "cli", unix))]
 mod cli_completions;
+#[cfg(all(feature = "cli", unix))]
+mod cli_dialogs;
 #[cfg(feature = "cli")]
 mod cli_docs;
 #[cfg(all(feature = "cli", unix))]

@@ -26,7 +26,7 @@ Environment (a flag comes before it):
 
 Exit status:
   0 done, 1 the operation failed, 2 wrong usage, 3 no server or browser reachable, or the wrong token,
-  4 a dialog stands in the way";
+  4 a dialog is in the way: what was asked for could not be done";
 
 /// Watches and drives a browser over the Chrome DevTools Protocol.
 #[derive(Debug, Parser)]

@@ -106,6 +106,11 @@ impl Out {
         }
     }
 
+    /// A line that must be read, on stderr: also when little is wanted.
+    pub(super) fn warning(&self, line: &str) {
+        let _ = writeln!(io::stderr().lock(), "{line}");
+    }
+
     /// A line on stderr that the next one takes the place of, for a person who waits; nothing elsewhere.
     /// An empty one takes the last away.
     pub(super) fn passing(&self, line: &str) {
@@ -127,6 +132,36 @@ impl Out {
         } else {
             let look = Look::of(io::stderr().is_terminal());
             let _ = writeln!(io::stderr().lock(), "{} {}", look.red("error:"), failure.error);
+        }
+    }
+}
+
+/// How long an answer may take before the reason for the wait is printed.
+const UNEXPLAINED: Duration = Duration::from_millis(400);
+
+/// Prints why a command waits, once, when the answer does not come at once. Ends when it is dropped.
+pub(super) struct Explained {
+    thread: Option<(Sender<()>, Thread)>,
+}
+
+impl Explained {
+    pub(super) fn start(out: &Out, why: String) -> Self {
+        let (end, ended) = bounded(0);
+        let print = move || {
+            if ended.recv_timeout(UNEXPLAINED) == Err(RecvTimeoutError::Timeout) {
+                let _ = writeln!(io::stderr().lock(), "{why}");
+            }
+        };
+        let thread = if out.quiet { None } else { spawn("cli-explained", print).ok() };
+        Self { thread: thread.map(|thread| (end, thread)) }
+    }
+}
+
+impl Drop for Explained {
+    fn drop(&mut self) {
+        if let Some((end, thread)) = self.thread.take() {
+            drop(end);
+            thread.join();
         }
     }
 }

@@ -25,13 +25,15 @@ pub(super) struct Call {
     pub(super) show: Show,
     /// Where the file that the answer tells of, or holds, is put.
     pub(super) file: Option<PathBuf>,
+    /// What the answer may be long in coming for.
+    pub(super) waits_for: Option<&'static str>,
     /// Where the login state that the answer holds is put.
     pub(super) keep: Option<super::login::Keep>,
 }
 
 impl Call {
     pub(super) fn new(request: Request, show: Show) -> Self {
-        Self { request, starts: true, timed: true, of_profile: true, show, file: None, keep: None }
+        Self { request, starts: true, timed: true, of_profile: true, show, file: None, waits_for: None, keep: None }
     }
 
     /// The route answers at once.

@@ -34,7 +34,7 @@ use super::args::{Cli, Global};
 use super::client::{self, Found, Request};
 use super::connect::{Link, ask, reach};
 use super::failure::{Exit, Failure};
-use super::output::{Out, one_line};
+use super::output::{Explained, Out, one_line};
 use super::settings::Settings;
 use crate::config::Home;
 use call::Call;
@@ -175,13 +175,22 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
         request = timed(request, millis);
     }
     let patience = millis.map_or(LONGEST, Duration::from_millis).min(LONGEST) + SLACK;
-    let answer = ask(&link, found, call.starts, &request, patience, out)?;
+    let explained = call
+        .waits_for
+        .map(|why| Explained::start(out, format!("{why}, for {} s at most", (patience - SLACK).as_secs())));
+    let answer = ask(&link, found, call.starts, &request, patience, out);
+    drop(explained);
+    let answer = answer?;
     if let Some(mut failure) = client::of_answer(&answer) {
         if out.json {
             out.raw(&answer.text);
             return Ok(failure.exit);
         }
-        failure.error.push_str(&hint(&failure));
+        explain(&mut failure);
+        if let Some(profile) = &global.profile {
+            let start = format!("`cdpilot --profile {} browser start`", one_line(profile));
+            failure.error = failure.error.replace("`cdpilot browser start`", &start);
+        }
         return Err(failure);
     }
     let (mut value, mut text) = (answer.value, answer.text);
@@ -201,7 +210,21 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
     if let Command::Is(is) = command {
         return Ok(if is.holds(&value) { Exit::Done } else { Exit::Failed });
     }
-    Ok(outcome(&value))
+    let is_in_the_way = value["blockedByDialog"] == true && lacks_what_was_asked_for(command, &value);
+    Ok(if is_in_the_way { Exit::Dialog } else { outcome(&value) })
+}
+
+/// Whether what a command was given for is not there: a dialog is a part of what an action did, but keeps a tab where it is,
+/// and a value or a snapshot from being printed.
+fn lacks_what_was_asked_for(command: &Command, value: &Value) -> bool {
+    match command {
+        Command::Navigate(_) | Command::Back(_) | Command::Forward(_) | Command::Reload(_) => {
+            value["navigated"] == false
+        }
+        Command::Evaluate(_) => value.get("result").is_none(),
+        Command::Snapshot(_) => true,
+        _ => false,
+    }
 }
 
 /// A ref stands for an element of one frame: naming another one is a mistake. A script has a frame beside its element.
@@ -289,7 +312,8 @@ fn outcome(value: &Value) -> Exit {
     });
     let failed = value["failed"].as_u64().is_some_and(|failed| failed > 0) || value["failed"].is_object();
     let is_useless = value["added"] == 0 && value["rejected"].as_array().is_some_and(|rejected| !rejected.is_empty());
-    if is_useless {
+    let has_no_file = matches!(value["download"]["state"].as_str(), Some("canceled" | "failed"));
+    if is_useless || has_no_file {
         return Exit::Failed;
     }
     if !failed {
@@ -299,19 +323,23 @@ fn outcome(value: &Value) -> Exit {
     first.and_then(|result| result["code"].as_str()).map_or(Exit::Failed, client::exit_of)
 }
 
-/// What stands in the way, and what to do about it.
-fn hint(failure: &Failure) -> String {
+/// Says in the words of the command line which dialog is in the way, and how it is answered.
+fn explain(failure: &mut Failure) {
     let details = failure.details.as_ref();
-    let dialogs = details.and_then(|details| details["pending_dialogs"].as_array());
-    let mut hint = String::new();
-    for dialog in dialogs.into_iter().flatten() {
-        let word = |name: &str| dialog[name].as_str().map(one_line).unwrap_or_default();
-        hint.push_str(&format!("\n  dialog {} {}: {}", word("id"), word("type"), word("message")));
+    let dialogs = details.and_then(|details| details["pending_dialogs"].as_array()).map_or(&[][..], Vec::as_slice);
+    let word = |dialog: &Value, name: &str| dialog[name].as_str().map(one_line).unwrap_or_default();
+    if let (Exit::Dialog, Some(first)) = (failure.exit, dialogs.first()) {
+        let kind = word(first, "type");
+        let article = if kind.starts_with('a') { "an" } else { "a" };
+        let or = if failure.error.contains("--dismiss-dialogs") { ", or pass --dismiss-dialogs" } else { "" };
+        failure.error = format!("not done: the tab shows {article} {kind} dialog; answer it first{or}");
+    }
+    for dialog in dialogs {
+        failure.error.push_str(&format!("\n  {}", show::dialog(dialog)));
     }
     if failure.exit == Exit::Dialog {
-        hint.push_str("\n  answer it with `cdpilot browser dialog --accept` or `--dismiss`");
+        failure.error.push_str(&format!("\n  {}", show::answer_with(dialogs)));
     }
-    hint
 }
 
 /// `wait --url GLOB` is about the page, `--url` elsewhere about the server: what is no address of a server is taken

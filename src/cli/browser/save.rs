@@ -15,6 +15,15 @@ pub(super) fn file(value: &mut Value, path: &Path) -> Result<(), Failure> {
     let failed = |problem: &dyn std::fmt::Display| {
         Failure::new("INTERNAL", format!("{} cannot be written: {problem}", path.display()))
     };
+    if let Some(download) = value.get_mut("download").filter(|download| download.is_object()) {
+        let Some(made) = download["path"].as_str() else {
+            let state = download["state"].as_str().unwrap_or("no file");
+            return Err(failed(&format!("the download has no file ({state})")));
+        };
+        fs::copy(made, path).map_err(|problem| failed(&problem))?;
+        download["path"] = absolute(path).into();
+        return Ok(());
+    }
     let Some(map) = value.as_object_mut() else { return Ok(()) };
     if let Some(Value::String(data)) = map.remove("data") {
         let bytes = STANDARD.decode(data).map_err(|problem| failed(&problem))?;
@@ -33,9 +42,10 @@ pub(super) fn file(value: &mut Value, path: &Path) -> Result<(), Failure> {
     } else {
         return Err(failed(&"the server sent no file"));
     }
-    map.insert(
-        "path".to_owned(),
-        std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string().into(),
-    );
+    map.insert("path".to_owned(), absolute(path).into());
     Ok(())
+}
+
+fn absolute(path: &Path) -> String {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
 }

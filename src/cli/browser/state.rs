@@ -14,7 +14,7 @@ use super::show;
 
 /// Answers the dialog that is open, or the next one, for two minutes.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("answer").required(true).args(["accept", "dismiss"]))]
+#[command(group = ArgGroup::new("answer").required(true).args(["accept", "dismiss", "disarm"]))]
 pub(in super::super) struct Dialog {
     /// Accept it
     #[arg(long)]
@@ -22,8 +22,11 @@ pub(in super::super) struct Dialog {
     /// Dismiss it
     #[arg(long)]
     dismiss: bool,
+    /// Take back an answer that waits for a dialog to come
+    #[arg(long, conflicts_with = "id")]
+    disarm: bool,
     /// Text for a prompt [default: the prompt's own]
-    #[arg(long, value_name = "TEXT", conflicts_with = "dismiss", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["dismiss", "disarm"], allow_hyphen_values = true)]
     prompt: Option<String>,
     /// Only this dialog; `cdpilot browser dialogs` lists them
     #[arg(long, value_name = "ID", alias = "dialog-id")]
@@ -265,6 +268,9 @@ pub(in super::super) struct Download {
     /// The name it gets in downloads/ of the home [default: what the site suggests]
     #[arg(value_name = "NAME")]
     name: Option<String>,
+    /// Copy the file here
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
     #[command(flatten)]
     tab: Tab,
 }
@@ -286,6 +292,10 @@ pub(in super::super) struct Cdp {
 
 impl Dialog {
     pub(super) fn call(&self) -> Call {
+        if self.disarm {
+            let request = Request::delete("/hooks/dialog").query("targetId", self.tab.target.clone());
+            return Call::new(request, show::disarmed).quick();
+        }
         let request = Request::post("/hooks/dialog").field("accept", Some(self.accept && !self.dismiss));
         let request = request.field("promptText", self.prompt.clone()).field("dialogId", self.id.clone());
         Call::new(request.field("targetId", self.tab.target.clone()), show::answered)
@@ -447,7 +457,8 @@ impl Emulate {
 impl Download {
     pub(super) fn call(&self) -> Call {
         let request = Request::post("/wait/download").field("path", self.name.clone());
-        Call::new(request.field("targetId", self.tab.target.clone()), show::download)
+        let call = Call::new(request.field("targetId", self.tab.target.clone()), show::download).file(self.out.clone());
+        Call { waits_for: Some("waiting for a download of the tab to end"), ..call }
     }
 }
 

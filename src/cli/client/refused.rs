@@ -29,6 +29,10 @@ pub(in super::super) fn of_answer(answer: &Answer) -> Option<Failure> {
     let details = answer.value.get("details").filter(|details| !details.is_null()).cloned();
     let hint = (code == "UNAUTHORIZED")
         .then_some("; the token is in the file `token` of the home of that server, CDPILOT_TOKEN takes another one");
-    let error = format!("{}{}", clean(&error), hint.unwrap_or_default());
+    let mut error = format!("{}{}", clean(&error), hint.unwrap_or_default());
+    // The same sentence serves those who speak HTTP.
+    for route in [" or POST /start", " or POST /tabs/open", " or GET /tabs"] {
+        error = error.replace(route, "");
+    }
     Some(Failure { error, code: code.into(), details, exit })
 }

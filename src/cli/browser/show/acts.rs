@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::super::super::output::Out;
+use super::dialogs::in_the_way;
 use super::{is, list, note, one_line, pending, plainly, whole, word};
 
 /// What followed, each on its line.
@@ -27,6 +28,12 @@ fn followed(value: &Value, out: &Out) {
     if value["input"] == "synthetic" {
         note("by script: the browser did not answer input", out);
     }
+    for chooser in list(value, "fileChoosers") {
+        note(&chosen(chooser), out);
+    }
+    if is(value, "navigated") || is(value, "blockedByDialog") {
+        list(value, "answered_dialogs").iter().for_each(|dialog| note(&answered(dialog), out));
+    }
     list(value, "notices").iter().for_each(|notice| note(&noticed(notice), out));
     whole(value["changes"].as_str().unwrap_or_default(), out);
     pending(value, out);
@@ -42,6 +49,30 @@ fn noticed(notice: &Value) -> String {
     format!("{kind}{name}{}", text.map(|text| format!(": {text}")).unwrap_or_default())
 }
 
+/// What became of a file chooser.
+fn chosen(chooser: &Value) -> String {
+    let problem = word(chooser, "problem");
+    let files: Vec<String> = list(chooser, "files").iter().filter_map(Value::as_str).map(one_line).collect();
+    match (problem.is_empty(), files.is_empty()) {
+        (false, _) => format!("file chooser opened, the files were not given: {problem}"),
+        (true, false) => format!("file chooser opened: {} given", files.join(", ")),
+        (true, true) => {
+            "a file chooser opened and no files were waiting for it: give them with `cdpilot upload FILE --ref \
+            REF` (the ref of the file field), or with `cdpilot upload FILE` before the click"
+                .to_owned()
+        }
+    }
+}
+
+/// `confirm "Sure?" accepted, as armed`.
+fn answered(dialog: &Value) -> String {
+    let how = if is(dialog, "accepted") { "accepted" } else { "dismissed" };
+    let by = if dialog["closed_by"] == "armed" { "as armed" } else { "by policy" };
+    let message = Some(word(dialog, "message")).filter(|message| !message.is_empty());
+    let message = message.map(|message| format!(" \"{message}\"")).unwrap_or_default();
+    format!("{}{message} {how}, {by}", word(dialog, "type"))
+}
+
 /// `navigated to https://… (200)`.
 fn went(value: &Value) -> String {
     let status = value["status"].as_u64().map(|status| format!(" ({status})")).unwrap_or_default();
@@ -50,6 +81,16 @@ fn went(value: &Value) -> String {
 
 /// How an action ended, by the token of the answer.
 fn ended(value: &Value) -> String {
+    let failed = &value["failedLoad"];
+    if failed.is_object() {
+        let error = Some(word(failed, "error")).filter(|error| !error.is_empty());
+        let error = error.map(|error| format!(" ({error})")).unwrap_or_default();
+        return format!("done, but the page did not load: {}{error}", word(failed, "url"));
+    }
+    let dialogs: Vec<String> = list(value, "answered_dialogs").iter().map(answered).collect();
+    if !dialogs.is_empty() && !is(value, "navigated") && !is(value, "blockedByDialog") {
+        return format!("done ({})", dialogs.join("; "));
+    }
     let why = match value["settled"].as_str().unwrap_or_default() {
         "navigation_pending" if is(value, "navigated") => return format!("done: {}, still loading", went(value)),
         _ if is(value, "navigated") => return format!("done: {}", went(value)),
@@ -85,7 +126,10 @@ pub(in super::super) fn highlighted(value: &Value, out: &Out) {
 pub(in super::super) fn evaluated(value: &Value, out: &Out) {
     match value.get("result") {
         Some(result) => plainly(result, out),
-        None if is(value, "blockedByDialog") => {}
+        None if is(value, "blockedByDialog") => {
+            out.warning("no value: the script waits for a dialog that it opened");
+            return in_the_way(value, out);
+        }
         None => out.line("undefined"),
     }
     if is(value, "navigated") {
@@ -100,6 +144,10 @@ pub(in super::super) fn result(value: &Value, out: &Out) {
 }
 
 pub(in super::super) fn navigated(value: &Value, out: &Out) {
+    if value["navigated"].as_bool() == Some(false) && is(value, "blockedByDialog") {
+        out.warning(&format!("not done, still at {}: a dialog is in the way", word(value, "url")));
+        return in_the_way(value, out);
+    }
     if value["navigated"].as_bool() == Some(false) {
         out.line(&format!("still at {}", word(value, "url")));
     } else {
@@ -113,7 +161,12 @@ pub(in super::super) fn navigated(value: &Value, out: &Out) {
         note("a script of the page before was ended: it did not let go", out);
     }
     for dialog in list(value, "dismissed_dialogs") {
-        note(&format!("dismissed {} \"{}\"", word(dialog, "type"), word(dialog, "message")), out);
+        let message = Some(word(dialog, "message")).filter(|message| !message.is_empty());
+        let message = message.map(|message| format!(" \"{message}\"")).unwrap_or_default();
+        match is(dialog, "accepted") {
+            true => note("left a page that asked before it was left (beforeunload)", out),
+            false => note(&format!("dismissed {}{message}", word(dialog, "type")), out),
+        }
     }
     pending(value, out);
 }
@@ -127,8 +180,11 @@ pub(in super::super) fn batch(value: &Value, out: &Out) {
             note(&format!("{number}: {}", out.look.green(&ended(result))), out);
             followed(result, out);
         } else {
-            let told = format!("{} ({})", word(result, "error"), word(result, "code"));
-            out.line(&format!("{number}: {} {told}", out.look.red("failed:")));
+            let error = match word(result, "code").as_str() {
+                "BLOCKED_BY_DIALOG" => "the tab shows a dialog; answer it first".to_owned(),
+                _ => word(result, "error"),
+            };
+            out.line(&format!("{number}: {} {error}", out.look.red("failed:")));
         }
     }
     let aborted = &value["aborted"];

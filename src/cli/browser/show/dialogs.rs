@@ -14,17 +14,44 @@ pub(in super::super) fn pending(value: &Value, out: &Out) {
     }
     open.iter().for_each(|dialog| out.line(&line(dialog)));
     if !open.is_empty() {
-        note("answer with `cdpilot browser dialog --accept` or `--dismiss`", out);
+        note(&answer_with(open), out);
+    }
+}
+
+/// The same on stderr, where stdout is for something else.
+pub(super) fn in_the_way(value: &Value, out: &Out) {
+    let open = list(value, "pending_dialogs");
+    open.iter().for_each(|dialog| out.warning(&line(dialog)));
+    if !open.is_empty() || is(value, "blockedByDialog") {
+        out.warning(&answer_with(open));
+    }
+}
+
+/// How dialogs are answered.
+pub(in super::super) fn answer_with(open: &[Value]) -> String {
+    let prompt = if open.iter().any(|dialog| dialog["type"] == "prompt") { " [--prompt TEXT]" } else { "" };
+    let several = if open.len() > 1 { "; --id ID names one of them" } else { "" };
+    format!("answer with `cdpilot browser dialog --accept{prompt}` or `--dismiss`{several}")
+}
+
+/// What a dialog asks.
+fn question(dialog: &Value) -> String {
+    match (word(dialog, "type").as_str(), dialog["closed_at"].is_null()) {
+        ("beforeunload", true) => {
+            "leave this page? --accept leaves it and discards what is not saved, --dismiss stays".to_owned()
+        }
+        ("beforeunload", false) => "leave this page?".to_owned(),
+        _ => word(dialog, "message"),
     }
 }
 
 /// A dialog on one line.
-pub(super) fn line(dialog: &Value) -> String {
+pub(in super::super) fn line(dialog: &Value) -> String {
     let typed = Some(word(dialog, "default_prompt")).filter(|text| !text.is_empty());
     let typed = typed.map(|text| format!(" [{text}]")).unwrap_or_default();
     let origin = Some(word(dialog, "origin")).filter(|origin| !origin.is_empty() && origin != "null");
     let origin = origin.map(|origin| format!(" of {origin}")).unwrap_or_default();
-    format!("dialog {} {}{origin}: {}{typed}", word(dialog, "id"), word(dialog, "type"), word(dialog, "message"))
+    format!("dialog {} {}{origin}: {}{typed}", word(dialog, "id"), word(dialog, "type"), question(dialog))
 }
 
 pub(in super::super) fn dialogs(value: &Value, out: &Out) {
@@ -33,6 +60,15 @@ pub(in super::super) fn dialogs(value: &Value, out: &Out) {
         note("no dialog is open", out);
     }
     pending(value, out);
+    for armed in list(value, "armed_answers") {
+        let tab = [word(armed, "tab_id"), word(armed, "target_id")].into_iter().find(|tab| !tab.is_empty());
+        let tab = tab.map_or_else(|| "all tabs".to_owned(), |tab| tab);
+        let how = if is(armed, "accept") { "accept" } else { "dismiss" };
+        let kind = Some(word(armed, "type")).filter(|kind| !kind.is_empty());
+        let kind = kind.map(|kind| format!("{kind} ")).unwrap_or_default();
+        let left = armed["expires_in_ms"].as_u64().unwrap_or_default().div_ceil(1000);
+        out.line(&format!("armed for {tab}: {how} the next {kind}dialog, {left} s left"));
+    }
     for dialog in closed {
         let how = if is(dialog, "accepted") { "accepted" } else { "dismissed" };
         out.line(&out.look.dim(&format!("{}, {how} by {}", line(dialog), word(dialog, "closed_by"))));
@@ -45,9 +81,23 @@ pub(in super::super) fn answered(value: &Value, out: &Out) {
         let how = if is(dialog, "accepted") { "accepted" } else { "dismissed" };
         note(&format!("{how}: {}", line(dialog)), out);
     } else if value["armed"].is_null() || is(value, "armed") || value["armed"].is_object() {
-        note("the next dialog gets this answer; do now what opens it", out);
+        let time = value["armed_for_ms"].as_u64().or(value["armedForMs"].as_u64());
+        let time = time.map(|time| format!(" for {} s", time.div_ceil(1000))).unwrap_or_default();
+        note(
+            &format!("no dialog is open: the next one of the tab gets this answer, armed{time}; do now what opens it"),
+            out,
+        );
+        note("`cdpilot browser dialog --disarm` takes it back, `cdpilot browser dialogs` shows it", out);
     } else {
         note("answered", out);
     }
     pending(value, out);
+}
+
+pub(in super::super) fn disarmed(value: &Value, out: &Out) {
+    match value["disarmed"].as_u64().unwrap_or_default() {
+        0 => note("no answer was armed", out),
+        1 => note("disarmed: 1 answer", out),
+        several => note(&format!("disarmed: {several} answers"), out),
+    }
 }

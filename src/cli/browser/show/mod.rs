@@ -16,7 +16,7 @@ pub(super) use acts::{acted, batch, download, evaluated, highlighted, navigated,
 pub(super) use browser::{
     closed, deleted_profile, focused, labelled, made, opened, profiles, reset, status, stopped, tabs,
 };
-pub(super) use dialogs::{answered, dialogs, pending};
+pub(super) use dialogs::{answer_with, answered, dialogs, disarmed, line as dialog, pending};
 pub(super) use pages::{
     aria_lines, console, errors, event, found, frames, got, path, picture, snapshot, text, uploaded,
 };

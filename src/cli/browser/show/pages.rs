@@ -7,6 +7,10 @@ use super::{is, list, note, one_line, pending, short, whole, word};
 
 /// The text alone on stdout; the rest, if there is something to be known, beside it.
 pub(in super::super) fn snapshot(value: &Value, out: &Out) {
+    if is(value, "blockedByDialog") {
+        out.warning("no snapshot: a dialog is in the way");
+        return beside(value, out);
+    }
     match value["snapshot"].as_str() {
         Some(text) => whole(text, out),
         None => whole(&aria_lines(value), out),
@@ -36,11 +40,7 @@ fn loading(value: &Value, out: &Out) {
 
 /// Dialogs, where stdout is for something else.
 fn beside(value: &Value, out: &Out) {
-    let open = list(value, "pending_dialogs");
-    open.iter().for_each(|dialog| out.aside(&super::dialogs::line(dialog)));
-    if !open.is_empty() || is(value, "blockedByDialog") {
-        out.aside("answer with `cdpilot browser dialog --accept` or `--dismiss`; the page waits for it");
-    }
+    super::dialogs::in_the_way(value, out);
 }
 
 /// The nodes as lines.
@@ -133,7 +133,9 @@ pub(in super::super) fn uploaded(value: &Value, out: &Out) {
     };
     let element = &value["element"];
     if is(value, "armed") {
-        note(&format!("the next file chooser of the tab gets {files}; now click what opens it"), out);
+        let time = value["armedForMs"].as_u64().map(|time| format!(" within {} s", time.div_ceil(1000)));
+        let time = time.unwrap_or_default();
+        note(&format!("the next file chooser of the tab gets {files}; click what opens it{time}"), out);
     } else if element.is_object() {
         let name = Some(word(element, "name")).filter(|name| !name.is_empty());
         let name = name.map(|name| format!(" \"{name}\"")).unwrap_or_default();

@@ -7,6 +7,9 @@ use super::{is, list, note, table, whole, word};
 
 /// What came of a request: its failure, else its status.
 fn outcome(request: &Value) -> String {
+    if request["download"] == true {
+        return "download".to_owned();
+    }
     let outcome = [word(request, "failure"), word(request, "status")].into_iter().find(|text| !text.is_empty());
     outcome.unwrap_or_else(|| "…".to_owned())
 }
