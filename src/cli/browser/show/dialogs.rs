@@ -62,7 +62,7 @@ pub(in super::super) fn dialogs(value: &Value, out: &Out) {
     pending(value, out);
     for armed in list(value, "armed_answers") {
         let tab = [word(armed, "tab_id"), word(armed, "target_id")].into_iter().find(|tab| !tab.is_empty());
-        let tab = tab.map_or_else(|| "all tabs".to_owned(), |tab| tab);
+        let tab = tab.unwrap_or_else(|| "all tabs".to_owned());
         let how = if is(armed, "accept") { "accept" } else { "dismiss" };
         let kind = Some(word(armed, "type")).filter(|kind| !kind.is_empty());
         let kind = kind.map(|kind| format!("{kind} ")).unwrap_or_default();
