@@ -335,7 +335,7 @@ fn reason(error: &Error) -> Option<&'static str> {
         Error::Cdp(cdp::Error::BlockedByDialog { .. }) => "blocked by dialog",
         Error::Cdp(cdp::Error::SessionGone { reason: GoneReason::Crashed, .. }) => "crashed",
         Error::Cdp(cdp::Error::SessionGone { .. }) => "session gone",
-        Error::Cdp(cdp::Error::Timeout { .. }) | Error::Timeout { .. } => "timeout",
+        Error::Cdp(cdp::Error::Timeout { .. }) | Error::Timeout { .. } | Error::NoDocument { .. } => "timeout",
         Error::Cdp(cdp::Error::Closed { .. }) => "connection lost",
         Error::Reconnecting { .. } => "connecting again",
         Error::Unresponsive { .. } => "unresponsive",
