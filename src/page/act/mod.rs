@@ -164,6 +164,8 @@ pub(super) struct Did {
     pub(super) result: Option<Value>,
     pub(super) input: Option<Input>,
     pub(super) rescued: bool,
+    /// Input was cut off by a dialog or the end of the document.
+    pub(super) cut: bool,
 }
 
 impl Tab {

@@ -48,6 +48,8 @@ pub(super) struct Landed {
     kept: bool,
     /// How many presses the element had received before.
     received: u32,
+    /// No event of the press came to the check.
+    pub(super) unseen: bool,
 }
 
 impl Landed {
@@ -57,7 +59,14 @@ impl Landed {
     }
 
     pub(super) fn error(self, ready: &Ready, click: Click<'_>) -> Error {
-        let over = self.over.unwrap_or_default();
+        let what = format!("the {}", ready.tag);
+        let Some(over) = self.over else {
+            let reason =
+                "the page stops mouse events before they can be checked, so the element that received the press \
+                          is not known; take a snapshot before you repeat the action"
+                    .to_owned();
+            return Error::NotActionable { what, reason, covered_by: None };
+        };
         let reason = match (click.count, self.kept, self.received) {
             (0, ..) => format!("{over} covers it whenever the mouse arrives"),
             (_, true, 0) => format!(
@@ -68,7 +77,7 @@ impl Landed {
             }
             (_, false, _) => format!("{over} covered it at the moment of the press and received the press"),
         };
-        Error::NotActionable { what: format!("the {}", ready.tag), reason, covered_by: Some(over) }
+        Error::NotActionable { what, reason, covered_by: Some(over) }
     }
 }
 
@@ -179,7 +188,8 @@ impl Tab {
             return None;
         }
         let name = if click.count == 0 { "hovered" } else { "landed" };
-        self.landed(&ready.node, name, deadline)
+        // Of input that a dialog cut off the rest may come later.
+        self.landed(&ready.node, name, deadline).filter(|landed| !(landed.unseen && done.cut))
     }
 
     /// Where a press went, when not to the element that it was meant for: the first document that says so.
@@ -192,8 +202,8 @@ impl Tab {
         }
         let around = self.frames_around(&node.frame);
         let found = self.call_all::<Landed, ()>(&around, name, |_| (), deadline);
-        let landed = found.into_iter().filter_map(Result::ok).map(|(_, done)| done.result);
-        landed.filter(|landed| landed.kept).find(|landed| landed.over.is_some())
+        let mut landed = found.into_iter().filter_map(Result::ok).map(|(_, done)| done.result);
+        landed.find(|landed| landed.kept && landed.over.is_some()).or(Some(here).filter(|here| here.unseen))
     }
 
     /// The frames around a frame, innermost first.
@@ -262,8 +272,8 @@ impl Tab {
             let node = &ready.node;
             let arrived = match self.missed(node, &[last], COMING, deadline) {
                 Ok(arrived) => arrived,
-                Err(error) if error.is_blocked_by_dialog() => return Ok(Did { rescued, ..Did::default() }),
-                Err(Error::DocumentGone { .. }) => return Ok(Did { rescued, ..Did::default() }),
+                Err(error) if error.is_blocked_by_dialog() => return Ok(Did { rescued, cut: true, ..Did::default() }),
+                Err(Error::DocumentGone { .. }) => return Ok(Did { rescued, cut: true, ..Did::default() }),
                 Err(error) => return Err(error),
             };
             rescued |= arrived.rescued;
@@ -376,7 +386,7 @@ fn presses(at: Point, click: Click<'_>, modifiers: i64) -> Vec<crate::cdp::proto
 pub(super) fn did(sent: Sent) -> Result<Did, Error> {
     match sent {
         Sent::Handled { rescued } => Ok(Did { rescued, ..Did::default() }),
-        Sent::Cut => Ok(Did::default()),
+        Sent::Cut => Ok(Did { cut: true, ..Did::default() }),
         Sent::Unanswered | Sent::Busy => {
             Err(Error::Timeout { what: "the browser's answer to input".to_owned(), after_ms: 0 })
         }

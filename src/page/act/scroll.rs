@@ -106,7 +106,7 @@ impl Tab {
             let goes = self.call_in::<bool>(&found.frame, &found.doc, "syntheticWheel", &ask, deadline)?;
             if !goes.result {
                 let input = Some(Input::Synthetic);
-                return Ok(Did { result: Some(json!(Moved { x: 0.0, y: 0.0 })), input, rescued });
+                return Ok(Did { result: Some(json!(Moved { x: 0.0, y: 0.0 })), input, rescued, cut: false });
             }
             Some(Input::Synthetic)
         } else {
@@ -115,7 +115,7 @@ impl Tab {
         let wheel = input.is_none() && self.wheel(&found, along, by, deadline)?;
         let ask = json!({ "by": by, "wheel": wheel });
         let moved = self.call_in::<Moved>(&found.frame, &found.doc, "scrolled", &ask, deadline)?;
-        Ok(Did { result: Some(json!(moved.result)), input, rescued: rescued || moved.rescued })
+        Ok(Did { result: Some(json!(moved.result)), input, rescued: rescued || moved.rescued, cut: false })
     }
 
     /// What scrolls around an element, or around the frame it is in.

@@ -347,5 +347,5 @@ fn not_typed(at: &Locator, kind: &str) -> Error {
 
 fn did(typed: Typed, rescued: bool) -> Did {
     let result = typed.blocked.then(|| json!({ "typed": typed.sent, "of": typed.of, "mayFollow": typed.follows }));
-    Did { result, input: typed.synthetic.then_some(Input::Synthetic), rescued }
+    Did { result, input: typed.synthetic.then_some(Input::Synthetic), rescued, cut: false }
 }

@@ -17,7 +17,7 @@ const GUARDED = 5000;
 function arm(element, presses, inner) {
   disarm();
   const shown = presses && !inner ? { role: roleFor(element), name: nameFor(element) } : null;
-  const state = { counts: {}, element, inner: !!inner, waiting: null, presses: presses || 0, shown, over: null, received: 0, at: null, reached: false, press: null, until: performance.now() + GUARDED };
+  const state = { counts: {}, element, inner: !!inner, waiting: null, presses: presses || 0, shown, over: null, received: 0, clicked: false, isDown: false, at: null, reached: false, press: null, until: performance.now() + GUARDED };
   state.on = (event) => {
     if (!event.isTrusted) return;
     state.counts[event.type] = (state.counts[event.type] || 0) + 1;
@@ -30,11 +30,14 @@ function arm(element, presses, inner) {
   };
   state.keep = (event) => {
     if (!event.isTrusted) return;
-    if (event.type === "pointerdown") {
-      const isOurs = state.presses-- > 0 && performance.now() < state.until;
+    // A page may stop pointerdown before it comes here. Then mousedown says where the press goes.
+    if (event.type === "pointerdown" || (event.type === "mousedown" && !state.isDown)) {
+      const isOurs = state.presses-- > 0 && event.timeStamp < state.until;
       state.over = isOurs ? astray(state, event) : null;
       if (state.over === null) state.received++;
     }
+    state.isDown = event.type === "pointerdown";
+    if (event.type === "click" && state.over === null && !state.inner) state.clicked = state.clicked || isFor(element, event);
     if (state.over === null) return;
     event.stopImmediatePropagation();
     event.preventDefault();
@@ -74,7 +77,7 @@ function astray({ element, shown, inner }, event) {
 
 /**
  * What a press went to instead of the element that it was meant for (`over`), whether it was kept from it, and how many
- * presses the element received before. No more are kept back.
+ * presses the element received before. No more are kept back. `unseen`: no event of the press came here.
  */
 calls.landed = () => {
   const state = arrived;
@@ -82,11 +85,11 @@ calls.landed = () => {
   state.presses = 0;
   const { over, received } = state;
   if (over !== null) return { over, kept: true, received };
-  if (state.inner || state.counts.pointerdown || !state.at || !isConnected(state.element)) return { received };
-  // Nothing came here: a frame may have received it.
-  const hit = hitAt(state.at);
-  const isFrame = hit instanceof HTMLIFrameElement && !receives(state.element, hit);
-  return isFrame ? { over: cover(state.element, hit), received } : { received };
+  if (state.inner || received || state.clicked) return { received };
+  // Nothing came here: a frame may have received it, or the page stops events on its window before they come to us.
+  const hit = isConnected(state.element) ? hitAt(state.at || middle(BOX.call(state.element))) : null;
+  if (!hit || !FRAMES.has(nameOfTag(hit))) return { unseen: true, received };
+  return receives(state.element, hit) ? { received } : { over: cover(state.element, hit), received };
 };
 
 /** What a press went to that was kept from it, so far. */
@@ -95,10 +98,17 @@ calls.strayed = () => (arrived && arrived.over !== null ? { over: arrived.over, 
 /** Whether the mouse has come to the element; what it came to otherwise. */
 calls.hovered = () => {
   const state = arrived;
-  if (!state || !state.element || state.reached || !state.at || !isConnected(state.element)) return {};
+  if (!state || !state.element || state.reached || !isConnected(state.element)) return {};
+  if (!state.at) return hoveredUnseen(state.element);
   const hit = hitAt(state.at);
   return receives(state.element, hit) ? {} : { over: cover(state.element, hit) };
 };
+
+/** The same where no move has come: the page may stop them on its window. Whether the element can be hit now is all that is known. */
+function hoveredUnseen(element) {
+  if (hitPoints(element, rectsOf(element)).length) return {};
+  return { over: cover(element, hitAt(middle(BOX.call(element)))) };
+}
 
 /** Counts trusted events from now on; what is armed for an element stays so. */
 calls.arm = () => {
