@@ -4,6 +4,7 @@ use cdpilot::page::Input;
 use serde_json::{Value, json};
 
 use crate::support::paged::Paged;
+use crate::support::site::{Answer, Held};
 
 /// Something to drag and a place to drop it, which writes down what it gets.
 fn things(left: &str, right: &str) -> String {
@@ -144,4 +145,65 @@ fn a_drag_needs_one_start_and_one_end() {
     let error = page.fails(json!({ "kind": "drag", "startSelector": "#a", "endSelector": "#nowhere" }));
     assert_eq!(error.code(), "NOT_FOUND");
     assert_eq!(page.log(), "", "and the page was left alone");
+}
+
+/// A page that counts presses and releases, and where the last release was.
+fn counting(then: &str) -> String {
+    format!(
+        "<div id=from style='width: 80px; height: 40px'>Card</div>
+        <button id=to style='position: absolute; top: 200px; left: 200px; width: 80px; height: 40px'>Bin</button>
+        <script>
+        window.downs = window.ups = 0; window.over = '';
+        addEventListener('mouseup', event => {{ ups++; over = event.target.dataset.of || event.target.id }}, true);
+        addEventListener('mousedown', () => {{ downs++; {then} }}, true);
+        </script>"
+    )
+}
+
+#[test]
+fn a_target_that_the_page_replaces_on_the_press_is_located_anew() {
+    let anew =
+        "const next = to.cloneNode(true); next.dataset.of = downs; next.style.left = '300px'; to.replaceWith(next)";
+    let Some(page) = Paged::showing("drag-anew", &counting(anew)) else { return };
+    page.act(json!({ "kind": "drag", "startLocator": "text=Card", "endLocator": "role=button[name=Bin]" })).unwrap();
+    assert_eq!(page.value("[downs, ups, over]"), json!([1, 1, "1"]));
+}
+
+#[test]
+fn a_drag_whose_target_goes_away_is_not_repeated() {
+    let Some(page) = Paged::showing("drag-gone", &counting("document.querySelector('button')?.remove()")) else {
+        return;
+    };
+    for start in [json!({ "startLocator": "text=Card" }), json!({ "startSelector": "#from" })] {
+        page.value("if (!document.querySelector('button')) document.body.insertAdjacentHTML('beforeend', '<button id=to>Bin</button>'); downs = ups = 0; 1");
+        let mut drag = json!({ "kind": "drag", "endLocator": "role=button[name=Bin]" });
+        drag.as_object_mut().unwrap().extend(start.as_object().unwrap().clone());
+        let error = page.fails(drag);
+        assert_eq!(page.value("[downs, ups]"), json!([1, 1]), "{error}");
+        assert!(error.to_string().contains("released"), "{error}");
+    }
+}
+
+#[test]
+fn no_button_stays_down_when_the_page_holds_a_drag_up() {
+    // The first move with the button down takes longer than the whole drag may: it waits for an answer.
+    let html = counting("")
+        + "<script>addEventListener('mousemove', event => {
+            if (!event.buttons || window.held) return;
+            window.held = new XMLHttpRequest;
+            held.open('GET', '/held', false);
+            held.send();
+        }, true)</script>";
+    let Some(page) = Paged::new("drag-held") else { return };
+    let held = Held::default();
+    page.site.page("/", &html);
+    page.site.put("/held", Answer::html("late").held_by(&held));
+    page.go("/");
+    page.fails_by(
+        json!({ "kind": "drag", "startSelector": "#from", "endSelector": "#to" }),
+        cdpilot::sync::Deadline::after_millis(4000),
+    );
+    held.let_go();
+    let script = "new Promise(done => { const look = () => ups ? done([downs, ups]) : setTimeout(look, 20); look() })";
+    assert_eq!(page.value(script), json!([1, 1]));
 }

@@ -5,6 +5,7 @@
 //! does not come there and its document takes no mouse events any more, until `dragCancel` is dispatched at the
 //! place where the drag began. `dropEffect` is `none` in that `dragend`.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -17,9 +18,9 @@ use super::arrive::{Arrived, COMING};
 use super::pointer::{Click, did};
 use super::ready::{Needs, Ready};
 use super::{Act, Button, Did, Input, Kind, Locator, Point};
-use crate::cdp::protocol::input::{DispatchDragEvent, DispatchDragEventType, DragData};
+use crate::cdp::protocol::input::{DispatchDragEvent, DispatchDragEventType, DispatchMouseEventType, DragData};
 use crate::cdp::protocol::page::FrameId;
-use crate::supervisor::{self, FrameRef};
+use crate::supervisor::FrameRef;
 use crate::sync::{Cancel, Deadline};
 
 /// Moves on the way when nothing is said.
@@ -30,6 +31,8 @@ const MOST: u32 = 1000;
 const BEGINNING: f64 = 6.0;
 /// How long the events at the end of a drag may take.
 const ENDING: u64 = 300;
+/// How long an end that the page replaces on the press is looked for.
+const ANEW: Duration = Duration::from_secs(1);
 /// How long the end of a forgotten drag may take.
 const CANCEL: Duration = Duration::from_secs(1);
 
@@ -136,42 +139,83 @@ impl Tab {
         if sent == Sent::Unanswered && !self.came_after_all(from, deadline)? {
             return self.synthetic_drag(from, to_spot, steps, deadline);
         }
-        // Also when nobody wants the drag any more: no button stays down.
-        let let_go = |point| {
-            let up = vec![released(point, Button::Left, 1, 0)];
-            Cancel::shielded(|| self.send_mouse(up, deadline.within(UNANSWERED)))
-        };
+        // Where the button is down.
+        let down = Cell::new(Some(from.point));
+        let carried = self.carry(act, from, to, to_spot, steps, &down, deadline);
+        if let Some(point) = down.get() {
+            self.let_go(point, deadline);
+        }
+        let Some((sent, rescued)) = carried? else { return Ok(Did { cut: true, ..Did::default() }) };
+        if matches!(sent, Sent::Handled { .. } | Sent::Cut) {
+            let began = self.end_drag(&frames, from.point, deadline)?;
+            if let Some(ready) = from.ready.as_ref().filter(|_| !began && matches!(sent, Sent::Handled { .. })) {
+                self.check_dragged(ready, deadline)?;
+            }
+        }
+        Ok(Did { rescued, ..did(sent)? })
+    }
+
+    /// Releases the button, also when nobody wants the drag any more.
+    fn let_go(&self, point: Point, deadline: Deadline) {
+        let up = released(point, Button::Left, 1, 0);
+        if deadline.passed() {
+            self.mouse.lock().buttons = Buttons::default();
+            self.supervisor.post(&FrameRef::TopOf(self.target.clone()), &up);
+        } else if let Err(error) = Cancel::shielded(|| self.send_mouse(vec![up], deadline.within(UNANSWERED))) {
+            tracing::debug!(%error, "the release at the end of a drag was not answered");
+        }
+    }
+
+    /// Presses the button, moves the mouse and releases it. `down` is where it is down in the end, when it may be. `None` when
+    /// a dialog or the end of the document cut it off.
+    #[expect(clippy::too_many_arguments, reason = "one drag, both of its ends")]
+    fn carry(
+        &self,
+        act: &Act,
+        from: &Spot,
+        to: &End,
+        to_spot: &Spot,
+        steps: u32,
+        down: &Cell<Option<Point>>,
+        deadline: Deadline,
+    ) -> Result<Option<(Sent, bool)>, Error> {
         let held = Buttons::of(Button::Left);
         let mut sent = self.send_mouse(vec![pressed(from.point, Button::Left, 1, 0)], deadline)?;
         if let Some(ready) = &from.ready
             && let Some(landed) = self.landed(&ready.node, "landed", deadline)
+            && !(landed.unseen && sent == Sent::Cut)
         {
-            let_go(from.point)?;
             return Err(landed.error(ready, Click { button: Button::Left, count: 1, modifiers: &[] }));
         }
         // The drag begins before anything scrolls away under the mouse.
         let away = towards(from.point, to_spot.point);
-        let begun = match self.send_mouse(vec![moved(away, held, 0)], deadline) {
-            Err(error @ Error::Supervisor(supervisor::Error::Cancelled)) => {
-                let_go(away)?;
-                return Err(error);
-            }
-            begun => begun?,
-        };
+        down.set(Some(away));
+        let begun = self.send_mouse(vec![moved(away, held, 0)], deadline)?;
+        if begun == Sent::Cut {
+            down.set(None);
+            return Ok(None);
+        }
         if !matches!(begun, Sent::Handled { .. }) {
-            return did(begun);
+            return Ok(Some((begun, false)));
         }
         // What the press brought into the way, or out of view.
-        let there = self.spot(to, act.force, Needs::DROP, deadline);
-        let target = match there {
+        let target = match self.spot(to, act.force, Needs::DROP, deadline) {
             Ok(spot) => spot.point,
             Err(Error::NotActionable { .. }) => to_spot.point,
-            Err(error) if error.is_blocked_by_dialog() => return Ok(Did::default()),
+            Err(error @ (Error::StaleRef { .. } | Error::RefChanged { .. })) => {
+                down.set(Some(from.point));
+                self.spot_anew(act, deadline).ok_or_else(|| replaced(&error))?.point
+            }
+            Err(error) if error.is_blocked_by_dialog() => {
+                down.set(None);
+                return Ok(None);
+            }
             Err(error) => {
-                let_go(from.point)?;
+                down.set(Some(from.point));
                 return Err(error);
             }
         };
+        down.set(Some(target));
         let step = |n: u32| {
             let part = f64::from(n) / f64::from(steps);
             let way = |from: f64, to: f64| from + (to - from) * part;
@@ -182,25 +226,25 @@ impl Tab {
         let mut rescued = false;
         for event in events {
             // One by one: a drag that began changes what the next one does.
-            sent = match self.send_mouse(vec![event], deadline) {
-                Err(error @ Error::Supervisor(supervisor::Error::Cancelled)) => {
-                    let_go(target)?;
-                    return Err(error);
-                }
-                sent => sent?,
-            };
+            let is_last = event.r#type == DispatchMouseEventType::MouseReleased;
+            sent = self.send_mouse(vec![event], deadline)?;
             rescued |= sent == Sent::Handled { rescued: true };
+            if is_last || sent == Sent::Cut {
+                down.set(None);
+            }
             if !matches!(sent, Sent::Handled { .. }) {
                 break;
             }
         }
-        if matches!(sent, Sent::Handled { .. } | Sent::Cut) {
-            let began = self.end_drag(&frames, from.point, deadline)?;
-            if let Some(ready) = from.ready.as_ref().filter(|_| !began && matches!(sent, Sent::Handled { .. })) {
-                self.check_dragged(ready, deadline)?;
-            }
-        }
-        Ok(Did { rescued, ..did(sent)? })
+        Ok(Some((sent, rescued)))
+    }
+
+    /// The end of the drag, by its locator, when the page has replaced the element on the press.
+    fn spot_anew(&self, act: &Act, deadline: Deadline) -> Option<Spot> {
+        let Kind::Drag { end_locator: Some(locator), frame_id, .. } = &act.kind else { return None };
+        let at = Locator { locator: Some(locator.clone()), frame_id: frame_id.clone(), ..Locator::default() };
+        let found = self.by_ref(&at, deadline.within(ANEW)).ok()?.into_owned();
+        self.spot(&End::At(found), act.force, Needs::DROP, deadline.within(ANEW)).ok()
     }
 
     /// Scrolls so that both ends are in view, where they are in one document and fit in it. Whether anything was scrolled.
@@ -315,6 +359,14 @@ impl Tab {
         let doc = self.document(&top, deadline)?;
         Ok(((top, doc), Place { id: None, point: Some((spot.point.x, spot.point.y)) }))
     }
+}
+
+/// The error of a drag whose end the page took away on the press. It is no stale ref: nothing may begin the drag again.
+fn replaced(error: &Error) -> Error {
+    let reason = format!(
+        "the page removed or changed it when the button was pressed ({error}); the button was released where the drag began"
+    );
+    Error::NotActionable { what: "the end of the drag".to_owned(), reason, covered_by: None }
 }
 
 /// A point a little away from a place in the direction of another one.
