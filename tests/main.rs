@@ -166,9 +166,15 @@ mod page_evaluate;
 #[cfg(feature = "page")]
 mod page_find;
 #[cfg(feature = "page")]
+mod page_find_many;
+#[cfg(feature = "page")]
 mod page_forms;
 #[cfg(feature = "page")]
+mod page_hidden_events;
+#[cfg(feature = "page")]
 mod page_labels;
+#[cfg(feature = "page")]
+mod page_limits;
 #[cfg(feature = "page")]
 mod page_notices;
 #[cfg(feature = "page")]

@@ -218,3 +218,21 @@ fn long_pages_are_read_part_by_part_and_frame_by_frame() {
     assert_eq!(page.tab.text_in(Some(&frame), None, None, soon()).unwrap().text.trim(), "Inside");
     assert!(page.tab.text_in(Some("nothing"), None, None, soon()).is_err());
 }
+
+#[test]
+fn a_wait_that_ends_names_the_locator_and_the_whole_time() {
+    let Some(page) = Paged::showing("find-wait-long", form()) else { return };
+    let error = page.fails_by(
+        json!({ "kind": "wait", "locator": "role=heading", "state": "hidden" }),
+        Deadline::after_millis(1800),
+    );
+    let Error::Timeout { what, after_ms } = &error else { panic!("{error}") };
+    assert!(what.contains("role=heading") && what.contains("hidden") && !what.contains("e1"), "{what}");
+    assert!(*after_ms >= 1000, "{after_ms} of 1800 ms");
+    let error = page.fails_by(
+        json!({ "kind": "wait", "locator": "role=heading", "text": "never there", "state": "visible" }),
+        Deadline::after_millis(1300),
+    );
+    let Error::Timeout { what, after_ms } = &error else { panic!("{error}") };
+    assert!(what.contains("never there") && *after_ms >= 1000, "{what} {after_ms}");
+}

@@ -19,9 +19,14 @@ pub(crate) struct Paged {
 
 impl Paged {
     pub(crate) fn new(name: &str) -> Option<Self> {
+        Self::with(name, &ConnectOptions::default())
+    }
+
+    /// The same over a connection of its own kind.
+    pub(crate) fn with(name: &str, connect: &ConnectOptions) -> Option<Self> {
         let mut options = SupervisorOptions::task(name);
         options.start_timeout = soon().left();
-        Some(Self::over(Supervisor::attach(shared()?, &ConnectOptions::default(), options).unwrap()))
+        Some(Self::over(Supervisor::attach(shared()?, connect, options).unwrap()))
     }
 
     /// A tab that is in front, of a browser of its own.

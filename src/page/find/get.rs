@@ -40,7 +40,7 @@ pub enum What {
 pub struct Got {
     /// The text, number, attribute, box or state.
     pub value: Value,
-    /// Whether the text was cut at 100,000 characters.
+    /// Whether the text or the list was cut at 100,000 characters.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
     /// The element.
@@ -88,6 +88,25 @@ struct Read {
 }
 
 impl Tab {
+    /// The state of an element as it is now: `{"visible": false}` alone when nothing matches, which is not waited for.
+    ///
+    /// # Errors
+    /// Those of [`get`](Self::get), but for the ones that say that there is no element.
+    pub fn state_now(&self, at: &Locator, deadline: Deadline) -> Result<Got, Error> {
+        let absent = || Got { value: json!({ "visible": false }), truncated: false, element: None };
+        let locator = at.locator.clone().or(at.selector.as_ref().map(|selector| format!("css={selector}")));
+        if let (None, Some(locator)) = (&at.reference, locator) {
+            let total = self.matches_of(&locator, at.nth, at.frame_id.as_deref(), 0, deadline)?.total;
+            if total == 0 {
+                return Ok(absent());
+            }
+        }
+        match self.get(What::State, None, at, deadline) {
+            Err(Error::StaleRef { .. } | Error::NoMatch { .. } | Error::NoneLocated { .. }) => Ok(absent()),
+            outcome => outcome,
+        }
+    }
+
     /// Reads something of an element, which is waited for when it is named by a locator. Nothing is changed and nothing is
     /// scrolled.
     ///

@@ -13,7 +13,7 @@ mod grammar;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -32,6 +32,8 @@ use crate::sync::{Deadline, pause};
 const REPORTED: usize = 10;
 /// Matches that are returned unless another number is given.
 const LIMIT: usize = 50;
+/// Matches that are described by one call.
+const DESCRIBED: usize = 500;
 /// How often a locator without a match is tried again.
 const AGAIN: Duration = Duration::from_millis(50);
 /// How long a state of a located element is waited for before it is located anew.
@@ -72,10 +74,9 @@ pub struct Matches {
     pub total: usize,
 }
 
-/// An element as the page script reports it.
+/// An element as the page script describes it.
 #[derive(Debug, Deserialize)]
 struct Found {
-    id: u32,
     role: String,
     name: String,
     visible: bool,
@@ -84,7 +85,10 @@ struct Found {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Answer {
-    matches: Vec<Found>,
+    /// The numbers of all matches.
+    ids: Vec<u32>,
+    /// The first of them.
+    described: Vec<Found>,
     bad: Option<String>,
 }
 
@@ -98,7 +102,9 @@ enum Scope {
 struct Located {
     frame: FrameId,
     doc: Doc,
-    found: Found,
+    id: u32,
+    /// What it is, where that has been read.
+    found: Option<Found>,
 }
 
 impl Tab {
@@ -133,29 +139,55 @@ impl Tab {
             Some(frame) => self.frame_named(frame, deadline)?,
             None => self.top()?,
         };
-        let mut matches = self.matches_by(&steps, &root, deadline).map_err(|error| match error {
+        let mut matches = self.matches_by(&steps, &root, limit, deadline).map_err(|error| match error {
             Error::BadRequest { problem } => bad(problem),
             other => other,
         })?;
         let total = matches.len();
         matches.truncate(limit);
+        self.describe(&mut matches, deadline)?;
         let top = self.top()?;
         let mut refs = self.refs.lock();
-        let show = |Located { frame, doc, found }: Located| {
+        let show = |Located { frame, doc, id, found }: Located| {
+            let found = found?; // gone meanwhile
             let shown = Shown { role: found.role.clone(), name: found.name.clone() };
-            let number = refs.show(Node { frame: frame.clone(), doc, id: found.id }, shown);
-            Match {
+            let number = refs.show(Node { frame: frame.clone(), doc, id }, shown);
+            Some(Match {
                 reference: format!("e{number}"),
                 role: found.role,
                 name: found.name.chars().take(200).collect(),
                 frame_id: Some(frame).filter(|frame| *frame != top),
                 visible: found.visible,
-            }
+            })
         };
-        Ok(Matches { matches: matches.into_iter().map(show).collect(), total })
+        Ok(Matches { matches: matches.into_iter().filter_map(show).collect(), total })
     }
 
-    fn matches_by(&self, steps: &[Step], root: &FrameId, deadline: Deadline) -> Result<Vec<Located>, Error> {
+    /// Reads what matches are, of those that it is not known of.
+    fn describe(&self, matches: &mut [Located], deadline: Deadline) -> Result<(), Error> {
+        let mut unknown: Vec<&mut Located> = matches.iter_mut().filter(|located| located.found.is_none()).collect();
+        for part in unknown.chunk_by_mut(|a, b| a.doc == b.doc) {
+            for part in part.chunks_mut(DESCRIBED) {
+                let Some((frame, doc)) = part.first().map(|first| (first.frame.clone(), first.doc.clone())) else {
+                    continue;
+                };
+                let ids: Vec<u32> = part.iter().map(|located| located.id).collect();
+                let described = self.call_in::<Vec<Option<Found>>>(&frame, &doc, "describeMatches", &ids, deadline)?;
+                for (located, found) in part.iter_mut().zip(described.result) {
+                    located.found = found;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn matches_by(
+        &self,
+        steps: &[Step],
+        root: &FrameId,
+        limit: usize,
+        deadline: Deadline,
+    ) -> Result<Vec<Located>, Error> {
         let (frames, parents, _) = self.frames_below(root);
         let mut scopes: HashMap<FrameId, Scope> = frames.iter().map(|frame| (frame.clone(), Scope::Whole)).collect();
         let mut matches: Vec<Located> = Vec::new();
@@ -168,10 +200,13 @@ impl Tab {
                 }
                 Step::Ref(reference) => {
                     let (node, shown) = self.resolve(reference)?;
-                    let found = Found { id: node.id, role: shown.role, name: shown.name, visible: true };
-                    vec![Located { frame: node.frame, doc: node.doc, found }]
+                    let found = Found { role: shown.role, name: shown.name, visible: true };
+                    vec![Located { frame: node.frame, doc: node.doc, id: node.id, found: Some(found) }]
                 }
-                Step::Match(matcher) => self.step(matcher, &frames, &scopes, deadline)?,
+                Step::Match(matcher) => {
+                    let describe = if index + 1 == steps.len() { limit.min(DESCRIBED) } else { 0 };
+                    self.step(matcher, &frames, &scopes, describe, deadline)?
+                }
             };
             if matches.is_empty() {
                 break;
@@ -183,18 +218,19 @@ impl Tab {
         Ok(matches)
     }
 
-    /// The matches of one step, frame by frame.
+    /// The matches of one step, frame by frame; the first so many of each are described.
     fn step(
         &self,
         matcher: &Matcher,
         frames: &[FrameId],
         scopes: &HashMap<FrameId, Scope>,
+        describe: usize,
         deadline: Deadline,
     ) -> Result<Vec<Located>, Error> {
         let asked: Vec<FrameId> = frames.iter().filter(|frame| scopes.contains_key(*frame)).cloned().collect();
         let args = |frame: &FrameId| match scopes.get(frame) {
-            Some(Scope::In(ids)) => json!({ "step": matcher, "within": ids }),
-            _ => json!({ "step": matcher }),
+            Some(Scope::In(ids)) => json!({ "step": matcher, "within": ids, "describe": describe }),
+            _ => json!({ "step": matcher, "describe": describe }),
         };
         let answers = self.call_all::<Answer, _>(&asked, "find", args, deadline);
         let (mut matches, mut failed) = (Vec::new(), None);
@@ -204,8 +240,9 @@ impl Tab {
                     if let Some(problem) = done.result.bad {
                         return Err(Error::BadRequest { problem });
                     }
-                    let located = |found| Located { frame: frame.clone(), doc: doc.clone(), found };
-                    matches.extend(done.result.matches.into_iter().map(located));
+                    let mut described = done.result.described.into_iter();
+                    let located = |id| Located { frame: frame.clone(), doc: doc.clone(), id, found: described.next() };
+                    matches.extend(done.result.ids.into_iter().map(located));
                 }
                 Err(error) if error.is_blocked_by_dialog() || asked.first() == Some(frame) => return Err(error),
                 Err(error) => failed = Some(error),
@@ -227,9 +264,9 @@ impl Tab {
         deadline: Deadline,
     ) -> HashMap<FrameId, Scope> {
         let mut scopes: HashMap<FrameId, Scope> = HashMap::new();
-        for Located { frame, found, .. } in matches {
+        for Located { frame, id, .. } in matches {
             match scopes.entry(frame.clone()).or_insert_with(|| Scope::In(Vec::new())) {
-                Scope::In(ids) => ids.push(found.id),
+                Scope::In(ids) => ids.push(*id),
                 Scope::Whole => {}
             }
         }
@@ -316,10 +353,10 @@ impl Tab {
             && (start_locator.is_some() || end_locator.is_some())
         {
             let (from, to) = (one(start_locator, frame_id)?, one(end_locator, frame_id)?);
-            if let Kind::Drag { start_ref, end_ref, start_locator, end_locator, .. } = kind.to_mut() {
+            if let Kind::Drag { start_ref, end_ref, start_locator, .. } = kind.to_mut() {
                 *start_ref = from.or(start_ref.take());
                 *end_ref = to.or(end_ref.take());
-                (*start_locator, *end_locator) = (None, None);
+                *start_locator = None; // that of the end stays: it may be needed once more
             }
         }
         if let Kind::Evaluate { locator: locator @ Some(_), frame_id, reference, .. } = &act.kind {
@@ -355,6 +392,7 @@ impl Tab {
         };
         let plain = WaitFor { locator: None, nth: None, state: None, ..wanted.clone() };
         let state = wanted.state.unwrap_or(State::Visible);
+        let began = Instant::now();
         loop {
             let found = self.matched(&at, deadline)?;
             let is_gone = found.is_none() && matches!(state, State::Hidden | State::Gone);
@@ -368,6 +406,16 @@ impl Tab {
                 match wait(&now, deadline.within(SLICE)) {
                     Err(Error::Timeout { .. } | Error::StaleRef { .. } | Error::DocumentGone { .. })
                         if deadline.left() > ANSWER => {}
+                    // It knows of the last attempt only, and of a ref that nobody gave.
+                    Err(Error::Timeout { what, .. }) => {
+                        let after_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+                        let named = format!("the element {:?} in the state", at.locator.unwrap_or_default());
+                        let what = match &now.reference {
+                            Some(reference) => what.replace(&format!("{reference} in the state"), &named),
+                            None => what,
+                        };
+                        return Err(Error::Timeout { what, after_ms });
+                    }
                     outcome => return outcome,
                 }
             }

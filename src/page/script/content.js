@@ -111,6 +111,7 @@ class Gathering {
   // Whether the text has as many parts as it may have.
   isFull() {
     const { passed, visited } = this;
+    if (this.text.length > MOST_READ) return (visited.long = true);
     if (visited.size + passed.length <= MOST_PARTS) return false;
     for (const node of passed) if (isElement(node) ? isPart(node) : isLaidOut(node)) visited.add(node);
     passed.length = 0;
@@ -129,13 +130,17 @@ class Gathering {
   }
 
   written(node, parent) {
-    const data = GET_DATA.call(node);
+    let data = GET_DATA.call(node);
     if (isBlank(data)) {
       if (this.text && data) this.text += " ";
       this.passed.push(node);
       return;
     }
     this.visited.add(node);
+    if (data.length > MOST_READ) {
+      this.visited.long = true;
+      data = data.slice(0, MOST_READ);
+    }
     this.add(transformed(data, parent, node), parent, true, "contents");
   }
 

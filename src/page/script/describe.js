@@ -3,7 +3,7 @@
 /** The accessible description of an element; "" when it has none. */
 function descriptionOf(element) {
   return HAS_ATTRIBUTES.call(element) || !isHtml(element) || /^(ruby|table|summary)$/.test(nameOfTag(element))
-    ? fold(descriptionText(element))
+    ? fold(descriptionText(element).slice(0, MOST_READ)).slice(0, MOST_NAME)
     : "";
 }
 

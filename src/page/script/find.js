@@ -1,7 +1,5 @@
 // Locators: elements by role and name, text, label, placeholder, test id or CSS, in document order over shadow roots.
 
-// Matches that are reported of a frame.
-const MOST_MATCHES = 1000;
 const TEST_IDS = ["data-testid", "data-test-id", "data-test"];
 const LABELLED = /^(textbox|searchbox|combobox|listbox|checkbox|radio|switch|slider|spinbutton|colorwell|date|datetime|inputtime|progressbar|meter)$/i;
 const UNREAD = new Set("script style template noscript head title".split(" "));
@@ -23,6 +21,7 @@ function elementsOf(within) {
   for (const id of within) {
     const element = nodeOf(id);
     if (!(element instanceof Element) || !isConnected(element)) continue;
+    if (all.has(element)) continue; // what is in it is there with what it is in
     const root = rootsOf(element);
     if (root) for (const inner of gatherIn(root, [])) all.add(inner);
     for (const inner of gatherIn(element, [])) all.add(inner);
@@ -105,8 +104,17 @@ function matchedBy(step, elements) {
   }
 }
 
-/** The elements that a step of a locator matches, in the whole document or `within` some elements. */
-calls.find = ({ step, within }) => {
+const matchFor = (element) => ({
+  role: roleFor(element),
+  name: nameFor(element),
+  visible: !hiddenWhy(element) && rectsOf(element).length > 0,
+});
+
+/**
+ * The elements that a step of a locator matches, in the whole document or `within` some elements: the numbers of all, and the
+ * first so many described.
+ */
+calls.find = ({ step, within, describe }) => {
   forget();
   survey();
   let matches;
@@ -116,13 +124,14 @@ calls.find = ({ step, within }) => {
     if (step.engine !== "css") throw error;
     return { bad: "it is not valid CSS: " + String((error && error.message) || error) };
   }
-  const shown = (element) => ({
-    id: idOf(element),
-    role: roleFor(element),
-    name: nameFor(element),
-    visible: !hiddenWhy(element) && rectsOf(element).length > 0,
-  });
-  return { matches: matches.slice(0, MOST_MATCHES).map(shown) };
+  return { ids: matches.map(idOf), described: matches.slice(0, describe).map(matchFor) };
+};
+
+/** Describes matches; `null` for those that are gone. */
+calls.describeMatches = (ids) => {
+  forget();
+  survey();
+  return ids.map(nodeOf).map((element) => (element && isConnected(element) ? matchFor(element) : null));
 };
 
 /** Whether an element is one of some others, or in one of them. */
@@ -144,17 +153,22 @@ function read(element, { what, name, most }, visible) {
     case "text":
       return text(element instanceof HTMLElement ? GET_INNER_TEXT.call(element) : textIn(element));
     case "html":
-      return text(GET_OUTER.call(element));
+      return text(htmlOf(element));
     case "value":
       // As many bullets as it has characters, as in a snapshot.
-      if (isSecretField(element) || isPassword(element)) return { value: "•".repeat(heldBy(element).length) };
+      if (isSecretField(element) || isPassword(element)) return text("•".repeat(Math.min(heldBy(element).length, most + 1)));
       if (element instanceof HTMLSelectElement) {
         const chosen = optionsOf(element).filter((option) => GET_SELECTED.call(option)).map((option) => GET_OPTION_VALUE.call(option));
-        return { value: GET_SELECT_MULTIPLE.call(element) ? chosen : chosen.length ? chosen[0] : "" };
+        return GET_SELECT_MULTIPLE.call(element) ? cutAll(chosen, most) : text(chosen.length ? chosen[0] : "");
       }
-      return fieldKind(element) === "other" ? { value: valueOf(element) || null } : text(heldBy(element));
-    case "attribute":
-      return { value: (isSecretField(element) || isPassword(element)) && name.toLowerCase() === "value" ? null : attr(element, name) };
+      if (fieldKind(element) !== "other") return text(heldBy(element));
+      const value = valueOf(element);
+      return value ? text(value) : { value: null };
+    case "attribute": {
+      const isSecret = (isSecretField(element) || isPassword(element)) && name.toLowerCase() === "value";
+      const value = isSecret ? null : attr(element, name);
+      return value === null ? { value } : text(value);
+    }
     case "box": {
       const rects = rectsOf(element);
       if (hiddenWhy(element) || !rects.length) return { value: null };
@@ -176,3 +190,57 @@ function read(element, { what, name, most }, visible) {
 
 const isPassword = (element) => element instanceof HTMLInputElement && GET_INPUT_TYPE.call(element) === "password";
 const GET_OUTER = getterOf(Element.prototype, "outerHTML");
+
+/** Texts of which all together have so many characters at most; one without any counts as one. */
+function cutAll(texts, most) {
+  const kept = [];
+  let room = most;
+  for (const text of texts) {
+    if (room <= 0) return { value: kept, truncated: true };
+    kept.push(text.slice(0, room));
+    room -= Math.max(text.length, 1);
+  }
+  return { value: kept, truncated: room < 0 };
+}
+
+const IMPORT_NODE = Document.prototype.importNode;
+const MAKE_DOCUMENT = DOMImplementation.prototype.createHTMLDocument;
+const GET_IMPLEMENTATION = getterOf(Document.prototype, "implementation");
+const GET_TEMPLATE_CONTENT = getterOf(HTMLTemplateElement.prototype, "content");
+const SET_ATTRIBUTE = Element.prototype.setAttribute;
+const SET_TEXT = Object.getOwnPropertyDescriptor(Node.prototype, "textContent").set;
+const WRITTEN_FIELDS = "input,textarea";
+
+/** The HTML of an element without what fields for passwords and other secrets hold. */
+function htmlOf(element) {
+  const fields = [element, ...allIn(element, WRITTEN_FIELDS)];
+  const hasTemplates = nameOfTag(element) === "template" || allIn(element, "template").length > 0;
+  const secrets = fields.map((field) => isPassword(field) || isSecretField(field));
+  if (!hasTemplates && !secrets.includes(true)) return GET_OUTER.call(element);
+  // In a document without a window nothing of the copy is loaded or run.
+  const copy = IMPORT_NODE.call(MAKE_DOCUMENT.call(GET_IMPLEMENTATION.call(document), ""), element, true);
+  [copy, ...allIn(copy, WRITTEN_FIELDS)].forEach((field, index) => secrets[index] && coverField(field));
+  coverTemplates(copy);
+  return GET_OUTER.call(copy);
+}
+
+/** Covers the secrets in templates: elements there have no style. */
+function coverTemplates(within) {
+  const inside = Array.from(allIn(within, "template"));
+  if (isElement(within) && nameOfTag(within) === "template") inside.push(within);
+  for (const template of inside) {
+    if (!(template instanceof HTMLTemplateElement)) continue;
+    const content = GET_TEMPLATE_CONTENT.call(template);
+    for (const field of allIn(content, WRITTEN_FIELDS)) {
+      const named = SECRET_NAME.test((attr(field, "name") || "") + " " + (attr(field, "id") || ""));
+      if (isPassword(field) || named || SECRET_PURPOSE.test(attr(field, "autocomplete") || "")) coverField(field);
+    }
+    coverTemplates(content);
+  }
+}
+
+function coverField(field) {
+  const cover = (text) => "•".repeat(Math.min(text.length, 100));
+  if (nameOfTag(field) === "textarea") SET_TEXT.call(field, cover(textIn(field)));
+  else if (has(field, "value")) SET_ATTRIBUTE.call(field, "value", cover(attr(field, "value")));
+}

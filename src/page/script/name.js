@@ -31,6 +31,11 @@ const NAMELESS_KINDS = new Set(
 // Chromium ends a text when it is made of more parts than this.
 const MOST_PARTS = 100;
 
+// Characters of a name. A page can make one of any length, and messages have to stay within their limit.
+const MOST_NAME = 10000;
+// Characters that are read for one, white space included.
+const MOST_READ = 16 * MOST_NAME;
+
 /** The accessible name of an element; "" when it has none. */
 function nameOf(element) {
   return namedOf(element).name;
@@ -73,7 +78,9 @@ function quicklyNamed(element) {
   if (!only || GET_TYPE.call(only) !== 3 || GET_NEXT.call(only) || mayHavePseudo(element)) return null;
   if (rootsOf(element) || element instanceof HTMLInputElement || (kind === "button" && labelsOf(element))) return null;
   if (shownOf(element) !== SHOWN) return null;
-  const name = fold(transformed(GET_DATA.call(only), element, only));
+  const data = GET_DATA.call(only);
+  if (data.length > MOST_NAME) return null;
+  const name = fold(transformed(data, element, only));
   return name ? { name, source: "contents", cut: false, leaf: true } : null;
 }
 
@@ -81,7 +88,9 @@ function slowlyNamed(element) {
   source = "";
   const visited = new Set();
   const text = textOf(element, false, null, visited);
-  return { name: fold(text), source, cut: visited.cut === true, leaf: false };
+  const name = fold(text.length > MOST_READ ? text.slice(0, MOST_READ) : text);
+  const long = visited.long === true || text.length > MOST_READ || name.length > MOST_NAME;
+  return { name: long ? name.slice(0, MOST_NAME) : name, source, cut: visited.cut === true || long, leaf: false };
 }
 
 // The text of an element: as its own name, or (recursive) as a part of another's; `root` is what aria-labelledby or

@@ -21,11 +21,18 @@ const INLINE_TAGS = new Set(
 const FRAMES = new Set("iframe frame fencedframe object embed".split(" "));
 // Deeper than any page is: a walk of one that is made deeper by a script would use up the stack.
 const MOST_LEVELS = 700;
+// Characters of a value and of an address, and of all that is told of a document: a message has to stay within its limit.
+const MOST_VALUE = 100000;
+const MOST_ADDRESS = 10000;
+const MOST_TOLD = 8e6;
 
 const GET_HREF = getterOf(HTMLAnchorElement.prototype, "href");
 const GET_URL = getterOf(Document.prototype, "URL");
 const GET_BASE = getterOf(Node.prototype, "baseURI");
 const GET_AREA_HREF = getterOf(HTMLAreaElement.prototype, "href");
+
+// What is text of what is told beside a name.
+const TEXTS = ["value", "placeholder", "description", "url"];
 
 class Walk {
   constructor(options) {
@@ -33,6 +40,7 @@ class Walk {
     this.describe = !!options.description;
     this.max = options.max > 0 ? options.max : Infinity;
     this.nodes = [];
+    this.room = MOST_TOLD;
     this.frames = [];
     this.unsure = [];
     this.unknown = [];
@@ -53,7 +61,11 @@ class Walk {
   }
 
   push(node) {
-    if (this.nodes.length < this.max) this.nodes.push(node);
+    const more = node[4];
+    if (node[2].length > this.room) node[2] = node[2].slice(0, this.room);
+    this.room -= node[2].length + 20;
+    if (more) for (const name of TEXTS) if (more[name]) this.room -= more[name].length;
+    if (this.nodes.length < this.max && this.room > 0) this.nodes.push(node);
     else this.cut = true;
   }
 
@@ -308,7 +320,7 @@ class Walk {
     if (!plain) this.addValue(element, from, more);
     if (this.urls && kind === "link") {
       const url = urlOf(element);
-      if (url) (more || (more = {})).url = url;
+      if (url) (more || (more = {})).url = url.slice(0, MOST_ADDRESS);
     }
     if (this.describe && (!plain || marksOf(element) & TITLE)) {
       const description = descriptionOf(element);
@@ -321,11 +333,11 @@ class Walk {
 
   addValue(element, from, more) {
     const value = valueOf(element);
-    if (value) more.value = value;
+    if (value) more.value = value.slice(0, MOST_VALUE);
     if (value && isSecretField(element)) more.secret = true;
     if (from === "placeholder" || !(isTextControl(element) || marksOf(element) & ARIA)) return;
     const placeholder = attr(element, "placeholder") || attr(element, "aria-placeholder");
-    if (placeholder) more.placeholder = fold(placeholder);
+    if (placeholder) more.placeholder = fold(placeholder.slice(0, MOST_READ)).slice(0, MOST_NAME);
   }
 }
 
@@ -535,7 +547,7 @@ calls.tree = (options) => {
   const { elements: count, roots } = survey();
   const walk = new Walk(options);
   const answer = { url: GET_URL.call(document), title: "", nodes: walk.nodes, count, roots, frames: walk.frames, focused: 0, unsure: walk.unsure, unknown: walk.unknown };
-  answer.title = GET_TITLE.call(document);
+  answer.title = GET_TITLE.call(document).slice(0, MOST_ADDRESS);
   if (top && isConnected(top)) {
     const modal = modalElement();
     try {
