@@ -33,6 +33,12 @@ fn elements_are_named_found_and_read() {
     assert_eq!(does(&["is", "checked", "role=checkbox"]), "true");
     let not = at.run(&["is", "disabled", "role=link"]);
     assert_eq!((not.code, not.stdout.trim()), (Some(1), "false"));
+    // What is not there is hidden, as for `wait --state hidden`, and nothing else.
+    assert_eq!(does(&["is", "hidden", "text=Nowhere"]), "true");
+    assert_eq!(does(&["is", "hidden", "--selector", "#nowhere"]), "true");
+    let not = at.run(&["is", "visible", "text=Nowhere"]);
+    assert_eq!((not.code, not.stdout.trim()), (Some(1), "false"));
+    assert_eq!(at.run(&["is", "checked", "text=Nowhere", "--timeout", "700"]).code, Some(1));
     assert_eq!(does(&["evaluate", "document.title"]), "maps");
     does(&["focus", "role=link"]);
     assert_eq!(does(&["evaluate", "document.activeElement.localName"]), "a");

@@ -171,3 +171,22 @@ fn the_text_of_a_page_is_covered_unless_it_is_requested_raw() {
     let whole = text("?maxChars=0");
     assert_eq!((whole["text"].as_str(), &whole["truncated"]), (told["text"].as_str(), &json!(false)));
 }
+
+#[test]
+fn what_is_read_of_an_element_is_covered_whatever_its_shape() {
+    let Some(served) = Served::browsing_with(|_, _| {}) else { return };
+    let token = ["gh", "p_", "a1B2c3D4e5F6g7H8i9J0"].concat();
+    served.show(&format!(
+        "<select multiple aria-label='Keys {token}'><option selected>{token}</option><option selected>plain</option></select>"
+    ));
+    let get = |more: Value| {
+        let mut query = json!({ "what": "value", "selector": "select" });
+        query.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        served.api.post("/get", &query).ok()
+    };
+    let told = get(json!({}));
+    assert_eq!(told["value"], json!(["[secret]", "plain"]), "{told}");
+    assert!(!told.to_string().contains(&token), "{told}");
+    let raw = get(json!({ "raw": true }));
+    assert_eq!(raw["value"], json!([token, "plain"]), "{raw}");
+}

@@ -131,7 +131,9 @@ impl Get {
 
 impl Is {
     pub(super) fn call(&self) -> Call {
-        Call::new(read(What::State.to_possible_value(), &self.at, &self.tab), show::got)
+        // What is not there is not visible. For other states an element has to come.
+        let is_seen = matches!(self.state, State::Visible | State::Hidden);
+        Call::new(read(What::State.to_possible_value(), &self.at, &self.tab).on("absent", is_seen), show::got)
     }
 
     /// Whether an answer says so.

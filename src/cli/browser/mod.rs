@@ -210,21 +210,7 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
     if let Command::Is(is) = command {
         return Ok(if is.holds(&value) { Exit::Done } else { Exit::Failed });
     }
-    let is_in_the_way = value["blockedByDialog"] == true && lacks_what_was_asked_for(command, &value);
-    Ok(if is_in_the_way { Exit::Dialog } else { outcome(&value) })
-}
-
-/// Whether what a command was given for is not there: a dialog is a part of what an action did, but keeps a tab where it is,
-/// and a value or a snapshot from being printed.
-fn lacks_what_was_asked_for(command: &Command, value: &Value) -> bool {
-    match command {
-        Command::Navigate(_) | Command::Back(_) | Command::Forward(_) | Command::Reload(_) => {
-            value["navigated"] == false
-        }
-        Command::Evaluate(_) => value.get("result").is_none(),
-        Command::Snapshot(_) => true,
-        _ => false,
-    }
+    Ok(outcome(&value))
 }
 
 /// A ref stands for an element of one frame: naming another one is a mistake. A script has a frame beside its element.

@@ -13,8 +13,8 @@ use super::super::types::{
 use super::Call;
 use crate::control::FileKind;
 use crate::page::{
-    Got, Locator, Matches, PageText, PdfOptions, PictureType, RecordOptions, RefInfo, ResponseBody, ScreenshotOptions,
-    Tab,
+    Error as PageError, Got, Locator, Matches, PageText, PdfOptions, PictureType, RecordOptions, RefInfo, ResponseBody,
+    ScreenshotOptions, Tab, What,
 };
 use crate::supervisor::ConsoleLevel;
 
@@ -123,11 +123,23 @@ pub(super) fn find(call: &Call<'_>, query: FindQuery) -> Result<Matches, Failure
 }
 
 pub(super) fn get(call: &Call<'_>, query: GetQuery) -> Result<Got, Failure> {
-    let GetQuery { what, name, reference, selector, locator, nth, frame_id, raw } = query;
+    let GetQuery { what, name, reference, selector, locator, nth, frame_id, raw, absent } = query;
     let at = Locator { reference, selector, locator, nth, frame_id };
-    let mut got = call.tab_to_read()?.tab.get(what, name.as_deref(), &at, call.deadline)?;
-    if let (false, serde_json::Value::String(text)) = (raw, &got.value) {
-        got.value = call.front.secrets.cover(text).into_owned().into();
+    let tab = call.tab_to_read()?.tab;
+    let mut got = if absent {
+        if what != What::State {
+            return Err(PageError::BadRequest { problem: "absent is for what: state only".to_owned() }.into());
+        }
+        tab.state_now(&at, call.deadline)?
+    } else {
+        tab.get(what, name.as_deref(), &at, call.deadline)?
+    };
+    if !raw {
+        let secrets = &call.front.secrets;
+        got.value = secrets.cover_json(got.value);
+        if let Some(element) = &mut got.element {
+            element.name = secrets.cover(&element.name).into_owned();
+        }
     }
     Ok(got)
 }

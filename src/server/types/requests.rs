@@ -133,6 +133,9 @@ pub(in crate::server) struct GetQuery {
     /// Return texts as they are, without covering what looks like a secret.
     #[serde(default)]
     pub(in crate::server) raw: bool,
+    /// With `what: state`: return `{"visible": false}` at once when no element matches, instead of waiting for one.
+    #[serde(default)]
+    pub(in crate::server) absent: bool,
 }
 
 /// `GET /snapshot`.
