@@ -20,7 +20,7 @@ pub(super) fn file(value: &mut Value, path: &Path) -> Result<(), Failure> {
             let state = download["state"].as_str().unwrap_or("no file");
             return Err(failed(&format!("the download has no file ({state})")));
         };
-        fs::copy(made, path).map_err(|problem| failed(&problem))?;
+        files::copy(Path::new(made), path, Readers::Usual).map_err(|problem| failed(&problem))?;
         download["path"] = absolute(path).into();
         return Ok(());
     }
