@@ -86,7 +86,7 @@ fn an_action_says_what_followed() {
     site.put("/gone", Answer::html("<title>Lost</title>").status("404 Not Found"));
     let (url, gone) = (site.url("a", "/"), site.url("a", "/gone"));
     assert_eq!(at.does(&format!("navigate {url}")), format!("done: navigated to {url} (200)\nDesk\n"));
-    assert_eq!(at.does("click --selector #n"), "done (no visible change)\n");
+    assert_eq!(at.does("click --selector #n"), "done (no further change seen)\n");
     assert_eq!(at.does("click --selector #s"), "done\nstatus: Saved\n");
     let refused = at.does("click --selector #f");
     assert!(refused.starts_with("done\ninvalid \"Name\": "), "{refused}");

@@ -4,11 +4,8 @@ use std::time::Duration;
 
 use super::{Error, Navigate, Navigated, Profile, Running, TabInfo, Travel, WaitUntil};
 use crate::page::{Act, Kind, WaitFor};
-use crate::supervisor::{
-    self, ArmedAnswer, ClosedBy, ClosedDialog, Dialog, DialogAnswer, DialogMatch, DialogType, FrameRef, Supervisor,
-    TargetId,
-};
-use crate::sync::{Cancel, Deadline};
+use crate::supervisor::{self, ClosedBy, ClosedDialog, Dialog, DialogAnswer, DialogType, FrameRef, TargetId};
+use crate::sync::Deadline;
 
 /// What asking for the title at the end may take.
 const TITLE: Duration = Duration::from_millis(500);
@@ -73,7 +70,7 @@ impl Profile {
         let handle = self.handle(&running, &target)?;
         let _turn = handle.tab.turn("navigation", to.dismiss_dialogs, deadline)?;
         let before = Before::of(&running, &target);
-        let _leaving = leave_dialogs(&running, &target, to.dismiss_dialogs, deadline)?;
+        leave_dialogs(&running, &target, to.dismiss_dialogs, deadline)?;
         let went = self.go(&running, &target, &url, to.wait_until, late, deadline)?;
         Ok(self.arrived(&running, &before, handle.info, &went, deadline))
     }
@@ -100,7 +97,7 @@ impl Profile {
         let (page, supervisor) = (FrameRef::TopOf(target.clone()), running.supervisor());
         let _turn = handle.tab.turn("navigation", dismiss_dialogs, deadline)?;
         let before = Before::of(&running, &target);
-        let _leaving = leave_dialogs(&running, &target, dismiss_dialogs, deadline)?;
+        leave_dialogs(&running, &target, dismiss_dialogs, deadline)?;
         let left = match way {
             Travel::Reload => supervisor.reload(&page, deadline).map(Some),
             Travel::Back => supervisor.travel(&page, -1, deadline),
@@ -244,42 +241,18 @@ fn no_dialog(running: &Running, target: &TargetId) -> Result<(), Error> {
 }
 
 /// Readies a tab that shows dialogs for being sent elsewhere, or fails. All but the question whether the page may be
-/// left are dismissed by the navigation itself. That question is about another navigation when it is open already; when
-/// this one brings it up, the page is left.
-fn leave_dialogs<'a>(
-    running: &'a Running,
-    target: &TargetId,
-    dismiss: bool,
-    deadline: Deadline,
-) -> Result<Option<Leaving<'a>>, Error> {
+/// left are dismissed by the navigation itself.
+fn leave_dialogs(running: &Running, target: &TargetId, dismiss: bool, deadline: Deadline) -> Result<(), Error> {
     if !dismiss {
-        no_dialog(running, target)?;
-        return Ok(None);
+        return no_dialog(running, target);
     }
-    let (now, supervisor) = (running.snapshot(), &**running.supervisor());
+    let now = running.snapshot();
     let asks = now.dialogs_of(target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
-    if let Some(asks) = asks {
-        match supervisor.respond(Some(&asks.id), DialogAnswer::Dismiss, deadline) {
-            // Somebody else has answered it.
-            Ok(_) | Err(supervisor::Error::DialogGone { .. } | supervisor::Error::DialogNotFound { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    let when = DialogMatch::of(DialogType::BeforeUnload).on_page(target.clone());
-    let leave = ArmedAnswer::new(DialogAnswer::Accept(None)).when(when.clone()).within(deadline.left());
-    supervisor.arm_anew(leave)?;
-    Ok(Some(Leaving { supervisor, when }))
-}
-
-/// While it lives, a page that asks whether it may be left is left.
-struct Leaving<'a> {
-    supervisor: &'a Supervisor,
-    when: DialogMatch,
-}
-
-impl Drop for Leaving<'_> {
-    fn drop(&mut self) {
-        let _ = Cancel::shielded(|| self.supervisor.disarm_when(self.when.clone()));
+    let Some(asks) = asks else { return Ok(()) };
+    match running.supervisor().respond(Some(&asks.id), DialogAnswer::Dismiss, deadline) {
+        // Somebody else has answered it.
+        Ok(_) | Err(supervisor::Error::DialogGone { .. } | supervisor::Error::DialogNotFound { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -314,15 +287,12 @@ impl Before {
         }
     }
 
-    /// The dialogs of the document before that were dismissed since, and the question whether it may be left when that was
-    /// answered with yes.
+    /// The dialogs of the document before that were dismissed since.
     fn dismissed(&self, now: &supervisor::Snapshot) -> Vec<ClosedDialog> {
         let closed = now.recent.iter().filter(|closed| {
             let id = &closed.dialog.id;
             let was_put_away = self.dialogs.contains(id) || closed.closed_by == ClosedBy::Agent;
-            let was_left = closed.dialog.kind == DialogType::BeforeUnload && closed.closed_by == ClosedBy::Armed;
-            let counts = if closed.accepted { was_left } else { was_put_away };
-            closed.dialog.target_id == self.target && !self.closed.contains(id) && counts
+            closed.dialog.target_id == self.target && !self.closed.contains(id) && was_put_away && !closed.accepted
         });
         closed.cloned().collect()
     }

@@ -59,13 +59,13 @@ pub enum Error {
         place: String,
     },
     /// Nothing matches the locator.
-    #[error("no element matches the locator {locator:?} in any frame; take a snapshot to see roles, names and texts")]
+    #[error("no element matches the locator '{locator}' in any frame; take a snapshot to see roles, names and texts")]
     NoneLocated {
         /// The locator.
         locator: String,
     },
     /// Several elements match the locator.
-    #[error("{total} elements match the locator {locator:?}: {}; name one of them by its ref, or give nth (0 is the first)", listed(.matches, *.total))]
+    #[error("{total} elements match the locator '{locator}': {}; name one of them by its ref, or add `>> nth=0` for the first", listed(.matches, *.total))]
     AmbiguousLocator {
         /// The locator.
         locator: String,

@@ -82,7 +82,7 @@ struct Going {
     /// What is waited for
     #[arg(long, value_enum, value_name = "WHEN", alias = "wait-until")]
     until: Option<Until>,
-    /// Dismiss the dialogs that the tab shows first, and leave a page that asks before it is left
+    /// Dismiss the dialogs that the tab shows first. To leave a page that asks before it is left: `dialog --accept`
     #[arg(long)]
     dismiss_dialogs: bool,
     #[command(flatten)]

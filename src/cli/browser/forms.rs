@@ -12,7 +12,8 @@ use super::show;
 #[command(override_usage = "cdpilot browser type [REF] <TEXT> [OPTIONS]\n       \
                             cdpilot browser type [REF] --text-file <FILE> [OPTIONS]")]
 pub(in super::super) struct Type {
-    /// The ref of the field, and the text; the text alone goes into the focused field, or into that of --selector
+    /// The ref of the field, and the text; the text alone goes to what has the focus, as keys do: behind what
+    /// is there; with --selector into that field
     #[arg(
         value_name = "REF|TEXT",
         required_unless_present = "text_file",
@@ -32,11 +33,11 @@ pub(in super::super) struct Type {
     /// With 75 ms between characters
     #[arg(long)]
     slowly: bool,
-    /// Behind what is in the field, not in its place
+    /// Behind what is in the named field, not in its place
     #[arg(long)]
     append: bool,
-    /// The ref, as an option
-    #[arg(id = "at", long = "ref", value_name = "REF", value_parser = reference)]
+    /// The ref or locator, as an option
+    #[arg(id = "at", long = "ref", value_name = "REF", value_parser = element)]
     at: Option<String>,
     #[command(flatten)]
     acting: Acting,
@@ -74,8 +75,8 @@ pub(in super::super) struct Select {
     given: Vec<String>,
     #[command(flatten)]
     by: Selector,
-    /// The ref, as an option
-    #[arg(id = "at", long = "ref", value_name = "REF", value_parser = reference)]
+    /// The ref or locator, as an option
+    #[arg(id = "at", long = "ref", value_name = "REF", value_parser = element)]
     at: Option<String>,
     #[command(flatten)]
     acting: Acting,

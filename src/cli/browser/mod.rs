@@ -63,6 +63,7 @@ pub(super) enum Command {
     /// Name a tab
     Label(basics::Label),
     /// Go to an address; starts the browser
+    #[command(alias = "goto")]
     Navigate(basics::Navigate),
     /// Go back to the previous page
     Back(basics::Travel),
@@ -107,6 +108,7 @@ pub(super) enum Command {
     /// Put text into the focused field, without key events
     InsertText(forms::InsertText),
     /// Press a key
+    #[command(alias = "key")]
     Press(forms::Press),
     /// Move the mouse over an element
     Hover(act::Plain),

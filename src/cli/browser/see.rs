@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::super::client::Request;
 use super::super::failure::Failure;
-use super::call::{Call, Tab, frame, reference};
+use super::call::{Call, Tab, element, frame, named, reference};
 use super::show;
 
 #[derive(Debug, Args)]
@@ -17,8 +17,8 @@ pub(in super::super) struct Screenshot {
     /// The whole page, not the viewport only
     #[arg(long, conflicts_with_all = ["at", "element"])]
     full_page: bool,
-    /// Only the element of this ref
-    #[arg(id = "at", long = "ref", value_name = "REF", value_parser = reference)]
+    /// Only the element of this ref or locator
+    #[arg(id = "at", long = "ref", value_name = "REF", value_parser = element)]
     at: Option<String>,
     /// Only the first element that matches this CSS selector
     #[arg(long, value_name = "CSS", alias = "selector", conflicts_with = "at")]
@@ -218,8 +218,8 @@ pub(in super::super) struct Pdf {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Highlight {
-    /// The ref of the element in a snapshot: 12, e12 or @e12 [default: none; what is shown is taken away]
-    #[arg(value_name = "REF", value_parser = reference)]
+    /// The ref of the element in a snapshot, or a locator [default: none; what is shown is taken away]
+    #[arg(value_name = "REF", value_parser = element)]
     at: Option<String>,
     #[command(flatten)]
     tab: Tab,
@@ -249,7 +249,7 @@ impl Screenshot {
     pub(super) fn call(&self) -> Result<Call, Failure> {
         let tab = self.positional.clone().or_else(|| self.tab.target.clone());
         let request = Request::post("/screenshot").field("targetId", tab).on("fullPage", self.full_page);
-        let request = request.field("ref", self.at.clone()).field("element", self.element.clone());
+        let request = named(request, self.at.as_deref()).field("element", self.element.clone());
         let request = request.field("type", self.format()?.and_then(name)).field("quality", self.quality);
         // The file may be on another machine: then the picture comes in the answer.
         let request = request.on("labels", self.labels).on("inline", self.out.is_some());
@@ -335,7 +335,7 @@ impl Pdf {
 
 impl Highlight {
     pub(super) fn call(&self) -> Call {
-        let request = Request::post("/highlight").field("ref", self.at.clone());
+        let request = named(Request::post("/highlight"), self.at.as_deref());
         Call::new(request.field("targetId", self.tab.target.clone()), show::highlighted)
     }
 }

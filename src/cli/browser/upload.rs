@@ -10,7 +10,7 @@ use clap::Args;
 
 use super::super::client::{Found, Request};
 use super::super::failure::Failure;
-use super::call::{Call, Tab, reference};
+use super::call::{Call, Tab, element, named};
 use super::show;
 use crate::config::Home;
 
@@ -22,8 +22,8 @@ pub(in super::super) struct Upload {
     /// The files
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// The file field that gets them at once, instead of the next file chooser: its ref in a snapshot
-    #[arg(long = "ref", value_name = "REF", value_parser = reference)]
+    /// The file field that gets them at once, instead of the next file chooser: its ref in a snapshot, or a locator
+    #[arg(long = "ref", value_name = "REF", value_parser = element)]
     at: Option<String>,
     #[command(flatten)]
     tab: Tab,
@@ -40,7 +40,7 @@ impl Upload {
         sweep(&home.uploads());
         let checked: Vec<PathBuf> = self.files.iter().map(|file| allowed(file, home)).collect::<Result<_, _>>()?;
         let copies: Vec<String> = checked.iter().map(|file| copy(file, home)).collect::<Result<_, _>>()?;
-        let request = Request::post("/hooks/file-chooser").field("paths", Some(copies)).field("ref", self.at.clone());
+        let request = named(Request::post("/hooks/file-chooser"), self.at.as_deref()).field("paths", Some(copies));
         Ok(Call::new(request.field("targetId", self.tab.target.clone()), show::uploaded))
     }
 }

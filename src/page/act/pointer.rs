@@ -62,8 +62,8 @@ impl Landed {
         let what = format!("the {}", ready.tag);
         let Some(over) = self.over else {
             let reason =
-                "the page stops mouse events before they can be checked, so the element that received the press \
-                          is not known; take a snapshot before you repeat the action"
+                "no event of the press has come: the page stops mouse events or is behind another tab, so what \
+                          received it is not known; take a snapshot before you repeat the action"
                     .to_owned();
             return Error::NotActionable { what, reason, covered_by: None };
         };

@@ -315,6 +315,22 @@ impl Tab {
         Ok(found.matches.into_iter().next())
     }
 
+    /// The ref of the element that is named by a ref, or by a locator, which is waited for until the deadline. `None` where
+    /// neither is given.
+    ///
+    /// # Errors
+    /// [`Error::NoneLocated`], [`Error::AmbiguousLocator`], [`Error::BadRequest`] for both a ref and a locator and for what is no
+    /// locator, and those of [`find`](Self::find).
+    pub fn ref_of(
+        &self,
+        reference: Option<String>,
+        locator: Option<String>,
+        deadline: Deadline,
+    ) -> Result<Option<String>, Error> {
+        let at = Locator { reference, locator, ..Locator::default() };
+        Ok(self.by_ref(&at, deadline)?.into_owned().reference)
+    }
+
     /// The ref that stands for a locator, in its place.
     pub(super) fn by_ref<'a>(&self, at: &'a Locator, deadline: Deadline) -> Result<Cow<'a, Locator>, Error> {
         let bad = |problem: &str| Err(Error::BadRequest { problem: problem.to_owned() });

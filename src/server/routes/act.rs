@@ -113,12 +113,13 @@ pub(super) fn chooser(call: &Call<'_>, arm: ArmChooser) -> Result<ChooserArmed, 
     let paths = checked?;
     let tab = call.tab()?.tab;
     let target_id = tab.target().to_string();
-    let wait = match &arm.reference {
+    let at = tab.ref_of(arm.reference, arm.locator, Deadline::after(call.within(ANSWERING, LONGEST)))?;
+    let wait = match &at {
         Some(_) => call.within(ANSWERING, LONGEST),
         None => call.within(Supervisor::CHOOSER_LIMIT, Supervisor::CHOOSER_LIMIT),
     };
     let count = paths.len();
-    let (armed, given) = match tab.arm_chooser(&paths, arm.reference.as_deref(), Deadline::after(wait))? {
+    let (armed, given) = match tab.arm_chooser(&paths, at.as_deref(), Deadline::after(wait))? {
         Upload::Done(given) => (false, Some(given)),
         // What becomes of them is told by the events.
         Upload::Armed(_) => (true, None),

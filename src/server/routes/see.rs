@@ -44,8 +44,9 @@ pub(super) fn snapshot(call: &Call<'_>, query: SnapshotQuery) -> Result<Seen, Fa
     Ok(Seen { seen, labelled: Some(Labelled { path, width: picture.width, height: picture.height, annotations }) })
 }
 
-pub(super) fn screenshot(call: &Call<'_>, take: TakeScreenshot) -> Result<Shot, Failure> {
+pub(super) fn screenshot(call: &Call<'_>, mut take: TakeScreenshot) -> Result<Shot, Failure> {
     let tab = call.tab_to_read()?.tab;
+    take.reference = tab.ref_of(take.reference.take(), take.locator.take(), call.deadline)?;
     let inline = take.inline;
     let picture = tab.screenshot(&take.options(), call.deadline).map_err(|error| {
         let blocked = error.is_blocked_by_dialog();
@@ -206,8 +207,8 @@ pub(super) fn refs(call: &Call<'_>, _: Nothing) -> Result<KnownRefs, Failure> {
 
 pub(super) fn highlight(call: &Call<'_>, wanted: Highlight) -> Result<OnTab, Failure> {
     let tab = call.tab()?.tab;
-    match &wanted.reference {
-        Some(reference) => tab.highlight(reference, ORANGE, call.deadline)?,
+    match tab.ref_of(wanted.reference, wanted.locator, call.deadline)? {
+        Some(reference) => tab.highlight(&reference, ORANGE, call.deadline)?,
         None => tab.clear_highlight(call.deadline)?,
     }
     Ok(OnTab { target_id: tab.target().to_string() })

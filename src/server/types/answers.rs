@@ -180,7 +180,8 @@ pub(in crate::server) struct Dialogs {
     pub(in crate::server) pending_dialogs: Vec<Dialog>,
     /// Dialogs that closed, oldest first.
     pub(in crate::server) recent_dialogs: Vec<ClosedDialog>,
-    /// Answers that are armed for dialogs to come, oldest first.
+    /// Answers that are armed for dialogs to come, oldest first; left out when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(in crate::server) armed_answers: Vec<ArmedDialog>,
 }
 

@@ -78,8 +78,8 @@ pub(in crate::server) struct NavigateTo {
     /// Until when it is waited for.
     #[serde(default)]
     pub(in crate::server) wait_until: WaitUntil,
-    /// Dismiss the dialogs that the tab shows, leave a page that asks whether it may be left (`beforeunload`), and report
-    /// these dialogs as `dismissed_dialogs`. Without it, a tab that shows a dialog is not navigated (`BLOCKED_BY_DIALOG`).
+    /// Dismiss the dialogs that the tab shows, and report them as `dismissed_dialogs`. A page that then asks whether it may be
+    /// left (`beforeunload`) stays until that is answered. Without it, a tab that shows a dialog is not navigated (`BLOCKED_BY_DIALOG`).
     #[serde(default)]
     pub(in crate::server) dismiss_dialogs: bool,
 }
@@ -90,8 +90,8 @@ pub(in crate::server) struct NavigateTo {
 pub(in crate::server) struct TravelTo {
     /// What is waited for.
     pub(in crate::server) wait_until: WaitUntil,
-    /// Dismiss the dialogs that the tab shows, leave a page that asks whether it may be left (`beforeunload`), and report
-    /// these dialogs as `dismissed_dialogs`.
+    /// Dismiss the dialogs that the tab shows, and report them as `dismissed_dialogs`. A page that then asks whether it may be
+    /// left (`beforeunload`) stays until that is answered.
     pub(in crate::server) dismiss_dialogs: bool,
 }
 
@@ -206,7 +206,9 @@ pub(in crate::server) struct TakeScreenshot {
     /// Only the element of this ref.
     #[serde(rename = "ref")]
     #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
-    reference: Option<String>,
+    pub(in crate::server) reference: Option<String>,
+    /// A locator in the place of a ref, as in actions.
+    pub(in crate::server) locator: Option<String>,
     /// Only the first element that matches this CSS selector.
     element: Option<String>,
     /// The frame that `element` is looked for in, by its id or the ref of its element. Default: the main frame.
@@ -393,6 +395,8 @@ pub(in crate::server) struct ArmChooser {
     #[serde(rename = "ref")]
     #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
     pub(in crate::server) reference: Option<String>,
+    /// A locator in the place of a ref, as in actions.
+    pub(in crate::server) locator: Option<String>,
 }
 
 /// `POST /hooks/dialog`.
@@ -497,6 +501,8 @@ pub(in crate::server) struct Highlight {
     #[serde(rename = "ref")]
     #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
     pub(in crate::server) reference: Option<String>,
+    /// A locator in the place of a ref, as in actions.
+    pub(in crate::server) locator: Option<String>,
 }
 
 /// `GET /`.
