@@ -120,7 +120,7 @@ fn messages_come_with_their_level_and_frame() {
             assert_eq!((entry.level, entry.frame_id.as_ref(), &entry.target_id), (level, Some(frame), &task.target()));
         }
         task.eval_in(frame, &format!("console.assert(false, 'assert {number}')"));
-        assert_eq!(said(&task, &format!("assert {number}")).level, ConsoleLevel::Error);
+        assert_eq!(said(&task, &format!("Assertion failed: assert {number}")).level, ConsoleLevel::Error);
         task.eval_in(frame, &format!("setTimeout(function late() {{ throw new Error('thrown {number}') }}, 0)"));
         let now = task.until("the exception", |now| {
             now.console.iter().any(|entry| entry.text.contains(&format!("thrown {number}")))
@@ -146,12 +146,12 @@ fn a_message_is_made_of_what_a_person_would_see() {
     assert_eq!(entry.url.as_deref(), Some(&*task.site.url("a", "/")));
     assert_eq!((entry.line, entry.column), (Some(1), Some(10)));
     assert!(entry.timestamp > 1_600_000_000.0, "Unix seconds");
-    task.eval("console.log('text', 1.5, true, null, 'not shown')");
-    said(&task, "text 1.5 true null");
+    task.eval("console.log('text', 1.5, true, null, 'last')");
+    said(&task, "text 1.5 true null last");
     task.eval("console.log(undefined, NaN, -0, 12n)");
     said(&task, "undefined NaN -0 12n");
     task.eval("console.log({ a: 1 }, [1, 2], document.body, Symbol('s'))");
-    said(&task, "Object Array(2) body Symbol(s)");
+    said(&task, "{a: 1} (2) [1, 2] body Symbol(s)");
     task.eval("console.log('🦀'.repeat(100000))");
     let now = task.until("the long one", |now| now.console.last().is_some_and(|entry| entry.text.starts_with('🦀')));
     let length = now.console.last().unwrap().text.len();
