@@ -13,8 +13,8 @@ pub(super) enum Readers {
     Usual,
 }
 
-/// Writes a file beside its place and renames it, so nobody sees half of it. A link is followed; what is no regular file,
-/// such as `/dev/stdout`, is written to.
+/// Writes a temporary file in the same folder and renames it, so that nobody reads half of a file. Symbolic links are followed;
+/// what is not a regular file, such as `/dev/stdout`, is written to directly.
 pub(super) fn write(path: &Path, readers: Readers, bytes: &[u8]) -> io::Result<()> {
     write_with(path, readers, |file| file.write_all(bytes))
 }

@@ -149,6 +149,9 @@ impl State {
     /// A shared worker is ready to be told what is cut off, and goes on when it has taken that. Sent before, Chromium 156
     /// forgets it now and then.
     pub(super) fn shared_worker_ready(&mut self, session: &SessionKey) {
+        if !self.sessions.contains_key(session) {
+            return; // it has ended
+        }
         let Some(conditions) = self.conditions(session) else {
             self.send(Some(session), 0, Outgoing::Resume);
             return;
