@@ -290,3 +290,14 @@ fn answers_wait_until_the_browser_has_taken_others() {
     state.on_tick(at(began, 1000));
     assert_eq!(done(&mut state), ["3 is answered 200", "4 is answered 200"]);
 }
+
+#[test]
+fn a_request_of_a_hidden_page_is_left_to_its_owner() {
+    let (mut state, _, began) = started();
+    let _told = add(&mut state, abort("/x"), at(began, 0));
+    take_all(&mut state, at(began, 0));
+    for url in ["http://a.test/x", "http://a.test/"] {
+        ask(&mut state, &"H".into(), "1", url, at(began, 1));
+    }
+    assert_eq!(done(&mut state), [""; 0]);
+}
