@@ -57,7 +57,8 @@ const ALWAYS: [&str; 22] = [
 ];
 
 /// Features that talk to servers of their own, cover the page or change addresses that were typed.
-const DISABLED_FEATURES: [&str; 9] = [
+const DISABLED_FEATURES: [&str; 10] = [
+    "DeferRendererTasksAfterInput", // what a click sets off would wait for a frame
     "Translate",
     "MediaRouter",
     "DialMediaRouteProvider",

@@ -52,11 +52,12 @@ pub mod fuzzing {
     pub use super::supervise::fuzzing::{Read, stdin_lines};
 }
 
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches};
 use serde::Serialize;
 
 use crate::browser::redact;
@@ -71,7 +72,7 @@ pub fn main() -> ExitCode {
     if let Some(shell) = settings::env(completions::VARIABLE) {
         return completions::complete(&shell);
     }
-    let cli = match Cli::try_parse_from(browser::disambiguate(std::env::args_os())) {
+    let cli = match parsed(std::env::args_os()) {
         Ok(cli) => cli,
         Err(problem) => return not_parsed(&problem),
     };
@@ -105,6 +106,14 @@ pub fn main() -> ExitCode {
             failure.exit.into()
         }
     }
+}
+
+/// What was typed. Building the commands takes a good part of a short command's time: once is enough.
+fn parsed(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let mut command = Cli::command();
+    let args = browser::disambiguate(&command, args);
+    let mut matches = command.try_get_matches_from_mut(args)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|problem| problem.format(&mut command))
 }
 
 /// Usage errors, `--help` and `--version`: as text, or as one object when `--json` was typed.

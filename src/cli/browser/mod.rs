@@ -27,10 +27,10 @@ mod upload;
 use std::ffi::OsString;
 use std::time::Duration;
 
-use clap::{CommandFactory as _, Subcommand};
+use clap::Subcommand;
 use serde_json::Value;
 
-use super::args::{Cli, Global};
+use super::args::Global;
 use super::client::{self, Found, Request};
 use super::connect::{Link, ask, reach};
 use super::failure::{Exit, Failure};
@@ -332,8 +332,8 @@ fn explain(failure: &mut Failure) {
 
 /// `wait --url GLOB` is about the page, `--url` elsewhere about the server: what is no address of a server is taken
 /// for the page's.
-pub(super) fn disambiguate(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut args: Vec<OsString> = in_full(args.collect());
+pub(super) fn disambiguate(cli: &clap::Command, args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut args: Vec<OsString> = in_full(cli, args.collect());
     let is = |arg: &OsString, word: &str| arg == word;
     let Some(browser) = args.iter().position(|arg| is(arg, "browser")) else { return args };
     let Some(wait) = args.iter().skip(browser).position(|arg| is(arg, "wait")).map(|at| at + browser) else {
@@ -373,10 +373,9 @@ pub(super) fn with_short_forms(cli: clap::Command) -> clap::Command {
 }
 
 /// The commands with the word `browser`, which may be left out where the name is no other command's.
-fn in_full(mut args: Vec<OsString>) -> Vec<OsString> {
-    let cli = Cli::command();
+fn in_full(cli: &clap::Command, mut args: Vec<OsString>) -> Vec<OsString> {
     let is_browsers = |name: &str| {
-        is_free(&cli, name)
+        is_free(cli, name)
             && cli.find_subcommand("browser").is_some_and(|browser| browser.find_subcommand(name).is_some())
     };
     let mut at = 1;
@@ -400,12 +399,15 @@ fn in_full(mut args: Vec<OsString>) -> Vec<OsString> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
+    use super::super::args::Cli;
     use super::*;
 
     #[test]
     fn the_word_browser_may_be_left_out() {
         let read = |args: &str| {
-            let args = disambiguate(args.split(' ').map(OsString::from));
+            let args = disambiguate(&Cli::command(), args.split(' ').map(OsString::from));
             args.iter().map(|arg| arg.to_str().unwrap()).collect::<Vec<_>>().join(" ")
         };
         for (short, full) in [
@@ -432,7 +434,7 @@ mod tests {
     #[test]
     fn the_url_of_a_wait_is_that_of_the_page_unless_it_is_a_server() {
         let read = |args: &str| {
-            let args = disambiguate(args.split(' ').map(OsString::from));
+            let args = disambiguate(&Cli::command(), args.split(' ').map(OsString::from));
             args.iter().map(|arg| arg.to_str().unwrap()).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(read("x browser wait --url **/done"), "x browser wait --page-url **/done");

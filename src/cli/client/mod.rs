@@ -4,17 +4,20 @@
 //! |---|---|
 //! | `find` | where the server is |
 //! | `request` | what is asked |
+//! | `resolve` | the addresses of its host |
 //! | `refused` | what a failed request comes to: sentence, code, exit status |
 
 mod find;
 mod refused;
 mod request;
+mod resolve;
 
 use std::io;
 use std::time::Duration;
 
 use serde_json::Value;
 use ureq::config::RedirectAuthHeaders;
+use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body, Error, Timeout};
 
 use super::failure::Failure;
@@ -98,7 +101,8 @@ impl Client {
         // A proxy is for other machines.
         let config = if found.is_near() { config.proxy(None) } else { config };
         let shown = format!("{}{}", found.base(), found.source.told());
-        Ok(Self { agent: config.build().new_agent(), base: found.base().to_owned(), shown, token, process })
+        let agent = Agent::with_parts(config.build(), DefaultConnector::new(), resolve::Addresses::default());
+        Ok(Self { agent, base: found.base().to_owned(), shown, token, process })
     }
 
     /// Asks, and reads the whole answer.

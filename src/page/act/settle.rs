@@ -134,7 +134,9 @@ struct Rest {
     rest: bool,
     /// A link was clicked whose address is to be saved.
     saves: bool,
-    /// Steps without a frame.
+    /// Steps that were waited, and those of them without a frame.
+    #[allow(dead_code)] // for the trace
+    steps: u32,
     #[allow(dead_code)] // for the trace
     undrawn: u32,
     notices: Vec<Reported>,

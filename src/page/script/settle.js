@@ -323,7 +323,7 @@ calls.quiet = async ({least, look, steps, quiet, most}) => {
   }
   const all = caused;
   [changes, caused] = [0, 0]; // what comes after that is counted by the next look
-  return {changes: all, rest: rest && !endless, undrawn, saves: saving.some((event) => !event.defaultPrevented), notices: calls.notices()};
+  return {changes: all, rest: rest && !endless, steps: done, undrawn, saves: saving.some((event) => !event.defaultPrevented), notices: calls.notices()};
 };
 
 /** Whether the page has put something off to timers and to frames since the last check, beside what it did before the action. */
