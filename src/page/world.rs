@@ -24,7 +24,7 @@ use crate::cdp::protocol::runtime::{
     CallArgument, CallFunctionOn, CallFunctionOnReturns, ExecutionContextId, GetProperties, PropertyDescriptor,
     ReleaseObject, RemoteObjectId,
 };
-use crate::supervisor::{self, Done, FrameRef};
+use crate::supervisor::{self, Done, FrameRef, Snapshot};
 use crate::sync::Deadline;
 
 /// The name of our worlds.
@@ -56,6 +56,8 @@ pub struct Node {
 #[derive(Debug, Clone)]
 pub(super) struct World {
     session: Option<Arc<str>>,
+    /// The loader id of the document that it was made in, as far as that was known.
+    document: Option<Arc<str>>,
     context: ExecutionContextId,
     pub(super) doc: Doc,
 }
@@ -134,6 +136,33 @@ impl Tab {
         self.call_world(frame, &world, name, &args, deadline)
     }
 
+    /// The same for a function that is over in a moment.
+    pub(super) fn call_in_brief<T: DeserializeOwned>(
+        &self,
+        frame: &FrameId,
+        doc: &Doc,
+        name: &str,
+        args: &impl Serialize,
+        deadline: Deadline,
+    ) -> Result<Done<T>, Error> {
+        let args = raw(args, frame)?;
+        let world = self.world_of(frame, doc, deadline)?;
+        let call = vec![(FrameRef::Id(frame.clone()), call_of(&world, name, &args))];
+        let answer = self.supervisor.brief_calls(call, deadline).pop();
+        self.told(frame, &world, answer.unwrap_or(Err(supervisor::Error::NoPage)))
+    }
+
+    /// Calls into one frame and does not wait for the answer; only when the document that it shows is known. Whether it did.
+    pub(super) fn post_to(&self, frame: &FrameId, name: &str, args: &impl Serialize) -> bool {
+        let (Some(world), Ok(args)) = (self.known(frame), raw(args, frame)) else { return false };
+        let document = world.document.clone().filter(|loader| !loader.is_empty());
+        if document.is_none() || document != self.supervisor.snapshot().document_of(frame) {
+            return false; // it went with its document
+        }
+        self.supervisor.post(&FrameRef::Id(frame.clone()), &call_of(&world, name, &args));
+        true
+    }
+
     /// Calls into several frames at once, whatever documents they show. The outcomes are in the order of
     /// the frames.
     pub(super) fn call_all<T: DeserializeOwned, A: Serialize>(
@@ -146,6 +175,18 @@ impl Tab {
         self.call_all_beside::<T, A, CallFunctionOn>(frames, name, args, Vec::new(), deadline).0
     }
 
+    /// The same for functions that are over in a moment, or wait without holding the page.
+    pub(super) fn call_all_brief<T: DeserializeOwned, A: Serialize>(
+        &self,
+        frames: &[FrameId],
+        name: &str,
+        args: impl Fn(&FrameId) -> A,
+        deadline: Deadline,
+    ) -> Vec<Called<T>> {
+        let send = |calls| (self.supervisor.brief_calls(calls, deadline), Vec::new());
+        self.call_each::<T, A, CallFunctionOn>(frames, name, args, send, deadline).0
+    }
+
     /// The same, and commands of the protocol right behind it.
     pub(super) fn call_all_beside<T: DeserializeOwned, A: Serialize, C: cdp::rt::Command>(
         &self,
@@ -153,6 +194,20 @@ impl Tab {
         name: &str,
         args: impl Fn(&FrameId) -> A,
         beside: Vec<(FrameRef, C)>,
+        deadline: Deadline,
+    ) -> (Vec<Called<T>>, supervisor::Outcomes<C>) {
+        let send = |calls| self.supervisor.session_calls_beside(calls, beside, deadline);
+        self.call_each::<T, A, C>(frames, name, args, send, deadline)
+    }
+
+    fn call_each<T: DeserializeOwned, A: Serialize, C: cdp::rt::Command>(
+        &self,
+        frames: &[FrameId],
+        name: &str,
+        args: impl Fn(&FrameId) -> A,
+        send: impl FnOnce(
+            Vec<(FrameRef, CallFunctionOn)>,
+        ) -> (supervisor::Outcomes<CallFunctionOn>, supervisor::Outcomes<C>),
         deadline: Deadline,
     ) -> (Vec<Called<T>>, supervisor::Outcomes<C>) {
         self.make_worlds(frames, deadline);
@@ -170,7 +225,7 @@ impl Tab {
                 (_, Err(error)) => outcomes.push(Some(Err(error))),
             }
         }
-        let (answers, beside) = self.supervisor.session_calls_beside(calls, beside, deadline);
+        let (answers, beside) = send(calls);
         let mut answers = answers.into_iter();
         let finish = |(frame, outcome): (&FrameId, Option<_>)| {
             if let Some(outcome) = outcome {
@@ -293,11 +348,11 @@ impl Tab {
         let mut tries = 0;
         loop {
             tries += 1;
-            let session = self.supervisor.snapshot().frame(frame.as_str()).and_then(|f| f.session_id.clone());
+            let now = self.supervisor.snapshot();
             let made = self.supervisor.session_call(&FrameRef::Id(frame.clone()), &make(frame), deadline)?;
             let context = made.result.execution_context_id;
             match self.send(frame, &install(context), deadline) {
-                Ok(returned) => return self.installed(frame, session, context, returned.result.into()),
+                Ok(returned) => return self.installed(frame, &now, context, returned.result.into()),
                 Err(error) if tries < TRIES && is_gone(&error) => {}
                 Err(error) => return Err(gone(error, frame)),
             }
@@ -326,9 +381,8 @@ impl Tab {
         let installs =
             made.iter().map(|(frame, context)| (FrameRef::Id((*frame).clone()), install(*context))).collect();
         for ((frame, context), done) in made.iter().zip(self.supervisor.session_calls(installs, deadline)) {
-            let session = now.frame(frame.as_str()).and_then(|frame| frame.session_id.clone());
             if let Ok(done) = done {
-                let _ = self.installed(frame, session, *context, done.result.into());
+                let _ = self.installed(frame, &now, *context, done.result.into());
             }
         }
     }
@@ -336,7 +390,7 @@ impl Tab {
     fn installed(
         &self,
         frame: &FrameId,
-        session: Option<Arc<str>>,
+        now: &Snapshot,
         context: ExecutionContextId,
         told: Returned,
     ) -> Result<World, Error> {
@@ -346,7 +400,8 @@ impl Tab {
         }
         let token: Option<String> = told.value.as_deref().and_then(|raw| serde_json::from_str(raw.get()).ok());
         let doc = Doc(token.ok_or_else(|| internal("no token".to_owned()))?.into());
-        let world = World { session, context, doc };
+        let session = now.frame(frame.as_str()).and_then(|frame| frame.session_id.clone());
+        let world = World { session, document: now.document_of(frame), context, doc };
         self.worlds.0.lock().insert(frame.clone(), world.clone());
         Ok(world)
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::error::Error;
 use super::handle::Supervisor;
-use super::route::FrameRef;
+use super::route::{FrameRef, Route};
 use super::value::Done;
 use crate::cdp::rt::Command;
 use crate::sync::Deadline;
@@ -46,12 +46,33 @@ impl Supervisor {
         self.session_calls_beside::<C, C>(calls, Vec::new(), deadline).0
     }
 
+    /// The same for scripts of our own that are over in a moment, or wait without holding the page. Such a call costs one
+    /// message less where the page answered a moment ago; a script that holds the page for long is ended, whoever began it.
+    #[cfg(feature = "page")]
+    pub(crate) fn brief_calls<C: Command>(
+        &self,
+        calls: Vec<(FrameRef, C)>,
+        deadline: Deadline,
+    ) -> Vec<Result<Done<C::Returns>, Error>> {
+        self.calls_beside::<C, C>(calls, Vec::new(), true, deadline).0
+    }
+
     /// Two kinds of commands at once, as [`session_calls`](Self::session_calls) does one. A session gets its
     /// commands in the order in which they are given, those of the first kind before the others.
     pub fn session_calls_beside<A: Command, B: Command>(
         &self,
         calls: Vec<(FrameRef, A)>,
         beside: Vec<(FrameRef, B)>,
+        deadline: Deadline,
+    ) -> (Outcomes<A>, Outcomes<B>) {
+        self.calls_beside(calls, beside, false, deadline)
+    }
+
+    fn calls_beside<A: Command, B: Command>(
+        &self,
+        calls: Vec<(FrameRef, A)>,
+        beside: Vec<(FrameRef, B)>,
+        brief: bool,
         deadline: Deadline,
     ) -> (Outcomes<A>, Outcomes<B>) {
         let first = calls.into_iter().map(|(frame, command)| (frame, A::METHOD, Either::A(command)));
@@ -61,7 +82,7 @@ impl Supervisor {
         for (frame, method, command) in first.chain(second) {
             let is_first = matches!(command, Either::A(_));
             let place = self.route(&frame, deadline).map(|route| {
-                routed.push((route, method, command));
+                routed.push((Route { brief, ..route }, method, command));
                 routed.len() - 1
             });
             order.push((is_first, place));

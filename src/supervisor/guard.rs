@@ -104,9 +104,11 @@ impl<'a> Watch<'a> {
         // A probe ahead of a script tells whether it is that script or another one which keeps the page
         // busy, one that the page began a moment after its last answer too.
         if is_script && watch.is_on() {
-            watch.probe(Arc::clone(&route.session));
             watch.own_runs = false;
-            watch.ahead = true;
+            if !route.brief || !supervisor.liveness.answered_lately(&route.session) {
+                watch.probe(Arc::clone(&route.session));
+                watch.ahead = true;
+            }
         }
         watch
     }
@@ -427,7 +429,12 @@ impl Supervisor {
         let Guarded { mut watch, reply } = call;
         let patience = if wait { watch.patience() } else { Duration::ZERO };
         let reply = match reply.poll_raw(deadline.within(patience)) {
-            Ok(outcome) => return Slot::from(outcome.map(|raw| watch.answered(raw)).map_err(Error::from)),
+            Ok(outcome) => {
+                if outcome.is_ok() {
+                    self.liveness.answered(&watch.route.session);
+                }
+                return Slot::from(outcome.map(|raw| watch.answered(raw)).map_err(Error::from));
+            }
             Err(back) => back,
         };
         if let Err(error) = self.check_dialogs(watch.route, &watch.method, Patience::Grace(watch.began)) {

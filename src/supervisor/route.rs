@@ -49,6 +49,9 @@ pub(super) struct Route {
     pub(super) frame: Option<FrameId>,
     /// The execution context to aim at, when the frame shares its session with others.
     pub(super) context: Option<i64>,
+    /// For scripts of our own that are over in a moment, or wait without holding the page: one that holds the page for long
+    /// is taken for the page's.
+    pub(super) brief: bool,
 }
 
 impl Supervisor {
@@ -168,6 +171,7 @@ fn route_in(snapshot: &Snapshot, frame: &FrameRef, connection: Connection) -> Re
         session: Arc::clone(&page.session),
         frame: page.top_frame.clone(),
         context: None,
+        brief: false,
     })
 }
 
@@ -181,6 +185,7 @@ fn route_to(frame: &Frame, connection: Connection) -> Result<Route, Error> {
         session,
         frame: Some(frame.frame_id.clone()),
         context: (!own).then(|| frame.context.unwrap_or(NO_CONTEXT)),
+        brief: false,
     })
 }
 

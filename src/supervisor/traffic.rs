@@ -252,7 +252,7 @@ impl Supervisor {
         self.connected(deadline)?;
         let session = Arc::clone(&request.session);
         let target = request.target_id.clone();
-        Ok(Route { connection: self.connection(), target, session, frame: None, context: None })
+        Ok(Route { connection: self.connection(), target, session, frame: None, context: None, brief: false })
     }
 }
 

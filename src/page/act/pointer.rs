@@ -196,12 +196,12 @@ impl Tab {
     pub(super) fn landed(&self, node: &Node, name: &str, deadline: Deadline) -> Option<Landed> {
         let deadline = deadline.within(UNANSWERED);
         // A document that is gone, or blocked by a dialog, has had the press.
-        let here = self.call_in::<Landed>(&node.frame, &node.doc, name, &(), deadline).ok()?.result;
+        let here = self.call_in_brief::<Landed>(&node.frame, &node.doc, name, &(), deadline).ok()?.result;
         if here.over.is_some() || name == "hovered" {
             return Some(here).filter(|landed| landed.over.is_some());
         }
         let around = self.frames_around(&node.frame);
-        let found = self.call_all::<Landed, ()>(&around, name, |_| (), deadline);
+        let found = self.call_all_brief::<Landed, ()>(&around, name, |_| (), deadline);
         let mut landed = found.into_iter().filter_map(Result::ok).map(|(_, done)| done.result);
         landed.find(|landed| landed.kept && landed.over.is_some()).or(Some(here).filter(|here| here.unseen))
     }

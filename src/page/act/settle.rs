@@ -287,7 +287,12 @@ impl Tab {
         // An action on an element begins when that is ready.
         let now = act.kind.locator().is_none_or(|at| !at.is_given()) && !matches!(act.kind, Kind::Drag { .. });
         // One that does not answer begins to watch when it is looked at.
-        self.call_all::<u8, _>(&frames, "watch", |_| json!({ "now": now }), deadline.within(LOOK));
+        let args = json!({ "now": now });
+        match &frames[..] {
+            // The call that makes sure of the element comes behind this one on the same session.
+            [only] if !now && self.post_to(only, "watch", &args) => {}
+            _ => drop(self.call_all::<u8, _>(&frames, "watch", |_| &args, deadline.within(LOOK))),
+        }
         frames
     }
 
@@ -347,7 +352,7 @@ impl Tab {
     fn look_at(&self, frames: &[FrameId], look: Look, seen: &mut Seen, patience: Patience) {
         let most = if seen.restless { Duration::ZERO } else { patience.changing };
         let args = Quiet { least: look.least, look: look.most, steps: STEPS, quiet: millis(QUIET), most: millis(most) };
-        let found = self.call_all::<Rest, &Quiet>(frames, "quiet", |_| &args, patience.answer);
+        let found = self.call_all_brief::<Rest, &Quiet>(frames, "quiet", |_| &args, patience.answer);
         // A frame that does not answer is on its way elsewhere, gone, or under a dialog: others tell.
         for (frame, found) in frames.iter().zip(found) {
             let Ok((_, done)) = found else { continue };

@@ -89,8 +89,10 @@ let framesBefore = 0;
 
 /** The action begins: what changes from now on and did not change before is caused by it. */
 function begin() {
+  // A document that has come since the supervisor last called into the frame has not been told to watch.
+  if (!observer) calls.watch({ now: false });
   if (begun) return;
-  if (observer) count(observer.takeRecords());
+  count(observer.takeRecords());
   begun = true;
   beganAt = performance.now();
   const [now, before] = [putOff(), waiting];
