@@ -13,7 +13,10 @@ PEERS ?=
 # Flags of benches/widgets/run.mjs, as `--only Select2`.
 WIDGETS ?=
 
-.PHONY: help browser driver demo test grid bench bench-page bench-peers bench-schema bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server faults
+# A part of the name of the tests to run; all of them without it.
+T ?=
+
+.PHONY: help browser driver demo test test-fast grid bench bench-page bench-peers bench-schema bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server faults
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -27,8 +30,11 @@ driver: ## the same, and chromedriver, which only tests need
 demo: browser ## dialogs and frames in a real browser, shown step by step
 	$(CARGO) run -- demo
 
-test: driver ## all tests, with a real browser and chromedriver
-	@CARGO="$(CARGO)" scripts/test.sh
+test: driver ## all tests, with a real browser and chromedriver; T=page_settle: those with that in their name
+	@CARGO="$(CARGO)" scripts/test.sh $(T)
+
+test-fast: ## the tests that need no browser; says how many were left out
+	@CARGO="$(CARGO)" scripts/test-fast.sh
 
 grid: driver ## tests against a real Selenium Grid; needs Java 17 and npm
 	@scripts/ensure-grid.sh

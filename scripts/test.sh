@@ -1,18 +1,26 @@
 #!/usr/bin/env bash
-# Runs all tests. What fails beside the others is run once more by itself, since browsers miss deadlines on a machine
-# whose processors are busy elsewhere. Both outcomes are shown; what fails twice fails the run, and so does a failure of
-# more than a few tests, a crash, or anything that does not compile.
+# Runs the tests: all of them, or those whose name contains the argument.
+#
+# What fails beside the others is run once more by itself. A test that passes then is reported as FLAKY: it is a defect, of
+# the product or of the test, and fails the run too, unless CI=true says that the machine is not ours to judge. What fails
+# twice fails the run, and so does a failure of more than a few tests, a crash, or anything that does not compile.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 most=8
+filter=${1:-}
 cargo=${CARGO:-cargo}
 # Tests wait for browsers most of the time.
 export RUST_TEST_THREADS=${RUST_TEST_THREADS:-4}
 
+if [ -n "$filter" ]; then
+    exec "$cargo" test --workspace --lib --bins --tests -- "$filter"
+fi
+
 log=$(mktemp)
 told=$(mktemp)
-trap 'rm -f "$log" "$told"' EXIT
+again=$(mktemp)
+trap 'rm -f "$log" "$told" "$again"' EXIT
 
 # Official MCP clients and servers come from PyPI and npm, while the compiler works. Where neither can be reached, or there
 # is no Python, the tests that speak with them are left out, and that is said.
@@ -44,4 +52,18 @@ if [ "${#failed[@]}" -eq 0 ] || [ "${#failed[@]}" -gt "$most" ] || [ "$ended" -e
 fi
 echo
 echo "failed beside the others, now once more by themselves: ${failed[*]}"
-RUST_TEST_THREADS=1 "$cargo" test --workspace --lib --bins --tests --no-fail-fast -- --exact "${failed[@]}"
+status=0
+RUST_TEST_THREADS=1 "$cargo" test --workspace --lib --bins --tests --no-fail-fast -- --exact "${failed[@]}" 2>&1 |
+    tee "$again" || status=1
+
+echo
+for name in "${failed[@]}"; do
+    if grep -q "^test $name \.\.\. ok$" "$again"; then
+        echo "FLAKY: $name fails beside the other tests and passes by itself"
+        [ "${CI:-}" = true ] || status=1
+    else
+        echo "FAILED twice: $name"
+        status=1
+    fi
+done
+exit "$status"

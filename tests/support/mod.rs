@@ -68,8 +68,11 @@ pub(crate) fn busy_machine() -> parking_lot::MutexGuard<'static, ()> {
 }
 
 /// The browser to test with: the one that the library finds. Where `CDPILOT_REQUIRE_BROWSER` is `1`, a
-/// missing one is a failure, so that no test is skipped unseen.
+/// missing one is a failure, so that no test is skipped unseen. `CDPILOT_TEST_BROWSER=none`: as if there were none.
 pub(crate) fn browser_path() -> Option<PathBuf> {
+    if std::env::var("CDPILOT_TEST_BROWSER").is_ok_and(|value| value == "none") {
+        return None;
+    }
     let found = cdpilot::browser::find::find(None).map(|found| found.path);
     let required = std::env::var("CDPILOT_REQUIRE_BROWSER").is_ok_and(|value| value == "1");
     assert!(found.is_ok() || !required, "CDPILOT_REQUIRE_BROWSER=1, but: {found:?}");
