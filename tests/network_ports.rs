@@ -43,7 +43,7 @@ fn blocked(profile: &Profile, after: u64, url: &str) {
     while !deadline.passed() {
         for entry in profile.events().wait_since(seen, 100, Deadline::after_millis(200)).entries {
             seen = entry.seq;
-            if entry.kind == Kind::NavigationBlocked && entry.data.get().contains(url) {
+            if entry.kind() == Kind::NavigationBlocked && serde_json::to_string(&*entry.event).unwrap().contains(url) {
                 return;
             }
         }

@@ -91,8 +91,8 @@ fn the_next_chooser_gets_the_files_in_whatever_frame() {
     let log = tab.supervisor().log().since(0, usize::MAX).entries;
     let told: Vec<bool> = log
         .iter()
-        .filter(|entry| entry.kind == Kind::FileChooser)
-        .map(|entry| serde_json::from_str::<Value>(entry.data.get()).unwrap()["answered"] == true)
+        .filter(|entry| entry.kind() == Kind::FileChooser)
+        .map(|entry| serde_json::to_value(&*entry.event).unwrap()["answered"] == true)
         .collect();
     assert_eq!(told, [true, true, true, true, true, false]);
 }

@@ -118,3 +118,41 @@ fn what_happens_is_told_from_anywhere_on() {
     api.get("/events?targetId=nobody").fails(404, "TAB_NOT_FOUND");
     api.get("/events?since=x").fails(400, "BAD_REQUEST");
 }
+
+#[test]
+fn actions_begin_and_end_in_the_log_without_what_was_typed() {
+    let Some(served) = Served::browsing() else { return };
+    let api = &served.api;
+    served
+        .show("<button id=b onclick=\"p.textContent = 'saved'\">Save</button><input id=i aria-label=Card><p id=p></p>");
+    let mut all = api.events("/events", "");
+    let act = |body: serde_json::Value| api.act(&body);
+    let snapshot = api.get("/snapshot").ok()["snapshot"].as_str().unwrap().to_owned();
+    let save = snapshot.lines().find(|line| line.contains("\"Save\"")).unwrap();
+    let save = save.split("[ref=").nth(1).unwrap().split(']').next().unwrap().to_owned();
+
+    act(json!({ "kind": "click", "ref": save })).ok();
+    let (_, started) = all.next_of("action_started");
+    assert_eq!((&started["kind"], &started["ref"]), (&json!("click"), &json!(save)), "{started}");
+    assert_eq!((&started["role"], &started["name"]), (&json!("button"), &json!("Save")), "{started}");
+    let (_, finished) = all.next_of("action_finished");
+    assert_eq!((&finished["action"], &finished["name"]), (&started["action"], &json!("Save")), "{finished}");
+    assert_eq!((&finished["outcome"], &finished["settled"]), (&json!("ok"), &json!("page_settled")), "{finished}");
+    assert!(finished["durationMs"].is_u64() && finished["targetId"].is_string(), "{finished}");
+
+    // By a selector, the element is known at the end.
+    act(json!({ "kind": "type", "selector": "#i", "text": "4111 1111" })).ok();
+    let (_, started) = all.next_of("action_started");
+    let (_, finished) = all.next_of("action_finished");
+    assert_eq!((&started["kind"], &started["role"]), (&json!("type"), &json!(null)), "{started}");
+    assert_eq!((&finished["role"], &finished["name"]), (&json!("textbox"), &json!("Card")), "{finished}");
+    assert!(!started.to_string().contains("4111") && !finished.to_string().contains("4111"));
+
+    // One that fails says how; those of a batch are told one by one, inside of it.
+    act(json!({ "kind": "click", "selector": "#none", "timeoutMs": 300 })).fails(404, "NOT_FOUND");
+    assert_eq!(all.next_of("action_finished").1["outcome"], "NOT_FOUND");
+    let actions = json!([{ "kind": "click", "selector": "#b" }, { "kind": "focus", "selector": "#i" }]);
+    act(json!({ "kind": "batch", "actions": actions })).ok();
+    let kinds: Vec<_> = (0..3).map(|_| all.next_of("action_started").1["kind"].clone()).collect();
+    assert_eq!(kinds, ["batch", "click", "focus"]);
+}

@@ -76,7 +76,7 @@ fn a_supervisor_that_panics_ends_and_its_profile_starts_again() {
     }
     let faulty = Faulty::new();
     let (server, api) = faulty.server();
-    for place in ["sup-cdpilot", "cdp-read", "cdp-lead", "ctl-events-cdpilot"] {
+    for place in ["sup-cdpilot", "cdp-read", "cdp-lead"] {
         api.post("/start", &json!({})).ok();
         let browser = api.get("/").ok()["pid"].as_u64().unwrap();
         api.post("/tabs/open", &json!({ "url": "about:blank" })).ok();

@@ -60,7 +60,7 @@ fn an_automatic_answer_is_never_pending() {
         assert_eq!(seen.join().unwrap(), 0);
     });
     let entries = log.since(0, 1000).entries;
-    assert_eq!(entries.iter().filter(|entry| entry.kind == Kind::DialogOpened).count(), 20);
+    assert_eq!(entries.iter().filter(|entry| entry.kind() == Kind::DialogOpened).count(), 20);
 }
 
 #[test]

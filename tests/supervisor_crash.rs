@@ -71,7 +71,7 @@ fn a_page_that_crashes_fails_its_calls_and_can_be_loaded_again() {
         assert_eq!(task.eval_in(&leaf.frame_id, "document.body.textContent"), "leaf");
         assert_eq!(task.snapshot().frames.len(), 2);
     }
-    let crashes = task.log().since(0, 1000).entries.into_iter().filter(|entry| entry.kind == Kind::Crashed);
+    let crashes = task.log().since(0, 1000).entries.into_iter().filter(|entry| entry.kind() == Kind::Crashed);
     assert_eq!(crashes.count(), 2);
 }
 
@@ -234,7 +234,7 @@ fn a_page_that_hangs_holds_up_nobody_else() {
     task.call_raw(&page, "Runtime.terminateExecution", &json!({}), soon()).unwrap();
     until(&all, "it answers again", |now| now.page(hung.as_str()).is_some_and(|p| p.state == PageState::Ready));
     assert_eq!(all.evaluate(&page, "document.title", soon()).unwrap().value, "fine");
-    let changes = all.log().since(0, 1000).entries.into_iter().filter(|e| e.kind == Kind::Responsiveness);
+    let changes = all.log().since(0, 1000).entries.into_iter().filter(|e| e.kind() == Kind::Responsiveness);
     assert_eq!(changes.count(), 2);
     all.stop(soon());
     drop((all, task));

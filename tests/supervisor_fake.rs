@@ -84,7 +84,7 @@ fn an_attach_that_is_never_answered_holds_up_nothing() {
     until(&supervisor, "the dialog", |now| now.dialogs.len() == 1);
     gate.open();
     until(&supervisor, "it answers", |now| state(now, "P2") == Some(PageState::Ready));
-    assert_eq!(supervisor.log().since(0, 100).entries.iter().filter(|e| e.kind == Kind::Responsiveness).count(), 2);
+    assert_eq!(supervisor.log().since(0, 100).entries.iter().filter(|e| e.kind() == Kind::Responsiveness).count(), 2);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn lost_events_are_made_up_for() {
     });
     let event = event.to_string();
     let resynced = |log: &cdpilot::supervisor::EventLog| {
-        log.since(0, usize::MAX).entries.iter().any(|entry| entry.kind == Kind::Resync)
+        log.since(0, usize::MAX).entries.iter().any(|entry| entry.kind() == Kind::Resync)
     };
     let mut floods = 0;
     while !resynced(supervisor.log()) {

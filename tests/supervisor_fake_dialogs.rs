@@ -242,6 +242,6 @@ fn a_connection_that_breaks_ends_who_waits_for_an_answer() {
     // Who waits is told by the answer that failed, which may come before the end of the connection.
     let now = until(&supervisor, "the end", |now| !now.is_active());
     assert_eq!(now.recent[0].closed_by, ClosedBy::Lost);
-    let kinds: Vec<Kind> = supervisor.log().since(0, 100).entries.iter().map(|entry| entry.kind).collect();
+    let kinds: Vec<Kind> = supervisor.log().since(0, 100).entries.iter().map(|entry| entry.kind()).collect();
     assert_eq!(kinds[kinds.len() - 2..], [Kind::DialogClosed, Kind::Ended]);
 }

@@ -145,12 +145,10 @@ fn a_document_that_changes_its_own_address_stays() {
     }
     assert_eq!(task.eval("[mark, location.hash]"), json!([7, "#part"]));
     assert!(task.snapshot().pages[0].url.ends_with("/pushed?1#part"), "a frame's address is not the page's");
-    let within = task
-        .log()
-        .since(0, 1000)
-        .entries
-        .into_iter()
-        .filter(|entry| entry.kind == Kind::Navigated && entry.data.get().contains("\"same_document\":true"));
+    let within = task.log().since(0, 1000).entries.into_iter().filter(|entry| {
+        entry.kind() == Kind::Navigated
+            && serde_json::to_string(&*entry.event).unwrap().contains("\"same_document\":true")
+    });
     assert_eq!(within.count(), 4);
 }
 

@@ -49,8 +49,8 @@ fn blocked(task: &Task, url: &str, times: usize) -> Value {
     let deadline = soon();
     loop {
         let last = task.log().last();
-        let told = task.log().since(0, usize::MAX).entries.into_iter().filter(|e| e.kind == Kind::NavigationBlocked);
-        let told: Vec<Value> = told.map(|entry| serde_json::from_str(entry.data.get()).unwrap()).collect();
+        let told = task.log().since(0, usize::MAX).entries.into_iter().filter(|e| e.kind() == Kind::NavigationBlocked);
+        let told: Vec<Value> = told.map(|entry| serde_json::to_value(&*entry.event).unwrap()).collect();
         let here: Vec<&Value> = told.iter().filter(|told| told["url"].as_str().unwrap().ends_with(url)).collect();
         if let Some(found) = here.get(times - 1) {
             return (*found).clone();

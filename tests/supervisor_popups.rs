@@ -46,7 +46,7 @@ fn a_page_that_a_page_opens_belongs_to_the_task() {
         let now = task.snapshot();
         assert!(now.pages.len() == 1 && now.frames.len() == 1, "{now:?}");
     }
-    let kinds: Vec<Kind> = task.log().since(0, 1000).entries.iter().map(|entry| entry.kind).collect();
+    let kinds: Vec<Kind> = task.log().since(0, 1000).entries.iter().map(|entry| entry.kind()).collect();
     let count = |kind: Kind| kinds.iter().filter(|k| **k == kind).count();
     assert_eq!((count(Kind::TabOpened), count(Kind::TabClosed)), (4, 3));
 }

@@ -99,7 +99,7 @@ fn it_connects_again_and_knows_everything_it_knew() {
         let closed = supervisor.respond(None, ACCEPT, soon()).unwrap();
         assert_eq!(worth(supervisor, "said"), true, "{closed:?}");
     }
-    let kinds: Vec<Kind> = supervisor.log().since(0, 1000).entries.iter().map(|e| e.kind).collect();
+    let kinds: Vec<Kind> = supervisor.log().since(0, 1000).entries.iter().map(|e| e.kind()).collect();
     let told = |kind| kinds.iter().filter(|k| **k == kind).count();
     assert_eq!((told(Kind::Disconnected), told(Kind::Reconnected), told(Kind::TabOpened)), (2, 2, 1));
     let target = supervisor.snapshot().pages[0].target_id.clone();
@@ -183,7 +183,9 @@ fn a_dialog_that_was_open_is_lost_and_its_page_has_ways_out() {
             far.supervisor.close_page(&target, soon()).unwrap();
         }
         let records = far.supervisor.log().since(0, 10_000).entries;
-        let closed = records.iter().filter(|e| e.kind == Kind::DialogClosed && e.data.get().contains(&*dialog.id));
+        let closed = records.iter().filter(|e| {
+            e.kind() == Kind::DialogClosed && serde_json::to_string(&*e.event).unwrap().contains(&*dialog.id)
+        });
         assert_eq!(closed.count(), 1, "one record for each dialog");
     }
     far.end();

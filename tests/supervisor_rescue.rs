@@ -32,7 +32,7 @@ fn loop_in(task: &Task, frame: &FrameRef) {
 }
 
 fn rescues(task: &Task) -> usize {
-    task.log().since(0, 10_000).entries.iter().filter(|entry| entry.kind == Kind::Rescued).count()
+    task.log().since(0, 10_000).entries.iter().filter(|entry| entry.kind() == Kind::Rescued).count()
 }
 
 #[test]

@@ -57,8 +57,8 @@ fn hundreds_of_dialogs_are_answered_by_hand() {
         assert!(!tail.entries.is_empty(), "no dialog after {answered}: {:?}", task.snapshot().dialogs);
         for entry in tail.entries {
             seen = entry.seq;
-            if entry.kind == Kind::DialogOpened {
-                let data: Value = serde_json::from_str(entry.data.get()).unwrap();
+            if entry.kind() == Kind::DialogOpened {
+                let data: Value = serde_json::to_value(&*entry.event).unwrap();
                 let number: usize = data["message"].as_str().unwrap().parse().unwrap();
                 assert_eq!(number, answered);
                 let answer = if number.is_multiple_of(2) { text(&format!("t{number}")) } else { Dismiss };

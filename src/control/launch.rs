@@ -77,7 +77,8 @@ pub(super) fn bring_up(
     let port = browser.endpoint().map(|endpoint| shared.protected.protect(endpoint.port(), BROWSER));
     let local = browser.endpoint().is_none_or(browser::Endpoint::is_loopback) && browser.webdriver().is_none();
     let ours = browser.is_ours();
-    let options = SupervisorOptions { unreachable_ports, prepared: ours, ..options(shared, settings, deadline) };
+    let log = Some(Arc::clone(log));
+    let options = SupervisorOptions { unreachable_ports, prepared: ours, log, ..options(shared, settings, deadline) };
     let supervisor = Supervisor::start(browser, options).map_err(|error| match ours {
         true => Failure::Launch(error.into()),
         false => Failure::Other(error.into()),
@@ -95,7 +96,7 @@ pub(super) fn bring_up(
         tab_names: Some(TabNames::new(move |target, now| Some(names.lock().info(target, &now.pages)?.tab_id))),
         ..PageOptions::default()
     };
-    let (pump, pumped) = events::pump(&settings.name, &supervisor, log)?;
+    let (end_thread, over) = events::watch_end(&settings.name, &supervisor)?;
     let tabs = match Tabs::with_options(Arc::clone(&supervisor), pages) {
         Ok(tabs) => tabs,
         Err(error) => {
@@ -103,7 +104,14 @@ pub(super) fn bring_up(
             return Err(Failure::Other(error.into()));
         }
     };
-    Ok(Running { tabs, facts, initial: Mutex::new(initial), pumped, pump: Mutex::new(Some(pump)), _port: port })
+    Ok(Running {
+        tabs,
+        facts,
+        initial: Mutex::new(initial),
+        over,
+        end_thread: Mutex::new(Some(end_thread)),
+        _port: port,
+    })
 }
 
 /// How long the first page of a browser may take.

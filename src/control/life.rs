@@ -38,9 +38,9 @@ pub struct Running {
     pub(super) facts: Facts,
     /// The page that it opened with, as long as nobody used it.
     pub(super) initial: Mutex<Option<TargetId>>,
-    /// Closes when all of its events are copied and nothing of it is left.
-    pub(super) pumped: Receiver<()>,
-    pub(super) pump: Mutex<Option<Thread>>,
+    /// Closes when it has ended and nothing of it is left.
+    pub(super) over: Receiver<()>,
+    pub(super) end_thread: Mutex<Option<Thread>>,
     /// Keeps pages of all profiles from its debugging port.
     pub(super) _port: Option<ProtectedPort>,
 }
@@ -85,7 +85,7 @@ impl Running {
     /// Ends it, and waits until nothing of it is left.
     fn stop(&self, deadline: Deadline) {
         self.supervisor().stop(deadline);
-        let _ = self.pumped.recv_deadline(deadline.instant());
+        let _ = self.over.recv_deadline(deadline.instant());
     }
 }
 
@@ -93,7 +93,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         // Its thread ends with it.
         self.supervisor().stop(Deadline::after_secs(5));
-        drop(self.pump.lock().take());
+        drop(self.end_thread.lock().take());
     }
 }
 

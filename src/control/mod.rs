@@ -20,7 +20,7 @@
 //! | `navigate`, `address` | navigations; addresses without a scheme |
 //! | `raw` | raw CDP commands |
 //! | `dialogs` | dialogs, and answers to those to come |
-//! | `events` | one event log a profile, over restarts |
+//! | `events` | the name of a profile's event log; the end of its browsers |
 //! | `files` | pictures, downloads, uploads, traces |
 //! | `sweep` | idle tabs and old files |
 //! | `doctor`, `checks`, `trial` | whether it all works on this machine |

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Error, Profile, Running, TabHandle, TabInfo, names};
+use super::{Error, Profile, Running, Session, TabHandle, TabInfo, names};
 use crate::page::{Act, Kind, Outcome, Settled};
 use crate::supervisor::{self, TargetId};
 use crate::sync::Deadline;
@@ -11,6 +11,8 @@ use crate::sync::Deadline;
 /// What closing the last tab may take before its renderer is killed, and at most this part of the deadline.
 const PATIENCE: Duration = Duration::from_secs(4);
 const PART: u32 = 3;
+/// Characters of a session's id by which the event log names who acts: enough to tell sessions apart.
+const ACTOR: usize = 8;
 /// What asking for titles may take.
 const TITLES: Duration = Duration::from_millis(300);
 
@@ -97,7 +99,9 @@ impl Profile {
             true => Some(running.supervisor().open_behind("about:blank", deadline)?),
             false => None,
         };
-        let outcome = handle.tab.act(act, deadline);
+        let session = Session::current();
+        let actor: String = session.id().chars().take(ACTOR).collect();
+        let outcome = handle.tab.act_as(act, Some(&*actor).filter(|actor| !actor.is_empty()), deadline);
         self.acted(handle, act);
         if let Some(empty) = empty {
             match running.snapshot().page(target.as_str()) {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender};
@@ -12,7 +13,7 @@ use super::inputs::Inputs;
 use super::kept::{Kept, Room};
 use super::link::Link;
 use super::liveness::Liveness;
-use super::log::{EventLog, Kind};
+use super::log::{Event, EventLog, Happened};
 use super::navigation::{Lookups, NavigationPolicy, Verdict, names};
 use super::options::{Pages, SupervisorOptions};
 use super::served::Picture;
@@ -41,6 +42,8 @@ pub struct Supervisor {
     pub(super) link: Arc<Link>,
     pub(super) published: Arc<Published<Snapshot>>,
     log: Arc<EventLog>,
+    /// Set when the thread leaves.
+    done: Arc<AtomicBool>,
     pub(super) traffic: Arc<Published<Traffic>>,
     pub(super) kept_requests: Arc<Kept<NetworkRequest>>,
     pub(super) kept_console: Arc<Kept<ConsoleEntry>>,
@@ -107,7 +110,10 @@ impl Supervisor {
         let (reply, started) = crossbeam_channel::bounded(1);
         let _ = requests.try_send(Request::Started { reply });
         let published = Arc::new(Published::new(Snapshot::empty()));
-        let log = Arc::new(EventLog::default());
+        let shared_log = options.log.clone();
+        let is_shared = shared_log.is_some();
+        let log = shared_log.unwrap_or_default();
+        let done = Arc::new(AtomicBool::new(false));
         let traffic = Arc::new(Published::new(Traffic::default()));
         let kept_requests = Arc::new(Kept::new(KEPT_REQUESTS));
         let kept_console = Arc::new(Kept::new(KEPT_CONSOLE));
@@ -121,12 +127,20 @@ impl Supervisor {
             state: State::new(options),
             published: Arc::clone(&published),
             log: Arc::clone(&log),
+            done: Arc::clone(&done),
             traffic: Arc::clone(&traffic),
             kept_requests: Arc::clone(&kept_requests),
             kept_console: Arc::clone(&kept_console),
             connection,
         };
-        let ends = Ends { link: Arc::clone(&link), published: Arc::clone(&published), log: Arc::clone(&log) };
+        let (ends_log, ends_done) = (Arc::clone(&log), Arc::clone(&done));
+        let ends = Ends {
+            link: Arc::clone(&link),
+            published: Arc::clone(&published),
+            log: ends_log,
+            is_shared,
+            done: ends_done,
+        };
         let thread = spawn(format!("sup-{task}"), move || {
             let _guard = on_panic(|| ends.publish());
             worker.run();
@@ -136,6 +150,7 @@ impl Supervisor {
             link,
             published,
             log,
+            done,
             traffic,
             kept_requests,
             kept_console,
@@ -199,6 +214,12 @@ impl Supervisor {
     pub fn caught_up(&self, deadline: Deadline) -> Result<Arc<Snapshot>, Error> {
         self.ask("catching up", deadline, |reply| Request::CaughtUp { reply })?;
         Ok(self.snapshot())
+    }
+
+    /// Adds what is done on a page to the event log.
+    #[cfg(feature = "page")]
+    pub(crate) fn note(&self, page: &TargetId, event: Event) {
+        self.log.append([(now().unix, Happened::new(Some(page.clone()), event))]);
     }
 
     /// The event log.
@@ -335,7 +356,7 @@ impl Supervisor {
         }
         loop {
             // Looked at before the wait: what was answered by then is in the channel.
-            let ended = self.log.has_ended();
+            let ended = self.done.load(Ordering::Acquire);
             match answer.recv_deadline(deadline.within(LOOK).instant()) {
                 Ok(outcome) => return outcome,
                 Err(crossbeam_channel::RecvTimeoutError::Disconnected) => return Err(self.not_active()),
@@ -383,6 +404,8 @@ struct Ends {
     link: Arc<Link>,
     published: Arc<Published<Snapshot>>,
     log: Arc<EventLog>,
+    is_shared: bool,
+    done: Arc<AtomicBool>,
 }
 
 impl Ends {
@@ -392,14 +415,20 @@ impl Ends {
         if !matches!(last.phase, Phase::Ended(_)) {
             last.phase = Phase::Ended(REASON.into());
             last.dialogs = Arc::default();
+            let open: Vec<TargetId> = last.pages.iter().map(|page| page.target_id.clone()).collect();
             self.published.publish(Arc::new(last));
-            let data = serde_json::value::to_raw_value(&serde_json::json!({ "reason": REASON }));
-            let data = data.ok().map(|data| (Kind::Ended, now().unix, None, Arc::from(data)));
-            self.log.append(data);
+            let ended = Happened::new(None, Event::Ended { reason: REASON.into() });
+            self.log.append(std::iter::once(ended).map(|event| (now().unix, event)));
+            if self.is_shared {
+                self.log.append(open.into_iter().map(|page| (now().unix, Happened::closed_at_end(page))));
+            }
         }
         // Calls under way fail, and a browser at the other end of a pipe ends.
         self.link.current().1.abort();
-        self.log.end();
+        self.done.store(true, Ordering::Release);
+        if !self.is_shared {
+            self.log.end();
+        }
     }
 }
 

@@ -1,16 +1,67 @@
 //! The event log: one numbered, bounded list of what happened, for everybody who wants to follow.
+//!
+//! Events are values of [`Event`]; they become JSON where they leave the program.
 
-use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use parking_lot::{Condvar, Mutex};
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde::ser::SerializeMap as _;
 
+use super::snapshot::{BridgeReason, ClosedDialog, ConsoleEntry, Dialog, Download, PageState};
+use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
-use crate::sync::{Cancel, Deadline};
+use crate::sync;
 
-/// What an entry is about.
+/// The log of a supervisor, or of all supervisors that a profile has one after the other.
+pub type EventLog = sync::Log<Happened>;
+/// One entry of it.
+pub type Entry = sync::Logged<Happened>;
+/// A part of it.
+pub type Tail = sync::Tail<Happened>;
+
+/// An event, and the page that it is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Happened {
+    /// The page, if it is about one.
+    pub target_id: Option<TargetId>,
+    /// What happened.
+    pub event: Arc<Event>,
+}
+
+impl Happened {
+    pub(crate) fn new(target_id: Option<TargetId>, event: Event) -> Self {
+        Self { target_id, event: Arc::new(event) }
+    }
+
+    /// A page went with its browser.
+    pub(super) fn closed_at_end(page: TargetId) -> Self {
+        Self::new(Some(page), Event::TabClosed { reason: Some("the browser ended".into()) })
+    }
+
+    /// What it is about, without the details.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.event.kind()
+    }
+}
+
+/// `{seq, ts, type, targetId?, data}`, with the fields of [`Event`] in `data`.
+impl Serialize for Entry {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("seq", &self.seq)?;
+        map.serialize_entry("ts", &self.ts)?;
+        map.serialize_entry("type", &self.kind())?;
+        if let Some(target) = &self.target_id {
+            map.serialize_entry("targetId", target)?;
+        }
+        map.serialize_entry("data", &*self.event)?;
+        map.end()
+    }
+}
+
+/// What an event is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -51,118 +102,282 @@ pub enum Kind {
     Disconnected,
     /// There is a new connection and the pages are attached again.
     Reconnected,
+    /// An action on a page begins.
+    ActionStarted,
+    /// An action on a page is over.
+    ActionFinished,
     /// The supervisor ended.
     Ended,
 }
 
-/// One entry. `data` is a JSON object whose fields depend on the kind.
-#[derive(Debug, Clone, Serialize)]
-pub struct Entry {
-    /// Its number, counted from 1.
-    pub seq: u64,
-    /// When, Unix seconds.
-    pub ts: f64,
-    /// What it is about.
-    #[serde(rename = "type")]
-    pub kind: Kind,
-    /// The page, if it is about one.
-    #[serde(rename = "targetId", skip_serializing_if = "Option::is_none")]
-    pub target_id: Option<TargetId>,
-    /// The rest.
-    pub data: Arc<RawValue>,
+/// What happened. As JSON each is the object of its fields; times are Unix seconds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Event {
+    /// A page came in.
+    TabOpened {
+        /// Its address at that moment, often none yet.
+        url: Arc<str>,
+        /// The page that opened it.
+        opener: Option<TargetId>,
+    },
+    /// A page is gone.
+    TabClosed {
+        /// Why, when it did not go by itself.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<Arc<str>>,
+    },
+    /// A page opened another one beyond the limit of pages, which was closed at once.
+    PopupBlocked {
+        /// How many pages there may be.
+        limit: Option<usize>,
+    },
+    /// A frame came, moved between processes, or went.
+    Frame {
+        /// Its id.
+        frame_id: FrameId,
+        /// What became of it.
+        change: FrameChange,
+        /// The frame around it, where that is known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        parent: Option<FrameId>,
+    },
+    /// A frame shows another document or address.
+    Navigated {
+        /// The frame.
+        frame_id: FrameId,
+        /// Its address now.
+        url: Arc<str>,
+        /// Whether it is the page itself.
+        main: bool,
+        /// The document is the same as before.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        same_document: bool,
+    },
+    /// A page or frame was kept from going somewhere.
+    NavigationBlocked {
+        /// Where to: without what is secret, and cut.
+        url: Arc<str>,
+        /// What is wrong with it, and what would allow it.
+        reason: Arc<str>,
+        /// The frame.
+        frame_id: FrameId,
+        /// Whether it is the page itself.
+        main: bool,
+    },
+    /// A dialog opened. Its texts are cut.
+    DialogOpened(Dialog),
+    /// A dialog closed. Its texts are cut.
+    DialogClosed(ClosedDialog),
+    /// A console message or uncaught exception.
+    Console(Arc<ConsoleEntry>),
+    /// A page opened a file chooser.
+    FileChooser {
+        /// The frame.
+        frame_id: FrameId,
+        /// Whether it takes several files.
+        several: bool,
+        /// Whether files were waiting for it.
+        answered: bool,
+        /// Names of the files that it got.
+        files: Vec<String>,
+        /// Why it did not get those that were waiting.
+        problem: Option<String>,
+    },
+    /// A download began, or ended where nobody moves its file.
+    Download(Download),
+    /// A download ended, and its file is in its place or did not get there.
+    DownloadEnded(DownloadEnded),
+    /// A renderer crashed.
+    Crashed {
+        /// The page, or the frame that had a process of its own.
+        crashed: TargetId,
+    },
+    /// A page does not answer, or answers again.
+    Responsiveness {
+        /// Its state now.
+        state: PageState,
+    },
+    /// Events were lost and the state was read anew.
+    Resync {
+        /// How many, where that is known.
+        lost: u64,
+    },
+    /// The dialog bridge was turned on, or failed in a frame.
+    Bridge {
+        /// Why it was turned on.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        on: Option<BridgeReason>,
+        /// Why it failed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        failed: Option<Arc<str>>,
+    },
+    /// A page's running script was ended.
+    Rescued {
+        /// The method of the call that waited.
+        waiting: Arc<str>,
+        /// How long it had waited, milliseconds.
+        waited_ms: u64,
+    },
+    /// The connection was lost.
+    Disconnected {
+        /// Why.
+        reason: Arc<str>,
+    },
+    /// There is a new connection and the pages are attached again.
+    Reconnected {
+        /// How many connections there have been, this one included.
+        generation: u64,
+    },
+    /// An action on a page begins.
+    ActionStarted(Action),
+    /// An action on a page is over.
+    ActionFinished {
+        /// What was done, and to what.
+        #[serde(flatten)]
+        action: Action,
+        /// `ok`, or the code of the error.
+        outcome: Arc<str>,
+        /// Why it counts as over, where it is waited for what it causes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        settled: Option<Arc<str>>,
+        /// How long it took, milliseconds.
+        duration_ms: u64,
+    },
+    /// The supervisor ended.
+    Ended {
+        /// Why.
+        reason: Arc<str>,
+    },
 }
 
-/// A part of the log.
-#[derive(Debug, Clone, Default)]
-pub struct Tail {
-    /// Entries, oldest first.
-    pub entries: Vec<Entry>,
-    /// Entries between the asked-for number and the first one here that are no longer kept.
-    pub lost: u64,
+/// What became of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FrameChange {
+    /// It came.
+    Attached,
+    /// It is in a process of its own from now on.
+    OwnProcess,
+    /// It went.
+    Detached,
 }
 
-/// Entries kept at most.
-const MAX_ENTRIES: usize = 10_000;
-/// Bytes of their data kept at most.
-const MAX_BYTES: usize = 4 * 1024 * 1024;
-
-/// The log. Appended to by the supervisor's thread, read by anybody.
-#[derive(Debug, Default)]
-pub struct EventLog {
-    inner: Mutex<Inner>,
-    grown: Condvar,
+/// The end of a download whose file was to be moved to its final place.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct DownloadEnded {
+    /// Where from.
+    pub url: Arc<str>,
+    /// The name that the page or the server wants it to have: untrusted.
+    pub suggested_filename: Arc<str>,
+    /// Bytes that came.
+    pub bytes: u64,
+    /// Its number among those of the supervisor.
+    pub number: u64,
+    /// `completed`, `canceled` or `failed`.
+    pub state: &'static str,
+    /// The file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
 }
 
-#[derive(Debug, Default)]
-struct Inner {
-    entries: VecDeque<Entry>,
-    bytes: usize,
-    last: u64,
-    ended: bool,
+/// An action, as those who follow the log see it: never what was typed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
+pub struct Action {
+    /// Its number among all of the program, the same at its start and its end.
+    pub action: u64,
+    /// What is done, as in `POST /act`: `click`, `fill`, …
+    pub kind: &'static str,
+    /// The ref of its element, where it has one.
+    #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Arc<str>>,
+    /// The role of its element.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<Arc<str>>,
+    /// The accessible name of its element: untrusted, with secrets covered, at most 200 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Arc<str>>,
+    /// Who acts: the name of a session; none for the default one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actor: Option<Arc<str>>,
 }
 
-impl EventLog {
-    /// The number of the newest entry, 0 when there is none.
-    #[must_use]
-    pub fn last(&self) -> u64 {
-        self.inner.lock().last
+impl Action {
+    #[cfg(feature = "page")]
+    pub(crate) fn new(action: u64, kind: &'static str) -> Self {
+        Self { action, kind, ..Self::default() }
     }
+}
 
-    /// Entries newer than `seq`, at most `max`.
+impl Event {
+    /// What it is about, without the details.
     #[must_use]
-    pub fn since(&self, seq: u64, max: usize) -> Tail {
-        self.inner.lock().since(seq, max)
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::TabOpened { .. } => Kind::TabOpened,
+            Self::TabClosed { .. } => Kind::TabClosed,
+            Self::PopupBlocked { .. } => Kind::PopupBlocked,
+            Self::Frame { .. } => Kind::Frame,
+            Self::Navigated { .. } => Kind::Navigated,
+            Self::NavigationBlocked { .. } => Kind::NavigationBlocked,
+            Self::DialogOpened(_) => Kind::DialogOpened,
+            Self::DialogClosed(_) => Kind::DialogClosed,
+            Self::Console(_) => Kind::Console,
+            Self::FileChooser { .. } => Kind::FileChooser,
+            Self::Download(_) | Self::DownloadEnded(_) => Kind::Download,
+            Self::Crashed { .. } => Kind::Crashed,
+            Self::Responsiveness { .. } => Kind::Responsiveness,
+            Self::Resync { .. } => Kind::Resync,
+            Self::Bridge { .. } => Kind::Bridge,
+            Self::Rescued { .. } => Kind::Rescued,
+            Self::Disconnected { .. } => Kind::Disconnected,
+            Self::Reconnected { .. } => Kind::Reconnected,
+            Self::ActionStarted(_) => Kind::ActionStarted,
+            Self::ActionFinished { .. } => Kind::ActionFinished,
+            Self::Ended { .. } => Kind::Ended,
+        }
     }
+}
 
-    /// Entries newer than `seq`, waiting until there is one. Empty at the deadline, when the calling
-    /// thread's [`Cancel`] is set, or at once when the log has ended.
-    #[must_use]
-    pub fn wait_since(&self, seq: u64, max: usize, deadline: Deadline) -> Tail {
-        let mut inner = self.inner.lock();
-        while inner.last <= seq && !inner.ended {
-            let timed_out = self.grown.wait_until(&mut inner, Cancel::until(deadline).instant()).timed_out();
-            if timed_out && deadline.passed() {
-                break;
+/// What an entry takes beside its texts.
+const FIXED: usize = 200;
+
+impl sync::Bytes for Happened {
+    fn bytes(&self) -> usize {
+        let dialog = |dialog: &Dialog| dialog.message.len() + dialog.default_prompt.len() + dialog.origin.len();
+        let length = |text: &Option<Arc<str>>| text.as_ref().map_or(0, |text| text.len());
+        let texts = match &*self.event {
+            Event::TabOpened { url, .. } | Event::Navigated { url, .. } => url.len(),
+            Event::NavigationBlocked { url, reason, .. } => url.len() + reason.len(),
+            Event::DialogOpened(opened) => dialog(opened),
+            Event::DialogClosed(closed) => dialog(&closed.dialog),
+            Event::Console(entry) => entry.text.len() + length(&entry.url),
+            Event::FileChooser { files, problem, .. } => {
+                files.iter().map(String::len).sum::<usize>() + problem.as_ref().map_or(0, String::len)
             }
-        }
-        inner.since(seq, max)
-    }
-
-    /// Whether nothing will be added any more.
-    #[must_use]
-    pub fn has_ended(&self) -> bool {
-        self.inner.lock().ended
-    }
-
-    /// Adds entries; their numbers are given here.
-    pub(crate) fn append(&self, new: impl IntoIterator<Item = (Kind, f64, Option<TargetId>, Arc<RawValue>)>) {
-        let mut inner = self.inner.lock();
-        for (kind, ts, target_id, data) in new {
-            inner.last += 1;
-            inner.bytes += data.get().len();
-            let seq = inner.last;
-            inner.entries.push_back(Entry { seq, ts, kind, target_id, data });
-        }
-        while inner.entries.len() > MAX_ENTRIES || inner.bytes > MAX_BYTES {
-            let Some(old) = inner.entries.pop_front() else { break };
-            inner.bytes -= old.data.get().len();
-        }
-        drop(inner);
-        self.grown.notify_all();
-    }
-
-    /// Nothing will be added any more.
-    pub(crate) fn end(&self) {
-        self.inner.lock().ended = true;
-        self.grown.notify_all();
-    }
-}
-
-impl Inner {
-    fn since(&self, seq: u64, max: usize) -> Tail {
-        let first = self.last + 1 - self.entries.len() as u64;
-        let lost = first.saturating_sub(seq + 1);
-        let skip = usize::try_from((seq + 1).saturating_sub(first)).unwrap_or(usize::MAX);
-        Tail { entries: self.entries.iter().skip(skip).take(max).cloned().collect(), lost }
+            Event::Download(download) => download.url.len() + download.suggested_filename.len(),
+            Event::DownloadEnded(ended) => {
+                let path = ended.path.as_ref().map_or(0, |path| path.as_os_str().len());
+                ended.url.len() + ended.suggested_filename.len() + path + ended.failure.as_ref().map_or(0, String::len)
+            }
+            Event::Disconnected { reason } | Event::Ended { reason } => reason.len(),
+            Event::ActionStarted(action) | Event::ActionFinished { action, .. } => length(&action.name),
+            Event::TabClosed { reason } | Event::Bridge { failed: reason, .. } => length(reason),
+            Event::PopupBlocked { .. }
+            | Event::Frame { .. }
+            | Event::Crashed { .. }
+            | Event::Responsiveness { .. }
+            | Event::Resync { .. }
+            | Event::Rescued { .. }
+            | Event::Reconnected { .. } => 0,
+        };
+        FIXED + texts
     }
 }

@@ -84,7 +84,7 @@ pub use dialog_call::DialogAnswer;
 pub use error::Error;
 pub use handle::Supervisor;
 pub use hidden_page::HiddenPage;
-pub use log::{Entry, EventLog, Kind, Tail};
+pub use log::{Action, DownloadEnded, Entry, Event, EventLog, FrameChange, Happened, Kind, Tail};
 pub use navigation::BlockedNavigation;
 #[cfg(feature = "server")]
 pub use navigation::{BadPattern, NavigationPolicy, Place, ProtectedPort, ProtectedPorts, Refused, Verdict};

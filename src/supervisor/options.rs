@@ -1,7 +1,9 @@
 //! What a supervisor is asked to do.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::log::EventLog;
 use super::navigation::NavigationPolicy;
 use super::policy::{BridgeMode, DialogPolicy, DialogRule};
 use super::redact::Secrets;
@@ -139,6 +141,9 @@ pub struct SupervisorOptions {
     pub max_pages: Option<usize>,
     /// Whether pages opened through this supervisor are closed when it stops. Default true.
     pub close_own_pages: bool,
+    /// The log to write to, which outlives the supervisor: at its end it adds the end of each page that was open, and does
+    /// not [end](crate::sync::Log::end) the log. Default none: a log of its own, which ends with it.
+    pub log: Option<Arc<EventLog>>,
 }
 
 /// The seed's safety net: a dialog is dismissed after five minutes.
@@ -165,6 +170,7 @@ impl Default for SupervisorOptions {
             prepared: false,
             max_pages: None,
             close_own_pages: true,
+            log: None,
         }
     }
 }

@@ -2,13 +2,11 @@
 
 use std::time::Instant;
 
-use serde::Deserialize;
-
 use super::error::Error;
 use super::frame_call::LOOK;
 use super::guard::Watch;
 use super::handle::Supervisor;
-use super::log::{Entry, Kind};
+use super::log::{Entry, Event};
 use super::route::FrameRef;
 use super::value::Done;
 use crate::cdp::protocol::page::NavigateToHistoryEntry;
@@ -51,8 +49,11 @@ impl Supervisor {
         loop {
             let tail = self.log().wait_since(seen, MANY, deadline.within(watch.patience().min(LOOK)));
             seen = tail.entries.last().map_or(seen, |entry| entry.seq);
-            let went = |entry: &Entry| entry.kind == Kind::Navigated && entry.target_id.as_ref() == Some(&route.target);
-            if tail.lost > 0 || tail.entries.iter().any(|entry| went(entry) && is_main(entry)) {
+            let went = |entry: &Entry| {
+                let is_main = matches!(*entry.event, Event::Navigated { main: true, .. });
+                is_main && entry.target_id.as_ref() == Some(&route.target)
+            };
+            if tail.lost > 0 || tail.entries.iter().any(went) {
                 break;
             }
             self.blocked_since(&route, blocked)?;
@@ -69,14 +70,4 @@ impl Supervisor {
         self.blocked_since(&route, blocked)?;
         Ok(Some(watch.answered(())))
     }
-}
-
-/// Whether it is about the page itself, and not a frame in it.
-fn is_main(entry: &Entry) -> bool {
-    #[derive(Deserialize)]
-    struct Told {
-        #[serde(default)]
-        main: bool,
-    }
-    serde_json::from_str::<Told>(entry.data.get()).is_ok_and(|told| told.main)
 }

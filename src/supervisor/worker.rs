@@ -4,6 +4,7 @@
 //! events, so that a flood costs readers nothing.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossbeam_channel::TryRecvError;
@@ -50,6 +51,8 @@ pub(super) struct Worker {
     pub(super) state: State,
     pub(super) published: Arc<Published<Snapshot>>,
     pub(super) log: Arc<EventLog>,
+    /// Set when this thread leaves.
+    pub(super) done: Arc<AtomicBool>,
     pub(super) traffic: Arc<Published<Traffic>>,
     pub(super) kept_requests: Arc<Kept<NetworkRequest>>,
     pub(super) kept_console: Arc<Kept<ConsoleEntry>>,
@@ -101,7 +104,10 @@ impl Worker {
         while let Ok(request) = self.inputs.requests.try_recv() {
             self.state.on_request(request, now());
         }
-        self.log.end();
+        self.done.store(true, Ordering::Release);
+        if !self.state.shares_log() {
+            self.log.end();
+        }
     }
 
     fn wait(&self) -> Woken {

@@ -7,6 +7,7 @@
 
 mod cancel;
 mod deadline;
+mod log;
 mod panics;
 mod publish;
 mod thread;
@@ -14,6 +15,7 @@ mod turns;
 
 pub use cancel::Cancel;
 pub use deadline::Deadline;
+pub use log::{Bytes, Log, Logged, Tail};
 pub(crate) use panics::fault_point;
 pub use panics::{OnPanic, on_panic};
 pub use publish::{Published, Versioned};

@@ -112,7 +112,7 @@ pub(crate) fn event(profile: &Profile, after: u64, kind: Kind, target: &str) -> 
     while !deadline.passed() {
         for entry in profile.events().wait_since(seen, 100, Deadline::after_millis(200)).entries {
             seen = entry.seq;
-            if entry.kind == kind && entry.target_id.as_ref().is_some_and(|id| id.as_str() == target) {
+            if entry.kind() == kind && entry.target_id.as_ref().is_some_and(|id| id.as_str() == target) {
                 return seen;
             }
         }

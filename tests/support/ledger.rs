@@ -49,9 +49,9 @@ impl Ledger {
                 seen = tail.entries.last().map_or(seen, |entry| entry.seq);
                 let mut book = inner.lock();
                 for entry in &tail.entries {
-                    let data: Value = serde_json::from_str(entry.data.get()).unwrap();
+                    let data: Value = serde_json::to_value(&*entry.event).unwrap();
                     let id = data["id"].as_str().unwrap_or_default().to_owned();
-                    match entry.kind {
+                    match entry.kind() {
                         Kind::DialogOpened => book.opened.push(id),
                         Kind::DialogClosed => book.closed.push((id, data)),
                         _ => {}
@@ -68,7 +68,7 @@ impl Ledger {
     /// The book, when everything that is in the log now is in it.
     pub(crate) fn book(&self) -> Book {
         let deadline = super::chrome::soon();
-        let wanted = |kind| self.log.since(0, usize::MAX).entries.iter().filter(|e| e.kind == kind).count();
+        let wanted = |kind| self.log.since(0, usize::MAX).entries.iter().filter(|e| e.kind() == kind).count();
         let (opened, closed) = (wanted(Kind::DialogOpened), wanted(Kind::DialogClosed));
         loop {
             let book = self.book.lock().clone();

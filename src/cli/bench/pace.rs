@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::failure::Failure;
 use super::row::{Rows, Unit};
 use super::{Part, Run};
-use crate::supervisor::{self, DialogAnswer, DialogPolicy, FrameRef, Kind, Supervisor};
+use crate::supervisor::{self, DialogAnswer, DialogPolicy, Event, FrameRef, Supervisor};
 use crate::sync::{Deadline, spawn};
 
 const SUM: &str = "1 + 1";
@@ -186,9 +186,8 @@ fn answer(run: &Run<'_>, supervisor: &Supervisor, count: usize, seen: &mut u64) 
         }
         for entry in tail.entries {
             *seen = entry.seq;
-            if entry.kind == Kind::DialogOpened {
-                let data: Value = serde_json::from_str(entry.data.get()).unwrap_or_default();
-                supervisor.respond(data["id"].as_str(), DialogAnswer::Dismiss, run.watch.soon())?;
+            if let Event::DialogOpened(dialog) = &*entry.event {
+                supervisor.respond(Some(&*dialog.id), DialogAnswer::Dismiss, run.watch.soon())?;
                 answered += 1;
             }
         }

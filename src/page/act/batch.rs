@@ -26,6 +26,7 @@ impl Tab {
         actions: &[Act],
         stop_on_error: bool,
         settle: Option<Settle>,
+        actor: Option<&str>,
         deadline: Deadline,
     ) -> Result<Outcome, Error> {
         if count(actions, 1)? > MOST {
@@ -43,7 +44,7 @@ impl Tab {
         for (index, act) in actions.iter().enumerate() {
             let here = self.shown(&self.supervisor.snapshot());
             let act = &Act { settle: act.settle.or(settle), ..act.clone() };
-            let outcome = self.act_in_turn(act, act.deadline(deadline));
+            let outcome = self.act_in_turn(act, actor, act.deadline(deadline));
             let mut reason = self.gone_since(here.as_ref(), outcome.is_err(), deadline);
             let ok = match outcome {
                 Ok(outcome) => {

@@ -99,7 +99,8 @@ impl Tab {
         } else {
             self.trusted_drag(act, &from_spot, &to, &to_spot, steps, deadline)?
         };
-        Ok(Did { rescued: done.rescued || rescued, ..done })
+        let element = from_spot.ready.map(|ready| ready.shown);
+        Ok(Did { rescued: done.rescued || rescued, element, ..done })
     }
 
     fn spot(&self, end: &End, force: bool, needs: Needs, deadline: Deadline) -> Result<Spot, Error> {

@@ -105,13 +105,18 @@ impl Tab {
         if !chosen.kept {
             return Err(not_actionable(at, "the page put another choice in its place"));
         }
-        Ok(Did { result: Some(json!({ "values": chosen.values })), rescued: ready.rescued, ..Did::default() })
+        Ok(Did {
+            result: Some(json!({ "values": chosen.values })),
+            rescued: ready.rescued,
+            element: Some(ready.shown),
+            ..Did::default()
+        })
     }
 
     fn tick(&self, at: &Locator, want: bool, act: &Act, deadline: Deadline) -> Result<Did, Error> {
         let ready = self.ready(at, Needs::PRESENT, act.force, deadline)?;
         let look = || self.call_on_node::<Tick>(&ready.node, "tick", &json!({ "id": ready.node.id }), deadline);
-        let mut did = Did { rescued: ready.rescued, ..Did::default() };
+        let mut did = Did { rescued: ready.rescued, element: Some(ready.shown.clone()), ..Did::default() };
         for turn in 0..2 {
             let mut tick = look()?;
             if tick.wrong {
@@ -170,6 +175,7 @@ impl Tab {
             let filled = self.fill_one(field, act, deadline).map_err(place)?;
             did.rescued |= filled.0.rescued;
             did.input = did.input.or(filled.0.input);
+            did.element = filled.0.element.filter(|_| fields.len() == 1);
             typed_in = filled.1.then_some(field).or(typed_in);
             if self.has_dialog() {
                 did.result = Some(json!({ "filled": index + 1, "of": fields.len() }));
@@ -246,7 +252,7 @@ impl Tab {
     ) -> Result<Option<Did>, Error> {
         let ready = self.ready(at, Needs::EDIT, act.force, deadline)?;
         let focused = self.focus_field(&ready, at, Mode::Replace, deadline)?;
-        let did = Did { rescued: ready.rescued, ..Did::default() };
+        let did = Did { rescued: ready.rescued, element: Some(ready.shown.clone()), ..Did::default() };
         match focused.kind.as_str() {
             "picked" => {
                 self.set_field(&ready, at, text, deadline)?;

@@ -232,7 +232,7 @@ impl Tab {
             self.focus_field(&ready, at, Mode::Keep, deadline)?;
             did.rescued = ready.rescued;
             mac = ready.mac;
-            node = Some(ready.node);
+            (node, did.element) = (Some(ready.node), Some(ready.shown));
         } else if chord.by_platform {
             mac = self.is_mac(deadline)?;
         }

@@ -11,6 +11,7 @@
 //! | `settle`, `told` | what an action caused and when that has ended; what is told of it |
 //! | `settled`, `notices` | the reason why it has ended; what the page itself reports |
 //! | `batch` | several in a row |
+//! | `logged` | actions in the event log |
 
 mod arrive;
 mod batch;
@@ -19,6 +20,7 @@ mod drag;
 mod evaluate;
 mod forms;
 mod keyboard;
+mod logged;
 mod notices;
 mod parse;
 mod pointer;
@@ -42,6 +44,7 @@ pub use request::{
 pub(super) use settle::Acted;
 pub use settled::Settled;
 
+use super::error::Shown;
 use super::{Download, Error, Tab};
 use crate::cdp::protocol::target::TargetId;
 use crate::supervisor::{self, ClosedDialog, Dialog, FailedDocument};
@@ -120,6 +123,9 @@ pub struct Outcome {
     /// Why a batch ended early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aborted: Option<Value>,
+    /// Its element, for the event log.
+    #[serde(skip)]
+    pub(crate) element: Option<Shown>,
 }
 
 /// A tab that an action opened.
@@ -166,6 +172,8 @@ pub(super) struct Did {
     pub(super) rescued: bool,
     /// Input was cut off by a dialog or the end of the document.
     pub(super) cut: bool,
+    /// The element that it was done to.
+    pub(super) element: Option<Shown>,
 }
 
 impl Tab {
@@ -177,21 +185,33 @@ impl Tab {
     /// [`Error::StaleRef`], [`Error::RefChanged`], [`Error::NotActionable`], [`Error::NoMatch`],
     /// [`Error::BadRequest`], [`Error::Timeout`] and those of the supervisor.
     pub fn act(&self, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
+        self.act_as(act, None, deadline)
+    }
+
+    /// The same, and the event log says who acts: `action_started` and `action_finished` carry the name.
+    ///
+    /// # Errors
+    /// Those of [`act`](Self::act).
+    pub fn act_as(&self, act: &Act, actor: Option<&str>, deadline: Deadline) -> Result<Outcome, Error> {
         let turn = match act.kind.takes_turn() {
             true => Some(self.turn(act.kind.name(), false, deadline)?),
             false => None,
         };
-        let outcome = self.act_in_turn(act, deadline);
+        let outcome = self.act_in_turn(act, actor, deadline);
         drop(turn);
         outcome
     }
 
     /// The same for who has the turn. An element that a locator matched and that the page has replaced meanwhile is located
     /// anew.
-    fn act_in_turn(&self, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
+    fn act_in_turn(&self, act: &Act, actor: Option<&str>, deadline: Deadline) -> Result<Outcome, Error> {
+        self.logged(act, actor, || self.act_on_located(act, actor, deadline))
+    }
+
+    fn act_on_located(&self, act: &Act, actor: Option<&str>, deadline: Deadline) -> Result<Outcome, Error> {
         loop {
             let located = self.located(act, deadline)?;
-            match self.act_on(&located, deadline) {
+            match self.act_on(&located, actor, deadline) {
                 Err(Error::StaleRef { .. } | Error::RefChanged { .. })
                     if matches!(located, std::borrow::Cow::Owned(_)) && !deadline.passed() => {}
                 outcome => return outcome,
@@ -200,8 +220,8 @@ impl Tab {
     }
 
     /// The same for elements that are located.
-    fn act_on(&self, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
-        let outcome = self.settled(act, deadline);
+    fn act_on(&self, act: &Act, actor: Option<&str>, deadline: Deadline) -> Result<Outcome, Error> {
+        let outcome = self.settled(act, actor, deadline);
         if Cancel::is_current_set() {
             return Err(supervisor::Error::Cancelled.into()); // whatever it came to by then
         }

@@ -177,7 +177,7 @@ impl Tab {
                 }
                 done
             };
-            return Ok(Did { rescued: done.rescued || ready.rescued, ..done });
+            return Ok(Did { rescued: done.rescued || ready.rescued, element: Some(ready.shown), ..done });
         }
     }
 

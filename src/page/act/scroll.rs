@@ -68,7 +68,7 @@ impl Tab {
         match &act.kind {
             Kind::ScrollIntoView { at } => {
                 let ready = self.ready(at, Needs::VIEW, act.force, deadline)?;
-                Ok(Did { rescued: ready.rescued, ..Did::default() })
+                Ok(Did { rescued: ready.rescued, element: Some(ready.shown), ..Did::default() })
             }
             Kind::Scroll { at, direction, pixels } => self.scroll_by(act, at, *direction, *pixels, deadline),
             _ => Err(Error::BadRequest { problem: "this is nothing to scroll".to_owned() }),
@@ -106,7 +106,7 @@ impl Tab {
             let goes = self.call_in::<bool>(&found.frame, &found.doc, "syntheticWheel", &ask, deadline)?;
             if !goes.result {
                 let input = Some(Input::Synthetic);
-                return Ok(Did { result: Some(json!(Moved { x: 0.0, y: 0.0 })), input, rescued, cut: false });
+                return Ok(Did { result: Some(json!(Moved { x: 0.0, y: 0.0 })), input, rescued, ..Did::default() });
             }
             Some(Input::Synthetic)
         } else {
@@ -115,7 +115,7 @@ impl Tab {
         let wheel = input.is_none() && self.wheel(&found, along, by, deadline)?;
         let ask = json!({ "by": by, "wheel": wheel });
         let moved = self.call_in::<Moved>(&found.frame, &found.doc, "scrolled", &ask, deadline)?;
-        Ok(Did { result: Some(json!(moved.result)), input, rescued: rescued || moved.rescued, cut: false })
+        Ok(Did { result: Some(json!(moved.result)), input, rescued: rescued || moved.rescued, ..Did::default() })
     }
 
     /// What scrolls around an element, or around the frame it is in.

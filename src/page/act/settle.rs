@@ -161,10 +161,10 @@ pub(super) struct Seen {
 
 impl Tab {
     /// Does it, and answers when what it caused has ended.
-    pub(super) fn settled(&self, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
+    pub(super) fn settled(&self, act: &Act, actor: Option<&str>, deadline: Deadline) -> Result<Outcome, Error> {
         if let Kind::Batch { actions, stop_on_error } = &act.kind {
             let stop_on_error = stop_on_error.unwrap_or(true);
-            return self.with_delta(act, deadline, || self.batch(actions, stop_on_error, act.settle, deadline));
+            return self.with_delta(act, deadline, || self.batch(actions, stop_on_error, act.settle, actor, deadline));
         }
         let began = Instant::now();
         if matches!(act.kind, Kind::Close {}) {

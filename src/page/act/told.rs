@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
-
 use super::super::{Download, Error, Tab};
 use super::settle::Before;
 use super::{Act, Did, OpenedChooser, OpenedTab, Outcome, Settled};
 use crate::cdp::protocol::target::TargetId;
-use crate::supervisor::{ClosedBy, ClosedDialog, ConsoleLevel, Dialog, Entry, Kind as Noted, Page, Secrets, Snapshot};
+use crate::supervisor::{
+    ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel, Dialog, Event, Kind as Noted, Page, Secrets, Snapshot,
+};
 use crate::sync::Deadline;
 
 /// Characters of the changed lines at most.
@@ -86,6 +86,7 @@ impl Tab {
             input: did.input,
             rescued: did.rescued,
             settled,
+            element: did.element,
             ..Outcome::default()
         }
     }
@@ -126,7 +127,7 @@ impl Tab {
     fn blocked_popups(&self, before: &Before) -> usize {
         let tail = self.supervisor.log().since(before.log, 1000);
         let is_from_here = |opener: &Option<TargetId>| opener.as_ref().is_none_or(|opener| *opener == self.target);
-        tail.entries.iter().filter(|e| e.kind == Noted::PopupBlocked && is_from_here(&e.target_id)).count()
+        tail.entries.iter().filter(|e| e.kind() == Noted::PopupBlocked && is_from_here(&e.target_id)).count()
     }
 
     fn downloads_since(&self, before: &Before) -> Vec<Download> {
@@ -151,24 +152,24 @@ impl Tab {
 
     fn choosers_since(&self, before: &Before) -> Vec<OpenedChooser> {
         let tail = self.supervisor.log().since(before.log, 1000);
-        let is_ours =
-            |entry: &&Entry| entry.kind == Noted::FileChooser && entry.target_id.as_ref() == Some(&self.target);
-        let opened = tail.entries.iter().filter(is_ours);
-        opened.filter_map(|entry| serde_json::from_str(entry.data.get()).ok()).take(ERRORS).collect()
+        let ours = tail.entries.iter().filter(|entry| entry.target_id.as_ref() == Some(&self.target));
+        let opened = ours.filter_map(|entry| match &*entry.event {
+            Event::FileChooser { files, problem, .. } => {
+                Some(OpenedChooser { files: files.clone(), problem: problem.clone() })
+            }
+            _ => None,
+        });
+        opened.take(ERRORS).collect()
     }
 
     fn errors_since(&self, before: &Before) -> Vec<String> {
-        #[derive(Deserialize)]
-        struct Said {
-            level: String,
-            text: String,
-        }
-        let worst = [ConsoleLevel::Error, ConsoleLevel::Exception];
-        let is_bad = |level: &str| worst.iter().any(|bad| serde_json::to_value(bad).is_ok_and(|bad| bad == level));
+        let is_bad = |said: &ConsoleEntry| matches!(said.level, ConsoleLevel::Error | ConsoleLevel::Exception);
         let tail = self.supervisor.log().since(before.log, 1000);
-        let ours =
-            tail.entries.iter().filter(|e| e.kind == Noted::Console && e.target_id.as_ref() == Some(&self.target));
-        let said = ours.filter_map(|entry| serde_json::from_str::<Said>(entry.data.get()).ok());
-        said.filter(|said| is_bad(&said.level)).take(ERRORS).map(|said| said.text).collect()
+        let ours = tail.entries.iter().filter(|entry| entry.target_id.as_ref() == Some(&self.target));
+        let said = ours.filter_map(|entry| match &*entry.event {
+            Event::Console(said) if is_bad(said) => Some(said.text.to_string()),
+            _ => None,
+        });
+        said.take(ERRORS).collect()
     }
 }

@@ -124,7 +124,7 @@ impl Tab {
             } else {
                 self.send_text(&text, how, None, deadline)?
             };
-            return Ok(did(typed, false));
+            return Ok(did(typed, None));
         }
         self.check_kind(at, how.force, deadline)?;
         let ready = self.ready(at, Needs::EDIT, how.force, deadline)?;
@@ -136,7 +136,7 @@ impl Tab {
                 self.set_field(&ready, at, &text, deadline)?;
                 let submit = if how.submit { "\n" } else { "" };
                 let typed = self.send_text(submit, Typing { submit: false, ..how }, None, deadline)?;
-                return Ok(did(typed, ready.rescued));
+                return Ok(did(typed, Some(ready)));
             }
             other => return Err(not_typed(at, other)),
         }
@@ -148,14 +148,14 @@ impl Tab {
         if !typed.blocked && !how.submit {
             self.check_taken(&ready, at, &focused, &text, mode, deadline)?;
         }
-        Ok(did(typed, ready.rescued))
+        Ok(did(typed, Some(ready)))
     }
 
     /// Gives an element the focus.
     fn focus_on(&self, at: &Locator, force: bool, deadline: Deadline) -> Result<Did, Error> {
         let ready = self.ready(at, Needs { enabled: true, ..Needs::FOCUS }, force, deadline)?;
         self.focus_field(&ready, at, Mode::Keep, deadline)?;
-        Ok(Did { rescued: ready.rescued, ..Did::default() })
+        Ok(Did { rescued: ready.rescued, element: Some(ready.shown), ..Did::default() })
     }
 
     /// Fails at once for what will never take text, instead of waiting until it does.
@@ -345,7 +345,9 @@ fn not_typed(at: &Locator, kind: &str) -> Error {
     Error::NotActionable { what: named(at), reason: reason.to_owned(), covered_by: None }
 }
 
-fn did(typed: Typed, rescued: bool) -> Did {
+fn did(typed: Typed, ready: Option<Ready>) -> Did {
+    let rescued = ready.as_ref().is_some_and(|ready| ready.rescued);
+    let element = ready.map(|ready| ready.shown);
     let result = typed.blocked.then(|| json!({ "typed": typed.sent, "of": typed.of, "mayFollow": typed.follows }));
-    Did { result, input: typed.synthetic.then_some(Input::Synthetic), rescued, cut: false }
+    Did { result, input: typed.synthetic.then_some(Input::Synthetic), rescued, element, ..Did::default() }
 }

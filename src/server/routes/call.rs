@@ -97,6 +97,6 @@ impl<'a> Call<'a> {
         let Some(aimed) = &*aimed else { return false };
         let tail = aimed.tab.supervisor().log().since(aimed.log, 1000);
         let target = aimed.tab.target();
-        tail.entries.iter().any(|entry| entry.kind == Kind::Rescued && entry.target_id.as_ref() == Some(target))
+        tail.entries.iter().any(|entry| entry.kind() == Kind::Rescued && entry.target_id.as_ref() == Some(target))
     }
 }

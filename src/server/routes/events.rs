@@ -125,14 +125,14 @@ fn id(start: &str, seq: u64) -> String {
 
 /// An entry as its line.
 pub(super) fn event(start: &str, entry: &Entry) -> Event {
-    let name = serde_json::to_value(entry.kind).ok().and_then(|name| name.as_str().map(str::to_owned));
+    let name = serde_json::to_value(entry.kind()).ok().and_then(|name| name.as_str().map(str::to_owned));
     let name = name.unwrap_or_default();
     let mut map = Map::new();
-    let mut rest = match serde_json::from_str(entry.data.get()) {
+    let mut rest = match serde_json::to_value(&*entry.event) {
         Ok(Value::Object(rest)) => rest,
         _ => Map::new(),
     };
-    match entry.kind {
+    match entry.kind() {
         // The element is written as everywhere; its own type and id come second to those of the event.
         Kind::DialogOpened | Kind::DialogClosed => {
             map.insert("dialog".to_owned(), Value::Object(rest.clone()));
@@ -184,14 +184,17 @@ fn camel(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::value::to_raw_value;
-
     use super::*;
+    use crate::supervisor::{self, ConsoleEntry, ConsoleLevel, Dialog, DialogType, Download, DownloadState, Happened};
 
-    fn told(kind: Kind, data: &Value) -> Value {
-        let data = to_raw_value(data).unwrap().into();
-        let entry = Entry { seq: 7, ts: 1.5, kind, target_id: Some("T".into()), data };
-        let event = event("a1", &entry);
+    fn navigated() -> supervisor::Event {
+        let url = "http://a.test/".into();
+        supervisor::Event::Navigated { frame_id: "F".into(), url, main: true, same_document: true }
+    }
+
+    fn told(happened: supervisor::Event) -> Value {
+        let what = Happened { target_id: Some("T".into()), event: Arc::new(happened) };
+        let event = event("a1", &Entry { seq: 7, ts: 1.5, what });
         let data: Value = serde_json::from_str(&event.data).unwrap();
         assert_eq!((event.name.as_deref(), event.id.as_deref()), (data["type"].as_str(), Some("a1-7")));
         assert_eq!((&data["seq"], &data["ts"], &data["targetId"]), (&json!(7), &json!(1.5), &json!("T")));
@@ -211,8 +214,7 @@ mod tests {
     #[test]
     fn what_is_not_kept_any_more_is_reported_once() {
         let log = Arc::new(EventLog::default());
-        let data: Arc<serde_json::value::RawValue> = to_raw_value(&json!({})).unwrap().into();
-        log.append((0..10_050).map(|_| (Kind::Navigated, 1.0, None, Arc::clone(&data))));
+        log.append((0..10_050).map(|_| (1.0, Happened { target_id: None, event: Arc::new(navigated()) })));
         let mut stream = Stream { log, start: "a1".to_owned(), seq: 7, target: None, ready: VecDeque::new() };
         let mut ids = Vec::new();
         while let Next::Event(event) = stream.next(Deadline::after_millis(1)) {
@@ -225,16 +227,47 @@ mod tests {
 
     #[test]
     fn events_are_flat_and_named_as_elsewhere() {
-        let dialog = json!({ "id": "d-1", "type": "alert", "message": "m", "default_prompt": "" });
-        let opened = told(Kind::DialogOpened, &dialog);
-        assert_eq!(
-            (&opened["type"], &opened["message"], &opened["dialog"]),
-            (&json!("dialog_opened"), &json!("m"), &dialog)
-        );
-        let said = told(Kind::Console, &json!({ "level": "log", "line": 0, "column": 3, "frame_id": "F" }));
+        let dialog = Dialog {
+            id: "d-1".into(),
+            kind: DialogType::Alert,
+            message: "m".into(),
+            default_prompt: "".into(),
+            opened_at: 1.0,
+            frame_id: None,
+            target_id: "T".into(),
+            origin: "http://a.test".into(),
+            bridged: false,
+        };
+        let opened = told(supervisor::Event::DialogOpened(dialog.clone()));
+        assert_eq!((&opened["type"], &opened["message"]), (&json!("dialog_opened"), &json!("m")));
+        assert_eq!(opened["dialog"], serde_json::to_value(&dialog).unwrap());
+        let said = ConsoleEntry {
+            level: ConsoleLevel::Log,
+            text: "t".into(),
+            timestamp: 1.0,
+            target_id: "T".into(),
+            frame_id: Some("F".into()),
+            url: None,
+            line: Some(0),
+            column: Some(3),
+            number: 1,
+        };
+        let said = told(supervisor::Event::Console(Arc::new(said)));
         assert_eq!((&said["line"], &said["column"], &said["frameId"]), (&json!(1), &json!(4), &json!("F")));
-        let came = told(Kind::Download, &json!({ "suggested_filename": "a", "state": "in_progress" }));
+        let came = Download {
+            number: 1,
+            target_id: "T".into(),
+            opener: None,
+            url: "http://a.test/f".into(),
+            suggested_filename: "a".into(),
+            state: DownloadState::InProgress,
+            bytes: 0,
+            total: None,
+            file: None,
+            started_at: 1.0,
+        };
+        let came = told(supervisor::Event::Download(came));
         assert_eq!((&came["suggestedFilename"], &came["state"]), (&json!("a"), &json!("inProgress")));
-        assert_eq!(told(Kind::Navigated, &json!({ "same_document": true }))["sameDocument"], true);
+        assert_eq!(told(navigated())["sameDocument"], true);
     }
 }

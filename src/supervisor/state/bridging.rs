@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::super::bridge::{Bridge, Call, CallKind, Fulfil, Refused};
-use super::super::log::Kind;
+use super::super::log::Event as Noted;
 use super::super::network_route::AbortReason;
 use super::super::policy::BridgeMode;
 use super::super::snapshot::{BridgeLife, BridgeReason, BridgeView, Dialog, DialogType};
@@ -132,13 +132,13 @@ impl State {
         match Bridge::new() {
             Ok(bridge) => self.bridging.bridge = Some(bridge),
             Err(error) => {
-                self.note(Kind::Bridge, None, now, &serde_json::json!({ "failed": error.to_string() }));
+                self.note(None, now, Noted::Bridge { on: None, failed: Some(error.to_string().into()) });
                 return;
             }
         }
         self.bridging.view.on = Some(reason);
         self.dirty.bridge = true;
-        self.note(Kind::Bridge, None, now, &serde_json::json!({ "on": reason }));
+        self.note(None, now, Noted::Bridge { on: Some(reason), failed: None });
         let sessions: Vec<SessionKey> = self.sessions.keys().map(Arc::clone).collect();
         for session in sessions {
             self.bridge_session(&session);
@@ -166,9 +166,9 @@ impl State {
         let target = rec.page.clone();
         match error {
             Some(error) if !matches!(rec.bridge, BridgeLife::Failed(_)) => {
-                rec.bridge = BridgeLife::Failed(error.to_string().into());
-                let data = serde_json::json!({ "failed": error.to_string() });
-                self.note(Kind::Bridge, Some(&target), now, &data);
+                let problem: Arc<str> = error.to_string().into();
+                rec.bridge = BridgeLife::Failed(Arc::clone(&problem));
+                self.note(Some(&target), now, Noted::Bridge { on: None, failed: Some(problem) });
             }
             None if last && rec.bridge == BridgeLife::Installing => rec.bridge = BridgeLife::Installed,
             _ => return,

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::super::chooser::ChosenFiles;
 use super::super::error::Error;
-use super::super::log::Kind;
+use super::super::log::Event as Noted;
 use super::requests::Response;
 use super::told::Told;
 use super::{Now, Outgoing, SessionKey, State, Waiting};
@@ -131,10 +131,8 @@ impl State {
         let given = armed.as_ref().filter(|_| refused.is_none()).map(|armed| &armed.files);
         let files: Vec<String> = given.into_iter().flat_map(|files| files.iter()).map(name).collect();
         let problem = refused.as_ref().map(ToString::to_string);
-        let data = serde_json::json!({
-            "frame_id": event.frame_id, "several": several, "answered": armed.is_some(), "files": files, "problem": problem,
-        });
-        self.note(Kind::FileChooser, Some(&page), now, &data);
+        let (frame_id, answered) = (event.frame_id.clone(), armed.is_some());
+        self.note(Some(&page), now, Noted::FileChooser { frame_id, several, answered, files, problem });
         let Some(armed) = armed else { return };
         if let Some(error) = refused {
             self.requests.tell(Told::Chooser(armed.reply, Err(error)));

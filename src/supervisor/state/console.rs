@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::super::kept::Line;
-use super::super::log::Kind;
+use super::super::log::Event as Noted;
 use super::super::snapshot::{ConsoleEntry, ConsoleLevel};
 use super::{Now, SessionKey, State, console_text};
 use crate::cdp::protocol::page::FrameId;
@@ -118,10 +118,10 @@ impl State {
             column: place.map(|(.., column)| column),
             number: self.console.last + 1,
         };
-        self.note(Kind::Console, Some(&target_id), now, &entry);
         self.console.last = entry.number;
         let (number, bytes) = (entry.number, entry.text.len());
         let entry = Arc::new(entry);
+        self.note(Some(&target_id), now, Noted::Console(Arc::clone(&entry)));
         self.console.lines.push(Line::Put { page: target_id, number, bytes, entry: Arc::clone(&entry) });
         self.console.entries.push_back(entry);
         if self.console.entries.len() > KEEP {

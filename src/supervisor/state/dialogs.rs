@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::super::dialog_call::DialogAnswer;
 use super::super::error::Error;
-use super::super::log::Kind;
+use super::super::log::Event as Noted;
 use super::super::policy::{ArmedAnswer, DialogMatch, DialogPolicy};
 use super::super::snapshot::{ArmedDialogAnswer, ClosedBy, ClosedDialog, Dialog, DialogType};
 use super::bridging::Way;
@@ -231,7 +231,7 @@ impl State {
         };
         let mut noted = dialog.clone();
         noted.shorten();
-        self.note(Kind::DialogOpened, Some(&target), now, &noted);
+        self.note(Some(&target), now, Noted::DialogOpened(noted));
         let id = Arc::clone(&dialog.id);
         let frame_session = frame_session.unwrap_or_else(|| Arc::clone(&main_session));
         let open = Open { dialog, way, message, default_prompt: default, answering: None, watchdog: None };
@@ -451,7 +451,7 @@ impl State {
         let mut dialog = open.dialog;
         dialog.shorten();
         let closed = ClosedDialog { dialog, closed_at: now.unix, closed_by, accepted };
-        self.note(Kind::DialogClosed, Some(&closed.dialog.target_id), now, &closed);
+        self.note(Some(&closed.dialog.target_id), now, Noted::DialogClosed(closed.clone()));
         if let Some((Answering::Request(request), ..)) = open.answering {
             let outcome = match closed_by {
                 ClosedBy::Agent => Ok(closed.clone()),

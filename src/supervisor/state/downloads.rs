@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::super::log::Kind;
+#[cfg(feature = "page")]
+use super::super::log::DownloadEnded;
+use super::super::log::Event as Noted;
 #[cfg(feature = "page")]
 use super::super::served::MovedDownload;
 use super::super::snapshot::{Download, DownloadState};
@@ -124,7 +126,7 @@ impl State {
                 .map(|at| at.join(&*event.guid).into()),
             started_at: now.unix,
         };
-        self.note(Kind::Download, Some(&page), now, &download);
+        self.note(Some(&page), now, Noted::Download(download.clone()));
         self.downloads.all.push_back((event.guid, download));
         if self.downloads.all.len() > KEEP {
             self.downloads.all.pop_front();
@@ -152,27 +154,25 @@ impl State {
         self.dirty.downloads = true;
         if download.state != DownloadState::InProgress && !self.downloads.moved {
             let (page, download) = (download.target_id.clone(), download.clone());
-            self.note(Kind::Download, Some(&page), now, &download);
+            self.note(Some(&page), now, Noted::Download(download));
         }
     }
 
     /// The file of a download is in its place, or did not get there.
     #[cfg(feature = "page")]
-    pub(super) fn download_moved(&mut self, moved: &MovedDownload, now: Now) {
-        #[derive(serde::Serialize)]
-        struct Ended<'a> {
-            url: &'a str,
-            suggested_filename: &'a str,
-            bytes: u64,
-            number: u64,
-            #[serde(flatten)]
-            moved: &'a MovedDownload,
-        }
+    pub(super) fn download_moved(&mut self, moved: MovedDownload, now: Now) {
         let mut all = self.downloads.all.iter().map(|(_, download)| download);
         let Some(download) = all.find(|download| download.number == moved.number).cloned() else { return };
-        let (url, suggested_filename) = (&*download.url, &*download.suggested_filename);
-        let ended = Ended { url, suggested_filename, bytes: download.bytes, number: download.number, moved };
-        self.note(Kind::Download, Some(&download.target_id), now, &ended);
+        let ended = DownloadEnded {
+            url: download.url,
+            suggested_filename: download.suggested_filename,
+            bytes: download.bytes,
+            number: download.number,
+            state: moved.state,
+            path: moved.path,
+            failure: moved.failure,
+        };
+        self.note(Some(&download.target_id), now, Noted::DownloadEnded(ended));
     }
 
     /// The connection is lost, and with it the word of how they come along.

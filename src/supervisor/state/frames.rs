@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::super::log::Kind;
+use super::super::log::{Event as Noted, FrameChange};
 use super::super::snapshot::Frame;
 use super::sessions::SessionRec;
 use super::{Now, SessionKey, State};
@@ -221,9 +221,8 @@ impl State {
         rec.oopif = false;
         rec.context = None;
         self.dirty.frames = true;
-        let data =
-            serde_json::json!({ "frame_id": event.frame_id, "change": "attached", "parent": event.parent_frame_id });
-        self.note(Kind::Frame, Some(&page), now, &data);
+        let (frame_id, parent) = (event.frame_id.clone(), Some(event.parent_frame_id.clone()));
+        self.note(Some(&page), now, Noted::Frame { frame_id, change: FrameChange::Attached, parent });
     }
 
     pub(super) fn frame_navigated(&mut self, session: &SessionKey, event: &FrameNavigatedEvent, now: Now) {
@@ -251,8 +250,8 @@ impl State {
         if frame.parent_id.is_none() && frame.url == "about:blank" {
             self.requests.blanked(&page);
         }
-        let data = serde_json::json!({ "frame_id": frame.id, "url": frame.url, "main": frame.parent_id.is_none() });
-        self.note(Kind::Navigated, Some(&page), now, &data);
+        let (frame_id, url, main) = (frame.id.clone(), frame.url.as_str().into(), frame.parent_id.is_none());
+        self.note(Some(&page), now, Noted::Navigated { frame_id, url, main, same_document: false });
     }
 
     /// A new document begins without frames. Those of the old one that still have a session go when
@@ -332,8 +331,8 @@ impl State {
             page.url = Arc::clone(&url);
             self.ask_info(session);
         }
-        let data = serde_json::json!({ "frame_id": event.frame_id, "url": &*url, "main": main, "same_document": true });
-        self.note(Kind::Navigated, Some(&page), now, &data);
+        let frame_id = event.frame_id.clone();
+        self.note(Some(&page), now, Noted::Navigated { frame_id, url, main, same_document: true });
     }
 
     pub(super) fn frame_detached(&mut self, session: &SessionKey, event: &FrameDetachedEvent, now: Now) {
@@ -362,7 +361,8 @@ impl State {
         let gone = self.frames.remove_tree(id);
         self.dirty.frames |= !gone.is_empty();
         self.lose_dialogs(|d| d.frame_id.as_ref().is_some_and(|f| gone.contains(f)), now);
-        self.note(Kind::Frame, Some(page), now, &serde_json::json!({ "frame_id": id, "change": "detached" }));
+        let gone = Noted::Frame { frame_id: id.clone(), change: FrameChange::Detached, parent: None };
+        self.note(Some(page), now, gone);
     }
 
     pub(super) fn frame_target_attached(
@@ -387,8 +387,8 @@ impl State {
             rec.url = info.url.as_str().into();
         }
         self.dirty.frames = true;
-        let data = serde_json::json!({ "frame_id": id, "change": "own_process", "parent": above });
-        self.note(Kind::Frame, Some(page), now, &data);
+        let moved = Noted::Frame { frame_id: id, change: FrameChange::OwnProcess, parent: above };
+        self.note(Some(page), now, moved);
     }
 
     pub(super) fn frame_target_detached(&mut self, session: &str, target: &TargetId, now: Now) {

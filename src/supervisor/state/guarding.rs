@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::error::Error;
-use super::super::log::Kind;
+use super::super::log::Event as Noted;
 use super::super::navigation::{
     BlockedNavigation, Found, NavigationPolicy, Place, Refused, Verdict, patterns_of, shown,
 };
@@ -278,8 +278,9 @@ impl State {
         self.guarding.blocked += 1;
         let main = self.is_top(session, frame);
         let url = shown(url);
-        let data = serde_json::json!({ "url": url, "reason": refused.reason, "frame_id": frame, "main": main });
-        self.note(Kind::NavigationBlocked, Some(&page), now, &data);
+        let (shown, reason) = (Arc::from(url.as_str()), Arc::from(&*refused.reason));
+        let blocked = Noted::NavigationBlocked { url: shown, reason, frame_id: frame.clone(), main };
+        self.note(Some(&page), now, blocked);
         if !main {
             return;
         }

@@ -31,9 +31,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde::Serialize;
-use serde_json::value::RawValue;
-
 pub(super) use bridging::CALL;
 pub(super) use choosers::CHOOSER;
 pub(super) use downloads::{BEGIN as DOWNLOAD_BEGINS, PROGRESS as DOWNLOAD_GOES_ON};
@@ -42,7 +39,7 @@ pub(super) use network_events::{Head, NETWORK};
 pub(super) use requests::{Request, Response};
 pub(super) use standing::ASKED;
 
-use super::log::Kind;
+use super::log::{Event as Noted, Happened};
 use super::options::{Pages, SupervisorOptions};
 use crate::cdp::protocol::{inspector, page, runtime, target};
 use crate::cdp::rt::Event as _;
@@ -58,7 +55,7 @@ pub(super) struct Now {
 }
 
 /// A line for the event log.
-pub(super) type LogLine = (Kind, f64, Option<target::TargetId>, Arc<RawValue>);
+pub(super) type LogLine = (f64, Happened);
 
 /// Which parts of the view changed.
 #[derive(Debug, Default, Clone, Copy)]
@@ -319,7 +316,7 @@ impl State {
 
     /// Events were lost: what can be read again is.
     pub(super) fn on_lag(&mut self, lost: u64, now: Now) {
-        self.note(Kind::Resync, None, now, &serde_json::json!({ "lost": lost }));
+        self.note(None, now, Noted::Resync { lost });
         let sessions: Vec<SessionKey> =
             self.sessions.iter().filter(|(_, s)| s.kind.has_frames()).map(|(key, _)| Arc::clone(key)).collect();
         for session in sessions {
@@ -335,7 +332,13 @@ impl State {
         self.phase = super::Phase::Ended(reason.into());
         self.dirty.phase = true;
         self.lose_dialogs(|_| true, now);
-        self.note(Kind::Ended, None, now, &serde_json::json!({ "reason": reason }));
+        self.note(None, now, Noted::Ended { reason: reason.into() });
+        if self.shares_log() {
+            // Those who follow it have the next browser's pages after these.
+            let open = self.pages.iter().filter(|page| page.refused.is_none()).map(|page| page.target.clone());
+            let closed: Vec<LogLine> = open.map(|page| (now.unix, Happened::closed_at_end(page))).collect();
+            self.log.extend(closed);
+        }
         self.forget_choosers(&super::Error::NotActive { reason: reason.to_owned() });
         self.stop_guarding(reason);
         self.stop_confirming();
@@ -350,6 +353,11 @@ impl State {
     /// What there is to do now; empties the list.
     pub(super) fn take_effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.effects)
+    }
+
+    /// Whether the log goes on when this supervisor ends.
+    pub(super) fn shares_log(&self) -> bool {
+        self.options.log.is_some()
     }
 
     /// Lines for the log; empties the list.
@@ -368,9 +376,7 @@ impl State {
         self.effects.push(Effect::Send { session: session.cloned(), tag, command });
     }
 
-    fn note(&mut self, kind: Kind, target: Option<&target::TargetId>, now: Now, data: &impl Serialize) {
-        if let Ok(data) = serde_json::value::to_raw_value(data) {
-            self.log.push((kind, now.unix, target.cloned(), Arc::from(data)));
-        }
+    fn note(&mut self, target: Option<&target::TargetId>, now: Now, event: Noted) {
+        self.log.push((now.unix, Happened::new(target.cloned(), event)));
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::super::log::Kind;
+use super::super::log::Event as Noted;
 use super::super::navigation::BlockedNavigation;
 use super::super::options::Pages;
 use super::super::snapshot::{Page, PageState};
@@ -130,8 +130,8 @@ impl State {
             self.popup_refused(info, now);
             return;
         }
-        let data = serde_json::json!({ "url": info.url, "opener": info.opener_id });
-        self.note(Kind::TabOpened, Some(&info.target_id), now, &data);
+        let opened = Noted::TabOpened { url: info.url.as_str().into(), opener: info.opener_id.clone() };
+        self.note(Some(&info.target_id), now, opened);
     }
 
     /// Whether a page that comes in is one too many. Pages that are opened through us have their place.
@@ -147,8 +147,7 @@ impl State {
     fn popup_refused(&mut self, info: &TargetInfo, now: Now) {
         let of_frame = info.opener_frame_id.as_ref().and_then(|frame| self.frames.page(frame));
         let opener = info.opener_id.clone().filter(|opener| self.page_index(opener).is_some()).or(of_frame);
-        let data = serde_json::json!({ "limit": self.options.max_pages });
-        self.note(Kind::PopupBlocked, opener.as_ref(), now, &data);
+        self.note(opener.as_ref(), now, Noted::PopupBlocked { limit: self.options.max_pages });
     }
 
     /// Whether the page of a session is being closed because it is one too many: no document of it is let through.
@@ -188,7 +187,7 @@ impl State {
         self.dirty.frames |= self.frames.remove_page(target);
         self.sessions.retain(|_, session| session.page != *target);
         if !was_refused {
-            self.note(Kind::TabClosed, Some(target), now, &serde_json::json!({}));
+            self.note(Some(target), now, Noted::TabClosed { reason: None });
         }
         self.forget_chooser(target);
         self.forget_standing_of(target);
@@ -235,8 +234,7 @@ impl State {
         }
         self.dirty.pages = true;
         if old == PageState::Unresponsive || state == PageState::Unresponsive {
-            let data = serde_json::json!({ "state": state });
-            self.note(Kind::Responsiveness, Some(target), now, &data);
+            self.note(Some(target), now, Noted::Responsiveness { state });
         }
     }
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::super::error::Error;
-use super::super::log::Kind;
+use super::super::log::Event as Noted;
 use super::super::snapshot::{PageState, Phase};
 use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp::protocol::target::{TargetId, TargetInfo};
@@ -17,7 +17,7 @@ impl State {
     pub(in crate::supervisor) fn disconnected(&mut self, reason: &str, now: Now) {
         self.phase = Phase::Reconnecting(reason.into());
         self.dirty.phase = true;
-        self.note(Kind::Disconnected, None, now, &serde_json::json!({ "reason": reason }));
+        self.note(None, now, Noted::Disconnected { reason: reason.into() });
         for (target, dialog) in self.dialogs.open_pages() {
             if let Some(page) = self.page_mut(&target) {
                 page.lost_dialog = Some(dialog);

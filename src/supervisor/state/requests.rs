@@ -9,7 +9,7 @@ use crossbeam_channel::Sender;
 
 use super::super::chooser::ChosenFiles;
 use super::super::error::Error;
-use super::super::log::Kind;
+use super::super::log::Event as Noted;
 use super::super::network_route::{Encoded, NetworkRoute, RouteRule};
 use super::super::options::Pages;
 use super::super::policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule};
@@ -389,12 +389,11 @@ impl State {
             }
             Request::Rescued { target, method, waited } => {
                 let millis = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
-                let data = serde_json::json!({ "waiting": method, "waited_ms": millis });
-                self.note(Kind::Rescued, Some(&target), now, &data);
+                self.note(Some(&target), now, Noted::Rescued { waiting: method.into(), waited_ms: millis });
             }
             #[cfg(feature = "page")]
             Request::DownloadMoved { moved, reply } => {
-                self.download_moved(&moved, now);
+                self.download_moved(moved, now);
                 self.requests.told.push(Told::Done(reply, Ok(())));
             }
             Request::Downloads { folder, moved, reply } => {
@@ -612,8 +611,7 @@ impl State {
         self.phase = Phase::Active;
         self.dirty.phase = true;
         if again {
-            let data = serde_json::json!({ "generation": self.generation });
-            self.note(Kind::Reconnected, None, now, &data);
+            self.note(None, now, Noted::Reconnected { generation: self.generation });
         }
         let started = self.requests.started.drain(..);
         self.requests.told.extend(started.map(|reply| Told::Done(reply, Ok(()))));

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::super::log::Kind;
+use super::super::log::Event as Noted;
 use super::super::options::Pages;
 use super::super::snapshot::{BridgeLife, PageState};
 use super::pages::Belongs;
@@ -279,7 +279,7 @@ impl State {
             let frames = self.frames.on_session(session);
             self.lose_dialogs(|d| d.frame_id.as_ref().is_some_and(|f| frames.contains(f)), now);
         }
-        self.note(Kind::Crashed, Some(&page), now, &serde_json::json!({ "crashed": target }));
+        self.note(Some(&page), now, Noted::Crashed { crashed: target });
     }
 
     pub(super) fn revived(&mut self, session: &SessionKey) {

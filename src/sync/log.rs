@@ -1,0 +1,206 @@
+//! A numbered, bounded list of what happened, which anybody can follow.
+
+use std::collections::VecDeque;
+use std::ops::Deref;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::{Cancel, Deadline};
+
+/// Entries kept at most.
+const MAX_ENTRIES: usize = 10_000;
+/// Bytes kept at most, as [`Bytes`] counts them.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// What an event takes of the bytes that a [`Log`] keeps.
+pub trait Bytes {
+    /// An estimate: the texts in it, and what it takes without any.
+    fn bytes(&self) -> usize;
+}
+
+/// One entry of a [`Log`]: an event with its number and time. Its fields are those of the event.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Logged<E> {
+    /// Its number, counted from 1.
+    pub seq: u64,
+    /// When, Unix seconds.
+    pub ts: f64,
+    /// What happened.
+    pub what: E,
+}
+
+impl<E> Deref for Logged<E> {
+    type Target = E;
+
+    fn deref(&self) -> &E {
+        &self.what
+    }
+}
+
+/// A part of a log.
+#[derive(Debug, Clone)]
+pub struct Tail<E> {
+    /// Entries, oldest first.
+    pub entries: Vec<Logged<E>>,
+    /// Entries between the asked-for number and the first one here that are no longer kept.
+    pub lost: u64,
+}
+
+/// A log: appended to by those who know of something, read by anybody. It keeps the newest 10,000 entries and 4 MiB.
+#[derive(Debug)]
+pub struct Log<E> {
+    inner: Mutex<Inner<E>>,
+    grown: Condvar,
+}
+
+#[derive(Debug)]
+struct Inner<E> {
+    entries: VecDeque<Logged<E>>,
+    bytes: usize,
+    last: u64,
+    ended: bool,
+}
+
+impl<E> Default for Log<E> {
+    fn default() -> Self {
+        let inner = Inner { entries: VecDeque::new(), bytes: 0, last: 0, ended: false };
+        Self { inner: Mutex::new(inner), grown: Condvar::new() }
+    }
+}
+
+impl<E: Clone + Bytes> Log<E> {
+    /// The number of the newest entry, 0 when there is none.
+    #[must_use]
+    pub fn last(&self) -> u64 {
+        self.inner.lock().last
+    }
+
+    /// Entries newer than `seq`, at most `max`.
+    #[must_use]
+    pub fn since(&self, seq: u64, max: usize) -> Tail<E> {
+        self.inner.lock().since(seq, max)
+    }
+
+    /// Entries newer than `seq`, waiting until there is one. Empty at the deadline, when the calling
+    /// thread's [`Cancel`] is set, or at once when the log has ended.
+    #[must_use]
+    pub fn wait_since(&self, seq: u64, max: usize, deadline: Deadline) -> Tail<E> {
+        let mut inner = self.inner.lock();
+        while inner.last <= seq && !inner.ended {
+            let timed_out = self.grown.wait_until(&mut inner, Cancel::until(deadline).instant()).timed_out();
+            if timed_out && deadline.passed() {
+                break;
+            }
+        }
+        inner.since(seq, max)
+    }
+
+    /// Whether nothing will be added any more.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.inner.lock().ended
+    }
+
+    /// Adds events, each with its time in Unix seconds; their numbers are given here. A log that has ended takes none.
+    pub fn append(&self, new: impl IntoIterator<Item = (f64, E)>) {
+        let mut inner = self.inner.lock();
+        if inner.ended {
+            return;
+        }
+        for (ts, what) in new {
+            inner.last += 1;
+            inner.bytes += what.bytes();
+            let seq = inner.last;
+            inner.entries.push_back(Logged { seq, ts, what });
+        }
+        while inner.entries.len() > MAX_ENTRIES || inner.bytes > MAX_BYTES {
+            let Some(old) = inner.entries.pop_front() else { break };
+            inner.bytes -= old.what.bytes();
+        }
+        drop(inner);
+        self.grown.notify_all();
+    }
+
+    /// Nothing will be added any more.
+    pub fn end(&self) {
+        self.inner.lock().ended = true;
+        self.grown.notify_all();
+    }
+}
+
+impl<E: Clone> Inner<E> {
+    fn since(&self, seq: u64, max: usize) -> Tail<E> {
+        let first = self.last + 1 - self.entries.len() as u64;
+        let lost = first.saturating_sub(seq + 1);
+        let skip = usize::try_from((seq + 1).saturating_sub(first)).unwrap_or(usize::MAX);
+        Tail { entries: self.entries.iter().skip(skip).take(max).cloned().collect(), lost }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Bytes for String {
+        fn bytes(&self) -> usize {
+            self.len()
+        }
+    }
+
+    fn numbers(tail: &Tail<String>) -> Vec<u64> {
+        tail.entries.iter().map(|entry| entry.seq).collect()
+    }
+
+    #[test]
+    fn entries_are_numbered_and_read_from_any_place() {
+        let log = Log::default();
+        assert_eq!((log.last(), numbers(&log.since(0, 9))), (0, vec![]));
+        log.append(["a", "b", "c"].map(|text| (1.0, text.to_owned())));
+        assert_eq!(numbers(&log.since(0, 9)), [1, 2, 3]);
+        assert_eq!(numbers(&log.since(1, 1)), [2]);
+        assert_eq!((numbers(&log.since(3, 9)), log.since(9, 9).lost), (vec![], 0));
+        assert_eq!(log.since(0, 1).entries[0].as_str(), "a", "an entry reads as its event");
+    }
+
+    #[test]
+    fn old_entries_are_dropped_by_number_and_by_bytes_and_counted() {
+        let log = Log::default();
+        log.append((0..MAX_ENTRIES + 5).map(|_| (1.0, "x".to_owned())));
+        let tail = log.since(2, 1);
+        assert_eq!((numbers(&tail), tail.lost), (vec![6], 3));
+        log.append([(1.0, "y".repeat(MAX_BYTES))]);
+        let tail = log.since(0, 9);
+        assert_eq!((tail.entries.len(), tail.lost), (1, log.last() - 1));
+        log.append([(1.0, "z".to_owned())]);
+        assert_eq!(numbers(&log.since(0, 9)), [log.last()], "the large one went");
+    }
+
+    #[test]
+    fn who_waits_is_told_of_growth_and_of_the_end() {
+        let log = std::sync::Arc::new(Log::default());
+        let follower = std::sync::Arc::clone(&log);
+        let (told, heard) = crossbeam_channel::bounded(4);
+        let thread = crate::sync::spawn("log-test", move || {
+            let mut seen = 0;
+            loop {
+                let ended = follower.has_ended();
+                let tail: Tail<String> = follower.wait_since(seen, 1, Deadline::after_secs(60));
+                match tail.entries.first() {
+                    Some(entry) => {
+                        seen = entry.seq;
+                        told.send(seen).unwrap();
+                    }
+                    None if ended => return,
+                    None => {}
+                }
+            }
+        });
+        log.append([(1.0, "a".to_owned())]);
+        assert_eq!(heard.recv().unwrap(), 1);
+        log.append([(1.0, "b".to_owned())]);
+        log.end();
+        assert_eq!(heard.recv().unwrap(), 2);
+        assert!(heard.recv().is_err(), "it has left");
+        drop(thread);
+    }
+}
