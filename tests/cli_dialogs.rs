@@ -199,6 +199,10 @@ fn a_download_is_copied_and_named_in_the_list_of_requests() {
     site.put("/file", file.header("Content-Disposition", "attachment; filename=a.bin"));
     at.does(&format!("navigate {}", site.url("a", "/")));
     at.does("click --selector #d");
+    // A place that cannot be written to is refused before the download is taken.
+    let missing = at.program.temp.path().join("none/copy.bin");
+    let ran = at.run(&["download", "--out", missing.to_str().unwrap()]);
+    assert!(ran.code == Some(1) && ran.stderr.contains("create it first"), "{ran:?}");
     let copy = at.program.temp.path().join("copy.bin");
     let printed = at.does(&format!("download --out {}", copy.display()));
     assert_eq!(printed, format!("downloaded {}\n", copy.display()));
@@ -209,7 +213,7 @@ fn a_download_is_copied_and_named_in_the_list_of_requests() {
     let ran = at.run(&["download", "--timeout", "1500"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stderr.contains("waiting for a download"), "{ran:?}");
-    assert!(ran.stderr.contains("the last one, \"a.bin\", was reported before"), "{ran:?}");
+    assert!(ran.stderr.contains("a new download (the last one, \"a.bin\", is at "), "{ran:?}");
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::failure::Failure;
+
 /// Who may read a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Readers {
@@ -11,6 +13,19 @@ pub(super) enum Readers {
     Owner,
     /// As the umask of the user has it.
     Usual,
+}
+
+/// Fails when the folder of a file that is to be written is not there, or the file would be one.
+pub(super) fn check_folder(path: &Path) -> Result<(), Failure> {
+    let refused =
+        |why: String| Err(Failure::new("PATH_REFUSED", format!("{} cannot be written: {why}", path.display())));
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        _ if path.is_dir() => refused("it is a folder; add the name of the file".to_owned()),
+        Some(folder) if !folder.is_dir() => {
+            refused(format!("there is no folder {}; create it first", folder.display()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Writes a temporary file in the same folder and renames it, so that nobody reads half of a file. Symbolic links are followed;

@@ -37,7 +37,7 @@ pub enum Error {
         last: String,
     },
     /// There is no such profile.
-    #[error("no profile {name:?}{}; there are: {known}", meant(nearest.as_deref()))]
+    #[error("no profile {name:?}{}; there are: {known}; `cdpilot browser profiles create NAME` makes a new one", meant(nearest.as_deref()))]
     NoProfile {
         /// What was asked for.
         name: String,

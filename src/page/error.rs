@@ -1,5 +1,7 @@
 //! What can go wrong with a page, each with the way out.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -59,13 +61,18 @@ pub enum Error {
         place: String,
     },
     /// Nothing matches the locator.
-    #[error("no element matches the locator '{locator}' in any frame; take a snapshot to see roles, names and texts")]
+    #[error(
+        "no element matches the locator '{locator}' in any frame{}; take a snapshot to see roles, names and texts",
+        waited_for(*waited)
+    )]
     NoneLocated {
         /// The locator.
         locator: String,
+        /// How long was waited for one.
+        waited: Duration,
     },
     /// Several elements match the locator.
-    #[error("{total} elements match the locator '{locator}': {}; name one of them by its ref, or add `>> nth=0` for the first", listed(.matches, *.total))]
+    #[error("{total} elements match the locator '{locator}': {}; name one of them by its ref, or add `>> nth=0` for the first{}", listed(.matches, *.total), or_whole(whole.as_deref()))]
     AmbiguousLocator {
         /// The locator.
         locator: String,
@@ -73,6 +80,8 @@ pub enum Error {
         matches: Vec<Match>,
         /// How many there are.
         total: usize,
+        /// The locator for the whole of its text, where it takes a part of one.
+        whole: Option<String>,
     },
     /// The request makes no sense.
     #[error("{problem}")]
@@ -275,6 +284,16 @@ impl Error {
     pub fn is_blocked_by_dialog(&self) -> bool {
         matches!(self, Self::Supervisor(error) if error.is_blocked_by_dialog())
     }
+}
+
+/// Says how long was waited, when it was long enough to be noticed.
+fn waited_for(time: Duration) -> String {
+    if time < Duration::from_millis(500) { String::new() } else { format!(" (waited {:.1} s)", time.as_secs_f64()) }
+}
+
+/// What to give for a whole text.
+fn or_whole(locator: Option<&str>) -> String {
+    locator.map(|locator| format!("; `{locator}` takes the whole text only")).unwrap_or_default()
 }
 
 fn listed(matches: &[Match], total: usize) -> String {

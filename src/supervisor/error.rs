@@ -65,7 +65,7 @@ pub enum Error {
     #[error("the task has no open page; open one first")]
     NoPage,
     /// The frame is not known.
-    #[error("no frame {frame} in this task; take a new snapshot, known frames: {}", list(.known))]
+    #[error("there is no frame {frame}; take a new snapshot; the frames are: {}", list(.known))]
     FrameNotFound {
         /// The frame that was asked for.
         frame: String,
@@ -108,7 +108,7 @@ pub enum Error {
         candidates: Vec<String>,
     },
     /// The dialog is not open.
-    #[error("dialog {id} is not open (open: {}); take a snapshot to see what became of it", list(.known))]
+    #[error("dialog {id} is not open (open: {}); the list of dialogs says what became of it", list(.known))]
     DialogNotFound {
         /// The dialog that was asked for.
         id: String,
@@ -169,7 +169,7 @@ pub enum Error {
     },
     /// The page answers nothing.
     #[error(
-        "page {page} did not answer {method} within {} ms{}; revive it (what it holds is lost) or close it",
+        "page {page} did not answer within {} ms{}; reload it (what it holds is lost), or close it and open another",
         .after.as_millis(), if *.tried { ", and ending its running script did not help" } else { "" }
     )]
     Unresponsive {

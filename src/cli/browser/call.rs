@@ -175,9 +175,11 @@ pub(super) fn element(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     reference(text).map_err(|_| {
-        "refs look like e12 and come from `cdpilot browser snapshot`; a locator is role=button[name=\"Save\"], text=…, label=…, \
-         placeholder=…, testid=… or css=…; --selector takes CSS"
-            .to_owned()
+        let word: String = text.chars().take(60).collect();
+        format!(
+            "{word:?} is neither a ref nor a locator: refs look like e12 and come from `cdpilot browser snapshot`; a locator is \
+             role=button[name=\"Save\"], text=…, label=…, placeholder=…, testid=… or css=…, as in 'label={word}'; --selector takes CSS"
+        )
     })
 }
 

@@ -34,6 +34,7 @@ use super::args::Global;
 use super::client::{self, Found, Request};
 use super::connect::{Link, ask, reach};
 use super::failure::{Exit, Failure};
+use super::files;
 use super::output::{Explained, Out, one_line};
 use super::settings::Settings;
 use crate::config::Home;
@@ -58,7 +59,7 @@ pub(super) enum Command {
     Open(basics::Open),
     /// Make a tab the current one, or give an element the focus
     Focus(find::Focus),
-    /// Close a tab
+    /// Close a tab; the page is not asked, so what is not saved on it is lost
     Close(basics::Close),
     /// Name a tab
     Label(basics::Label),
@@ -161,6 +162,10 @@ pub(super) enum Command {
     Events(events::Events),
 }
 
+/// What is told when a page was freed from a script of its own.
+const RESCUED: &str = "the page did not answer, so the script that it was running was ended and what that did is not finished; \
+                       browser.rescue_after_ms in config.yaml gives scripts more time";
+
 pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     let link = Link::new(global)?;
     if let Command::Events(events) = command {
@@ -170,6 +175,9 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
     }
     let found = link.find()?;
     let call = call(command, &found, link.home.as_ref())?;
+    if let Some(path) = &call.file {
+        files::check_folder(path)?; // what an answer brings cannot be asked for twice
+    }
     check_frame(command, &call.request)?;
     let millis = settings.millis();
     let mut request = if call.of_profile { link.with_profile(call.request) } else { call.request };
@@ -203,6 +211,9 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
     if let Some(keep) = &call.keep {
         keep.write(&mut value)?;
         text = value.to_string();
+    }
+    if value["rescued"] == true && !out.json {
+        out.warning(RESCUED);
     }
     match command {
         _ if out.json => out.raw(&text),

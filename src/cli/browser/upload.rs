@@ -51,8 +51,12 @@ fn refused(file: &Path, why: &str) -> Failure {
 
 /// The file itself, links resolved, when it may be given away.
 pub(super) fn allowed(file: &Path, home: &Home) -> Result<PathBuf, Failure> {
-    let real =
-        fs::canonicalize(file).map_err(|problem| refused(file, &format!("{problem}; give a file that is there")))?;
+    let real = fs::canonicalize(file).map_err(|problem| {
+        let text = file.to_str().unwrap_or_default();
+        let is_element = super::call::element(text).is_ok();
+        let hint = if is_element { "the element is given with --ref" } else { "give a file that is there" };
+        refused(file, &format!("{problem}; {hint}"))
+    })?;
     let meta = fs::metadata(&real).map_err(|problem| refused(file, &problem.to_string()))?;
     if !meta.is_file() {
         return Err(refused(file, "it is no file; folders and devices cannot be uploaded"));

@@ -178,7 +178,13 @@ impl Client {
             Some(_) => self.agent.run(asked),
             None => self.agent.run(asked.map(|_| ())),
         };
-        asked.map_err(|problem| self.no_answer(&problem, limit))
+        asked.map_err(|problem| match self.no_answer(&problem, limit) {
+            // What only reads may be asked of the next server.
+            NoAnswer::Failed(failure) if request.method == request::Method::Get && has_gone(&problem) => {
+                NoAnswer::Refused(failure.error)
+            }
+            none => none,
+        })
     }
 
     fn no_answer(&self, problem: &Error, patience: Duration) -> NoAnswer {
@@ -218,6 +224,10 @@ pub(super) fn suspended(process: u32) -> Option<Failure> {
         format!("the server of this home (process {process}) does not answer: it is stopped (SIGSTOP or Ctrl-Z)");
     let hint = "`cdpilot doctor --fix` resumes it, `cdpilot serve --stop` ends it and its browsers";
     is_suspended(process).then(|| Failure::unreachable(format!("{what}; {hint}")))
+}
+
+fn has_gone(problem: &Error) -> bool {
+    matches!(problem, Error::Io(problem) if went_away(problem.kind()))
 }
 
 fn went_away(kind: io::ErrorKind) -> bool {

@@ -200,6 +200,8 @@ impl Tab {
         let waits = causes(&act.kind) && act.settles() != Settle::None;
         let frames = if waits { self.watched_frames(act, before, deadline) } else { Vec::new() };
         let mut did = match self.perform(act, deadline) {
+            // What was waited for has not come.
+            Err(error) if matches!(act.kind, Kind::Wait(_)) => return Err(error),
             Err(error) if error.is_blocked_by_dialog() && self.opened_in(before, &self.supervisor.snapshot()) => {
                 Did::default()
             }

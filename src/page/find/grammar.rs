@@ -55,6 +55,14 @@ pub(super) struct Attribute {
     pub(super) value: String,
 }
 
+/// The same locator for the whole of a text, when its last step takes a part of one.
+pub(super) fn whole(locator: &str) -> Option<String> {
+    let Some(Step::Match(last)) = parse(locator).ok()?.pop() else { return None };
+    let is_part = matches!(last.engine, Engine::Text | Engine::Label | Engine::Placeholder) && !last.exact;
+    let before = locator.strip_suffix(&last.text).filter(|_| is_part && !last.text.contains('"'))?;
+    Some(format!("{before}\"{}\"", last.text))
+}
+
 /// Reads a locator. The error says what is wrong and what there is.
 pub(super) fn parse(text: &str) -> Result<Vec<Step>, String> {
     if text.len() > LONGEST {
@@ -271,5 +279,19 @@ mod tests {
             assert!(problem.contains(part), "{text}: {problem}");
         }
         assert!(parse(&"text=a >> ".repeat(300)).is_err());
+    }
+
+    #[test]
+    fn the_locator_for_a_whole_text_is_proposed_where_a_part_was_given() {
+        for (part, wanted) in [
+            ("text=Add", Some("text=\"Add\"")),
+            ("role=list >> label=Mail address", Some("role=list >> label=\"Mail address\"")),
+            ("text=\"Add\"", None),
+            ("role=button[name=\"Add\"]", None),
+            ("css=a", None),
+            ("text=Add >> nth=0", None),
+        ] {
+            assert_eq!(whole(part).as_deref(), wanted, "{part}");
+        }
     }
 }

@@ -26,6 +26,7 @@ use super::error::Shown;
 use super::world::{Doc, Node};
 use super::{Error, Tab};
 use crate::cdp::protocol::page::FrameId;
+use crate::supervisor;
 use crate::sync::{Deadline, pause};
 
 /// Matches that are reported when a locator is ambiguous.
@@ -292,13 +293,19 @@ impl Tab {
     /// Waits until a locator matches, and gives the ref of the element.
     fn locate(&self, at: &Locator, deadline: Deadline) -> Result<Match, Error> {
         let locator = at.locator.as_deref().unwrap_or_default();
+        let (began, mut has_looked) = (Instant::now(), false);
         loop {
             match self.matched(at, deadline) {
                 Ok(Some(one)) => return Ok(one),
                 Ok(None) | Err(Error::DocumentGone { .. }) if deadline.left() > ANSWER => {
+                    has_looked = true;
                     pause(AGAIN.min(deadline.left()));
                 }
-                Ok(None) => return Err(Error::NoneLocated { locator: locator.to_owned() }),
+                // The last look had too little time: what those before it saw is the better answer.
+                Err(Error::Supervisor(supervisor::Error::Unresponsive { .. })) if has_looked => {
+                    return Err(Error::NoneLocated { locator: locator.to_owned(), waited: began.elapsed() });
+                }
+                Ok(None) => return Err(Error::NoneLocated { locator: locator.to_owned(), waited: began.elapsed() }),
                 Err(error) => return Err(error),
             }
         }
@@ -310,7 +317,8 @@ impl Tab {
         let found = self.matches_of(locator, at.nth, at.frame_id.as_deref(), REPORTED, deadline)?;
         if found.total > 1 {
             let Matches { matches, total } = found;
-            return Err(Error::AmbiguousLocator { locator: locator.to_owned(), matches, total });
+            let whole = grammar::whole(locator);
+            return Err(Error::AmbiguousLocator { locator: locator.to_owned(), matches, total, whole });
         }
         Ok(found.matches.into_iter().next())
     }
@@ -437,7 +445,7 @@ impl Tab {
             }
             if deadline.left() <= ANSWER {
                 let what = at.locator.unwrap_or_default();
-                return Err(Error::NoneLocated { locator: what });
+                return Err(Error::NoneLocated { locator: what, waited: began.elapsed() });
             }
             pause(AGAIN.min(deadline.left()));
         }

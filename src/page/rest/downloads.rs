@@ -344,7 +344,11 @@ impl Tab {
                         format!("the end of the download {:?}", short(&last.suggested_filename))
                     }
                     Some(last) => {
-                        format!("a download (the last one, {:?}, was reported before)", short(&last.suggested_filename))
+                        let name = short(&last.suggested_filename);
+                        match last.path.as_ref() {
+                            Some(path) => format!("a new download (the last one, {name:?}, is at {})", path.display()),
+                            None => format!("a new download (the last one, {name:?}, was reported before)"),
+                        }
                     }
                     None => "a download (the tab has started none)".to_owned(),
                 };

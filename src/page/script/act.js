@@ -216,7 +216,7 @@ function readOnlyWhy(element) {
   const form = (tag === "input" && TEXT_TYPES.test((attr(element, "type") || "").toLowerCase())) || tag === "textarea";
   if (!form && tag !== "select" && !(isHtml(element) && isEdited(element))) {
     const odd = tag === "input" && !/^(checkbox|radio|button|submit|reset|image|file|hidden)$/.test((attr(element, "type") || "").toLowerCase());
-    if (!odd) return "it is not editable";
+    if (!odd) return "it is not editable" + (attr(element, "role") === "slider" ? ": press arrow keys on it, or drag it" : "");
   }
   if ((form && has(element, "readonly")) || attr(element, "aria-readonly") === "true") return "it is read-only";
   return null;

@@ -1,5 +1,7 @@
 //! Seeing: snapshots, pictures, text, console, requests, dialogs, frames.
 
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
@@ -10,13 +12,14 @@ use super::super::types::{
     HarQuery, Highlight, KnownRefs, Labelled, Nothing, OnTab, OneRequest, Paper, RequestQuery, Requests, RequestsQuery,
     Seen, Shot, SnapshotQuery, TakeScreenshot, TextQuery,
 };
-use super::Call;
+use super::{Call, LONGEST};
 use crate::control::FileKind;
 use crate::page::{
     Error as PageError, Got, Locator, Matches, PageText, PdfOptions, PictureType, RecordOptions, RefInfo, ResponseBody,
     ScreenshotOptions, Tab, What,
 };
 use crate::supervisor::ConsoleLevel;
+use crate::sync::Deadline;
 
 /// The colour of a highlight: red, green, blue.
 const ORANGE: [u8; 3] = [255, 69, 0];
@@ -24,6 +27,8 @@ const ORANGE: [u8; 3] = [255, 69, 0];
 const SECRET: usize = 4096;
 /// Bytes of a body at most.
 const BODY: usize = 1024 * 1024;
+/// How long an element that something is read of may take to come: as long as one that is acted on.
+const FOUND: Duration = Duration::from_secs(8);
 
 pub(super) fn snapshot(call: &Call<'_>, query: SnapshotQuery) -> Result<Seen, Failure> {
     let tab = call.tab_to_read()?.tab;
@@ -133,7 +138,7 @@ pub(super) fn get(call: &Call<'_>, query: GetQuery) -> Result<Got, Failure> {
         }
         tab.state_now(&at, call.deadline)?
     } else {
-        tab.get(what, name.as_deref(), &at, call.deadline)?
+        tab.get(what, name.as_deref(), &at, Deadline::after(call.within(FOUND, LONGEST)))?
     };
     if !raw {
         let secrets = &call.front.secrets;

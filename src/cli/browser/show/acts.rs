@@ -22,9 +22,6 @@ fn followed(value: &Value, out: &Out) {
         let text = message.as_str().map_or_else(|| message.to_string(), one_line);
         note(&format!("console error: {text}"), out);
     }
-    if is(value, "rescued") {
-        note("a script of the page was ended: it did not let go", out);
-    }
     if value["input"] == "synthetic" {
         note("by script: the browser did not answer input", out);
     }
@@ -157,9 +154,6 @@ pub(in super::super) fn navigated(value: &Value, out: &Out) {
         if !title.is_empty() {
             note(&title, out);
         }
-    }
-    if is(value, "rescued") {
-        note("a script of the page before was ended: it did not let go", out);
     }
     for dialog in list(value, "dismissed_dialogs") {
         let message = Some(word(dialog, "message")).filter(|message| !message.is_empty());

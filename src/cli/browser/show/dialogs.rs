@@ -71,7 +71,16 @@ pub(in super::super) fn dialogs(value: &Value, out: &Out) {
     }
     for dialog in closed {
         let how = if is(dialog, "accepted") { "accepted" } else { "dismissed" };
-        out.line(&out.look.dim(&format!("{}, {how} by {}", line(dialog), word(dialog, "closed_by"))));
+        let by = match word(dialog, "closed_by").as_str() {
+            "agent" => "",
+            "armed" => " by an answer given beforehand",
+            "auto_policy" => " by the dialog policy",
+            "watchdog" => " after nobody had answered it in time",
+            "remote" => " by somebody else",
+            "lost" => ", lost with its page or the connection",
+            _ => "",
+        };
+        out.line(&out.look.dim(&format!("{}, {how}{by}", line(dialog))));
     }
 }
 

@@ -19,9 +19,6 @@ pub(in super::super) fn snapshot(value: &Value, out: &Out) {
     if !picture.is_empty() {
         out.aside(&format!("picture: {picture}"));
     }
-    if is(value, "rescued") {
-        out.aside("a script of the page was ended: it did not let go");
-    }
     if is(value, "full") {
         out.aside("nothing to compare with (another document or other options): this is the full snapshot");
     }
