@@ -19,6 +19,24 @@ const TELL: &str = "(() => { const place = new Promise(done => navigator.geoloca
     touch: navigator.maxTouchPoints, online: navigator.onLine })) })()";
 const SCREEN: &str = "[innerWidth, innerHeight, devicePixelRatio, screen.width, navigator.maxTouchPoints]";
 
+#[test]
+fn a_script_on_a_slowed_processor_has_more_time() {
+    let Some(tab) = own("slow-script") else { return };
+    tab.site.page("/", "<button id=b onclick='const end = performance.now() + 2500; while (performance.now() < end); done = true'>Go</button><script>done = false</script>");
+    tab.go("/");
+    let click =
+        || tab.act(&serde_json::from_value(json!({ "kind": "click", "selector": "#b" })).unwrap(), soon()).unwrap();
+    // As quick as usual, it would be one that does not let go.
+    assert!(click().rescued);
+    assert_eq!(tab.eval("done"), false);
+    emulate(&tab, json!({ "cpu": 10 }));
+    assert!(!click().rescued);
+    assert_eq!(tab.eval("done"), true);
+    emulate(&tab, json!({ "cpu": null }));
+    tab.eval("done = false");
+    assert!(click().rescued);
+}
+
 fn emulate(tab: &Resting, change: Value) {
     let change: Emulation = serde_json::from_value(change).unwrap();
     tab.emulate(&change, soon()).unwrap();

@@ -171,7 +171,8 @@ impl<'a> Watch<'a> {
         if self.own_runs {
             return Ok(()); // it has until its deadline
         }
-        let limit = self.supervisor.rescue_after;
+        // What a page does takes longer when its processor is slowed down, and is no reason to end it.
+        let limit = self.supervisor.rescue_after.mul_f64(self.supervisor.liveness.slowdown(&self.route.target));
         let stuck = self.probes.iter().filter(|probe| now.duration_since(probe.sent) >= limit);
         let stuck: Vec<Arc<str>> = stuck.map(|probe| Arc::clone(&probe.session)).collect();
         for session in stuck {

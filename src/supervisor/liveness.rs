@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
+use crate::cdp::protocol::target::TargetId;
 use crate::sync::Deadline;
 
 /// Shared by all calls. Its lock is held for a map operation only.
@@ -17,6 +18,8 @@ pub(super) struct Liveness {
 struct Inner {
     scripts: Vec<Script>,
     next: u64,
+    /// Pages whose processor is slowed down, and how much.
+    slowed: Vec<(TargetId, f64)>,
     /// When sessions answered, the last of them last.
     answered: Vec<(Arc<str>, Instant)>,
 }
@@ -55,6 +58,22 @@ impl Liveness {
         let number = inner.next;
         inner.scripts.push(Script { number, session: Arc::clone(session), until });
         Running { liveness: self, number }
+    }
+
+    /// The processor of a page is slowed down so many times; 1: it is not.
+    #[cfg(feature = "page")]
+    pub(super) fn slow(&self, page: &TargetId, times: f64) {
+        let mut inner = self.inner.lock();
+        inner.slowed.retain(|(slowed, _)| slowed != page);
+        if times > 1.0 {
+            inner.slowed.push((page.clone(), times));
+        }
+    }
+
+    /// How much slower a page is than without emulation.
+    pub(super) fn slowdown(&self, page: &TargetId) -> f64 {
+        let inner = self.inner.lock();
+        inner.slowed.iter().find(|(slowed, _)| slowed == page).map_or(1.0, |(_, times)| *times)
     }
 
     /// A session has answered.

@@ -197,6 +197,7 @@ impl Tab {
         if let Some(times) = change.cpu {
             let set = SetCpuThrottlingRate::new(times.unwrap_or(1.0));
             self.stand(supervisor::CPU, Sessions::Frames, set, times.is_some(), deadline).map_err(refused("cpu"))?;
+            self.supervisor.slowed(&self.target, times.unwrap_or(1.0));
         }
         if change.offline.is_some() || change.headers.is_some() || change.network.is_some() {
             // All work where requests are watched only.
