@@ -155,4 +155,22 @@ fn actions_begin_and_end_in_the_log_without_what_was_typed() {
     act(json!({ "kind": "batch", "actions": actions })).ok();
     let kinds: Vec<_> = (0..3).map(|_| all.next_of("action_started").1["kind"].clone()).collect();
     assert_eq!(kinds, ["batch", "click", "focus"]);
+    // A batch with a failure is not ok, and a form of several fields names none of them.
+    let actions = json!([{ "kind": "click", "selector": "#none", "timeoutMs": 300 }]);
+    act(json!({ "kind": "batch", "actions": actions }));
+    let ends = [all.next_of("action_finished").1, all.next_of("action_finished").1];
+    assert!(ends.iter().all(|end| end["outcome"] == "ok"), "{ends:?}");
+    for kind in ["click", "batch"] {
+        let (_, finished) = all.next_of("action_finished");
+        assert_eq!((&finished["kind"], &finished["outcome"]), (&json!(kind), &json!("NOT_FOUND")), "{finished}");
+    }
+    let field = snapshot.lines().find(|line| line.contains("\"Card\"")).unwrap();
+    let field = field.split("[ref=").nth(1).unwrap().split(']').next().unwrap();
+    act(json!({ "kind": "fill", "fields": [{ "ref": field, "value": "1" }, { "ref": field, "value": "2" }] })).ok();
+    let (_, filled) = all.next_of("action_finished");
+    assert_eq!(
+        (&filled["kind"], &filled["ref"], &filled["name"]),
+        (&json!("fill"), &json!(null), &json!(null)),
+        "{filled}"
+    );
 }

@@ -1,4 +1,4 @@
-//! One event log a profile, which its supervisors write to, one after the other; and the end of each of these.
+//! The name of a profile's event log, and cleanup after the end of its supervisors.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -9,9 +9,9 @@ use super::Error;
 use crate::supervisor::{self, Phase, Supervisor};
 use crate::sync::{Deadline, Thread, on_panic, spawn};
 
-/// The end of a supervisor wakes who waits; this is only how long one wait is.
+/// Length of one wait; the end of a supervisor ends it early.
 const TURN: Duration = Duration::from_secs(60);
-/// What tidying up behind a browser that has ended by itself may take.
+/// How long cleanup after a browser that ended by itself may take.
 const TIDYING: Duration = Duration::from_secs(5);
 
 /// A name for a new log, 16 hex digits. Random, so that neither a quick restart nor a clock that was set gives one twice.
@@ -27,13 +27,13 @@ pub(super) fn new_start() -> String {
     format!("{start:016x}")
 }
 
-/// Starts the thread that tidies up behind a browser that ends by itself. When the supervisor has ended and nothing of its
-/// browser is left, the channel closes.
+/// Starts the thread that cleans up after a browser that ends by itself. The channel closes when the supervisor has ended and
+/// the cleanup is done.
 pub(super) fn watch_end(profile: &str, supervisor: &Arc<Supervisor>) -> Result<(Thread, Receiver<()>), Error> {
     let supervisor = Arc::clone(supervisor);
     let (working, over) = crossbeam_channel::bounded::<()>(0);
     let thread = spawn(format!("ctl-end-{profile}"), move || {
-        // A browser whose end nobody would see is ended.
+        // Without this thread nobody would see the browser end.
         let _guard = on_panic(|| supervisor.stop(Deadline::after(TIDYING)));
         let has_ended = |phase: &Phase| matches!(phase, Phase::Ended(_));
         while supervisor.wait_until(Deadline::after(TURN), |now| has_ended(&now.phase)).is_none() {}

@@ -1,4 +1,5 @@
-//! Actions in the event log: each begins and ends there, with what it was done to and what it came to, never with what was typed.
+//! Actions in the event log: an entry when an action starts and one when it ends, with its element and outcome. Typed text is
+//! never logged.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +7,7 @@ use std::time::Instant;
 
 use super::super::error::Shown;
 use super::super::{Error, Tab};
-use super::{Act, Locator, Outcome};
+use super::{Act, Kind, Locator, Outcome};
 use crate::supervisor::{Action, Event, Secrets};
 
 /// Characters of a name at most.
@@ -16,7 +17,7 @@ const NAME: usize = 200;
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl Tab {
-    /// Does it, and notes before and after that it is done.
+    /// Runs an action and logs its start and its end.
     pub(super) fn logged(
         &self,
         act: &Act,
@@ -26,13 +27,16 @@ impl Tab {
         let began = Instant::now();
         let mut action = Action::new(NEXT.fetch_add(1, Ordering::Relaxed), act.kind.name());
         action.actor = actor.map(Arc::from);
-        action.reference = act.kind.locator().and_then(|at| at.reference.as_deref()).map(Arc::from);
-        let shown = act.kind.locator().and_then(|at| self.shown_as(at));
+        let at = element_of(&act.kind);
+        action.reference = at.and_then(|at| at.reference.as_deref()).map(Arc::from);
+        let shown = at.and_then(|at| self.shown_as(at));
         self.describe_element(&mut action, act, shown.as_ref());
         self.supervisor.note(&self.target, Event::ActionStarted(action.clone()));
         let outcome = run();
         let (code, settled, element) = match &outcome {
-            Ok(told) => ("ok", Some(Arc::from(told.settled.as_str())), told.element.as_ref()),
+            Ok(done) => {
+                (first_failure(done).unwrap_or("ok"), Some(Arc::from(done.settled.as_str())), done.element.as_ref())
+            }
             Err(error) => (error.code(), None, None),
         };
         self.describe_element(&mut action, act, element);
@@ -53,4 +57,18 @@ impl Tab {
         action.role = Some(shown.role.as_str().into());
         action.name = Some(name.chars().take(NAME).collect::<String>().into());
     }
+}
+
+/// The element of an action. A form with several fields has none.
+fn element_of(kind: &Kind) -> Option<&Locator> {
+    match kind {
+        Kind::Fill { fields, .. } if fields.len() != 1 => None,
+        kind => kind.locator(),
+    }
+}
+
+/// The code of the first action of a batch that failed.
+fn first_failure(outcome: &Outcome) -> Option<&str> {
+    let mut results = outcome.results.iter().flatten();
+    results.find(|result| result["ok"] == false).map(|failed| failed["code"].as_str().unwrap_or("INTERNAL"))
 }

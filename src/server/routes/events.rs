@@ -192,7 +192,7 @@ mod tests {
         supervisor::Event::Navigated { frame_id: "F".into(), url, main: true, same_document: true }
     }
 
-    fn told(happened: supervisor::Event) -> Value {
+    fn sent(happened: supervisor::Event) -> Value {
         let what = Happened { target_id: Some("T".into()), event: Arc::new(happened) };
         let event = event("a1", &Entry { seq: 7, ts: 1.5, what });
         let data: Value = serde_json::from_str(&event.data).unwrap();
@@ -238,7 +238,7 @@ mod tests {
             origin: "http://a.test".into(),
             bridged: false,
         };
-        let opened = told(supervisor::Event::DialogOpened(dialog.clone()));
+        let opened = sent(supervisor::Event::DialogOpened(dialog.clone()));
         assert_eq!((&opened["type"], &opened["message"]), (&json!("dialog_opened"), &json!("m")));
         assert_eq!(opened["dialog"], serde_json::to_value(&dialog).unwrap());
         let said = ConsoleEntry {
@@ -252,7 +252,7 @@ mod tests {
             column: Some(3),
             number: 1,
         };
-        let said = told(supervisor::Event::Console(Arc::new(said)));
+        let said = sent(supervisor::Event::Console(Arc::new(said)));
         assert_eq!((&said["line"], &said["column"], &said["frameId"]), (&json!(1), &json!(4), &json!("F")));
         let came = Download {
             number: 1,
@@ -266,8 +266,8 @@ mod tests {
             file: None,
             started_at: 1.0,
         };
-        let came = told(supervisor::Event::Download(came));
+        let came = sent(supervisor::Event::Download(came));
         assert_eq!((&came["suggestedFilename"], &came["state"]), (&json!("a"), &json!("inProgress")));
-        assert_eq!(told(navigated())["sameDocument"], true);
+        assert_eq!(sent(navigated())["sameDocument"], true);
     }
 }
