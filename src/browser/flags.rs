@@ -56,9 +56,9 @@ const ALWAYS: [&str; 22] = [
     "--password-store=basic",
 ];
 
-/// Features that talk to servers of their own, cover the page or change addresses that were typed.
+/// Features that connect to servers of their own, cover the page, change typed addresses or delay the effects of input.
 const DISABLED_FEATURES: [&str; 10] = [
-    "DeferRendererTasksAfterInput", // what a click sets off would wait for a frame
+    "DeferRendererTasksAfterInput", // timers and messages after a click would wait for the next frame
     "Translate",
     "MediaRouter",
     "DialMediaRouteProvider",

@@ -15,14 +15,14 @@ pub(super) enum Readers {
     Usual,
 }
 
-/// Fails when the folder of a file that is to be written is not there, or the file would be one.
+/// Fails when the folder of an output file does not exist, or the path is a folder itself.
 pub(super) fn check_folder(path: &Path) -> Result<(), Failure> {
     let refused =
         |why: String| Err(Failure::new("PATH_REFUSED", format!("{} cannot be written: {why}", path.display())));
     match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         _ if path.is_dir() => refused("it is a folder; add the name of the file".to_owned()),
         Some(folder) if !folder.is_dir() => {
-            refused(format!("there is no folder {}; create it first", folder.display()))
+            refused(format!("the folder {} does not exist; create it first", folder.display()))
         }
         _ => Ok(()),
     }

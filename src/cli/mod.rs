@@ -108,7 +108,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// What was typed. Building the commands takes a good part of a short command's time: once is enough.
+/// Parses the command line. Builds the commands only once: that takes a good part of the time of a short command.
 fn parsed(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut command = Cli::command();
     let args = browser::disambiguate(&command, args);

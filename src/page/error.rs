@@ -68,7 +68,7 @@ pub enum Error {
     NoneLocated {
         /// The locator.
         locator: String,
-        /// How long was waited for one.
+        /// How long the call waited for a match.
         waited: Duration,
     },
     /// Several elements match the locator.
@@ -80,7 +80,7 @@ pub enum Error {
         matches: Vec<Match>,
         /// How many there are.
         total: usize,
-        /// The locator for the whole of its text, where it takes a part of one.
+        /// The locator that matches whole texts only, when this one matches parts of texts.
         whole: Option<String>,
     },
     /// The request makes no sense.
@@ -286,14 +286,14 @@ impl Error {
     }
 }
 
-/// Says how long was waited, when it was long enough to be noticed.
+/// ` (waited 7.9 s)`, or nothing for less than half a second.
 fn waited_for(time: Duration) -> String {
     if time < Duration::from_millis(500) { String::new() } else { format!(" (waited {:.1} s)", time.as_secs_f64()) }
 }
 
-/// What to give for a whole text.
+/// Proposes the locator that matches whole texts only.
 fn or_whole(locator: Option<&str>) -> String {
-    locator.map(|locator| format!("; `{locator}` takes the whole text only")).unwrap_or_default()
+    locator.map(|locator| format!("; `{locator}` matches the whole text only")).unwrap_or_default()
 }
 
 fn listed(matches: &[Match], total: usize) -> String {

@@ -131,9 +131,9 @@ impl Tab {
         args: &impl Serialize,
         deadline: Deadline,
     ) -> Result<Done<T>, Error> {
-        let args = raw(args, frame)?;
-        let world = self.world_of(frame, doc, deadline)?;
-        self.call_world(frame, &world, name, &args, deadline)
+        let (world, call) = self.call_of_doc(frame, doc, name, args, deadline)?;
+        let answer = self.send(frame, &call, deadline);
+        self.told(frame, &world, answer)
     }
 
     /// The same for a function that is over in a moment.
@@ -145,19 +145,33 @@ impl Tab {
         args: &impl Serialize,
         deadline: Deadline,
     ) -> Result<Done<T>, Error> {
-        let args = raw(args, frame)?;
-        let world = self.world_of(frame, doc, deadline)?;
-        let call = vec![(FrameRef::Id(frame.clone()), call_of(&world, name, &args))];
-        let answer = self.supervisor.brief_calls(call, deadline).pop();
-        self.told(frame, &world, answer.unwrap_or(Err(supervisor::Error::NoPage)))
+        let (world, call) = self.call_of_doc(frame, doc, name, args, deadline)?;
+        let answer = self.supervisor.brief_call(&FrameRef::Id(frame.clone()), &call, deadline);
+        self.told(frame, &world, answer)
     }
 
-    /// Calls into one frame and does not wait for the answer; only when the document that it shows is known. Whether it did.
+    /// A call into one document, and its world.
+    fn call_of_doc(
+        &self,
+        frame: &FrameId,
+        doc: &Doc,
+        name: &str,
+        args: &impl Serialize,
+        deadline: Deadline,
+    ) -> Result<(World, CallFunctionOn), Error> {
+        let args = raw(args, frame)?;
+        let world = self.world_of(frame, doc, deadline)?;
+        let call = call_of(&world, name, &args);
+        Ok((world, call))
+    }
+
+    /// Sends a call into the document of a frame without waiting for the answer. Returns `false`, and sends nothing, when our
+    /// world in that document is not known.
     pub(super) fn post_to(&self, frame: &FrameId, name: &str, args: &impl Serialize) -> bool {
         let (Some(world), Ok(args)) = (self.known(frame), raw(args, frame)) else { return false };
         let document = world.document.clone().filter(|loader| !loader.is_empty());
         if document.is_none() || document != self.supervisor.snapshot().document_of(frame) {
-            return false; // it went with its document
+            return false; // the world went with its document
         }
         self.supervisor.post(&FrameRef::Id(frame.clone()), &call_of(&world, name, &args));
         true

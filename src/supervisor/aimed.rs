@@ -46,6 +46,18 @@ impl Supervisor {
         self.session_calls_beside::<C, C>(calls, Vec::new(), deadline).0
     }
 
+    /// [`session_call`](Self::session_call) for one script as [`brief_calls`](Self::brief_calls) takes several.
+    #[cfg(feature = "page")]
+    pub(crate) fn brief_call<C: Command>(
+        &self,
+        frame: &FrameRef,
+        command: &C,
+        deadline: Deadline,
+    ) -> Result<Done<C::Returns>, Error> {
+        let route = self.route(frame, deadline)?;
+        self.run(&Route { brief: true, ..route }, command, deadline)
+    }
+
     /// The same for scripts of our own that are over in a moment, or wait without holding the page. Such a call costs one
     /// message less where the page answered a moment ago; a script that holds the page for long is ended, whoever began it.
     #[cfg(feature = "page")]

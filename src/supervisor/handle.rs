@@ -216,13 +216,13 @@ impl Supervisor {
         Ok(self.snapshot())
     }
 
-    /// Gives the scripts of a page more time, since its processor is slowed down so many times; 1: as usual.
+    /// Gives the scripts of a page as much more time as its processor is slowed down; 1: as usual.
     #[cfg(feature = "page")]
     pub(crate) fn slowed(&self, page: &TargetId, times: f64) {
         self.liveness.slow(page, times);
     }
 
-    /// Adds what is done on a page to the event log.
+    /// Appends an event of a page to the event log.
     #[cfg(feature = "page")]
     pub(crate) fn note(&self, page: &TargetId, event: Event) {
         self.log.append([(now().unix, Happened::new(Some(page.clone()), event))]);

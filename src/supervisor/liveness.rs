@@ -1,4 +1,5 @@
-//! What the calls of a supervisor know of each other: which scripts of callers run, and when a session answered last.
+//! What the calls of a supervisor know of each other: which scripts of callers run, when a session
+//! answered last, and which pages run on a slowed processor.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,10 +25,12 @@ struct Inner {
     answered: Vec<(Arc<str>, Instant)>,
 }
 
-/// So many sessions' last answers are known.
+/// Sessions whose last answer is remembered.
 const KNOWN: usize = 16;
-/// A page that answered so lately counts as one that answers. Measured: the calls of one action follow each other within
-/// 3 ms on a quiet machine.
+/// Pages whose slowdown is remembered.
+const SLOWED: usize = 256;
+/// A session that answered within this time counts as responsive. Measured: the calls of one action are at most 3 ms apart on
+/// a quiet machine.
 const LATELY: Duration = Duration::from_millis(10);
 
 #[derive(Debug)]
@@ -60,17 +63,20 @@ impl Liveness {
         Running { liveness: self, number }
     }
 
-    /// The processor of a page is slowed down so many times; 1: it is not.
+    /// Sets by which factor the processor of a page is slowed down; 1: it is not.
     #[cfg(feature = "page")]
     pub(super) fn slow(&self, page: &TargetId, times: f64) {
         let mut inner = self.inner.lock();
         inner.slowed.retain(|(slowed, _)| slowed != page);
         if times > 1.0 {
+            if inner.slowed.len() >= SLOWED {
+                inner.slowed.remove(0); // most likely of a page that was closed
+            }
             inner.slowed.push((page.clone(), times));
         }
     }
 
-    /// How much slower a page is than without emulation.
+    /// By which factor the processor of a page is slowed down.
     pub(super) fn slowdown(&self, page: &TargetId) -> f64 {
         let inner = self.inner.lock();
         inner.slowed.iter().find(|(slowed, _)| slowed == page).map_or(1.0, |(_, times)| *times)

@@ -237,7 +237,7 @@ pub enum Event {
         /// What was done, and to what.
         #[serde(flatten)]
         action: Action,
-        /// `ok`, or the code of the error.
+        /// `ok`, or the code of the error; of a batch, that of the first action that failed.
         outcome: Arc<str>,
         /// Why it counts as over, where it is waited for what it causes.
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -141,12 +141,12 @@ pub struct SupervisorOptions {
     pub max_pages: Option<usize>,
     /// Whether pages opened through this supervisor are closed when it stops. Default true.
     pub close_own_pages: bool,
-    /// The log to write to, which outlives the supervisor: at its end it adds the end of each page that was open, and does
-    /// not [end](crate::sync::Log::end) the log. Default none: a log of its own, which ends with it.
+    /// The log to append to, which may outlive the supervisor. When it ends, the supervisor appends a `TabClosed` for each open
+    /// page and does not [end](crate::sync::Log::end) the log. Default none: a log of its own, which ends with it.
     pub log: Option<Arc<EventLog>>,
 }
 
-/// The seed's safety net: a dialog is dismissed after five minutes.
+/// A dialog that nobody answers is dismissed after five minutes.
 const DIALOG_TIMEOUT: Duration = Duration::from_secs(300);
 
 impl Default for SupervisorOptions {

@@ -103,13 +103,15 @@ impl<E: Clone + Bytes> Log<E> {
 
     /// Adds events, each with its time in Unix seconds; their numbers are given here. A log that has ended takes none.
     pub fn append(&self, new: impl IntoIterator<Item = (f64, E)>) {
+        // Measured before the lock is taken: the iterator and the events are the caller's.
+        let new: Vec<_> = new.into_iter().map(|(ts, what)| (ts, what.bytes(), what)).collect();
         let mut inner = self.inner.lock();
         if inner.ended {
             return;
         }
-        for (ts, what) in new {
+        for (ts, bytes, what) in new {
             inner.last += 1;
-            inner.bytes += what.bytes();
+            inner.bytes += bytes;
             let seq = inner.last;
             inner.entries.push_back(Logged { seq, ts, what });
         }

@@ -59,7 +59,7 @@ pub(super) enum Command {
     Open(basics::Open),
     /// Make a tab the current one, or give an element the focus
     Focus(find::Focus),
-    /// Close a tab; the page is not asked, so what is not saved on it is lost
+    /// Close a tab without asking the page: unsaved changes are lost
     Close(basics::Close),
     /// Name a tab
     Label(basics::Label),
@@ -162,9 +162,9 @@ pub(super) enum Command {
     Events(events::Events),
 }
 
-/// What is told when a page was freed from a script of its own.
-const RESCUED: &str = "the page did not answer, so the script that it was running was ended and what that did is not finished; \
-                       browser.rescue_after_ms in config.yaml gives scripts more time";
+/// Printed when a running script of the page was terminated.
+const RESCUED: &str = "the page did not respond, so its running script was terminated before it finished; \
+                       browser.rescue_after_ms in config.yaml sets how long a script may block the page";
 
 pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     let link = Link::new(global)?;
@@ -176,7 +176,7 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
     let found = link.find()?;
     let call = call(command, &found, link.home.as_ref())?;
     if let Some(path) = &call.file {
-        files::check_folder(path)?; // what an answer brings cannot be asked for twice
+        files::check_folder(path)?; // a download, once fetched, cannot be fetched again
     }
     check_frame(command, &call.request)?;
     let millis = settings.millis();

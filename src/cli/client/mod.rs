@@ -179,7 +179,7 @@ impl Client {
             None => self.agent.run(asked.map(|_| ())),
         };
         asked.map_err(|problem| match self.no_answer(&problem, limit) {
-            // What only reads may be asked of the next server.
+            // A request that changes nothing is safe to retry with the next server.
             NoAnswer::Failed(failure) if request.method == request::Method::Get && has_gone(&problem) => {
                 NoAnswer::Refused(failure.error)
             }

@@ -7,8 +7,7 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
-/// Takes addresses in numbers as they are. For all others a thread asks the system, which costs a short command more than the
-/// request itself.
+/// Uses numeric addresses as they are. Names are resolved by ureq on a thread, which takes longer than a short request.
 #[derive(Debug, Default)]
 pub(super) struct Addresses(DefaultResolver);
 
@@ -21,7 +20,7 @@ impl Resolver for Addresses {
     }
 }
 
-/// The address that a URL gives in numbers.
+/// The address of a URL whose host is an IP address.
 fn numeric(uri: &Uri) -> Option<SocketAddr> {
     let host = uri.host()?.trim_start_matches('[').trim_end_matches(']');
     Some(SocketAddr::new(host.parse::<IpAddr>().ok()?, uri.port_u16()?))

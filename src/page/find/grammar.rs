@@ -55,7 +55,7 @@ pub(super) struct Attribute {
     pub(super) value: String,
 }
 
-/// The same locator for the whole of a text, when its last step takes a part of one.
+/// The locator whose last step matches whole texts only, when that step matches parts of texts.
 pub(super) fn whole(locator: &str) -> Option<String> {
     let Some(Step::Match(last)) = parse(locator).ok()?.pop() else { return None };
     let is_part = matches!(last.engine, Engine::Text | Engine::Label | Engine::Placeholder) && !last.exact;

@@ -327,8 +327,8 @@ impl Tab {
     /// neither is given.
     ///
     /// # Errors
-    /// [`Error::NoneLocated`], [`Error::AmbiguousLocator`], [`Error::BadRequest`] for both a ref and a locator and for what is no
-    /// locator, and those of [`find`](Self::find).
+    /// [`Error::NoneLocated`], [`Error::AmbiguousLocator`], [`Error::BadRequest`] for both a ref and a locator and for text that is
+    /// not a locator, and those of [`find`](Self::find).
     pub fn ref_of(
         &self,
         reference: Option<String>,

@@ -89,7 +89,7 @@ let framesBefore = 0;
 
 /** The action begins: what changes from now on and did not change before is caused by it. */
 function begin() {
-  // A document that has come since the supervisor last called into the frame has not been told to watch.
+  // A document that replaced the one of the last call does not watch yet.
   if (!observer) calls.watch({ now: false });
   if (begun) return;
   count(observer.takeRecords());

@@ -27,7 +27,7 @@ const ORANGE: [u8; 3] = [255, 69, 0];
 const SECRET: usize = 4096;
 /// Bytes of a body at most.
 const BODY: usize = 1024 * 1024;
-/// How long an element that something is read of may take to come: as long as one that is acted on.
+/// How long `GET /get` waits for its element unless `timeoutMs` is given: as long as an action.
 const FOUND: Duration = Duration::from_secs(8);
 
 pub(super) fn snapshot(call: &Call<'_>, query: SnapshotQuery) -> Result<Seen, Failure> {
