@@ -1,7 +1,6 @@
 //! The life of a profile's browser: starts, stops, restarts, what is told of it, and how it looks.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use cdpilot::control::{Navigate, NewProfile, NewTab, Overrides, StartWith};
 use cdpilot::supervisor::Kind;
@@ -33,7 +32,7 @@ fn a_browser_starts_tells_of_itself_keeps_its_look_and_stops() {
     // Many callers, one browser.
     let starts: Vec<_> = (0..3)
         .map(|n| {
-            let profile = Arc::clone(&profile);
+            let profile = profile.clone();
             spawn(format!("start-{n}"), move || drop(profile.start(None, soon()).unwrap())).unwrap()
         })
         .collect();

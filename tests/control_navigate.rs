@@ -185,7 +185,7 @@ fn callers_at_the_same_time_share_a_start() {
     let (profile, url) = (home.main(), home.site.url("a", "/"));
     let opens: Vec<_> = (0..4)
         .map(|n| {
-            let (profile, url) = (Arc::clone(&profile), url.clone());
+            let (profile, url) = (profile.clone(), url.clone());
             let open = move || drop(profile.open_tab(NewTab { url, ..NewTab::default() }, soon()).unwrap());
             spawn(format!("open-{n}"), open).unwrap()
         })

@@ -266,6 +266,8 @@ mod server_routes;
 #[cfg(feature = "server")]
 mod server_scope;
 #[cfg(feature = "server")]
+mod server_sessions;
+#[cfg(feature = "server")]
 mod server_start;
 #[cfg(feature = "server")]
 mod server_state;

@@ -9,12 +9,13 @@ use cdpilot::config::McpServer;
 use cdpilot::mcp::client::{Limits, Servers};
 use cdpilot::sync::{Cancel, Deadline, pause, spawn};
 use cdpilot::tools::sets::{Enabled, Toolsets};
-use cdpilot::tools::{Call, Registry, Session, ToolError};
+use cdpilot::tools::{Registry, Session, ToolContext, ToolError};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use crate::support::fake_mcp::{noted, play, server};
 use crate::support::leaks::{Baseline, alone, rerun};
+use crate::support::workshop::nowhere;
 
 /// The test that plays the servers of all of them.
 const STAGE: &str = "tools_of_a_server_are_listed_and_called";
@@ -90,7 +91,7 @@ impl Staged {
 
 fn call(registry: &Registry, name: &str, text: &str, deadline: Deadline, cancel: &Cancel) -> Result<String, ToolError> {
     let arguments = Map::from_iter([("text".to_owned(), json!(text))]);
-    let call = Call { deadline, cancel, session: &Session::default(), progress: &|_| {} };
+    let call = ToolContext { session: &Session::default(), scope: &nowhere(), deadline, cancel, progress: &|_| {} };
     let outcome = registry.call(name, &call, arguments)?;
     Ok(outcome.fields["text"].as_str().unwrap().to_owned())
 }
@@ -115,7 +116,7 @@ fn tools_of_a_server_are_listed_and_called() {
     let enabled = Enabled { toolsets: vec!["fake".to_owned()], off: BTreeSet::new() };
     assert_eq!(enabled.load(&toolsets, &staged.registry, soon()), []);
     let names: BTreeSet<String> =
-        enabled.tools(&toolsets, &staged.registry).iter().map(|tool| tool.name.to_string()).collect();
+        enabled.tools(&toolsets, &staged.registry, &nowhere()).iter().map(|tool| tool.name.to_string()).collect();
     assert!(names.contains("say") && names.contains("hang"), "{names:?}");
     assert_eq!(staged.call("say", "hello").unwrap(), "say: hello");
     assert_eq!(enabled.load(&toolsets, &staged.registry, soon()), []);

@@ -9,12 +9,13 @@ use std::time::Duration;
 use cdpilot::config::McpServer;
 use cdpilot::mcp::client::{Limits, Servers};
 use cdpilot::sync::{Cancel, Deadline, pause};
-use cdpilot::tools::{Call, Outcome, Progress, Registry, Session, ToolError};
+use cdpilot::tools::{Outcome, Progress, Registry, Session, ToolContext, ToolError};
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
 use crate::support::leaks::{Baseline, alone};
 use crate::support::mcp_peers::Peers;
+use crate::support::workshop::nowhere;
 
 /// A few tools of the Python SDK, as its documentation writes servers.
 const PYTHON: &str = r#"
@@ -91,7 +92,13 @@ impl Driven {
         cancel: &Cancel,
         progress: &dyn Fn(Progress),
     ) -> Result<Outcome, ToolError> {
-        let call = Call { deadline: Deadline::after_secs(60), cancel, session: &Session::default(), progress };
+        let call = ToolContext {
+            session: &Session::default(),
+            scope: &nowhere(),
+            deadline: Deadline::after_secs(60),
+            cancel,
+            progress,
+        };
         self.registry.call(name, &call, arguments.as_object().cloned().unwrap_or_else(Map::new))
     }
 

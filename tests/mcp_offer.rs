@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::support::controlled::{Homely, overrides};
 use crate::support::tooled::Tooled;
+use crate::support::workshop::nowhere;
 
 /// Those that are offered by default.
 const DEFAULT: [&str; 12] = [
@@ -32,7 +33,7 @@ const DEFAULT: [&str; 12] = [
 
 fn offer(tooled: &Tooled) -> Offer {
     let enabled = Enabled { toolsets: vec!["cdpilot-mcp".to_owned()], off: BTreeSet::new() };
-    Offer::new(Arc::clone(&tooled.registry), tooled.toolsets(), enabled, "A browser of its own.")
+    Offer::new(Arc::clone(&tooled.registry), tooled.toolsets(), enabled, nowhere(), "A browser of its own.")
 }
 
 fn ask(offer: &Offer, message: Value) -> Option<Value> {
@@ -149,7 +150,7 @@ fn tools_from_elsewhere_come_when_they_are_asked_for() {
         let toolsets = toolsets.iter().map(|name| (*name).to_owned()).collect();
         let enabled = Enabled { toolsets, off: BTreeSet::new() };
         let sets = Toolsets::new(Arc::clone(&registry), BTreeMap::new());
-        ask(&Offer::new(registry, sets, enabled, ""), message).unwrap()
+        ask(&Offer::new(registry, sets, enabled, nowhere(), ""), message).unwrap()
     };
     // What does not come costs nobody else a tool.
     let list = ask_for(&["mcp-broken", "mcp-there"], modern("tools/list", json!({})));

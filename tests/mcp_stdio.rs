@@ -9,6 +9,7 @@ use std::time::Duration;
 use cdpilot::mcp::server::{Backend, Limits, Peer, serve};
 use cdpilot::mcp::{Fault, MODERN, Request};
 use cdpilot::sync::{Cancel, Deadline, Thread, pause, spawn};
+use cdpilot::tools::Session;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -78,7 +79,9 @@ impl Talk {
         let (output, writer) = std::io::pipe().unwrap();
         let hurry = Cancel::new();
         let (backend, hurried): (Arc<dyn Backend>, Cancel) = (fake.clone(), hurry.clone());
-        let served = spawn("talk", move || serve(&backend, reader, writer, &hurried, &limits).unwrap()).unwrap();
+        let served =
+            spawn("talk", move || serve(&backend, &Session::new(), reader, writer, &hurried, &limits).unwrap())
+                .unwrap();
         let (send, lines) = bounded(1000);
         let read = spawn("talk-lines", move || {
             for line in BufReader::new(output).lines() {

@@ -1,7 +1,7 @@
 //! Files of the workspace, and nothing outside of it.
 
 use cdpilot::sync::{Cancel, Deadline};
-use cdpilot::tools::{Call, Session, ToolboxOptions};
+use cdpilot::tools::{Session, ToolContext, ToolboxOptions};
 use serde_json::{Map, json};
 
 use crate::support::workshop::Workshop;
@@ -49,8 +49,13 @@ fn pictures_are_shown_and_other_bytes_are_not() {
     shop.put("p.bin", b"\x7fELF\0\0\0");
     shop.put("latin.txt", b"caf\xe9\n");
     let cancel = Cancel::new();
-    let call =
-        Call { deadline: Deadline::after_secs(30), cancel: &cancel, session: &Session::default(), progress: &|_| {} };
+    let call = ToolContext {
+        session: &Session::default(),
+        scope: &shop.scope,
+        deadline: Deadline::after_secs(30),
+        cancel: &cancel,
+        progress: &|_| {},
+    };
     let arguments = Map::from_iter([("path".to_owned(), json!("p.png"))]);
     let outcome = shop.registry.call("read_file", &call, arguments).unwrap();
     assert_eq!((outcome.images[0].media_type, outcome.images[0].bytes.as_slice()), ("image/png", picture.as_slice()));

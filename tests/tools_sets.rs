@@ -1,5 +1,6 @@
 //! Toolsets: what each comes to, and what is on.
 
+use crate::support::workshop::nowhere;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -9,7 +10,7 @@ use cdpilot::control::{Control, Overrides};
 use cdpilot::sync::{Cancel, Deadline};
 use cdpilot::tools::sets::{DEFINED, Enabled, Kind, Problem, Toolsets};
 use cdpilot::tools::{
-    Call, Outcome, Registry, RegistryError, Session, Source, Tool, ToolError, Toolbox, ToolboxOptions,
+    Outcome, Registry, RegistryError, Session, Source, Tool, ToolContext, ToolError, Toolbox, ToolboxOptions,
 };
 use serde_json::{Map, Value, json};
 
@@ -269,8 +270,11 @@ fn what_is_turned_off_takes_nothing_from_others() {
     );
     let on = |sets: &[&str], off: &[&str]| {
         let enabled = Enabled { toolsets: sets.iter().map(|name| (*name).to_owned()).collect(), off: set(off) };
-        let names =
-            enabled.tools(&toolsets, &registry).iter().map(|tool| tool.name.to_string()).collect::<BTreeSet<_>>();
+        let names = enabled
+            .tools(&toolsets, &registry, &nowhere())
+            .iter()
+            .map(|tool| tool.name.to_string())
+            .collect::<BTreeSet<_>>();
         assert!(names.is_subset(&enabled.names(&toolsets).0));
         names
     };
@@ -303,8 +307,13 @@ fn what_is_turned_off_takes_nothing_from_others() {
 fn calls_answer_in_one_shape() {
     let (registry, _) = toolsets(&[("plug", "echo")], &[]);
     let cancel = Cancel::new();
-    let call =
-        Call { deadline: Deadline::after_secs(5), cancel: &cancel, session: &Session::default(), progress: &|_| {} };
+    let call = ToolContext {
+        session: &Session::default(),
+        scope: &nowhere(),
+        deadline: Deadline::after_secs(5),
+        cancel: &cancel,
+        progress: &|_| {},
+    };
     let told = registry.call("echo", &call, Map::from_iter([("a".to_owned(), json!(1))])).unwrap();
     assert_eq!(told.to_value(), json!({ "success": true, "told": { "a": 1 } }));
     let unknown = registry.call("ecco", &call, Map::new()).unwrap_err();
@@ -322,7 +331,7 @@ fn calls_answer_in_one_shape() {
         Tool::when::<Takes, _>(
             "take",
             "Takes.",
-            move || is_there,
+            move |_| is_there,
             |_, takes: Takes| {
                 if takes.count > 9 {
                     return Err(ToolError::new("CONFLICT", "too many").with("count", takes.count));
@@ -389,8 +398,13 @@ fn arguments_are_taken_as_models_send_them() {
     let (registry, _) = toolsets(&[], &[]);
     registry.register("plug", Tool::of("take", "Takes.", |_, takes: Takes| Outcome::of(&takes))).unwrap();
     let cancel = Cancel::new();
-    let call =
-        Call { deadline: Deadline::after_secs(5), cancel: &cancel, session: &Session::default(), progress: &|_| {} };
+    let call = ToolContext {
+        session: &Session::default(),
+        scope: &nowhere(),
+        deadline: Deadline::after_secs(5),
+        cancel: &cancel,
+        progress: &|_| {},
+    };
     let take = |arguments: &Value| registry.call("take", &call, arguments.as_object().unwrap().clone());
     for (name, given, taken) in [
         ("text", json!(42), json!("42")),
@@ -526,7 +540,8 @@ fn tools_from_elsewhere_come_when_their_toolset_is_asked_for() {
     let load = |names: &[&str], off: &[&str]| {
         let on = Enabled { toolsets: names.iter().map(|name| (*name).to_owned()).collect(), off: set(off) };
         let failed = on.load(&toolsets, &registry, Deadline::after_secs(5));
-        let tools: BTreeSet<String> = on.tools(&toolsets, &registry).iter().map(|tool| tool.name.to_string()).collect();
+        let tools: BTreeSet<String> =
+            on.tools(&toolsets, &registry, &nowhere()).iter().map(|tool| tool.name.to_string()).collect();
         (failed, tools)
     };
     assert_eq!(load(&["todo"], &[]), (Vec::new(), set(&["todo"])));
@@ -573,7 +588,7 @@ tools:
     assert!(
         toolbox
             .enabled("mcp", &[])
-            .tools(toolbox.toolsets(), toolbox.registry())
+            .tools(toolbox.toolsets(), toolbox.registry(), toolbox.scope())
             .iter()
             .all(|tool| &*tool.name != "browser_dialog")
     );

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::controlled::Homely;
 use crate::support::fake_model::{FakeModel, Say};
 use crate::support::site::{Answer, Held};
-use crate::support::workshop::{Workshop, called};
+use crate::support::workshop::{Workshop, called, nowhere};
 
 fn model(there: &FakeModel) -> String {
     json!({ "models": { "eyes": { "model": "m", "base_url": there.url() } } }).to_string()
@@ -26,8 +26,9 @@ fn pages_are_read_behind_the_others_and_leave_no_tab() {
     let eyes = FakeModel::saying([Say::text("a red square")]);
     std::fs::write(home.path().join("llm.json"), model(&eyes)).unwrap();
     let (registry, site) = (registry(&home), &home.site);
-    let call =
-        |name: &str, arguments: Value| called(&registry, name, arguments, Deadline::after_secs(30), &Cancel::new());
+    let call = |name: &str, arguments: Value| {
+        called(&registry, &nowhere(), name, arguments, Deadline::after_secs(30), &Cancel::new())
+    };
     site.page("/mine", "<title>mine</title>");
     site.page(
         "/",
@@ -80,7 +81,7 @@ fn pages_are_read_behind_the_others_and_leave_no_tab() {
     no_tab_is_left();
     // Nor does a server that says nothing.
     let silent = json!({ "url": site.url("a", "/held") });
-    let told = called(&registry, "web_extract", silent, Deadline::after_secs(4), &Cancel::new());
+    let told = called(&registry, &nowhere(), "web_extract", silent, Deadline::after_secs(4), &Cancel::new());
     assert_eq!(told["code"], "TIMEOUT", "{told}");
     assert!(told["error"].as_str().unwrap().contains("does not answer"), "{told}");
     no_tab_is_left();
@@ -103,7 +104,7 @@ fn extracting(registry: &Arc<Registry>, cancel: &Cancel, url: String) -> crossbe
     let (registry, cancel) = (Arc::clone(registry), cancel.clone());
     let thread = spawn("test-extract", move || {
         let arguments = json!({ "url": url });
-        let _ = send.send(called(&registry, "web_extract", arguments, Deadline::after_secs(60), &cancel));
+        let _ = send.send(called(&registry, &nowhere(), "web_extract", arguments, Deadline::after_secs(60), &cancel));
     });
     // It is over when the outcome is there.
     std::mem::forget(thread.unwrap());

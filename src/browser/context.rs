@@ -15,7 +15,7 @@ pub struct Context {
 
 impl Context {
     /// Makes one: <https://chromedevtools.github.io/devtools-protocol/tot/Target/#method-createBrowserContext>.
-    pub(super) fn create(connection: &Connection, deadline: Deadline) -> Result<Self, Error> {
+    pub(crate) fn create(connection: &Connection, deadline: Deadline) -> Result<Self, Error> {
         // With `dispose_on_detach` the browser cleans up when our connection ends without a word.
         let command = CreateBrowserContext { dispose_on_detach: Some(true), ..CreateBrowserContext::default() };
         let made = connection.call(&command, deadline)?;
@@ -26,6 +26,12 @@ impl Context {
     #[must_use]
     pub fn id(&self) -> &BrowserContextId {
         &self.id
+    }
+
+    /// Whether the connection that it belongs to is open; the browser disposes of it when that connection ends.
+    #[must_use]
+    pub fn is_usable(&self) -> bool {
+        !self.connection.is_closed()
     }
 
     /// Opens a page in it. Returns when the page exists, not when it has loaded.

@@ -19,6 +19,7 @@ Environment (a flag comes before it):
   CDPILOT_LOG           what is logged to stderr, as in `info` or `cdpilot=debug`
   CDPILOT_NO_AUTOSTART  1: as --no-autostart
   CDPILOT_PROFILE       as --profile
+  CDPILOT_SESSION       as --session
   CDPILOT_STATE_PASSPHRASE  the passphrase of encrypted login states
   CDPILOT_TIMEOUT_MS    as --timeout
   CDPILOT_TOKEN         the token of the server, else that of the home
@@ -56,6 +57,10 @@ pub(super) struct Global {
     /// The profile: a browser with data of its own [default: CDPILOT_PROFILE, else as the settings say]
     #[arg(long, global = true, value_name = "NAME")]
     pub(super) profile: Option<String>,
+    /// The session: a client with its own current tab, tabs and armed answers [default: CDPILOT_SESSION, else the default
+    /// session]
+    #[arg(long, global = true, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(super) session: Option<String>,
     /// The control server, http://host:port [default: CDPILOT_URL, else the one that serves the home, else
     /// browser.control_url]
     // An id of its own: commands have addresses too.

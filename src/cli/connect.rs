@@ -9,6 +9,7 @@ use super::failure::{Exit, Failure};
 use super::output::{Out, Waiting};
 use super::settings::env;
 use crate::config::{Home, Running};
+use crate::server::SESSION_HEADER;
 use crate::sync::{Deadline, pause};
 
 /// How long word of a server that takes no connection is believed: it may have been left by one that is just being
@@ -20,6 +21,7 @@ pub(super) struct Link {
     pub(super) home: Option<Home>,
     url: Option<String>,
     profile: Option<String>,
+    session: Option<String>,
     /// Whether a server may be started.
     autostart: bool,
 }
@@ -31,6 +33,7 @@ impl Link {
             home: Home::find().ok(),
             url: global.url.clone(),
             profile: global.profile.clone().or_else(|| env("CDPILOT_PROFILE")),
+            session: session(global),
             autostart: !(global.no_autostart || forbidden),
         })
     }
@@ -39,9 +42,22 @@ impl Link {
         client::find(self.url.as_deref(), self.home.as_ref())
     }
 
+    /// The request with the session that was chosen.
+    pub(super) fn with_session(&self, request: Request) -> Request {
+        match &self.session {
+            Some(name) => request.header(SESSION_HEADER, name),
+            None => request,
+        }
+    }
+
     pub(super) fn with_profile(&self, request: Request) -> Request {
         request.query("profile", self.profile.clone())
     }
+}
+
+/// The session that was chosen: `--session`, else `CDPILOT_SESSION`.
+pub(super) fn session(global: &Global) -> Option<String> {
+    global.session.clone().or_else(|| env("CDPILOT_SESSION"))
 }
 
 /// Asks the server, and waits for its answer.

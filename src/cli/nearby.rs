@@ -12,7 +12,7 @@ use crate::mcp::server::{Backend as _, INSTRUCTIONS, Offer, Peer};
 use crate::mcp::{Fault, Request};
 use crate::sync::Cancel;
 use crate::tools::sets::Toolsets;
-use crate::tools::{Ask, ToolboxOptions, enabled, folder_tools, needs_browser};
+use crate::tools::{Ask, Scope, ToolboxOptions, enabled, folder_tools, needs_browser};
 
 /// The tools of the folder that we are in, as far as they are on.
 pub(super) struct Nearby {
@@ -30,15 +30,14 @@ impl Nearby {
     ) -> Result<Self, Failure> {
         let config = Config::of(home)?;
         let options = ToolboxOptions { ask, ..ToolboxOptions::default() };
-        let registry =
-            folder_tools(home, &config, &options).map_err(|problem| Failure::internal(problem.to_string()))?;
+        let registry = folder_tools(home, &config).map_err(|problem| Failure::internal(problem.to_string()))?;
         for toolset in without {
             registry.deregister(toolset);
         }
         // Toolsets that only the server knows of come to nothing here, and it is the server that says so.
         let known = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
         let on = enabled(&config, &known, platform, toolsets);
-        Ok(Self { offer: Offer::new(registry, known, on, INSTRUCTIONS) })
+        Ok(Self { offer: Offer::new(registry, known, on, Scope::new(home, &config, &options), INSTRUCTIONS) })
     }
 
     /// Whether a call is done here: by a tool that can be called at the moment, and that needs no browser for it.

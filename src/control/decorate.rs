@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::{names, store};
+use super::{names, profile_file};
 
 /// What was written, so that it is written again only when it is something else.
 const MARKER: &str = "cdpilot-look.json";
@@ -53,7 +53,7 @@ pub(super) fn decorate(folder: &Path, look: &Look<'_>) -> std::io::Result<()> {
         }
     })?;
     if is_new {
-        store::replace(&folder.join(MARKER), wanted.to_string().as_bytes())?;
+        profile_file::replace(&folder.join(MARKER), wanted.to_string().as_bytes())?;
     }
     Ok(())
 }
@@ -103,7 +103,7 @@ fn change(path: &Path, with: impl FnOnce(&mut Value)) -> std::io::Result<()> {
     if after == before {
         return Ok(());
     }
-    store::replace(path, after.to_string().as_bytes())
+    profile_file::replace(path, after.to_string().as_bytes())
 }
 
 /// Puts the parts of `new` over those of `all`.

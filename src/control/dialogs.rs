@@ -1,6 +1,6 @@
 //! Dialogs, and answers to those to come.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{ArmedDialog, DialogOutcome, DialogReply, Error, Profile};
 use crate::page::Outcome;
@@ -8,6 +8,9 @@ use crate::supervisor::{
     self, ArmedAnswer, ClosedDialog, Dialog, DialogAnswer, DialogMatch, Secrets, Snapshot, TargetId,
 };
 use crate::sync::Deadline;
+
+/// How long it may take until it is known whose a new tab is.
+const OWNER: Duration = Duration::from_millis(300);
 
 impl Profile {
     /// The dialogs that wait and the last ones that closed, of a tab or of all. None when the browser does not run.
@@ -19,7 +22,9 @@ impl Profile {
         let Ok(running) = self.running() else { return Ok((Vec::new(), Vec::new())) };
         let target = wanted.map(|wanted| self.find(&running, Some(wanted), false)).transpose()?;
         let now = running.snapshot();
-        let here = |page: &TargetId| target.as_ref().is_none_or(|target| target == page);
+        let here = |page: &TargetId| {
+            target.as_ref().map_or_else(|| self.sees(page, Deadline::after(OWNER)), |target| target == page)
+        };
         let pending = now.dialogs.iter().filter(|dialog| here(&dialog.target_id)).cloned().collect();
         let recent = now.recent.iter().filter(|closed| here(&closed.dialog.target_id)).cloned().collect();
         Ok((pending, recent))
@@ -34,9 +39,13 @@ impl Profile {
         let Ok(running) = self.running() else { return Ok(Vec::new()) };
         let target = wanted.map(|wanted| self.find(&running, Some(wanted), false)).transpose()?;
         let (snapshot, now) = (running.snapshot(), Instant::now());
-        let tabs = self.book.lock().list(&snapshot.pages);
+        let tabs = self.core.tab_index.lock().list(&self.session, &snapshot.pages);
         let is_meant = |page: &Option<TargetId>| target.is_none() || page.is_none() || *page == target;
-        let armed = snapshot.armed.iter().filter(|armed| armed.until > now && is_meant(&armed.when.target));
+        let is_own = |client: Option<&str>| self.session.is_default() || client == self.session.actor();
+        let armed = snapshot
+            .armed
+            .iter()
+            .filter(|armed| armed.until > now && is_meant(&armed.when.target) && is_own(armed.when.client.as_deref()));
         let view = armed.map(|armed| {
             let page = armed.when.target.as_ref().map(ToString::to_string);
             let tab = tabs.iter().find(|tab| Some(&tab.target_id) == page.as_ref());
@@ -59,10 +68,33 @@ impl Profile {
     pub fn disarm_dialogs(&self, wanted: Option<&str>) -> Result<usize, Error> {
         let running = self.running()?;
         let target = self.find(&running, wanted, false)?;
-        let when = DialogMatch::any().on_page(target.clone());
+        let when = DialogMatch::any().on_page(target.clone()).by(self.session.actor());
         let count = running.snapshot().armed_for(target.as_str()).filter(|armed| armed.when == when).count();
         running.supervisor().disarm_when(when)?;
         Ok(count)
+    }
+
+    /// The dialogs that are pending on a page, or on any that the session sees.
+    fn pending<'a>(&self, now: &'a Snapshot, target: Option<&'a TargetId>) -> impl Iterator<Item = &'a Dialog> {
+        now.dialogs.iter().filter(move |dialog| {
+            target.map_or_else(
+                || self.sees(&dialog.target_id, Deadline::after(OWNER)),
+                |target| *target == dialog.target_id,
+            )
+        })
+    }
+
+    /// The dialog that is answered when none is named.
+    fn only_dialog<'a>(&self, now: &'a Snapshot, target: Option<&'a TargetId>) -> Result<Option<&'a str>, Error> {
+        let ids: Vec<&str> = self.pending(now, target).map(|dialog| &*dialog.id).collect();
+        match ids.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some(one)),
+            several => {
+                let candidates = several.iter().map(|id| (*id).to_owned()).collect();
+                Err(supervisor::Error::SeveralDialogs { candidates }.into())
+            }
+        }
     }
 
     /// Answers the dialog that is pending, of a tab or of any; when there is none, the next one of the tab or of the
@@ -80,10 +112,10 @@ impl Profile {
             false => DialogAnswer::Dismiss,
         };
         let now = supervisor.snapshot();
-        if let Some(id) = reply.dialog_id.as_deref().or(the_one(&now, target.as_ref())?) {
+        if let Some(id) = reply.dialog_id.as_deref().or(self.only_dialog(&now, target.as_ref())?) {
             // With a tab named, a dialog of another one is not meant.
-            if !pending(&now, target.as_ref()).any(|dialog| &*dialog.id == id) {
-                let known = pending(&now, target.as_ref()).map(|dialog| dialog.id.to_string()).collect();
+            if !self.pending(&now, target.as_ref()).any(|dialog| &*dialog.id == id) {
+                let known = self.pending(&now, target.as_ref()).map(|dialog| dialog.id.to_string()).collect();
                 return Err(supervisor::Error::DialogNotFound { id: id.chars().take(40).collect(), known }.into());
             }
             return Ok(DialogOutcome::Answered(supervisor.respond(Some(id), answer, deadline)?));
@@ -93,11 +125,11 @@ impl Profile {
             Some(target) => target,
             None => self.find(&running, None, false)?,
         };
-        let when = DialogMatch::any().on_page(target.clone());
+        let when = DialogMatch::any().on_page(target.clone()).by(self.session.actor());
         supervisor.arm_anew(ArmedAnswer::new(answer.clone()).when(when.clone()).within(time))?;
         // One that opened in between was too early for it.
         let now = supervisor.snapshot();
-        let Some(id) = the_one(&now, Some(&target))? else { return Ok(DialogOutcome::Armed(time)) };
+        let Some(id) = self.only_dialog(&now, Some(&target))? else { return Ok(DialogOutcome::Armed(time)) };
         supervisor.disarm_when(when)?;
         Ok(DialogOutcome::Answered(supervisor.respond(Some(id), answer, deadline)?))
     }
@@ -116,29 +148,11 @@ impl Profile {
         let running = self.running()?;
         let now = running.snapshot();
         let wanted = reply.dialog_id.as_deref();
-        let dialog = now.dialogs.iter().find(|dialog| wanted.is_none_or(|wanted| &*dialog.id == wanted));
+        let dialog = self.pending(&now, None).find(|dialog| wanted.is_none_or(|wanted| &*dialog.id == wanted));
         let Some(dialog) = dialog else { return Ok((self.answer_dialog(reply, deadline)?, None)) };
         let tab = running.tabs.tab(&dialog.target_id)?;
         let (answered, outcome) =
             tab.settle_after(dialog.frame_id.clone(), redact, deadline, || self.answer_dialog(reply, deadline))?;
         Ok((answered, Some(outcome)))
-    }
-}
-
-/// The dialogs that wait on a page, or on any.
-fn pending<'a>(now: &'a Snapshot, target: Option<&'a TargetId>) -> impl Iterator<Item = &'a Dialog> {
-    now.dialogs.iter().filter(move |dialog| target.is_none_or(|target| *target == dialog.target_id))
-}
-
-/// The dialog that is meant where none is named.
-fn the_one<'a>(now: &'a Snapshot, target: Option<&'a TargetId>) -> Result<Option<&'a str>, Error> {
-    let ids: Vec<&str> = pending(now, target).map(|dialog| &*dialog.id).collect();
-    match ids.as_slice() {
-        [] => Ok(None),
-        [one] => Ok(Some(one)),
-        several => {
-            let candidates = several.iter().map(|id| (*id).to_owned()).collect();
-            Err(supervisor::Error::SeveralDialogs { candidates }.into())
-        }
     }
 }

@@ -46,6 +46,14 @@ pub enum Error {
         /// What there is.
         known: String,
     },
+    /// There is no session of that name.
+    #[error("no session {name:?}; sessions: {}", if known.is_empty() { "none" } else { known })]
+    NoSession {
+        /// The name that was given.
+        name: String,
+        /// The names of all sessions.
+        known: String,
+    },
     /// There is no such tab.
     #[error("no tab {wanted:?}{}; a tab is named by its id (t1), its label, its target id or the beginning of that; \
              `cdpilot browser tabs` or GET /tabs lists them", meant(nearest.as_deref()))]
@@ -78,12 +86,12 @@ pub enum Error {
         candidates: String,
     },
     /// As many tabs are open as may be.
-    #[error("{max} tabs are open, which is the limit; close one, idle longest: {oldest}")]
+    #[error("{max} tabs are open, which is the limit; close one{}", idle(oldest.as_deref()))]
     TabLimit {
         /// The limit.
         max: usize,
-        /// The tab that was not used for the longest time.
-        oldest: String,
+        /// The tab that was not used for the longest time, of those that the session sees.
+        oldest: Option<String>,
     },
     /// The page may not go there.
     #[error("navigation to {url} is refused: {reason}")]
@@ -152,6 +160,11 @@ fn quoted(message: &str) -> String {
     if message.is_empty() { String::new() } else { format!(" ({message:?})") }
 }
 
+/// Names the tab that was idle longest, where one is known.
+fn idle(oldest: Option<&str>) -> String {
+    oldest.map(|oldest| format!(", idle longest: {oldest}")).unwrap_or_default()
+}
+
 fn meant(nearest: Option<&str>) -> String {
     nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default()
 }
@@ -177,6 +190,7 @@ impl Error {
             Self::NotRunning { .. } => "BROWSER_NOT_RUNNING",
             Self::Resting { .. } => "BROWSER_ERROR",
             Self::NoProfile { .. } => "PROFILE_NOT_FOUND",
+            Self::NoSession { .. } => "NOT_FOUND",
             Self::NoTab { .. } | Self::NoTabOpen | Self::NoCurrentTab => "TAB_NOT_FOUND",
             Self::TabGone { .. } => "TAB_GONE",
             Self::Ambiguous { .. } => "AMBIGUOUS_TARGET",

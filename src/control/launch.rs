@@ -5,12 +5,12 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
-use super::book::Book;
 use super::decorate::{Look, decorate};
-use super::life::Running;
+use super::lifecycle::Running;
 use super::ports::Port;
 use super::settings::{Settings, check_folder};
 use super::shared::{BROWSER, Shared};
+use super::tab_index::TabIndex;
 use super::{Error, StartWith, events};
 use crate::browser::{self, AttachOptions, Browser, LaunchOptions, Switch, TransportKind};
 use crate::config;
@@ -60,7 +60,7 @@ pub(super) fn bring_up(
     settings: &Settings,
     with: &StartWith,
     log: &Arc<EventLog>,
-    book: &Arc<Mutex<Book>>,
+    tab_index: &Arc<Mutex<TabIndex>>,
     deadline: Deadline,
 ) -> Result<Running, Failure> {
     let (browser, facts, unreachable_ports) = match address(shared, settings)? {
@@ -88,12 +88,12 @@ pub(super) fn bring_up(
     // A browser that we start opens with one page, which may come a moment later.
     let first = supervisor.wait_until(deadline.within(FIRST_PAGE), |now| !ours || !now.pages.is_empty());
     let initial = first.filter(|_| ours && facts.pid.is_some()).and_then(|now| untouched(&now));
-    let names = Arc::clone(book);
+    let names = Arc::clone(tab_index);
     let pages = PageOptions {
         network: true,
         downloads: local.then(|| shared.home.downloads()),
         uploads: Some(shared.files.upload_roots().to_vec()),
-        tab_names: Some(TabNames::new(move |target, now| Some(names.lock().info(target, &now.pages)?.tab_id))),
+        tab_names: Some(TabNames::new(move |target, now| names.lock().tab_id(target, &now.pages))),
         ..PageOptions::default()
     };
     let (end_thread, over) = events::watch_end(&settings.name, &supervisor)?;

@@ -9,14 +9,14 @@
 //! | `types` | what is asked and answered |
 //! | `error` | what can go wrong, with the codes of answers |
 //! | `shared` | what all profiles of a home have in common |
-//! | `names`, `settings`, `store` | names of profiles, what holds for one, those made on request |
+//! | `names`, `settings`, `profile_file` | names of profiles, the settings of one, profiles created on request |
 //! | `profiles` | making, listing, resetting and removing them |
-//! | `life`, `breaker` | starting and stopping a profile's browser, and pausing when it does not start |
+//! | `lifecycle`, `breaker` | starting and stopping a profile's browser, and pausing when it does not start |
 //! | `launch`, `decorate`, `ports` | what a browser is started with, its name and colour, its port |
 //! | `port_holder` | which process listens on a port |
 //! | `status` | what is told of a profile |
-//! | `book`, `tabs`, `open` | tab ids and labels, finding, opening, closing tabs |
-//! | `session` | sessions: who acts, with a current tab of its own |
+//! | `tab_index`, `tabs`, `open` | tab ids, labels and owners; finding, opening, closing tabs |
+//! | `session`, `sessions` | a session: a client with its own current tab, tabs and state; all sessions by name |
 //! | `navigate`, `address` | navigations; addresses without a scheme |
 //! | `raw` | raw CDP commands |
 //! | `dialogs` | dialogs, and answers to those to come |
@@ -26,7 +26,6 @@
 //! | `doctor`, `checks`, `trial` | whether it all works on this machine |
 
 mod address;
-mod book;
 mod breaker;
 mod checks;
 mod decorate;
@@ -36,21 +35,23 @@ mod error;
 mod events;
 mod files;
 mod launch;
-mod life;
+mod lifecycle;
 mod names;
 mod navigate;
 mod open;
 mod port_holder;
 mod ports;
+mod profile_file;
 mod profiles;
 mod raw;
 mod raw_methods;
 mod session;
+mod sessions;
 mod settings;
 mod shared;
 mod status;
-mod store;
 mod sweep;
+mod tab_index;
 mod tabs;
 mod trial;
 mod types;
@@ -62,10 +63,11 @@ pub use address::with_scheme;
 pub use doctor::doctor_of;
 pub use error::Error;
 pub use files::{FileKind, Files, media_type};
-pub use life::{Profile, Running};
+pub use lifecycle::{Profile, Running};
 pub use port_holder::{PortHolder, port_holder, port_in_use};
 pub use raw_methods::{RawLevel, raw_methods};
-pub use session::{Session, Sessions};
+pub use session::{PerSession, Session};
+pub use sessions::{SessionInfo, Sessions};
 pub use types::{
     ArmedDialog, Check, CheckStatus, DialogOutcome, DialogReply, Fixed, Navigate, Navigated, NewProfile, NewTab,
     Overrides, ProfileInfo, RawCall, StartWith, Status, TabHandle, TabInfo, Travel, WaitUntil,
@@ -86,6 +88,7 @@ const LEFT: Duration = Duration::from_secs(60);
 pub struct Control {
     shared: Arc<Shared>,
     profiles: Arc<Profiles>,
+    sessions: Sessions,
     _sweeper: Sweeper,
 }
 
@@ -102,7 +105,7 @@ impl Control {
         // Younger ones may be for the command that starts this server.
         shared.files.sweep_uploads(LEFT);
         let sweeper = Sweeper::start(Arc::clone(&shared), &profiles)?;
-        Ok(Self { shared, profiles, _sweeper: sweeper })
+        Ok(Self { shared, profiles, sessions: Sessions::default(), _sweeper: sweeper })
     }
 
     /// The home.
@@ -140,7 +143,7 @@ impl Control {
     ///
     /// # Errors
     /// [`Error::NoProfile`].
-    pub fn profile(&self, name: Option<&str>) -> Result<Arc<Profile>, Error> {
+    pub fn profile(&self, name: Option<&str>) -> Result<Profile, Error> {
         self.profiles.get(name)
     }
 

@@ -27,7 +27,8 @@ struct Opening<'a>(&'a Profile);
 
 impl Drop for Opening<'_> {
     fn drop(&mut self) {
-        self.0.book.lock().opened();
+        self.0.core.tab_index.lock().opened(&self.0.session);
+        self.0.core.owner_known.notify_all();
     }
 }
 
@@ -72,37 +73,41 @@ impl Profile {
             running.supervisor().bring_to_front(&target, deadline)?;
         }
         let now = running.snapshot();
-        let mut book = self.book.lock();
-        book.list(&now.pages);
-        book.asked(&target);
-        book.used(&target, !new.background);
+        let mut index = self.core.tab_index.lock();
+        index.list(&self.session, &now.pages);
+        index.requested(&target);
+        index.used(&self.session, &target, !new.background);
         if let Some(label) = &new.label {
-            book.label(&target, label);
+            index.label(&self.session, &target, label);
         }
-        drop(book);
+        drop(index);
         Ok(Opened { tab: self.told(&running, &target)?, is_loading, status })
     }
 
-    /// An empty page, and whether it was opened for this.
+    /// An empty page that belongs to the session, and whether it was opened for this.
     pub(super) fn page_for(
         &self,
         running: &Running,
         background: bool,
         deadline: Deadline,
     ) -> Result<(TargetId, bool), Error> {
+        let context = self.context(running, deadline)?;
         let now = running.snapshot();
-        let initial = running.initial.lock().take();
+        let initial = if context.is_none() { running.initial.lock().take() } else { None };
         let is_empty = |target: &TargetId| now.page(target.as_str()).is_some_and(|page| &*page.url == "about:blank");
         if let Some(target) = initial.filter(is_empty) {
+            self.core.tab_index.lock().give(&self.session, &target, &now.pages);
             return Ok((target, false));
         }
-        self.book.lock().open_one(self.shared.config.browser.tabs.max, &now.pages)?;
+        self.core.tab_index.lock().open_one(&self.session, self.core.shared.config.browser.tabs.max, &now.pages)?;
         let _counted = Opening(self);
         let supervisor = running.supervisor();
         let target = match background {
-            true => supervisor.open_behind("about:blank", deadline)?,
-            false => supervisor.open_page("about:blank", None, deadline)?,
+            true => supervisor.open_behind("about:blank", context, deadline)?,
+            false => supervisor.open_page("about:blank", context, deadline)?,
         };
+        self.core.tab_index.lock().give(&self.session, &target, &running.snapshot().pages);
+        self.core.owner_known.notify_all();
         Ok((target, true))
     }
 }

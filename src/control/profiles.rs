@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use super::profile_file::{self, Stored};
 use super::settings::{Origin, Settings, check_folder, wrong_name};
 use super::shared::Shared;
-use super::store::{self, Stored};
 use super::{Error, NewProfile, Profile, ProfileInfo, names};
 use crate::browser::Endpoint;
 use crate::config::{self, RESERVED_PORT};
@@ -20,7 +20,7 @@ use crate::sync::{Deadline, pause};
 pub(super) struct Profiles {
     shared: Arc<Shared>,
     default: String,
-    known: Mutex<BTreeMap<String, Arc<Profile>>>,
+    known: Mutex<BTreeMap<String, Profile>>,
     /// Held while `profiles.json` is read, changed and written.
     writing: Mutex<()>,
 }
@@ -34,7 +34,7 @@ impl Profiles {
         if let Some(name) = browser.profiles.keys().find(|name| !names::is_profile(name)) {
             return Err(wrong_name(&shared.home, "browser.profiles", name));
         }
-        let stored = store::read(&shared.home)?;
+        let stored = profile_file::read(&shared.home)?;
         let mut known = BTreeMap::new();
         for (name, profile) in stored.iter().filter(|(name, _)| names::is_profile(name)) {
             known.insert(name.clone(), make(shared, name, Origin::Stored, Some(profile)));
@@ -55,18 +55,18 @@ impl Profiles {
         Ok(profiles)
     }
 
-    pub(super) fn get(&self, name: Option<&str>) -> Result<Arc<Profile>, Error> {
+    pub(super) fn get(&self, name: Option<&str>) -> Result<Profile, Error> {
         let name = name.unwrap_or(&self.default);
         let known = self.known.lock();
         if let Some(profile) = known.get(name) {
-            return Ok(Arc::clone(profile));
+            return Ok(profile.clone());
         }
         let nearest = config::nearest(name, known.keys().map(String::as_str)).map(str::to_owned);
         let known: Vec<&str> = known.keys().map(String::as_str).collect();
         Err(Error::NoProfile { name: name.chars().take(80).collect(), nearest, known: known.join(", ") })
     }
 
-    pub(super) fn all(&self) -> Vec<Arc<Profile>> {
+    pub(super) fn all(&self) -> Vec<Profile> {
         self.known.lock().values().cloned().collect()
     }
 
@@ -98,12 +98,12 @@ impl Profiles {
                 return Err(Error::Conflict { problem });
             }
             let profile = make(&self.shared, &name, Origin::Stored, Some(&stored));
-            known.insert(name.clone(), Arc::clone(&profile));
+            known.insert(name.clone(), profile.clone());
             profile
         };
-        let written = store::read(&self.shared.home).and_then(|mut all| {
+        let written = profile_file::read(&self.shared.home).and_then(|mut all| {
             all.insert(name.clone(), stored);
-            store::write(&self.shared.home, &all)
+            profile_file::write(&self.shared.home, &all)
         });
         if let Err(error) = written {
             self.known.lock().remove(&name);
@@ -121,16 +121,16 @@ impl Profiles {
         if profile.settings().origin == Origin::Config {
             return refuse(format!("profile {name} stands in config.yaml; take it out there"));
         }
-        store::read(&self.shared.home)?; // before data goes
+        profile_file::read(&self.shared.home)?; // before data goes
         profile.retire(deadline)?;
         let removed = (|| {
             if profile.settings().owns_data {
                 remove(&profile.settings().user_data_dir, deadline)?;
             }
             let _turn = self.writing.lock();
-            let mut all = store::read(&self.shared.home)?;
+            let mut all = profile_file::read(&self.shared.home)?;
             all.remove(name);
-            store::write(&self.shared.home, &all)
+            profile_file::write(&self.shared.home, &all)
         })();
         removed.inspect_err(|_| profile.resume())?;
         self.known.lock().remove(name);
@@ -164,7 +164,7 @@ impl Profiles {
             .into_iter()
             .filter(|profile| profile.is_up())
             .filter_map(|profile| {
-                let again = Arc::clone(&profile);
+                let again = profile.clone();
                 let stopping = crate::sync::spawn(format!("ctl-stop-{}", profile.name()), move || {
                     drop(again.stop(deadline));
                 });
@@ -178,9 +178,9 @@ impl Profiles {
     }
 }
 
-fn make(shared: &Arc<Shared>, name: &str, origin: Origin, stored: Option<&Stored>) -> Arc<Profile> {
+fn make(shared: &Arc<Shared>, name: &str, origin: Origin, stored: Option<&Stored>) -> Profile {
     let settings = Settings::new(name, origin, &shared.home, &shared.config, &shared.overrides, stored);
-    Arc::new(Profile::new(Arc::clone(shared), settings))
+    Profile::new(Arc::clone(shared), settings)
 }
 
 /// Whether an address can be one of a browser. Its text is in no error.

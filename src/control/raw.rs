@@ -47,7 +47,7 @@ impl Profile {
                 "Target.createTarget" => self.counted(&running, &call, deadline)?,
                 method => supervisor.browser_raw(method, &call.params, deadline)?,
             };
-            return Ok(self.shared.secrets.cover_json(result));
+            return Ok(self.core.shared.secrets.cover_json(result));
         }
         let target = self.find(&running, call.target.as_deref(), false)?;
         self.handle(&running, &target)?;
@@ -61,13 +61,13 @@ impl Profile {
         }
         let answer = supervisor.call_raw(&page, &call.method, &call.params, deadline)?;
         let result = answer.result.value().map_err(crate::supervisor::Error::from)?;
-        Ok(self.shared.secrets.cover_json(result))
+        Ok(self.core.shared.secrets.cover_json(result))
     }
 
     /// Whether such a command may be sent at all.
     fn may_call(&self, call: &RawCall) -> Result<(), Error> {
         let bad = |problem: String| Err(Error::BadRequest { problem });
-        let browser = &self.shared.config.browser;
+        let browser = &self.core.shared.config.browser;
         if browser.raw_cdp_enabled == RawCdp::Off {
             return Err(Error::RawCdpDisabled);
         }
@@ -93,7 +93,7 @@ impl Profile {
         };
         for file in files.and_then(Value::as_array_mut).into_iter().flatten() {
             let path = file.as_str().unwrap_or_default().to_owned();
-            let found = self.shared.files.check_upload(std::path::Path::new(&path))?;
+            let found = self.core.shared.files.check_upload(std::path::Path::new(&path))?;
             *file = found.to_string_lossy().into_owned().into();
         }
         Ok(())
@@ -102,7 +102,7 @@ impl Profile {
     /// `Target.createTarget`, within the limit of tabs.
     fn counted(&self, running: &Running, call: &RawCall, deadline: Deadline) -> Result<Value, Error> {
         let now = running.snapshot();
-        self.book.lock().open_one(self.shared.config.browser.tabs.max, &now.pages)?;
+        self.core.tab_index.lock().open_one(&self.session, self.core.shared.config.browser.tabs.max, &now.pages)?;
         // The browser sends for what a new page is to show before that can be held: it goes there afterwards, so that
         // redirects are held to the policy too.
         let mut params = call.params.clone();
@@ -124,9 +124,13 @@ impl Profile {
             }
         }
         let now = running.snapshot();
-        let mut book = self.book.lock();
-        book.opened();
-        book.list(&now.pages);
+        let mut index = self.core.tab_index.lock();
+        if let Some(id) = created.as_ref().ok().and_then(|created| created.get("targetId")?.as_str()) {
+            index.give(&self.session, &TargetId::from(id), &now.pages);
+        }
+        index.opened(&self.session);
+        self.core.owner_known.notify_all();
+        index.list(&self.session, &now.pages);
         Ok(created?)
     }
 

@@ -1,63 +1,66 @@
-//! Sessions: who acts on a profile's browser. A session owns its current tab, and knows what its client was told last.
+//! A session: a client of the browsers, with its own current tab, its own tabs and its own state.
 //!
-//! A session is handed down by no argument: [`Session::run`] makes it the calling thread's for a while, as
-//! [`Cancel::run`](crate::sync::Cancel::run) does with a flag. Without one, the default session of the profile acts.
+//! A [`Profile`](super::Profile) handle is for one session ([`Profile::for_session`](super::Profile::for_session)), so that a
+//! session is passed as a value wherever tabs are concerned. [`PerSession`] keeps other state, of tools for example, by session.
 
-use std::cell::RefCell;
+use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use super::Profile;
-use crate::supervisor::{ClosedDialog, TargetId};
+use super::{Error, Profile, Running, tab_index};
+use crate::browser::Context;
+use crate::supervisor::{BrowserContextId, ClosedDialog, TargetId};
+use crate::sync::Deadline;
 
-/// Sessions that are kept by name; beyond that, the least recently used one is forgotten.
-const MOST: usize = 256;
-/// Characters of a name at most.
-const LONGEST_NAME: usize = 128;
+/// Characters of a generated id that name a session in the event log: enough to tell sessions apart.
+const SHORT: usize = 8;
 
-thread_local! {
-    static CURRENT: RefCell<Session> = const { RefCell::new(Session(None)) };
-}
-
-/// A client of the browsers with a current tab of its own. The default session shares the one of the profile with all
-/// callers that have none. Clones are the same session.
+/// A client of the browsers with a current tab of its own. The default session of a profile is shared by all callers
+/// without one. Clones are the same session; when the last one is dropped, the session's state is dropped and its tabs are
+/// nobody's.
 ///
 /// ```
 /// use cdpilot::control::Session;
 ///
 /// let session = Session::new();
-/// assert!(session.run(|| Session::current() == session));
-/// assert_eq!(Session::current(), Session::default());
+/// assert_ne!(session, Session::default());
+/// assert!(Session::default().is_default());
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Session(Option<Arc<Own>>);
+pub struct Session(Option<Arc<Client>>);
 
-/// A session's state. The lock is held for a map operation.
-#[derive(Debug, Default)]
-pub(super) struct Own {
+/// State of a session. Its locks are held for one map operation.
+pub(super) struct Client {
     id: String,
-    profiles: Mutex<HashMap<u64, OfProfile>>,
+    /// How the event log names it.
+    actor: String,
+    is_isolated: bool,
+    profiles: Mutex<HashMap<u64, InProfile>>,
+    /// What [`PerSession`] keeps, by its number.
+    state: Mutex<HashMap<u64, Arc<dyn Any + Send + Sync>>>,
 }
 
-/// What a session knows of one profile.
+/// What a session keeps of one profile.
 #[derive(Debug, Default)]
-struct OfProfile {
-    current: Option<Current>,
-    /// Closed dialogs that its client knows of.
+struct InProfile {
+    current: Option<CurrentTab>,
+    /// Closed dialogs that the client knows of.
     dialogs: Option<HashSet<DialogKey>>,
-    /// Tab, address and title that its client was told last.
+    /// Tab, URL and title that were reported to the client last.
     place: Option<(String, String, String)>,
+    /// The browser context of an isolated session.
+    context: Option<Arc<Context>>,
 }
 
-/// Ids begin anew with each start of the browser.
+/// Dialog ids restart with each start of the browser.
 type DialogKey = (Arc<str>, u64);
 
-/// The tab that is meant where none is named.
+/// The tab used when a request names none.
 #[derive(Debug, Clone)]
-pub(super) struct Current {
+pub(super) struct CurrentTab {
     pub(super) target: TargetId,
     /// Label or tab id.
     pub(super) name: String,
@@ -65,6 +68,22 @@ pub(super) struct Current {
     pub(super) number: u64,
     /// Which start of the browser it belongs to.
     pub(super) run: u64,
+}
+
+impl Default for Client {
+    fn default() -> Self {
+        Self::new(String::new(), String::new(), false)
+    }
+}
+
+impl std::fmt::Debug for Client {
+    /// Without what other modules keep in it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client")
+            .field("actor", &self.actor)
+            .field("is_isolated", &self.is_isolated)
+            .finish_non_exhaustive()
+    }
 }
 
 impl PartialEq for Session {
@@ -80,92 +99,180 @@ impl PartialEq for Session {
 impl Eq for Session {}
 
 impl Session {
-    /// A session of its own, without a current tab yet.
+    /// A new session with a random id, without a current tab.
     #[must_use]
     pub fn new() -> Self {
         let id = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
-        Self(Some(Arc::new(Own { id, profiles: Mutex::default() })))
+        Self::connection(&id)
     }
 
-    /// Names the session in requests to a server; empty for the default session.
+    /// A session of a connection, whose id is a credential of its client: the event log has only its first characters.
+    pub(super) fn connection(id: &str) -> Self {
+        let actor = id.chars().take(SHORT).collect();
+        Self(Some(Arc::new(Client::new(id.to_owned(), actor, false))))
+    }
+
+    /// A session with a name that its user chose; an isolated one has its own browser context in each profile.
+    pub(super) fn named(name: &str, is_isolated: bool) -> Self {
+        Self(Some(Arc::new(Client::new(name.to_owned(), name.to_owned(), is_isolated))))
+    }
+
+    /// The id or name by which requests to a server select it; empty for the default session.
     #[must_use]
     pub fn id(&self) -> &str {
-        self.0.as_ref().map_or("", |own| &own.id)
+        self.0.as_ref().map_or("", |client| &client.id)
     }
 
-    /// Does something for this session.
-    pub fn run<T>(&self, work: impl FnOnce() -> T) -> T {
-        struct Restore(Session);
-        impl Drop for Restore {
-            fn drop(&mut self) {
-                let before = std::mem::take(&mut self.0);
-                let _ = CURRENT.try_with(|current| current.replace(before));
-            }
-        }
-        let before = CURRENT.try_with(|current| current.replace(self.clone())).unwrap_or_default();
-        let _restore = Restore(before);
-        work()
-    }
-
-    /// The session that the calling thread works for.
+    /// How the event log names it: its name, or the first 8 characters of a generated id. `None` for the default session.
     #[must_use]
-    pub fn current() -> Self {
-        CURRENT.try_with(|current| current.borrow().clone()).unwrap_or_default()
-    }
-
-    /// Its state; that of the default session of a profile is the profile's.
-    pub(super) fn state(&self, default: &Arc<Own>) -> Arc<Own> {
-        Arc::clone(self.0.as_ref().unwrap_or(default))
+    pub fn actor(&self) -> Option<&str> {
+        self.0.as_ref().map(|client| &*client.actor)
     }
 
     /// Whether it is the default session.
-    pub(super) fn is_default(&self) -> bool {
+    #[must_use]
+    pub fn is_default(&self) -> bool {
         self.0.is_none()
+    }
+
+    /// Whether it has its own browser context: cookies, storage and cache.
+    #[must_use]
+    pub fn is_isolated(&self) -> bool {
+        self.0.as_ref().is_some_and(|client| client.is_isolated)
+    }
+
+    /// Its state; `None` for the default session, whose state each profile keeps.
+    pub(super) fn client(&self) -> Option<&Arc<Client>> {
+        self.0.as_ref()
     }
 }
 
-impl Own {
-    pub(super) fn tab(&self, book: u64) -> Option<Current> {
-        self.profiles.lock().get(&book).and_then(|of| of.current.clone())
+impl Client {
+    fn new(id: String, actor: String, is_isolated: bool) -> Self {
+        Self { id, actor, is_isolated, profiles: Mutex::default(), state: Mutex::default() }
     }
 
-    pub(super) fn set_tab(&self, book: u64, tab: Option<Current>) {
-        self.profiles.lock().entry(book).or_default().current = tab;
+    pub(super) fn is_isolated(&self) -> bool {
+        self.is_isolated
+    }
+
+    pub(super) fn tab(&self, profile: u64) -> Option<CurrentTab> {
+        self.profiles.lock().get(&profile).and_then(|of| of.current.clone())
+    }
+
+    pub(super) fn set_tab(&self, profile: u64, tab: Option<CurrentTab>) {
+        self.profiles.lock().entry(profile).or_default().current = tab;
+    }
+}
+
+/// State that each session has of its own: made when a session first asks for it, dropped with the session.
+pub struct PerSession<T> {
+    key: u64,
+    default: Arc<T>,
+    make: Box<dyn Fn() -> T + Send + Sync>,
+}
+
+impl<T: Send + Sync + 'static> PerSession<T> {
+    /// State that `make` makes, once for each session.
+    pub fn new(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
+        static KEYS: AtomicU64 = AtomicU64::new(0);
+        Self { key: KEYS.fetch_add(1, Ordering::Relaxed), default: Arc::new(make()), make: Box::new(make) }
+    }
+
+    /// The state of a session.
+    pub fn of(&self, session: &Session) -> Arc<T> {
+        let Some(client) = session.client() else { return Arc::clone(&self.default) };
+        let made = client.state.lock().get(&self.key).cloned();
+        let state = made.unwrap_or_else(|| {
+            let new: Arc<dyn Any + Send + Sync> = Arc::new((self.make)());
+            Arc::clone(client.state.lock().entry(self.key).or_insert(new))
+        });
+        // The key is this value's alone, so the type is T.
+        state.downcast().unwrap_or_else(|_| Arc::clone(&self.default))
+    }
+}
+
+impl<T> std::fmt::Debug for PerSession<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PerSession").field("key", &self.key).finish_non_exhaustive()
     }
 }
 
 impl Profile {
-    fn of_session<T>(&self, work: impl FnOnce(&mut OfProfile) -> T) -> T {
-        let (state, book) = self.book.lock().acting();
-        let mut profiles = state.profiles.lock();
-        work(profiles.entry(book).or_default())
+    fn in_profile<T>(&self, work: impl FnOnce(&mut InProfile) -> T) -> T {
+        let (client, profile) = self.core.tab_index.lock().client(&self.session);
+        let mut profiles = client.profiles.lock();
+        work(profiles.entry(profile).or_default())
     }
 
-    fn recent_dialogs(&self) -> Vec<ClosedDialog> {
-        self.running().map(|running| running.snapshot().recent.to_vec()).unwrap_or_default()
-    }
-
-    /// A result for the session's client begins. What closed before the first one is no news.
-    pub(crate) fn begin_result(&self) {
-        let known = || self.recent_dialogs().iter().map(key).collect();
-        if self.of_session(|of| of.dialogs.is_none()) {
-            let known = known();
-            self.of_session(|of| of.dialogs.get_or_insert(known).len());
+    /// Whether the session sees a tab, or what one that closed lately did. Whose a tab is that some session is opening at the
+    /// moment is waited for until the deadline.
+    #[must_use]
+    pub fn sees(&self, target: &TargetId, deadline: Deadline) -> bool {
+        if self.session.is_default() {
+            return true;
+        }
+        let pages = self.running().map(|running| Arc::clone(&running.snapshot().pages)).ok();
+        let mut index = self.core.tab_index.lock();
+        loop {
+            if let Some(is_visible) = index.is_visible(&self.session, target, pages.as_deref()) {
+                return is_visible;
+            }
+            if self.core.owner_known.wait_until(&mut index, deadline.instant()).timed_out() {
+                return false;
+            }
         }
     }
 
-    /// The dialogs that closed since the session asked last.
+    /// Waits until a page is published, or the deadline.
+    pub fn wait_for_page(&self, target: &TargetId, deadline: Deadline) {
+        if let Ok(running) = self.running() {
+            running.supervisor().wait_until(deadline, |now| now.page(target.as_str()).is_some());
+        }
+    }
+
+    /// The browser context in which the session opens tabs: `None` is the browser's own one.
+    pub(super) fn context(&self, running: &Running, deadline: Deadline) -> Result<Option<BrowserContextId>, Error> {
+        if !self.session.is_isolated() {
+            return Ok(None);
+        }
+        let known = self.in_profile(|of| of.context.clone()).filter(|context| context.is_usable());
+        if let Some(context) = known {
+            return Ok(Some(context.id().clone()));
+        }
+        let made = Arc::new(running.supervisor().new_context(deadline)?);
+        let id = made.id().clone();
+        let before = self.in_profile(|of| of.context.replace(made));
+        drop(before); // outside of the lock: it tells the browser
+        Ok(Some(id))
+    }
+
+    fn recent_dialogs(&self) -> Vec<ClosedDialog> {
+        let Ok((_, recent)) = self.dialogs(None) else { return Vec::new() };
+        recent
+    }
+
+    /// Begins a result for the session's client. Dialogs that closed before the first one are not reported as new.
+    pub(crate) fn begin_result(&self) {
+        let known = || self.recent_dialogs().iter().map(key).collect();
+        if self.in_profile(|of| of.dialogs.is_none()) {
+            let known = known();
+            self.in_profile(|of| of.dialogs.get_or_insert(known).len());
+        }
+    }
+
+    /// The dialogs that closed since the session last called this.
     pub(crate) fn new_recent_dialogs(&self) -> Vec<ClosedDialog> {
         let recent = self.recent_dialogs();
         let now: HashSet<DialogKey> = recent.iter().map(key).collect();
-        let known = self.of_session(|of| of.dialogs.replace(now)).unwrap_or_default();
+        let known = self.in_profile(|of| of.dialogs.replace(now)).unwrap_or_default();
         recent.into_iter().filter(|closed| !known.contains(&key(closed))).collect()
     }
 
-    /// Whether the session's client does not know yet that a tab shows this. It does from now on.
+    /// Whether the client has not been shown yet that a tab has this URL and title. It has been from now on.
     pub(crate) fn is_news(&self, target: &str, url: &str, title: &str) -> bool {
         let place = Some((target.to_owned(), url.to_owned(), title.to_owned()));
-        self.of_session(|of| {
+        self.in_profile(|of| {
             of.place != place && {
                 of.place = place;
                 true
@@ -173,13 +280,31 @@ impl Profile {
         })
     }
 
-    /// Whether the session has no tab to go on with: it needs a new one to go anywhere.
+    /// Whether the session has no current tab, so that navigating needs a new one.
     pub(crate) fn needs_tab(&self) -> bool {
         let Ok(running) = self.running() else { return true };
         let now = running.snapshot();
-        let found = self.book.lock().find(None, true, &now.pages);
-        let is_empty = !now.pages.iter().any(super::book::is_shown);
-        is_empty || matches!(found, Err(super::Error::NoTabOpen | super::Error::NoCurrentTab))
+        let found = self.core.tab_index.lock().find(&self.session, None, true, &now.pages);
+        let is_empty = !now.pages.iter().any(tab_index::is_shown);
+        is_empty || matches!(found, Err(Error::NoTabOpen | Error::NoCurrentTab))
+    }
+
+    /// The tab ids of the open tabs that belong to the session.
+    pub(super) fn owned_tabs(&self) -> Vec<String> {
+        let Ok(running) = self.running() else { return Vec::new() };
+        let now = running.snapshot();
+        let mut index = self.core.tab_index.lock();
+        let owned = index.owned_by(&self.session, &now.pages);
+        owned.iter().filter_map(|target| index.tab_id(target, &now.pages)).collect()
+    }
+
+    /// Closes the tabs of the session, and disposes of its browser context. Returns how many tabs it closed.
+    pub(super) fn end_session(&self, deadline: Deadline) -> usize {
+        let Ok(running) = self.running() else { return 0 };
+        let owned = self.core.tab_index.lock().owned_by(&self.session, &running.snapshot().pages);
+        let closed = owned.iter().filter(|target| self.close(&running, target, deadline).is_ok()).count();
+        drop(self.in_profile(|of| of.context.take()));
+        closed
     }
 }
 
@@ -187,58 +312,22 @@ fn key(closed: &ClosedDialog) -> DialogKey {
     (Arc::clone(&closed.dialog.id), closed.closed_at.to_bits())
 }
 
-/// Sessions by the name that clients give.
-#[derive(Debug, Default)]
-pub struct Sessions {
-    named: Mutex<HashMap<String, (Session, Instant)>>,
-}
-
-impl Sessions {
-    /// The session of a name, made when there is none. `None` for what cannot be a name: 1 to 128 visible ASCII characters.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<Session> {
-        let is_name = (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
-        if !is_name {
-            return None;
-        }
-        let mut named = self.named.lock();
-        if !named.contains_key(name) && named.len() >= MOST {
-            let oldest = named.iter().min_by_key(|(_, (_, used))| *used).map(|(name, _)| name.clone());
-            oldest.map(|oldest| named.remove(&oldest));
-        }
-        let (session, used) = named.entry(name.to_owned()).or_insert_with(|| (Session::new(), Instant::now()));
-        *used = Instant::now();
-        Some(session.clone())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn names_stand_for_one_session_each_and_the_oldest_is_forgotten() {
-        let sessions = Sessions::default();
-        let first = sessions.get("a").unwrap();
-        assert_eq!(sessions.get("a"), Some(first.clone()));
-        assert_ne!(sessions.get("b"), Some(first.clone()));
-        for bad in ["", "two words", "ü", &"x".repeat(129)] {
-            assert_eq!(sessions.get(bad), None, "{bad}");
-        }
-        for number in 0..MOST {
-            let _ = sessions.get(&number.to_string());
-        }
-        assert_ne!(sessions.get("a"), Some(first));
-        assert!(sessions.named.lock().len() <= MOST);
-    }
-
-    #[test]
-    fn the_session_before_acts_again_afterwards() {
-        let (outer, inner) = (Session::new(), Session::new());
-        outer.run(|| {
-            inner.run(|| assert_eq!(Session::current(), inner));
-            assert_eq!(Session::current(), outer);
-        });
-        assert!(Session::current().is_default());
+    fn each_session_has_its_own_state_which_ends_with_it() {
+        let state = PerSession::new(|| Mutex::new(0));
+        let (first, second) = (Session::new(), Session::new());
+        *state.of(&first).lock() += 1;
+        *state.of(&Session::default()).lock() += 10;
+        assert_eq!(*state.of(&first).lock(), 1);
+        assert_eq!(*state.of(&first.clone()).lock(), 1);
+        assert_eq!(*state.of(&second).lock(), 0);
+        assert_eq!(*state.of(&Session::default()).lock(), 10);
+        let kept = Arc::downgrade(&state.of(&first));
+        drop(first);
+        assert!(kept.upgrade().is_none());
     }
 }

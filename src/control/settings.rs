@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::store::Stored;
+use super::profile_file::Stored;
 use super::{Error, Overrides};
 use crate::browser::{self, Surroundings, Switch};
 use crate::config::{self, AutoSwitch, Config, Home, Transport};

@@ -1,6 +1,6 @@
 //! What is told of a profile. Nothing here waits, and no process is looked at.
 
-use super::{Profile, ProfileInfo, Status, book};
+use super::{Profile, ProfileInfo, Status, tab_index};
 use crate::browser::{Surroundings, find};
 use crate::config::Transport;
 
@@ -8,7 +8,7 @@ impl Profile {
     /// How things stand. Waits for nothing.
     #[must_use]
     pub fn status(&self) -> Status {
-        let (settings, browser) = (self.settings(), &self.shared.config.browser);
+        let (settings, browser) = (self.settings(), &self.core.shared.config.browser);
         let last = self.last_started();
         let ended = last.as_ref().and_then(|running| running.ended());
         let running = last.filter(|_| ended.is_none());
@@ -44,7 +44,7 @@ impl Profile {
             status.headless = facts.headless;
             status.no_sandbox = facts.no_sandbox.unwrap_or(false);
             facts.transport.clone_into(&mut status.transport);
-            status.tabs = now.pages.iter().filter(|page| book::is_shown(page)).count();
+            status.tabs = now.pages.iter().filter(|page| tab_index::is_shown(page)).count();
             status.pending_dialogs = now.dialogs.len();
             status.notes.extend(facts.notes);
         } else if !remote {
@@ -70,7 +70,7 @@ impl Profile {
             user_data_dir: settings.user_data_dir.display().to_string(),
             color: settings.color.clone(),
             is_default: settings.is_default,
-            is_remote: settings.is_remote(self.shared.config.browser.attach_only),
+            is_remote: settings.is_remote(self.core.shared.config.browser.attach_only),
         }
     }
 }

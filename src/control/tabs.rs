@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Error, Profile, Running, Session, TabHandle, TabInfo, names};
+use super::{Error, Profile, Running, TabHandle, TabInfo, names};
 use crate::page::{Act, Kind, Outcome, Settled};
 use crate::supervisor::{self, TargetId};
 use crate::sync::Deadline;
@@ -11,8 +11,6 @@ use crate::sync::Deadline;
 /// What closing the last tab may take before its renderer is killed, and at most this part of the deadline.
 const PATIENCE: Duration = Duration::from_secs(4);
 const PART: u32 = 3;
-/// Characters of a session's id by which the event log names who acts: enough to tell sessions apart.
-const ACTOR: usize = 8;
 /// What asking for titles may take.
 const TITLES: Duration = Duration::from_millis(300);
 
@@ -24,7 +22,7 @@ impl Profile {
         let Ok(running) = self.running() else { return Vec::new() };
         let told = running.supervisor().target_infos(Deadline::after(TITLES)).unwrap_or_default();
         let now = running.snapshot();
-        let mut tabs = self.book.lock().list(&now.pages);
+        let mut tabs = self.core.tab_index.lock().list(&self.session, &now.pages);
         for tab in &mut tabs {
             if let Some(told) = told.iter().find(|told| told.target_id.as_str() == tab.target_id && told.url == tab.url)
             {
@@ -64,13 +62,16 @@ impl Profile {
         let running = if starts { self.ensure(deadline)? } else { self.running()? };
         let target = match self.find(&running, wanted, false) {
             Err(Error::NoTabOpen | Error::NoCurrentTab | Error::TabGone { .. }) if wanted.is_none() => {
-                let first = self.book.lock().list(&running.snapshot().pages).into_iter().next();
+                let first =
+                    self.core.tab_index.lock().list(&self.session, &running.snapshot().pages).into_iter().next();
                 match first {
                     Some(tab) => TargetId::from(tab.target_id.as_str()),
                     None => {
                         let (target, _) = self.page_for(&running, true, deadline)?;
                         // The next tab that is opened takes its place.
-                        *running.initial.lock() = Some(target.clone());
+                        if !self.session.is_isolated() {
+                            *running.initial.lock() = Some(target.clone());
+                        }
                         target
                     }
                 }
@@ -91,17 +92,15 @@ impl Profile {
         if matches!(act.kind, Kind::Close {}) {
             let url = running.snapshot().page(target.as_str()).map(|page| page.url.to_string()).unwrap_or_default();
             self.close(&running, target, deadline)?;
-            self.book.lock().closed(target, &running.snapshot().pages);
+            self.core.tab_index.lock().closed(&self.session, target, &running.snapshot().pages);
             return Ok(Outcome { target_id: Some(target.clone()), url, settled: Settled::Done, ..Outcome::default() });
         }
         let is_last = running.facts.pid.is_some() && running.snapshot().pages.len() == 1;
         let empty = match closes(act) && is_last {
-            true => Some(running.supervisor().open_behind("about:blank", deadline)?),
+            true => Some(running.supervisor().open_behind("about:blank", None, deadline)?),
             false => None,
         };
-        let session = Session::current();
-        let actor: String = session.id().chars().take(ACTOR).collect();
-        let outcome = handle.tab.act_as(act, Some(&*actor).filter(|actor| !actor.is_empty()), deadline);
+        let outcome = handle.tab.act_as(act, self.session.actor(), deadline);
         self.acted(handle, act);
         if let Some(empty) = empty {
             match running.snapshot().page(target.as_str()) {
@@ -120,7 +119,7 @@ impl Profile {
             let now = running.snapshot();
             let target = handle.tab.target();
             if now.page(target.as_str()).is_none() {
-                self.book.lock().closed(target, &now.pages);
+                self.core.tab_index.lock().closed(&self.session, target, &now.pages);
             }
         }
     }
@@ -144,10 +143,10 @@ impl Profile {
         names::label(label)?;
         let running = self.running()?;
         let target = self.find(&running, Some(wanted), false)?;
-        let mut book = self.book.lock();
-        book.label(&target, label);
-        book.used(&target, false);
-        drop(book);
+        let mut index = self.core.tab_index.lock();
+        index.label(&self.session, &target, label);
+        index.used(&self.session, &target, false);
+        drop(index);
         self.told(&running, &target)
     }
 
@@ -161,7 +160,7 @@ impl Profile {
         let target = self.find(&running, Some(wanted), false)?;
         let info = self.told(&running, &target)?;
         self.close(&running, &target, deadline)?;
-        self.book.lock().closed(&target, &running.snapshot().pages);
+        self.core.tab_index.lock().closed(&self.session, &target, &running.snapshot().pages);
         Ok(TabInfo { active: false, ..info })
     }
 
@@ -169,8 +168,8 @@ impl Profile {
     pub(super) fn close(&self, running: &Running, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
         let is_last = {
             // Both at once: of two that close the last two pages, one has to know it.
-            let mut book = self.book.lock();
-            book.close_one(target, &running.snapshot().pages)
+            let mut index = self.core.tab_index.lock();
+            index.close_one(target, &running.snapshot().pages)
         };
         let closed = if is_last && running.facts.pid.is_some() {
             close_last(running, target, deadline)
@@ -179,7 +178,7 @@ impl Profile {
         };
         match closed {
             Ok(()) => running.tabs.forget_closed(),
-            Err(_) => self.book.lock().keep_one(target),
+            Err(_) => self.core.tab_index.lock().keep_one(target),
         }
         closed
     }
@@ -187,7 +186,7 @@ impl Profile {
     /// The page that is meant; see [`tab`](Self::tab).
     pub(super) fn find(&self, running: &Running, wanted: Option<&str>, anew: bool) -> Result<TargetId, Error> {
         let now = running.snapshot();
-        self.book.lock().find(wanted, anew, &now.pages)
+        self.core.tab_index.lock().find(&self.session, wanted, anew, &now.pages)
     }
 
     /// A tab to work with, used from now on.
@@ -197,7 +196,7 @@ impl Profile {
 
     fn used(&self, running: &Running, target: &TargetId, is_current: bool) -> Result<TabHandle, Error> {
         let tab = running.tabs.tab(target)?;
-        self.book.lock().used(target, is_current);
+        self.core.tab_index.lock().used(&self.session, target, is_current);
         running.initial.lock().take_if(|initial| initial == target);
         let info = self.told(running, target)?;
         Ok(TabHandle { tab, info })
@@ -206,7 +205,7 @@ impl Profile {
     /// What is told of a tab.
     pub(super) fn told(&self, running: &Running, target: &TargetId) -> Result<TabInfo, Error> {
         let now = running.snapshot();
-        let told = self.book.lock().info(target, &now.pages);
+        let told = self.core.tab_index.lock().info(&self.session, target, &now.pages);
         // One that shows a page of the browser itself is no tab.
         told.ok_or_else(|| Error::NoTab { wanted: target.as_str().to_owned(), nearest: None })
     }
@@ -214,7 +213,7 @@ impl Profile {
     /// Closes tabs that were opened on request and not used for `browser.tabs.idle_minutes`, as if `ahead` had passed
     /// since now. Returns how many.
     pub(super) fn sweep(&self, ahead: Duration, deadline: Deadline) -> usize {
-        let minutes = self.shared.config.browser.tabs.idle_minutes;
+        let minutes = self.core.shared.config.browser.tabs.idle_minutes;
         let Ok(running) = self.running() else { return 0 };
         running.tabs.forget_closed(); // those that closed themselves
         if minutes == 0 {
@@ -222,7 +221,7 @@ impl Profile {
         }
         let limit = Duration::from_secs(minutes.saturating_mul(60));
         let now = running.snapshot();
-        let idle = self.book.lock().idle(&now.pages, limit, ahead);
+        let idle = self.core.tab_index.lock().idle(&now.pages, limit, ahead);
         let running = Arc::clone(&running);
         idle.iter().filter(|target| self.close(&running, target, deadline).is_ok()).count()
     }
@@ -242,7 +241,7 @@ fn closes(act: &Act) -> bool {
 fn close_last(running: &Running, target: &TargetId, deadline: Deadline) -> Result<(), Error> {
     let supervisor = running.supervisor();
     let close = |deadline: Deadline| -> Result<TargetId, supervisor::Error> {
-        let empty = supervisor.open_behind("about:blank", deadline)?;
+        let empty = supervisor.open_behind("about:blank", None, deadline)?;
         supervisor.close_page(target, deadline).map(|()| empty)
     };
     let before: Vec<TargetId> = running.snapshot().pages.iter().map(|page| page.target_id.clone()).collect();

@@ -7,7 +7,7 @@
 //! | `tickets`, `ui` | the web UI: how it gets in, and its page |
 //! | `start` | a server of a home, from its claim to its end |
 //! | `routes` | what may be asked |
-//! | `toolboxes` | the tools of the home, for those who ask over MCP |
+//! | `home_tools` | the tools offered over MCP |
 //! | `types` | what requests are read into and answers are made of |
 //! | `read` | queries and bodies |
 //! | `failure`, `status` | what failures are told as |
@@ -15,6 +15,7 @@
 
 mod failure;
 mod gate;
+mod home_tools;
 pub mod http;
 mod openapi;
 mod read;
@@ -22,7 +23,6 @@ mod routes;
 mod start;
 mod status;
 mod tickets;
-mod toolboxes;
 mod types;
 mod ui;
 
@@ -34,12 +34,15 @@ pub use tickets::Tickets;
 
 use crate::control::Control;
 use crate::supervisor::Secrets;
-pub use toolboxes::{OfferError, Toolboxes};
+pub use home_tools::{HomeTools, OfferError};
+
+/// The request header that names a session of the profile.
+pub(crate) const SESSION_HEADER: &str = "X-Cdpilot-Session";
 
 /// What all requests work with.
 struct Front {
     control: Arc<Control>,
-    toolboxes: Arc<Toolboxes>,
+    tools: Arc<HomeTools>,
     tickets: Arc<Tickets>,
     /// What is covered in texts of pages.
     secrets: Secrets,

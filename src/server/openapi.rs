@@ -6,6 +6,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
+use super::SESSION_HEADER;
 use super::read::Reads;
 use super::routes::{LONGEST, Method, Route, SHORTEST, TABLE};
 use super::status::STATUSES;
@@ -104,6 +105,13 @@ fn operation(route: &Route, names: &[&str], asked: &mut SchemaGenerator, told: &
                            answered by the event `reset` and everything that is kept.";
         parameters
             .push(json!({ "name": "Last-Event-ID", "in": "header", "schema": schema, "description": description }));
+    }
+    if route.of_profile {
+        let schema = json!({ "type": "string", "minLength": 1, "maxLength": 128 });
+        let description = "Name of the session: it has its own current tab, tabs and armed answers. The default session \
+                           without.";
+        parameters
+            .push(json!({ "name": SESSION_HEADER, "in": "header", "schema": schema, "description": description }));
     }
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();

@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::Front;
 use super::gate::Gate;
+use super::home_tools::HomeTools;
 use super::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
 use super::routes::{Found, answer, find};
-use super::toolboxes::Toolboxes;
 use crate::config::{self, Claim, Claimed, Config, Home, Running, Token};
 use crate::control::{self, Control, Overrides};
 use crate::sync::Deadline;
@@ -156,10 +156,10 @@ impl Server {
         let control = Arc::new(Control::open(home, config, overrides)?);
         control.protect_port(address.port(), "the control server");
         let url = format!("http://{}", SocketAddr::new(loopback_of(ip), address.port()));
-        let toolboxes = Arc::new(Toolboxes::new(&control));
+        let tools = Arc::new(HomeTools::new(&control));
         let secrets = crate::tools::secrets(&control);
         let tickets = Arc::clone(gate.tickets());
-        let front = Arc::new(Front { control, toolboxes, tickets, secrets, url: url.clone() });
+        let front = Arc::new(Front { control, tools, tickets, secrets, url: url.clone() });
         let desk = Arc::new(Desk { front: Arc::clone(&front), gate });
         let http = HttpServer::start(listener, limits, desk).map_err(Error::System)?;
         let started_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
@@ -203,8 +203,8 @@ impl Server {
 
     /// The tools of the home.
     #[must_use]
-    pub fn toolboxes(&self) -> &Arc<Toolboxes> {
-        &self.front.toolboxes
+    pub fn tools(&self) -> &Arc<HomeTools> {
+        &self.front.tools
     }
 
     /// The address of the web UI with a new one-time ticket.
@@ -242,7 +242,7 @@ impl Server {
             if !http.stop(Deadline::after(patience)) {
                 tracing::warn!("a request did not end");
             }
-            self.front.toolboxes.close();
+            self.front.tools.close();
             self.front.control.stop(deadline);
         }
         self.claim = None;

@@ -21,7 +21,7 @@ use super::snapshot::{ConsoleEntry, Phase, Snapshot};
 use super::state::{Request, Response, State};
 use super::traffic::{NetworkRequest, Traffic};
 use super::worker::{Worker, now};
-use crate::browser::{Browser, LaunchOptions};
+use crate::browser::{Browser, Context, LaunchOptions};
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::target::TargetId;
 use crate::cdp::{ConnectOptions, Connection};
@@ -285,8 +285,24 @@ impl Supervisor {
     ///
     /// # Errors
     /// Those of [`open_page`](Self::open_page).
-    pub fn open_behind(&self, url: &str, deadline: Deadline) -> Result<TargetId, Error> {
-        self.open(url, None, true, deadline)
+    pub fn open_behind(
+        &self,
+        url: &str,
+        context: Option<BrowserContextId>,
+        deadline: Deadline,
+    ) -> Result<TargetId, Error> {
+        self.open(url, context, true, deadline)
+    }
+
+    /// Creates a browser context: cookies, storage and cache of its own. Dropping it closes its pages.
+    ///
+    /// # Errors
+    /// [`Error::Browser`] when the browser refuses, [`Error::Reconnecting`], [`Error::NotActive`].
+    pub fn new_context(&self, deadline: Deadline) -> Result<Context, Error> {
+        if !self.connected(deadline)?.is_active() {
+            return Err(self.not_active());
+        }
+        Ok(Context::create(&self.connection(), deadline)?)
     }
 
     fn open(

@@ -75,6 +75,7 @@ mod worker;
 
 #[cfg(feature = "page")]
 pub(crate) use crate::browser::is_full;
+pub use crate::cdp::protocol::browser::BrowserContextId;
 pub use crate::cdp::protocol::network::Cookie;
 pub use crate::cdp::protocol::page::{FrameId, NavigationEntry};
 pub use crate::cdp::protocol::target::TargetId;

@@ -1,6 +1,7 @@
 //! Who answers a dialog: the task's default, rules by type, origin and frame, and armed answers.
 
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -79,6 +80,10 @@ pub struct DialogMatch {
     pub frame: Option<FrameId>,
     /// The page it is shown on.
     pub target: Option<TargetId>,
+    /// Who asked for it. Does not restrict which dialogs match; it keeps equal matches of two clients apart, so that one
+    /// does not replace or disarm the other's answer.
+    #[serde(skip)]
+    pub client: Option<Arc<str>>,
 }
 
 impl DialogMatch {
@@ -119,6 +124,13 @@ impl DialogMatch {
     #[must_use]
     pub fn on_page(mut self, target: TargetId) -> Self {
         self.target = Some(target);
+        self
+    }
+
+    /// Also says who asked, see [`client`](Self::client).
+    #[must_use]
+    pub fn by(mut self, client: Option<&str>) -> Self {
+        self.client = client.map(Arc::from);
         self
     }
 

@@ -1,7 +1,5 @@
 //! `clarify`: a question to the person.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -50,14 +48,13 @@ struct Clarify {
 ///
 /// # Errors
 /// Another one is called like it.
-pub(super) fn register(registry: &Registry, ask: Option<Arc<dyn Ask>>) -> Result<(), RegistryError> {
-    let there = ask.is_some();
+pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
     let tool = Tool::when(
         "clarify",
         "Ask the person a question, when the task cannot be done without an answer.",
-        move || there,
-        move |call, wanted: Clarify| {
-            let ask = ask.as_ref().ok_or_else(|| ToolError::new("TOOL_UNAVAILABLE", "there is nobody to ask"))?;
+        |scope| scope.ask().is_some(),
+        |call, wanted: Clarify| {
+            let ask = call.scope.ask().ok_or_else(|| ToolError::new("TOOL_UNAVAILABLE", "there is nobody to ask"))?;
             let question = checked(wanted)?;
             let answer: String = ask.ask(&question, call.deadline)?.chars().take(ANSWER).collect();
             let chosen = question.choices.iter().position(|choice| *choice == answer.trim());

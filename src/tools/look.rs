@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::files::{Workspace, picture};
-use super::web::{Behind, UNTRUSTED};
-use super::{Call, Capped, Outcome, Registry, RegistryError, Tool, ToolError};
+use super::web::{Behind, Opened, UNTRUSTED};
+use super::{Capped, Outcome, Registry, RegistryError, Tool, ToolContext, ToolError};
 use crate::config::Home;
 use crate::llm::{self, Ask, Client, Message, Role};
 use crate::page::{PictureType, ScreenshotOptions};
@@ -43,7 +43,6 @@ pub(super) const MISSING: &str = "a model that sees, in llm.json";
 /// What is looked with, and at.
 struct Eyes {
     client: Option<Client>,
-    workspace: Workspace,
     /// Screenshots that tools have told the path of.
     media: Workspace,
     /// What addresses are opened in; nothing where there is no browser.
@@ -57,7 +56,6 @@ struct Eyes {
 pub(super) fn register(
     registry: &Registry,
     client: Result<Client, String>,
-    workspace: &Workspace,
     home: &Home,
     behind: Option<Behind>,
 ) -> Result<(), RegistryError> {
@@ -67,23 +65,24 @@ pub(super) fn register(
     };
     let there = client.is_some();
     let media = Workspace::new(&home.media(), home);
-    let eyes = Eyes { client, workspace: workspace.clone(), media, behind };
+    let eyes = Eyes { client, media, behind };
     let tool = Tool::when(
         NAME,
         "Ask a model that sees a question about a picture: a file or an address.",
-        move || there,
+        move |_| there,
         move |call, wanted| analyze(&eyes, call, &wanted),
     );
     registry.register(VISION, tool.reading().needing(&needs))
 }
 
-fn analyze(eyes: &Eyes, call: &Call<'_>, wanted: &Analyze) -> Result<Outcome, ToolError> {
+fn analyze(eyes: &Eyes, call: &ToolContext<'_>, wanted: &Analyze) -> Result<Outcome, ToolError> {
     let client = eyes.client.as_ref().ok_or_else(|| ToolError::from(llm::Error::None))?;
     if wanted.question.trim().is_empty() || wanted.question.chars().count() > QUESTION {
         return Err(ToolError::new("BAD_REQUEST", format!("a question has 1 to {QUESTION} characters")));
     }
     let image = wanted.image.trim();
-    let (media_type, bytes) = if is_address(image) { shown(eyes, image, call)? } else { file(eyes, image)? };
+    let (media_type, bytes) =
+        if is_address(image) { shown(eyes, image, call)? } else { file(eyes, image, call.scope.workspace())? };
     let messages = vec![
         Message::text(Role::System, TASK),
         Message::text(Role::User, wanted.question.as_str()).with_image(media_type, bytes),
@@ -108,12 +107,12 @@ pub(super) fn needs_browser(tool: &str, arguments: &Value) -> bool {
     tool == NAME && arguments["image"].as_str().is_some_and(|image| is_address(image.trim()))
 }
 
-fn file(eyes: &Eyes, path: &str) -> Result<(&'static str, Vec<u8>), ToolError> {
+fn file(eyes: &Eyes, path: &str, workspace: &Workspace) -> Result<(&'static str, Vec<u8>), ToolError> {
     // A path of a screenshot is a whole one; any other is one of the workspace.
     let is_whole = std::path::Path::new(path).is_absolute();
     let (workspace, place) = match eyes.media.place(path) {
         Ok(place) if is_whole => (&eyes.media, place),
-        _ => (&eyes.workspace, eyes.workspace.place(path)?),
+        _ => (workspace, workspace.place(path)?),
     };
     let bytes = workspace.read(&place, LARGEST)?;
     let media_type = picture(&bytes).ok_or_else(|| {
@@ -124,11 +123,11 @@ fn file(eyes: &Eyes, path: &str) -> Result<(&'static str, Vec<u8>), ToolError> {
 }
 
 /// A picture of what an address shows.
-fn shown(eyes: &Eyes, url: &str, call: &Call<'_>) -> Result<(&'static str, Vec<u8>), ToolError> {
+fn shown(eyes: &Eyes, url: &str, call: &ToolContext<'_>) -> Result<(&'static str, Vec<u8>), ToolError> {
     let Some(behind) = &eyes.behind else {
         return Err(ToolError::new("TOOL_UNAVAILABLE", "there is no browser here to show an address; give a file"));
     };
-    let mut opened = behind.open(url, call.deadline)?;
+    let mut opened = Opened::new(behind.profile(call)?, url, call.deadline)?;
     opened.settle(call.deadline)?;
     let options = ScreenshotOptions::for_model();
     let picture = opened.with_tab(call.deadline, |tab| tab.screenshot(&options, call.deadline))?;

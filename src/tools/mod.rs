@@ -6,7 +6,8 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `tool` | a tool, one call of it, who calls |
+//! | `tool` | a tool and its handler |
+//! | `context` | what a call is made with: session, scope, deadline, cancellation, progress |
 //! | `schema` | what a tool takes, as JSON Schema |
 //! | `arguments` | what a call brings, as models send it |
 //! | `outcome` | what comes of a call |
@@ -45,6 +46,7 @@ mod arguments;
 pub mod browser;
 mod caps;
 mod clarify;
+mod context;
 mod files;
 mod look;
 mod outcome;
@@ -62,10 +64,11 @@ mod web;
 pub use crate::control::Session;
 pub use caps::Capped;
 pub use clarify::{Ask, Question};
+pub use context::{Progress, Scope, ToolContext};
 pub(crate) use files::picture as media_type;
 pub use outcome::{Image, Outcome, ToolError};
 pub use registry::{Registry, RegistryError, Source};
 pub(crate) use schema::without_null;
 pub use secrets::secrets;
-pub use tool::{Call, Handler, Progress, Tool};
+pub use tool::{Handler, Tool};
 pub use toolbox::{Toolbox, ToolboxError, ToolboxOptions, enabled, folder_tools, needs_browser};

@@ -8,7 +8,7 @@ use parking_lot::RwLock;
 use serde_json::{Map, Value};
 
 use super::caps::{Bounds, cap_error, cap_fields};
-use super::{Call, Outcome, Tool, ToolError};
+use super::{Outcome, Tool, ToolContext, ToolError};
 use crate::supervisor::Secrets;
 use crate::sync::{Deadline, spawn};
 
@@ -223,11 +223,16 @@ impl Registry {
     ///
     /// # Errors
     /// `UNKNOWN_TOOL`, `TOOL_UNAVAILABLE`, and what the tool itself says.
-    pub fn call(&self, name: &str, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
+    pub fn call(
+        &self,
+        name: &str,
+        call: &ToolContext<'_>,
+        arguments: Map<String, Value>,
+    ) -> Result<Outcome, ToolError> {
         let Some(Entry { tool, toolset }) = self.tools.read().get(name).cloned() else {
             return Err(ToolError::new("UNKNOWN_TOOL", format!("there is no tool called {name:?}; list the tools")));
         };
-        if !tool.is_available() {
+        if !tool.is_available(call.scope) {
             let message = match tool.needs() {
                 Some(what) => format!("{name} cannot be used at the moment; it needs {what}"),
                 None => format!("{name} cannot be used at the moment; list the tools again"),

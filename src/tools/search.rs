@@ -11,7 +11,7 @@ use ureq::{Agent, Timeout};
 use url::Url;
 
 use super::web::UNTRUSTED;
-use super::{Call, Outcome, Registry, RegistryError, Tool, ToolError};
+use super::{Outcome, Registry, RegistryError, Tool, ToolContext, ToolError};
 use crate::config;
 use crate::sync::{Cancel, Deadline, spawn};
 
@@ -76,7 +76,7 @@ pub(super) fn register(registry: &Registry, settings: &config::Search) -> Result
     let tool = Tool::when(
         "web_search",
         "Search the web.",
-        move || there,
+        move |_| there,
         move |call, wanted: Search| {
             let instance =
                 instance.clone().unwrap_or_else(|| Err(failed("no search is set up; set tools.search.url")))?;
@@ -90,7 +90,7 @@ fn failed(problem: impl Into<String>) -> ToolError {
     ToolError::new("SEARCH_ERROR", problem)
 }
 
-fn search(instance: &Instance, call: &Call<'_>, wanted: &Search) -> Result<Outcome, ToolError> {
+fn search(instance: &Instance, call: &ToolContext<'_>, wanted: &Search) -> Result<Outcome, ToolError> {
     let query = wanted.query.trim();
     if query.is_empty() || query.chars().count() > QUERY {
         return Err(ToolError::new("BAD_REQUEST", format!("a query has 1 to {QUERY} characters")));

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Outcome, Registry, RegistryError, Tool, ToolError};
+use crate::control::PerSession;
 
 /// The toolset.
 const TODO: &str = "todo";
@@ -42,14 +43,15 @@ struct Todo {
     merge: bool,
 }
 
-/// Adds the tool, with a list of its own.
+/// Adds the tool. Each session has its own list.
 ///
 /// # Errors
 /// Another one is called like it.
 pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
-    let list = Mutex::new(Vec::new());
+    let lists = PerSession::new(|| Mutex::new(Vec::new()));
     let tool =
-        Tool::of("todo", "The list of what is to be done: read it, set it, change it.", move |_, wanted: Todo| {
+        Tool::of("todo", "The list of what is to be done: read it, set it, change it.", move |call, wanted: Todo| {
+            let list = lists.of(call.session);
             match wanted.todos {
                 None => Ok(told(&list.lock())),
                 Some(todos) => change(&list, todos, wanted.merge),

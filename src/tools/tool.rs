@@ -1,4 +1,4 @@
-//! A tool, one call of it, and who calls.
+//! A tool and its handler.
 
 use std::sync::Arc;
 
@@ -7,38 +7,13 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::schema::schema_of;
-use super::{Outcome, ToolError, arguments};
-use crate::control::Session;
-use crate::sync::{Cancel, Deadline};
-
-/// How far a call has come, for whoever waits for it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Progress {
-    /// How much is done.
-    pub done: f64,
-    /// Of how much, where that is known.
-    pub total: Option<f64>,
-    /// What is being done, for a person.
-    pub message: String,
-}
-
-/// One call: until when, whether it is still wanted, and who is told how far it has come.
-pub struct Call<'a> {
-    /// When it has to be answered.
-    pub deadline: Deadline,
-    /// Set when nobody waits any more.
-    pub cancel: &'a Cancel,
-    /// Who calls: the session has a current tab of its own.
-    pub session: &'a Session,
-    /// Is told how far it has come.
-    pub progress: &'a dyn Fn(Progress),
-}
+use super::{Outcome, Scope, ToolContext, ToolError, arguments};
 
 /// What a tool does.
 pub trait Handler: Send + Sync {
-    /// Whether it can be called at the moment. Asked whenever tools are listed and before each call, so it waits for
-    /// nothing.
-    fn is_available(&self) -> bool {
+    /// Whether it can be called in a scope at the moment. Asked whenever tools are listed and before each call, so it must
+    /// not block.
+    fn is_available(&self, _scope: &Scope) -> bool {
         true
     }
 
@@ -46,7 +21,7 @@ pub trait Handler: Send + Sync {
     ///
     /// # Errors
     /// Whatever it is told as to the model.
-    fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError>;
+    fn call(&self, call: &ToolContext<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError>;
 }
 
 /// A tool.
@@ -89,21 +64,21 @@ impl Tool {
     pub fn of<I, F>(name: &str, description: &str, run: F) -> Self
     where
         I: DeserializeOwned + JsonSchema + 'static,
-        F: Fn(&Call<'_>, I) -> Result<Outcome, ToolError> + Send + Sync + 'static,
+        F: Fn(&ToolContext<'_>, I) -> Result<Outcome, ToolError> + Send + Sync + 'static,
     {
-        Self::when::<I, F>(name, description, || true, run)
+        Self::when::<I, F>(name, description, |_| true, run)
     }
 
     /// The same for one that is not always there.
     pub fn when<I, F>(
         name: &str,
         description: &str,
-        is_available: impl Fn() -> bool + Send + Sync + 'static,
+        is_available: impl Fn(&Scope) -> bool + Send + Sync + 'static,
         run: F,
     ) -> Self
     where
         I: DeserializeOwned + JsonSchema + 'static,
-        F: Fn(&Call<'_>, I) -> Result<Outcome, ToolError> + Send + Sync + 'static,
+        F: Fn(&ToolContext<'_>, I) -> Result<Outcome, ToolError> + Send + Sync + 'static,
     {
         let schema = Arc::new(schema_of::<I>());
         let run = Typed {
@@ -144,14 +119,17 @@ impl Tool {
 
     /// The same, whose errors are told with something more.
     #[must_use]
-    pub(super) fn failing(mut self, tell: impl Fn(ToolError) -> ToolError + Send + Sync + 'static) -> Self {
+    pub(super) fn failing(
+        mut self,
+        tell: impl Fn(&ToolContext<'_>, ToolError) -> ToolError + Send + Sync + 'static,
+    ) -> Self {
         self.handler = Arc::new(Failing { handler: self.handler, tell });
         self
     }
 
     /// The same, with something done before each call.
     #[must_use]
-    pub(super) fn beginning(mut self, begin: impl Fn() + Send + Sync + 'static) -> Self {
+    pub(super) fn beginning(mut self, begin: impl Fn(&ToolContext<'_>) + Send + Sync + 'static) -> Self {
         self.handler = Arc::new(Beginning { handler: self.handler, begin });
         self
     }
@@ -164,16 +142,16 @@ impl Tool {
 
     /// Whether it can be called at the moment.
     #[must_use]
-    pub fn is_available(&self) -> bool {
-        self.handler.is_available()
+    pub fn is_available(&self, scope: &Scope) -> bool {
+        self.handler.is_available(scope)
     }
 
     /// Calls it.
     ///
     /// # Errors
     /// Whatever it is told as to the model.
-    pub fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
-        call.session.run(|| call.cancel.run(|| self.handler.call(call, arguments)))
+    pub fn call(&self, call: &ToolContext<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
+        call.cancel.run(|| self.handler.call(call, arguments))
     }
 }
 
@@ -182,13 +160,13 @@ struct Failing<T> {
     tell: T,
 }
 
-impl<T: Fn(ToolError) -> ToolError + Send + Sync> Handler for Failing<T> {
-    fn is_available(&self) -> bool {
-        self.handler.is_available()
+impl<T: Fn(&ToolContext<'_>, ToolError) -> ToolError + Send + Sync> Handler for Failing<T> {
+    fn is_available(&self, scope: &Scope) -> bool {
+        self.handler.is_available(scope)
     }
 
-    fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
-        self.handler.call(call, arguments).map_err(&self.tell)
+    fn call(&self, call: &ToolContext<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
+        self.handler.call(call, arguments).map_err(|error| (self.tell)(call, error))
     }
 }
 
@@ -197,19 +175,19 @@ struct Beginning<B> {
     begin: B,
 }
 
-impl<B: Fn() + Send + Sync> Handler for Beginning<B> {
-    fn is_available(&self) -> bool {
-        self.handler.is_available()
+impl<B: Fn(&ToolContext<'_>) + Send + Sync> Handler for Beginning<B> {
+    fn is_available(&self, scope: &Scope) -> bool {
+        self.handler.is_available(scope)
     }
 
-    fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
-        (self.begin)();
+    fn call(&self, call: &ToolContext<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
+        (self.begin)(call);
         self.handler.call(call, arguments)
     }
 }
 
 struct Typed<I, F> {
-    is_available: Box<dyn Fn() -> bool + Send + Sync>,
+    is_available: Box<dyn Fn(&Scope) -> bool + Send + Sync>,
     schema: Arc<Value>,
     run: F,
     reads: std::marker::PhantomData<fn(I)>,
@@ -218,13 +196,13 @@ struct Typed<I, F> {
 impl<I, F> Handler for Typed<I, F>
 where
     I: DeserializeOwned,
-    F: Fn(&Call<'_>, I) -> Result<Outcome, ToolError> + Send + Sync,
+    F: Fn(&ToolContext<'_>, I) -> Result<Outcome, ToolError> + Send + Sync,
 {
-    fn is_available(&self) -> bool {
-        (self.is_available)()
+    fn is_available(&self, scope: &Scope) -> bool {
+        (self.is_available)(scope)
     }
 
-    fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
+    fn call(&self, call: &ToolContext<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
         let arguments = arguments::read(&self.schema, arguments)?;
         (self.run)(call, arguments)
     }

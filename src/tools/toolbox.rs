@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::browser::Browser;
-use super::files::{self, Workspace};
+use super::browser::BrowserTools;
+use super::files;
 use super::sets::{Enabled, Toolsets};
 use super::web::Behind;
-use super::{Ask, Registry, RegistryError, clarify, look, search, secrets, terminal, todo, web};
+use super::{Ask, Registry, RegistryError, Scope, clarify, look, search, secrets, terminal, todo, web};
 use crate::config::{Config, Home, Token};
 use crate::control::Control;
 use crate::llm::{self, Client, Models};
@@ -52,6 +52,7 @@ pub struct Toolbox {
     registry: Arc<Registry>,
     toolsets: Toolsets,
     control: Arc<Control>,
+    scope: Scope,
 }
 
 impl Toolbox {
@@ -64,20 +65,21 @@ impl Toolbox {
         let (models, fault) = models(control.home());
         let secrets = control.secrets().and(secrets::of(config, &models));
         let registry = Arc::new(Registry::covering(secrets.clone()));
-        let mut browser = Browser::new(Arc::clone(control), options.profile.clone()).covering(secrets.clone());
+        let mut browser = BrowserTools::new(Arc::clone(control)).covering(secrets.clone());
         let eyes = eyes(config, &models, fault);
         browser = match &eyes {
             Ok(eyes) => browser.seeing_with(eyes.clone()),
             Err(missing) => browser.blind_without(missing),
         };
         browser.register(&registry)?;
-        let workspace = nearby(&registry, control.home(), config, options, &secrets)?;
-        let behind = Behind::new(Arc::clone(control), options.profile.clone());
+        without_browser(&registry, config, &secrets)?;
+        let behind = Behind::new(Arc::clone(control));
         web::register(&registry, &behind)?;
         search::register(&registry, &config.tools.search)?;
-        look::register(&registry, eyes, &workspace, control.home(), Some(behind))?;
+        look::register(&registry, eyes, control.home(), Some(behind))?;
         let toolsets = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
-        Ok(Self { registry, toolsets, control: Arc::clone(control) })
+        let scope = Scope::new(control.home(), config, options);
+        Ok(Self { registry, toolsets, control: Arc::clone(control), scope })
     }
 
     /// All its tools.
@@ -90,6 +92,12 @@ impl Toolbox {
     #[must_use]
     pub fn toolsets(&self) -> &Toolsets {
         &self.toolsets
+    }
+
+    /// Where its tools work, unless a call says otherwise.
+    #[must_use]
+    pub fn scope(&self) -> &Scope {
+        &self.scope
     }
 
     /// The browsers that it works with.
@@ -111,13 +119,13 @@ impl Toolbox {
 ///
 /// # Errors
 /// [`ToolboxError`].
-pub fn folder_tools(home: &Home, config: &Config, options: &ToolboxOptions) -> Result<Arc<Registry>, ToolboxError> {
+pub fn folder_tools(home: &Home, config: &Config) -> Result<Arc<Registry>, ToolboxError> {
     let (models, fault) = models(home);
     let token = Token::read(home).ok().flatten().map(|token| token.reveal().to_owned());
     let secrets = Secrets::new(token.into_iter().chain(secrets::of(config, &models)));
     let registry = Arc::new(Registry::covering(secrets.clone()));
-    let workspace = nearby(&registry, home, config, options, &secrets)?;
-    look::register(&registry, eyes(config, &models, fault), &workspace, home, None)?;
+    without_browser(&registry, config, &secrets)?;
+    look::register(&registry, eyes(config, &models, fault), home, None)?;
     Ok(registry)
 }
 
@@ -127,22 +135,12 @@ pub fn needs_browser(tool: &str, arguments: &Value) -> bool {
     look::needs_browser(tool, arguments)
 }
 
-fn nearby(
-    registry: &Registry,
-    home: &Home,
-    config: &Config,
-    options: &ToolboxOptions,
-    secrets: &Secrets,
-) -> Result<Workspace, RegistryError> {
-    // A path of the settings is one below the home, as all of them are.
-    let set = || config.tools.workspace.as_ref().map(|path| home.root().join(path));
-    let folder = options.workspace.clone().or_else(set).unwrap_or_else(|| PathBuf::from("."));
-    let workspace = Workspace::new(&folder, home);
-    files::register(registry, &workspace)?;
-    terminal::register(registry, &workspace, &config.tools.terminal, secrets)?;
+/// Adds the tools that need no browser.
+fn without_browser(registry: &Registry, config: &Config, secrets: &Secrets) -> Result<(), RegistryError> {
+    files::register(registry)?;
+    terminal::register(registry, &config.tools.terminal, secrets)?;
     todo::register(registry)?;
-    clarify::register(registry, options.ask.clone())?;
-    Ok(workspace)
+    clarify::register(registry)
 }
 
 /// What is on for a front door, by the settings.

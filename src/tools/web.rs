@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{Call, Outcome, Registry, RegistryError, Tool, ToolError};
+use super::{Outcome, Registry, RegistryError, Tool, ToolContext, ToolError};
 use crate::control::{Control, NewTab, Profile, TabInfo};
 use crate::page::{self, Act, Kind, Tab, WaitFor};
 use crate::supervisor::{DialogAnswer, FrameRef, TargetId};
@@ -56,12 +56,11 @@ struct Extract {
 #[derive(Clone)]
 pub(super) struct Behind {
     control: Arc<Control>,
-    profile: Option<String>,
 }
 
 /// A tab behind the others. It is closed when it is dropped, and never the one that was used last.
 pub(super) struct Opened {
-    profile: Arc<Profile>,
+    profile: Profile,
     info: TabInfo,
     /// Whether an empty page was asked for.
     is_empty: bool,
@@ -70,16 +69,22 @@ pub(super) struct Opened {
 }
 
 impl Behind {
-    pub(super) fn new(control: Arc<Control>, profile: Option<String>) -> Self {
-        Self { control, profile }
+    pub(super) fn new(control: Arc<Control>) -> Self {
+        Self { control }
     }
 
+    /// The profile that a call is for, as its session uses it.
+    pub(super) fn profile(&self, call: &ToolContext<'_>) -> Result<Profile, ToolError> {
+        Ok(self.control.profile(call.scope.profile())?.for_session(call.session))
+    }
+}
+
+impl Opened {
     /// Opens a page.
-    pub(super) fn open(&self, url: &str, deadline: Deadline) -> Result<Opened, ToolError> {
-        let profile = self.control.profile(self.profile.as_deref())?;
+    pub(super) fn new(profile: Profile, url: &str, deadline: Deadline) -> Result<Self, ToolError> {
         let new = NewTab { url: url.to_owned(), label: None, background: true };
         let info = profile.open_tab(new, deadline)?;
-        Ok(Opened { profile, info, is_empty: url.trim() == "about:blank", dialogs: Vec::new() })
+        Ok(Self { profile, info, is_empty: url.trim() == "about:blank", dialogs: Vec::new() })
     }
 }
 
@@ -211,17 +216,18 @@ pub(super) fn register(registry: &Registry, behind: &Behind) -> Result<(), Regis
     registry.register(WEB, tool.reading())
 }
 
-fn extract(behind: &Behind, call: &Call<'_>, wanted: Extract) -> Result<Outcome, ToolError> {
+fn extract(behind: &Behind, call: &ToolContext<'_>, wanted: Extract) -> Result<Outcome, ToolError> {
+    let profile = &behind.profile(call)?;
     let deadline = Deadline::at(call.deadline.instant().checked_sub(MARGIN).unwrap_or(call.deadline.instant()));
     let offset = wanted.offset.unwrap_or(1).max(1);
     match (wanted.url, wanted.urls) {
         (Some(url), urls) if urls.is_empty() => {
-            let (opened, told) = one(behind, &url, offset, CHARS, deadline);
+            let (opened, told) = one(profile, &url, offset, CHARS, deadline);
             drop(opened);
             Ok(Outcome { fields: told?, ..Outcome::default() }.with("untrusted", UNTRUSTED))
         }
         (None, urls) if (1..=PAGES).contains(&urls.len()) => {
-            let results = several(behind, urls, offset, deadline);
+            let results = several(profile, urls, offset, deadline);
             Ok(Outcome::default().with("results", results).with("untrusted", UNTRUSTED))
         }
         _ => Err(ToolError::new("BAD_REQUEST", format!("give url, or urls with {PAGES} addresses at most"))),
@@ -229,7 +235,7 @@ fn extract(behind: &Behind, call: &Call<'_>, wanted: Extract) -> Result<Outcome,
 }
 
 /// All at once; each is told by itself.
-fn several(behind: &Behind, urls: Vec<String>, offset: usize, deadline: Deadline) -> Vec<Value> {
+fn several(profile: &Profile, urls: Vec<String>, offset: usize, deadline: Deadline) -> Vec<Value> {
     let chars = CHARS / urls.len();
     let cancel = Cancel::of_thread().unwrap_or_default();
     let under_way: Vec<_> = urls
@@ -237,9 +243,9 @@ fn several(behind: &Behind, urls: Vec<String>, offset: usize, deadline: Deadline
         .enumerate()
         .map(|(number, url)| {
             let (send, done) = crossbeam_channel::bounded(1);
-            let (behind, cancel, named) = (behind.clone(), cancel.clone(), url.clone());
+            let (profile, cancel, named) = (profile.clone(), cancel.clone(), url.clone());
             let thread = spawn(format!("web-extract-{number}"), move || {
-                let _ = send.send(cancel.run(|| one(&behind, &url, offset, chars, deadline)));
+                let _ = send.send(cancel.run(|| one(&profile, &url, offset, chars, deadline)));
             });
             (named, done, thread)
         })
@@ -267,13 +273,13 @@ fn several(behind: &Behind, urls: Vec<String>, offset: usize, deadline: Deadline
 
 /// One page. Its tab comes along, to be closed.
 fn one(
-    behind: &Behind,
+    profile: &Profile,
     url: &str,
     offset: usize,
     chars: usize,
     deadline: Deadline,
 ) -> (Option<Opened>, Result<Map<String, Value>, ToolError>) {
-    let mut opened = match behind.open(url, deadline) {
+    let mut opened = match Opened::new(profile.clone(), url, deadline) {
         Ok(opened) => opened,
         Err(error) => return (None, Err(error)),
     };

@@ -11,7 +11,7 @@ use cdpilot::config::{Config, Home};
 use cdpilot::control::Control;
 use cdpilot::mcp::client::Servers;
 use cdpilot::sync::{Cancel, Deadline};
-use cdpilot::tools::{Call, Outcome, Registry, Session, ToolError, Toolbox, ToolboxOptions};
+use cdpilot::tools::{Outcome, Registry, Scope, Session, ToolContext, ToolError, Toolbox, ToolboxOptions};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -30,6 +30,7 @@ struct Target {
     // Field order: the servers end before their folder goes.
     _servers: Servers,
     registry: Arc<Registry>,
+    scope: Scope,
     folder: TempDir,
 }
 
@@ -114,7 +115,8 @@ fn attacks_of_an_mcp_server() {
     let options = ToolboxOptions { workspace: Some(work), ..ToolboxOptions::default() };
     let toolbox = Toolbox::open(&control, &options).unwrap();
     let registry = Arc::clone(toolbox.registry());
-    let target = Target { _servers: Servers::attach(&toolbox), registry, folder };
+    let scope = toolbox.scope().clone();
+    let target = Target { _servers: Servers::attach(&toolbox), registry, scope, folder };
     assert_eq!(target.registry.load(&BTreeSet::from([TOOLSET.to_owned()]), deadline()), []);
     // An honest call is answered: what fails below fails for the attack.
     assert_eq!(target.says("hello").unwrap(), "hello");
@@ -137,11 +139,17 @@ fn has_hidden(text: &str) -> bool {
 
 impl Target {
     fn call(&self, name: &str, arguments: &Value) -> Result<Result<Outcome, ToolError>, String> {
-        let (registry, named) = (Arc::clone(&self.registry), name.to_owned());
+        let (registry, scope, named) = (Arc::clone(&self.registry), self.scope.clone(), name.to_owned());
         let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
         in_time(name, move || {
             let (cancel, session) = (Cancel::new(), Session::default());
-            let call = Call { deadline: deadline(), cancel: &cancel, session: &session, progress: &|_| {} };
+            let call = ToolContext {
+                session: &session,
+                scope: &scope,
+                deadline: deadline(),
+                cancel: &cancel,
+                progress: &|_| {},
+            };
             registry.call(&named, &call, arguments)
         })
     }

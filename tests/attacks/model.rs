@@ -10,7 +10,7 @@ use std::sync::Arc;
 use cdpilot::config::{Config, Home, Token};
 use cdpilot::control::{Control, Profile};
 use cdpilot::sync::{Cancel, Deadline};
-use cdpilot::tools::{Registry, Toolbox, ToolboxOptions};
+use cdpilot::tools::{Registry, Scope, Toolbox, ToolboxOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -27,6 +27,7 @@ const CANARY: &str = "canary-7f3b0c";
 struct Armed {
     // Field order: nothing is used any more when the folder goes.
     registry: Arc<Registry>,
+    scope: Scope,
     control: Arc<Control>,
     site: Site,
     token: String,
@@ -65,8 +66,9 @@ impl Armed {
         let control = Control::open(home, config, overrides(crate::support::browser_path())).unwrap();
         let control = Arc::new(control);
         let options = ToolboxOptions { workspace: Some(path(workspace)), ..ToolboxOptions::default() };
-        let registry = Arc::clone(Toolbox::open(&control, &options).unwrap().registry());
-        Self { registry, control, site: Site::start(), token, key, folder }
+        let toolbox = Toolbox::open(&control, &options).unwrap();
+        let (registry, scope) = (Arc::clone(toolbox.registry()), toolbox.scope().clone());
+        Self { registry, scope, control, site: Site::start(), token, key, folder }
     }
 
     fn path(&self, path: &str) -> PathBuf {
@@ -77,17 +79,17 @@ impl Armed {
         self.path(path).display().to_string()
     }
 
-    fn profile(&self) -> Arc<Profile> {
+    fn profile(&self) -> Profile {
         self.control.profile(None).unwrap()
     }
 
     fn call(&self, name: &str, arguments: Value) -> Value {
-        called(&self.registry, name, arguments, Deadline::after_secs(20), &Cancel::new())
+        called(&self.registry, &self.scope, name, arguments, Deadline::after_secs(20), &Cancel::new())
     }
 
     /// The same within so many seconds.
     fn call_for(&self, seconds: u64, name: &str, arguments: Value) -> Value {
-        called(&self.registry, name, arguments, Deadline::after_secs(seconds), &Cancel::new())
+        called(&self.registry, &self.scope, name, arguments, Deadline::after_secs(seconds), &Cancel::new())
     }
 
     fn done(&self, name: &str, arguments: Value) -> Value {

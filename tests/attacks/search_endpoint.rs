@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::llm_endpoint::{Endpoint, TAKEN, http, in_time};
 use super::{Attack, Row, rows, run_all};
-use crate::support::workshop::{Workshop, called};
+use crate::support::workshop::{Workshop, called, nowhere};
 
 const PASSWORD: &str = "p%40ss-of-the-search";
 const PLAIN_PASSWORD: &str = "p@ss-of-the-search";
@@ -92,7 +92,7 @@ impl Target {
     fn search(&self, deadline: Deadline) -> Result<Value, String> {
         let registry = std::sync::Arc::clone(&self.shop.registry);
         let asked = json!({ "query": "x", "limit": 20 });
-        in_time("the search", move || called(&registry, "web_search", asked, deadline, &Cancel::new()))
+        in_time("the search", move || called(&registry, &nowhere(), "web_search", asked, deadline, &Cancel::new()))
     }
 }
 

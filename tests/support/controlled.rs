@@ -70,12 +70,12 @@ impl Homely {
     }
 
     /// The default profile.
-    pub(crate) fn main(&self) -> Arc<Profile> {
+    pub(crate) fn main(&self) -> Profile {
         self.control.profile(None).unwrap()
     }
 
     /// The default profile, its browser running.
-    pub(crate) fn started(&self) -> Arc<Profile> {
+    pub(crate) fn started(&self) -> Profile {
         let profile = self.main();
         profile.start(None, soon()).unwrap();
         profile

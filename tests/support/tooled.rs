@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cdpilot::sync::{Cancel, Deadline};
-use cdpilot::tools::browser::Browser;
+use cdpilot::tools::browser::BrowserTools;
 use cdpilot::tools::sets::{Enabled, Toolsets};
-use cdpilot::tools::{Call, Registry, Session};
+use cdpilot::tools::{Registry, Session, ToolContext};
 use serde_json::{Map, Value};
 
 use super::controlled::Homely;
+use super::workshop::nowhere;
 
 /// A home and its tools.
 pub(crate) struct Tooled {
@@ -29,9 +30,9 @@ impl Tooled {
     }
 
     /// The same, the browser's tools with something more.
-    pub(crate) fn with(home: Homely, more: impl FnOnce(Browser) -> Browser) -> Self {
+    pub(crate) fn with(home: Homely, more: impl FnOnce(BrowserTools) -> BrowserTools) -> Self {
         let registry = Arc::new(Registry::new());
-        more(Browser::new(Arc::clone(&home.control), None)).register(&registry).unwrap();
+        more(BrowserTools::new(Arc::clone(&home.control))).register(&registry).unwrap();
         Self { registry, home }
     }
 
@@ -43,7 +44,13 @@ impl Tooled {
     /// The same with another deadline.
     pub(crate) fn call_by(&self, name: &str, arguments: Value, deadline: Deadline) -> Value {
         let cancel = Cancel::new();
-        let call = Call { deadline, cancel: &cancel, session: &Session::default(), progress: &|_| {} };
+        let call = ToolContext {
+            session: &Session::default(),
+            scope: &nowhere(),
+            deadline,
+            cancel: &cancel,
+            progress: &|_| {},
+        };
         let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
         match self.registry.call(name, &call, arguments) {
             Ok(outcome) => outcome.to_value(),
@@ -65,7 +72,7 @@ impl Tooled {
     /// Names of the tools of a toolset that can be called at the moment.
     pub(crate) fn offered(&self, toolset: &str) -> BTreeSet<String> {
         let enabled = Enabled { toolsets: vec![toolset.to_owned()], off: BTreeSet::new() };
-        enabled.tools(&self.toolsets(), &self.registry).iter().map(|tool| tool.name.to_string()).collect()
+        enabled.tools(&self.toolsets(), &self.registry, &nowhere()).iter().map(|tool| tool.name.to_string()).collect()
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cdpilot::config::{Config, Home};
 use cdpilot::control::Control;
 use cdpilot::sync::{Cancel, Deadline};
-use cdpilot::tools::{Call, Registry, Session, Toolbox, ToolboxOptions};
+use cdpilot::tools::{Registry, Scope, Session, ToolContext, Toolbox, ToolboxOptions};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 
@@ -16,6 +16,7 @@ use super::controlled::overrides;
 pub(crate) struct Workshop {
     // Field order: nothing is used any more when the folder goes.
     pub(crate) registry: Arc<Registry>,
+    pub(crate) scope: Scope,
     folder: TempDir,
 }
 
@@ -36,7 +37,7 @@ impl Workshop {
         let config = Config::parse(&format!("tools: {{{tools}}}"), Path::new("config.yaml")).unwrap();
         let control = Control::open(Home::at(folder.path().join("home")), config, overrides(None)).unwrap();
         let toolbox = Toolbox::open(&Arc::new(control), &options).unwrap();
-        Self { registry: Arc::clone(toolbox.registry()), folder }
+        Self { registry: Arc::clone(toolbox.registry()), scope: toolbox.scope().clone(), folder }
     }
 
     /// A path in the temporary folder.
@@ -58,7 +59,7 @@ impl Workshop {
 
     /// Whether a tool can be called at the moment.
     pub(crate) fn offers(&self, name: &str) -> bool {
-        self.registry.get(name).is_some_and(|tool| tool.is_available())
+        self.registry.get(name).is_some_and(|tool| tool.is_available(&self.scope))
     }
 
     pub(crate) fn call(&self, name: &str, arguments: Value) -> Value {
@@ -66,7 +67,7 @@ impl Workshop {
     }
 
     pub(crate) fn call_by(&self, name: &str, arguments: Value, deadline: Deadline, cancel: &Cancel) -> Value {
-        called(&self.registry, name, arguments, deadline, cancel)
+        called(&self.registry, &self.scope, name, arguments, deadline, cancel)
     }
 
     /// The same, which has to succeed.
@@ -85,9 +86,21 @@ impl Workshop {
     }
 }
 
+/// A scope for tools that need neither a browser nor a folder.
+pub(crate) fn nowhere() -> Scope {
+    Scope::new(&Home::at("nowhere"), &Config::default(), &ToolboxOptions::default())
+}
+
 /// Calls a tool: what it is told as.
-pub(crate) fn called(registry: &Registry, name: &str, arguments: Value, deadline: Deadline, cancel: &Cancel) -> Value {
-    let call = Call { deadline, cancel, session: &Session::default(), progress: &|_| {} };
+pub(crate) fn called(
+    registry: &Registry,
+    scope: &Scope,
+    name: &str,
+    arguments: Value,
+    deadline: Deadline,
+    cancel: &Cancel,
+) -> Value {
+    let call = ToolContext { session: &Session::default(), scope, deadline, cancel, progress: &|_| {} };
     let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
     match registry.call(name, &call, arguments) {
         Ok(outcome) => outcome.to_value(),

@@ -20,6 +20,7 @@ mod login;
 mod route;
 mod save;
 mod see;
+mod sessions;
 mod show;
 mod state;
 mod upload;
@@ -158,6 +159,8 @@ pub(super) enum Command {
     Cdp(state::Cdp),
     /// Profiles: browsers with data of their own
     Profiles(basics::Profiles),
+    /// List, create and end sessions: clients with their own current tab and tabs
+    Sessions(sessions::Sessions),
     /// What happens, as it happens
     Events(events::Events),
 }
@@ -170,7 +173,7 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
     let link = Link::new(global)?;
     if let Command::Events(events) = command {
         let found = link.find()?;
-        let request = link.with_profile(events.request());
+        let request = link.with_session(link.with_profile(events.request()));
         return reach(&link, found, true, |client| events.follow(client, &request, out));
     }
     let found = link.find()?;
@@ -180,7 +183,8 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
     }
     check_frame(command, &call.request)?;
     let millis = settings.millis();
-    let mut request = if call.of_profile { link.with_profile(call.request) } else { call.request };
+    let request = if call.of_profile { link.with_profile(call.request) } else { call.request };
+    let mut request = link.with_session(request);
     if let (true, Some(millis)) = (call.timed, millis) {
         request = timed(request, millis);
     }
@@ -298,6 +302,7 @@ fn call(command: &Command, found: &Found, home: Option<&Home>) -> Result<Call, F
         Command::Download(download) => download.call(),
         Command::Cdp(cdp) => cdp.call()?,
         Command::Profiles(profiles) => profiles.call()?,
+        Command::Sessions(sessions) => sessions.call(),
         Command::Events(events) => Call::new(events.request(), show::result),
     })
 }

@@ -14,6 +14,7 @@ use crate::control::Session;
 use crate::mcp::server::http::{METHOD, NAME, SESSION, VERSION, encoded};
 use crate::mcp::server::is_modern;
 use crate::mcp::{Fault, MODERN, Request};
+use crate::server::SESSION_HEADER;
 use crate::sync::{Cancel, Deadline};
 
 /// How long a server has to take a connection.
@@ -33,6 +34,8 @@ pub(super) struct Bridge {
     token: Option<Token>,
     /// What stands behind the path.
     query: String,
+    /// The session that the user chose.
+    session: Option<String>,
 }
 
 /// What a server answered.
@@ -63,6 +66,7 @@ impl Bridge {
         home: Option<&Home>,
         toolsets: &[String],
         profile: Option<&str>,
+        session: Option<&str>,
     ) -> Result<Self, Failure> {
         let token = match (env("CDPILOT_TOKEN"), home) {
             (Some(text), _) => Some(Token::given(text)),
@@ -76,7 +80,7 @@ impl Bridge {
         if let Some(profile) = profile {
             query.append_pair("profile", profile);
         }
-        Ok(Self { base: found.base().to_owned(), token, query: query.finish() })
+        Ok(Self { base: found.base().to_owned(), token, query: query.finish(), session: session.map(str::to_owned) })
     }
 
     /// Where it is.
@@ -109,6 +113,15 @@ impl Bridge {
         }
     }
 
+    /// Ends the connection's session: its to-do list and background commands go, its tabs stay open for everybody.
+    pub(super) fn end(&self, session: &Session, deadline: Deadline) {
+        let head = self.request_line("DELETE", session) + "Content-Length: 0\r\n\r\n";
+        let Ok(mut socket) = self.connect(deadline) else { return };
+        if socket.write_all(head.as_bytes()).is_ok() {
+            let _ = read(&mut socket, &mut Vec::new(), &Cancel::new(), deadline);
+        }
+    }
+
     fn connect(&self, deadline: Deadline) -> Result<TcpStream, NoAnswer> {
         let place = self.base.strip_prefix("http://").unwrap_or(&self.base);
         let nobody = |why: String| NoAnswer::Nobody(format!("no server can be reached at {}: {why}", self.base));
@@ -126,12 +139,12 @@ impl Bridge {
         Err(last)
     }
 
-    fn head(&self, request: &Request, session: &Session, length: usize) -> String {
+    fn request_line(&self, method: &str, session: &Session) -> String {
         let place = self.base.strip_prefix("http://").unwrap_or(&self.base);
-        let query = if self.query.is_empty() { String::new() } else { format!("?{}", self.query) };
+        let query =
+            if self.query.is_empty() || method == "DELETE" { String::new() } else { format!("?{}", self.query) };
         let mut head = format!(
-            "POST /mcp{query} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\nAccept: application/json\r\n\
-             Content-Type: application/json\r\nContent-Length: {length}\r\n"
+            "{method} /mcp{query} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\nAccept: application/json\r\n"
         );
         if let Some(token) = &self.token {
             head.push_str(&format!("Authorization: Bearer {}\r\n", token.reveal()));
@@ -139,6 +152,15 @@ impl Bridge {
         if !session.id().is_empty() {
             head.push_str(&format!("{SESSION}: {}\r\n", session.id()));
         }
+        if let Some(name) = &self.session {
+            head.push_str(&format!("{SESSION_HEADER}: {name}\r\n"));
+        }
+        head
+    }
+
+    fn head(&self, request: &Request, session: &Session, length: usize) -> String {
+        let mut head = self.request_line("POST", session);
+        head.push_str(&format!("Content-Type: application/json\r\nContent-Length: {length}\r\n"));
         if is_modern(&request.params).is_ok_and(|modern| modern) {
             head.push_str(&format!("{VERSION}: {MODERN}\r\n{METHOD}: {}\r\n", encoded(&request.method)));
             if let Some(name) = request.params.get("name").and_then(Value::as_str) {

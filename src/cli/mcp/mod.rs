@@ -17,6 +17,7 @@ use std::time::Duration;
 use super::args::{Global, Mcp};
 use super::failure::{Exit, Failure};
 use super::settings::env;
+use crate::control::Session;
 use crate::mcp::server::{Backend, Limits, serve};
 use crate::sync::{Cancel, Deadline};
 use switch::Switch;
@@ -40,11 +41,12 @@ pub(super) fn run(args: &Mcp, global: &Global) -> Result<Exit, Failure> {
     }
     let backend: Arc<dyn Backend> = switch.clone();
     let limits = Limits::default();
-    let served = serve(&backend, input, std::io::stdout(), &hurry, &limits);
+    let session = Session::new();
+    let served = serve(&backend, &session, input, std::io::stdout(), &hurry, &limits);
     // Whatever does not end in time ends with us.
     #[cfg(unix)]
     let _late = super::signals::exit_after(STOP_TIME + Duration::from_millis(500), 0);
-    switch.close(Deadline::after(STOP_TIME));
+    switch.close(&session, Deadline::after(STOP_TIME));
     match served {
         Ok(()) => Ok(Exit::Done),
         // The client has gone; nobody is there to be told.

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::args::{Global, Serve};
 use super::super::client::{self, Source, exit_of};
+use super::super::connect::session;
 use super::super::failure::Failure;
 use super::super::nearby::Nearby;
 use super::super::serve;
@@ -35,6 +36,8 @@ pub(super) struct Switch {
     options: Global,
     toolsets: Vec<String>,
     profile: Option<String>,
+    /// The session that the user chose, instead of one for this connection.
+    session: Option<String>,
     /// The tools of the folder that we were started in: a server that runs has another one.
     nearby: Option<Nearby>,
     /// Where the tools are at the moment. The lock is held for copying a handle.
@@ -85,9 +88,19 @@ impl From<NoPlace> for Failure {
 impl Switch {
     pub(super) fn new(global: &Global, toolsets: Vec<String>, profile: Option<String>) -> Result<Self, Failure> {
         let options = Global { profile: profile.clone(), ..global.clone() };
-        let (home, url) = (Home::find().ok(), global.url.clone());
+        let (home, url, session) = (Home::find().ok(), global.url.clone(), session(global));
         let nearby = home.as_ref().map(|home| Nearby::new(home, "mcp", &toolsets, &["clarify"], None)).transpose()?;
-        Ok(Self { home, url, options, toolsets, profile, nearby, place: Mutex::default(), turns: Mutex::default() })
+        Ok(Self {
+            home,
+            url,
+            options,
+            toolsets,
+            profile,
+            session,
+            nearby,
+            place: Mutex::default(),
+            turns: Mutex::default(),
+        })
     }
 
     /// Whether there are tools, and all that was asked for is known.
@@ -110,10 +123,13 @@ impl Switch {
         }
     }
 
-    /// Ends what is ours.
-    pub(super) fn close(&self, deadline: Deadline) {
+    /// Ends the connection's session on a server, or the server and browser of this process.
+    pub(super) fn close(&self, connection: &Session, deadline: Deadline) {
         let _turn = self.turns.lock();
         let place = self.place.lock().take();
+        if let Some(Place::There(bridge)) = place.as_deref() {
+            bridge.end(connection, deadline);
+        }
         // A call that does not end holds it; then the browser ends with the process.
         if let Some(Place::Here(own)) = place.and_then(Arc::into_inner) {
             let Own { offer, server } = *own;
@@ -159,7 +175,13 @@ impl Switch {
         let until = Deadline::after(BEGUN);
         loop {
             let found = client::find(self.url.as_deref(), self.home.as_ref())?;
-            let bridge = Bridge::new(&found, self.home.as_ref(), &self.toolsets, self.profile.as_deref())?;
+            let bridge = Bridge::new(
+                &found,
+                self.home.as_ref(),
+                &self.toolsets,
+                self.profile.as_deref(),
+                self.session.as_deref(),
+            )?;
             let home = match (&found.source, self.home.as_ref()) {
                 // Nobody serves the home. Whoever listens where a server usually is, is not of it: it is asked only where
                 // a person set that place, or gave a token for it.
@@ -169,7 +191,7 @@ impl Switch {
             };
             match Server::start(self.server_options(home)?) {
                 Ok(server) => {
-                    let offer = server.toolboxes().offer(self.profile.as_deref(), &self.toolsets);
+                    let offer = server.tools().offer(self.profile.as_deref(), &self.toolsets);
                     let offer = offer.map_err(NoPlace::Offer)?;
                     return Ok(Place::Here(Box::new(Own { offer, server })));
                 }
@@ -198,13 +220,18 @@ impl Switch {
         request: &Request,
         peer: &Peer<'_>,
         patience: Duration,
-        here: impl Fn(&Offer) -> Result<Value, Fault>,
+        here: impl Fn(&Offer, &Peer<'_>) -> Result<Value, Fault>,
     ) -> Result<Value, Fault> {
         let mut again = false;
         loop {
             let place = self.place().map_err(|none| Fault::new(Fault::INTERNAL, Failure::from(none).error))?;
             let bridge = match &*place {
-                Place::Here(own) => return here(&own.offer),
+                Place::Here(own) => {
+                    let chosen = own.server.control().session(self.session.as_deref());
+                    let chosen = chosen.map_err(|bad| Fault::new(Fault::INVALID_REQUEST, bad.to_string()))?;
+                    let session = if chosen.is_default() { peer.session } else { &chosen };
+                    return here(&own.offer, &Peer { session, ..*peer });
+                }
                 Place::There(bridge) => bridge,
             };
             match bridge.ask(request, peer.session, peer.cancel, Deadline::after(patience)) {
@@ -227,7 +254,7 @@ impl Switch {
 
 impl Backend for Switch {
     fn list(&self, request: &Request, peer: &Peer<'_>) -> Result<Value, Fault> {
-        let mut told = self.ask(request, peer, QUICK, |offer| offer.list(request, peer))?;
+        let mut told = self.ask(request, peer, QUICK, |offer, peer| offer.list(request, peer))?;
         if let (Some(nearby), Some(Value::Array(theirs))) = (&self.nearby, told.get_mut("tools")) {
             let mut ours = nearby.offer().list(request, peer)?;
             if let Some(Value::Array(ours)) = ours.get_mut("tools") {
@@ -245,7 +272,7 @@ impl Backend for Switch {
         if let Some(nearby) = self.nearby.as_ref().filter(|nearby| nearby.does(name, arguments)) {
             return nearby.offer().call(request, peer);
         }
-        self.ask(request, peer, ANSWER, |offer| offer.call(request, peer))
+        self.ask(request, peer, ANSWER, |offer, peer| offer.call(request, peer))
     }
 
     fn names(&self) -> Option<BTreeSet<String>> {

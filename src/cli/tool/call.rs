@@ -115,7 +115,7 @@ impl<'a> Door<'a> {
             .field("id", Some(1))
             .field("method", Some(method))
             .field("params", Some(params));
-        let request = self.link.with_profile(request);
+        let request = self.link.with_session(self.link.with_profile(request));
         let _waiting = Waiting::start(self.out);
         let answer = reach(&self.link, self.found.clone(), true, |client| client.call(&request, self.patience))?;
         if answer.value["jsonrpc"] != "2.0" {

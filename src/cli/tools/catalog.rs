@@ -13,7 +13,7 @@ use crate::control::{Control, Overrides};
 use crate::mcp::client::Servers;
 use crate::sync::Deadline;
 use crate::tools::sets::{DEFINED, Enabled, Kind, Toolsets, suggestion};
-use crate::tools::{Registry, Toolbox, ToolboxOptions, enabled};
+use crate::tools::{Registry, Scope, Toolbox, ToolboxOptions, enabled};
 
 /// What platforms' toolsets begin with.
 const PREFIX: &str = "cdpilot-";
@@ -26,6 +26,8 @@ pub(super) const CLI: &str = "cli";
 pub(in super::super) struct Catalog {
     pub(in super::super) registry: Arc<Registry>,
     pub(super) toolsets: Toolsets,
+    /// In which it is asked whether a tool can be called.
+    pub(super) scope: Scope,
     /// Where the tools of MCP servers come from. They run as long as this is there.
     pub(super) _servers: Option<Servers>,
 }
@@ -73,7 +75,8 @@ impl Catalog {
         let toolbox = Toolbox::open(&Arc::new(control), &ToolboxOptions::default())
             .map_err(|problem| Failure::internal(problem.to_string()))?;
         let servers = Some(Servers::attach(&toolbox));
-        Ok(Self { registry: Arc::clone(toolbox.registry()), toolsets: toolbox.toolsets().clone(), _servers: servers })
+        let (registry, toolsets) = (Arc::clone(toolbox.registry()), toolbox.toolsets().clone());
+        Ok(Self { registry, toolsets, scope: toolbox.scope().clone(), _servers: servers })
     }
 
     /// Starts the MCP servers and asks them for their tools. What fails is told, and takes nothing from the others.
@@ -239,7 +242,7 @@ impl Catalog {
     fn there(&self, config: &Config, name: &str) -> There {
         let tool = self.registry.get(name);
         match (&tool, name) {
-            (Some(tool), _) if tool.is_available() => There::Now,
+            (Some(tool), _) if tool.is_available(&self.scope) => There::Now,
             (_, "browser_cdp" | "browser_dialog") if is_without_cdp(config) => {
                 There::When("never with a backend without CDP (the address of the browser is rest+http)".into())
             }

@@ -228,8 +228,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::config::Home;
     use crate::tools::sets::Toolsets;
-    use crate::tools::{Outcome, Registry, Tool};
+    use crate::tools::{Outcome, Registry, Scope, Tool, ToolboxOptions};
 
     fn catalog(config: &Config) -> Catalog {
         let registry = Arc::new(Registry::new());
@@ -246,7 +247,8 @@ mod tests {
             registry.register(toolset, tool).unwrap();
         }
         let toolsets = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
-        Catalog { registry, toolsets, _servers: None }
+        let scope = Scope::new(&Home::at("nowhere"), config, &ToolboxOptions::default());
+        Catalog { registry, toolsets, scope, _servers: None }
     }
 
     fn config(text: &str) -> Config {

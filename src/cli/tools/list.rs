@@ -96,7 +96,7 @@ pub(super) fn toolsets(catalog: &Catalog, config: &Config, platform: &str, out: 
         toolsets: Vec<Set>,
     }
     let on = catalog.on(config, platform);
-    let callable = |tool: &&String| catalog.registry.get(tool).is_some_and(|tool| tool.is_available());
+    let callable = |tool: &&String| catalog.registry.get(tool).is_some_and(|tool| tool.is_available(&catalog.scope));
     let mut sets: Vec<Set> = catalog
         .toolsets
         .names()

@@ -207,12 +207,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::tools::{Call, Handler, Outcome, Tool, ToolError};
+    use crate::tools::{Handler, Outcome, Tool, ToolContext, ToolError};
 
     struct Nothing;
 
     impl Handler for Nothing {
-        fn call(&self, _: &Call<'_>, _: Map<String, Value>) -> Result<Outcome, ToolError> {
+        fn call(&self, _: &ToolContext<'_>, _: Map<String, Value>) -> Result<Outcome, ToolError> {
             Ok(Outcome::default())
         }
     }

@@ -19,7 +19,7 @@ use super::{Limits, results};
 use crate::config::McpServer;
 use crate::sync::{Cancel, Deadline, Thread, on_panic, spawn};
 use crate::text::shown;
-use crate::tools::{Call, Handler, Outcome, Registry, Source, Tool, ToolError};
+use crate::tools::{Handler, Outcome, Registry, Source, Tool, ToolContext, ToolError};
 
 /// A pause that is waited for rather than told.
 const SHORT_PAUSE: Duration = Duration::from_secs(1);
@@ -357,7 +357,7 @@ impl Server {
         })
     }
 
-    fn call(&self, own: &str, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
+    fn call(&self, own: &str, call: &ToolContext<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
         let deadline = call.deadline.within(self.limits.call);
         let link = self.link(deadline)?;
         let params =
@@ -407,7 +407,7 @@ struct OfServer {
 }
 
 impl Handler for OfServer {
-    fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
+    fn call(&self, call: &ToolContext<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
         match self.server.upgrade() {
             Some(server) => server.call(&self.own, call, arguments),
             None => Err(ToolError::new("MCP_SERVER_DOWN", "its MCP server is not used any more")),

@@ -12,7 +12,7 @@ use super::super::{Fault, Request};
 use super::{Backend, Peer};
 use crate::sync::{Cancel, Deadline};
 use crate::tools::sets::{Enabled, Problem, Toolsets};
-use crate::tools::{Call, Outcome, Progress, Registry, Tool, ToolError};
+use crate::tools::{Outcome, Progress, Registry, Scope, Tool, ToolContext, ToolError};
 
 /// What a call may take.
 const CALL: Duration = Duration::from_secs(120);
@@ -30,20 +30,27 @@ pub struct Offer {
     registry: Arc<Registry>,
     toolsets: Toolsets,
     enabled: Enabled,
+    scope: Scope,
     instructions: String,
 }
 
 impl Offer {
-    /// The tools of a registry that are enabled. The instructions are for the model, about all of them together.
+    /// The enabled tools of a registry, in a scope. The instructions are for the model, about all of them together.
     #[must_use]
-    pub fn new(registry: Arc<Registry>, toolsets: Toolsets, enabled: Enabled, instructions: &str) -> Self {
-        Self { registry, toolsets, enabled, instructions: instructions.to_owned() }
+    pub fn new(
+        registry: Arc<Registry>,
+        toolsets: Toolsets,
+        enabled: Enabled,
+        scope: Scope,
+        instructions: &str,
+    ) -> Self {
+        Self { registry, toolsets, enabled, scope, instructions: instructions.to_owned() }
     }
 
     /// The tools that are offered at the moment, by name. Nothing is brought from elsewhere for it.
     #[must_use]
     pub fn tools(&self) -> Vec<Tool> {
-        self.enabled.tools(&self.toolsets, &self.registry)
+        self.enabled.tools(&self.toolsets, &self.registry, &self.scope)
     }
 
     /// What is wrong with the toolsets that are enabled by name. `all` names none, so that one custom toolset that is wrong
@@ -128,7 +135,8 @@ impl Backend for Offer {
             }
             (peer.notify)(notification("notifications/progress", params));
         };
-        let call = Call { deadline, cancel: peer.cancel, session: peer.session, progress: &told };
+        let call =
+            ToolContext { session: peer.session, scope: &self.scope, deadline, cancel: peer.cancel, progress: &told };
         Ok(match self.registry.call(name, &call, arguments) {
             Ok(outcome) => content(&outcome),
             Err(error) => refused(&error),

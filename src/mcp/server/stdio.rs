@@ -72,12 +72,13 @@ impl Default for Limits {
 /// The input or the output failed, or the system refuses a thread.
 pub fn serve(
     backend: &Arc<dyn Backend>,
+    session: &Session,
     mut input: impl Read,
     output: impl Write + Send + 'static,
     hurry: &Cancel,
     limits: &Limits,
 ) -> io::Result<()> {
-    let mut connection = Connection::start(backend, output, limits)?;
+    let mut connection = Connection::start(backend, session, output, limits)?;
     let mut lines = Lines::of(limits.line_bytes);
     let mut piece = vec![0; PIECE];
     let ended = loop {
@@ -132,12 +133,17 @@ struct Connection {
 }
 
 impl Connection {
-    fn start(backend: &Arc<dyn Backend>, output: impl Write + Send + 'static, limits: &Limits) -> io::Result<Self> {
+    fn start(
+        backend: &Arc<dyn Backend>,
+        session: &Session,
+        output: impl Write + Send + 'static,
+        limits: &Limits,
+    ) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             backend: Arc::clone(backend),
             calls: Calls::new(limits.subscriptions),
             limits: limits.clone(),
-            session: Session::new(),
+            session: session.clone(),
         });
         let (out, unsent) = bounded(limits.unsent.max(1));
         let writer = spawn("mcp-write", move || write(&unsent, output))?;

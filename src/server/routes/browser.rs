@@ -4,7 +4,7 @@ use http::header::AUTHORIZATION;
 use serde_json::Value;
 
 use super::super::failure::Failure;
-use super::super::types::{Nothing, OneProfile, Profiles, RootQuery, Start};
+use super::super::types::{NewSession, Nothing, OneProfile, OneSession, Profiles, RootQuery, Sessions, Start};
 use super::super::ui;
 use super::{Call, Reply};
 use crate::control::{NewProfile, StartWith, Status};
@@ -44,4 +44,16 @@ pub(super) fn delete_profile(call: &Call<'_>, _: Nothing) -> Result<OneProfile, 
 
 pub(super) fn reset_profile(call: &Call<'_>, _: Nothing) -> Result<OneProfile, Failure> {
     Ok(OneProfile { profile: call.front.control.reset_profile(call.at(0), call.deadline)? })
+}
+
+pub(super) fn sessions(call: &Call<'_>, _: Nothing) -> Result<Sessions, Failure> {
+    Ok(Sessions { sessions: call.front.control.list_sessions() })
+}
+
+pub(super) fn create_session(call: &Call<'_>, new: NewSession) -> Result<OneSession, Failure> {
+    Ok(OneSession { session: call.front.control.create_session(&new.name, new.isolated)? })
+}
+
+pub(super) fn end_session(call: &Call<'_>, _: Nothing) -> Result<OneSession, Failure> {
+    Ok(OneSession { session: call.front.control.end_session(call.at(0), call.deadline)? })
 }

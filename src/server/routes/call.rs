@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::super::Front;
 use super::super::failure::Failure;
 use super::super::http::Request;
-use crate::control::{Profile, TabHandle};
+use crate::control::{Profile, Session, TabHandle};
 use crate::page::{Tab, Tabs};
 use crate::supervisor::{Dialog, Kind, TargetId};
 use crate::sync::Deadline;
@@ -20,6 +20,8 @@ pub(in crate::server) struct Call<'a> {
     pub(super) in_path: Vec<String>,
     /// Which profile; the default one when none is named.
     pub(super) profile: Option<String>,
+    /// Whose current tab, tabs and armed answers are meant.
+    pub(in crate::server) session: Session,
     /// Which tab; the last used one when none is named.
     pub(super) target: Option<String>,
     /// How long was asked for, already cut.
@@ -37,11 +39,22 @@ struct Aimed {
 
 impl<'a> Call<'a> {
     pub(super) fn new(front: &'a Front, request: &'a Request, in_path: Vec<String>, deadline: Deadline) -> Self {
-        Self { front, request, in_path, profile: None, target: None, wish: None, deadline, aimed: RefCell::new(None) }
+        Self {
+            front,
+            request,
+            in_path,
+            profile: None,
+            session: Session::default(),
+            target: None,
+            wish: None,
+            deadline,
+            aimed: RefCell::new(None),
+        }
     }
 
-    pub(super) fn profile(&self) -> Result<Arc<Profile>, Failure> {
-        Ok(self.front.control.profile(self.profile.as_deref())?)
+    /// The profile that it is about, as its session uses it.
+    pub(super) fn profile(&self) -> Result<Profile, Failure> {
+        Ok(self.front.control.profile(self.profile.as_deref())?.for_session(&self.session))
     }
 
     /// The tab that it is about.

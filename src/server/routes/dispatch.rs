@@ -7,11 +7,13 @@ use http::header::{ALLOW, CACHE_CONTROL, HeaderValue};
 use serde_json::{Map, Value};
 
 use super::super::Front;
+use super::super::SESSION_HEADER;
 use super::super::failure::Failure;
 use super::super::http::{Answer, Head, Request};
 use super::super::read::{self, Reads};
 use super::{Call, LONGEST, Method, Reply, Route, SHORTEST, TABLE};
 use crate::config::nearest;
+use crate::control::Session;
 use crate::sync::Deadline;
 
 /// What a request is for.
@@ -124,6 +126,7 @@ pub(in crate::server) fn answer(front: &Front, request: &Request) -> Answer {
 
 fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, Failure> {
     let request = call.request;
+    call.session = session(call.front, request)?;
     let mut fields = if route.raw {
         read::query(&request.query, &route.in_query())?
     } else if route.method == Method::Post {
@@ -164,6 +167,18 @@ fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, Failure> {
         call.deadline = Deadline::at(request.arrived + wish);
     }
     (route.run)(call, fields)
+}
+
+/// The session that a request names; the default one without.
+fn session(front: &Front, request: &Request) -> Result<Session, Failure> {
+    let name = request.header(SESSION_HEADER);
+    if name.is_none() && request.headers.contains_key(SESSION_HEADER) {
+        return Err(Failure::bad(format!("{SESSION_HEADER} is sent twice or is not ASCII; send one name")));
+    }
+    front.control.session(name).map_err(|error| {
+        let failure = Failure::from(error);
+        Failure { error: format!("{SESSION_HEADER}: {}", failure.error), ..failure }
+    })
 }
 
 impl Route {

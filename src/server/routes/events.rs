@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::header::{CACHE_CONTROL, HeaderValue};
 use serde_json::{Map, Value, json};
@@ -15,11 +15,16 @@ use super::super::failure::Failure;
 use super::super::http::{Answer, Event, EventSource, Next};
 use super::super::types::EventsQuery;
 use super::{Call, Reply};
+use crate::control::Profile;
 use crate::supervisor::{Entry, EventLog, Kind};
 use crate::sync::Deadline;
 
 /// Entries taken from the log at once.
 const AT_ONCE: usize = 256;
+/// Age of an event, in seconds, up to which its tab may not be published yet.
+const NEW: f64 = 2.0;
+/// How long it may take until a new tab is published.
+const PUBLISHED: Duration = Duration::from_millis(300);
 
 pub(super) fn stream(call: &Call<'_>, query: EventsQuery) -> Result<Reply, Failure> {
     let profile = call.profile()?;
@@ -44,7 +49,8 @@ pub(super) fn stream(call: &Call<'_>, query: EventsQuery) -> Result<Reply, Failu
         },
         (None, None) => Some(log.last()),
     };
-    let mut source = Stream { log, start, seq: 0, target, ready: VecDeque::new() };
+    let profile = (!profile.session().is_default()).then_some(profile);
+    let mut source = Stream { log, start, seq: 0, target, profile, ready: VecDeque::new() };
     match from {
         Some(seq) => source.seq = seq,
         None => source.reset("other_start"),
@@ -74,6 +80,8 @@ struct Stream {
     seq: u64,
     /// Only what is about this tab.
     target: Option<String>,
+    /// As the session uses it, unless that is the default session: only what is about tabs that it sees.
+    profile: Option<Profile>,
     ready: VecDeque<Event>,
 }
 
@@ -81,7 +89,7 @@ impl Stream {
     /// Begins with everything that is kept, and says so.
     fn reset(&mut self, reason: &'static str) {
         let before = self.log.since(0, 1).lost;
-        let ts = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        let ts = unix_now();
         let data = json!({ "seq": before, "ts": ts, "type": "reset", "reason": reason });
         let id = Some(id(&self.start, before));
         self.ready.push_back(Event { name: Some("reset".to_owned()), id, data: data.to_string() });
@@ -107,7 +115,17 @@ impl EventSource for Stream {
             for entry in &tail.entries {
                 self.seq = entry.seq;
                 let about = entry.target_id.as_ref().map(|target| target.as_str());
-                if self.target.is_none() || about == self.target.as_deref() {
+                let is_visible = match (&self.profile, &entry.target_id) {
+                    (Some(profile), Some(target)) => {
+                        // A tab is logged a moment before it is published, and until then nobody knows whose it is.
+                        if entry.kind() == Kind::TabOpened && unix_now() - entry.ts < NEW {
+                            profile.wait_for_page(target, Deadline::after(PUBLISHED));
+                        }
+                        profile.sees(target, deadline)
+                    }
+                    _ => true,
+                };
+                if is_visible && (self.target.is_none() || about == self.target.as_deref()) {
                     self.ready.push_back(event(&self.start, entry));
                 }
             }
@@ -117,6 +135,10 @@ impl EventSource for Stream {
             }
         }
     }
+}
+
+fn unix_now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
 fn id(start: &str, seq: u64) -> String {
@@ -215,7 +237,8 @@ mod tests {
     fn what_is_not_kept_any_more_is_reported_once() {
         let log = Arc::new(EventLog::default());
         log.append((0..10_050).map(|_| (1.0, Happened { target_id: None, event: Arc::new(navigated()) })));
-        let mut stream = Stream { log, start: "a1".to_owned(), seq: 7, target: None, ready: VecDeque::new() };
+        let mut stream =
+            Stream { log, start: "a1".to_owned(), seq: 7, target: None, profile: None, ready: VecDeque::new() };
         let mut ids = Vec::new();
         while let Next::Event(event) = stream.next(Deadline::after_millis(1)) {
             ids.push((event.name.unwrap(), event.id.unwrap()));

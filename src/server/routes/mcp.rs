@@ -10,9 +10,9 @@ use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
 use super::super::failure::Failure;
+use super::super::home_tools::OfferError;
 use super::super::http::{Answer, Body, Event, EventSource, Next};
-use super::super::toolboxes::OfferError;
-use super::super::types::McpQuery;
+use super::super::types::{McpQuery, Nothing};
 use super::{Call, Reply};
 use crate::control::Session;
 use crate::mcp::server::http::{Headers, METHOD, NAME, Posted, Refused, SESSION, VERSION, read, status};
@@ -43,17 +43,22 @@ pub(super) fn post(call: &Call<'_>, query: McpQuery) -> Result<Reply, Failure> {
 
 fn answered(call: &Call<'_>, query: &McpQuery, asked: Request, id: Id, is_modern: bool) -> Answer {
     let toolsets: Vec<String> = query.toolsets.as_deref().map(names).unwrap_or_default();
-    let (toolboxes, profile) = (&call.front.toolboxes, call.profile.as_deref());
+    let (tools, profile) = (&call.front.tools, call.profile.as_deref());
     let offered = match query.platform.as_deref() {
-        Some(platform) => toolboxes.offer_on(platform, profile, &toolsets),
-        None => toolboxes.offer(profile, &toolsets),
+        Some(platform) => tools.offer_on(platform, profile, &toolsets),
+        None => tools.offer(profile, &toolsets),
     };
     let offer = match offered {
         Ok(offer) => offer,
         Err(problem) => return written(refused(&problem, &id)),
     };
-    let Some(session) = toolboxes.session(call.request.header(SESSION)) else {
-        let problem = "Mcp-Session-Id takes 1 to 128 visible ASCII characters";
+    // A session that the user chose goes before that of the connection.
+    let session = match call.request.header(SESSION).filter(|_| call.session.is_default()) {
+        None => Some(call.session.clone()),
+        Some(id) => call.front.control.sessions().of_connection(id),
+    };
+    let Some(session) = session else {
+        let problem = "Mcp-Session-Id has to be 1 to 128 visible ASCII characters";
         return written(Refused::bad(&Fault::new(Fault::INVALID_REQUEST, problem), Some(&id)));
     };
     let streams = takes_events(&call.request.headers);
@@ -90,6 +95,17 @@ fn answered(call: &Call<'_>, query: &McpQuery, asked: Request, id: Id, is_modern
     match HeaderValue::from_str(Session::new().id()) {
         Ok(new) if asked.method == "initialize" && !is_modern => answer.with(HeaderName::from_static(SESSION), new),
         _ => answer,
+    }
+}
+
+/// Ends the session of a connection: its current tab, its to-do list and its background commands. Its tabs stay open.
+pub(super) fn end(call: &Call<'_>, _: Nothing) -> Result<Nothing, Failure> {
+    let Some(id) = call.request.header(SESSION) else {
+        return Err(Failure::bad("Mcp-Session-Id is missing; send the id of the session to end"));
+    };
+    match call.front.control.sessions().end_connection(id) {
+        true => Ok(Nothing {}),
+        false => Err(Failure::new("NOT_FOUND", "no MCP session has this Mcp-Session-Id; it may have ended already")),
     }
 }
 

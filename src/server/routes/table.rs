@@ -54,6 +54,7 @@ fn of_the_server() -> Vec<Route> {
         )
         .raw::<McpQuery>()
         .untimed(),
+        Route::of(Delete, "/mcp", "End the session of an MCP connection (`Mcp-Session-Id`)", mcp::end).quick().global(),
     ]
 }
 
@@ -73,6 +74,9 @@ fn of_browsers() -> Vec<Route> {
         Route::of(Post, "/profiles", "Adds a profile", browser::create_profile).global(),
         Route::of(Delete, "/profiles/:name", "Removes a profile and what it holds", browser::delete_profile).global(),
         Route::of(Post, "/profiles/:name/reset", "Empties a profile", browser::reset_profile).global(),
+        Route::of(Get, "/sessions", "List the named sessions and their tabs", browser::sessions).quick().global(),
+        Route::of(Post, "/sessions", "Create a session, isolated if wished", browser::create_session).quick().global(),
+        Route::of(Delete, "/sessions/:name", "End a session and close its tabs", browser::end_session).global(),
         Route::of(Get, "/tabs", "The open tabs", tabs::list).quick(),
         Route::of(Post, "/tabs/open", "Opens a tab; starts the browser", tabs::open).secs(30),
         Route::of(Post, "/tabs/focus", "Makes a tab the one that is used when none is named", tabs::focus),

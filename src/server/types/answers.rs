@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::control::{ArmedDialog, Check, ProfileInfo, TabInfo};
+use crate::control::{ArmedDialog, Check, ProfileInfo, SessionInfo, TabInfo};
 use crate::page::{
     Annotation, ConsoleMessage, Cookie, Download, LabelCounts, PageError, PictureType, RefInfo, RequestRecord, Snapshot,
 };
@@ -36,6 +36,20 @@ pub(in crate::server) struct Profiles {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::server) struct OneProfile {
     pub(in crate::server) profile: ProfileInfo,
+}
+
+/// `GET /sessions`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::server) struct Sessions {
+    /// In the order of their names. The default session and those of MCP connections are not listed.
+    pub(in crate::server) sessions: Vec<SessionInfo>,
+}
+
+/// One session.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::server) struct OneSession {
+    /// As it is, or as it was before it ended.
+    pub(in crate::server) session: SessionInfo,
 }
 
 /// `GET /tabs`.

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::control::WaitUntil;
 use crate::page::{Act, CookieFormat, Format, NewCookie, PictureType, ScreenshotOptions, SnapshotOptions, What};
 use crate::supervisor::{AbortReason, ConsoleLevel};
 
-/// Nothing.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+/// No fields.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::server) struct Nothing {}
 
@@ -512,6 +512,17 @@ pub(in crate::server) struct RootQuery {
     /// A ticket of `POST /ui/ticket`, for the web UI's page; programs send the token instead.
     #[allow(dead_code)] // read by the gate
     pub(in crate::server) ticket: Option<String>,
+}
+
+/// `POST /sessions`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::server) struct NewSession {
+    /// Its name: 1 to 128 visible ASCII characters. Requests select it by the header `X-Cdpilot-Session`.
+    pub(in crate::server) name: String,
+    /// Whether it has its own browser context: cookies, storage and cache of its own.
+    #[serde(default)]
+    pub(in crate::server) isolated: bool,
 }
 
 /// `GET /events`.

@@ -4,8 +4,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::super::{Call, Outcome, Tool, ToolError};
-use super::Browser;
+use super::super::{Outcome, Tool, ToolContext, ToolError};
+use super::{Browser, BrowserTools};
 use crate::page::Act;
 
 #[derive(Deserialize, Serialize, JsonSchema)]
@@ -196,13 +196,13 @@ acting! {
     Evaluate;
 }
 
-pub(super) fn all(browser: &Browser) -> Vec<Tool> {
-    fn of<I>(browser: &Browser, name: &str, kind: &'static str, description: &str) -> Tool
+pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
+    fn of<I>(browser: &BrowserTools, name: &str, kind: &'static str, description: &str) -> Tool
     where
         I: Acting + serde::de::DeserializeOwned + JsonSchema + 'static,
     {
         let browser = browser.clone();
-        Tool::of(name, description, move |call, acts: I| act(&browser, call, kind, &acts))
+        Tool::of(name, description, move |call, acts: I| act(&browser.on(call), call, kind, &acts))
     }
     let (wait, evaluate) = (browser.clone(), browser.clone());
     vec![
@@ -220,11 +220,11 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
                 let message = "there is nothing to wait for; give text, text_gone, selector, url or time_ms";
                 return Err(ToolError::new("BAD_REQUEST", message));
             }
-            act(&wait, call, "wait", &wanted)
+            act(&wait.on(call), call, "wait", &wanted)
         }),
         Tool::of("browser_evaluate", "Run JavaScript in the page.", move |call, acts: Evaluate| {
             may_evaluate(&evaluate)?;
-            let outcome = act(&evaluate, call, "evaluate", &acts)?;
+            let outcome = act(&evaluate.on(call), call, "evaluate", &acts)?;
             let is_nothing = outcome.fields.get("result").is_some_and(Value::is_null);
             Ok(if is_nothing && acts.forgets_return() { outcome.with("hint", NO_RETURN) } else { outcome })
         }),
@@ -237,14 +237,14 @@ fn typed(text: &str) -> String {
 }
 
 /// Fails where the settings forbid scripts.
-pub(super) fn may_evaluate(browser: &Browser) -> Result<(), ToolError> {
+pub(super) fn may_evaluate(browser: &BrowserTools) -> Result<(), ToolError> {
     if browser.control.config().browser.evaluate_enabled {
         return Ok(());
     }
     Err(crate::control::Error::EvaluateDisabled.into())
 }
 
-fn act(browser: &Browser, call: &Call<'_>, kind: &str, acts: &impl Acting) -> Result<Outcome, ToolError> {
+fn act(browser: &Browser<'_>, call: &ToolContext<'_>, kind: &str, acts: &impl Acting) -> Result<Outcome, ToolError> {
     let internal =
         |problem: &dyn std::fmt::Display| ToolError::new("INTERNAL", format!("{kind} cannot be written: {problem}"));
     let mut action = match serde_json::to_value(acts) {
@@ -259,8 +259,7 @@ fn act(browser: &Browser, call: &Call<'_>, kind: &str, acts: &impl Acting) -> Re
     let mut act = Act::parse(Value::Object(action))?;
     act.redact = Some(browser.secrets.clone());
     let handle = browser.tab(acts.target())?;
-    let done = handle.tab.act(&act, act.deadline(call.deadline))?;
-    browser.profile()?.acted(&handle, &act);
+    let done = browser.profile()?.act(&handle, &act, act.deadline(call.deadline))?;
     let mut outcome = browser.caused(acts.told(Outcome::default()), &done);
     if let Some(result) = done.result {
         outcome = browser.with_result(outcome, result)?;

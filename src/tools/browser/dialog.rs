@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::super::{Call, Outcome, Tool, ToolError};
-use super::{Browser, soon};
+use super::super::{Outcome, Scope, Tool, ToolContext, ToolError};
+use super::{Browser, BrowserTools, soon};
 use crate::control::{DialogOutcome, DialogReply};
 
 /// How long an answer waits for a dialog that is not there: not at all, as far as that can be said.
@@ -30,21 +30,21 @@ struct Answer {
     dialog_id: Option<String>,
 }
 
-pub(super) fn all(browser: &Browser) -> Vec<Tool> {
+pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
     let (there, browser) = (browser.clone(), browser.clone());
-    let is_there = move || there.is_reachable();
+    let is_there = move |scope: &Scope| there.is_reachable(scope);
     vec![
         Tool::when(
             "browser_dialog",
             "Answer a dialog of the page (alert, confirm, prompt, leaving). Reports what changed.",
             is_there,
-            move |call, answer| respond(&browser, call, answer),
+            move |call, answer| respond(&browser.on(call), call, answer),
         )
         .needing("a browser that runs; browser_navigate starts one"),
     ]
 }
 
-fn respond(browser: &Browser, call: &Call<'_>, answer: Answer) -> Result<Outcome, ToolError> {
+fn respond(browser: &Browser<'_>, call: &ToolContext<'_>, answer: Answer) -> Result<Outcome, ToolError> {
     let profile = browser.profile()?;
     if profile.dialogs(None)?.0.is_empty() {
         return Err(ToolError::new("NO_DIALOG", "no dialog is open; take a snapshot to see how the page stands"));

@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Call, Capped, Outcome, Registry, RegistryError, ToolError};
+use super::{Capped, Outcome, Registry, RegistryError, Scope, ToolContext, ToolError};
 use crate::control::{self, Control, FileKind, Profile, TabHandle};
 use crate::llm::{self, Client};
 use crate::page;
@@ -56,15 +56,14 @@ const ADVICE: [(&str, &str); 9] = [
     ("or give this action more time (timeoutMs)", "or read the page meanwhile"),
 ];
 /// When a call that names no time of its own has to be done.
-fn soon(call: &Call<'_>) -> Deadline {
+fn soon(call: &ToolContext<'_>) -> Deadline {
     call.deadline.within(PATIENCE)
 }
 
-/// The browser that tools work with: a profile of a home.
+/// The tools of the browsers of a home. Each call says in its [scope](super::Scope) which profile it is for.
 #[derive(Debug, Clone)]
-pub struct Browser {
+pub struct BrowserTools {
     control: Arc<Control>,
-    profile: Option<String>,
     eyes: Option<Client>,
     /// What the tools that need a model for pictures wait for.
     missing: Arc<str>,
@@ -72,12 +71,12 @@ pub struct Browser {
     secrets: Secrets,
 }
 
-impl Browser {
-    /// That of a profile, or of the default one. Nothing is started yet.
+impl BrowserTools {
+    /// Those for the browsers of a home. Nothing is started yet.
     #[must_use]
-    pub fn new(control: Arc<Control>, profile: Option<String>) -> Self {
+    pub fn new(control: Arc<Control>) -> Self {
         let secrets = control.secrets().clone();
-        Self { control, profile, eyes: None, missing: super::look::MISSING.into(), secrets }
+        Self { control, eyes: None, missing: super::look::MISSING.into(), secrets }
     }
 
     /// The same with a model that looks at pictures, for `browser_vision`.
@@ -108,14 +107,42 @@ impl Browser {
     pub fn register(&self, registry: &Registry) -> Result<(), RegistryError> {
         let rooms = [tabs::all, see::all, act::all, dialog::all, upload::all, raw::all, vision::all];
         for tool in rooms.iter().flat_map(|all| all(self)) {
-            let browser = self.clone();
-            let begins = self.clone();
-            let tool = tool.beginning(move || begins.begin()).failing(move |error| browser.failed(error));
+            let (begins, fails) = (self.clone(), self.clone());
+            let begin = move |call: &ToolContext<'_>| begins.on(call).begin();
+            let fail = move |call: &ToolContext<'_>, error| fails.on(call).failed(error);
+            let tool = tool.beginning(begin).failing(fail);
             registry.register(BROWSER, tool)?;
         }
         Ok(())
     }
 
+    /// The browser of one call.
+    fn on<'a>(&'a self, call: &'a ToolContext<'a>) -> Browser<'a> {
+        Browser { tools: self, call }
+    }
+
+    /// Whether a browser is running that CDP reaches. Does not block.
+    fn is_reachable(&self, scope: &Scope) -> bool {
+        self.control.profile(scope.profile()).is_ok_and(|profile| profile.running().is_ok())
+    }
+}
+
+/// The browser that one call works with.
+#[derive(Clone, Copy)]
+struct Browser<'a> {
+    tools: &'a BrowserTools,
+    call: &'a ToolContext<'a>,
+}
+
+impl std::ops::Deref for Browser<'_> {
+    type Target = BrowserTools;
+
+    fn deref(&self) -> &BrowserTools {
+        self.tools
+    }
+}
+
+impl Browser<'_> {
     /// A call begins: dialogs that closed before are no news to a client that calls first.
     fn begin(&self) {
         if let Ok(profile) = self.profile() {
@@ -123,8 +150,9 @@ impl Browser {
         }
     }
 
-    fn profile(&self) -> Result<Arc<Profile>, ToolError> {
-        Ok(self.control.profile(self.profile.as_deref())?)
+    /// The profile that the call is for, as its session uses it.
+    fn profile(&self) -> Result<Profile, ToolError> {
+        Ok(self.control.profile(self.call.scope.profile())?.for_session(self.call.session))
     }
 
     fn tab(&self, wanted: Option<&str>) -> Result<TabHandle, ToolError> {
@@ -134,11 +162,6 @@ impl Browser {
     /// The same for a read, which leaves the current tab as it is.
     fn tab_to_read(&self, wanted: Option<&str>) -> Result<TabHandle, ToolError> {
         Ok(self.profile()?.tab_to_read(wanted)?)
-    }
-
-    /// Whether there is a browser that the protocol is spoken with. Waits for nothing.
-    fn is_reachable(&self) -> bool {
-        self.control.profile(self.profile.as_deref()).is_ok_and(|profile| profile.running().is_ok())
     }
 
     /// Adds a result of a script or a command. One that is more than a model reads at once is written into a file, and its

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::super::{Call, Outcome, Tool, ToolError};
-use super::Browser;
+use super::super::{Outcome, Scope, Tool, ToolContext, ToolError};
+use super::{Browser, BrowserTools};
 use crate::config::RawCdp;
 use crate::control::RawCall;
 
@@ -29,21 +29,22 @@ struct Command {
     timeout: Option<u32>,
 }
 
-pub(super) fn all(browser: &Browser) -> Vec<Tool> {
+pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
     let (there, browser) = (browser.clone(), browser.clone());
-    let is_there = move || there.is_reachable() && there.control.config().browser.raw_cdp_enabled != RawCdp::Off;
+    let is_there =
+        move |scope: &Scope| there.is_reachable(scope) && there.control.config().browser.raw_cdp_enabled != RawCdp::Off;
     vec![
         Tool::when(
             "browser_cdp",
             "Send a command of the Chrome DevTools Protocol, for what no other tool does.",
             is_there,
-            move |call, command| send(&browser, call, command),
+            move |call, command| send(&browser.on(call), call, command),
         )
         .needing("a browser that runs, which browser_navigate starts, and browser.raw_cdp_enabled"),
     ]
 }
 
-fn send(browser: &Browser, call: &Call<'_>, command: Command) -> Result<Outcome, ToolError> {
+fn send(browser: &Browser<'_>, call: &ToolContext<'_>, command: Command) -> Result<Outcome, ToolError> {
     let time = Duration::from_secs(command.timeout.unwrap_or(30).clamp(1, 300).into());
     let raw = RawCall {
         method: command.method.clone(),

@@ -67,7 +67,7 @@ pub(super) fn frames(tree: &FrameTree) -> Option<Value> {
     Some(told)
 }
 
-impl Browser {
+impl Browser<'_> {
     /// Adds what an action caused.
     pub(super) fn caused(&self, outcome: Outcome, done: &page::Outcome) -> Outcome {
         let mut outcome = outcome;

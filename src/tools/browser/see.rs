@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::{Call, Capped, Image, Outcome, Tool, ToolError};
+use super::super::{Capped, Image, Outcome, Tool, ToolContext, ToolError};
 use super::result::frames;
-use super::{Browser, soon};
+use super::{Browser, BrowserTools, soon};
 use crate::control::TabHandle;
 use crate::page::{Act, PictureType, ScreenshotOptions, Snapshot, SnapshotOptions};
 
@@ -74,13 +74,14 @@ struct OfTab {
     target: Option<String>,
 }
 
-pub(super) fn all(browser: &Browser) -> Vec<Tool> {
+pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
     let (look, shoot, console, images) = (browser.clone(), browser.clone(), browser.clone(), browser.clone());
     vec![
         Tool::of(
             "browser_snapshot",
             "What the page shows, all frames, as lines with refs (e12) to act on. Also frames and dialogs.",
             move |call, wanted: Look| {
+                let look = look.on(call);
                 let is_plain = !wanted.full && !wanted.diff && wanted.expand.is_none();
                 let tab = look.tab_to_read(wanted.target.as_deref())?.tab;
                 // What changed is told in the way in which the page was shown last.
@@ -101,13 +102,14 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
         )
         .reading(),
         Tool::of("browser_screenshot", "A picture of what the page shows.", move |call, wanted| {
-            picture(&shoot, call, wanted)
+            picture(&shoot.on(call), call, wanted)
         })
         .reading(),
         Tool::of("browser_console", "Messages and errors of the page's console.", move |call, wanted| {
-            messages(&console, call, wanted)
+            messages(&console.on(call), call, wanted)
         }),
         Tool::of("browser_get_images", "Addresses and texts of the page's images.", move |call, wanted: OfTab| {
+            let images = images.on(call);
             let found = evaluated(&images.tab_to_read(wanted.target.as_deref())?, IMAGES, &images, call)?;
             let count = found.as_array().map_or(0, Vec::len);
             Ok(images.told(Outcome::default().with("images", found).with("count", count)))
@@ -117,7 +119,7 @@ pub(super) fn all(browser: &Browser) -> Vec<Tool> {
 }
 
 /// A snapshot to go along with something else.
-pub(super) fn short(browser: &Browser, target: Option<&str>, call: &Call<'_>) -> Result<Outcome, ToolError> {
+pub(super) fn short(browser: &Browser<'_>, target: Option<&str>, call: &ToolContext<'_>) -> Result<Outcome, ToolError> {
     let redact = Some(browser.secrets.clone());
     let options = SnapshotOptions { interactive: true, fold: true, max_chars: 0, redact, ..SnapshotOptions::default() };
     let seen = browser.tab_to_read(target)?.tab.snapshot(&options, call.deadline.within(ALONG))?;
@@ -160,7 +162,7 @@ fn told(seen: &Snapshot, offset: usize) -> Outcome {
     outcome
 }
 
-fn picture(browser: &Browser, call: &Call<'_>, wanted: Shoot) -> Result<Outcome, ToolError> {
+fn picture(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: Shoot) -> Result<Outcome, ToolError> {
     let options = ScreenshotOptions {
         reference: wanted.r#ref,
         full_page: wanted.full_page,
@@ -195,7 +197,7 @@ fn picture(browser: &Browser, call: &Call<'_>, wanted: Shoot) -> Result<Outcome,
     Ok(browser.told(outcome))
 }
 
-fn messages(browser: &Browser, call: &Call<'_>, wanted: Console) -> Result<Outcome, ToolError> {
+fn messages(browser: &Browser<'_>, call: &ToolContext<'_>, wanted: Console) -> Result<Outcome, ToolError> {
     if let Some(expression) = wanted.expression {
         let result = evaluated(&browser.tab(wanted.target.as_deref())?, &expression, browser, call)?;
         let kind = match &result {
@@ -258,7 +260,7 @@ fn newest(all: impl DoubleEndedIterator<Item = Value>) -> Vec<Value> {
     kept
 }
 
-fn evaluated(on: &TabHandle, script: &str, browser: &Browser, call: &Call<'_>) -> Result<Value, ToolError> {
+fn evaluated(on: &TabHandle, script: &str, browser: &Browser<'_>, call: &ToolContext<'_>) -> Result<Value, ToolError> {
     super::act::may_evaluate(browser)?;
     let act = Act::parse(json!({ "kind": "evaluate", "fn": script }))?;
     let outcome = on.tab.act(&act, act.deadline(call.deadline))?;

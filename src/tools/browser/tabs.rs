@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::{Call, Outcome, Tool, ToolError};
-use super::{Browser, see, soon};
+use super::super::{Outcome, Tool, ToolContext, ToolError};
+use super::{Browser, BrowserTools, see, soon};
 use crate::control::{Navigate, NewTab, Travel, WaitUntil, with_scheme};
 
 /// Told with a page that is not complete when its time is up.
@@ -68,24 +68,24 @@ struct Tabs {
     label: Option<String>,
 }
 
-pub(super) fn all(browser: &Browser) -> Vec<Tool> {
+pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
     let (go, back, tabs) = (browser.clone(), browser.clone(), browser.clone());
     vec![
         Tool::of(
             "browser_navigate",
             "Go to an address, or back, forward, reload. Starts the browser. Gives a snapshot of the page.",
-            move |call, to| navigate(&go, call, to),
+            move |call, to| navigate(&go.on(call), call, to),
         ),
         Tool::of("browser_back", "Go back to the page before. Gives a snapshot of it.", move |call, to: Back| {
-            navigate(&back, call, Go { action: Some(Moving::Back), target: to.target, ..Go::default() })
+            navigate(&back.on(call), call, Go { action: Some(Moving::Back), target: to.target, ..Go::default() })
         }),
         Tool::of("browser_tabs", "List, open, focus, label or close tabs.", move |call, doing| {
-            manage(&tabs, call, doing)
+            manage(&tabs.on(call), call, doing)
         }),
     ]
 }
 
-fn navigate(browser: &Browser, call: &Call<'_>, to: Go) -> Result<Outcome, ToolError> {
+fn navigate(browser: &Browser<'_>, call: &ToolContext<'_>, to: Go) -> Result<Outcome, ToolError> {
     let profile = browser.profile()?;
     let target = to.target.clone();
     let (url, way) = match (to.url, to.action) {
@@ -157,7 +157,7 @@ fn loading(outcome: Outcome, is_loading: bool) -> Outcome {
     if is_loading { outcome.with("loading", true).with("note", LOADING) } else { outcome }
 }
 
-fn manage(browser: &Browser, call: &Call<'_>, doing: Tabs) -> Result<Outcome, ToolError> {
+fn manage(browser: &Browser<'_>, call: &ToolContext<'_>, doing: Tabs) -> Result<Outcome, ToolError> {
     let profile = browser.profile()?;
     let needed = |given: Option<String>, what: &str| {
         given.ok_or_else(|| ToolError::new("BAD_REQUEST", format!("{what} is needed for that action")))

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::super::{Call, Outcome, Tool, ToolError};
-use super::{Browser, soon};
+use super::super::{Outcome, Tool, ToolContext, ToolError};
+use super::{Browser, BrowserTools, soon};
 use crate::page::Upload;
 use crate::sync::Deadline;
 
@@ -21,14 +21,14 @@ struct Files {
     target: Option<String>,
 }
 
-pub(super) fn all(browser: &Browser) -> Vec<Tool> {
+pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
     let browser = browser.clone();
     vec![Tool::of("browser_upload", "Give files to a file input, or to the next file chooser.", move |call, files| {
-        upload(&browser, call, files)
+        upload(&browser.on(call), call, files)
     })]
 }
 
-fn upload(browser: &Browser, call: &Call<'_>, files: Files) -> Result<Outcome, ToolError> {
+fn upload(browser: &Browser<'_>, call: &ToolContext<'_>, files: Files) -> Result<Outcome, ToolError> {
     let ours = browser.control.files();
     let checked: Result<Vec<PathBuf>, _> = files.paths.iter().map(|path| ours.check_upload(Path::new(path))).collect();
     let paths = checked?;

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::super::look::capped;
-use super::super::{Call, Outcome, Tool, ToolError};
-use super::{Browser, soon};
+use super::super::{Outcome, Tool, ToolContext, ToolError};
+use super::{Browser, BrowserTools, soon};
 use crate::control::FileKind;
 use crate::llm::{Ask, Client, Message, Role};
 use crate::page::{PictureType, ScreenshotOptions};
@@ -30,21 +30,21 @@ struct Question {
     target: Option<String>,
 }
 
-pub(super) fn all(browser: &Browser) -> Vec<Tool> {
+pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
     let (there, needs, browser) = (browser.eyes.is_some(), Arc::clone(&browser.missing), browser.clone());
     vec![
         Tool::when(
             "browser_vision",
             "Ask a model that sees a question about a picture of the page.",
-            move || there,
-            move |call, question| ask(&browser, call, &question),
+            move |_| there,
+            move |call, question| ask(&browser.on(call), call, &question),
         )
         .reading()
         .needing(&needs),
     ]
 }
 
-fn ask(browser: &Browser, call: &Call<'_>, question: &Question) -> Result<Outcome, ToolError> {
+fn ask(browser: &Browser<'_>, call: &ToolContext<'_>, question: &Question) -> Result<Outcome, ToolError> {
     let eyes: &Client = browser.eyes.as_ref().ok_or_else(|| ToolError::from(crate::llm::Error::None))?;
     let options = ScreenshotOptions { labels: question.annotate, ..ScreenshotOptions::for_model() };
     let picture = browser.tab_to_read(question.target.as_deref())?.tab.screenshot(&options, soon(call))?;

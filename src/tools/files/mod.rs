@@ -35,8 +35,8 @@ const FILE: &str = "file";
 ///
 /// # Errors
 /// Others are called like them.
-pub(super) fn register(registry: &Registry, workspace: &Workspace) -> Result<(), RegistryError> {
-    for tool in [read::tool(workspace), write::tool(workspace), patch::tool(workspace), search::tool(workspace)] {
+pub(super) fn register(registry: &Registry) -> Result<(), RegistryError> {
+    for tool in [read::tool(), write::tool(), patch::tool(), search::tool()] {
         registry.register(FILE, tool)?;
     }
     Ok(())

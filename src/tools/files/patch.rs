@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use similar::TextDiff;
 
-use super::super::{Call, Capped, Outcome, Tool, ToolError};
-use super::workspace::{Place, Workspace};
+use super::super::{Capped, Outcome, Tool, ToolContext, ToolError};
+use super::workspace::Place;
 use super::write::{LARGEST, keeps_secrets, put};
 
 /// Characters of the diff at most.
@@ -34,14 +34,14 @@ struct Patch {
     replace_all: bool,
 }
 
-pub(super) fn tool(workspace: &Workspace) -> Tool {
-    let workspace = workspace.clone();
+pub(super) fn tool() -> Tool {
     Tool::of("patch", "Replace a text in a file of the workspace. Gives the diff.", move |call, wanted| {
-        patch(&workspace, call, &wanted)
+        patch(call, &wanted)
     })
 }
 
-fn patch(workspace: &Workspace, call: &Call<'_>, wanted: &Patch) -> Result<Outcome, ToolError> {
+fn patch(call: &ToolContext<'_>, wanted: &Patch) -> Result<Outcome, ToolError> {
+    let workspace = call.scope.workspace();
     if wanted.old_string.is_empty() {
         return Err(ToolError::new("BAD_REQUEST", "old_string is empty; write_file makes new files"));
     }

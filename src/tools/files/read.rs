@@ -3,9 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::super::{Call, Image, Outcome, Tool, ToolError};
+use super::super::{Image, Outcome, Tool, ToolContext, ToolError};
 use super::picture;
-use super::workspace::Workspace;
 
 /// Bytes of a file at most.
 const LARGEST: u64 = 16 << 20;
@@ -35,15 +34,15 @@ struct Read {
     line_numbers: bool,
 }
 
-pub(super) fn tool(workspace: &Workspace) -> Tool {
-    let workspace = workspace.clone();
+pub(super) fn tool() -> Tool {
     Tool::of("read_file", "Lines of a text file in the workspace; pictures are shown.", move |call, wanted| {
-        read(&workspace, call, &wanted)
+        read(call, &wanted)
     })
     .reading()
 }
 
-fn read(workspace: &Workspace, _call: &Call<'_>, wanted: &Read) -> Result<Outcome, ToolError> {
+fn read(call: &ToolContext<'_>, wanted: &Read) -> Result<Outcome, ToolError> {
+    let workspace = call.scope.workspace();
     let place = workspace.place(&wanted.path)?;
     let bytes = workspace.read(&place, LARGEST)?;
     let shown = place.shown();

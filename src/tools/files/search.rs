@@ -10,7 +10,7 @@ use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::super::{Call, Outcome, Progress, Tool, ToolError};
+use super::super::{Outcome, Progress, Tool, ToolContext, ToolError};
 use super::grep::{Found, LARGEST};
 use super::read::is_binary;
 use super::workspace::{Place, Workspace, slashed};
@@ -60,19 +60,18 @@ struct Search {
     context: usize,
 }
 
-pub(super) fn tool(workspace: &Workspace) -> Tool {
-    let workspace = workspace.clone();
+pub(super) fn tool() -> Tool {
     Tool::of(
         "search_files",
         "Find lines or files in the workspace. Leaves out what .gitignore does.",
-        move |call, wanted| search(&workspace, call, &wanted),
+        move |call, wanted| search(call, &wanted),
     )
     .reading()
 }
 
 /// How far it has come.
 struct Progressing<'a, 'b> {
-    call: &'a Call<'b>,
+    call: &'a ToolContext<'b>,
     until: Deadline,
     entries: usize,
     searched: usize,
@@ -81,7 +80,8 @@ struct Progressing<'a, 'b> {
     stopped: Option<String>,
 }
 
-fn search(workspace: &Workspace, call: &Call<'_>, wanted: &Search) -> Result<Outcome, ToolError> {
+fn search(call: &ToolContext<'_>, wanted: &Search) -> Result<Outcome, ToolError> {
+    let workspace = call.scope.workspace();
     let place = workspace.place(wanted.path.as_deref().unwrap_or("."))?;
     let most = wanted.limit.unwrap_or(RESULTS).clamp(1, MOST_RESULTS);
     let begin = place.full();

@@ -21,12 +21,11 @@ struct Write {
     content: String,
 }
 
-pub(super) fn tool(workspace: &Workspace) -> Tool {
-    let workspace = workspace.clone();
+pub(super) fn tool() -> Tool {
     Tool::of(
         "write_file",
         "Write a whole file in the workspace, new or in the place of what is there. Makes its folders.",
-        move |_, wanted| write(&workspace, &wanted),
+        |call, wanted| write(call.scope.workspace(), &wanted),
     )
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::{Registry, Tool, ToolError};
+use super::super::{Registry, Scope, Tool, ToolError};
 use super::resolve::{Problem, Toolsets};
 use crate::sync::Deadline;
 
@@ -39,8 +39,8 @@ impl Enabled {
 
     /// The tools that are on, there, and can be called at the moment, by name.
     #[must_use]
-    pub fn tools(&self, toolsets: &Toolsets, registry: &Registry) -> Vec<Tool> {
+    pub fn tools(&self, toolsets: &Toolsets, registry: &Registry, scope: &Scope) -> Vec<Tool> {
         let (names, _) = self.names(toolsets);
-        names.iter().filter_map(|name| registry.get(name)).filter(Tool::is_available).collect()
+        names.iter().filter_map(|name| registry.get(name)).filter(|tool| tool.is_available(scope)).collect()
     }
 }

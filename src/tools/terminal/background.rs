@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::{Call, Outcome, Tool, ToolError};
+use super::super::{Outcome, Tool, ToolContext, ToolError};
 use super::Shell;
 use super::foreground::with_end;
 use super::job::{Ended, Unwritten};
@@ -66,18 +66,18 @@ pub(super) fn tool(shell: &Arc<Shell>) -> Tool {
     Tool::when(
         "process",
         "Background processes of terminal: list them, read, write, wait, kill.",
-        move || enabled,
+        move |_| enabled,
         move |call, wanted| manage(&shell, call, wanted),
     )
 }
 
-fn manage(shell: &Shell, call: &Call<'_>, wanted: Manage) -> Result<Outcome, ToolError> {
+fn manage(shell: &Shell, call: &ToolContext<'_>, wanted: Manage) -> Result<Outcome, ToolError> {
     if wanted.action == Doing::List {
-        let all: Vec<Value> = shell.table.all().iter().map(row).collect();
+        let all: Vec<Value> = shell.tables.of(call.session).all().iter().map(row).collect();
         return Ok(Outcome::default().with("processes", all));
     }
     let id = wanted.id.as_deref().ok_or_else(|| ToolError::new("BAD_REQUEST", "id is needed for that action"))?;
-    let known = shell.table.find(id)?;
+    let known = shell.tables.of(call.session).find(id)?;
     match wanted.action {
         Doing::List | Doing::Poll => Ok(told(&known)),
         Doing::Log => Ok(log(&known, &wanted)),
@@ -154,7 +154,7 @@ fn log(known: &Known, wanted: &Manage) -> Outcome {
     outcome
 }
 
-fn write(known: &Known, wanted: Manage, call: &Call<'_>) -> Result<Outcome, ToolError> {
+fn write(known: &Known, wanted: Manage, call: &ToolContext<'_>) -> Result<Outcome, ToolError> {
     let input = wanted.input.unwrap_or_default();
     if input.is_empty() && !wanted.close {
         return Err(ToolError::new("BAD_REQUEST", "input is needed for write; or close, to end its input"));

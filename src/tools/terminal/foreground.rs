@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::super::{Call, Outcome, Tool, ToolError};
+use super::super::{Outcome, Tool, ToolContext, ToolError};
 use super::Shell;
 use super::job::{Ended, Job};
 use crate::sync::{Cancel, Deadline};
@@ -37,12 +37,12 @@ pub(super) fn tool(shell: &Arc<Shell>) -> Tool {
     Tool::when(
         "terminal",
         "Run a command in the workspace. Nothing is left running unless background is set.",
-        move || enabled,
+        move |_| enabled,
         move |call, wanted| run(&shell, call, &wanted),
     )
 }
 
-fn run(shell: &Shell, call: &Call<'_>, wanted: &Run) -> Result<Outcome, ToolError> {
+fn run(shell: &Shell, call: &ToolContext<'_>, wanted: &Run) -> Result<Outcome, ToolError> {
     if wanted.command.trim().is_empty() || wanted.command.contains('\0') {
         return Err(ToolError::new("BAD_REQUEST", "there is no command; give one as for sh -c"));
     }
@@ -50,13 +50,13 @@ fn run(shell: &Shell, call: &Call<'_>, wanted: &Run) -> Result<Outcome, ToolErro
         let message = format!("the command has more than {LONGEST} bytes; write a script with write_file and run that");
         return Err(ToolError::new("TOO_LARGE", message));
     }
-    let folder = shell.workspace.folder(wanted.workdir.as_deref())?.full();
+    let folder = call.scope.workspace().folder(wanted.workdir.as_deref())?.full();
     let start = || {
         Job::start(&wanted.command, &folder, &shell.secrets, wanted.background)
             .map_err(|problem| ToolError::new("INTERNAL", format!("the command cannot be started: {problem}")))
     };
     if wanted.background {
-        let known = shell.table.add(start)?;
+        let known = shell.tables.of(call.session).add(start)?;
         let note = "process tells what it writes and how it ends; it ends with this session at the latest";
         return Ok(Outcome::default().with("id", known.id()).with("status", "running").with("note", note));
     }

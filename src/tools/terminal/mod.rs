@@ -28,9 +28,9 @@ mod table;
 
 use std::sync::Arc;
 
-use super::files::Workspace;
 use super::{Registry, RegistryError};
 use crate::config::Terminal;
+use crate::control::PerSession;
 use crate::supervisor::Secrets;
 use table::Table;
 
@@ -41,27 +41,23 @@ const NEEDS: &str = "tools.terminal.enabled: true in config.yaml, and whatever r
 
 /// What commands are run with.
 struct Shell {
-    workspace: Workspace,
     settings: Terminal,
     secrets: Secrets,
-    table: Table,
+    /// The background processes of each session.
+    tables: PerSession<Table>,
 }
 
-/// Adds the tools. Background processes end when the last of these tools is dropped.
+/// Adds the tools. Background processes end with their session; those of the default session when the last of these tools
+/// is dropped.
 ///
 /// # Errors
 /// Others are called like them.
-pub(super) fn register(
-    registry: &Registry,
-    workspace: &Workspace,
-    settings: &Terminal,
-    secrets: &Secrets,
-) -> Result<(), RegistryError> {
+pub(super) fn register(registry: &Registry, settings: &Terminal, secrets: &Secrets) -> Result<(), RegistryError> {
+    let most = settings.max_processes;
     let shell = Arc::new(Shell {
-        workspace: workspace.clone(),
         settings: settings.clone(),
         secrets: secrets.clone(),
-        table: Table::of(settings.max_processes),
+        tables: PerSession::new(move || Table::of(most)),
     });
     registry.register(TERMINAL, foreground::tool(&shell).needing(NEEDS))?;
     registry.register(TERMINAL, background::tool(&shell).needing(NEEDS))

@@ -28,7 +28,7 @@ pub(super) use stored::{added, cookies, deleted, emulated, imported, items, stat
 const WIDEST: usize = 60;
 
 /// A field as one line of text; empty when there is none.
-fn word(value: &Value, name: &str) -> String {
+pub(super) fn word(value: &Value, name: &str) -> String {
     match &value[name] {
         Value::Null => String::new(),
         Value::String(text) => one_line(text),
@@ -40,7 +40,7 @@ fn is(value: &Value, name: &str) -> bool {
     value[name].as_bool() == Some(true)
 }
 
-fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+pub(super) fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value[name].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
@@ -53,7 +53,7 @@ fn short(text: &str, most: usize) -> String {
 }
 
 /// Rows in columns; columns that are empty everywhere are left out. The last column is not cut.
-fn table(heads: &[&str], rows: &[Vec<String>], out: &Out) {
+pub(super) fn table(heads: &[&str], rows: &[Vec<String>], out: &Out) {
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
     let last = heads.len().saturating_sub(1);
     let used: Vec<(usize, usize)> = (0..heads.len())
@@ -83,7 +83,7 @@ fn pairs(pairs: &[(&str, String)], out: &Out) {
 }
 
 /// A line that is left out when only what was asked for is wanted.
-fn note(line: &str, out: &Out) {
+pub(super) fn note(line: &str, out: &Out) {
     if !out.quiet {
         out.line(line);
     }

@@ -8,26 +8,36 @@ use std::time::Instant;
 use crossbeam_channel::Receiver;
 use parking_lot::{Condvar, Mutex};
 
-use super::book::Book;
 use super::breaker::Breaker;
 use super::launch::{self, Facts, Failure};
 use super::settings::Settings;
 use super::shared::Shared;
-use super::{Error, StartWith, Status, events};
+use super::tab_index::TabIndex;
+use super::{Error, Session, StartWith, Status, events};
 use crate::page;
 use crate::supervisor::{EventLog, Phase, ProtectedPort, Snapshot, Supervisor, TargetId};
 use crate::sync::{Deadline, Thread};
 
-/// One profile of a home, and its browser when it runs.
-#[derive(Debug)]
+/// One profile of a home and its browser when it runs, as one session uses them. Cheap to clone; clones, and those
+/// [for other sessions](Self::for_session), are the same profile.
+#[derive(Debug, Clone)]
 pub struct Profile {
+    pub(super) core: Arc<Core>,
+    pub(super) session: Session,
+}
+
+/// What all sessions of a profile share.
+#[derive(Debug)]
+pub(super) struct Core {
     pub(super) shared: Arc<Shared>,
     settings: Settings,
     events: Arc<EventLog>,
     events_start: String,
     life: Mutex<Life>,
     changed: Condvar,
-    pub(super) book: Arc<Mutex<Book>>,
+    pub(super) tab_index: Arc<Mutex<TabIndex>>,
+    /// Notified when the owner of a new tab is known.
+    pub(super) owner_known: Condvar,
 }
 
 /// A browser that runs.
@@ -99,57 +109,71 @@ impl Drop for Running {
 
 /// One caller's turn to start or stop. Given up without an outcome, nothing runs.
 struct Turn<'a> {
-    profile: &'a Profile,
+    core: &'a Core,
     outcome: Stage,
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.profile.life.lock().stage = std::mem::take(&mut self.outcome);
-        self.profile.changed.notify_all();
+        self.core.life.lock().stage = std::mem::take(&mut self.outcome);
+        self.core.changed.notify_all();
     }
 }
 
 impl Profile {
     pub(super) fn new(shared: Arc<Shared>, settings: Settings) -> Self {
-        Self {
+        let core = Core {
             shared,
             settings,
             events: Arc::default(),
             events_start: events::new_start(),
             life: Mutex::default(),
             changed: Condvar::new(),
-            book: Arc::default(),
-        }
+            tab_index: Arc::default(),
+            owner_known: Condvar::new(),
+        };
+        Self { core: Arc::new(core), session: Session::default() }
+    }
+
+    /// The same profile for another session: with its current tab, its tabs and its armed answers.
+    #[must_use]
+    pub fn for_session(&self, session: &Session) -> Self {
+        Self { core: Arc::clone(&self.core), session: session.clone() }
+    }
+
+    /// The session that it is for; the default one unless [`for_session`](Self::for_session) said otherwise.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        &self.session
     }
 
     pub(super) fn settings(&self) -> &Settings {
-        &self.settings
+        &self.core.settings
     }
 
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.settings.name
+        &self.core.settings.name
     }
 
     /// What happens in its browser: one log as long as this lives, whatever becomes of the browser. A tab that ends with
     /// its browser is told as closed.
     #[must_use]
     pub fn events(&self) -> &Arc<EventLog> {
-        &self.events
+        &self.core.events
     }
 
     /// The name of this event log among all that the profile ever had: one log ends with the server or the profile, and
     /// the next one counts from 1 again.
     #[must_use]
     pub fn events_start(&self) -> &str {
-        &self.events_start
+        &self.core.events_start
     }
 
     /// The browser that was started last and not stopped; it may have ended by itself.
     pub(super) fn last_started(&self) -> Option<Arc<Running>> {
-        match &self.life.lock().stage {
+        match &self.core.life.lock().stage {
             Stage::Up(running) => Some(Arc::clone(running)),
             _ => None,
         }
@@ -160,11 +184,11 @@ impl Profile {
     /// # Errors
     /// [`Error::NotRunning`]; [`Error::Disabled`].
     pub fn running(&self) -> Result<Arc<Running>, Error> {
-        if !self.shared.config.browser.enabled {
+        if !self.core.shared.config.browser.enabled {
             return Err(Error::Disabled);
         }
         let running = self.last_started().filter(|running| running.ended().is_none());
-        running.ok_or_else(|| Error::NotRunning { profile: self.settings.name.clone() })
+        running.ok_or_else(|| Error::NotRunning { profile: self.core.settings.name.clone() })
     }
 
     /// Starts the browser, or attaches to it. One that runs is left as it is; processes of it that are suspended
@@ -186,7 +210,7 @@ impl Profile {
     pub fn start_with(&self, with: &StartWith, deadline: Deadline) -> Result<Status, Error> {
         crate::config::check_capabilities(&with.capabilities).map_err(|problem| Error::BadRequest { problem })?;
         self.ensure_with(with, deadline)?;
-        let resumed = crate::browser::resume(&self.settings.user_data_dir);
+        let resumed = crate::browser::resume(&self.core.settings.user_data_dir);
         if !resumed.is_empty() {
             tracing::warn!(profile = self.name(), ?resumed, "resumed processes of the browser that were stopped");
         }
@@ -199,13 +223,13 @@ impl Profile {
     }
 
     fn ensure_with(&self, with: &StartWith, deadline: Deadline) -> Result<Arc<Running>, Error> {
-        if !self.shared.config.browser.enabled {
+        if !self.core.shared.config.browser.enabled {
             return Err(Error::Disabled);
         }
-        launch::check(&self.shared, &self.settings, with)?;
+        launch::check(&self.core.shared, &self.core.settings, with)?;
         let (mut turn, old) = loop {
-            let mut life = self.life.lock();
-            if self.shared.is_closing() || life.retired {
+            let mut life = self.core.life.lock();
+            if self.core.shared.is_closing() || life.retired {
                 let why = if life.retired { "the profile is being reset or deleted" } else { "the server is ending" };
                 return Err(Error::Conflict { problem: format!("{why}, its browser is not started any more") });
             }
@@ -225,7 +249,7 @@ impl Profile {
                 up => {
                     life.breaker.check(Instant::now())?;
                     life.stage = Stage::Busy("started");
-                    break (Turn { profile: self, outcome: Stage::Down }, up);
+                    break (Turn { core: &self.core, outcome: Stage::Down }, up);
                 }
             }
         };
@@ -233,29 +257,36 @@ impl Profile {
             tracing::info!(profile = self.name(), reason = old.ended(), "the browser has ended and is started anew");
             old.stop(deadline);
         }
-        let outcome = launch::bring_up(&self.shared, &self.settings, with, &self.events, &self.book, deadline);
+        let outcome = launch::bring_up(
+            &self.core.shared,
+            &self.core.settings,
+            with,
+            &self.core.events,
+            &self.core.tab_index,
+            deadline,
+        );
         let running = match outcome {
             Ok(running) => Arc::new(running),
             Err(failure) => {
-                self.shared.ports.take_back(self.name());
+                self.core.shared.ports.take_back(self.name());
                 return Err(match failure {
                     Failure::Launch(error) => {
-                        self.life.lock().breaker.failed(error.to_string(), Instant::now());
+                        self.core.life.lock().breaker.failed(error.to_string(), Instant::now());
                         error
                     }
                     Failure::Other(error) => error,
                 });
             }
         };
-        let mut life = self.life.lock();
-        if self.shared.is_closing() || life.retired {
+        let mut life = self.core.life.lock();
+        if self.core.shared.is_closing() || life.retired {
             drop(life);
             running.stop(deadline);
             return Err(Error::Conflict { problem: "the browser was stopped while it was started".to_owned() });
         }
         life.breaker.reset();
         drop(life);
-        self.book.lock().begin();
+        self.core.tab_index.lock().begin();
         turn.outcome = Stage::Up(Arc::clone(&running));
         drop(turn);
         Ok(running)
@@ -281,7 +312,7 @@ impl Profile {
     /// [`Error::Conflict`] when it is being started or stopped at the moment and that takes too long.
     pub fn stop(&self, deadline: Deadline) -> Result<Status, Error> {
         loop {
-            let mut life = self.life.lock();
+            let mut life = self.core.life.lock();
             let running = match &life.stage {
                 Stage::Busy(what) => {
                     self.wait(what, life, deadline)?;
@@ -294,10 +325,10 @@ impl Profile {
             let Some(running) = running else { break };
             life.stage = Stage::Busy("stopped");
             drop(life);
-            let turn = Turn { profile: self, outcome: Stage::Down };
+            let turn = Turn { core: &self.core, outcome: Stage::Down };
             running.stop(deadline);
-            self.shared.ports.take_back(self.name());
-            self.book.lock().forget();
+            self.core.shared.ports.take_back(self.name());
+            self.core.tab_index.lock().forget();
             drop(turn);
             break;
         }
@@ -306,23 +337,23 @@ impl Profile {
 
     /// Stops it; it is not started any more.
     pub(super) fn retire(&self, deadline: Deadline) -> Result<(), Error> {
-        self.life.lock().retired = true;
+        self.core.life.lock().retired = true;
         self.stop(deadline).map(drop).inspect_err(|_| self.resume())
     }
 
     /// It may be started again.
     pub(super) fn resume(&self) {
-        self.life.lock().retired = false;
+        self.core.life.lock().retired = false;
     }
 
     /// Whether there may be something to stop.
     pub(super) fn is_up(&self) -> bool {
-        !matches!(self.life.lock().stage, Stage::Down)
+        !matches!(self.core.life.lock().stage, Stage::Down)
     }
 
     /// Nothing will happen any more; who follows the events is told.
     pub(super) fn end_events(&self) {
-        self.events.end();
+        self.core.events.end();
     }
 
     /// Waits until somebody else's turn is over.
@@ -332,7 +363,7 @@ impl Profile {
         mut life: parking_lot::MutexGuard<'_, Life>,
         deadline: Deadline,
     ) -> Result<(), Error> {
-        if !self.changed.wait_until(&mut life, deadline.instant()).timed_out() {
+        if !self.core.changed.wait_until(&mut life, deadline.instant()).timed_out() {
             return Ok(());
         }
         Err(Error::Conflict { problem: format!("the browser of profile {} is being {what}; try again", self.name()) })

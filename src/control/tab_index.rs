@@ -1,0 +1,611 @@
+//! The tab index of a profile: tab ids that are never reused, labels, the owner of each tab, and the current tab of each
+//! session.
+//!
+//! A tab belongs to the session that opened it, and a popup to the session of its opener. The default session sees all
+//! tabs; another session sees its own ones and those that belong to no other session.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use super::session::{Client, CurrentTab, Session};
+use super::{Error, TabInfo, names};
+use crate::config;
+use crate::supervisor::{Page, TargetId};
+
+/// Pages of the browser itself, which are not shown.
+const INTERNAL: [&str; 8] =
+    ["chrome:", "chrome-untrusted:", "chrome-search:", "devtools:", "edge:", "brave:", "vivaldi:", "opera:"];
+/// Characters of a target id that are shown where several tabs are listed.
+const SHOWN: usize = 8;
+/// Closed tabs whose owner is remembered, for events that are read afterwards.
+const REMEMBERED: usize = 1024;
+
+/// Whether a page is shown as a tab.
+pub(super) fn is_shown(page: &Page) -> bool {
+    !INTERNAL.iter().any(|scheme| page.url.starts_with(scheme))
+}
+
+/// A tab that has been seen.
+#[derive(Debug, Clone)]
+struct Known {
+    target: TargetId,
+    number: u64,
+    label: Option<String>,
+    /// Whether a client opened it.
+    requested: bool,
+    owner: Owner,
+    used: Instant,
+}
+
+/// Which session a tab belongs to.
+#[derive(Debug, Clone, Default)]
+enum Owner {
+    /// None: a person, the default session, or a session that has ended.
+    #[default]
+    Nobody,
+    /// A session is opening a tab at the moment, and this may be the one.
+    Unknown,
+    /// A session.
+    Session(Weak<Client>),
+}
+
+impl Owner {
+    fn of(session: &Session) -> Self {
+        session.client().map_or(Self::Nobody, |client| Self::Session(Arc::downgrade(client)))
+    }
+
+    /// The session, if it has not ended.
+    fn client(&self) -> Option<Arc<Client>> {
+        match self {
+            Self::Session(client) => client.upgrade(),
+            Self::Nobody | Self::Unknown => None,
+        }
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        match (self.client(), other.client()) {
+            (None, None) => true,
+            (Some(this), Some(that)) => Arc::ptr_eq(&this, &that),
+            _ => false,
+        }
+    }
+
+    /// Whether a session sees a tab of this owner.
+    fn is_visible_to(&self, session: &Session) -> bool {
+        let Some(client) = session.client() else { return true };
+        match self.client() {
+            Some(owner) => Arc::ptr_eq(&owner, client),
+            None => !matches!(self, Self::Unknown) && !client.is_isolated(),
+        }
+    }
+}
+
+/// The tab index of a profile.
+#[derive(Debug)]
+pub(super) struct TabIndex {
+    /// By which sessions keep what they know of the profile.
+    id: u64,
+    /// State of the default session.
+    default: Arc<Client>,
+    /// Numbers given to tabs so far.
+    numbers: u64,
+    known: Vec<Known>,
+    /// Owners of tabs that have closed, oldest first.
+    closed_owners: VecDeque<(TargetId, Weak<Client>)>,
+    /// Tabs being opened at the moment.
+    opening: usize,
+    /// Of these, the ones that a session other than the default one opens.
+    opening_owned: usize,
+    /// Pages being closed at the moment.
+    closing: Vec<TargetId>,
+    /// Counts starts of the browser.
+    run: u64,
+    /// The last start of the browser whose current tabs were dropped, since it was stopped on request.
+    forgotten: u64,
+}
+
+impl Default for TabIndex {
+    fn default() -> Self {
+        static IDS: AtomicU64 = AtomicU64::new(0);
+        Self {
+            id: IDS.fetch_add(1, Ordering::Relaxed),
+            default: Arc::default(),
+            numbers: 0,
+            known: Vec::new(),
+            closed_owners: VecDeque::new(),
+            opening: 0,
+            opening_owned: 0,
+            closing: Vec::new(),
+            run: 1,
+            forgotten: 0,
+        }
+    }
+}
+
+impl Known {
+    fn id(&self) -> String {
+        format!("t{}", self.number)
+    }
+
+    /// The label, else the tab id.
+    fn name(&self) -> String {
+        self.label.clone().unwrap_or_else(|| self.id())
+    }
+
+    /// As the current tab of a session, in a start of the browser.
+    fn current(&self, run: u64) -> CurrentTab {
+        CurrentTab { target: self.target.clone(), name: self.name(), number: self.number, run }
+    }
+}
+
+impl TabIndex {
+    /// The browser was started.
+    pub(super) fn begin(&mut self) {
+        self.run += 1;
+    }
+
+    /// The browser was stopped on request: no tab was used yet.
+    pub(super) fn forget(&mut self) {
+        self.known = Vec::new();
+        self.forgotten = self.run;
+        self.run += 1;
+    }
+
+    /// The state of a session in this profile: the client, and the id that it keeps the profile under.
+    pub(super) fn client(&self, session: &Session) -> (Arc<Client>, u64) {
+        (Arc::clone(session.client().unwrap_or(&self.default)), self.id)
+    }
+
+    /// The current tab of a session.
+    fn last(&self, session: &Session) -> Option<CurrentTab> {
+        self.client(session).0.tab(self.id).filter(|last| last.run > self.forgotten)
+    }
+
+    fn set_last(&self, session: &Session, last: Option<CurrentTab>) {
+        self.client(session).0.set_tab(self.id, last);
+    }
+
+    /// Updates the index to the pages that exist.
+    fn sync(&mut self, pages: &[Page]) {
+        let (kept, gone): (Vec<Known>, Vec<Known>) = std::mem::take(&mut self.known)
+            .into_iter()
+            .partition(|known| pages.iter().any(|page| page.target_id == known.target));
+        self.known = kept;
+        for known in gone {
+            if let Owner::Session(owner) = known.owner {
+                self.closed_owners.push_back((known.target, owner));
+            }
+        }
+        while self.closed_owners.len() > REMEMBERED {
+            self.closed_owners.pop_front();
+        }
+        for page in pages.iter().filter(|page| is_shown(page)) {
+            if self.known.iter().all(|known| known.target != page.target_id) {
+                self.numbers += 1;
+                let opener = page.opener.as_ref().map(|opener| self.owner_of(opener));
+                let owner = match opener {
+                    Some(Owner::Session(owner)) => Owner::Session(owner),
+                    _ if self.opening_owned > 0 => Owner::Unknown,
+                    _ => Owner::Nobody,
+                };
+                let (target, number) = (page.target_id.clone(), self.numbers);
+                let used = Instant::now();
+                self.known.push(Known { target, number, label: None, requested: false, owner, used });
+            }
+        }
+    }
+
+    /// The owner of a tab, also of one that closed lately.
+    fn owner_of(&self, target: &TargetId) -> Owner {
+        if let Some(known) = self.known.iter().find(|known| known.target == *target) {
+            return known.owner.clone();
+        }
+        let closed = self.closed_owners.iter().rev().find(|(closed, _)| closed == target);
+        closed.map_or(Owner::Nobody, |(_, owner)| Owner::Session(Weak::clone(owner)))
+    }
+
+    /// Whether a session sees a tab, or what one that closed lately did. `None` while it is not known whose it is.
+    pub(super) fn is_visible(&mut self, session: &Session, target: &TargetId, pages: Option<&[Page]>) -> Option<bool> {
+        if let Some(pages) = pages {
+            self.sync(pages);
+        }
+        match self.owner_of(target) {
+            Owner::Unknown => None,
+            owner => Some(owner.is_visible_to(session)),
+        }
+    }
+
+    /// The tabs that belong to a session.
+    pub(super) fn owned_by(&mut self, session: &Session, pages: &[Page]) -> Vec<TargetId> {
+        self.sync(pages);
+        let wanted = Owner::of(session);
+        let is_owned = |known: &&Known| known.owner.client().is_some() && known.owner.is_same(&wanted);
+        self.known.iter().filter(is_owned).map(|known| known.target.clone()).collect()
+    }
+
+    /// Gives a tab to a session; with the default session, to nobody.
+    pub(super) fn give(&mut self, session: &Session, target: &TargetId, pages: &[Page]) {
+        self.sync(pages);
+        if let Some(known) = self.known.iter_mut().find(|known| known.target == *target) {
+            known.owner = Owner::of(session);
+        }
+    }
+
+    /// The tabs that are shown, with their pages.
+    fn shown<'a>(&'a self, pages: &'a [Page]) -> impl Iterator<Item = (&'a Known, &'a Page)> {
+        let page = |known: &Known| pages.iter().find(|page| page.target_id == known.target && is_shown(page));
+        self.known.iter().filter_map(move |known| Some((known, page(known)?)))
+    }
+
+    /// The tabs that a session sees, with their pages.
+    fn visible<'a>(&'a self, session: &'a Session, pages: &'a [Page]) -> impl Iterator<Item = (&'a Known, &'a Page)> {
+        self.shown(pages).filter(move |(known, _)| known.owner.is_visible_to(session))
+    }
+
+    /// The tabs that a session sees, in the order they were opened.
+    pub(super) fn list(&mut self, session: &Session, pages: &[Page]) -> Vec<TabInfo> {
+        self.sync(pages);
+        let active = self.current(session, pages, false).ok();
+        self.visible(session, pages).map(|(known, page)| info(known, page, active.as_ref())).collect()
+    }
+
+    /// One tab by its target, as a session sees it.
+    pub(super) fn info(&mut self, session: &Session, target: &TargetId, pages: &[Page]) -> Option<TabInfo> {
+        self.list(session, pages).into_iter().find(|tab| tab.target_id == target.as_str())
+    }
+
+    /// The tab id of a target, whoever owns the tab.
+    pub(super) fn tab_id(&mut self, target: &TargetId, pages: &[Page]) -> Option<String> {
+        self.sync(pages);
+        self.known.iter().find(|known| known.target == *target).map(Known::id)
+    }
+
+    /// The tab used when none is named: the current tab of the session; for the default session the first one when none was
+    /// used yet. With `anew`, a current tab of an earlier browser does not count.
+    fn current(&self, session: &Session, pages: &[Page], anew: bool) -> Result<TargetId, Error> {
+        match self.last(session).filter(|last| !anew || last.run == self.run) {
+            Some(last) if pages.iter().any(|page| page.target_id == last.target) => Ok(last.target),
+            Some(last) => Err(Error::TabGone { tab: last.name }),
+            None if !session.is_default() => Err(Error::NoCurrentTab),
+            None => self.shown(pages).next().map(|(first, _)| first.target.clone()).ok_or(Error::NoTabOpen),
+        }
+    }
+
+    /// Finds a tab that a session sees: by its exact target id, tab id or label, else by a unique prefix of its target id;
+    /// without a name the [current](Self::current) one.
+    pub(super) fn find(
+        &mut self,
+        session: &Session,
+        wanted: Option<&str>,
+        anew: bool,
+        pages: &[Page],
+    ) -> Result<TargetId, Error> {
+        self.sync(pages);
+        let Some(wanted) = wanted else { return self.current(session, pages, anew) };
+        let all: Vec<&Known> = self.visible(session, pages).map(|(known, _)| known).collect();
+        let number = names::tab_number(wanted);
+        let exact = |known: &&&Known| {
+            known.target.as_str() == wanted || number == Some(known.number) || known.label.as_deref() == Some(wanted)
+        };
+        let mut found: Vec<&Known> = all.iter().filter(exact).copied().collect();
+        if found.is_empty() && !wanted.is_empty() {
+            let begins = |known: &&&Known| {
+                known.target.as_str().get(..wanted.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(wanted))
+            };
+            found = all.iter().filter(begins).copied().collect();
+        }
+        let shown = || wanted.chars().take(80).collect();
+        match found.as_slice() {
+            [one] => Ok(one.target.clone()),
+            [] => {
+                let known: Vec<String> =
+                    all.iter().flat_map(|known| [Some(known.id()), known.label.clone()]).flatten().collect();
+                let nearest = config::nearest(wanted, known.iter().map(String::as_str)).map(str::to_owned);
+                Err(Error::NoTab { wanted: shown(), nearest })
+            }
+            several => {
+                let name = |known: &&Known| {
+                    let target: String = known.target.as_str().chars().take(wanted.len().max(SHOWN) + 2).collect();
+                    format!("{} ({target}…)", known.name())
+                };
+                Err(Error::Ambiguous {
+                    wanted: shown(),
+                    candidates: several.iter().map(name).collect::<Vec<_>>().join(", "),
+                })
+            }
+        }
+    }
+
+    /// Records that a session used a tab; with `is_current`, the tab becomes its current one.
+    pub(super) fn used(&mut self, session: &Session, target: &TargetId, is_current: bool) {
+        let run = self.run;
+        let Some(known) = self.known.iter_mut().find(|known| known.target == *target) else { return };
+        known.used = Instant::now();
+        let current = known.current(run);
+        if is_current {
+            self.set_last(session, Some(current));
+        }
+    }
+
+    /// Records that a client closed a tab. If it was the session's current one, the next one that the session sees becomes
+    /// current, else the one before.
+    pub(super) fn closed(&mut self, session: &Session, target: &TargetId, pages: &[Page]) {
+        self.sync(pages);
+        let last = self.last(session).filter(|last| last.target == *target);
+        let Some(number) = last.map(|last| last.number) else { return };
+        let left = || self.visible(session, pages).map(|(known, _)| known).filter(|known| known.target != *target);
+        let next = left().find(|known| known.number > number).or_else(|| left().last());
+        self.set_last(session, next.map(|known| known.current(self.run)));
+    }
+
+    /// Records that a client opened a tab.
+    pub(super) fn requested(&mut self, target: &TargetId) {
+        if let Some(known) = self.known.iter_mut().find(|known| known.target == *target) {
+            known.requested = true;
+        }
+    }
+
+    /// Gives a tab a label. Another tab of the same owner that has it loses it.
+    pub(super) fn label(&mut self, session: &Session, target: &TargetId, label: &str) {
+        let owner = self.owner_of(target);
+        for known in &mut self.known {
+            if known.target == *target {
+                known.label = Some(label.to_owned());
+            } else if known.label.as_deref() == Some(label) && known.owner.is_same(&owner) {
+                known.label = None;
+            }
+        }
+        if let Some(last) = self.last(session).filter(|last| last.target == *target) {
+            self.set_last(session, Some(CurrentTab { name: label.to_owned(), ..last }));
+        }
+    }
+
+    /// Counts one more tab as being opened, until [`opened`](Self::opened).
+    ///
+    /// # Errors
+    /// [`Error::TabLimit`] when the profile has `max` tabs.
+    pub(super) fn open_one(&mut self, session: &Session, max: usize, pages: &[Page]) -> Result<(), Error> {
+        self.sync(pages);
+        if self.shown(pages).count() + self.opening < max {
+            self.opening += 1;
+            self.opening_owned += usize::from(!session.is_default());
+            return Ok(());
+        }
+        let oldest = self.visible(session, pages).map(|(known, _)| known).min_by_key(|known| known.used);
+        Err(Error::TabLimit { max, oldest: oldest.map(Known::name) })
+    }
+
+    /// Ends what [`open_one`](Self::open_one) began, whether the tab exists now or not.
+    pub(super) fn opened(&mut self, session: &Session) {
+        self.opening = self.opening.saturating_sub(1);
+        self.opening_owned = self.opening_owned.saturating_sub(usize::from(!session.is_default()));
+        if self.opening_owned == 0 {
+            for known in &mut self.known {
+                if matches!(known.owner, Owner::Unknown) {
+                    known.owner = Owner::Nobody;
+                }
+            }
+        }
+    }
+
+    /// Records that a page is being closed. Returns whether no other page stays open.
+    pub(super) fn close_one(&mut self, target: &TargetId, pages: &[Page]) -> bool {
+        self.closing.retain(|one| pages.iter().any(|page| page.target_id == *one));
+        if !self.closing.contains(target) {
+            self.closing.push(target.clone());
+        }
+        pages.iter().all(|page| self.closing.contains(&page.target_id))
+    }
+
+    /// Records that a page was not closed after all.
+    pub(super) fn keep_one(&mut self, target: &TargetId) {
+        self.closing.retain(|one| one != target);
+    }
+
+    /// Tabs that a client opened and that were not used for `limit`, as if `ahead` had passed since now.
+    pub(super) fn idle(&mut self, pages: &[Page], limit: Duration, ahead: Duration) -> Vec<TargetId> {
+        self.sync(pages);
+        let idle = |known: &Known| known.requested && known.used.elapsed() + ahead >= limit;
+        self.shown(pages).filter(|(known, _)| idle(known)).map(|(known, _)| known.target.clone()).collect()
+    }
+}
+
+fn info(known: &Known, page: &Page, active: Option<&TargetId>) -> TabInfo {
+    TabInfo {
+        target_id: known.target.as_str().to_owned(),
+        tab_id: known.id(),
+        label: known.label.clone(),
+        title: page.title.to_string(),
+        url: page.url.to_string(),
+        kind: "page".to_owned(),
+        active: active == Some(&known.target),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::supervisor::PageState;
+
+    fn page(target: &str, url: &str) -> Page {
+        Page {
+            target_id: TargetId::from(target),
+            url: url.into(),
+            title: "".into(),
+            state: PageState::Ready,
+            opener: None,
+            top_frame: None,
+            own: false,
+            lost_dialog: None,
+            blocked: None,
+            context: None,
+            is_arriving: false,
+            session: "".into(),
+        }
+    }
+
+    /// The default session.
+    fn any() -> Session {
+        Session::default()
+    }
+
+    fn pages(targets: &[&str]) -> Vec<Page> {
+        targets.iter().map(|target| page(target, "https://a.test/")).collect()
+    }
+
+    #[test]
+    fn a_tab_is_found_exactly_or_by_a_beginning_that_fits_one() {
+        let mut index = TabIndex::default();
+        let mut all = pages(&["AB01", "AB02", "CD"]);
+        all.push(page("EF", "chrome://settings/"));
+        let find = |index: &mut TabIndex, wanted: &str| {
+            index.find(&any(), Some(wanted), false, &all).map(|t| t.as_str().to_owned())
+        };
+        for (wanted, found) in [("AB01", "AB01"), ("t2", "AB02"), ("cd", "CD"), ("ab02", "AB02"), ("c", "CD")] {
+            assert_eq!(find(&mut index, wanted).unwrap(), found);
+        }
+        assert_eq!(find(&mut index, "ab").unwrap_err().code(), "AMBIGUOUS_TARGET");
+        for none in ["t4", "EF", "x", "", "AB011", "é"] {
+            assert_eq!(find(&mut index, none).unwrap_err().code(), "TAB_NOT_FOUND", "{none}");
+        }
+        // A label may be the beginning of a target id: what fits exactly comes first.
+        index.label(&any(), &TargetId::from("CD"), "AB");
+        assert_eq!(find(&mut index, "AB").unwrap(), "CD");
+        index.label(&any(), &TargetId::from("AB01"), "AB");
+        assert_eq!(find(&mut index, "AB").unwrap(), "AB01");
+        index.label(&any(), &TargetId::from("AB01"), "CD");
+        assert_eq!(find(&mut index, "CD").unwrap_err().code(), "AMBIGUOUS_TARGET");
+        let near = find(&mut index, "t11").unwrap_err().to_string();
+        assert!(near.contains("did you mean t1?"), "{near}");
+    }
+
+    #[test]
+    fn the_last_used_tab_is_meant_and_never_another_one() {
+        let mut index = TabIndex::default();
+        let all = pages(&["A", "B", "C"]);
+        let meant = |index: &mut TabIndex, pages: &[Page]| {
+            index.find(&any(), None, false, pages).map(|t| t.as_str().to_owned())
+        };
+        assert_eq!(meant(&mut index, &[]).unwrap_err().code(), "TAB_NOT_FOUND");
+        assert_eq!(meant(&mut index, &all).unwrap(), "A");
+        index.used(&any(), &TargetId::from("B"), true);
+        index.used(&any(), &TargetId::from("C"), false);
+        assert_eq!(meant(&mut index, &all).unwrap(), "B");
+        let without = pages(&["A", "C"]);
+        let gone = meant(&mut index, &without).unwrap_err();
+        assert!(gone.code() == "TAB_GONE" && gone.to_string().contains("t2"), "{gone}");
+        assert!(index.list(&any(), &without).iter().all(|tab| !tab.active));
+        // With another browser it is gone all the same, only who says where to go may begin anew.
+        index.begin();
+        let other = pages(&["D"]);
+        assert_eq!(meant(&mut index, &other).unwrap_err().code(), "TAB_GONE");
+        assert_eq!(index.find(&any(), None, true, &other).unwrap().as_str(), "D");
+        assert_eq!(index.list(&any(), &other)[0].tab_id, "t4");
+        index.forget();
+        assert_eq!(meant(&mut index, &other).unwrap(), "D");
+        assert_eq!(index.list(&any(), &other)[0].tab_id, "t5");
+    }
+
+    #[test]
+    fn each_session_has_its_own_current_tab() {
+        let mut index = TabIndex::default();
+        let all = pages(&["A", "B"]);
+        let current = |index: &mut TabIndex, session: &Session, pages: &[Page]| {
+            index.find(session, None, false, pages).map(|target| target.as_str().to_owned())
+        };
+        index.list(&any(), &all);
+        index.used(&any(), &TargetId::from("A"), true);
+        let (first, second) = (Session::new(), Session::new());
+        let none = current(&mut index, &first, &all).unwrap_err();
+        assert!(none.code() == "TAB_NOT_FOUND" && none.to_string().contains("no current tab"), "{none}");
+        assert!(index.list(&first, &all).iter().all(|tab| !tab.active));
+        index.used(&first, &TargetId::from("B"), true);
+        assert_eq!(current(&mut index, &first, &all).unwrap(), "B");
+        assert_eq!(current(&mut index, &any(), &all).unwrap(), "A");
+        assert!(current(&mut index, &second, &all).is_err());
+        assert_eq!(current(&mut index, &first, &pages(&["A"])).unwrap_err().code(), "TAB_GONE");
+        index.forget();
+        assert_eq!(current(&mut index, &first, &all).unwrap_err().code(), "TAB_NOT_FOUND");
+    }
+
+    #[test]
+    fn a_session_sees_its_own_tabs_and_those_of_nobody() {
+        let mut index = TabIndex::default();
+        let (first, second) = (Session::new(), Session::new());
+        let targets = |index: &mut TabIndex, session: &Session, pages: &[Page]| -> Vec<String> {
+            index.list(session, pages).into_iter().map(|tab| tab.target_id).collect()
+        };
+        let before = pages(&["A"]);
+        assert_eq!(targets(&mut index, &first, &before), ["A"]);
+        // While a session opens a tab, nobody else sees the page that appears.
+        index.open_one(&first, 9, &before).unwrap();
+        let all = pages(&["A", "B"]);
+        assert_eq!(targets(&mut index, &second, &all), ["A"]);
+        index.give(&first, &TargetId::from("B"), &all);
+        index.opened(&first);
+        assert_eq!(targets(&mut index, &first, &all), ["A", "B"]);
+        assert_eq!(targets(&mut index, &second, &all), ["A"]);
+        assert_eq!(targets(&mut index, &any(), &all), ["A", "B"]);
+        assert_eq!(index.find(&second, Some("B"), false, &all).unwrap_err().code(), "TAB_NOT_FOUND");
+        // Its popup belongs to it too.
+        let mut all = pages(&["A", "B", "C"]);
+        all[2].opener = Some(TargetId::from("B"));
+        assert_eq!(targets(&mut index, &second, &all), ["A"]);
+        assert_eq!(targets(&mut index, &first, &all), ["A", "B", "C"]);
+        // Labels of two sessions do not collide.
+        index.give(&second, &TargetId::from("A"), &all);
+        index.label(&first, &TargetId::from("B"), "main");
+        index.label(&second, &TargetId::from("A"), "main");
+        assert_eq!(index.find(&first, Some("main"), false, &all).unwrap().as_str(), "B");
+        assert_eq!(index.find(&second, Some("main"), false, &all).unwrap().as_str(), "A");
+        // What a closed tab did is still its session's, and the tabs of a session that ended are everybody's.
+        let left = pages(&["A", "C"]);
+        assert_eq!(index.is_visible(&first, &TargetId::from("B"), Some(&left)), Some(true));
+        assert_eq!(index.is_visible(&second, &TargetId::from("B"), Some(&left)), Some(false));
+        drop(first);
+        assert_eq!(targets(&mut index, &second, &left), ["A", "C"]);
+    }
+
+    #[test]
+    fn after_a_close_on_request_the_next_tab_is_current() {
+        let mut index = TabIndex::default();
+        let all = pages(&["A", "B", "C"]);
+        let meant = |index: &mut TabIndex, pages: &[Page]| {
+            index.find(&any(), None, false, pages).map(|t| t.as_str().to_owned())
+        };
+        index.list(&any(), &all);
+        index.used(&any(), &TargetId::from("B"), true);
+        // The browser may report the end of the tab first.
+        let left = pages(&["A", "C"]);
+        assert_eq!(meant(&mut index, &left).unwrap_err().code(), "TAB_GONE");
+        index.closed(&any(), &TargetId::from("B"), &left);
+        assert_eq!(meant(&mut index, &left).unwrap(), "C");
+        // Or still list it.
+        index.closed(&any(), &TargetId::from("C"), &left);
+        assert_eq!(meant(&mut index, &left).unwrap(), "A");
+        // A tab that is not the current one makes no difference.
+        index.closed(&any(), &TargetId::from("C"), &pages(&["A"]));
+        assert_eq!(meant(&mut index, &pages(&["A"])).unwrap(), "A");
+        index.closed(&any(), &TargetId::from("A"), &[]);
+        assert_eq!(meant(&mut index, &[]).unwrap_err().code(), "TAB_NOT_FOUND");
+    }
+
+    #[test]
+    fn tabs_being_opened_count_and_idle_ones_are_those_that_were_asked_for() {
+        let mut index = TabIndex::default();
+        let all = pages(&["A", "B"]);
+        index.open_one(&any(), 3, &all).unwrap();
+        index.used(&any(), &TargetId::from("A"), false);
+        let full = index.open_one(&any(), 3, &all).unwrap_err();
+        assert!(full.code() == "TAB_LIMIT" && full.to_string().contains("t2"), "{full}");
+        index.opened(&any());
+        index.open_one(&any(), 3, &all).unwrap();
+        let hour = Duration::from_secs(3600);
+        assert!(index.idle(&all, hour, hour).is_empty());
+        index.requested(&TargetId::from("B"));
+        assert!(index.idle(&all, hour, hour / 2).is_empty());
+        assert_eq!(index.idle(&all, hour, hour).len(), 1);
+    }
+}
