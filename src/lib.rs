@@ -5,8 +5,8 @@
 //! protocol client), `browser` (a browser process or endpoint) and `supervisor` (watching it). The feature
 //! `page` adds `page` (seeing what a tab shows, and acting on it).
 //!
-//! The rooms use only what stands below them: `cli` → `server` → `mcp` → `tools` → `control` → `page` → `supervisor` → `browser` →
-//! [`cdp`] → [`sync`] and `text`. Settings (`config`) and models (`llm`) stand beside them.
+//! The modules use only what stands below them: `cli` → `server` → `mcp` → `tools` → `control` → `page` → `supervisor` → `browser` →
+//! [`cdp`] → `redact`, `text` and [`sync`]. Settings (`config`) and models (`llm`) stand beside them.
 
 pub mod browser;
 pub mod cdp;
@@ -22,6 +22,7 @@ pub mod llm;
 pub mod mcp;
 #[cfg(feature = "page")]
 pub mod page;
+mod redact;
 #[cfg(feature = "server")]
 pub mod server;
 pub mod supervisor;

@@ -1,26 +1,43 @@
-//! The rules of the house: what stands where, who uses whom, how large things may get.
+//! Rules of the source tree: which module uses which, how large files and dependencies may get.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The rooms, and which others each may use.
-const ROOMS: [(&str, &[&str]); 13] = [
+/// The modules, and which others each may use: only those above it in this list.
+const MODULES: [(&str, &[&str]); 14] = [
     ("sync", &[]),
     ("text", &[]),
-    ("cdp", &["sync", "text"]),
-    ("browser", &["cdp", "sync", "text"]),
-    ("supervisor", &["browser", "cdp", "sync", "text"]),
-    ("page", &["supervisor", "cdp", "sync", "text"]),
-    ("config", &["sync", "text"]),
-    ("control", &["page", "supervisor", "browser", "config", "sync", "text"]),
-    ("llm", &["config", "sync", "text"]),
-    ("tools", &["control", "page", "supervisor", "llm", "config", "sync", "text"]),
-    ("mcp", &["tools", "config", "sync", "text"]),
-    // Front doors: what they need of the protocol, the rooms between them offer.
-    ("server", &["mcp", "tools", "llm", "control", "page", "supervisor", "config", "sync", "text"]),
-    ("cli", &["server", "mcp", "tools", "llm", "control", "page", "supervisor", "browser", "config", "sync", "text"]),
+    ("redact", &[]),
+    ("cdp", &["redact", "text", "sync"]),
+    ("browser", &["cdp", "redact", "text", "sync"]),
+    ("supervisor", &["browser", "cdp", "redact", "text", "sync"]),
+    ("page", &["supervisor", "cdp", "redact", "text", "sync"]),
+    ("config", &["text", "sync"]),
+    ("control", &["page", "supervisor", "browser", "config", "redact", "text", "sync"]),
+    ("llm", &["config", "text", "sync"]),
+    ("tools", &["control", "page", "supervisor", "llm", "config", "redact", "text", "sync"]),
+    ("mcp", &["tools", "config", "redact", "text", "sync"]),
+    // Entry points: what they need of the protocol, the modules between offer.
+    ("server", &["mcp", "tools", "llm", "control", "page", "supervisor", "config", "redact", "text", "sync"]),
+    (
+        "cli",
+        &[
+            "server",
+            "mcp",
+            "tools",
+            "llm",
+            "control",
+            "page",
+            "supervisor",
+            "browser",
+            "config",
+            "redact",
+            "text",
+            "sync",
+        ],
+    ),
 ];
 const LONGEST_FILE: usize = 800;
 const MOST_GENERATED_LINES: usize = 8_000;
@@ -121,16 +138,16 @@ fn names_are_found_in_every_form() {
 }
 
 #[test]
-fn rooms_use_only_what_stands_below_them() {
+fn modules_use_only_what_stands_below_them() {
     let mut wrong = Vec::new();
-    for (room, may) in ROOMS {
-        for path in sources(&format!("src/{room}")) {
+    for (module, may) in MODULES {
+        for path in sources(&format!("src/{module}")) {
             let inside = path.strip_prefix(root().join("src")).unwrap();
             let depth = inside.components().count() - usize::from(inside.ends_with("mod.rs"));
             let others = named(&read(&path), depth);
-            let others = others.iter().filter(|name| ROOMS.iter().any(|(other, _)| other == name));
-            let bad = others.filter(|name| *name != room && !may.contains(&name.as_str()));
-            wrong.extend(bad.map(|name| format!("{}: {room} must not use {name}", shown(&path))));
+            let others = others.iter().filter(|name| MODULES.iter().any(|(other, _)| other == name));
+            let bad = others.filter(|name| *name != module && !may.contains(&name.as_str()));
+            wrong.extend(bad.map(|name| format!("{}: {module} must not use {name}", shown(&path))));
         }
     }
     let main = named(&read(&root().join("src/main.rs")), 99);
@@ -139,11 +156,19 @@ fn rooms_use_only_what_stands_below_them() {
 }
 
 #[test]
-fn every_room_is_known() {
+fn the_list_of_modules_runs_upward() {
+    for (index, (module, may)) in MODULES.iter().enumerate() {
+        let below = |name: &&str| MODULES[..index].iter().any(|(other, _)| other == name);
+        assert!(may.iter().all(|name| below(&name)), "{module} lists a module that does not stand above it");
+    }
+}
+
+#[test]
+fn every_module_is_known() {
     let folders = fs::read_dir(root().join("src")).unwrap().flatten().filter(|entry| entry.path().is_dir());
     let with_files = folders.filter(|entry| fs::read_dir(entry.path()).unwrap().next().is_some());
     let names: BTreeSet<String> = with_files.map(|entry| entry.file_name().into_string().unwrap()).collect();
-    assert_eq!(names, ROOMS.iter().map(|(room, _)| (*room).to_owned()).collect());
+    assert_eq!(names, MODULES.iter().map(|(module, _)| (*module).to_owned()).collect());
 }
 
 #[test]

@@ -60,8 +60,7 @@ mod webdriver;
 
 pub use backend::{Backend, Surface};
 pub use context::Context;
-pub(crate) use endpoint::redact_among_others;
-pub use endpoint::{Endpoint, Scheme, redact};
+pub use endpoint::{Endpoint, Scheme};
 pub use error::{Error, Holder};
 pub use flags::{Facts, RESOLVER_RULES, flags};
 pub use options::{Decision, LaunchOptions, Surroundings, Switch, TransportKind, UserAgent, container_sign};
@@ -75,3 +74,4 @@ pub use user_agent::version_of;
 pub use webdriver::{AttachOptions, WebDriverOptions, WebDriverProblem};
 
 pub use crate::cdp::{ConnectOptions, Latency};
+pub use crate::redact::redact_addresses as redact;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::endpoint::redact;
 use super::{Error, platform};
+use crate::redact::redact_addresses;
 use crate::sync::{self, Deadline, Thread};
 
 /// Bytes kept.
@@ -90,7 +90,7 @@ impl Log {
 
     /// The end of it for an error message: at most 2,000 characters, addresses redacted.
     pub(super) fn quote(&self) -> String {
-        let text = redact(self.text().trim());
+        let text = redact_addresses(self.text().trim());
         let surplus = text.chars().count().saturating_sub(QUOTED);
         match text.char_indices().nth(surplus) {
             Some((at, _)) if surplus > 0 => format!("…{}", text.get(at + 1..).unwrap_or_default().trim_start()),
@@ -105,7 +105,7 @@ fn notice(told: &mut Told, line: &str) {
     } else if line.contains("Cannot start http server for devtools") {
         told.port_refused = true;
     }
-    tracing::trace!(target: "cdpilot::browser::stderr", "{}", redact(line.trim_end()));
+    tracing::trace!(target: "cdpilot::browser::stderr", "{}", redact_addresses(line.trim_end()));
 }
 
 /// The reading thread. Dropping it ends the thread, also when a stray process still holds the other

@@ -15,12 +15,10 @@
 //! | `pending`, `reply` | calls under way and the handles on them |
 //! | `subscription` | bounded queues of events |
 //! | `connection`, `session` | what everybody else uses |
-//! | `covered` | secrets of the address, which errors do not repeat |
 //! | `rt`, `protocol` | run-time support of the generated types, and the types |
 
 mod connect;
 mod connection;
-mod covered;
 mod envelope;
 mod error;
 mod event;
@@ -41,6 +39,8 @@ mod subscription;
 mod tls;
 mod writer;
 mod ws;
+
+use crate::redact::endpoint as covered;
 
 pub use connect::{ConnectOptions, Latency};
 pub(crate) use connection::CallOptions;

@@ -33,7 +33,7 @@ pub use start::{Error, Server, ServerOptions};
 pub use tickets::Tickets;
 
 use crate::control::Control;
-use crate::supervisor::Secrets;
+use crate::redact::Secrets;
 pub use toolboxes::{OfferError, Toolboxes};
 
 /// What all requests work with.

@@ -10,7 +10,6 @@
 //! | `options`, `policy` | what a supervisor is asked to do, and with dialogs |
 //! | `navigation` | where pages may go (feature `server`) |
 //! | `network_route`, `url_glob` | routes: what becomes of requests whose address fits a pattern |
-//! | `redact`, `redact_forms`, `redact_labels`, `redact_json`, `redact_headers` | covering secrets in texts, by form, in form fields, in JSON, and in headers |
 //! | `state` | the fold: events in, effects out; no input or output of its own |
 //! | `inputs`, `worker` | what comes in, and the thread around the fold |
 //! | `link`, `redial` | the connection of the moment, and making a lost one again |
@@ -50,12 +49,6 @@ mod network_route;
 mod options;
 mod policy;
 mod put_away;
-mod redact;
-mod redact_forms;
-#[cfg_attr(not(feature = "page"), allow(dead_code))]
-mod redact_headers;
-mod redact_json;
-mod redact_labels;
 mod redial;
 mod registry;
 #[cfg_attr(not(feature = "page"), allow(dead_code))]
@@ -78,6 +71,7 @@ pub(crate) use crate::browser::is_full;
 pub use crate::cdp::protocol::network::Cookie;
 pub use crate::cdp::protocol::page::{FrameId, NavigationEntry};
 pub use crate::cdp::protocol::target::TargetId;
+pub use crate::redact::Secrets;
 pub use aimed::Outcomes;
 pub use chooser::{ArmedChooser, ChosenFiles};
 pub use dialog_call::DialogAnswer;
@@ -95,9 +89,6 @@ pub use network_route::{
 };
 pub use options::{Pages, Reconnect, SupervisorOptions};
 pub use policy::{ArmedAnswer, BridgeMode, DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
-pub use redact::Secrets;
-#[cfg(feature = "page")]
-pub(crate) use redact_headers::cover_header;
 pub use registry::Registry;
 pub use request_detail::{RawHeaders, RawTiming, RequestDetail};
 pub use route::FrameRef;

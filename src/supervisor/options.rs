@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::log::EventLog;
 use super::navigation::NavigationPolicy;
 use super::policy::{BridgeMode, DialogPolicy, DialogRule};
-use super::redact::Secrets;
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::target::TargetId;
+use crate::redact::Secrets;
 
 /// Which pages belong to the task. Popups opened by one of its pages always do.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::supervisor::Secrets;
+use crate::redact::Secrets;
 use crate::sync::Deadline;
 
 /// An action on a tab.

@@ -5,7 +5,8 @@ use serde::Serialize;
 use super::requests::{ResponseBody, limited};
 use crate::cdp;
 use crate::page::{Download, Error, Tab};
-use crate::supervisor::{self, Body, Header, NetworkRequest, RawHeaders, Secrets, cover_header};
+use crate::redact::{Secrets, cover_header};
+use crate::supervisor::{self, Body, Header, NetworkRequest, RawHeaders};
 use crate::sync::Deadline;
 
 /// What Chromium says of a navigation that showed no document.

@@ -31,7 +31,7 @@ use super::{Call, Capped, Outcome, Registry, RegistryError, ToolError};
 use crate::control::{self, Control, FileKind, Profile, TabHandle};
 use crate::llm::{self, Client};
 use crate::page;
-use crate::supervisor::Secrets;
+use crate::redact::Secrets;
 use crate::sync::Deadline;
 
 /// The toolset of all of them.

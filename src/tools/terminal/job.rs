@@ -11,7 +11,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::lines::Lines;
 use super::system::{self, Family};
-use crate::supervisor::Secrets;
+use crate::redact::Secrets;
 use crate::sync::{Cancel, Deadline, Thread, on_panic, spawn};
 
 /// How long a command that was asked to end may take before it is killed.

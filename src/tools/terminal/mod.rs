@@ -31,7 +31,7 @@ use std::sync::Arc;
 use super::files::Workspace;
 use super::{Registry, RegistryError};
 use crate::config::Terminal;
-use crate::supervisor::Secrets;
+use crate::redact::Secrets;
 use table::Table;
 
 /// The toolset.
