@@ -16,6 +16,7 @@ pub mod cli;
 pub mod config;
 #[cfg(feature = "server")]
 pub mod control;
+pub mod http;
 #[cfg(feature = "server")]
 pub mod llm;
 #[cfg(feature = "server")]

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The modules, and which others each may use: only those above it in this list.
-const MODULES: [(&str, &[&str]); 14] = [
+const MODULES: [(&str, &[&str]); 15] = [
     ("sync", &[]),
     ("text", &[]),
     ("redact", &[]),
-    ("cdp", &["redact", "text", "sync"]),
+    ("http", &["sync"]),
+    ("cdp", &["http", "redact", "text", "sync"]),
     ("browser", &["cdp", "redact", "text", "sync"]),
     ("supervisor", &["browser", "cdp", "redact", "text", "sync"]),
     ("page", &["supervisor", "cdp", "redact", "text", "sync"]),
@@ -20,7 +21,7 @@ const MODULES: [(&str, &[&str]); 14] = [
     ("tools", &["control", "page", "supervisor", "llm", "config", "redact", "text", "sync"]),
     ("mcp", &["tools", "config", "redact", "text", "sync"]),
     // Entry points: what they need of the protocol, the modules between offer.
-    ("server", &["mcp", "tools", "llm", "control", "page", "supervisor", "config", "redact", "text", "sync"]),
+    ("server", &["mcp", "tools", "llm", "control", "page", "supervisor", "config", "http", "redact", "text", "sync"]),
     (
         "cli",
         &[
@@ -33,6 +34,7 @@ const MODULES: [(&str, &[&str]); 14] = [
             "supervisor",
             "browser",
             "config",
+            "http",
             "redact",
             "text",
             "sync",

@@ -6,7 +6,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `stream`, `poller` | a non-blocking byte stream and how a thread waits for it |
-//! | `connect`, `http` | name look-up, TCP, the HTTP that a CDP endpoint needs |
+//! | `connect`, `http` | connecting to an endpoint, HTTP requests to it |
 //! | `ws`, `pipe` | the two framings: WebSocket and NUL-terminated |
 //! | `writer` | the shared write path |
 //! | `reader` | the reading role: the thread, and the waiting caller that takes it over |

@@ -2,7 +2,6 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `http` | connections, requests, answers; knows nothing of browsers |
 //! | `gate` | who may ask: host, origin, token |
 //! | `tickets`, `ui` | the web UI: how it gets in, and its page |
 //! | `start` | a server of a home, from its claim to its end |
@@ -15,7 +14,6 @@
 
 mod failure;
 mod gate;
-pub mod http;
 mod openapi;
 mod read;
 mod routes;
