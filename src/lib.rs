@@ -6,7 +6,7 @@
 //! `page` adds `page` (seeing what a tab shows, and acting on it).
 //!
 //! The modules use only what stands below them: `cli` → `server` → `mcp` → `tools` → `control` → `page` → `supervisor` → `browser` →
-//! [`cdp`] → `redact`, `text` and [`sync`]. Settings (`config`) and models (`llm`) stand beside them.
+//! [`cdp`] → `http`, `process`, `redact`, `text` and [`sync`]. Settings (`config`) and models (`llm`) stand beside them.
 
 pub mod browser;
 pub mod cdp;
@@ -23,6 +23,7 @@ pub mod llm;
 pub mod mcp;
 #[cfg(feature = "page")]
 pub mod page;
+mod process;
 mod redact;
 #[cfg(feature = "server")]
 pub mod server;

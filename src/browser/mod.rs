@@ -7,7 +7,7 @@
 //! | `profile`, `lock`, `marker` | the profile folder and who works in it |
 //! | `process`, `stderr`, `unix`, `windows` | the process and its family, always reaped |
 //! | `reap`, `orphan` | what was left behind when we were killed: proof and end |
-//! | `linux`, `ps` | what the system tells about processes |
+//! | `crash_handlers` | Chromium's crash handlers on Linux |
 //! | `ready`, `launch` | the way to the first answer |
 //! | `backend`, `endpoint`, `resolve`, `redial` | addresses and what they mean, redacted when printed; connecting, and again |
 //! | `webdriver` | sessions of WebDriver servers, and the CDP address of their browser |
@@ -22,6 +22,8 @@
 
 mod backend;
 mod context;
+#[cfg(target_os = "linux")]
+mod crash_handlers;
 mod endpoint;
 mod error;
 pub mod find;
@@ -49,12 +51,6 @@ mod resolve;
 mod running;
 mod space;
 mod stderr;
-#[cfg(target_os = "linux")]
-#[path = "linux.rs"]
-mod system;
-#[cfg(all(unix, not(target_os = "linux")))]
-#[path = "ps.rs"]
-mod system;
 mod user_agent;
 mod webdriver;
 

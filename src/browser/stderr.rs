@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::{Error, platform};
+use super::Error;
+use crate::process::stdio::{self, Stop};
 use crate::redact::redact_addresses;
 use crate::sync::{self, Deadline, Thread};
 
@@ -113,16 +114,16 @@ fn notice(told: &mut Told, line: &str) {
 #[derive(Debug)]
 pub(super) struct Reader {
     // Told to end before it is waited for: the order of the fields matters.
-    _stop: platform::Stop,
+    _stop: Stop,
     _thread: Thread,
 }
 
 impl Reader {
     /// Starts reading into `log`.
     pub(super) fn start(pid: u32, from: ChildStderr, log: Arc<Log>) -> Result<Self, Error> {
-        let (stop, stopped) = platform::stop().map_err(|e| Error::system("cannot make a pipe", e))?;
+        let (stop, stopped) = stdio::stop().map_err(|e| Error::system("cannot make a pipe", e))?;
         let body = move || {
-            platform::read_until_stopped(from, &stopped, |bytes| log.push(bytes));
+            stdio::read_until_stopped(from, &stopped, |bytes| log.push(bytes));
             log.end();
         };
         let thread = sync::spawn(format!("browser-err-{pid}"), body)
