@@ -41,7 +41,6 @@ impl Reaper {
     }
 
     /// The process itself.
-    #[allow(dead_code)] // the terminal's reaper leads its group; a browser leads its own
     pub(crate) fn child(&self) -> &Child {
         &self.child
     }

@@ -79,7 +79,6 @@ pub(crate) fn read_until_stopped(mut from: impl Read + AsFd, stopped: &Stopped, 
 ///
 /// # Errors
 /// The other end is closed, or the stop came.
-#[allow(dead_code)] // only MCP servers are written to
 pub(crate) fn write_until_stopped(to: &mut (impl Write + AsFd), mut bytes: &[u8], stopped: &Stopped) -> io::Result<()> {
     while !bytes.is_empty() {
         match to.write(bytes) {

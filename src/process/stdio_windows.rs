@@ -37,7 +37,6 @@ pub(crate) fn read_until_stopped(mut from: impl Read, _stopped: &Stopped, mut ta
 ///
 /// # Errors
 /// The other end is closed.
-#[allow(dead_code)] // only MCP servers are written to
 pub(crate) fn write_until_stopped(to: &mut impl Write, bytes: &[u8], _stopped: &Stopped) -> io::Result<()> {
     to.write_all(bytes)
 }

@@ -18,7 +18,6 @@ use std::borrow::Cow;
 mod addresses;
 pub(crate) mod endpoint;
 mod forms;
-#[cfg_attr(not(feature = "page"), allow(dead_code))]
 mod headers;
 mod json;
 mod labels;

@@ -330,7 +330,6 @@ impl Error {
     }
 
     /// An open dialog stands in the way of something.
-    #[cfg(feature = "page")]
     pub(crate) fn blocked_by_dialog(what: &'static str, dialog: &str) -> Self {
         Self::Cdp(cdp::Error::BlockedByDialog { method: what.into(), dialogs: vec![dialog.to_owned()] })
     }

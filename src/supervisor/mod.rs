@@ -41,9 +41,8 @@ mod kept;
 mod link;
 mod liveness;
 mod log;
-#[cfg_attr(not(feature = "server"), allow(dead_code, unreachable_pub))]
+#[cfg_attr(not(feature = "navigation"), allow(dead_code, unreachable_pub))]
 mod navigation;
-#[cfg_attr(not(feature = "page"), allow(dead_code))]
 mod navigation_limit;
 mod network_route;
 mod options;
@@ -51,7 +50,6 @@ mod policy;
 mod put_away;
 mod redial;
 mod registry;
-#[cfg_attr(not(feature = "page"), allow(dead_code))]
 mod request_detail;
 mod route;
 mod served;
@@ -66,7 +64,6 @@ mod url_glob;
 mod value;
 mod worker;
 
-#[cfg(feature = "page")]
 pub(crate) use crate::browser::is_full;
 pub use crate::cdp::protocol::network::Cookie;
 pub use crate::cdp::protocol::page::{FrameId, NavigationEntry};
@@ -80,9 +77,8 @@ pub use handle::Supervisor;
 pub use hidden_page::HiddenPage;
 pub use log::{Action, DownloadEnded, Entry, Event, EventLog, FrameChange, Happened, Kind, Tail};
 pub use navigation::BlockedNavigation;
-#[cfg(feature = "server")]
+#[cfg(feature = "navigation")]
 pub use navigation::{BadPattern, NavigationPolicy, Place, ProtectedPort, ProtectedPorts, Refused, Verdict};
-#[cfg(feature = "page")]
 pub(crate) use navigation_limit::with_navigation_limit;
 pub use network_route::{
     AbortReason, Fulfilment, Header, HeaderList, NetworkRoute, RouteAction, RouteAnswer, RouteRule,
@@ -92,14 +88,12 @@ pub use policy::{ArmedAnswer, BridgeMode, DialogMatch, DialogPolicy, DialogRule,
 pub use registry::Registry;
 pub use request_detail::{RawHeaders, RawTiming, RequestDetail};
 pub use route::FrameRef;
-#[cfg(feature = "page")]
 pub(crate) use served::MovedDownload;
 pub use served::{History, Picture};
 pub use snapshot::{
     ArmedDialogAnswer, BridgeLife, BridgeReason, BridgeView, ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel,
     Dialog, DialogType, Download, DownloadState, Frame, Page, PageState, Phase, Snapshot,
 };
-#[cfg(feature = "page")]
 pub(crate) use standing::{CPU, OFFLINE};
 pub use standing::{Login, Sessions, Standing, Throttle};
 pub use traffic::{Body, FailedDocument, Loading, NetworkRequest, Traffic};
