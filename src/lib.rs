@@ -15,6 +15,7 @@ pub mod browser;
 pub mod cdp;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod code;
 #[cfg(feature = "server")]
 pub mod config;
 #[cfg(feature = "server")]

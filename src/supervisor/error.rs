@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::code::Code;
 use crate::{browser, cdp};
 
 /// A failed request to a supervisor.
@@ -277,43 +278,49 @@ pub enum Error {
 }
 
 impl Error {
-    /// Its code in answers of the front doors.
+    /// What kind of error it is.
     #[must_use]
-    pub fn code(&self) -> &'static str {
+    pub fn kind(&self) -> Code {
         match self {
-            Self::Browser(error) => error.code(),
-            Self::Cdp(_) if self.is_blocked_by_dialog() => "BLOCKED_BY_DIALOG",
-            Self::NotActive { .. } | Self::Reconnecting { .. } => "BROWSER_NOT_RUNNING",
+            Self::Browser(error) => error.kind(),
+            Self::Cdp(_) if self.is_blocked_by_dialog() => Code::BlockedByDialog,
+            Self::NotActive { .. } | Self::Reconnecting { .. } => Code::BrowserNotRunning,
             Self::StartTimeout { .. }
             | Self::Timeout { .. }
             | Self::NoDocument { .. }
             | Self::ScriptTimeout { .. }
             | Self::Unresponsive { .. }
-            | Self::Navigating { .. } => "TIMEOUT",
-            Self::PageNotFound { .. } | Self::NoPage => "TAB_NOT_FOUND",
-            Self::FrameNotFound { .. } | Self::FrameDetached { .. } => "FRAME_NOT_FOUND",
-            Self::NoContext { .. } | Self::PageBusy { .. } => "PAGE_BUSY",
+            | Self::Navigating { .. } => Code::Timeout,
+            Self::PageNotFound { .. } | Self::NoPage => Code::TabNotFound,
+            Self::FrameNotFound { .. } | Self::FrameDetached { .. } => Code::FrameNotFound,
+            Self::NoContext { .. } | Self::PageBusy { .. } => Code::PageBusy,
             Self::TooManyArmed { .. }
             | Self::TooManyRoutes { .. }
             | Self::Wedged { .. }
-            | Self::DialogTooLate { .. } => "CONFLICT",
-            Self::ChooserReplaced => "CONFLICT",
-            Self::NavigationBlocked { .. } => "NAVIGATION_BLOCKED",
-            Self::NoHiddenPage | Self::NotShown { .. } | Self::NotLoaded { .. } => "BROWSER_ERROR",
-            Self::Cancelled => "CANCELLED",
-            Self::NoChooser { .. } => "TIMEOUT",
-            Self::ChooserWithoutInput => "NOT_ACTIONABLE",
-            Self::ChooserOfOne { .. } | Self::NotAFrameCommand { .. } | Self::BadRoute { .. } => "BAD_REQUEST",
-            Self::RouteNotFound { .. } => "NOT_FOUND",
-            Self::NoDialog => "NO_DIALOG",
-            Self::SeveralDialogs { .. } => "SEVERAL_DIALOGS",
-            Self::DialogNotFound { .. } | Self::DialogGone { .. } | Self::DialogLost { .. } => "DIALOG_NOT_FOUND",
-            Self::Script(_) => "SCRIPT_ERROR",
-            Self::Cdp(inner) if inner.is_timeout() => "TIMEOUT",
-            Self::Cdp(inner) if inner.is_closed() => "BROWSER_NOT_RUNNING",
-            Self::Cdp(_) => "BROWSER_ERROR",
-            Self::System { .. } => "INTERNAL",
+            | Self::DialogTooLate { .. } => Code::Conflict,
+            Self::ChooserReplaced => Code::Conflict,
+            Self::NavigationBlocked { .. } => Code::NavigationBlocked,
+            Self::NoHiddenPage | Self::NotShown { .. } | Self::NotLoaded { .. } => Code::BrowserError,
+            Self::Cancelled => Code::Cancelled,
+            Self::NoChooser { .. } => Code::Timeout,
+            Self::ChooserWithoutInput => Code::NotActionable,
+            Self::ChooserOfOne { .. } | Self::NotAFrameCommand { .. } | Self::BadRoute { .. } => Code::BadRequest,
+            Self::RouteNotFound { .. } => Code::NotFound,
+            Self::NoDialog => Code::NoDialog,
+            Self::SeveralDialogs { .. } => Code::SeveralDialogs,
+            Self::DialogNotFound { .. } | Self::DialogGone { .. } | Self::DialogLost { .. } => Code::DialogNotFound,
+            Self::Script(_) => Code::ScriptError,
+            Self::Cdp(inner) if inner.is_timeout() => Code::Timeout,
+            Self::Cdp(inner) if inner.is_closed() => Code::BrowserNotRunning,
+            Self::Cdp(_) => Code::BrowserError,
+            Self::System { .. } => Code::Internal,
         }
+    }
+
+    /// The text of its [`kind`](Self::kind), as answers carry it.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.kind().as_str()
     }
 
     /// An address that did not load, by the name that Chromium has for the reason.

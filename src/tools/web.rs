@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{Call, Outcome, Registry, RegistryError, Tool, ToolError};
+use crate::code::Code;
 use crate::control::{Control, NewTab, Profile, TabInfo};
 use crate::page::{self, Act, Kind, Tab, WaitFor};
 use crate::supervisor::{DialogAnswer, FrameRef, TargetId};
@@ -86,7 +87,7 @@ impl Behind {
 /// What is late is told as it is by then.
 fn in_time(outcome: Result<(), ToolError>) -> Result<(), ToolError> {
     match outcome {
-        Err(error) if error.code == "TIMEOUT" && !Cancel::is_current_set() => Ok(()),
+        Err(error) if error.kind() == Some(Code::Timeout) && !Cancel::is_current_set() => Ok(()),
         outcome => outcome,
     }
 }
