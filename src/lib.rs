@@ -6,7 +6,7 @@
 //! `page` adds `page` (seeing what a tab shows, and acting on it).
 //!
 //! The modules use only what stands below them: `cli` → `server` → `mcp` → `tools` → `control` → `page` → `supervisor` → `browser` →
-//! [`cdp`] → `http`, `process`, `redact`, `text` and [`sync`]. Settings (`config`) and models (`llm`) stand beside them.
+//! [`cdp`] → `http`, `process`, `redact`, `text`, [`code`] and [`sync`]. Settings (`config`) and models (`llm`) stand beside them.
 
 // What only upper modules use is unused in a build without them; the full build checks it.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]

@@ -52,7 +52,7 @@ pub use session::Session;
 pub use subscription::{Capacity, Item, RecvError, Subscription, Watch};
 
 /// Whether a command is answered by the browser process, also while the page's renderer has crashed or
-/// stands still under a dialog (measured on Chromium 156). Anything else is not answered then.
+/// is held up (measured on Chromium 156). Anything else is not answered then.
 #[must_use]
 pub fn answered_by_browser(method: &str) -> bool {
     const PREFIXES: [&str; 4] = ["Target.", "Browser.", "Storage.", "Inspector."];

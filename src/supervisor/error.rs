@@ -1,5 +1,6 @@
 //! What can go wrong with a supervisor, each with the way out.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::code::Code;
@@ -131,9 +132,17 @@ pub enum Error {
     /// The script threw.
     #[error("{0}")]
     Script(#[from] super::ScriptError),
+    /// A dialog is open on the page, so the call cannot be answered before the dialog is.
+    #[error("the page is blocked by an open dialog ({}); answer it first", .dialogs.join(", "))]
+    BlockedByDialog {
+        /// The command.
+        method: Cow<'static, str>,
+        /// Ids of the dialogs that block it.
+        dialogs: Vec<String>,
+    },
     /// The call failed.
     #[error(transparent)]
-    Cdp(#[from] cdp::Error),
+    Cdp(cdp::Error),
     /// The browser could not be started or reached.
     #[error(transparent)]
     Browser(#[from] browser::Error),
@@ -283,7 +292,7 @@ impl Error {
     pub fn kind(&self) -> Code {
         match self {
             Self::Browser(error) => error.kind(),
-            Self::Cdp(_) if self.is_blocked_by_dialog() => Code::BlockedByDialog,
+            Self::BlockedByDialog { .. } => Code::BlockedByDialog,
             Self::NotActive { .. } | Self::Reconnecting { .. } => Code::BrowserNotRunning,
             Self::StartTimeout { .. }
             | Self::Timeout { .. }
@@ -338,7 +347,7 @@ impl Error {
 
     /// An open dialog stands in the way of something.
     pub(crate) fn blocked_by_dialog(what: &'static str, dialog: &str) -> Self {
-        Self::Cdp(cdp::Error::BlockedByDialog { method: what.into(), dialogs: vec![dialog.to_owned()] })
+        Self::BlockedByDialog { method: what.into(), dialogs: vec![dialog.to_owned()] }
     }
 
     /// Whether the page's process has crashed. Loading the page again brings it back.
@@ -350,7 +359,17 @@ impl Error {
     /// Whether an open dialog stands in the way.
     #[must_use]
     pub fn is_blocked_by_dialog(&self) -> bool {
-        matches!(self, Self::Cdp(cdp::Error::BlockedByDialog { .. }))
+        matches!(self, Self::BlockedByDialog { .. })
+    }
+}
+
+impl From<cdp::Error> for Error {
+    /// The supervisor interrupts calls because of dialogs alone.
+    fn from(error: cdp::Error) -> Self {
+        match error {
+            cdp::Error::Interrupted { method, causes } => Self::BlockedByDialog { method, dialogs: causes },
+            error => Self::Cdp(error),
+        }
     }
 }
 
