@@ -5,23 +5,30 @@
 //! protocol client), `browser` (a browser process or endpoint) and `supervisor` (watching it). The feature
 //! `page` adds `page` (seeing what a tab shows, and acting on it).
 //!
-//! The rooms use only what stands below them: `cli` → `server` → `mcp` → `tools` → `control` → `page` → `supervisor` → `browser` →
-//! [`cdp`] → [`sync`] and `text`. Settings (`config`) and models (`llm`) stand beside them.
+//! The modules use only what stands below them: `cli` → `server` → `mcp` → `tools` → `control` → `page` → `supervisor` → `browser` →
+//! [`cdp`] → `http`, `process`, `redact`, `text`, [`code`] and [`sync`]. Settings (`config`) and models (`llm`) stand beside them.
+
+// What only upper modules use is unused in a build without them; the full build checks it.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 pub mod browser;
 pub mod cdp;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod code;
 #[cfg(feature = "server")]
 pub mod config;
 #[cfg(feature = "server")]
 pub mod control;
+pub mod http;
 #[cfg(feature = "server")]
 pub mod llm;
 #[cfg(feature = "server")]
 pub mod mcp;
 #[cfg(feature = "page")]
 pub mod page;
+mod process;
+mod redact;
 #[cfg(feature = "server")]
 pub mod server;
 pub mod supervisor;

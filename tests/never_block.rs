@@ -332,7 +332,7 @@ impl Scene<'_> {
 /// The typed reason in words; `None` for what should not come.
 fn reason(error: &Error) -> Option<&'static str> {
     Some(match error {
-        Error::Cdp(cdp::Error::BlockedByDialog { .. }) => "blocked by dialog",
+        Error::BlockedByDialog { .. } => "blocked by dialog",
         Error::Cdp(cdp::Error::SessionGone { reason: GoneReason::Crashed, .. }) => "crashed",
         Error::Cdp(cdp::Error::SessionGone { .. }) => "session gone",
         Error::Cdp(cdp::Error::Timeout { .. }) | Error::Timeout { .. } | Error::NoDocument { .. } => "timeout",

@@ -1,26 +1,53 @@
-//! The rules of the house: what stands where, who uses whom, how large things may get.
+//! Rules of the source tree: which module uses which, how large files and dependencies may get.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The rooms, and which others each may use.
-const ROOMS: [(&str, &[&str]); 13] = [
+use cdpilot::code::Code;
+
+/// The modules, and which others each may use: only those above it in this list.
+const MODULES: [(&str, &[&str]); 17] = [
     ("sync", &[]),
+    ("code", &[]),
     ("text", &[]),
-    ("cdp", &["sync", "text"]),
-    ("browser", &["cdp", "sync", "text"]),
-    ("supervisor", &["browser", "cdp", "sync", "text"]),
-    ("page", &["supervisor", "cdp", "sync", "text"]),
-    ("config", &["sync", "text"]),
-    ("control", &["page", "supervisor", "browser", "config", "sync", "text"]),
-    ("llm", &["config", "sync", "text"]),
-    ("tools", &["control", "page", "supervisor", "llm", "config", "sync", "text"]),
-    ("mcp", &["tools", "config", "sync", "text"]),
-    // Front doors: what they need of the protocol, the rooms between them offer.
-    ("server", &["mcp", "tools", "llm", "control", "page", "supervisor", "config", "sync", "text"]),
-    ("cli", &["server", "mcp", "tools", "llm", "control", "page", "supervisor", "browser", "config", "sync", "text"]),
+    ("redact", &[]),
+    ("http", &["sync"]),
+    ("process", &["sync"]),
+    ("cdp", &["http", "redact", "text", "sync"]),
+    ("browser", &["cdp", "process", "redact", "code", "text", "sync"]),
+    ("supervisor", &["browser", "cdp", "redact", "code", "text", "sync"]),
+    ("page", &["supervisor", "cdp", "redact", "code", "text", "sync"]),
+    ("config", &["text", "sync"]),
+    ("control", &["page", "supervisor", "browser", "config", "redact", "code", "text", "sync"]),
+    ("llm", &["config", "code", "text", "sync"]),
+    ("tools", &["control", "page", "supervisor", "llm", "config", "process", "redact", "code", "text", "sync"]),
+    ("mcp", &["tools", "config", "process", "redact", "code", "text", "sync"]),
+    // Entry points: what they need of the protocol, the modules between offer.
+    (
+        "server",
+        &["mcp", "tools", "llm", "control", "page", "supervisor", "config", "http", "redact", "code", "text", "sync"],
+    ),
+    (
+        "cli",
+        &[
+            "server",
+            "mcp",
+            "tools",
+            "llm",
+            "control",
+            "page",
+            "supervisor",
+            "browser",
+            "config",
+            "http",
+            "redact",
+            "code",
+            "text",
+            "sync",
+        ],
+    ),
 ];
 const LONGEST_FILE: usize = 800;
 const MOST_GENERATED_LINES: usize = 8_000;
@@ -121,16 +148,16 @@ fn names_are_found_in_every_form() {
 }
 
 #[test]
-fn rooms_use_only_what_stands_below_them() {
+fn modules_use_only_what_stands_below_them() {
     let mut wrong = Vec::new();
-    for (room, may) in ROOMS {
-        for path in sources(&format!("src/{room}")) {
+    for (module, may) in MODULES {
+        for path in sources(&format!("src/{module}")) {
             let inside = path.strip_prefix(root().join("src")).unwrap();
             let depth = inside.components().count() - usize::from(inside.ends_with("mod.rs"));
             let others = named(&read(&path), depth);
-            let others = others.iter().filter(|name| ROOMS.iter().any(|(other, _)| other == name));
-            let bad = others.filter(|name| *name != room && !may.contains(&name.as_str()));
-            wrong.extend(bad.map(|name| format!("{}: {room} must not use {name}", shown(&path))));
+            let others = others.iter().filter(|name| MODULES.iter().any(|(other, _)| other == name));
+            let bad = others.filter(|name| *name != module && !may.contains(&name.as_str()));
+            wrong.extend(bad.map(|name| format!("{}: {module} must not use {name}", shown(&path))));
         }
     }
     let main = named(&read(&root().join("src/main.rs")), 99);
@@ -139,11 +166,125 @@ fn rooms_use_only_what_stands_below_them() {
 }
 
 #[test]
-fn every_room_is_known() {
+fn the_list_of_modules_runs_upward() {
+    for (index, (module, may)) in MODULES.iter().enumerate() {
+        let below = |name: &&str| MODULES[..index].iter().any(|(other, _)| other == name);
+        assert!(may.iter().all(|name| below(name)), "{module} lists a module that does not stand above it");
+    }
+}
+
+/// The code of a file: without its tests, without comments.
+fn code_of(path: &Path) -> Vec<(usize, String)> {
+    let text = read(path);
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let lines = code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
+    lines.map(|(index, line)| (index + 1, line.to_owned())).collect()
+}
+
+/// Lines of the code of some files that are wrong.
+fn wrong_lines(paths: impl IntoIterator<Item = PathBuf>, is_wrong: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for path in paths.into_iter().filter(|path| !path.to_string_lossy().ends_with("tests.rs")) {
+        let lines = code_of(&path).into_iter().filter(|(_, line)| is_wrong(line));
+        wrong.extend(lines.map(|(number, line)| format!("{}:{number}: {}", shown(&path), line.trim())));
+    }
+    wrong
+}
+
+/// Modules that stand below `control`.
+fn below_control() -> impl Iterator<Item = PathBuf> {
+    let modules = MODULES.iter().map(|(module, _)| *module).take_while(|module| *module != "control");
+    modules.chain(["llm"]).flat_map(|module| sources(&format!("src/{module}")))
+}
+
+#[test]
+fn lower_modules_read_no_flag_of_an_entry_point() {
+    let flags = ["server", "cli", "page", "default"].map(|flag| format!("feature = \"{flag}\""));
+    let wrong = wrong_lines(below_control(), |line| flags.iter().any(|flag| line.contains(flag)));
+    assert!(wrong.is_empty(), "features of lower modules name capabilities:\n{}", wrong.join("\n"));
+}
+
+/// Whether a line compares the text of a code.
+fn compares_a_code(line: &str) -> bool {
+    let codes: Vec<String> = Code::all().map(|code| format!("\"{code}\"")).collect();
+    codes.iter().any(|code| {
+        line.match_indices(code.as_str()).any(|(at, _)| {
+            let (before, after) = (line[..at].trim_end(), line[at + code.len()..].trim_start());
+            // `== "X"`, `Some("X")` of a pattern, `"X" =>`, `"X" | "Y"`, `"X" == …`.
+            let is_arm = after.starts_with("=>") || after.starts_with("| \"") || before.ends_with("\" |");
+            is_arm
+                || ["==", "!=", "matches!("].iter().any(|sign| before.ends_with(sign))
+                || ["==", "!="].iter().any(|sign| after.starts_with(sign))
+                || before.ends_with("Some(")
+                    && (line.contains("=>") || line.contains("==") || line.contains("let Some"))
+        })
+    })
+}
+
+#[test]
+fn codes_are_compared_as_values() {
+    for line in [
+        r#"if error.code() == "STALE_REF" {"#,
+        r#""TIMEOUT" => Exit::Failed,"#,
+        r#""TIMEOUT" | "BUSY" => true,"#,
+        r#"Some("TIMEOUT") => true,"#,
+        r#"if body["code"] != "BUSY" {"#,
+    ] {
+        assert!(compares_a_code(line), "{line}");
+    }
+    for line in
+        [r#"ToolError::new("TIMEOUT", message)"#, r#"Self::Late => "TIMEOUT","#, r#"Code::Busy, "BUSY", Some(503)"#]
+    {
+        assert!(!compares_a_code(line), "{line}");
+    }
+    let wrong = wrong_lines(sources("src"), compares_a_code);
+    assert!(wrong.is_empty(), "compare `kind()` or `Code::parse(…)`:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_code_that_is_written_is_listed() {
+    let mut unknown = Vec::new();
+    for path in sources("src") {
+        for (number, line) in code_of(&path) {
+            for start in ["Failure::new(", "ToolError::new(", "failed(", "named("] {
+                let written = line.match_indices(start).filter_map(|(at, _)| {
+                    let (text, _) = line[at + start.len()..].strip_prefix('"')?.split_once('"')?;
+                    text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_').then_some(text)
+                });
+                let none = written.filter(|text| Code::parse(text).is_none());
+                unknown.extend(none.map(|text| format!("{}:{number}: {text}", shown(&path))));
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "add them to src/code:\n{}", unknown.join("\n"));
+}
+
+#[test]
+fn there_is_one_http_client_of_our_own() {
+    let writes = |line: &str| line.contains("HTTP/1.1\\r\\n") && !line.contains("HTTP/1.1 100");
+    let connects = |line: &str| line.contains("TcpStream::connect");
+    let all = || sources("src").into_iter().filter(|path| !path.ends_with("src/cdp/ws.rs"));
+    let clients = wrong_lines(all(), writes);
+    assert_eq!(clients.len(), 1, "requests are written by src/http/client.rs alone:\n{}", clients.join("\n"));
+    assert!(clients[0].starts_with("src/http/client.rs"), "{}", clients[0]);
+    let connections = wrong_lines(all(), connects);
+    assert_eq!(connections.len(), 1, "connections are made by src/http/dial.rs alone:\n{}", connections.join("\n"));
+    assert!(connections[0].starts_with("src/http/dial.rs"), "{}", connections[0]);
+}
+
+#[test]
+fn the_protocol_knows_no_dialogs() {
+    let is_wrong = |line: &str| line.to_lowercase().replace("handlejavascriptdialog", "").contains("dialog");
+    let wrong = wrong_lines(sources("src/cdp"), is_wrong);
+    assert!(wrong.is_empty(), "dialogs belong to supervisor:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_module_is_known() {
     let folders = fs::read_dir(root().join("src")).unwrap().flatten().filter(|entry| entry.path().is_dir());
     let with_files = folders.filter(|entry| fs::read_dir(entry.path()).unwrap().next().is_some());
     let names: BTreeSet<String> = with_files.map(|entry| entry.file_name().into_string().unwrap()).collect();
-    assert_eq!(names, ROOMS.iter().map(|(room, _)| (*room).to_owned()).collect());
+    assert_eq!(names, MODULES.iter().map(|(module, _)| (*module).to_owned()).collect());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
 use cdpilot::config::Token;
-use cdpilot::server::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
+use cdpilot::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
 use cdpilot::server::{Gate, Tickets};
 use http::StatusCode;
 use proptest::prelude::*;

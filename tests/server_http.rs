@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cdpilot::server::http::{Answer, HttpServer, Limits, Request};
+use cdpilot::http::{Answer, HttpServer, Limits, Request};
 use http::StatusCode;
 use http::header::HeaderName;
 use serde_json::json;
@@ -300,7 +300,7 @@ fn a_client_that_sends_on_sees_why_it_is_refused() {
 
 #[test]
 fn the_gate_stands_before_the_body() {
-    let refuse = |head: &cdpilot::server::http::Head| match head.header("x-key") {
+    let refuse = |head: &cdpilot::http::Head| match head.header("x-key") {
         Some("yes") => Ok(()),
         Some("panic") => panic!("the gate falls"),
         _ => Err(Answer::failure(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "the key is missing")),

@@ -1,6 +1,6 @@
 //! Any bytes, in any pieces.
 
-use cdpilot::server::http::fuzzing::{Asked, BODY_BYTES, requests};
+use cdpilot::http::fuzzing::{Asked, BODY_BYTES, requests};
 use proptest::prelude::*;
 
 /// Pieces of requests, good ones and bad ones, so that most of what is put together of them gets far.

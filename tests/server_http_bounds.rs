@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cdpilot::server::http::{Answer, HttpServer, Limits, Request};
+use cdpilot::http::{Answer, HttpServer, Limits, Request};
 use cdpilot::sync::{Deadline, pause};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use http::StatusCode;

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::time::{Duration, Instant};
 
-use cdpilot::server::http::{Answer, Event, EventSource, HttpServer, Limits, Next, Request};
+use cdpilot::http::{Answer, Event, EventSource, HttpServer, Limits, Next, Request};
 use cdpilot::sync::{Cancel, Deadline, pause, spawn};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use http::StatusCode;

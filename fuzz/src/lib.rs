@@ -3,8 +3,8 @@
 
 use cdpilot::cdp::fuzzing::{self, Came};
 use cdpilot::cli::fuzzing::{Read, stdin_lines};
+use cdpilot::http::fuzzing::{Asked, BODY_BYTES, requests};
 use cdpilot::page::{CookieFormat, read_cookies};
-use cdpilot::server::http::fuzzing::{Asked, BODY_BYTES, requests};
 use serde_json::Value;
 use serde_json::value::RawValue;
 

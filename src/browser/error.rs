@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::backend::{Backend, Surface};
 use super::webdriver::WebDriverProblem;
 use crate::cdp;
+use crate::code::Code;
 
 /// A failed search, start, attach or stop.
 ///
@@ -206,22 +207,28 @@ impl Error {
         Self::NoCdp { endpoint: backend.to_string(), reason }
     }
 
-    /// Its code in answers of the front doors.
+    /// What kind of error it is.
     #[must_use]
-    pub fn code(&self) -> &'static str {
+    pub fn kind(&self) -> Code {
         use WebDriverProblem as P;
         match self {
             Self::NotFound { .. } | Self::Executable { .. } | Self::Unreachable { .. } | Self::NotCdp { .. } => {
-                "BROWSER_NOT_RUNNING"
+                Code::BrowserNotRunning
             }
-            Self::Argument { .. } | Self::ReservedPort { .. } | Self::BadUrl { .. } => "BAD_REQUEST",
-            Self::PortInUse { .. } | Self::ProfileInUse { .. } => "CONFLICT",
-            Self::WebDriver { problem: P::Unreachable { .. } | P::Answer { .. }, .. } => "BROWSER_NOT_RUNNING",
-            Self::StartTimeout { .. } | Self::WebDriver { problem: P::Timeout { .. }, .. } => "TIMEOUT",
-            Self::Cdp(inner) if inner.is_timeout() => "TIMEOUT",
-            Self::System { .. } => "INTERNAL",
-            _ => "BROWSER_ERROR",
+            Self::Argument { .. } | Self::ReservedPort { .. } | Self::BadUrl { .. } => Code::BadRequest,
+            Self::PortInUse { .. } | Self::ProfileInUse { .. } => Code::Conflict,
+            Self::WebDriver { problem: P::Unreachable { .. } | P::Answer { .. }, .. } => Code::BrowserNotRunning,
+            Self::StartTimeout { .. } | Self::WebDriver { problem: P::Timeout { .. }, .. } => Code::Timeout,
+            Self::Cdp(inner) if inner.is_timeout() => Code::Timeout,
+            Self::System { .. } => Code::Internal,
+            _ => Code::BrowserError,
         }
+    }
+
+    /// The text of its [`kind`](Self::kind), as answers carry it.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.kind().as_str()
     }
 
     /// Whether the backend has no CDP endpoint: what needs one ([`Surface::ALL`]) is left out then.

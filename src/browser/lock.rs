@@ -10,9 +10,9 @@ use std::path::Path;
 #[cfg(unix)]
 use std::path::PathBuf;
 
-#[cfg(unix)]
-use super::system::{self, Seen};
 use super::{Holder, ready};
+#[cfg(unix)]
+use crate::process::list::{self, Seen};
 
 const LOCK: &str = "SingletonLock";
 /// The mark in a temporary folder of ours.
@@ -88,7 +88,7 @@ fn port(dir: &Path) -> Option<u16> {
 #[cfg(unix)]
 fn described(holder: Holder, dir: &Path) -> Option<Holder> {
     let pid = holder.pid?;
-    let seen = system::look(pid)?;
+    let seen = list::look(pid)?;
     let line = String::from_utf8_lossy(&seen.command).to_ascii_lowercase();
     let is_browser = ["chrom", "brave", "edge", "user-data-dir"].iter().any(|word| line.contains(word));
     if !is_browser || works_elsewhere(&seen, dir) {

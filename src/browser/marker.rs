@@ -14,7 +14,7 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::system;
+use crate::process::list;
 
 /// Its name in the profile folder.
 const NAME: &str = "cdpilot-browser.json";
@@ -33,12 +33,12 @@ pub(super) struct Who {
 impl Who {
     /// The process that has this number now.
     pub(super) fn now(pid: u32) -> Option<Self> {
-        Some(Self { pid, started: system::look(pid)?.started })
+        Some(Self { pid, started: list::look(pid)?.started })
     }
 
     /// Whether this very process runs.
     pub(super) fn runs(&self) -> bool {
-        system::look(self.pid).is_some_and(|seen| seen.started == self.started)
+        list::look(self.pid).is_some_and(|seen| seen.started == self.started)
     }
 }
 

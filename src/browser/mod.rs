@@ -7,7 +7,7 @@
 //! | `profile`, `lock`, `marker` | the profile folder and who works in it |
 //! | `process`, `stderr`, `unix`, `windows` | the process and its family, always reaped |
 //! | `reap`, `orphan` | what was left behind when we were killed: proof and end |
-//! | `linux`, `ps` | what the system tells about processes |
+//! | `crash_handlers` | Chromium's crash handlers on Linux |
 //! | `ready`, `launch` | the way to the first answer |
 //! | `backend`, `endpoint`, `resolve`, `redial` | addresses and what they mean, redacted when printed; connecting, and again |
 //! | `webdriver` | sessions of WebDriver servers, and the CDP address of their browser |
@@ -22,6 +22,8 @@
 
 mod backend;
 mod context;
+#[cfg(target_os = "linux")]
+mod crash_handlers;
 mod endpoint;
 mod error;
 pub mod find;
@@ -49,19 +51,12 @@ mod resolve;
 mod running;
 mod space;
 mod stderr;
-#[cfg(target_os = "linux")]
-#[path = "linux.rs"]
-mod system;
-#[cfg(all(unix, not(target_os = "linux")))]
-#[path = "ps.rs"]
-mod system;
 mod user_agent;
 mod webdriver;
 
 pub use backend::{Backend, Surface};
 pub use context::Context;
-pub(crate) use endpoint::redact_among_others;
-pub use endpoint::{Endpoint, Scheme, redact};
+pub use endpoint::{Endpoint, Scheme};
 pub use error::{Error, Holder};
 pub use flags::{Facts, RESOLVER_RULES, flags};
 pub use options::{Decision, LaunchOptions, Surroundings, Switch, TransportKind, UserAgent, container_sign};
@@ -75,3 +70,4 @@ pub use user_agent::version_of;
 pub use webdriver::{AttachOptions, WebDriverOptions, WebDriverProblem};
 
 pub use crate::cdp::{ConnectOptions, Latency};
+pub use crate::redact::redact_addresses as redact;

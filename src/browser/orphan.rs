@@ -5,8 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::marker::Record;
-use super::platform::{GUARD_NAME, poll_until};
-use super::system::{self, Hold};
+use super::platform::GUARD_NAME;
+use crate::process::list::{self, Hold};
+use crate::process::poll_until;
 use crate::sync::Deadline;
 
 /// What came of it.
@@ -45,27 +46,27 @@ pub(super) fn end(record: &Record, dir: &Path, crashes: &Path, grace: Duration, 
 pub(super) fn is_guarded(record: &Record, folder: &Path) -> bool {
     let has = |command: &[u8], word: &[u8]| memchr::memmem::find(command, word).is_some();
     let folder = folder.as_os_str().as_bytes();
-    let members = system::members(record.browser.pid);
-    let works = |seen: &system::Seen| !seen.stopped && has(&seen.command, GUARD_NAME.as_bytes());
+    let members = list::members(record.browser.pid);
+    let works = |seen: &list::Seen| !seen.stopped && has(&seen.command, GUARD_NAME.as_bytes());
     members.iter().any(|(_, seen)| works(seen) && has(&seen.command, folder))
 }
 
 /// Resumes the suspended processes of a browser of ours whose owner runs. Their ids.
 pub(super) fn resume(record: &Record, dir: &Path) -> Vec<u32> {
     let leader = record.browser.pid;
-    let ours = |seen: system::Seen| seen.started == record.browser.started && carries(&seen.command, dir);
-    if !record.owner.runs() || !system::look(leader).is_some_and(ours) {
+    let ours = |seen: list::Seen| seen.started == record.browser.started && carries(&seen.command, dir);
+    if !record.owner.runs() || !list::look(leader).is_some_and(ours) {
         return Vec::new(); // nobody's, or an orphan, which is ended
     }
-    resume_where(|| system::members(leader))
+    resume_where(|| list::members(leader))
 }
 
 /// Resumes a suspended process. Whether there was one.
 pub(super) fn resume_process(pid: u32) -> bool {
-    !resume_where(|| system::look(pid).map(|seen| (pid, seen)).into_iter().collect()).is_empty()
+    !resume_where(|| list::look(pid).map(|seen| (pid, seen)).into_iter().collect()).is_empty()
 }
 
-fn resume_where(listed: impl Fn() -> Vec<(u32, system::Seen)>) -> Vec<u32> {
+fn resume_where(listed: impl Fn() -> Vec<(u32, list::Seen)>) -> Vec<u32> {
     let stopped = || listed().into_iter().filter(|(_, seen)| seen.stopped).map(|(pid, _)| pid);
     let held: Vec<(u32, Hold)> = stopped().filter_map(|pid| Some((pid, Hold::of(pid)?))).collect();
     // Looked at again after the handles were taken, they are the right ones.
@@ -81,7 +82,7 @@ pub(super) fn wait_guard(record: &Record, folder: &Path, deadline: Deadline) -> 
 /// Kills the crash handlers that keep their files in a folder of ours. Whether none is left.
 fn no_crash_handlers(crashes: &Path, deadline: Deadline) -> bool {
     #[cfg(target_os = "linux")]
-    return poll_until(deadline, || !super::system::any_crash_handler(crashes, true));
+    return poll_until(deadline, || !super::crash_handlers::any_running(crashes, true));
     #[cfg(not(target_os = "linux"))]
     {
         let _ = (crashes, deadline);
@@ -101,8 +102,8 @@ fn family(record: &Record, dir: &Path) -> Vec<u32> {
         return Vec::new();
     }
     let leader = record.browser.pid;
-    let members = || system::members(leader).into_iter();
-    match system::look(leader) {
+    let members = || list::members(leader).into_iter();
+    match list::look(leader) {
         Some(seen) if seen.started == record.browser.started && seen.group == leader && carries(&seen.command, dir) => {
             members().map(|(pid, _)| pid).filter(|pid| *pid != leader).chain([leader]).collect()
         }

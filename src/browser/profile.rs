@@ -225,7 +225,7 @@ pub fn resume(folder: &Path) -> Vec<u32> {
 #[must_use]
 pub fn is_suspended(pid: u32) -> bool {
     #[cfg(unix)]
-    return super::system::look(pid).is_some_and(|seen| seen.stopped);
+    return crate::process::list::look(pid).is_some_and(|seen| seen.stopped);
     #[cfg(not(unix))]
     {
         let _ = pid;

@@ -7,9 +7,8 @@ use {
     super::lock::Unowned,
     super::marker,
     super::orphan::{self, End},
-    super::platform::poll_until,
     super::profile,
-    super::system,
+    crate::process::{list, poll_until},
     crate::sync::Deadline,
     std::time::Duration,
 };
@@ -119,7 +118,7 @@ fn clear(folder: &Path, unowned: &Unowned, hurry: bool, report: &mut Reaped) -> 
     // Threads of a killed process may work on for a moment after it counts as dead.
     let patience = if ended { kill_time } else { Deadline::after(Duration::ZERO) };
     // Whoever works in there has the folder's name, which is ours alone, on its command line.
-    let users = || system::with_words(&[folder.as_os_str().as_encoded_bytes()]);
+    let users = || list::with_words(&[folder.as_os_str().as_encoded_bytes()]);
     poll_until(patience, || users().is_empty());
     let users = users();
     if !users.is_empty() && !ended && !unowned.old {

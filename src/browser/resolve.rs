@@ -11,9 +11,10 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::endpoint::{Endpoint, Scheme, redact};
+use super::endpoint::{Endpoint, Scheme};
 use super::{Error, ready};
 use crate::cdp::{self, http};
+use crate::redact::redact_addresses;
 use crate::sync::Deadline;
 
 /// What a resolution may use.
@@ -56,7 +57,7 @@ pub fn resolve(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<Endpoint, Error
 fn version_of(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<(u16, String), Error> {
     let unreachable = |problem: &dyn std::fmt::Display| Error::Unreachable {
         endpoint: endpoint.to_string(),
-        problem: redact(&problem.to_string()),
+        problem: redact_addresses(&problem.to_string()),
     };
     let mut asked = endpoint.clone();
     asked.path = format!("{}/json/version", prefix(endpoint));

@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::endpoint::redact;
-use super::{Error, platform};
+use super::Error;
+use crate::process::stdio::{self, Stop};
+use crate::redact::redact_addresses;
 use crate::sync::{self, Deadline, Thread};
 
 /// Bytes kept.
@@ -90,7 +91,7 @@ impl Log {
 
     /// The end of it for an error message: at most 2,000 characters, addresses redacted.
     pub(super) fn quote(&self) -> String {
-        let text = redact(self.text().trim());
+        let text = redact_addresses(self.text().trim());
         let surplus = text.chars().count().saturating_sub(QUOTED);
         match text.char_indices().nth(surplus) {
             Some((at, _)) if surplus > 0 => format!("…{}", text.get(at + 1..).unwrap_or_default().trim_start()),
@@ -105,7 +106,7 @@ fn notice(told: &mut Told, line: &str) {
     } else if line.contains("Cannot start http server for devtools") {
         told.port_refused = true;
     }
-    tracing::trace!(target: "cdpilot::browser::stderr", "{}", redact(line.trim_end()));
+    tracing::trace!(target: "cdpilot::browser::stderr", "{}", redact_addresses(line.trim_end()));
 }
 
 /// The reading thread. Dropping it ends the thread, also when a stray process still holds the other
@@ -113,16 +114,16 @@ fn notice(told: &mut Told, line: &str) {
 #[derive(Debug)]
 pub(super) struct Reader {
     // Told to end before it is waited for: the order of the fields matters.
-    _stop: platform::Stop,
+    _stop: Stop,
     _thread: Thread,
 }
 
 impl Reader {
     /// Starts reading into `log`.
     pub(super) fn start(pid: u32, from: ChildStderr, log: Arc<Log>) -> Result<Self, Error> {
-        let (stop, stopped) = platform::stop().map_err(|e| Error::system("cannot make a pipe", e))?;
+        let (stop, stopped) = stdio::stop().map_err(|e| Error::system("cannot make a pipe", e))?;
         let body = move || {
-            platform::read_until_stopped(from, &stopped, |bytes| log.push(bytes));
+            stdio::read_until_stopped(from, &stopped, |bytes| log.push(bytes));
             log.end();
         };
         let thread = sync::spawn(format!("browser-err-{pid}"), body)

@@ -1,19 +1,19 @@
-//! Processes and pipes on Unix: a process group per browser with a guard in it, a pipe on descriptors 3
-//! and 4, and waits that do not reap before the group is dealt with.
+//! A browser's processes on Unix: a process group with a reaper in it, and a pipe on descriptors 3 and 4.
 
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+#[cfg(target_os = "linux")]
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+use rustix::process::Signal;
 
+#[cfg(target_os = "linux")]
+use super::crash_handlers;
 use super::process::Plan;
-use super::system;
-use crate::sync::{Deadline, pause};
+use crate::process::{Group, Reaper, list, poll_until};
+use crate::sync::Deadline;
 
 /// Our ends of the browser's pipe. Chromium ends when they are closed.
 #[derive(Debug)]
@@ -102,12 +102,8 @@ pub(super) fn spawn(
 /// The id is ours as long as the browser is not reaped, dead or alive; after that no signal goes there.
 #[derive(Debug)]
 pub(super) struct Family {
-    leader: Pid,
-    guard: Child,
-    /// Its closing tells the guard that we have ended.
-    _life: PipeWriter,
-    #[cfg(target_os = "linux")]
-    handle: Option<OwnedFd>,
+    group: Group,
+    reaper: Reaper,
     /// Where the crash handlers keep their files: they leave the group, this tells them apart.
     #[cfg(target_os = "linux")]
     crashes: std::path::PathBuf,
@@ -115,25 +111,13 @@ pub(super) struct Family {
 
 impl Family {
     fn of(child: &Child, plan: &Plan<'_>) -> io::Result<Self> {
-        let raw = i32::try_from(child.id()).map_err(io::Error::other)?;
-        let leader = Pid::from_raw(raw).ok_or(io::ErrorKind::InvalidData)?;
-        let (input, life) = io::pipe()?;
-        let guard = Command::new("/bin/sh")
-            .args(["-c", GUARD, GUARD_NAME])
-            .arg(raw.to_string())
-            .arg(plan.removable.unwrap_or("".as_ref()))
-            .stdin(input)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(raw)
-            .spawn()?;
+        let group = Group::led_by(child)?;
+        let leader = group.id().to_string();
+        let removable = plan.removable.unwrap_or("".as_ref());
+        let reaper = Reaper::start(group.id(), GUARD_NAME, GUARD, &[leader.as_ref(), removable.as_os_str()])?;
         Ok(Self {
-            leader,
-            guard,
-            _life: life,
-            // Old kernels and strict system call filters have none; then we look again and again.
-            #[cfg(target_os = "linux")]
-            handle: rustix::process::pidfd_open(leader, rustix::process::PidfdFlags::empty()).ok(),
+            group,
+            reaper,
             #[cfg(target_os = "linux")]
             crashes: plan.crashes.to_owned(),
         })
@@ -141,37 +125,23 @@ impl Family {
 
     /// Waits until the browser has ended, without reaping it. Whether it has.
     pub(super) fn wait_ended(&self, _child: &mut Child, deadline: Deadline) -> bool {
-        #[cfg(target_os = "linux")]
-        if let Some(handle) = &self.handle {
-            return wait_readable(&[handle.as_fd()], Some(deadline)).is_ok_and(|ready| ready[0]);
-        }
-        poll_until(deadline, || self.has_ended())
-    }
-
-    fn has_ended(&self) -> bool {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        match rustix::process::waitid(WaitId::Pid(self.leader), options) {
-            Ok(status) => status.is_some(),
-            Err(Errno::INTR) => false,
-            Err(_) => true, // not our child any more: the system reaps for us
-        }
+        self.group.wait_leader(deadline)
     }
 
     /// Asks the browser to end. Only before it is reaped.
     pub(super) fn terminate(&self) {
-        let _ = rustix::process::kill_process(self.leader, Signal::TERM);
+        self.group.signal_leader(Signal::TERM);
     }
 
     /// Kills the renderers. Only before the browser is reaped.
     pub(super) fn kill_renderers(&self) -> usize {
-        let leader = self.leader.as_raw_nonzero().get().unsigned_abs();
+        let leader = self.group.id().unsigned_abs();
         let renderers = || {
             let is_renderer = |command: &[u8]| memchr::memmem::find(command, b"--type=renderer").is_some();
-            let members = system::members(leader).into_iter();
+            let members = list::members(leader).into_iter();
             members.filter(move |(_, seen)| is_renderer(&seen.command)).map(|(pid, _)| pid)
         };
-        let held: Vec<(u32, system::Hold)> =
-            renderers().filter_map(|pid| Some((pid, system::Hold::of(pid)?))).collect();
+        let held: Vec<(u32, list::Hold)> = renderers().filter_map(|pid| Some((pid, list::Hold::of(pid)?))).collect();
         // Looked at again after the handles were taken, they are the right ones.
         let renderers: Vec<u32> = renderers().collect();
         held.iter().filter(|(pid, _)| renderers.contains(pid)).map(|(_, hold)| hold.kill()).count()
@@ -179,9 +149,8 @@ impl Family {
 
     /// Kills the whole group, the guard included. Only before the browser is reaped.
     pub(super) fn kill(&mut self) {
-        let _ = rustix::process::kill_process_group(self.leader, Signal::KILL);
-        let _ = self.guard.kill(); // also should it have failed to join the group
-        let _ = self.guard.wait();
+        self.group.signal(Signal::KILL);
+        self.reaper.end(); // also should it have failed to join the group
     }
 
     /// Waits until nothing of the family is left; called after the browser was reaped. Whether it is so.
@@ -193,86 +162,10 @@ impl Family {
         let patience = Deadline::after(PATIENCE.min(deadline.left() / 2));
         poll_until(deadline, || {
             #[cfg(target_os = "linux")]
-            if system::any_crash_handler(&self.crashes, patience.passed()) {
+            if crash_handlers::any_running(&self.crashes, patience.passed()) {
                 return false;
             }
-            self.is_empty()
+            self.group.is_empty()
         })
-    }
-
-    fn is_empty(&self) -> bool {
-        match rustix::process::test_kill_process_group(self.leader) {
-            Err(Errno::SRCH) => true,
-            // Orphans wait as zombies for the first process to reap them, which in a container may
-            // never happen. They run nothing and hold nothing, so they do not count.
-            #[cfg(target_os = "linux")]
-            _ => !system::any_alive_in_group(self.leader),
-            #[cfg(not(target_os = "linux"))]
-            answer => answer.is_err(), // macOS refuses a group of zombies with EPERM
-        }
-    }
-}
-
-/// For what the system gives no signal for: looks again after 1 ms, then less often, up to 20 ms.
-pub(super) fn poll_until(deadline: Deadline, holds: impl Fn() -> bool) -> bool {
-    let mut step = Duration::from_millis(1);
-    loop {
-        if holds() {
-            return true;
-        }
-        if deadline.passed() {
-            return false;
-        }
-        pause(step.min(deadline.left()));
-        step = (step * 2).min(Duration::from_millis(20));
-    }
-}
-
-/// Which of the descriptors have something to read or are closed.
-fn wait_readable<const N: usize>(
-    fds: &[std::os::fd::BorrowedFd<'_>; N],
-    deadline: Option<Deadline>,
-) -> io::Result<[bool; N]> {
-    let mut polled = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
-    loop {
-        let left = deadline.and_then(|deadline| Timespec::try_from(deadline.left()).ok());
-        match poll(&mut polled, left.as_ref()) {
-            Err(Errno::INTR) => {}
-            Err(problem) => return Err(problem.into()),
-            Ok(_) => return Ok(std::array::from_fn(|at| !polled[at].revents().is_empty())),
-        }
-    }
-}
-
-/// Ends a [`read_until_stopped`] when it is dropped.
-#[derive(Debug)]
-pub(super) struct Stop {
-    _end: PipeWriter,
-}
-
-/// The other side of a [`Stop`].
-pub(super) type Stopped = PipeReader;
-
-pub(super) fn stop() -> io::Result<(Stop, Stopped)> {
-    let (stopped, end) = io::pipe()?;
-    Ok((Stop { _end: end }, stopped))
-}
-
-/// Hands on what is read, until the end of the stream or the stop. What is there at the stop is still
-/// taken along, within reason: a stray process may write for ever.
-pub(super) fn read_until_stopped(mut from: ChildStderr, stopped: &Stopped, mut take: impl FnMut(&[u8])) {
-    let mut buffer = vec![0; 8 * 1024];
-    let mut reads_left = 16;
-    while let Ok([something, stop]) = wait_readable(&[from.as_fd(), stopped.as_fd()], None) {
-        if stop && (!something || reads_left == 0) {
-            return;
-        }
-        reads_left -= u32::from(stop);
-        match from.read(&mut buffer) {
-            Ok(0) => return,
-            Ok(read) => take(&buffer[..read]),
-            Err(problem) if problem.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => return,
-        }
     }
 }

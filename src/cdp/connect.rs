@@ -1,15 +1,15 @@
-//! Making a connection: options, name look-up, TCP, handshake. Every step shares one deadline.
+//! Making a connection: options, addresses, TCP, TLS. Every step shares one deadline.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
-use std::time::{Duration, Instant};
+use std::net::TcpStream;
+use std::time::Duration;
 
-use crossbeam_channel::RecvTimeoutError;
 use http::Uri;
 
-use super::error::{Error, TimeoutKind};
+use super::error::Error;
 use super::stream::Stream;
-use crate::sync::{Deadline, spawn};
+use crate::http::dial;
+use crate::sync::Deadline;
 
 /// What a round trip may cost in processor time.
 ///
@@ -130,55 +130,5 @@ pub(super) fn stream(
 }
 
 pub(super) fn tcp(target: &Target, deadline: Deadline) -> Result<TcpStream, Error> {
-    let began = Instant::now();
-    let mut problem = "the host has no address".to_owned();
-    for address in resolve(target, deadline)? {
-        let left = deadline.left();
-        if left.is_zero() {
-            break;
-        }
-        match TcpStream::connect_timeout(&address, left) {
-            Ok(socket) => return Ok(socket),
-            Err(e) if e.kind() == std::io::ErrorKind::TimedOut => {}
-            Err(e) => problem = format!("no TCP connection ({})", e.kind()),
-        }
-    }
-    if deadline.passed() {
-        return Err(timeout(began));
-    }
-    Err(Error::Connect { problem })
-}
-
-fn timeout(began: Instant) -> Error {
-    Error::Timeout { kind: TimeoutKind::Connect, method: "connect".into(), after: began.elapsed() }
-}
-
-fn resolve(target: &Target, deadline: Deadline) -> Result<Vec<SocketAddr>, Error> {
-    let port = target.port;
-    if let Ok(ip) = target.host.parse::<IpAddr>() {
-        return Ok(vec![SocketAddr::new(ip, port)]);
-    }
-    if target.host.eq_ignore_ascii_case("localhost") {
-        let loopback: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
-        return Ok(loopback.map(|ip| SocketAddr::new(ip, port)).to_vec());
-    }
-    // The system's resolver knows no deadline, so it gets a thread that may outlive the wait.
-    let began = Instant::now();
-    let host = target.host.clone();
-    let (send, found) = crossbeam_channel::bounded(1);
-    let thread = spawn("cdp-resolve", move || {
-        let _ = send.send((host.as_str(), port).to_socket_addrs().map(Iterator::collect));
-    })
-    .map_err(|e| Error::System { what: "cannot start a thread", problem: e.to_string() })?;
-    match found.recv_deadline(deadline.instant()) {
-        Ok(result) => {
-            thread.join();
-            result.map_err(|_| Error::Connect { problem: "the host name has no address".to_owned() })
-        }
-        Err(RecvTimeoutError::Timeout) => {
-            std::mem::forget(thread); // joining would wait for the resolver
-            Err(timeout(began))
-        }
-        Err(RecvTimeoutError::Disconnected) => Err(Error::Connect { problem: "name look-up failed".to_owned() }),
-    }
+    Ok(dial::tcp(&target.host, target.port, deadline)?)
 }

@@ -156,7 +156,7 @@ impl Drop for Owner {
 pub(crate) struct CallOptions<'a> {
     pub(crate) session: Option<&'a Arc<str>>,
     pub(crate) deadline: Deadline,
-    /// Whether a dialog on its page ends the wait.
+    /// Whether [`Connection::interrupt`] ends the wait.
     pub(crate) interruptible: bool,
 }
 
@@ -370,12 +370,10 @@ impl Connection {
         self.post(Cow::Borrowed(C::METHOD), command, options, way).map(drop)
     }
 
-    /// Ends the waits of interruptible calls on these sessions: a dialog opened on their page.
-    pub(crate) fn interrupt(&self, sessions: &[Arc<str>], dialogs: &[String]) {
-        let wake = self
-            .inner
-            .pending
-            .interrupt(sessions, |method| Error::BlockedByDialog { method, dialogs: dialogs.to_vec() });
+    /// Ends the waits of interruptible calls on these sessions with [`Error::Interrupted`].
+    pub(crate) fn interrupt(&self, sessions: &[Arc<str>], causes: &[String]) {
+        let wake =
+            self.inner.pending.interrupt(sessions, |method| Error::Interrupted { method, causes: causes.to_vec() });
         if wake {
             self.inner.lead_wake.wake();
         }

@@ -49,13 +49,13 @@ pub enum Error {
         /// Why.
         reason: GoneReason,
     },
-    /// A dialog is open on the page, so the call cannot be answered before the dialog is.
-    #[error("the page is blocked by an open dialog ({}); answer it first", .dialogs.join(", "))]
-    BlockedByDialog {
+    /// The owner of the connection ended the wait: what it knows prevents the answer.
+    #[error("{method} was interrupted ({})", .causes.join(", "))]
+    Interrupted {
         /// The command.
         method: Cow<'static, str>,
-        /// Ids of the dialogs that block it.
-        dialogs: Vec<String>,
+        /// Ids of what prevents the answer, in the terms of whoever interrupted it.
+        causes: Vec<String>,
     },
     /// What the browser sent does not fit the type that was asked for.
     #[error(
@@ -129,7 +129,7 @@ impl Error {
             | Self::Timeout { method, .. }
             | Self::Closed { method, .. }
             | Self::SessionGone { method, .. }
-            | Self::BlockedByDialog { method, .. }
+            | Self::Interrupted { method, .. }
             | Self::Decode { method, .. }
             | Self::Encode { method, .. }
             | Self::TooLarge { method, .. }

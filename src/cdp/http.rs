@@ -1,36 +1,18 @@
-//! The little HTTP/1.1 that a CDP endpoint and a WebDriver server need: one request and its answer a
-//! connection, and one GET that becomes a WebSocket. Heads are parsed by `httparse`.
+//! HTTP requests to a CDP endpoint or a WebDriver server, over TLS too, and the blocking use of a stream for its
+//! handshakes. HTTP itself is in `crate::http`.
 
 use std::io;
-use std::net::TcpStream;
 use std::time::Instant;
-
-use http::Uri;
 
 use super::connect;
 use super::error::{Error, TimeoutKind};
 use super::stream::Stream;
+use crate::http::client::{self, Head, Tcp, Wire, exchange};
+pub(super) use crate::http::client::{host, path, push_headers};
 use crate::sync::Deadline;
 
-/// Longest head of a response, in bytes.
-const MAX_HEAD: usize = 64 * 1024;
-/// Most headers of a response.
-const MAX_HEADERS: usize = 100;
-/// Longest body of a response, in bytes.
+/// Longest body of an answer, in bytes.
 const MAX_BODY: usize = 4 * 1024 * 1024;
-
-/// The head of a response and what came behind it.
-pub(super) struct Head {
-    pub(super) status: u16,
-    headers: Vec<(String, String)>,
-    pub(super) rest: Vec<u8>,
-}
-
-impl Head {
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
-    }
-}
 
 /// A stream used in a blocking way, with a deadline.
 pub(super) struct Blocking<'a> {
@@ -45,12 +27,9 @@ impl Blocking<'_> {
         Error::Timeout { kind: self.kind, method: "connect".into(), after: self.began.elapsed() }
     }
 
-    fn failed(&self, what: &str, error: &io::Error) -> Error {
-        Error::Connect { problem: format!("{what} ({})", error.kind()) }
-    }
-
+    /// Writes all of it.
     pub(super) fn write_all(&self, bytes: &[u8]) -> Result<(), Error> {
-        let sealed = self.stream.seal(bytes.to_vec()).map_err(|e| self.failed("the connection broke off", &e))?;
+        let sealed = self.stream.seal(bytes.to_vec()).map_err(broken)?;
         let mut bytes = &sealed[..];
         while !bytes.is_empty() {
             if self.deadline.passed() {
@@ -59,20 +38,17 @@ impl Blocking<'_> {
             match self.stream.write(bytes) {
                 Ok(n) => bytes = bytes.get(n..).unwrap_or_default(),
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                    self.stream.wait_writable(self.deadline).map_err(|e| self.failed("the connection broke off", &e))?
+                    self.stream.wait_writable(self.deadline).map_err(broken)?;
                 }
-                Err(e) => return Err(self.failed("the connection broke off", &e)),
+                Err(e) => return Err(broken(e)),
             }
         }
         Ok(())
     }
 
-    /// Appends what comes next. False at the end of the stream.
-    fn read_more(&self, into: &mut Vec<u8>) -> Result<bool, Error> {
-        let mut chunk = [0; 8192];
-        let came = self.read(|| self.stream.read(&mut chunk))?;
-        into.extend_from_slice(&chunk[..came]);
-        Ok(came > 0)
+    /// Waits for bytes; 0 at the end.
+    pub(super) fn read_some(&self, into: &mut [u8]) -> Result<usize, Error> {
+        self.read(|| self.stream.read(into))
     }
 
     /// Waits for bytes below TLS; 0 at the end.
@@ -88,103 +64,47 @@ impl Blocking<'_> {
             }
             match read() {
                 Ok(n) => return Ok(n),
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => self
-                    .stream
-                    .wait_readable_until(self.deadline)
-                    .map_err(|e| self.failed("the connection broke off", &e))?,
-                Err(e) => return Err(self.failed("the connection broke off", &e)),
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                    self.stream.wait_readable_until(self.deadline).map_err(broken)?;
+                }
+                Err(e) => return Err(broken(e)),
             }
         }
     }
 
+    /// Reads the head of an answer.
     pub(super) fn read_head(&self) -> Result<Head, Error> {
-        let bad = |problem: &str| Error::Connect { problem: problem.to_owned() };
-        let mut text = Vec::new();
-        loop {
-            if !self.read_more(&mut text)? {
-                return Err(bad("the endpoint closed the connection before it answered"));
-            }
-            let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
-            let mut response = httparse::Response::new(&mut headers);
-            match response.parse(&text) {
-                Ok(httparse::Status::Complete(length)) => {
-                    let status = response.code.unwrap_or(0);
-                    let text_of = |value: &[u8]| String::from_utf8_lossy(value).trim().to_owned();
-                    let headers = response.headers.iter().map(|h| (h.name.to_owned(), text_of(h.value))).collect();
-                    return Ok(Head { status, headers, rest: text.split_off(length) });
-                }
-                Ok(httparse::Status::Partial) if text.len() <= MAX_HEAD => {}
-                Ok(httparse::Status::Partial) => return Err(bad("the endpoint's answer is too long")),
-                Err(_) => return Err(bad("the endpoint does not speak HTTP")),
-            }
-        }
-    }
-
-    fn read_body(&self, head: Head) -> Result<Vec<u8>, Error> {
-        let bad = |problem: &str| Error::Connect { problem: problem.to_owned() };
-        if head.status == 204 {
-            return Ok(Vec::new());
-        }
-        let chunked = head.header("transfer-encoding").is_some_and(|t| t.eq_ignore_ascii_case("chunked"));
-        let length = head.header("content-length").and_then(|l| l.parse::<usize>().ok());
-        let mut raw = head.rest;
-        loop {
-            if raw.len() > MAX_BODY || length.is_some_and(|l| l > MAX_BODY) {
-                return Err(bad("the endpoint's answer is too long"));
-            }
-            if chunked {
-                match dechunk(&raw) {
-                    Some(Some(body)) => return Ok(body),
-                    Some(None) => {}
-                    None => return Err(bad("the endpoint's answer is not valid HTTP")),
-                }
-            } else if let Some(length) = length
-                && raw.len() >= length
-            {
-                raw.truncate(length);
-                return Ok(raw);
-            }
-            if !self.read_more(&mut raw)? {
-                return if chunked || length.is_some() {
-                    Err(bad("the endpoint closed the connection in the middle of its answer"))
-                } else {
-                    Ok(raw)
-                };
-            }
-        }
+        client::read_head(self)
     }
 }
 
-/// RFC 9112 section 7.1. `None`: not valid; `Some(None)`: not whole yet.
-fn dechunk(mut raw: &[u8]) -> Option<Option<Vec<u8>>> {
-    let mut body = Vec::new();
-    loop {
-        let Some((size, length)) = (match httparse::parse_chunk_size(raw) {
-            Ok(httparse::Status::Complete((at, size))) => Some((at, usize::try_from(size).ok()?)),
-            Ok(httparse::Status::Partial) => None,
-            Err(_) => return None,
-        }) else {
-            return Some(None);
-        };
-        if length == 0 {
-            return Some(Some(body));
-        }
-        let Some(chunk) = raw.get(size..size.checked_add(length)?) else { return Some(None) };
-        body.extend_from_slice(chunk);
-        let Some(rest) = raw.get(size + length + 2..) else { return Some(None) };
-        raw = rest;
+impl Wire for Blocking<'_> {
+    type Error = Error;
+
+    fn write_all(&self, bytes: &[u8]) -> Result<(), Error> {
+        Blocking::write_all(self, bytes)
+    }
+
+    fn read_some(&self, into: &mut [u8]) -> Result<usize, Error> {
+        Blocking::read_some(self, into)
     }
 }
 
-/// The request line's target.
-pub(super) fn path(uri: &Uri) -> &str {
-    uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str)
+fn broken(problem: io::Error) -> Error {
+    client::Error::Broken(problem.kind()).into()
 }
 
-/// The `Host` header: host and port without user information.
-pub(super) fn host(uri: &Uri) -> String {
-    let host = uri.host().unwrap_or_default();
-    uri.port_u16().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+impl From<client::Error> for Error {
+    fn from(error: client::Error) -> Self {
+        match error {
+            client::Error::Header => Self::Address { problem: error.to_string() },
+            client::Error::Thread { problem } => Self::System { what: "cannot start a thread", problem },
+            client::Error::Timeout { after } => {
+                Self::Timeout { kind: TimeoutKind::Connect, method: "connect".into(), after }
+            }
+            other => Self::Connect { problem: other.to_string() },
+        }
+    }
 }
 
 /// Fetches a small document over `http://`, with the feature `tls` also `https://`. Returns status
@@ -220,7 +140,7 @@ pub struct Request<'a> {
     pub address: &'a str,
     /// Headers beside `Host`, `Connection` and `Content-Length`.
     pub headers: &'a [(String, String)],
-    /// What is sent along.
+    /// The body, if there is one.
     pub body: Option<&'a [u8]>,
     /// See [`ConnectOptions::tls_roots`](super::ConnectOptions::tls_roots).
     pub roots: &'a [Vec<u8>],
@@ -234,33 +154,11 @@ pub struct Request<'a> {
 pub fn send(request: &Request<'_>, deadline: Deadline) -> Result<(u16, Vec<u8>), Error> {
     let began = Instant::now();
     let target = connect::parse(request.address, connect::Protocol::Http)?;
-    let uri = &target.uri;
-    let mut head = format!("{} {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", request.method, path(uri), host(uri));
-    if let Some(body) = request.body {
-        head.push_str(&format!("Content-Length: {}\r\n", body.len()));
+    let Request { method, headers, body, .. } = *request;
+    let asked = client::Request { method, uri: &target.uri, headers, body, max_answer: MAX_BODY };
+    if !target.tls {
+        return Ok(exchange(&Tcp::connect(&target.uri, deadline.left(), deadline, None)?, &asked)?);
     }
-    push_headers(&mut head, request.headers)?;
-    head.push_str("\r\n");
-    let mut bytes = head.into_bytes();
-    bytes.extend_from_slice(request.body.unwrap_or_default());
-
-    let socket: TcpStream = connect::tcp(&target, deadline)?;
-    let stream = connect::stream(socket, &target, request.roots, deadline)?;
-    let blocking = Blocking { stream: &stream, deadline, kind: TimeoutKind::Connect, began };
-    blocking.write_all(&bytes)?;
-    let head = blocking.read_head()?;
-    let status = head.status;
-    Ok((status, blocking.read_body(head)?))
-}
-
-/// Adds headers after checking that they are headers and nothing more.
-pub(super) fn push_headers(request: &mut String, headers: &[(String, String)]) -> Result<(), Error> {
-    for (name, value) in headers {
-        let name_ok = http::HeaderName::from_bytes(name.as_bytes()).is_ok();
-        if !name_ok || http::HeaderValue::from_str(value).is_err() {
-            return Err(Error::Address { problem: "a header's name or value is not valid".to_owned() });
-        }
-        request.extend([name.as_str(), ": ", value.as_str(), "\r\n"]);
-    }
-    Ok(())
+    let stream = connect::stream(connect::tcp(&target, deadline)?, &target, request.roots, deadline)?;
+    exchange(&Blocking { stream: &stream, deadline, kind: TimeoutKind::Connect, began }, &asked)
 }

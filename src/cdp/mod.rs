@@ -6,7 +6,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `stream`, `poller` | a non-blocking byte stream and how a thread waits for it |
-//! | `connect`, `http` | name look-up, TCP, the HTTP that a CDP endpoint needs |
+//! | `connect`, `http` | connecting to an endpoint, HTTP requests to it |
 //! | `ws`, `pipe` | the two framings: WebSocket and NUL-terminated |
 //! | `writer` | the shared write path |
 //! | `reader` | the reading role: the thread, and the waiting caller that takes it over |
@@ -15,12 +15,10 @@
 //! | `pending`, `reply` | calls under way and the handles on them |
 //! | `subscription` | bounded queues of events |
 //! | `connection`, `session` | what everybody else uses |
-//! | `covered` | secrets of the address, which errors do not repeat |
 //! | `rt`, `protocol` | run-time support of the generated types, and the types |
 
 mod connect;
 mod connection;
-mod covered;
 mod envelope;
 mod error;
 mod event;
@@ -42,6 +40,8 @@ mod tls;
 mod writer;
 mod ws;
 
+use crate::redact::endpoint as covered;
+
 pub use connect::{ConnectOptions, Latency};
 pub(crate) use connection::CallOptions;
 pub use connection::{Connection, Counters};
@@ -52,7 +52,7 @@ pub use session::Session;
 pub use subscription::{Capacity, Item, RecvError, Subscription, Watch};
 
 /// Whether a command is answered by the browser process, also while the page's renderer has crashed or
-/// stands still under a dialog (measured on Chromium 156). Anything else is not answered then.
+/// is held up (measured on Chromium 156). Anything else is not answered then.
 #[must_use]
 pub fn answered_by_browser(method: &str) -> bool {
     const PREFIXES: [&str; 4] = ["Target.", "Browser.", "Storage.", "Inspector."];

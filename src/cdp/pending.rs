@@ -111,7 +111,7 @@ pub(super) struct Entry {
     pub(super) method: Cow<'static, str>,
     pub(super) session: Option<Arc<str>>,
     pub(super) to: ReplyTo,
-    /// Whether a dialog on its page ends the wait.
+    /// Whether an interruption of its session ends the wait.
     pub(super) interruptible: bool,
 }
 

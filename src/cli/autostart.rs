@@ -13,6 +13,7 @@ use super::client::suspended;
 use super::failure::{Exit, Failure};
 use super::memory;
 use super::settings::env;
+use crate::code::Code;
 use crate::config::{Home, Running};
 use crate::sync::{Deadline, pause, spawn};
 
@@ -38,7 +39,8 @@ pub(super) fn start(home: &Home) -> Result<Running, Failure> {
     match first_line(&mut server, deadline) {
         Some(told) if told["ok"] == true => {}
         // Somebody started one by hand meanwhile.
-        Some(told) if told["code"] == "CONFLICT" && Running::of(home)?.is_some() => {}
+        Some(told)
+            if told["code"].as_str().and_then(Code::parse) == Some(Code::Conflict) && Running::of(home)?.is_some() => {}
         Some(told) => {
             let why = told["error"].as_str().unwrap_or("it did not say why");
             return Err(failed(home, why));

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::code::Code;
 use crate::{browser, config, page, supervisor};
 
 /// A request to a browser of a home that failed.
@@ -179,30 +180,36 @@ impl From<supervisor::Error> for Error {
 }
 
 impl Error {
-    /// Its code in answers.
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> Code {
+        match self {
+            Self::Page(error) => error.kind(),
+            Self::Config(_) => Code::Internal,
+            Self::Browser(error) => error.kind(),
+            Self::Disabled => Code::BrowserDisabled,
+            Self::NotRunning { .. } => Code::BrowserNotRunning,
+            Self::Resting { .. } => Code::BrowserError,
+            Self::NoProfile { .. } => Code::ProfileNotFound,
+            Self::NoSession { .. } => Code::NotFound,
+            Self::NoTab { .. } | Self::NoTabOpen | Self::NoCurrentTab => Code::TabNotFound,
+            Self::TabGone { .. } => Code::TabGone,
+            Self::Ambiguous { .. } => Code::AmbiguousTarget,
+            Self::TabLimit { .. } => Code::TabLimit,
+            Self::NavigationBlocked { .. } => Code::NavigationBlocked,
+            Self::DialogOpen { .. } => Code::BlockedByDialog,
+            Self::EvaluateDisabled => Code::EvaluateDisabled,
+            Self::RawCdpDisabled | Self::RawLevel { .. } => Code::RawCdpDisabled,
+            Self::PathRefused { .. } => Code::PathRefused,
+            Self::BadRequest { .. } => Code::BadRequest,
+            Self::Conflict { .. } => Code::Conflict,
+        }
+    }
+
+    /// The text of its [`kind`](Self::kind), as answers carry it.
     #[must_use]
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::Page(error) => error.code(),
-            Self::Config(_) => "INTERNAL",
-            Self::Browser(error) => error.code(),
-            Self::Disabled => "BROWSER_DISABLED",
-            Self::NotRunning { .. } => "BROWSER_NOT_RUNNING",
-            Self::Resting { .. } => "BROWSER_ERROR",
-            Self::NoProfile { .. } => "PROFILE_NOT_FOUND",
-            Self::NoSession { .. } => "NOT_FOUND",
-            Self::NoTab { .. } | Self::NoTabOpen | Self::NoCurrentTab => "TAB_NOT_FOUND",
-            Self::TabGone { .. } => "TAB_GONE",
-            Self::Ambiguous { .. } => "AMBIGUOUS_TARGET",
-            Self::TabLimit { .. } => "TAB_LIMIT",
-            Self::NavigationBlocked { .. } => "NAVIGATION_BLOCKED",
-            Self::DialogOpen { .. } => "BLOCKED_BY_DIALOG",
-            Self::EvaluateDisabled => "EVALUATE_DISABLED",
-            Self::RawCdpDisabled | Self::RawLevel { .. } => "RAW_CDP_DISABLED",
-            Self::PathRefused { .. } => "PATH_REFUSED",
-            Self::BadRequest { .. } => "BAD_REQUEST",
-            Self::Conflict { .. } => "CONFLICT",
-        }
+        self.kind().as_str()
     }
 
     /// What an answer carries beside the sentence and the code.

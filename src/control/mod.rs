@@ -74,7 +74,7 @@ pub use types::{
 };
 
 use crate::config::{Config, Home};
-use crate::supervisor::Secrets;
+use crate::redact::Secrets;
 use crate::sync::Deadline;
 use profiles::Profiles;
 use shared::Shared;

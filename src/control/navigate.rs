@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{Error, Navigate, Navigated, Profile, Running, TabInfo, Travel, WaitUntil};
+use crate::code::Code;
 use crate::page::{Act, Kind, WaitFor};
 use crate::supervisor::{self, ClosedBy, ClosedDialog, Dialog, DialogAnswer, DialogType, FrameRef, TargetId};
 use crate::sync::Deadline;
@@ -218,7 +219,7 @@ impl Profile {
                     went.blocked = outcome.blocked_by_dialog;
                 }
                 Err(error) if error.is_blocked_by_dialog() => went.blocked = true,
-                Err(error) if late == Late::IsTold && error.code() == "TIMEOUT" => went.loading = true,
+                Err(error) if late == Late::IsTold && error.kind() == Code::Timeout => went.loading = true,
                 Err(error) => return Err(error.into()),
             }
         }

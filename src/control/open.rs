@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::navigate::Late;
 use super::{Error, NewTab, Profile, Running, TabInfo, WaitUntil, names};
+use crate::code::Code;
 use crate::supervisor::TargetId;
 use crate::sync::{Cancel, Deadline};
 
@@ -58,7 +59,7 @@ impl Profile {
             let went = self.go(&running, &target, &url, WaitUntil::Load, Late::Fails, deadline.within(LOADING));
             match went {
                 Ok(went) => status = went.status,
-                Err(error) if error.code() == "TIMEOUT" => is_loading = true,
+                Err(error) if error.kind() == Code::Timeout => is_loading = true,
                 Err(error) => {
                     if is_new {
                         // Also when nobody waits for it any more.

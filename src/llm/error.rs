@@ -1,5 +1,6 @@
 //! What can go wrong with a model.
 
+use crate::code::Code;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -84,15 +85,21 @@ pub enum Error {
 }
 
 impl Error {
-    /// The code of answers.
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> Code {
+        match self {
+            Self::Timeout { .. } => Code::Timeout,
+            Self::Cancelled => Code::Cancelled,
+            Self::Unknown { .. } => Code::NotFound,
+            _ => Code::ModelError,
+        }
+    }
+
+    /// The text of its [`kind`](Self::kind), as answers carry it.
     #[must_use]
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::Timeout { .. } => "TIMEOUT",
-            Self::Cancelled => "CANCELLED",
-            Self::Unknown { .. } => "NOT_FOUND",
-            _ => "MODEL_ERROR",
-        }
+        self.kind().as_str()
     }
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find::Match;
+use crate::code::Code;
 use crate::supervisor;
 
 /// What a ref was shown as.
@@ -238,28 +239,34 @@ pub enum Error {
 }
 
 impl Error {
-    /// Its code in answers.
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> Code {
+        match self {
+            Self::Supervisor(error) => error.kind(),
+            Self::BadCookie { .. } | Self::BadRef { .. } | Self::BadRequest { .. } => Code::BadRequest,
+            Self::UnknownKind { .. } => Code::UnknownKind,
+            Self::UnknownField { .. } => Code::UnknownField,
+            Self::StaleRef { .. } | Self::DocumentGone { .. } => Code::StaleRef,
+            Self::RefChanged { .. } => Code::RefChanged,
+            Self::AmbiguousLocator { .. } => Code::AmbiguousLocator,
+            Self::NoMatch { .. } | Self::NoneLocated { .. } | Self::NoRequest { .. } | Self::NoBody { .. } => {
+                Code::NotFound
+            }
+            Self::NoStorage { .. } => Code::Conflict,
+            Self::NotActionable { .. } => Code::NotActionable,
+            Self::Busy { .. } => Code::PageBusy,
+            Self::Timeout { .. } | Self::NotCaptured { is_late: true, .. } => Code::Timeout,
+            Self::File { .. } | Self::PathRefused { .. } => Code::PathRefused,
+            Self::Internal { .. } | Self::Picture { .. } | Self::DiskFull { .. } => Code::Internal,
+            Self::NoPdf { .. } | Self::NotCaptured { is_late: false, .. } => Code::BrowserError,
+        }
+    }
+
+    /// The text of its [`kind`](Self::kind), as answers carry it.
     #[must_use]
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::Supervisor(error) => error.code(),
-            Self::BadCookie { .. } | Self::BadRef { .. } | Self::BadRequest { .. } => "BAD_REQUEST",
-            Self::UnknownKind { .. } => "UNKNOWN_KIND",
-            Self::UnknownField { .. } => "UNKNOWN_FIELD",
-            Self::StaleRef { .. } | Self::DocumentGone { .. } => "STALE_REF",
-            Self::RefChanged { .. } => "REF_CHANGED",
-            Self::AmbiguousLocator { .. } => "AMBIGUOUS_LOCATOR",
-            Self::NoMatch { .. } | Self::NoneLocated { .. } | Self::NoRequest { .. } | Self::NoBody { .. } => {
-                "NOT_FOUND"
-            }
-            Self::NoStorage { .. } => "CONFLICT",
-            Self::NotActionable { .. } => "NOT_ACTIONABLE",
-            Self::Busy { .. } => "PAGE_BUSY",
-            Self::Timeout { .. } | Self::NotCaptured { is_late: true, .. } => "TIMEOUT",
-            Self::File { .. } | Self::PathRefused { .. } => "PATH_REFUSED",
-            Self::Internal { .. } | Self::Picture { .. } | Self::DiskFull { .. } => "INTERNAL",
-            Self::NoPdf { .. } | Self::NotCaptured { is_late: false, .. } => "BROWSER_ERROR",
-        }
+        self.kind().as_str()
     }
 
     /// What an answer carries beside the sentence and the code.

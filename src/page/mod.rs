@@ -53,9 +53,7 @@ pub use login_state::{
 };
 pub use options::{PageOptions, TabNames};
 pub use picture::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
-#[cfg(feature = "server")]
 pub(crate) use rest::clear_incoming;
-#[cfg(feature = "cli")]
 pub(crate) use rest::device_names;
 use rest::{Believed, Cleared, Downloads};
 pub use rest::{

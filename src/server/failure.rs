@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::status;
+use crate::code::Code;
 use crate::{config, control, page, supervisor};
 
 /// What went wrong, with the way out.
@@ -33,7 +34,7 @@ impl Failure {
     }
 
     pub(super) fn is_blocked_by_dialog(&self) -> bool {
-        self.code == "BLOCKED_BY_DIALOG"
+        Code::parse(self.code) == Some(Code::BlockedByDialog)
     }
 
     /// The body of the answer.

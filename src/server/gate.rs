@@ -11,10 +11,10 @@ use std::sync::Arc;
 use http::header::{AUTHORIZATION, HOST, ORIGIN, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use super::http::{Answer, Head};
 use super::tickets::Tickets;
 use super::ui;
 use crate::config::Token;
+use crate::http::{Answer, Head};
 
 /// Where a browser says how the page that asks is related to us.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");

@@ -2,7 +2,6 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `http` | connections, requests, answers; knows nothing of browsers |
 //! | `gate` | who may ask: host, origin, token |
 //! | `tickets`, `ui` | the web UI: how it gets in, and its page |
 //! | `start` | a server of a home, from its claim to its end |
@@ -16,7 +15,6 @@
 mod failure;
 mod gate;
 mod home_tools;
-pub mod http;
 mod openapi;
 mod read;
 mod routes;
@@ -33,7 +31,7 @@ pub use start::{Error, Server, ServerOptions};
 pub use tickets::Tickets;
 
 use crate::control::Control;
-use crate::supervisor::Secrets;
+use crate::redact::Secrets;
 pub use home_tools::{HomeTools, OfferError};
 
 /// The request header that names a session of the profile.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::SESSION_HEADER;
 use super::read::Reads;
 use super::routes::{LONGEST, Method, Route, SHORTEST, TABLE};
-use super::status::STATUSES;
+use super::status::statuses;
 use super::types::Failed;
 use crate::tools::without_null;
 
@@ -34,7 +34,7 @@ fn document() -> Value {
         schemas.entry(name).or_insert(schema);
     }
     let mut responses = Map::new();
-    for (status, codes) in STATUSES.iter().filter(|(status, _)| *status != 499) {
+    for (status, codes) in statuses().into_iter().filter(|(status, _)| *status != 499) {
         let response = json!({
             "description": codes.join(", "),
             "content": { "application/json": { "schema": failed } },
@@ -234,7 +234,7 @@ fn responses(route: &Route, answer: &Value) -> Value {
         content["text/html"] = json!({ "schema": { "type": "string" } });
     }
     let mut responses = json!({ "200": { "description": "It is done.", "content": content } });
-    for (status, _) in STATUSES.iter().filter(|(status, _)| may_be(route, *status)) {
+    for (status, _) in statuses().into_iter().filter(|(status, _)| may_be(route, *status)) {
         responses[status.to_string()] = json!({ "$ref": format!("#/components/responses/Failed{status}") });
     }
     responses
@@ -252,7 +252,7 @@ fn of_messages(route: &Route) -> Value {
         responses[status.to_string()] = message("An error of JSON-RPC, or a failure as everywhere.");
     }
     responses["200"]["content"]["text/event-stream"] = json!({ "schema": { "type": "string" } });
-    for (status, _) in STATUSES.iter().filter(|(status, _)| may_be(route, *status)) {
+    for (status, _) in statuses().into_iter().filter(|(status, _)| may_be(route, *status)) {
         let described = responses.get(status.to_string()).is_some();
         if !described {
             responses[status.to_string()] = json!({ "$ref": format!("#/components/responses/Failed{status}") });

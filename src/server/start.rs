@@ -9,10 +9,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::Front;
 use super::gate::Gate;
 use super::home_tools::HomeTools;
-use super::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
 use super::routes::{Found, answer, find};
 use crate::config::{self, Claim, Claimed, Config, Home, Running, Token};
 use crate::control::{self, Control, Overrides};
+use crate::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
 use crate::sync::Deadline;
 
 /// What is left to the browsers of the time to stop.

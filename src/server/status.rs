@@ -1,52 +1,22 @@
-//! From the code of a failure to the status of its answer: the one table.
+//! HTTP statuses of failures, from the list of codes.
 
-/// Status and codes, as the contract lists them.
-pub(super) const STATUSES: [(u16, &[&str]); 14] = [
-    (400, &["BAD_REQUEST", "UNKNOWN_FIELD", "UNKNOWN_KIND"]),
-    (401, &["UNAUTHORIZED"]),
-    (
-        403,
-        &[
-            "FORBIDDEN_HOST",
-            "FORBIDDEN_ORIGIN",
-            "NAVIGATION_BLOCKED",
-            "EVALUATE_DISABLED",
-            "RAW_CDP_DISABLED",
-            "PATH_REFUSED",
-        ],
-    ),
-    (404, &["NOT_FOUND", "TAB_NOT_FOUND", "PROFILE_NOT_FOUND", "FRAME_NOT_FOUND", "DIALOG_NOT_FOUND"]),
-    (405, &["METHOD_NOT_ALLOWED"]),
-    (
-        409,
-        &[
-            "AMBIGUOUS_TARGET",
-            "TAB_GONE",
-            "TAB_LIMIT",
-            "STALE_REF",
-            "REF_CHANGED",
-            "NOT_ACTIONABLE",
-            "BLOCKED_BY_DIALOG",
-            "NO_DIALOG",
-            "SEVERAL_DIALOGS",
-            "PAGE_BUSY",
-            "CONFLICT",
-        ],
-    ),
-    (413, &["BODY_TOO_LARGE"]),
-    (415, &["UNSUPPORTED_MEDIA_TYPE"]),
-    (422, &["SCRIPT_ERROR"]),
-    // Told to nobody: whoever asked has gone.
-    (499, &["CANCELLED"]),
-    (500, &["INTERNAL"]),
-    (502, &["BROWSER_ERROR", "MODEL_ERROR"]),
-    (503, &["BROWSER_NOT_RUNNING", "BROWSER_DISABLED", "BUSY"]),
-    (504, &["TIMEOUT"]),
-];
+use crate::code::Code;
 
-/// The status of a code. A code that is not in the table is an error of ours.
+/// Each status with the codes that have it, ascending.
+pub(super) fn statuses() -> Vec<(u16, Vec<&'static str>)> {
+    let mut all: Vec<(u16, Vec<&'static str>)> = Vec::new();
+    for (code, status) in Code::all().filter_map(|code| Some((code, code.status()?))) {
+        match all.last_mut() {
+            Some((last, codes)) if *last == status => codes.push(code.as_str()),
+            _ => all.push((status, vec![code.as_str()])),
+        }
+    }
+    all
+}
+
+/// The status of a code. One without a status is an internal error.
 pub(super) fn of(code: &str) -> u16 {
-    STATUSES.iter().find(|(_, codes)| codes.contains(&code)).map_or(500, |(status, _)| *status)
+    Code::parse(code).and_then(Code::status).unwrap_or(500)
 }
 
 #[cfg(test)]
@@ -54,12 +24,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_stands_once_and_an_unknown_one_is_ours() {
-        let mut all: Vec<&str> = STATUSES.iter().flat_map(|(_, codes)| codes.iter().copied()).collect();
-        let count = all.len();
-        all.sort_unstable();
-        all.dedup();
-        assert_eq!(all.len(), count);
-        assert_eq!((of("STALE_REF"), of("TIMEOUT"), of("NO_SUCH_CODE")), (409, 504, 500));
+    fn a_status_stands_once_and_an_unknown_code_is_internal() {
+        let statuses: Vec<u16> = statuses().into_iter().map(|(status, _)| status).collect();
+        assert!(statuses.is_sorted_by(|one, next| one < next), "{statuses:?}");
+        assert_eq!((of("STALE_REF"), of("TIMEOUT"), of("AMBIGUOUS_LOCATOR")), (409, 504, 409));
+        assert_eq!((of("NO_SUCH_CODE"), of("TOO_LARGE")), (500, 500));
     }
 }

@@ -5,7 +5,7 @@ use http::header::{
 };
 use http::{Method, StatusCode};
 
-use super::http::{Answer, Head};
+use crate::http::{Answer, Head};
 
 /// The page. `NONCE` stands for a number that each answer has of its own.
 const PAGE: &str = include_str!("ui.html");

@@ -47,7 +47,6 @@ impl Supervisor {
     }
 
     /// [`session_call`](Self::session_call) for one script as [`brief_calls`](Self::brief_calls) takes several.
-    #[cfg(feature = "page")]
     pub(crate) fn brief_call<C: Command>(
         &self,
         frame: &FrameRef,
@@ -60,7 +59,6 @@ impl Supervisor {
 
     /// The same for scripts of our own that are over in a moment, or wait without holding the page. Such a call costs one
     /// message less where the page answered a moment ago; a script that holds the page for long is ended, whoever began it.
-    #[cfg(feature = "page")]
     pub(crate) fn brief_calls<C: Command>(
         &self,
         calls: Vec<(FrameRef, C)>,

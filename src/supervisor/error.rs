@@ -1,7 +1,9 @@
 //! What can go wrong with a supervisor, each with the way out.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
+use crate::code::Code;
 use crate::{browser, cdp};
 
 /// A failed request to a supervisor.
@@ -130,9 +132,17 @@ pub enum Error {
     /// The script threw.
     #[error("{0}")]
     Script(#[from] super::ScriptError),
+    /// A dialog is open on the page, so the call cannot be answered before the dialog is.
+    #[error("the page is blocked by an open dialog ({}); answer it first", .dialogs.join(", "))]
+    BlockedByDialog {
+        /// The command.
+        method: Cow<'static, str>,
+        /// Ids of the dialogs that block it.
+        dialogs: Vec<String>,
+    },
     /// The call failed.
     #[error(transparent)]
-    Cdp(#[from] cdp::Error),
+    Cdp(cdp::Error),
     /// The browser could not be started or reached.
     #[error(transparent)]
     Browser(#[from] browser::Error),
@@ -277,43 +287,49 @@ pub enum Error {
 }
 
 impl Error {
-    /// Its code in answers of the front doors.
+    /// What kind of error it is.
     #[must_use]
-    pub fn code(&self) -> &'static str {
+    pub fn kind(&self) -> Code {
         match self {
-            Self::Browser(error) => error.code(),
-            Self::Cdp(_) if self.is_blocked_by_dialog() => "BLOCKED_BY_DIALOG",
-            Self::NotActive { .. } | Self::Reconnecting { .. } => "BROWSER_NOT_RUNNING",
+            Self::Browser(error) => error.kind(),
+            Self::BlockedByDialog { .. } => Code::BlockedByDialog,
+            Self::NotActive { .. } | Self::Reconnecting { .. } => Code::BrowserNotRunning,
             Self::StartTimeout { .. }
             | Self::Timeout { .. }
             | Self::NoDocument { .. }
             | Self::ScriptTimeout { .. }
             | Self::Unresponsive { .. }
-            | Self::Navigating { .. } => "TIMEOUT",
-            Self::PageNotFound { .. } | Self::NoPage => "TAB_NOT_FOUND",
-            Self::FrameNotFound { .. } | Self::FrameDetached { .. } => "FRAME_NOT_FOUND",
-            Self::NoContext { .. } | Self::PageBusy { .. } => "PAGE_BUSY",
+            | Self::Navigating { .. } => Code::Timeout,
+            Self::PageNotFound { .. } | Self::NoPage => Code::TabNotFound,
+            Self::FrameNotFound { .. } | Self::FrameDetached { .. } => Code::FrameNotFound,
+            Self::NoContext { .. } | Self::PageBusy { .. } => Code::PageBusy,
             Self::TooManyArmed { .. }
             | Self::TooManyRoutes { .. }
             | Self::Wedged { .. }
-            | Self::DialogTooLate { .. } => "CONFLICT",
-            Self::ChooserReplaced => "CONFLICT",
-            Self::NavigationBlocked { .. } => "NAVIGATION_BLOCKED",
-            Self::NoHiddenPage | Self::NotShown { .. } | Self::NotLoaded { .. } => "BROWSER_ERROR",
-            Self::Cancelled => "CANCELLED",
-            Self::NoChooser { .. } => "TIMEOUT",
-            Self::ChooserWithoutInput => "NOT_ACTIONABLE",
-            Self::ChooserOfOne { .. } | Self::NotAFrameCommand { .. } | Self::BadRoute { .. } => "BAD_REQUEST",
-            Self::RouteNotFound { .. } => "NOT_FOUND",
-            Self::NoDialog => "NO_DIALOG",
-            Self::SeveralDialogs { .. } => "SEVERAL_DIALOGS",
-            Self::DialogNotFound { .. } | Self::DialogGone { .. } | Self::DialogLost { .. } => "DIALOG_NOT_FOUND",
-            Self::Script(_) => "SCRIPT_ERROR",
-            Self::Cdp(inner) if inner.is_timeout() => "TIMEOUT",
-            Self::Cdp(inner) if inner.is_closed() => "BROWSER_NOT_RUNNING",
-            Self::Cdp(_) => "BROWSER_ERROR",
-            Self::System { .. } => "INTERNAL",
+            | Self::DialogTooLate { .. } => Code::Conflict,
+            Self::ChooserReplaced => Code::Conflict,
+            Self::NavigationBlocked { .. } => Code::NavigationBlocked,
+            Self::NoHiddenPage | Self::NotShown { .. } | Self::NotLoaded { .. } => Code::BrowserError,
+            Self::Cancelled => Code::Cancelled,
+            Self::NoChooser { .. } => Code::Timeout,
+            Self::ChooserWithoutInput => Code::NotActionable,
+            Self::ChooserOfOne { .. } | Self::NotAFrameCommand { .. } | Self::BadRoute { .. } => Code::BadRequest,
+            Self::RouteNotFound { .. } => Code::NotFound,
+            Self::NoDialog => Code::NoDialog,
+            Self::SeveralDialogs { .. } => Code::SeveralDialogs,
+            Self::DialogNotFound { .. } | Self::DialogGone { .. } | Self::DialogLost { .. } => Code::DialogNotFound,
+            Self::Script(_) => Code::ScriptError,
+            Self::Cdp(inner) if inner.is_timeout() => Code::Timeout,
+            Self::Cdp(inner) if inner.is_closed() => Code::BrowserNotRunning,
+            Self::Cdp(_) => Code::BrowserError,
+            Self::System { .. } => Code::Internal,
         }
+    }
+
+    /// The text of its [`kind`](Self::kind), as answers carry it.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.kind().as_str()
     }
 
     /// An address that did not load, by the name that Chromium has for the reason.
@@ -330,9 +346,8 @@ impl Error {
     }
 
     /// An open dialog stands in the way of something.
-    #[cfg(feature = "page")]
     pub(crate) fn blocked_by_dialog(what: &'static str, dialog: &str) -> Self {
-        Self::Cdp(cdp::Error::BlockedByDialog { method: what.into(), dialogs: vec![dialog.to_owned()] })
+        Self::BlockedByDialog { method: what.into(), dialogs: vec![dialog.to_owned()] }
     }
 
     /// Whether the page's process has crashed. Loading the page again brings it back.
@@ -344,7 +359,17 @@ impl Error {
     /// Whether an open dialog stands in the way.
     #[must_use]
     pub fn is_blocked_by_dialog(&self) -> bool {
-        matches!(self, Self::Cdp(cdp::Error::BlockedByDialog { .. }))
+        matches!(self, Self::BlockedByDialog { .. })
+    }
+}
+
+impl From<cdp::Error> for Error {
+    /// The supervisor interrupts calls because of dialogs alone.
+    fn from(error: cdp::Error) -> Self {
+        match error {
+            cdp::Error::Interrupted { method, causes } => Self::BlockedByDialog { method, dialogs: causes },
+            error => Self::Cdp(error),
+        }
     }
 }
 

@@ -41,7 +41,7 @@ impl Supervisor {
     /// Evaluates a script in a frame and waits for its value; promises are awaited.
     ///
     /// # Errors
-    /// [`Error::Script`] when it throws; [`Error::Cdp`] with `BlockedByDialog` when a dialog is open
+    /// [`Error::Script`] when it throws; [`Error::BlockedByDialog`] when a dialog is open
     /// or opens meanwhile (the script goes on behind it); [`Error::FrameNotFound`],
     /// [`Error::FrameDetached`], [`Error::NoContext`], [`Error::NoPage`], [`Error::NotActive`].
     pub fn evaluate(&self, frame: &FrameRef, script: &str, deadline: Deadline) -> Result<Done<Value>, Error> {
@@ -161,7 +161,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// [`Error::NavigationBlocked`] when the page may not go there, or is redirected to where it may not: it then
-    /// stays where it is; [`Error::NotLoaded`] when the address cannot be reached; [`Error::Cdp`] with `BlockedByDialog`
+    /// stays where it is; [`Error::NotLoaded`] when the address cannot be reached; [`Error::BlockedByDialog`]
     /// when a dialog opened; [`Error::Timeout`] when the document did not come, and those of
     /// [`evaluate`](Self::evaluate).
     pub fn navigate(&self, page: &FrameRef, url: &str, deadline: Deadline) -> Result<Done<NavigateReturns>, Error> {
@@ -540,5 +540,5 @@ fn no_such_context(error: &Error) -> bool {
 }
 
 pub(super) fn blocked<C: Command>(dialog: &str) -> Error {
-    Error::Cdp(cdp::Error::BlockedByDialog { method: C::METHOD.into(), dialogs: vec![dialog.to_owned()] })
+    Error::BlockedByDialog { method: C::METHOD.into(), dialogs: vec![dialog.to_owned()] }
 }

@@ -22,7 +22,7 @@ use super::state::Request;
 use super::value::Done;
 use crate::cdp::protocol::runtime::{CallFunctionOn, Evaluate, TerminateExecution};
 use crate::cdp::rt::Command;
-use crate::cdp::{self, CallOptions, RawReply, Reply, answered_by_browser};
+use crate::cdp::{CallOptions, RawReply, Reply, answered_by_browser};
 use crate::sync::{Cancel, Deadline};
 
 /// A call on a page whose dialog another process shows usually goes through; when it has not by now,
@@ -243,7 +243,7 @@ impl<'a> Watch<'a> {
         // A dialog stops the other pages of its process too. There is no script to end then.
         let dialogs: Vec<String> = now.dialogs.iter().map(|d| d.id.to_string()).collect();
         if !dialogs.is_empty() {
-            return Err(Error::Cdp(cdp::Error::BlockedByDialog { method: self.method.clone(), dialogs }));
+            return Err(Error::BlockedByDialog { method: self.method.clone(), dialogs });
         }
         if let Some(until) = self.supervisor.liveness.busy(session, self.running.as_ref().map(Running::number)) {
             // One that has just as much time was sent together with this one, by the same caller.
@@ -490,7 +490,7 @@ impl Supervisor {
         if dialogs.is_empty() {
             return Ok(());
         }
-        Err(Error::Cdp(cdp::Error::BlockedByDialog { method: method.to_owned().into(), dialogs }))
+        Err(Error::BlockedByDialog { method: method.to_owned().into(), dialogs })
     }
 }
 

@@ -217,13 +217,11 @@ impl Supervisor {
     }
 
     /// Gives the scripts of a page as much more time as its processor is slowed down; 1: as usual.
-    #[cfg(feature = "page")]
     pub(crate) fn slowed(&self, page: &TargetId, times: f64) {
         self.liveness.slow(page, times);
     }
 
     /// Appends an event of a page to the event log.
-    #[cfg(feature = "page")]
     pub(crate) fn note(&self, page: &TargetId, event: Event) {
         self.log.append([(now().unix, Happened::new(Some(page.clone()), event))]);
     }

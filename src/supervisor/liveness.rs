@@ -64,7 +64,6 @@ impl Liveness {
     }
 
     /// Sets by which factor the processor of a page is slowed down; 1: it is not.
-    #[cfg(feature = "page")]
     pub(super) fn slow(&self, page: &TargetId, times: f64) {
         let mut inner = self.inner.lock();
         inner.slowed.retain(|(slowed, _)| slowed != page);

@@ -310,7 +310,6 @@ pub struct Action {
 }
 
 impl Action {
-    #[cfg(feature = "page")]
     pub(crate) fn new(action: u64, kind: &'static str) -> Self {
         Self { action, kind, ..Self::default() }
     }

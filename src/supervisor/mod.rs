@@ -10,7 +10,6 @@
 //! | `options`, `policy` | what a supervisor is asked to do, and with dialogs |
 //! | `navigation` | where pages may go (feature `server`) |
 //! | `network_route`, `url_glob` | routes: what becomes of requests whose address fits a pattern |
-//! | `redact`, `redact_forms`, `redact_labels`, `redact_json`, `redact_headers` | covering secrets in texts, by form, in form fields, in JSON, and in headers |
 //! | `state` | the fold: events in, effects out; no input or output of its own |
 //! | `inputs`, `worker` | what comes in, and the thread around the fold |
 //! | `link`, `redial` | the connection of the moment, and making a lost one again |
@@ -42,23 +41,15 @@ mod kept;
 mod link;
 mod liveness;
 mod log;
-#[cfg_attr(not(feature = "server"), allow(dead_code, unreachable_pub))]
+#[cfg_attr(not(feature = "navigation"), allow(dead_code, unreachable_pub))]
 mod navigation;
-#[cfg_attr(not(feature = "page"), allow(dead_code))]
 mod navigation_limit;
 mod network_route;
 mod options;
 mod policy;
 mod put_away;
-mod redact;
-mod redact_forms;
-#[cfg_attr(not(feature = "page"), allow(dead_code))]
-mod redact_headers;
-mod redact_json;
-mod redact_labels;
 mod redial;
 mod registry;
-#[cfg_attr(not(feature = "page"), allow(dead_code))]
 mod request_detail;
 mod route;
 mod served;
@@ -73,12 +64,12 @@ mod url_glob;
 mod value;
 mod worker;
 
-#[cfg(feature = "page")]
 pub(crate) use crate::browser::is_full;
 pub use crate::cdp::protocol::browser::BrowserContextId;
 pub use crate::cdp::protocol::network::Cookie;
 pub use crate::cdp::protocol::page::{FrameId, NavigationEntry};
 pub use crate::cdp::protocol::target::TargetId;
+pub use crate::redact::Secrets;
 pub use aimed::Outcomes;
 pub use chooser::{ArmedChooser, ChosenFiles};
 pub use dialog_call::DialogAnswer;
@@ -87,29 +78,23 @@ pub use handle::Supervisor;
 pub use hidden_page::HiddenPage;
 pub use log::{Action, DownloadEnded, Entry, Event, EventLog, FrameChange, Happened, Kind, Tail};
 pub use navigation::BlockedNavigation;
-#[cfg(feature = "server")]
+#[cfg(feature = "navigation")]
 pub use navigation::{BadPattern, NavigationPolicy, Place, ProtectedPort, ProtectedPorts, Refused, Verdict};
-#[cfg(feature = "page")]
 pub(crate) use navigation_limit::with_navigation_limit;
 pub use network_route::{
     AbortReason, Fulfilment, Header, HeaderList, NetworkRoute, RouteAction, RouteAnswer, RouteRule,
 };
 pub use options::{Pages, Reconnect, SupervisorOptions};
 pub use policy::{ArmedAnswer, BridgeMode, DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
-pub use redact::Secrets;
-#[cfg(feature = "page")]
-pub(crate) use redact_headers::cover_header;
 pub use registry::Registry;
 pub use request_detail::{RawHeaders, RawTiming, RequestDetail};
 pub use route::FrameRef;
-#[cfg(feature = "page")]
 pub(crate) use served::MovedDownload;
 pub use served::{History, Picture};
 pub use snapshot::{
     ArmedDialogAnswer, BridgeLife, BridgeReason, BridgeView, ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel,
     Dialog, DialogType, Download, DownloadState, Frame, Page, PageState, Phase, Snapshot,
 };
-#[cfg(feature = "page")]
 pub(crate) use standing::{CPU, OFFLINE};
 pub use standing::{Login, Sessions, Standing, Throttle};
 pub use traffic::{Body, FailedDocument, Loading, NetworkRequest, Traffic};

@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::log::EventLog;
 use super::navigation::NavigationPolicy;
 use super::policy::{BridgeMode, DialogPolicy, DialogRule};
-use super::redact::Secrets;
 use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::target::TargetId;
+use crate::redact::Secrets;
 
 /// Which pages belong to the task. Popups opened by one of its pages always do.
 #[derive(Debug, Clone)]
@@ -128,7 +128,7 @@ pub struct SupervisorOptions {
     /// request. The page room turns it on for its users.
     pub network: bool,
     /// Where pages may go. Default none: nothing is held up and nothing is refused.
-    #[cfg(feature = "server")]
+    #[cfg(feature = "navigation")]
     pub navigation: Option<NavigationPolicy>,
     /// Ports that the browser itself cannot connect to, because it was started so. WebSockets to the other protected
     /// ports are cut off in each session. Default none.
@@ -164,7 +164,7 @@ impl Default for SupervisorOptions {
             reconnect: Reconnect::default(),
             rescue_after: Duration::from_secs(1),
             network: false,
-            #[cfg(feature = "server")]
+            #[cfg(feature = "navigation")]
             navigation: None,
             unreachable_ports: Vec::new(),
             prepared: false,
@@ -182,12 +182,12 @@ impl SupervisorOptions {
         Self { task: name.into(), ..Self::default() }
     }
 
-    #[cfg(feature = "server")]
+    #[cfg(feature = "navigation")]
     pub(super) fn navigation(&self) -> Option<&NavigationPolicy> {
         self.navigation.as_ref()
     }
 
-    #[cfg(not(feature = "server"))]
+    #[cfg(not(feature = "navigation"))]
     pub(super) fn navigation(&self) -> Option<&NavigationPolicy> {
         None
     }

@@ -21,11 +21,9 @@ const PICTURES: usize = 32 * 1024 * 1024;
 const CRASHING: Duration = Duration::from_secs(2);
 
 /// What handing a report to the supervisor's thread may take.
-#[cfg(feature = "page")]
 const REPORTING: Duration = Duration::from_secs(2);
 
 /// The end of a download whose file was moved to its final place.
-#[cfg(feature = "page")]
 #[derive(Debug, Clone, serde::Serialize)]
 pub(crate) struct MovedDownload {
     /// Its number among those of the supervisor.
@@ -133,14 +131,12 @@ impl Supervisor {
 
     /// The same for a caller that moves each download to its final place when it has ended. The log then has the end
     /// of a download when the caller [reports](Self::download_moved) it.
-    #[cfg(feature = "page")]
     pub(crate) fn catch_downloads_to_move(&self, folder: &Path, deadline: Deadline) -> Result<(), Error> {
         let folder = Some(folder.into());
         self.ask("catching downloads", deadline, |reply| Request::Downloads { folder, moved: true, reply })
     }
 
     /// Adds the end of a download to the log: its final path, or why it failed.
-    #[cfg(feature = "page")]
     pub(crate) fn download_moved(&self, moved: MovedDownload) {
         // Of a supervisor that has ended the log has ended too.
         let deadline = Deadline::after(REPORTING);
@@ -168,7 +164,6 @@ impl Supervisor {
     }
 
     /// Drops the pictures of pages that are gone.
-    #[cfg(feature = "page")]
     pub(crate) fn drop_old_pictures(&self) {
         let now = self.snapshot();
         self.pictures.lock().retain(|(target, _)| now.page(target.as_str()).is_some());

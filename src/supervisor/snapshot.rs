@@ -130,7 +130,6 @@ impl Snapshot {
     }
 
     /// Which document a frame shows.
-    #[cfg(feature = "page")]
     pub(crate) fn document_of(&self, frame: &FrameId) -> Option<Arc<str>> {
         self.frame(frame.as_str()).map(|frame| Arc::clone(&frame.loader))
     }
@@ -338,7 +337,7 @@ pub enum BridgeLife {
 
 /// The type of a dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum DialogType {
@@ -367,7 +366,7 @@ impl DialogType {
 
 /// A dialog that waits for an answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Dialog {
     /// `d-1`, `d-2`, …; never used twice by a supervisor.
     pub id: Arc<str>,
@@ -382,10 +381,10 @@ pub struct Dialog {
     pub opened_at: f64,
     /// The frame that opened it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "server", schemars(with = "Option<String>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
     /// The page it is shown on.
-    #[cfg_attr(feature = "server", schemars(with = "String"))]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub target_id: TargetId,
     /// The origin of that frame.
     pub origin: Arc<str>,
@@ -396,7 +395,7 @@ pub struct Dialog {
 
 /// A dialog that closed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClosedDialog {
     /// What it was.
     #[serde(flatten)]
@@ -411,7 +410,7 @@ pub struct ClosedDialog {
 
 /// Who closed a dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ClosedBy {
@@ -459,7 +458,7 @@ pub struct ConsoleEntry {
 
 /// How serious a console message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ConsoleLevel {

@@ -16,11 +16,9 @@ use crate::cdp::{self, Answer, Connection};
 use crate::sync::Deadline;
 
 /// The key of the command that takes a page's network away. While it is kept, nothing else is said of the network.
-#[cfg_attr(not(feature = "page"), allow(dead_code))]
 pub(crate) const OFFLINE: &str = "offline";
 
 /// The key of the command that slows scripts down.
-#[cfg_attr(not(feature = "page"), allow(dead_code))]
 pub(crate) const CPU: &str = "cpu";
 
 /// Which sessions of a page.

@@ -22,7 +22,7 @@ use crate::sync::Deadline;
 
 /// A request, as far as it has come. Times and addresses are what Chromium told.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct NetworkRequest {
@@ -52,11 +52,11 @@ pub struct NetworkRequest {
     pub duration_ms: Option<f64>,
     /// The page.
     #[serde(skip)]
-    #[cfg_attr(feature = "server", schemars(with = "String"))]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub target_id: TargetId,
     /// The frame; `None` for a worker's.
     #[serde(skip)]
-    #[cfg_attr(feature = "server", schemars(with = "Option<String>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
     /// Its number among all requests of the supervisor.
     #[serde(skip)]
@@ -71,7 +71,7 @@ pub struct NetworkRequest {
     pub(super) session: SessionKey,
     /// Headers and the like.
     #[serde(skip)]
-    #[cfg_attr(feature = "server", schemars(skip))]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub(super) detail: Arc<RequestDetail>,
     /// What the protocol calls it.
     #[serde(skip)]
@@ -128,7 +128,7 @@ const ERROR_PAGE: &str = "chrome-error:";
 
 /// A document that a page could not load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailedDocument {
     /// Its address.
     pub url: Arc<str>,

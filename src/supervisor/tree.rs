@@ -31,7 +31,7 @@ impl Limits {
 
 /// The frames of one page: the top one, and all others level by level.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FrameTree {
     /// The top frame.
     pub top: Option<FrameView>,
@@ -43,10 +43,10 @@ pub struct FrameTree {
 
 /// One frame in a [`FrameTree`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FrameView {
     /// Its id.
-    #[cfg_attr(feature = "server", schemars(with = "String"))]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub frame_id: FrameId,
     /// Its address.
     pub url: Arc<str>,
@@ -59,7 +59,7 @@ pub struct FrameView {
     pub session_id: Option<Arc<str>>,
     /// Its parent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "server", schemars(with = "Option<String>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub parent_frame_id: Option<FrameId>,
     /// Its name, when it has one.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -32,7 +32,6 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
 
 /// A JSON text with hidden characters, and all other control characters of Unicode, as `\u202e`: the same value, and
 /// safe on a terminal. White space between values stays.
-#[cfg(feature = "cli")]
 pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     if !json.contains(is_hidden) {
         return Cow::Borrowed(json);
@@ -51,7 +50,7 @@ pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-#[cfg(all(test, feature = "cli"))]
+#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 

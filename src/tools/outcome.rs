@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::code::Code;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -88,6 +89,12 @@ impl ToolError {
     #[must_use]
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), details: Map::new() }
+    }
+
+    /// What kind of error it is; `None` for a code that the program does not know.
+    #[must_use]
+    pub fn kind(&self) -> Option<Code> {
+        Code::parse(self.code)
     }
 
     /// Adds a detail.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::caps::{Bounds, cap_error, cap_fields};
 use super::{Outcome, Tool, ToolContext, ToolError};
-use crate::supervisor::Secrets;
+use crate::redact::Secrets;
 use crate::sync::{Deadline, spawn};
 
 /// Characters of a name at most.

@@ -9,7 +9,7 @@ use url::Url;
 use crate::config::Config;
 use crate::control::Control;
 use crate::llm::Models;
-use crate::supervisor::Secrets;
+use crate::redact::Secrets;
 
 use super::search::percent;
 

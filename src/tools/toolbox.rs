@@ -14,7 +14,7 @@ use super::{Ask, Registry, RegistryError, Scope, clarify, look, search, secrets,
 use crate::config::{Config, Home, Token};
 use crate::control::Control;
 use crate::llm::{self, Client, Models};
-use crate::supervisor::Secrets;
+use crate::redact::Secrets;
 
 /// What front doors are called that have no toolsets of their own name.
 const PREFIX: &str = "cdpilot-";

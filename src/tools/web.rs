@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{Outcome, Registry, RegistryError, Tool, ToolContext, ToolError};
+use crate::code::Code;
 use crate::control::{Control, NewTab, Profile, TabInfo};
 use crate::page::{self, Act, Kind, Tab, WaitFor};
 use crate::supervisor::{DialogAnswer, FrameRef, TargetId};
@@ -91,7 +92,7 @@ impl Opened {
 /// What is late is told as it is by then.
 fn in_time(outcome: Result<(), ToolError>) -> Result<(), ToolError> {
     match outcome {
-        Err(error) if error.code == "TIMEOUT" && !Cancel::is_current_set() => Ok(()),
+        Err(error) if error.kind() == Some(Code::Timeout) && !Cancel::is_current_set() => Ok(()),
         outcome => outcome,
     }
 }

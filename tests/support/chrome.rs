@@ -231,7 +231,7 @@ pub(crate) const ACCEPT: DialogAnswer = DialogAnswer::Accept(None);
 /// The ids in an error that says a dialog is in the way.
 pub(crate) fn blocking<T: std::fmt::Debug>(outcome: Result<T, Error>) -> Vec<String> {
     match outcome {
-        Err(Error::Cdp(cdpilot::cdp::Error::BlockedByDialog { dialogs, .. })) => dialogs,
+        Err(Error::BlockedByDialog { dialogs, .. }) => dialogs,
         other => panic!("not blocked: {other:?}"),
     }
 }

@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cdpilot::server::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
+use cdpilot::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
 
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -6,9 +6,10 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::super::Error;
-use super::super::endpoint::{Endpoint, redact};
+use super::super::endpoint::Endpoint;
 use super::error::WebDriverProblem as Problem;
 use crate::cdp::{self, ConnectOptions, http};
+use crate::redact::redact_addresses;
 use crate::sync::Deadline;
 
 /// Longest message of a server that is passed on, in characters.
@@ -94,7 +95,7 @@ impl Driver {
         let ends = ["\nBuild info:", "\nStacktrace:", "\nHost info:", "\n  (Session info:", "\n#0 "];
         let end = ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
         let text = text.split_at(end).0.split_whitespace().collect::<Vec<_>>().join(" ");
-        let mut text = redact(&text);
+        let mut text = redact_addresses(&text);
         for secret in self.secrets() {
             text = text.replace(&secret, "…");
         }

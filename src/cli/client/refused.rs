@@ -5,13 +5,14 @@ use serde_json::Value;
 use super::super::failure::{Exit, Failure};
 use super::super::output::clean;
 use super::Answer;
+use crate::code::Code;
 
 /// The exit status that a code stands for.
 pub(in super::super) fn exit_of(code: &str) -> Exit {
-    match code {
-        "BLOCKED_BY_DIALOG" => Exit::Dialog,
-        "UNAUTHORIZED" | "BROWSER_NOT_RUNNING" | "BROWSER_DISABLED" => Exit::NoBrowser,
-        "BAD_REQUEST" | "UNKNOWN_FIELD" | "UNKNOWN_KIND" => Exit::Usage,
+    match Code::parse(code) {
+        Some(Code::BlockedByDialog) => Exit::Dialog,
+        Some(Code::Unauthorized | Code::BrowserNotRunning | Code::BrowserDisabled) => Exit::NoBrowser,
+        Some(Code::BadRequest | Code::UnknownField | Code::UnknownKind) => Exit::Usage,
         _ => Exit::Failed,
     }
 }
@@ -27,7 +28,7 @@ pub(in super::super) fn of_answer(answer: &Answer) -> Option<Failure> {
     let error = text("error").unwrap_or_else(|| format!("the server answered with HTTP status {}", answer.status));
     let exit = exit_of(&code);
     let details = answer.value.get("details").filter(|details| !details.is_null()).cloned();
-    let hint = (code == "UNAUTHORIZED")
+    let hint = (Code::parse(&code) == Some(Code::Unauthorized))
         .then_some("; the token is in the file `token` of the home of that server, CDPILOT_TOKEN takes another one");
     let mut error = format!("{}{}", clean(&error), hint.unwrap_or_default());
     // The same sentence serves those who speak HTTP.

@@ -2,13 +2,14 @@
 //! `localhost` to this machine and takes each for a site of its own, so that frames between them run
 //! in processes of their own.
 
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use tiny_http::{Header, Request, Response, Server};
+use http::StatusCode;
 
 use super::super::failure::Failure;
-use crate::sync::{Thread, spawn};
+use crate::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
 
 /// The pages: host, path, type, text. `{{port}}` stands for the port.
 const PAGES: [(&str, &str, &str, &str); 4] = [
@@ -24,33 +25,23 @@ const PARTS: [(&str, &str, &str); 2] = [
 ];
 const HTML: &str = "text/html; charset=utf-8";
 
-/// The running sites. Dropping them ends them.
+/// The running sites. Dropping them stops them.
 pub(super) struct Sites {
-    port: u16,
-    server: Arc<Server>,
-    // Ends once the server is unblocked, which dropping does first.
-    _thread: Thread,
+    server: HttpServer,
 }
 
 impl Sites {
     pub(super) fn start() -> Result<Self, Failure> {
-        let failed = |problem: String| Failure::internal(format!("cannot serve pages on this machine: {problem}"));
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let server = Arc::new(Server::http(address).map_err(|problem| failed(problem.to_string()))?);
-        let port = server.server_addr().to_ip().map(|address| address.port()).unwrap_or_default();
-        let serving = Arc::clone(&server);
-        let thread = spawn("cli-sites", move || {
-            for request in serving.incoming_requests() {
-                answer(request, port);
-            }
-        });
-        let thread = thread.map_err(|problem| failed(problem.to_string()))?;
-        Ok(Self { port, server, _thread: thread })
+        let failed = |problem: io::Error| Failure::internal(format!("cannot serve pages on this machine: {problem}"));
+        let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).map_err(failed)?;
+        let pages = Arc::new(Pages { port: listener.address().port() });
+        let server = HttpServer::start(listener, Limits::default(), pages).map_err(failed)?;
+        Ok(Self { server })
     }
 
     /// The address of a host's first page.
     pub(super) fn url(&self, host: &str) -> String {
-        format!("http://{host}:{}/", self.port)
+        format!("http://{host}:{}/", self.server.address().port())
     }
 
     /// The host names.
@@ -59,26 +50,30 @@ impl Sites {
     }
 }
 
-impl Drop for Sites {
-    fn drop(&mut self) {
-        self.server.unblock();
-    }
+struct Pages {
+    port: u16,
 }
 
-fn answer(request: Request, port: u16) {
-    let asked = request.headers().iter().find(|header| header.field.equiv("Host"));
-    let host = asked.map(|header| header.value.as_str()).unwrap_or_default();
-    let host = host.split_once(':').map_or(host, |(name, _)| name);
-    let found = page(host, request.url());
-    // A reader that went away is none of our business.
-    let _ = match found {
-        None => request.respond(Response::empty(404)),
-        Some((kind, text)) => {
-            let text = text.replace("{{port}}", &port.to_string());
-            let kind = Header::from_bytes("Content-Type", kind);
-            request.respond(kind.into_iter().fold(Response::from_string(text), Response::with_header))
+impl Handler for Pages {
+    fn admit(&self, _: &Head) -> Result<(), Answer> {
+        Ok(())
+    }
+
+    fn lane(&self, _: &Head) -> Lane {
+        Lane::Control
+    }
+
+    fn handle(&self, request: Request) -> Answer {
+        let host = request.header("host").unwrap_or_default();
+        let host = host.split_once(':').map_or(host, |(name, _)| name);
+        match page(host, &request.path) {
+            None => Answer::bytes(StatusCode::NOT_FOUND, "text/plain", Vec::new()),
+            Some((media_type, text)) => {
+                let text = text.replace("{{port}}", &self.port.to_string());
+                Answer::bytes(StatusCode::OK, media_type, text.into_bytes())
+            }
         }
-    };
+    }
 }
 
 fn page(host: &str, path: &str) -> Option<(&'static str, &'static str)> {

@@ -1,9 +1,8 @@
-//! One request to the `POST /mcp` of a server. On a socket of our own, since whoever cancels a call hangs up.
+//! One request to the `POST /mcp` of a server. On a connection of its own, which a cancelled call closes.
 
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::net::{TcpStream, ToSocketAddrs as _};
 use std::time::Duration;
 
+use http::Uri;
 use serde_json::{Value, json};
 
 use super::super::client::Found;
@@ -11,6 +10,7 @@ use super::super::failure::Failure;
 use super::super::settings::env;
 use crate::config::{Home, Token};
 use crate::control::Session;
+use crate::http::client::{self, Tcp, exchange};
 use crate::mcp::server::http::{METHOD, NAME, SESSION, VERSION, encoded};
 use crate::mcp::server::is_modern;
 use crate::mcp::{Fault, MODERN, Request};
@@ -19,12 +19,8 @@ use crate::sync::{Cancel, Deadline};
 
 /// How long a server has to take a connection.
 const CONNECT: Duration = Duration::from_secs(3);
-/// How long it is waited for an answer before it is looked whether somebody still wants it.
-const LOOK: Duration = Duration::from_millis(100);
 /// The largest answer that is read, bytes.
 const LARGEST: usize = 256 << 20;
-/// Headers of an answer at most.
-const HEADERS: usize = 64;
 
 /// A server that runs.
 #[derive(Debug)]
@@ -90,7 +86,7 @@ impl Bridge {
 
     /// Whether somebody takes connections there.
     pub(super) fn is_there(&self) -> bool {
-        self.connect(Deadline::after(CONNECT)).is_ok()
+        self.uri("/").and_then(|uri| self.connect(&uri, Deadline::after(CONNECT), None)).is_ok()
     }
 
     /// Asks, and waits for the answer.
@@ -102,116 +98,82 @@ impl Bridge {
         deadline: Deadline,
     ) -> Result<Told, NoAnswer> {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": request.method, "params": request.params }).to_string();
-        let mut socket = self.connect(deadline)?;
-        // It may refuse before it has read all; then the answer is there though it was not all sent.
-        let _ = socket.write_all((self.head(request, session, body.len()) + &body).as_bytes());
-        let mut bytes = Vec::new();
-        match read(&mut socket, &mut bytes, cancel, deadline) {
-            Ok(()) => parse(&bytes),
-            Err(NoAnswer::Ended) if !bytes.is_empty() => parse(&bytes),
-            Err(none) => Err(none),
-        }
+        let query = if self.query.is_empty() { String::new() } else { format!("?{}", self.query) };
+        let uri = self.uri(&format!("/mcp{query}"))?;
+        let (headers, body) = (self.headers(request, session), Some(body.as_bytes()));
+        let asked = client::Request { method: "POST", uri: &uri, headers: &headers, body, max_answer: LARGEST };
+        let (status, body) = exchange(&self.connect(&uri, deadline, Some(cancel))?, &asked).map_err(no_answer)?;
+        let body = serde_json::from_slice(&body).map_err(|_| other_server())?;
+        Ok(Told { status, body })
     }
 
-    /// Ends the connection's session: its to-do list and background commands go, its tabs stay open for everybody.
-    pub(super) fn end(&self, session: &Session, deadline: Deadline) {
-        let head = self.request_line("DELETE", session) + "Content-Length: 0\r\n\r\n";
-        let Ok(mut socket) = self.connect(deadline) else { return };
-        if socket.write_all(head.as_bytes()).is_ok() {
-            let _ = read(&mut socket, &mut Vec::new(), &Cancel::new(), deadline);
-        }
+    fn uri(&self, target: &str) -> Result<Uri, NoAnswer> {
+        format!("{}{target}", self.base).parse().map_err(|_| NoAnswer::Other("it is no address of a server".to_owned()))
     }
 
-    fn connect(&self, deadline: Deadline) -> Result<TcpStream, NoAnswer> {
-        let place = self.base.strip_prefix("http://").unwrap_or(&self.base);
-        let nobody = |why: String| NoAnswer::Nobody(format!("no server can be reached at {}: {why}", self.base));
-        let mut last = nobody("there is no such host".to_owned());
-        for address in place.to_socket_addrs().map_err(|problem| nobody(problem.to_string()))? {
-            match TcpStream::connect_timeout(&address, deadline.within(CONNECT).left().max(LOOK)) {
-                Ok(socket) => {
-                    let set = socket.set_nodelay(true).and_then(|()| socket.set_read_timeout(Some(LOOK)));
-                    let set = set.and_then(|()| socket.set_write_timeout(Some(CONNECT)));
-                    return set.map(|()| socket).map_err(|problem| nobody(problem.to_string()));
-                }
-                Err(problem) => last = nobody(problem.to_string()),
+    fn connect<'a>(&self, uri: &Uri, deadline: Deadline, cancel: Option<&'a Cancel>) -> Result<Tcp<'a>, NoAnswer> {
+        Tcp::connect(uri, CONNECT, deadline, cancel)
+            .map_err(|why| NoAnswer::Nobody(format!("no server can be reached at {}: {why}", self.base)))
+    }
+
+    fn headers(&self, request: &Request, session: &Session) -> Vec<(String, String)> {
+        let mut headers = self.own_headers(session);
+        headers.push(("Content-Type", "application/json".to_owned()));
+        if is_modern(&request.params).is_ok_and(|modern| modern) {
+            headers.push((VERSION, MODERN.to_owned()));
+            headers.push((METHOD, encoded(&request.method).into_owned()));
+            if let Some(name) = request.params.get("name").and_then(Value::as_str) {
+                headers.push((NAME, encoded(name).into_owned()));
             }
         }
-        Err(last)
+        named(headers)
     }
 
-    fn request_line(&self, method: &str, session: &Session) -> String {
-        let place = self.base.strip_prefix("http://").unwrap_or(&self.base);
-        let query =
-            if self.query.is_empty() || method == "DELETE" { String::new() } else { format!("?{}", self.query) };
-        let mut head = format!(
-            "{method} /mcp{query} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\nAccept: application/json\r\n"
-        );
+    /// Ends the connection's session: its to-do list and background commands go, its tabs stay open and are nobody's.
+    pub(super) fn end(&self, session: &Session, deadline: Deadline) {
+        let Ok(uri) = self.uri("/mcp") else { return };
+        let headers = named(self.own_headers(session));
+        let asked = client::Request { method: "DELETE", uri: &uri, headers: &headers, body: None, max_answer: LARGEST };
+        if let Ok(connection) = self.connect(&uri, deadline, None) {
+            // A server that is gone has forgotten the session too.
+            let _ = exchange(&connection, &asked);
+        }
+    }
+
+    /// The headers of every request: who asks.
+    fn own_headers(&self, session: &Session) -> Vec<(&'static str, String)> {
+        let mut headers = vec![("Accept", "application/json".to_owned())];
         if let Some(token) = &self.token {
-            head.push_str(&format!("Authorization: Bearer {}\r\n", token.reveal()));
+            headers.push(("Authorization", format!("Bearer {}", token.reveal())));
         }
         if !session.id().is_empty() {
-            head.push_str(&format!("{SESSION}: {}\r\n", session.id()));
+            headers.push((SESSION, session.id().to_owned()));
         }
         if let Some(name) = &self.session {
-            head.push_str(&format!("{SESSION_HEADER}: {name}\r\n"));
+            headers.push((SESSION_HEADER, name.clone()));
         }
-        head
-    }
-
-    fn head(&self, request: &Request, session: &Session, length: usize) -> String {
-        let mut head = self.request_line("POST", session);
-        head.push_str(&format!("Content-Type: application/json\r\nContent-Length: {length}\r\n"));
-        if is_modern(&request.params).is_ok_and(|modern| modern) {
-            head.push_str(&format!("{VERSION}: {MODERN}\r\n{METHOD}: {}\r\n", encoded(&request.method)));
-            if let Some(name) = request.params.get("name").and_then(Value::as_str) {
-                head.push_str(&format!("{NAME}: {}\r\n", encoded(name)));
-            }
-        }
-        head.push_str("\r\n");
-        head
+        headers
     }
 }
 
-/// Reads until the server closes the connection.
-fn read(socket: &mut TcpStream, bytes: &mut Vec<u8>, cancel: &Cancel, deadline: Deadline) -> Result<(), NoAnswer> {
-    let mut piece = vec![0; 64 * 1024];
-    loop {
-        if cancel.is_set() {
-            return Err(NoAnswer::Cancelled);
-        }
-        match socket.read(&mut piece) {
-            Ok(0) if bytes.is_empty() => return Err(NoAnswer::Ended),
-            Ok(0) => return Ok(()),
-            Ok(count) if bytes.len() + count > LARGEST => {
-                return Err(NoAnswer::Other(format!("the answer is larger than {LARGEST} bytes")));
-            }
-            Ok(count) => bytes.extend_from_slice(&piece[..count]),
-            Err(problem) if is_patience(&problem) && !deadline.passed() => {}
-            Err(problem) if is_patience(&problem) => return Err(NoAnswer::Late),
-            Err(_) => return Err(NoAnswer::Ended),
-        }
+fn named(headers: Vec<(&'static str, String)>) -> Vec<(String, String)> {
+    headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn no_answer(problem: client::Error) -> NoAnswer {
+    use client::Error as E;
+    match problem {
+        E::Broken(_) | E::NoAnswer | E::Incomplete => NoAnswer::Ended,
+        E::Timeout { .. } => NoAnswer::Late,
+        E::Cancelled => NoAnswer::Cancelled,
+        E::TooLong => NoAnswer::Other(format!("the answer is larger than {LARGEST} bytes")),
+        E::NotHttp | E::Malformed => other_server(),
+        E::Header | E::Connect { .. } | E::Thread { .. } => NoAnswer::Other(problem.to_string()),
     }
 }
 
-fn is_patience(problem: &io::Error) -> bool {
-    matches!(problem.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
-}
-
-/// The status and the body. What is cut off is no answer.
-fn parse(bytes: &[u8]) -> Result<Told, NoAnswer> {
-    let other = || NoAnswer::Other("what answers there does not speak HTTP as a cdpilot server does".to_owned());
-    let mut headers = [httparse::EMPTY_HEADER; HEADERS];
-    let mut response = httparse::Response::new(&mut headers);
-    let parsed = response.parse(bytes).map_err(|_| other())?;
-    let httparse::Status::Complete(at) = parsed else { return Err(NoAnswer::Ended) };
-    let body = bytes.get(at..).unwrap_or_default();
-    let length = response.headers.iter().find(|header| header.name.eq_ignore_ascii_case("content-length"));
-    let length = length.and_then(|header| std::str::from_utf8(header.value).ok()?.trim().parse::<usize>().ok());
-    if length.is_none_or(|length| body.len() < length) {
-        return Err(NoAnswer::Ended);
-    }
-    let body = serde_json::from_slice(body).map_err(|_| other())?;
-    Ok(Told { status: response.code.unwrap_or_default(), body })
+fn other_server() -> NoAnswer {
+    NoAnswer::Other("what answers there does not speak HTTP as a cdpilot server does".to_owned())
 }
 
 impl Told {
@@ -233,17 +195,6 @@ impl Told {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn answers_are_taken_whole_or_not_at_all() {
-        let whole = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 9\r\n\r\n{\"a\": 1 }";
-        let told = parse(whole).unwrap();
-        assert_eq!((told.status, told.body), (400, json!({ "a": 1 })));
-        for end in 1..whole.len() {
-            assert!(matches!(parse(&whole[..end]), Err(NoAnswer::Ended)), "{end}");
-        }
-        assert!(matches!(parse(b"SSH-2.0-x\r\n\r\n"), Err(NoAnswer::Other(_))));
-    }
 
     #[test]
     fn failures_of_either_kind_are_told() {

@@ -15,6 +15,7 @@ use super::super::nearby::Nearby;
 use super::super::serve;
 use super::super::settings::env;
 use super::bridge::{Bridge, NoAnswer};
+use crate::code::Code;
 use crate::config::Home;
 use crate::control::Session;
 use crate::mcp::server::{AS_IT_IS, Backend, Offer, Peer};
@@ -315,7 +316,7 @@ fn refused(body: &Value) -> Failure {
         return failure.with(exit_of(code));
     }
     let message = error["message"].as_str().unwrap_or("what answers there is no cdpilot server");
-    if error["data"]["code"] == "UNKNOWN_TOOLSET" {
+    if error["data"]["code"].as_str().and_then(Code::parse) == Some(Code::UnknownToolset) {
         return Failure::usage(format!("--toolsets: {message}; `cdpilot tools list` shows all"));
     }
     Failure::new("BAD_REQUEST", message)

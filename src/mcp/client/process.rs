@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::link::{Link, Outbox};
-use super::platform::{self, Process, Stop};
+use super::platform::{self, Process};
 use super::stderr::Tail;
 use crate::config::McpServer;
+use crate::process::stdio::{self, Stop};
 use crate::sync::{Thread, on_panic, spawn};
 
 /// The streams of a process that was just started.
@@ -45,7 +46,7 @@ pub(super) struct Running {
 impl Running {
     /// Starts a server and the threads around it. The name is for threads and logs.
     pub(super) fn start(name: &str, settings: &McpServer, tail: Arc<Tail>) -> io::Result<Self> {
-        let (stop, stopped) = platform::stop()?;
+        let (stop, stopped) = stdio::stop()?;
         let stopped = Arc::new(stopped);
         let (process, streams) = Process::spawn(&mut command(settings))?;
         tracing::debug!(server = name, pid = process.pid(), "an MCP server was started");
@@ -57,7 +58,7 @@ impl Running {
         let writer = spawn(format!("mcp-out-{name}"), move || {
             let Outbox(messages) = outbox;
             for message in messages {
-                if platform::write_until_stopped(&mut stdin, message.as_bytes(), &ends).is_err() {
+                if stdio::write_until_stopped(&mut stdin, message.as_bytes(), &ends).is_err() {
                     return;
                 }
             }
@@ -68,13 +69,13 @@ impl Running {
             // Calls under way fail at once.
             let _guard = on_panic(|| link.abandon());
             let mut lines = super::lines::Lines::default();
-            platform::read_until_stopped(stdout, &ends, |bytes| lines.take(bytes, |line| link.read(line)));
+            stdio::read_until_stopped(stdout, &ends, |bytes| lines.take(bytes, |line| link.read(line)));
             link.abandon();
         })?;
         running._threads.push(reader);
         let tail = Arc::clone(&running.tail);
         let beside = spawn(format!("mcp-err-{name}"), move || {
-            platform::read_until_stopped(stderr, &stopped, |bytes| tail.push(bytes));
+            stdio::read_until_stopped(stderr, &stopped, |bytes| tail.push(bytes));
             tail.end();
         })?;
         running._threads.push(beside);

@@ -17,6 +17,7 @@ use super::relist::Relist;
 use super::stderr::Tail;
 use super::{Limits, results};
 use crate::config::McpServer;
+use crate::redact::Secrets;
 use crate::sync::{Cancel, Deadline, Thread, on_panic, spawn};
 use crate::text::shown;
 use crate::tools::{Handler, Outcome, Registry, Source, Tool, ToolContext, ToolError};
@@ -347,13 +348,11 @@ impl Server {
 
     /// Covers what its settings give it in its environment, and whatever is covered in results.
     fn cover(&self) -> super::stderr::Cover {
-        let mut given: Vec<String> = self.settings.env.values().filter(|v| v.len() >= SHORTEST).cloned().collect();
-        // The longest first: one may be part of another.
-        given.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        let given = Secrets::new(self.settings.env.values().filter(|value| value.len() >= SHORTEST));
         let registry = Weak::clone(&self.registry);
         Box::new(move |text| {
-            let text = given.iter().fold(text.to_owned(), |text, value| text.replace(value.as_str(), "[secret]"));
-            registry.upgrade().map_or(text.clone(), |registry| registry.cover(&text))
+            let text = given.cover(text);
+            registry.upgrade().map_or_else(|| text.clone().into_owned(), |registry| registry.cover(&text))
         })
     }
 

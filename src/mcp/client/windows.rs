@@ -1,15 +1,13 @@
 //! A server's process on Windows: a job object per server, which the system ends with us.
 
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
-use std::os::windows::io::AsRawHandle;
-use std::process::{Child, ChildStdin, Command};
+use std::io;
+use std::process::{Child, Command};
 use std::time::Duration;
 
-use win32job::{ExtendedLimitInfo, Job};
-
 use super::process::Streams;
-use crate::sync::{Deadline, pause};
+use crate::process::job::{self, Job};
+use crate::sync::Deadline;
 
 /// What a killed process may take to vanish.
 const KILL_TIME: Duration = Duration::from_secs(2);
@@ -68,12 +66,8 @@ pub(super) struct Process {
 impl Process {
     /// Starts it inside a job object that kills what is in it when its last handle closes, as it does when we end.
     pub(super) fn spawn(command: &mut Command) -> io::Result<(Self, Streams)> {
-        let mut limits = ExtendedLimitInfo::new();
-        limits.limit_kill_on_job_close();
-        let job = Job::create_with_limit_info(&limits).map_err(io::Error::other)?;
-        let mut child = command.spawn()?;
-        let joined = job.assign_process(child.as_raw_handle() as isize).map_err(io::Error::other);
-        match joined.and_then(|()| Streams::of(&mut child)) {
+        let (mut child, job) = job::spawn(command)?;
+        match Streams::of(&mut child) {
             Ok(streams) => Ok((Self { child, job: Some(job) }, streams)),
             Err(problem) => {
                 let _ = child.kill();
@@ -91,25 +85,13 @@ impl Process {
     /// Waits for its end, which the end of its input brings, for `patience` at most; then kills it and whatever it
     /// started. There is no gentle signal.
     pub(super) fn end(&mut self, patience: Duration) {
-        self.wait_ended(Deadline::after(patience));
+        job::wait_ended(&mut self.child, Deadline::after(patience));
         self.kill();
     }
 
     fn kill(&mut self) {
-        if self.job.take().is_some() && !self.wait_ended(Deadline::after(KILL_TIME)) {
+        if self.job.take().is_some() && !job::wait_ended(&mut self.child, Deadline::after(KILL_TIME)) {
             tracing::warn!(pid = self.pid(), "an MCP server does not end though it was killed");
-        }
-    }
-
-    fn wait_ended(&mut self, deadline: Deadline) -> bool {
-        loop {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                return true;
-            }
-            if deadline.passed() {
-                return false;
-            }
-            pause(Duration::from_millis(10).min(deadline.left()));
         }
     }
 }
@@ -118,38 +100,4 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-/// Nothing can hold the other end after the job has ended, so the end of the stream is stop enough.
-#[derive(Debug)]
-pub(super) struct Stop;
-
-/// The other side of a [`Stop`].
-#[derive(Debug)]
-pub(super) struct Stopped;
-
-#[allow(clippy::unnecessary_wraps)] // as on Unix
-pub(super) fn stop() -> io::Result<(Stop, Stopped)> {
-    Ok((Stop, Stopped))
-}
-
-/// Hands on what is read, until the end of the stream.
-pub(super) fn read_until_stopped(mut from: impl Read, _stopped: &Stopped, mut take: impl FnMut(&[u8])) {
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        match from.read(&mut buffer) {
-            Ok(0) => return,
-            Ok(read) => take(buffer.get(..read).unwrap_or_default()),
-            Err(problem) if problem.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => return,
-        }
-    }
-}
-
-/// Writes all of it.
-///
-/// # Errors
-/// Nobody reads any more.
-pub(super) fn write_until_stopped(to: &mut ChildStdin, bytes: &[u8], _stopped: &Stopped) -> io::Result<()> {
-    to.write_all(bytes)
 }

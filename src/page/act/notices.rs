@@ -17,7 +17,7 @@ const TIME: Duration = Duration::from_millis(500);
 
 /// The kind of a [`Notice`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum NoticeKind {
     /// An assertive live region (`role=alert`) appeared or changed.
@@ -45,7 +45,7 @@ impl NoticeKind {
 
 /// A message that the page shows since the action. At most five an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Notice {
     /// What it is.
@@ -57,7 +57,7 @@ pub struct Notice {
     pub name: String,
     /// Its frame; left out for the top frame.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "server", schemars(with = "Option<String>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
 }
 

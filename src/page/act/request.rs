@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::supervisor::Secrets;
+use crate::redact::Secrets;
 use crate::sync::Deadline;
 
 /// An action on a tab.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Act {
     /// What is done.
@@ -70,7 +70,7 @@ impl Act {
 
 /// How long the effects of an action are waited for before it is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Settle {
     /// Until navigations have ended, and what the action changed has come to rest: at most 500 ms after the last change that
@@ -173,7 +173,7 @@ impl Kind {
 
 /// How events get into the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Input {
     /// Through the browser, as a person's.
@@ -191,12 +191,12 @@ impl Locator {
 
 /// An element: by ref, or by a CSS selector.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Locator {
     /// A ref of a snapshot.
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "server", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
     pub reference: Option<String>,
     /// The first match in document order over open shadow roots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -215,7 +215,7 @@ pub struct Locator {
 
 /// What is done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Kind {
@@ -307,7 +307,7 @@ pub enum Kind {
     Drag {
         /// Where it begins: a ref,
         #[serde(default)]
-        #[cfg_attr(feature = "server", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
+        #[cfg_attr(feature = "schema", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
         start_ref: Option<String>,
         /// a selector,
         #[serde(default)]
@@ -320,7 +320,7 @@ pub enum Kind {
         start: Option<Point>,
         /// Where it ends: a ref,
         #[serde(default)]
-        #[cfg_attr(feature = "server", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
+        #[cfg_attr(feature = "schema", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
         end_ref: Option<String>,
         /// a selector,
         #[serde(default)]
@@ -395,7 +395,7 @@ pub enum Kind {
         script: String,
         /// The element that it gets.
         #[serde(default, rename = "ref")]
-        #[cfg_attr(feature = "server", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
+        #[cfg_attr(feature = "schema", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
         reference: Option<String>,
         /// The element, as a locator.
         #[serde(default)]
@@ -416,7 +416,7 @@ pub enum Kind {
 
 /// A mouse button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Button {
     /// The usual one.
@@ -430,7 +430,7 @@ pub enum Button {
 
 /// A key that is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Modifier {
     /// Alt, Option.
     Alt,
@@ -446,7 +446,7 @@ pub enum Modifier {
 
 /// A point of the viewport, CSS pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Point {
     /// From the left.
@@ -457,7 +457,7 @@ pub struct Point {
 
 /// A single mouse event.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MouseEvent {
     /// What happens.
@@ -477,7 +477,7 @@ pub struct MouseEvent {
 
 /// What a single mouse event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MouseKind {
     /// It moves.
@@ -492,8 +492,8 @@ pub enum MouseKind {
 
 /// A field and what goes into it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "server", schemars(extend("additionalProperties" = false)))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("additionalProperties" = false)))]
 #[serde(rename_all = "camelCase")]
 pub struct Field {
     /// Which.
@@ -505,7 +505,7 @@ pub struct Field {
 
 /// What goes into a field.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum FieldValue {
     /// For a checkbox, radio button or switch.
@@ -520,7 +520,7 @@ pub enum FieldValue {
 
 /// Where a scroll goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// Up.
@@ -535,8 +535,8 @@ pub enum Direction {
 
 /// Conditions; all that are given must hold.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "server", schemars(inline))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WaitFor {
     /// So long, milliseconds.
@@ -556,7 +556,7 @@ pub struct WaitFor {
     pub script: Option<String>,
     /// The element is in this state.
     #[serde(rename = "ref")]
-    #[cfg_attr(feature = "server", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
     pub reference: Option<String>,
     /// The element that this locator matches is in this state.
     pub locator: Option<String>,
@@ -570,7 +570,7 @@ pub struct WaitFor {
 
 /// A state that an element can be waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum State {

@@ -23,7 +23,7 @@ const AT_ONCE: usize = 200;
 
 /// The form of a text with cookies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CookieFormat {
     /// Known by how the text begins.
@@ -56,7 +56,7 @@ impl CookieFormat {
 
 /// A line that holds no usable cookie.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultyLine {
     /// Its number, counted from 1. Of a command over several lines: where the option stands.
     pub line: usize,
@@ -124,7 +124,7 @@ fn address(secure: bool, host: &str) -> Result<String, String> {
 
 /// What came of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ImportedCookies {
     /// The format that was read.

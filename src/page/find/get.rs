@@ -13,7 +13,7 @@ const MOST: usize = 100_000;
 
 /// What is read of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum What {
     /// Its text as it is rendered.
@@ -34,7 +34,7 @@ pub enum What {
 
 /// What was read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Got {
@@ -50,7 +50,7 @@ pub struct Got {
 
 /// Where an element is: CSS pixels of the viewport of its frame.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ElementBox {
     /// From the left.
     pub x: f64,
@@ -64,7 +64,7 @@ pub struct ElementBox {
 
 /// How an element is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ElementState {
     /// It is rendered and has a size.
     pub visible: bool,

@@ -44,7 +44,7 @@ const ANSWER: Duration = Duration::from_millis(100);
 
 /// An element that a locator matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Match {
@@ -57,7 +57,7 @@ pub struct Match {
     pub name: String,
     /// The frame; `None` for the main frame.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "server", schemars(with = "Option<String>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
     /// Whether it is rendered and has a size.
     pub visible: bool,
@@ -65,7 +65,7 @@ pub struct Match {
 
 /// What a locator matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Matches {

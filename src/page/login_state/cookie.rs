@@ -10,7 +10,7 @@ use crate::page::{Cookie, SameSite};
 
 /// A cookie of a login state. `Debug` does not show its value.
 #[derive(Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StateCookie {
     /// What every cookie has.
@@ -29,7 +29,7 @@ pub struct StateCookie {
 
 /// Where a partitioned cookie belongs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PartitionKey {
     /// The site of the top frame.

@@ -22,7 +22,7 @@ const WORLD: &str = "cdpilot-state";
 
 /// What was restored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LoadedState {
     /// Cookies that were set.
@@ -35,7 +35,7 @@ pub struct LoadedState {
 
 /// A cookie that was not set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RejectedCookie {
     /// Its name, at most 200 characters.
     pub name: String,

@@ -34,7 +34,7 @@ pub const STATE_VERSION: u32 = 1;
 /// The cookies of a browser context and what its origins store. It holds secrets: whoever has it is logged in. `Debug`
 /// shows counts.
 #[derive(Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoginState {
     /// `cdpilot-state`.
     format: String,
@@ -48,7 +48,7 @@ pub struct LoginState {
 
 /// What one origin stores. `Debug` shows counts.
 #[derive(Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OriginState {
     /// The origin: scheme, host, and port where it is not the usual one.
@@ -58,16 +58,16 @@ pub struct OriginState {
     pub local_storage: Option<BTreeMap<String, String>>,
     /// Whether `localStorage` had more items than these: loading adds them then, and deletes none.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "server", schemars(default))]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub local_storage_partial: bool,
     /// Items of `sessionStorage`, of one tab.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    #[cfg_attr(feature = "server", schemars(default))]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub session_storage: BTreeMap<String, String>,
     /// Databases of IndexedDB: `{name, version, stores: [{name, keyPath, autoIncrement, indexes, records, partial}]}`. A
     /// store that could not be read has no `records`; one with `partial` had more. Loading deletes no record of either.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "server", schemars(default))]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub indexed_db: Vec<Value>,
     /// What the state has and cannot be read, such as databases in Playwright's form.
     #[serde(skip)]
@@ -118,7 +118,7 @@ impl fmt::Debug for OriginState {
 
 /// Something that was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Skipped {
     /// What: `localStorage`, `sessionStorage`, `IndexedDB name/store` (cut off after 200 characters), or `origin` for all
     /// of it.
@@ -137,7 +137,7 @@ impl Skipped {
 
 /// When items of `sessionStorage` are put into the tab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SessionRestore {
     /// They are there.
@@ -148,7 +148,7 @@ pub enum SessionRestore {
 
 /// What was saved or restored of one origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OriginReport {
     /// The origin.

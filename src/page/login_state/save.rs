@@ -27,7 +27,7 @@ pub struct SaveState {
 
 /// A state, and what is in it.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SavedState {
     /// The state. It holds secrets.
     pub state: LoginState,

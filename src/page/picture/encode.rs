@@ -8,7 +8,7 @@ use super::canvas::{Canvas, failed};
 
 /// The kind of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PictureType {
     /// PNG: exact, larger.

@@ -88,7 +88,7 @@ impl ScreenshotOptions {
 
 /// A rectangle.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rect {
     /// Its left side.
     pub x: f64,
@@ -132,7 +132,7 @@ impl Rect {
 
 /// A label in a picture.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Annotation {
     /// The ref.
     #[serde(rename = "ref")]
@@ -150,7 +150,7 @@ pub struct Annotation {
 
 /// How many labels there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LabelCounts {
     /// In the picture.
     pub placed: usize,

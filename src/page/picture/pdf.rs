@@ -18,7 +18,7 @@ const PIECE: i64 = 1024 * 1024;
 /// What a PDF is like. What is left out is as Chromium has it: Letter, portrait, margins of 1 cm.
 /// Lengths are in inches.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct PdfOptions {
     /// The long side of the paper lies down.

@@ -11,7 +11,7 @@ use crate::supervisor::{ConsoleEntry, ConsoleLevel};
 
 /// A console message, or an uncaught exception.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConsoleMessage {
     /// How serious.
@@ -32,13 +32,13 @@ pub struct ConsoleMessage {
     pub column: Option<i64>,
     /// The frame, when known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "server", schemars(with = "Option<String>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
 }
 
 /// An exception that nobody caught.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PageError {
     /// What it says: untrusted.
     pub message: String,

@@ -19,7 +19,7 @@ const FAR: f64 = 1e11;
 
 /// Where else a cookie is sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SameSite {
     /// Nowhere.
     #[serde(alias = "strict")]
@@ -34,7 +34,7 @@ pub enum SameSite {
 
 /// A cookie. `Debug` does not show its value.
 #[derive(Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Cookie {
     /// Its name.
@@ -86,7 +86,7 @@ impl From<network::Cookie> for Cookie {
 
 /// A cookie to set. `Debug` does not show its value.
 #[derive(Clone, PartialEq, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewCookie {
     /// Its name.

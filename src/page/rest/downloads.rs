@@ -24,7 +24,7 @@ const IDLE: Duration = Duration::from_secs(60);
 
 /// A download of a tab, or of a tab that it opened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Download {
     /// Where from.
@@ -48,7 +48,7 @@ pub struct Download {
 
 /// Where a download stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum DownloadState {

@@ -30,7 +30,7 @@ pub type Change<T> = Option<Option<T>>;
 /// What is to change. A field that is left out stays as it is, `null` clears it. `Debug` shows neither
 /// headers nor credentials.
 #[derive(Clone, Default, PartialEq, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Emulation {
     /// The screen.
@@ -95,7 +95,7 @@ impl fmt::Debug for Emulation {
 
 /// A screen.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Viewport {
     /// In CSS pixels, 1 to 10,000.
@@ -112,7 +112,7 @@ pub struct Viewport {
 
 /// A place.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Geolocation {
     /// Degrees, -90 to 90.
@@ -125,7 +125,7 @@ pub struct Geolocation {
 
 /// What style sheets are told. What is left out is as the browser has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Media {
     /// `screen` or `print`.
@@ -139,7 +139,7 @@ pub struct Media {
 
 /// A name and password. `Debug` shows neither.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Credentials {
     /// The name.

@@ -31,14 +31,12 @@ pub(super) use console::Cleared;
 pub use console::{ConsoleMessage, PageError};
 pub use cookies::{Cookie, NewCookie, SameSite};
 pub(in crate::page) use cookies::{is_host, is_web};
-#[cfg(feature = "cli")]
 pub(crate) use devices::device_names;
 pub(super) use downloads::Downloads;
 pub use downloads::{Download, DownloadState};
 pub(super) use emulate::Believed;
 pub use emulate::{Change, Credentials, Emulation, Geolocation, Media, Viewport};
 pub use har::Har;
-#[cfg(feature = "server")]
 pub(crate) use incoming::clear_incoming;
 pub use request_record::{RecordOptions, RequestRecord, RequestTiming};
 pub use requests::ResponseBody;

@@ -5,7 +5,8 @@ use serde::Serialize;
 use super::requests::{ResponseBody, limited};
 use crate::cdp;
 use crate::page::{Download, Error, Tab};
-use crate::supervisor::{self, Body, Header, NetworkRequest, RawHeaders, Secrets, cover_header};
+use crate::redact::{Secrets, cover_header};
+use crate::supervisor::{self, Body, Header, NetworkRequest, RawHeaders};
 use crate::sync::Deadline;
 
 /// What Chromium says of a navigation that showed no document.
@@ -28,7 +29,7 @@ pub struct RecordOptions {
 
 /// How the time of a request was spent, in milliseconds. What did not happen is left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RequestTiming {
     /// Waiting in the browser until a connection was available.
@@ -53,7 +54,7 @@ pub struct RequestTiming {
 
 /// A network request in detail.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RequestRecord {

@@ -15,7 +15,7 @@ const BODY: usize = 1024 * 1024;
 
 /// What a request brought.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ResponseBody {
     /// The text, or the bytes in Base64.

@@ -9,7 +9,7 @@ use crate::sync::Deadline;
 
 /// The text of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PageText {
     /// It, as the page wrote it: untrusted.
     pub text: String,

@@ -6,23 +6,23 @@ use crate::supervisor::Throttle;
 
 /// How fast a network is.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NetworkSpeed {
     /// Least time from a request to its response, milliseconds, up to 60,000. Default 0.
-    #[cfg_attr(feature = "server", schemars(range(min = 0, max = 60_000)))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 60_000)))]
     pub latency_ms: Option<f64>,
     /// Download limit, kilobits per second. Default: none.
-    #[cfg_attr(feature = "server", schemars(range(min = 1)))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub download_kbps: Option<f64>,
     /// Upload limit, kilobits per second. Default: none.
-    #[cfg_attr(feature = "server", schemars(range(min = 1)))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub upload_kbps: Option<f64>,
 }
 
 /// A well-known network, with the figures of Chromium's developer tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum NetworkPreset {
     /// No network.
@@ -40,7 +40,7 @@ pub enum NetworkPreset {
 
 /// A network: a preset, or figures.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "offline, slow-3g, fast-3g, 4g, or {latencyMs, downloadKbps, uploadKbps} with numbers")]
 pub enum EmulatedNetwork {
     /// By its name.

@@ -12,7 +12,7 @@ use super::super::world::Doc;
 use super::collect::Item;
 use super::diff::Diff;
 use super::{Format, SnapshotOptions, fold, redact, text};
-use crate::supervisor::Secrets;
+use crate::redact::Secrets;
 use crate::sync::Deadline;
 
 /// The text of a whole page.

@@ -50,7 +50,7 @@ use crate::sync::Deadline;
 
 /// How a snapshot is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// Indented lines with refs, for models and people.
@@ -127,7 +127,7 @@ impl SnapshotOptions {
 
 /// What a ref in a snapshot stands for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RefInfo {
     /// Its role.
@@ -137,13 +137,13 @@ pub struct RefInfo {
     pub name: String,
     /// Its frame; left out for the top frame.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "server", schemars(with = "Option<String>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
 }
 
 /// How large a snapshot is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stats {
     /// Characters of its text.
     pub chars: usize,
@@ -157,13 +157,13 @@ pub struct Stats {
 
 /// What a tab shows.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Snapshot {
     /// How it is written.
     pub format: Format,
     /// The tab.
-    #[cfg_attr(feature = "server", schemars(with = "String"))]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub target_id: TargetId,
     /// Its address.
     pub url: String,
@@ -209,11 +209,11 @@ pub struct Snapshot {
 
 /// A frame that is not in a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Unread {
     /// The frame.
-    #[cfg_attr(feature = "server", schemars(with = "String"))]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub frame_id: FrameId,
     /// Why.
     pub problem: String,

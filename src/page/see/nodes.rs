@@ -15,7 +15,7 @@ use crate::sync::Deadline;
 
 /// A node of the `aria` format.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AriaNode {
     /// Its ref; texts have none.
@@ -34,7 +34,7 @@ pub struct AriaNode {
     /// Levels below the root.
     pub depth: u32,
     /// Its frame.
-    #[cfg_attr(feature = "server", schemars(with = "String"))]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub frame_id: FrameId,
     /// Its id in the protocol; texts have none.
     #[serde(skip_serializing_if = "Option::is_none")]

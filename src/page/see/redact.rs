@@ -1,7 +1,7 @@
 //! Covering secrets in the names, values and texts of nodes, before lines are written of them.
 
 use super::collect::Item;
-use crate::supervisor::Secrets;
+use crate::redact::Secrets;
 
 /// Roles of fields that text is typed into.
 const FIELDS: [&str; 4] = ["textbox", "searchbox", "spinbutton", "combobox"];

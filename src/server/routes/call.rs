@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::super::Front;
 use super::super::failure::Failure;
-use super::super::http::Request;
 use crate::control::{Profile, Session, TabHandle};
+use crate::http::Request;
 use crate::page::{Tab, Tabs};
 use crate::supervisor::{Dialog, Kind, TargetId};
 use crate::sync::Deadline;

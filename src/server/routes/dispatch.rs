@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 use super::super::Front;
 use super::super::SESSION_HEADER;
 use super::super::failure::Failure;
-use super::super::http::{Answer, Head, Request};
 use super::super::read::{self, Reads};
 use super::{Call, LONGEST, Method, Reply, Route, SHORTEST, TABLE};
 use crate::config::nearest;
 use crate::control::Session;
+use crate::http::{Answer, Head, Request};
 use crate::sync::Deadline;
 
 /// What a request is for.

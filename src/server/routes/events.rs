@@ -12,10 +12,10 @@ use http::header::{CACHE_CONTROL, HeaderValue};
 use serde_json::{Map, Value, json};
 
 use super::super::failure::Failure;
-use super::super::http::{Answer, Event, EventSource, Next};
 use super::super::types::EventsQuery;
 use super::{Call, Reply};
 use crate::control::Profile;
+use crate::http::{Answer, Event, EventSource, Next};
 use crate::supervisor::{Entry, EventLog, Kind};
 use crate::sync::Deadline;
 

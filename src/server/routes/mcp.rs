@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use super::super::failure::Failure;
 use super::super::home_tools::OfferError;
-use super::super::http::{Answer, Body, Event, EventSource, Next};
 use super::super::types::{McpQuery, Nothing};
 use super::{Call, Reply};
 use crate::control::Session;
+use crate::http::{Answer, Body, Event, EventSource, Next};
 use crate::mcp::server::http::{Headers, METHOD, NAME, Posted, Refused, SESSION, VERSION, read, status};
 use crate::mcp::server::{Backend as _, Offer, Peer, Subscription, answer, list_changed};
 use crate::mcp::{Fault, Id, Request};

@@ -40,8 +40,8 @@ pub(super) use dispatch::{Found, answer, find};
 pub(super) use table::TABLE;
 
 use super::failure::Failure;
-use super::http::{Answer, Lane};
 use super::read::{self, Reads};
+use crate::http::{Answer, Lane};
 
 /// Greatest time that may be asked for; more is cut to it.
 pub(super) const LONGEST: Duration = Duration::from_secs(120);

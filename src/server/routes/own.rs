@@ -7,11 +7,11 @@ use http::header::{CACHE_CONTROL, HeaderValue};
 
 use super::super::failure::Failure;
 use super::super::gate;
-use super::super::http::Answer;
 use super::super::openapi;
 use super::super::tickets::{IDLE_LIFE, SECRET_LIFE, TICKET_LIFE};
 use super::super::types::{Doctor, Health, Nothing, Ticket, UiSecret};
 use super::{Call, Reply};
+use crate::http::Answer;
 
 // Handlers have one shape, also where nothing can fail.
 #[allow(clippy::unnecessary_wraps)]

@@ -5,23 +5,23 @@
 
 mod address;
 mod lookup;
-#[cfg(feature = "server")]
+#[cfg(feature = "navigation")]
 mod pattern;
-#[cfg(feature = "server")]
+#[cfg(feature = "navigation")]
 mod policy;
-#[cfg(feature = "server")]
+#[cfg(feature = "navigation")]
 mod protected;
-#[cfg(feature = "server")]
+#[cfg(feature = "navigation")]
 mod resolver;
 
 use std::sync::Arc;
 
 pub(super) use lookup::{Found, Lookups, Names};
-#[cfg(feature = "server")]
+#[cfg(feature = "navigation")]
 pub use pattern::BadPattern;
-#[cfg(feature = "server")]
+#[cfg(feature = "navigation")]
 pub use policy::NavigationPolicy;
-#[cfg(feature = "server")]
+#[cfg(feature = "navigation")]
 pub use protected::{ProtectedPort, ProtectedPorts};
 
 /// What a policy says of an address that it does not refuse.
@@ -75,11 +75,11 @@ pub struct BlockedNavigation {
 }
 
 /// Without the feature `server` there is no policy.
-#[cfg(not(feature = "server"))]
+#[cfg(not(feature = "navigation"))]
 #[derive(Debug, Clone)]
 pub enum NavigationPolicy {}
 
-#[cfg(not(feature = "server"))]
+#[cfg(not(feature = "navigation"))]
 impl NavigationPolicy {
     pub(super) fn check(&self, _url: &str) -> Result<Verdict, Refused> {
         match *self {}
@@ -123,34 +123,34 @@ impl NavigationPolicy {
 }
 
 /// URL patterns of requests and of WebSockets to a protected port.
-#[cfg(feature = "server")]
+#[cfg(feature = "navigation")]
 pub(super) fn patterns_of(port: u16) -> (Vec<String>, Vec<String>) {
     (ProtectedPorts::request_patterns(port), ProtectedPorts::socket_patterns(port))
 }
 
-#[cfg(not(feature = "server"))]
+#[cfg(not(feature = "navigation"))]
 pub(super) fn patterns_of(_port: u16) -> (Vec<String>, Vec<String>) {
     (Vec::new(), Vec::new())
 }
 
 /// What looks names up for a policy.
-#[cfg(feature = "server")]
+#[cfg(feature = "navigation")]
 pub(super) fn names(policy: Option<&NavigationPolicy>) -> Names {
     policy.map_or(lookup::system, NavigationPolicy::names)
 }
 
-#[cfg(not(feature = "server"))]
+#[cfg(not(feature = "navigation"))]
 pub(super) fn names(_policy: Option<&NavigationPolicy>) -> Names {
     lookup::system
 }
 
 /// An address as it is shown: what secrets may stand in is left out.
-#[cfg(feature = "server")]
+#[cfg(feature = "navigation")]
 pub(super) fn shown(url: &str) -> String {
     policy::shown(url)
 }
 
-#[cfg(not(feature = "server"))]
+#[cfg(not(feature = "navigation"))]
 pub(super) fn shown(_url: &str) -> String {
     String::new()
 }

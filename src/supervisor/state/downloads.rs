@@ -10,10 +10,8 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-#[cfg(feature = "page")]
 use super::super::log::DownloadEnded;
 use super::super::log::Event as Noted;
-#[cfg(feature = "page")]
 use super::super::served::MovedDownload;
 use super::super::snapshot::{Download, DownloadState};
 use super::{Now, Outgoing, State};
@@ -159,7 +157,6 @@ impl State {
     }
 
     /// The file of a download is in its place, or did not get there.
-    #[cfg(feature = "page")]
     pub(super) fn download_moved(&mut self, moved: MovedDownload, now: Now) {
         let mut all = self.downloads.all.iter().map(|(_, download)| download);
         let Some(download) = all.find(|download| download.number == moved.number).cloned() else { return };

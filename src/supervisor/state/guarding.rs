@@ -371,6 +371,6 @@ impl Refused {
 }
 
 #[cfg(test)]
-#[cfg(feature = "server")]
+#[cfg(feature = "navigation")]
 #[path = "guarding_tests.rs"]
 mod tests;

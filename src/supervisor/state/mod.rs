@@ -13,7 +13,7 @@ mod dialogs;
 mod downloads;
 mod effect;
 mod frames;
-#[cfg_attr(not(feature = "server"), allow(dead_code, unreachable_pub))]
+#[cfg_attr(not(feature = "navigation"), allow(dead_code, unreachable_pub))]
 mod guarding;
 mod network;
 mod network_events;

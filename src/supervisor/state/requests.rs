@@ -13,7 +13,6 @@ use super::super::log::Event as Noted;
 use super::super::network_route::{Encoded, NetworkRoute, RouteRule};
 use super::super::options::Pages;
 use super::super::policy::{ArmedAnswer, DialogMatch, DialogPolicy, DialogRule};
-#[cfg(feature = "page")]
 use super::super::served::MovedDownload;
 use super::super::snapshot::{ClosedDialog, PageState, Phase};
 use super::super::standing::{Login, Sessions, Standing, Throttle};
@@ -57,7 +56,6 @@ pub(in crate::supervisor) enum Request {
     /// [`DownloadMoved`](Self::DownloadMoved).
     Downloads { folder: Option<Arc<Path>>, moved: bool, reply: Response<()> },
     /// For the log: a download has ended, and its file is in its place.
-    #[cfg(feature = "page")]
     DownloadMoved { moved: MovedDownload, reply: Response<()> },
     /// Keep a command for the sessions of a page.
     Standing { page: TargetId, key: &'static str, sessions: Sessions, now: Standing, keep: bool, reply: Response<()> },
@@ -128,7 +126,6 @@ impl Request {
             | Self::Arm { .. }
             | Self::Disarm { .. }
             | Self::Policy { .. } => false,
-            #[cfg(feature = "page")]
             Self::DownloadMoved { .. } => false,
         }
     }
@@ -391,7 +388,6 @@ impl State {
                 let millis = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
                 self.note(Some(&target), now, Noted::Rescued { waiting: method.into(), waited_ms: millis });
             }
-            #[cfg(feature = "page")]
             Request::DownloadMoved { moved, reply } => {
                 self.download_moved(moved, now);
                 self.requests.told.push(Told::Done(reply, Ok(())));
@@ -655,7 +651,6 @@ impl State {
 fn refuse(request: Request, error: Error) {
     match request {
         Request::Rescued { .. } | Request::Reserve { reply: None, .. } => {}
-        #[cfg(feature = "page")]
         Request::DownloadMoved { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Started { reply }
         | Request::MayVisit { reply, .. }

@@ -9,7 +9,6 @@ use super::super::error::Error;
 use super::super::network_route::{
     AbortReason, Encoded, Fulfilment, Header, HeaderList, NetworkRoute, RouteAction, RouteAnswer, RouteRule,
 };
-use super::super::redact_headers::cover_header;
 use super::super::standing::Throttle;
 use super::super::url_glob::UrlGlob;
 use super::bridging::Caught;
@@ -20,6 +19,7 @@ use super::{Now, Outgoing, SessionKey, State, Waiting};
 use crate::cdp;
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
+use crate::redact::cover_header;
 
 /// Routes at once.
 const ROUTES: usize = 256;

@@ -193,7 +193,7 @@ fn a_held_request_goes_on_in_time_or_with_its_route_and_is_dropped_with_its_sess
     assert_eq!(done(&mut state)[0], "2 goes on");
 }
 
-#[cfg(feature = "server")]
+#[cfg(feature = "navigation")]
 #[test]
 fn the_policy_wins_over_every_route() {
     use super::super::super::navigation::{Found, NavigationPolicy, ProtectedPorts};

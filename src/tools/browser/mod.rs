@@ -28,10 +28,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Capped, Outcome, Registry, RegistryError, Scope, ToolContext, ToolError};
+use crate::code::Code;
 use crate::control::{self, Control, FileKind, Profile, TabHandle};
 use crate::llm::{self, Client};
 use crate::page;
-use crate::supervisor::Secrets;
+use crate::redact::Secrets;
 use crate::sync::Deadline;
 
 /// The toolset of all of them.
@@ -230,7 +231,7 @@ fn gone(error: &control::Error) -> Option<&'static str> {
             Some("you have no tab yet; browser_navigate opens one, or name one as target: browser_tabs lists them")
         }
         Error::NotRunning { .. } => Some("the browser is not running; browser_navigate starts it"),
-        Error::Page(_) if error.code() == "BROWSER_NOT_RUNNING" => {
+        Error::Page(_) if error.kind() == Code::BrowserNotRunning => {
             Some("the browser has ended; browser_navigate starts it again")
         }
         Error::Page(page::Error::Supervisor(inner)) if inner.is_crash() => {

@@ -6,11 +6,12 @@ use serde::Deserialize;
 use super::super::{Outcome, Tool, ToolError};
 use super::system;
 use super::workspace::{Place, Refusal, Stamp, Workspace};
+use crate::redact::Secrets;
 
 /// Bytes of a file that is written or changed at most.
 pub(super) const LARGEST: u64 = 4 << 20;
-/// What stands for a secret in whatever a model is told.
-const COVER: &str = "[secret]";
+/// Replaces a secret in everything that a model reads.
+const COVER: &str = Secrets::COVER;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use crate::supervisor::Secrets;
+use crate::redact::Secrets;
 
 /// Parts of names of variables that hold secrets, or lead to some.
 const WORDS: [&str; 9] = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE", "CERT"];

@@ -11,7 +11,8 @@ use parking_lot::{Condvar, Mutex};
 
 use super::lines::Lines;
 use super::system::{self, Family};
-use crate::supervisor::Secrets;
+use crate::process::stdio;
+use crate::redact::Secrets;
 use crate::sync::{Cancel, Deadline, Thread, on_panic, spawn};
 
 /// How long a command that was asked to end may take before it is killed.
@@ -98,7 +99,7 @@ impl Job {
             shared: Arc::clone(&shared),
             threads: Vec::new(),
         };
-        let (stop, stopped) = match system::stop() {
+        let (stop, stopped) = match stdio::stop() {
             Ok(stop) => stop,
             Err(problem) => return Err(shared.abandon(child, problem)),
         };
@@ -108,7 +109,7 @@ impl Job {
                 reading.state.lock().is_silent = true;
                 reading.changed.notify_all();
             });
-            system::read(output, &stopped, |bytes| {
+            stdio::read_until_stopped(output, &stopped, |bytes| {
                 reading.state.lock().lines.take(bytes);
                 reading.changed.notify_all();
             });
@@ -242,7 +243,7 @@ impl Shared {
     }
 
     /// Waits for the command's end, then ends whatever it left behind.
-    fn see_off(&self, mut child: Child, stop: system::Stop) {
+    fn see_off(&self, mut child: Child, stop: stdio::Stop) {
         let status = child.wait();
         let ended = status.map_or_else(|problem| Ended::Signal(format!("unknown: {problem}")), system::ended);
         self.state.lock().ended = Some((ended, Instant::now()));

@@ -9,7 +9,7 @@
 //! | `background` | `process` |
 //! | `table` | the background processes |
 //! | `job` | one command and whatever it started, from its start to its end |
-//! | `unix`, `windows` | how the system starts, ends and reads them |
+//! | `unix`, `windows` | how the system starts and ends them |
 //! | `lines` | what a command wrote, bounded |
 //! | `environment` | the variables that a command gets |
 
@@ -31,7 +31,7 @@ use std::sync::Arc;
 use super::{Registry, RegistryError};
 use crate::config::Terminal;
 use crate::control::PerSession;
-use crate::supervisor::Secrets;
+use crate::redact::Secrets;
 use table::Table;
 
 /// The toolset.

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::super::super::output::Out;
 use super::dialogs::in_the_way;
 use super::{is, list, note, one_line, pending, plainly, whole, word};
+use crate::code::Code;
 
 /// What followed, each on its line.
 fn followed(value: &Value, out: &Out) {
@@ -175,8 +176,8 @@ pub(in super::super) fn batch(value: &Value, out: &Out) {
             note(&format!("{number}: {}", out.look.green(&ended(result))), out);
             followed(result, out);
         } else {
-            let error = match word(result, "code").as_str() {
-                "BLOCKED_BY_DIALOG" => "the tab shows a dialog; answer it first".to_owned(),
+            let error = match Code::parse(&word(result, "code")) {
+                Some(Code::BlockedByDialog) => "the tab shows a dialog; answer it first".to_owned(),
                 _ => word(result, "error"),
             };
             out.line(&format!("{number}: {} {error}", out.look.red("failed:")));

@@ -1,4 +1,4 @@
-//! HTTP/1.1 with bounds: connections, requests and answers. Knows nothing of browsers or routes.
+//! The engine that serves HTTP/1.1 within bounds: connections, requests and answers. Knows nothing of browsers or routes.
 //!
 //! One thread, `http-in`, owns the listener and every connection, reads heads and bodies, asks the [`Handler`] who may
 //! in before a byte of a body is read, and watches for clients that hang up. Requests go to one of two [`Lane`]s with

@@ -6,29 +6,29 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// What is known of a process that runs. Its number alone says little: numbers are used again.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     /// Its process group.
-    pub(super) group: u32,
+    pub(crate) group: u32,
     /// When it was started, to the second.
-    pub(super) started: String,
+    pub(crate) started: String,
     /// Its arguments, separated by spaces.
-    pub(super) command: Vec<u8>,
+    pub(crate) command: Vec<u8>,
     /// Whether it is suspended by a signal (`SIGSTOP`, Ctrl-Z).
-    pub(super) stopped: bool,
+    pub(crate) stopped: bool,
 }
 
 /// Looks at a process. `None` when there is none of this number, or only a zombie.
-pub(super) fn look(pid: u32) -> Option<Seen> {
+pub(crate) fn look(pid: u32) -> Option<Seen> {
     listed(&["-p", &pid.to_string()]).pop().map(|(_, seen)| seen)
 }
 
 /// The processes of a group that are more than zombies.
-pub(super) fn members(group: u32) -> Vec<(u32, Seen)> {
+pub(crate) fn members(group: u32) -> Vec<(u32, Seen)> {
     listed(&["-ax"]).into_iter().filter(|(_, seen)| seen.group == group).collect()
 }
 
 /// Processes whose command line has one of the words in it.
-pub(super) fn with_words(words: &[&[u8]]) -> Vec<u32> {
+pub(crate) fn with_words(words: &[&[u8]]) -> Vec<u32> {
     let has = |seen: &Seen| words.iter().any(|word| memchr::memmem::find(&seen.command, word).is_some());
     listed(&["-ax"]).into_iter().filter(|(_, seen)| has(seen)).map(|(pid, _)| pid).collect()
 }
@@ -65,21 +65,21 @@ fn row(line: &[u8]) -> Option<(u32, Seen)> {
 /// Stands for a process by its number: these systems have no better handle. It is looked at right
 /// before it is killed.
 #[derive(Debug)]
-pub(super) struct Hold(Pid);
+pub(crate) struct Hold(Pid);
 
 impl Hold {
     /// Takes note of a process.
-    pub(super) fn of(pid: u32) -> Option<Self> {
+    pub(crate) fn of(pid: u32) -> Option<Self> {
         Pid::from_raw(i32::try_from(pid).ok()?).map(Self)
     }
 
     /// Kills it.
-    pub(super) fn kill(&self) {
+    pub(crate) fn kill(&self) {
         let _ = kill_process(self.0, Signal::KILL);
     }
 
     /// Lets it go on after it was suspended. Whether that worked.
-    pub(super) fn resume(&self) -> bool {
+    pub(crate) fn resume(&self) -> bool {
         kill_process(self.0, Signal::CONT).is_ok()
     }
 }

@@ -1,32 +1,31 @@
 //! What Linux tells about processes in `/proc`, and signals that cannot reach the wrong one.
 
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// What is known of a process that runs. Its number alone says little: numbers are used again.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     /// Its process group.
-    pub(super) group: u32,
+    pub(crate) group: u32,
     /// When it was started: the id of this boot of the system, and the clock ticks since.
-    pub(super) started: String,
+    pub(crate) started: String,
     /// Its arguments, separated by zeros or, where it has written over them, by spaces.
-    pub(super) command: Vec<u8>,
+    pub(crate) command: Vec<u8>,
     /// Whether it is suspended by a signal (`SIGSTOP`, Ctrl-Z).
-    pub(super) stopped: bool,
+    pub(crate) stopped: bool,
 }
 
 /// Looks at a process. `None` when there is none of this number, or only a zombie.
-pub(super) fn look(pid: u32) -> Option<Seen> {
+pub(crate) fn look(pid: u32) -> Option<Seen> {
     let process = Path::new("/proc").join(pid.to_string());
     seen(&process, &stat(&process)?)
 }
 
 /// The processes of a group that are more than zombies.
-pub(super) fn members(group: u32) -> Vec<(u32, Seen)> {
+pub(crate) fn members(group: u32) -> Vec<(u32, Seen)> {
     let with = |process: PathBuf| {
         let stat = stat(&process).filter(|stat| stat.group == group)?;
         Some((number(&process)?, seen(&process, &stat)?))
@@ -35,7 +34,7 @@ pub(super) fn members(group: u32) -> Vec<(u32, Seen)> {
 }
 
 /// Processes whose command line has one of the words in it.
-pub(super) fn with_words(words: &[&[u8]]) -> Vec<u32> {
+pub(crate) fn with_words(words: &[&[u8]]) -> Vec<u32> {
     let has = |process: &PathBuf| {
         let line = std::fs::read(process.join("cmdline")).unwrap_or_default();
         words.iter().any(|word| memchr::memmem::find(&line, word).is_some())
@@ -44,12 +43,13 @@ pub(super) fn with_words(words: &[&[u8]]) -> Vec<u32> {
 }
 
 /// Folders of all processes that can be seen.
-fn processes() -> impl Iterator<Item = PathBuf> {
+pub(crate) fn processes() -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter(|e| e.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit)).map(|e| e.path())
 }
 
-fn number(process: &Path) -> Option<u32> {
+/// The id of a process, by its folder.
+pub(crate) fn number(process: &Path) -> Option<u32> {
     process.file_name()?.to_str()?.parse().ok()
 }
 
@@ -80,57 +80,34 @@ fn seen(process: &Path, stat: &Stat) -> Option<Seen> {
 
 /// A handle that stands for one process, whoever gets its number later.
 #[derive(Debug)]
-pub(super) struct Hold(OwnedFd);
+pub(crate) struct Hold(OwnedFd);
 
 impl Hold {
     /// Takes hold of a process. Whether it is the right one has to be looked at after this. `None` on
     /// kernels that have no such handles, too: there nothing is killed.
-    pub(super) fn of(pid: u32) -> Option<Self> {
+    pub(crate) fn of(pid: u32) -> Option<Self> {
         let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
         pidfd_open(pid, PidfdFlags::empty()).ok().map(Self)
     }
 
     /// Kills it.
-    pub(super) fn kill(&self) {
-        let _ = pidfd_send_signal(&self.0, Signal::KILL);
+    pub(crate) fn kill(&self) {
+        self.signal(Signal::KILL);
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let _ = pidfd_send_signal(&self.0, signal);
     }
 
     /// Lets it go on after it was suspended. Whether that worked.
-    pub(super) fn resume(&self) -> bool {
+    pub(crate) fn resume(&self) -> bool {
         pidfd_send_signal(&self.0, Signal::CONT).is_ok()
     }
 }
 
 /// Whether a process of the group is more than a zombie.
-pub(super) fn any_alive_in_group(group: Pid) -> bool {
+pub(crate) fn any_alive_in_group(group: Pid) -> bool {
     let group = group.as_raw_nonzero().get().unsigned_abs();
     processes().any(|process| stat(&process).is_some_and(|stat| stat.group == group))
-}
-
-/// Whether a crash handler that keeps its files in `folder` runs; with `kill` such are killed.
-///
-/// Chromium starts two of them. Each makes a session of its own, so no signal to the group reaches
-/// them; they end by themselves a moment after the browser.
-pub(super) fn any_crash_handler(folder: &Path, kill: bool) -> bool {
-    let mut any = false;
-    for process in processes().filter(|process| is_crash_handler(process, folder)) {
-        any = true;
-        // Looked at again after the handle was taken, it is the right one.
-        if kill
-            && let Some(hold) = number(&process).and_then(Hold::of)
-            && is_crash_handler(&process, folder)
-        {
-            hold.kill();
-        }
-    }
-    any
-}
-
-fn is_crash_handler(process: &Path, folder: &Path) -> bool {
-    // The short name first: it is cheap, and cut to 15 bytes.
-    if std::fs::read(process.join("comm")).is_ok_and(|name| !name.starts_with(b"chrome_crashpad")) {
-        return false;
-    }
-    let wanted = [b"--database=", folder.as_os_str().as_bytes()].concat();
-    std::fs::read(process.join("cmdline")).is_ok_and(|line| line.split(|byte| *byte == 0).any(|arg| arg == wanted))
 }

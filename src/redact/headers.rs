@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::redact::Secrets;
-use super::redact_forms::is_secret_word;
+use super::Secrets;
+use super::forms::is_secret_word;
 
 /// Headers whose values are secrets as a whole.
 const CREDENTIALS: [&str; 4] = ["authorization", "proxy-authorization", "x-csrf-token", "x-xsrf-token"];

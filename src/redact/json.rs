@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Secrets;
-use super::redact_forms::is_secret_word;
+use super::forms::is_secret_word;
 
 /// A string of this length that could be Base64 is taken for bytes.
 const BYTES: usize = 256;

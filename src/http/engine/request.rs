@@ -66,7 +66,8 @@ impl Head {
     }
 
     /// Whether a body follows.
-    pub(in crate::server) fn has_body(&self) -> bool {
+    #[must_use]
+    pub fn has_body(&self) -> bool {
         self.framing != Framing::Length(0)
     }
 }

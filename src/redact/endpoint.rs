@@ -1,4 +1,4 @@
-//! What leads to an endpoint and must not be shown: an endpoint may repeat it in its errors.
+//! Secrets in the address and the headers of a CDP endpoint, which the endpoint may repeat in its errors.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -12,7 +12,7 @@ const PLAIN_PATHS: [&str; 3] = ["devtools", "websocket", "chromium"];
 
 /// Secrets of an address and of the headers that are sent to it.
 #[derive(Default)]
-pub(super) struct Covered(Vec<String>);
+pub(crate) struct Covered(Vec<String>);
 
 impl std::fmt::Debug for Covered {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -21,7 +21,7 @@ impl std::fmt::Debug for Covered {
 }
 
 impl Covered {
-    pub(super) fn of(address: &str, headers: &[(String, String)]) -> Self {
+    pub(crate) fn of(address: &str, headers: &[(String, String)]) -> Self {
         let mut all = Vec::new();
         let place = address.split_once("://").map_or(address, |(_, place)| place);
         let (place, query) = place.split_once('?').unwrap_or((place, ""));
@@ -42,7 +42,7 @@ impl Covered {
     }
 
     /// A text of the endpoint without them.
-    pub(super) fn cover(&self, text: String) -> String {
+    pub(crate) fn cover(&self, text: String) -> String {
         self.0.iter().fold(text, |text, secret| {
             if text.contains(secret.as_str()) { text.replace(secret.as_str(), "…") } else { text }
         })

@@ -1,15 +1,33 @@
-//! Secrets in texts of pages: covered before anybody gets to see them.
+//! Covers secrets in texts, before a person, a model or a log sees them.
 //!
-//! A page may show a token or a password in a dialog. What is recognised: the task's own secrets, user
-//! and password in addresses, what follows words like `password=` or `Bearer`, tokens by the form
-//! their issuers gave them, and values of fields whose label asks for a secret. This is a net with known holes, not a
-//! proof.
+//! Recognised are the secrets that the caller names, user and password in addresses, values after words such as
+//! `password=` or `Bearer`, tokens in the format of known issuers, and values of fields whose label asks for a secret.
+//! This is a safety net with known holes, not a guarantee.
+//!
+//! | file | what it covers |
+//! |---|---|
+//! | `forms` | tokens of known issuers, private keys, values after a word such as `password=` |
+//! | `addresses` | CDP addresses, and the login in any other address |
+//! | `endpoint` | what leads to a CDP endpoint, in errors that the endpoint reports |
+//! | `headers` | values of HTTP headers |
+//! | `json` | values of JSON |
+//! | `labels` | labels of form fields that ask for a secret |
 
 use std::borrow::Cow;
 
-use super::redact_forms::cover_forms;
-use super::redact_labels::is_secret_label;
-use crate::browser;
+mod addresses;
+pub(crate) mod endpoint;
+mod forms;
+mod headers;
+mod json;
+mod labels;
+
+pub use addresses::redact_addresses;
+pub(crate) use headers::cover_header;
+
+use addresses::redact_among_others;
+use forms::cover_forms;
+use labels::is_secret_label;
 
 /// A shorter secret of the task is not looked for: it would cover half of every text.
 const SHORTEST_OWN: usize = 4;
@@ -47,7 +65,7 @@ impl Secrets {
             }
         }
         if text.contains("://") {
-            let covered = browser::redact_among_others(&text, Self::COVER);
+            let covered = redact_among_others(&text, Self::COVER);
             if covered != *text {
                 text = Cow::Owned(covered);
             }

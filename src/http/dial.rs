@@ -1,0 +1,62 @@
+//! Name look-up and TCP connections, within a deadline.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Instant;
+
+use crossbeam_channel::RecvTimeoutError;
+
+use super::client::Error;
+use crate::sync::{Deadline, spawn};
+
+/// Connects to the first address of a host that accepts. An IPv6 address may have its brackets.
+///
+/// # Errors
+/// [`Error::Connect`], [`Error::Timeout`], [`Error::Thread`].
+pub(crate) fn tcp(host: &str, port: u16, deadline: Deadline) -> Result<TcpStream, Error> {
+    let began = Instant::now();
+    let mut problem = "the host has no address".to_owned();
+    for address in resolve(host.trim_start_matches('[').trim_end_matches(']'), port, deadline)? {
+        let left = deadline.left();
+        if left.is_zero() {
+            break;
+        }
+        match TcpStream::connect_timeout(&address, left) {
+            Ok(socket) => return Ok(socket),
+            Err(e) if e.kind() == std::io::ErrorKind::TimedOut => {}
+            Err(e) => problem = format!("no TCP connection ({})", e.kind()),
+        }
+    }
+    if deadline.passed() {
+        return Err(Error::Timeout { after: began.elapsed() });
+    }
+    Err(Error::Connect { problem })
+}
+
+fn resolve(host: &str, port: u16, deadline: Deadline) -> Result<Vec<SocketAddr>, Error> {
+    if let Ok(ip) = host.parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(ip, port)]);
+    }
+    if host.eq_ignore_ascii_case("localhost") {
+        let loopback: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+        return Ok(loopback.map(|ip| SocketAddr::new(ip, port)).to_vec());
+    }
+    // The system's resolver has no deadline, so it runs on a thread that may outlive the wait.
+    let began = Instant::now();
+    let host = host.to_owned();
+    let (send, addresses) = crossbeam_channel::bounded(1);
+    let thread = spawn("http-resolve", move || {
+        let _ = send.send((host.as_str(), port).to_socket_addrs().map(Iterator::collect));
+    })
+    .map_err(|e| Error::Thread { problem: e.to_string() })?;
+    match addresses.recv_deadline(deadline.instant()) {
+        Ok(result) => {
+            thread.join();
+            result.map_err(|_| Error::Connect { problem: "the host name has no address".to_owned() })
+        }
+        Err(RecvTimeoutError::Timeout) => {
+            std::mem::forget(thread); // joining would wait for the resolver
+            Err(Error::Timeout { after: began.elapsed() })
+        }
+        Err(RecvTimeoutError::Disconnected) => Err(Error::Connect { problem: "name look-up failed".to_owned() }),
+    }
+}

@@ -1,0 +1,100 @@
+//! Process groups. The id of a group is the process id of its leader; it stays taken as long as the leader is not reaped
+//! and as long as anything lives in the group.
+
+use std::io;
+#[cfg(target_os = "linux")]
+use std::os::fd::OwnedFd;
+use std::process::Child;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+
+#[cfg(target_os = "linux")]
+use super::list;
+use crate::sync::{Deadline, pause};
+
+/// A process group that is led by a child of this process. No signal may be sent once the leader is reaped and the group
+/// may be empty: its id may belong to somebody else then.
+#[derive(Debug)]
+pub(crate) struct Group {
+    leader: Pid,
+    /// Old kernels and strict system call filters have none; then it is polled.
+    #[cfg(target_os = "linux")]
+    handle: Option<OwnedFd>,
+}
+
+impl Group {
+    /// The group of a child that was started as its leader.
+    pub(crate) fn led_by(child: &Child) -> io::Result<Self> {
+        let raw = i32::try_from(child.id()).map_err(io::Error::other)?;
+        let leader = Pid::from_raw(raw).ok_or(io::ErrorKind::InvalidData)?;
+        Ok(Self {
+            leader,
+            #[cfg(target_os = "linux")]
+            handle: rustix::process::pidfd_open(leader, rustix::process::PidfdFlags::empty()).ok(),
+        })
+    }
+
+    /// Its id.
+    pub(crate) fn id(&self) -> i32 {
+        self.leader.as_raw_nonzero().get()
+    }
+
+    /// Sends a signal to all of it.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let _ = rustix::process::kill_process_group(self.leader, signal);
+    }
+
+    /// Sends a signal to its leader.
+    pub(crate) fn signal_leader(&self, signal: Signal) {
+        let _ = rustix::process::kill_process(self.leader, signal);
+    }
+
+    /// Waits until the leader has ended, without reaping it. Whether it has.
+    pub(crate) fn wait_leader(&self, deadline: Deadline) -> bool {
+        #[cfg(target_os = "linux")]
+        if let Some(handle) = &self.handle {
+            use std::os::fd::AsFd as _;
+            return super::stdio::wait_readable(handle.as_fd(), deadline).unwrap_or(false);
+        }
+        poll_until(deadline, || self.has_leader_ended())
+    }
+
+    fn has_leader_ended(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match rustix::process::waitid(WaitId::Pid(self.leader), options) {
+            Ok(status) => status.is_some(),
+            Err(Errno::INTR) => false,
+            Err(_) => true, // no child any more: the system reaps
+        }
+    }
+
+    /// Whether nothing of it runs any more.
+    pub(crate) fn is_empty(&self) -> bool {
+        match rustix::process::test_kill_process_group(self.leader) {
+            Err(Errno::SRCH) => true,
+            // Orphans wait as zombies for the first process to reap them, which in a container may
+            // never happen. They run nothing and hold nothing, so they do not count.
+            #[cfg(target_os = "linux")]
+            _ => !list::any_alive_in_group(self.leader),
+            #[cfg(not(target_os = "linux"))]
+            answer => answer.is_err(), // macOS refuses a group of zombies with EPERM
+        }
+    }
+}
+
+/// For what the system gives no signal for: checks again after 1 ms, then less often, up to 20 ms.
+pub(crate) fn poll_until(deadline: Deadline, holds: impl Fn() -> bool) -> bool {
+    let mut step = Duration::from_millis(1);
+    loop {
+        if holds() {
+            return true;
+        }
+        if deadline.passed() {
+            return false;
+        }
+        pause(step.min(deadline.left()));
+        step = (step * 2).min(Duration::from_millis(20));
+    }
+}

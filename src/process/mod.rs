@@ -1,0 +1,34 @@
+//! Child processes: groups that end as a whole, reaper processes that end them after this process was killed, and pipes
+//! that are read and written until somebody stops it. Used for browsers, MCP servers and commands of the terminal.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `group` | process groups (Unix) |
+//! | `reaper` | the shell process that ends a group when this process has ended (Unix) |
+//! | `job` | job objects, which end with this process (Windows) |
+//! | `stdio_unix`, `stdio_windows` | reading and writing the pipes of a process until a stop |
+//! | `list_linux`, `list_ps` | processes of the system, by `/proc` or `ps` (Unix) |
+
+#[cfg(unix)]
+mod group;
+#[cfg(windows)]
+pub(crate) mod job;
+#[cfg(target_os = "linux")]
+#[path = "list_linux.rs"]
+pub(crate) mod list;
+#[cfg(all(unix, not(target_os = "linux")))]
+#[path = "list_ps.rs"]
+pub(crate) mod list;
+#[cfg(unix)]
+mod reaper;
+#[cfg(unix)]
+#[path = "stdio_unix.rs"]
+pub(crate) mod stdio;
+#[cfg(windows)]
+#[path = "stdio_windows.rs"]
+pub(crate) mod stdio;
+
+#[cfg(unix)]
+pub(crate) use group::{Group, poll_until};
+#[cfg(unix)]
+pub(crate) use reaper::Reaper;
