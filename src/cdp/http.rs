@@ -1,5 +1,5 @@
 //! The little HTTP/1.1 that a CDP endpoint and a WebDriver server need: one request and its answer a
-//! connection, and one GET that becomes a WebSocket. Heads are parsed by `httparse`.
+//! connection. Heads are parsed by `httparse`.
 
 use std::io;
 use std::net::TcpStream;
@@ -20,14 +20,14 @@ const MAX_HEADERS: usize = 100;
 const MAX_BODY: usize = 4 * 1024 * 1024;
 
 /// The head of a response and what came behind it.
-pub(super) struct Head {
-    pub(super) status: u16,
+struct Head {
+    status: u16,
     headers: Vec<(String, String)>,
-    pub(super) rest: Vec<u8>,
+    rest: Vec<u8>,
 }
 
 impl Head {
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 }
@@ -70,9 +70,14 @@ impl Blocking<'_> {
     /// Appends what comes next. False at the end of the stream.
     fn read_more(&self, into: &mut Vec<u8>) -> Result<bool, Error> {
         let mut chunk = [0; 8192];
-        let came = self.read(|| self.stream.read(&mut chunk))?;
+        let came = self.read_some(&mut chunk)?;
         into.extend_from_slice(&chunk[..came]);
         Ok(came > 0)
+    }
+
+    /// Waits for bytes; 0 at the end.
+    pub(super) fn read_some(&self, into: &mut [u8]) -> Result<usize, Error> {
+        self.read(|| self.stream.read(into))
     }
 
     /// Waits for bytes below TLS; 0 at the end.
@@ -97,7 +102,7 @@ impl Blocking<'_> {
         }
     }
 
-    pub(super) fn read_head(&self) -> Result<Head, Error> {
+    fn read_head(&self) -> Result<Head, Error> {
         let bad = |problem: &str| Error::Connect { problem: problem.to_owned() };
         let mut text = Vec::new();
         loop {
@@ -177,7 +182,7 @@ fn dechunk(mut raw: &[u8]) -> Option<Option<Vec<u8>>> {
 }
 
 /// The request line's target.
-pub(super) fn path(uri: &Uri) -> &str {
+fn path(uri: &Uri) -> &str {
     uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str)
 }
 
@@ -254,7 +259,7 @@ pub fn send(request: &Request<'_>, deadline: Deadline) -> Result<(u16, Vec<u8>),
 }
 
 /// Adds headers after checking that they are headers and nothing more.
-pub(super) fn push_headers(request: &mut String, headers: &[(String, String)]) -> Result<(), Error> {
+fn push_headers(request: &mut String, headers: &[(String, String)]) -> Result<(), Error> {
     for (name, value) in headers {
         let name_ok = http::HeaderName::from_bytes(name.as_bytes()).is_ok();
         if !name_ok || http::HeaderValue::from_str(value).is_err() {
