@@ -3,14 +3,17 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `escapes` | characters that are not seen, as escapes |
+//! | `glob` | matching with wildcards |
 //! | `surrogates` | JSON with lone surrogates, which Rust strings cannot hold |
 
 #[cfg(feature = "server")]
 mod escapes;
+mod glob;
 mod surrogates;
 
 #[cfg(feature = "cli")]
 pub(crate) use escapes::escaped_json;
 #[cfg(feature = "server")]
 pub(crate) use escapes::{is_hidden, shown};
+pub(crate) use glob::{GlobPart, glob_matches};
 pub(crate) use surrogates::replace_lone_surrogates;
