@@ -217,7 +217,7 @@ fn a_close_is_answered_and_ends_all_at_once() {
         let error = reply.wait_raw(soon()).unwrap_err();
         assert!(matches!(error, Error::Closed { reason: CloseReason::Remote { code: Some(1012) }, .. }), "{error:?}");
     }
-    fake.wait("our close frame", |log| log.closes == [Some(1000)] && log.gone == 1);
+    fake.wait("our close frame", |log| log.closes == [Some(1012)] && log.gone == 1);
 }
 
 #[test]

@@ -93,6 +93,7 @@ impl Error {
         Self::Import { problem: problem.into() }
     }
 
+    #[cfg(feature = "import")]
     pub(crate) fn http(url: &str, problem: impl fmt::Display) -> Self {
         Self::Http { url: url.to_owned(), problem: problem.to_string() }
     }

@@ -11,8 +11,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::error::Error;
+#[cfg(feature = "import")]
+use crate::http;
+use crate::pinned;
 use crate::schema::{Command, Event, Field, Protocol, Shape, TypeDef};
-use crate::{http, pinned};
 
 /// Where a binary field stands.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,6 +92,7 @@ impl Import {
     ///
     /// # Errors
     /// The browser does not answer, or with something that is not a protocol.
+    #[cfg(feature = "import")]
     pub fn from_browser(address: &str) -> Result<Self, Error> {
         let about = http::get(&format!("{address}/json/version"))?;
         let about: Value =
@@ -135,6 +138,7 @@ impl Import {
 ///
 /// # Errors
 /// The browser does not answer, or with something that is not a protocol.
+#[cfg(feature = "import")]
 pub fn from_browser(address: &str) -> Result<Protocol, Error> {
     let url = format!("{address}/json/protocol");
     Protocol::parse(&url, &http::get(&url)?)

@@ -10,6 +10,7 @@
 pub mod diff;
 pub mod emit;
 mod error;
+#[cfg(feature = "import")]
 pub mod http;
 pub mod import;
 pub mod items;

@@ -149,7 +149,7 @@ impl Endpoint {
     #[must_use]
     pub fn authorization(&self) -> Option<String> {
         use base64::Engine as _;
-        let user = percent_decoded(self.user.as_deref()?);
+        let user: Vec<u8> = percent_encoding::percent_decode_str(self.user.as_deref()?).collect();
         Some(format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(user)))
     }
 
@@ -198,16 +198,4 @@ impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Endpoint({self})")
     }
-}
-
-fn percent_decoded(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, tail)) = rest.split_first() {
-        let digits = (byte == b'%').then(|| tail.get(..2)).flatten();
-        let decoded = digits.and_then(|d| std::str::from_utf8(d).ok()).and_then(|d| u8::from_str_radix(d, 16).ok());
-        rest = if decoded.is_some() { &tail[2..] } else { tail };
-        bytes.push(decoded.unwrap_or(byte));
-    }
-    bytes
 }

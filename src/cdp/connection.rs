@@ -180,7 +180,7 @@ impl Connection {
         let socket = connect::tcp(&target, deadline)?;
         let stream = connect::stream(socket, &target, &options.tls_roots, deadline)?;
         let early = ws::handshake(&stream, &target.uri, &options.headers, deadline)?;
-        let decoder = Decoder::Ws(ws::Decoder::new(options.max_message));
+        let decoder = Decoder::Ws(Box::new(ws::Decoder::new(options.max_message)));
         let covered = Covered::of(address, &options.headers);
         Self::over(Arc::new(stream), Framing::Ws, Reading::new(decoder, &early), covered, options)
     }
@@ -389,13 +389,13 @@ impl Connection {
         let inner = &self.inner;
         let id = inner.pending.next_id();
         let text = encode(id, &method, params, options.session)?;
-        let bytes = text.len() - ws::HEAD;
+        let bytes = text.len();
         if bytes > MAX_OUTGOING {
             return Err(Error::TooLarge { method, bytes, limit: MAX_OUTGOING });
         }
         let frame = match inner.framing {
             Framing::Ws => ws::frame(text),
-            Framing::Pipe => pipe::frame(text, ws::HEAD),
+            Framing::Pipe => pipe::frame(text),
         };
         let began = Instant::now();
         let session = options.session.cloned();
@@ -436,7 +436,7 @@ fn system(what: &'static str) -> impl Fn(std::io::Error) -> Error {
     move |e| Error::System { what, problem: e.to_string() }
 }
 
-/// Writes a request straight into the buffer of its frame, behind room for a header.
+/// Writes a request as JSON text.
 fn encode<P: Serialize + ?Sized>(
     id: u64,
     method: &str,
@@ -444,7 +444,6 @@ fn encode<P: Serialize + ?Sized>(
     session: Option<&Arc<str>>,
 ) -> Result<Vec<u8>, Error> {
     let mut text = Vec::with_capacity(256);
-    text.resize(ws::HEAD, 0);
     let mut part = |prefix: &str, value: &dyn erased::Json| -> Result<(), Error> {
         text.extend_from_slice(prefix.as_bytes());
         value.write(&mut text).map_err(|e| Error::Encode { method: method.to_owned().into(), problem: e.to_string() })

@@ -7,8 +7,8 @@ use std::time::Instant;
 use super::connect;
 use super::error::{Error, TimeoutKind};
 use super::stream::Stream;
-use crate::http::client::{self, Head, Tcp, Wire, exchange};
-pub(super) use crate::http::client::{host, path, push_headers};
+pub(super) use crate::http::client::host;
+use crate::http::client::{self, Tcp, Wire, exchange};
 use crate::sync::Deadline;
 
 /// Longest body of an answer, in bytes.
@@ -70,11 +70,6 @@ impl Blocking<'_> {
                 Err(e) => return Err(broken(e)),
             }
         }
-    }
-
-    /// Reads the head of an answer.
-    pub(super) fn read_head(&self) -> Result<Head, Error> {
-        client::read_head(self)
     }
 }
 

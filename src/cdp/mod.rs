@@ -163,7 +163,7 @@ pub mod fuzzing {
                     Ok(Some(incoming)) => decoded.came.push(match incoming {
                         Incoming::Message(bytes) => Came::Message(bytes.to_vec()),
                         Incoming::Oversized(skipped) => Came::Oversized(skipped.bytes()),
-                        Incoming::Ping(bytes) => Came::Ping(bytes),
+                        Incoming::Ping(bytes) => Came::Ping(bytes.to_vec()),
                         Incoming::Pong => Came::Pong,
                         Incoming::Close(code) => Came::Close(code),
                     }),

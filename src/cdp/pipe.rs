@@ -45,9 +45,8 @@ impl Decoder {
     }
 }
 
-/// Ends a message that was encoded in place.
-pub(super) fn frame(mut text: Vec<u8>, head: usize) -> Vec<u8> {
+/// Ends a message.
+pub(super) fn frame(mut text: Vec<u8>) -> Vec<u8> {
     text.push(0);
-    text.drain(..head);
     text
 }

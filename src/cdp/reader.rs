@@ -45,7 +45,7 @@ const COURTESY: usize = 32;
 /// Cuts the stream into messages.
 #[derive(Debug)]
 pub(super) enum Decoder {
-    Ws(ws::Decoder),
+    Ws(Box<ws::Decoder>),
     #[cfg_attr(not(unix), allow(dead_code, reason = "pipes of browsers are inherited descriptors"))]
     Pipe(pipe::Decoder),
 }
@@ -55,6 +55,14 @@ impl Decoder {
         match self {
             Self::Ws(decoder) => decoder.next(input),
             Self::Pipe(decoder) => decoder.next(input),
+        }
+    }
+
+    /// Frames that answer what came in.
+    fn take_output(&mut self) -> Option<Vec<u8>> {
+        match self {
+            Self::Ws(decoder) => decoder.take_output(),
+            Self::Pipe(_) => None,
         }
     }
 }
@@ -128,6 +136,11 @@ impl Reading {
                 match next {
                     Ok(Some(incoming)) => {
                         handled += 1;
+                        if let Some(frames) = self.decoder.take_output()
+                            && let Err(reason) = inner.control(frames)
+                        {
+                            return Pumped::Ended(reason);
+                        }
                         if let Err(reason) = inner.take(incoming) {
                             return Pumped::Ended(reason);
                         }
@@ -322,12 +335,8 @@ impl Inner {
         match incoming {
             Incoming::Message(message) => self.dispatch(&message),
             Incoming::Oversized(skipped) => self.skipped(&skipped),
-            Incoming::Ping(payload) => self.control(ws::pong(&payload))?,
-            Incoming::Pong => {}
-            Incoming::Close(code) => {
-                let _ = self.writer.post(ws::close(), &self.poller);
-                return Err(CloseReason::Remote { code });
-            }
+            Incoming::Ping(_) | Incoming::Pong => {}
+            Incoming::Close(code) => return Err(CloseReason::Remote { code }),
         }
         Ok(())
     }

@@ -1,14 +1,21 @@
-//! The WebSocket framing (RFC 6455): handshake, a frame decoder and a frame encoder.
+//! WebSocket (RFC 6455), by tungstenite: handshake, framing, and the answers to pings and closes.
 //!
-//! Both halves are separate values without a lock between them: the reading role owns the decoder,
-//! every sender encodes by itself.
+//! Reading and sending share no state. The holder of the reading role owns the [`Decoder`], which is given bytes that
+//! were already read; every sender makes its frame itself. What tungstenite wants to send is collected and leaves
+//! through the write path of all callers.
 
+use std::cell::RefCell;
+use std::io::{self, Read, Write};
 use std::time::Instant;
 
-use ::http::Uri;
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use ::http::{HeaderName, HeaderValue, Request, Uri};
 use bytes::Bytes;
+use tungstenite::error::ProtocolError;
+use tungstenite::handshake::client::{ClientHandshake, generate_key};
+use tungstenite::protocol::frame::coding::{CloseCode, Data, OpCode};
+use tungstenite::protocol::frame::{CloseFrame, Frame};
+use tungstenite::protocol::{Role, WebSocketConfig, WebSocketContext};
+use tungstenite::{HandshakeError, Message};
 
 use super::error::{CloseReason, Error, TimeoutKind};
 use super::http::{self, Blocking};
@@ -16,11 +23,12 @@ use super::oversized::Oversized;
 use super::stream::Stream;
 use crate::sync::Deadline;
 
-/// Bytes kept free in front of a payload for its header: two, eight for the length, four for the mask.
-pub(super) const HEAD: usize = 14;
-
-/// Greatest room made for a payload before its bytes are there: a header alone must not cost memory.
-const EAGER: usize = 16 * 1024 * 1024;
+/// Size of tungstenite's read buffer. It is cleared for every message, so a larger one makes small messages slower.
+const READ_BUFFER: usize = 8 * 1024;
+/// Messages up to this size are copied, so that one that is kept does not keep the buffer that others came in.
+const COPY: usize = 16 * 1024;
+/// Most bytes that a control frame may carry.
+const MAX_CONTROL: usize = 125;
 
 /// What came in.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,301 +37,341 @@ pub(super) enum Incoming {
     Message(Bytes),
     /// A message above the limit was skipped.
     Oversized(Oversized),
-    /// A ping; its payload goes back in a pong.
-    Ping(Vec<u8>),
+    /// A ping. Its pong is in [`Decoder::take_output`].
+    Ping(Bytes),
     /// A pong.
     Pong,
-    /// The peer closes, with this code.
+    /// The peer closes, with this code. The answer is in [`Decoder::take_output`].
     Close(Option<u16>),
 }
 
-/// Puts frames together to messages. Text and Binary are taken alike: proxies send either.
+/// Puts frames together to messages. Text and Binary are accepted alike: proxies send either.
 #[derive(Debug)]
 pub(super) struct Decoder {
-    limit: usize,
-    /// A header of which not all bytes have come yet.
-    head: Vec<u8>,
-    frame: Option<Frame>,
-    /// The fragments of a message so far.
-    fragments: Option<Vec<u8>>,
-    /// The message above the limit that is being skipped.
-    skipped: Option<Oversized>,
-}
-
-/// Opcodes, RFC 6455 section 5.2.
-mod opcode {
-    pub(super) const CONTINUE: u8 = 0;
-    pub(super) const TEXT: u8 = 1;
-    pub(super) const BINARY: u8 = 2;
-    pub(super) const CLOSE: u8 = 8;
-    pub(super) const PING: u8 = 9;
-    pub(super) const PONG: u8 = 10;
-}
-
-#[derive(Debug)]
-struct Frame {
-    opcode: u8,
-    fin: bool,
-    length: usize,
-    payload: Vec<u8>,
-    /// Bytes of the payload that were skipped.
-    skipped: usize,
-}
-
-fn broken(what: &str) -> CloseReason {
-    CloseReason::Protocol(what.to_owned())
+    context: WebSocketContext,
+    frames: Frames,
+    output: Vec<u8>,
 }
 
 impl Decoder {
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit, head: Vec::new(), frame: None, fragments: None, skipped: None }
+        let config = WebSocketConfig::default()
+            .read_buffer_size(READ_BUFFER)
+            .write_buffer_size(0)
+            .max_message_size(Some(limit))
+            .max_frame_size(Some(limit.max(MAX_CONTROL)));
+        Self {
+            context: WebSocketContext::new(Role::Client, Some(config)),
+            frames: Frames { limit, ..Frames::default() },
+            output: Vec::new(),
+        }
     }
 
     /// The next message or control frame in `input`, which moves past what was used.
     pub(super) fn next(&mut self, input: &mut &[u8]) -> Result<Option<Incoming>, CloseReason> {
-        loop {
-            if self.frame.is_none() && !self.read_header(input)? {
-                return Ok(None);
-            }
-            let Some(mut frame) = self.frame.take() else { return Ok(None) };
-            let take = (frame.length - frame.payload.len() - frame.skipped).min(input.len());
-            let (piece, rest) = input.split_at(take);
-            *input = rest;
-            if let Some(skipped) = self.skipped.as_mut().filter(|_| frame.opcode < opcode::CLOSE) {
-                skipped.push(piece);
-                frame.skipped += take;
-                if frame.skipped < frame.length {
-                    self.frame = Some(frame);
-                    return Ok(None);
-                }
-                if let Some(incoming) = self.finish(frame)? {
-                    return Ok(Some(incoming));
-                }
-                continue;
-            }
-            if frame.payload.len() + take < frame.length {
-                if frame.payload.capacity() == 0 {
-                    frame.payload.reserve_exact(frame.length.min(EAGER));
-                }
-                frame.payload.extend_from_slice(piece);
-                self.frame = Some(frame);
-                return Ok(None);
-            }
-            frame.payload.extend_from_slice(piece);
-            if let Some(incoming) = self.finish(frame)? {
-                return Ok(Some(incoming));
-            }
-        }
-    }
-
-    fn read_header(&mut self, input: &mut &[u8]) -> Result<bool, CloseReason> {
-        if self.head.is_empty()
-            && let Some((frame, used)) = self.parse_header(input)?
-        {
-            *input = &input[used..];
-            self.begin(frame)?;
-            return Ok(true);
-        }
-        // The header lies across two reads: collect it byte by byte.
-        while let Some((first, rest)) = input.split_first() {
-            self.head.push(*first);
-            *input = rest;
-            let head = std::mem::take(&mut self.head);
-            let parsed = self.parse_header(&head)?;
-            if let Some((frame, _)) = parsed {
-                self.begin(frame)?;
-                return Ok(true);
-            }
-            self.head = head;
-        }
-        Ok(false)
-    }
-
-    /// A header and its length in bytes; `None` when it is not whole.
-    fn parse_header(&self, bytes: &[u8]) -> Result<Option<(Frame, usize)>, CloseReason> {
-        let [first, second, rest @ ..] = bytes else { return Ok(None) };
-        if first & 0x70 != 0 {
-            return Err(broken("reserved bits set"));
-        }
-        if second & 0x80 != 0 {
-            return Err(broken("masked frame from the peer"));
-        }
-        let (length, extra) = match second & 0x7f {
-            126 => match rest.first_chunk::<2>() {
-                Some(bytes) => (u64::from(u16::from_be_bytes(*bytes)), 2),
-                None => return Ok(None),
-            },
-            127 => match rest.first_chunk::<8>() {
-                Some(bytes) => (u64::from_be_bytes(*bytes), 8),
-                None => return Ok(None),
-            },
-            short => (u64::from(short), 0),
+        let mut wire = Wire { frames: &mut self.frames, input, output: &mut self.output };
+        let message = match self.context.read(&mut wire) {
+            Ok(message) => message,
+            Err(tungstenite::Error::Io(e)) if e.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            Err(_) if self.frames.endless => return Err(CloseReason::TooLarge),
+            Err(e) => return Err(CloseReason::Protocol(e.to_string())),
         };
-        let (opcode, fin) = (first & 0x0f, first & 0x80 != 0);
-        if opcode >= opcode::CLOSE && (length > 125 || !fin) {
-            return Err(broken("control frame too long or in fragments"));
+        let incoming = match message {
+            Message::Text(_) | Message::Binary(_) => {
+                let bytes = message.into_data();
+                match self.frames.fragments.take() {
+                    Some(whole) if whole.bytes() > whole.limit() => Incoming::Oversized(whole),
+                    _ if bytes.len() <= COPY => Incoming::Message(Bytes::copy_from_slice(&bytes)),
+                    _ => Incoming::Message(bytes),
+                }
+            }
+            Message::Pong(_) | Message::Frame(_) => return Ok(Some(Incoming::Pong)),
+            Message::Ping(payload) => Incoming::Ping(payload),
+            Message::Close(frame) => Incoming::Close(frame.map(|frame| frame.code.into())),
+        };
+        if matches!(incoming, Incoming::Ping(_) | Incoming::Close(_)) {
+            let mut wire = Wire { frames: &mut self.frames, input, output: &mut self.output };
+            // Writing to memory does not fail.
+            self.context.flush(&mut wire).map_err(|e| CloseReason::Protocol(e.to_string()))?;
         }
-        let length = usize::try_from(length).unwrap_or(usize::MAX);
-        Ok(Some((Frame { opcode, fin, length, payload: Vec::new(), skipped: 0 }, 2 + extra)))
+        Ok(Some(incoming))
     }
 
-    /// Begins a frame, and to skip its message when it is above the limit.
-    fn begin(&mut self, frame: Frame) -> Result<(), CloseReason> {
-        let so_far = match &self.skipped {
-            Some(skipped) => skipped.bytes(),
-            None => self.fragments.as_ref().map_or(0, Vec::len),
+    /// Frames that answer what came in.
+    pub(super) fn take_output(&mut self) -> Option<Vec<u8>> {
+        (!self.output.is_empty()).then(|| std::mem::take(&mut self.output))
+    }
+}
+
+/// Follows the frames of a stream, so that messages above the limit can be skipped, which tungstenite cannot: it
+/// would end the connection. Of a frame that is skipped it gets the header with a length of zero, so that it still checks
+/// everything else.
+#[derive(Debug, Default)]
+struct Frames {
+    limit: usize,
+    /// A header of which not all bytes have come yet.
+    header: Vec<u8>,
+    /// Bytes of a header that tungstenite has not read yet.
+    ready: Vec<u8>,
+    /// Bytes of the payload that have not come yet.
+    left: usize,
+    /// The frame is a part of what `fragments` collects.
+    collected: bool,
+    /// The payload is skipped.
+    skipped: bool,
+    /// The beginning and the end of a message in fragments, or of one above the limit.
+    fragments: Option<Oversized>,
+    /// A message is too large even to be skipped.
+    endless: bool,
+}
+
+/// What is needed of a frame header, RFC 6455 section 5.2.
+struct Header {
+    first: u8,
+    masked: bool,
+    payload: usize,
+}
+
+impl Header {
+    const FIN: u8 = 0x80;
+    const OPCODE: u8 = 0x0f;
+    const TEXT: u8 = 1;
+    const BINARY: u8 = 2;
+    const CONTROL: u8 = 8;
+    const MASKED: u8 = 0x80;
+
+    /// `None` when it is not whole. The mask is not part of it.
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let [first, second, rest @ ..] = bytes else { return None };
+        let length = match second & !Self::MASKED {
+            126 => u64::from(u16::from_be_bytes(*rest.first_chunk()?)),
+            127 => u64::from_be_bytes(*rest.first_chunk()?),
+            short => u64::from(short),
         };
-        let bytes = frame.length.saturating_add(so_far);
-        // A control frame is no part of a message, also between fragments of one.
-        if frame.opcode < opcode::CLOSE && bytes > self.limit {
-            if Oversized::is_endless(bytes, self.limit) {
-                return Err(CloseReason::TooLarge);
+        let payload = usize::try_from(length).unwrap_or(usize::MAX);
+        Some(Self { first: *first, masked: second & Self::MASKED != 0, payload })
+    }
+
+    fn opcode(&self) -> u8 {
+        self.first & Self::OPCODE
+    }
+}
+
+impl Frames {
+    /// Reads the next header off `input`. False when it is not whole.
+    fn begin(&mut self, input: &mut &[u8]) -> io::Result<bool> {
+        let header = loop {
+            let Some((byte, rest)) = input.split_first() else { return Ok(false) };
+            *input = rest;
+            self.header.push(*byte);
+            if let Some(header) = Header::parse(&self.header) {
+                break header;
             }
-            let fragments = self.fragments.as_mut().map(std::mem::take).unwrap_or_default();
-            self.skipped.get_or_insert_with(|| Oversized::after(&fragments, self.limit));
+        };
+        self.left = header.payload.saturating_add(if header.masked { 4 } else { 0 });
+        (self.collected, self.skipped) = (false, false);
+        self.ready.append(&mut self.header);
+        if header.opcode() >= Header::CONTROL {
+            return Ok(true); // no part of a message, also between fragments of one
         }
-        self.frame = Some(frame);
+        let before = self.fragments.as_ref().map_or(0, Oversized::bytes);
+        let bytes = header.payload.saturating_add(before);
+        self.skipped = bytes > self.limit;
+        if self.skipped && Oversized::is_endless(bytes, self.limit) {
+            self.endless = true;
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.collected = self.skipped || self.fragments.is_some() || header.first & Header::FIN == 0;
+        if self.collected {
+            self.fragments.get_or_insert_with(|| Oversized::after(&[], self.limit));
+        }
+        // As Binary, text is not searched for invalid UTF-8, which whoever reads the JSON does anyway.
+        if header.opcode() == Header::TEXT {
+            self.ready[0] = header.first & !Header::OPCODE | Header::BINARY;
+        }
+        if self.skipped {
+            self.ready.truncate(1);
+            self.ready.push(if header.masked { Header::MASKED } else { 0 });
+        }
+        Ok(true)
+    }
+
+    /// Takes the next piece of the payload off `input`, at most so many bytes.
+    fn payload<'a>(&mut self, input: &mut &'a [u8], most: usize) -> &'a [u8] {
+        let (piece, rest) = input.split_at(self.left.min(input.len()).min(most));
+        *input = rest;
+        self.left -= piece.len();
+        if let Some(fragments) = self.fragments.as_mut().filter(|_| self.collected) {
+            fragments.push(piece);
+        }
+        piece
+    }
+}
+
+/// The stream that tungstenite sees: bytes that were already read, one frame at a time, so that it never holds more than
+/// one.
+struct Wire<'a, 'b> {
+    frames: &'a mut Frames,
+    input: &'a mut &'b [u8],
+    output: &'a mut Vec<u8>,
+}
+
+impl Read for Wire<'_, '_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let frames = &mut *self.frames;
+        if frames.ready.is_empty() && frames.left == 0 && !frames.begin(self.input)? {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        if frames.skipped {
+            frames.payload(self.input, usize::MAX);
+            if frames.left > 0 {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+        }
+        let head = frames.ready.len().min(buffer.len());
+        buffer[..head].copy_from_slice(&frames.ready[..head]);
+        frames.ready.drain(..head);
+        if frames.skipped {
+            return Ok(head);
+        }
+        let piece = frames.payload(self.input, buffer.len() - head);
+        buffer[head..head + piece.len()].copy_from_slice(piece);
+        match head + piece.len() {
+            0 => Err(io::ErrorKind::WouldBlock.into()),
+            bytes => Ok(bytes),
+        }
+    }
+}
+
+impl Write for Wire<'_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.output.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-
-    fn finish(&mut self, frame: Frame) -> Result<Option<Incoming>, CloseReason> {
-        match frame.opcode {
-            opcode::PING => Ok(Some(Incoming::Ping(frame.payload))),
-            opcode::PONG => Ok(Some(Incoming::Pong)),
-            opcode::CLOSE => {
-                let code = frame.payload.first_chunk::<2>().map(|c| u16::from_be_bytes(*c));
-                Ok(Some(Incoming::Close(code)))
-            }
-            opcode::TEXT | opcode::BINARY if self.fragments.is_some() => Err(broken("fragments interleaved")),
-            opcode::CONTINUE if self.fragments.is_none() => Err(broken("continuation of nothing")),
-            opcode::TEXT | opcode::BINARY | opcode::CONTINUE if self.skipped.is_some() => {
-                self.fragments = (!frame.fin).then(Vec::new);
-                Ok(self.skipped.take_if(|_| frame.fin).map(Incoming::Oversized))
-            }
-            opcode::TEXT | opcode::BINARY if frame.fin => Ok(Some(Incoming::Message(frame.payload.into()))),
-            opcode::TEXT | opcode::BINARY => {
-                self.fragments = Some(frame.payload);
-                Ok(None)
-            }
-            opcode::CONTINUE => {
-                let mut whole = self.fragments.take().unwrap_or_default();
-                whole.extend_from_slice(&frame.payload);
-                if frame.fin {
-                    return Ok(Some(Incoming::Message(whole.into())));
-                }
-                self.fragments = Some(whole);
-                Ok(None)
-            }
-            _ => Err(broken("unknown opcode")),
-        }
-    }
 }
 
-/// Makes a text frame of what lies in `text` behind its first [`HEAD`] bytes.
+/// One text frame.
 pub(super) fn frame(text: Vec<u8>) -> Vec<u8> {
-    encode(text, opcode::TEXT)
-}
-
-/// A pong that answers a ping.
-pub(super) fn pong(payload: &[u8]) -> Vec<u8> {
-    control(opcode::PONG, payload)
+    encode(Frame::message(text, OpCode::Data(Data::Text), true))
 }
 
 /// A ping without payload.
 pub(super) fn ping() -> Vec<u8> {
-    control(opcode::PING, &[])
+    encode(Frame::ping(Bytes::new()))
 }
 
 /// A close frame with code 1000.
 pub(super) fn close() -> Vec<u8> {
-    control(opcode::CLOSE, &1000u16.to_be_bytes())
+    encode(Frame::close(Some(CloseFrame { code: CloseCode::Normal, reason: "".into() })))
 }
 
-fn control(opcode: u8, payload: &[u8]) -> Vec<u8> {
-    let mut bytes = vec![0; HEAD];
-    bytes.extend_from_slice(payload);
-    encode(bytes, opcode)
-}
-
-/// Writes the header right in front of the payload and masks the payload where it lies.
-fn encode(mut bytes: Vec<u8>, opcode: u8) -> Vec<u8> {
-    const FIN: u8 = 0x80;
-    const MASKED: u8 = 0x80;
-    let length = bytes.len() - HEAD;
-    let mask = fastrand::u32(..).to_ne_bytes();
-    apply_mask(&mut bytes[HEAD..], mask);
-    bytes[HEAD - 4..HEAD].copy_from_slice(&mask);
-    let start = match (u8::try_from(length), u16::try_from(length)) {
-        (Ok(short @ 0..=125), _) => {
-            bytes[HEAD - 5] = MASKED | short;
-            HEAD - 6
-        }
-        (_, Ok(medium)) => {
-            bytes[HEAD - 7] = MASKED | 126;
-            bytes[HEAD - 6..HEAD - 4].copy_from_slice(&medium.to_be_bytes());
-            HEAD - 8
-        }
-        _ => {
-            bytes[HEAD - 13] = MASKED | 127;
-            bytes[HEAD - 12..HEAD - 4].copy_from_slice(&(length as u64).to_be_bytes());
-            0
-        }
-    };
-    bytes[start] = FIN | opcode;
-    bytes.drain(..start);
+/// Masks a frame and writes it.
+fn encode(mut frame: Frame) -> Vec<u8> {
+    frame.header_mut().mask = Some(fastrand::u32(..).to_ne_bytes());
+    let mut bytes = Vec::with_capacity(frame.len());
+    let written = frame.format(&mut bytes);
+    debug_assert!(written.is_ok(), "writing to memory does not fail");
     bytes
 }
 
-/// Masks in place (RFC 6455 section 5.3), eight bytes at a time.
-fn apply_mask(bytes: &mut [u8], mask: [u8; 4]) {
-    let wide = u64::from_ne_bytes([mask[0], mask[1], mask[2], mask[3], mask[0], mask[1], mask[2], mask[3]]);
-    let mut chunks = bytes.chunks_exact_mut(8);
-    for chunk in &mut chunks {
-        if let Ok(word) = <[u8; 8]>::try_from(&*chunk) {
-            chunk.copy_from_slice(&(u64::from_ne_bytes(word) ^ wide).to_ne_bytes());
-        }
-    }
-    for (byte, key) in chunks.into_remainder().iter_mut().zip(mask.iter().cycle()) {
-        *byte ^= key;
-    }
-}
-
-/// Shakes hands (RFC 6455 section 4.1). Returns bytes that came behind the response.
+/// Performs the handshake (RFC 6455 section 4.1). Returns bytes that came behind the response.
 pub(super) fn handshake(
     stream: &Stream,
     uri: &Uri,
     headers: &[(String, String)],
     deadline: Deadline,
 ) -> Result<Vec<u8>, Error> {
-    let failed = |problem: String| Error::Connect { problem };
-    let mut nonce = [0; 16];
-    fastrand::Rng::new().fill(&mut nonce);
-    let key = BASE64_STANDARD.encode(nonce);
-    let mut request = format!(
-        "GET {} HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n",
-        http::path(uri),
-        http::host(uri),
-    );
-    http::push_headers(&mut request, headers)?;
-    request.push_str("\r\n");
+    let request = request(uri, headers)?;
     let io = Blocking { stream, deadline, kind: TimeoutKind::Handshake, began: Instant::now() };
-    io.write_all(request.as_bytes())?;
-    let head = io.read_head()?;
-    if head.status != 101 {
-        return Err(failed(format!("the endpoint answered the handshake with HTTP status {}", head.status)));
+    let failed = RefCell::new(None);
+    let wire = Upgrade { io, failed: &failed, line: 0, behind: Vec::new() };
+    match tungstenite::client(request, wire) {
+        Ok((socket, _)) => Ok(socket.into_inner().behind),
+        Err(e) => Err(failed.take().unwrap_or_else(|| Error::Connect { problem: problem(&e) })),
     }
-    let upgraded = head.header("upgrade").is_some_and(|u| u.eq_ignore_ascii_case("websocket"));
-    if !upgraded || head.header("sec-websocket-accept") != Some(accept(&key).as_str()) {
-        return Err(failed("the endpoint does not speak WebSocket".to_owned()));
-    }
-    Ok(head.rest)
 }
 
-/// The answer to a handshake's key, RFC 6455 section 4.2.2.
-fn accept(key: &str) -> String {
-    let mut hash = sha1_smol::Sha1::new();
-    hash.update(key.as_bytes());
-    hash.update(b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
-    BASE64_STANDARD.encode(hash.digest().bytes())
+fn request(uri: &Uri, headers: &[(String, String)]) -> Result<Request<()>, Error> {
+    let invalid = |problem: &str| Error::Address { problem: problem.to_owned() };
+    let mut request = Request::builder()
+        .uri(uri)
+        .header("Host", http::host(uri))
+        .header("Connection", "Upgrade")
+        .header("Upgrade", "websocket")
+        .header("Sec-WebSocket-Version", "13")
+        .header("Sec-WebSocket-Key", generate_key())
+        .body(())
+        .map_err(|_| invalid("it is no valid URL"))?;
+    for (name, value) in headers {
+        let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value)) else {
+            return Err(invalid("a header's name or value is not valid"));
+        };
+        request.headers_mut().append(name, value);
+    }
+    Ok(request)
+}
+
+fn problem<S: Read + Write>(error: &HandshakeError<ClientHandshake<S>>) -> String {
+    use tungstenite::Error::{AttackAttempt, Capacity, Http, Protocol};
+    let HandshakeError::Failure(error) = error else { return "the handshake was interrupted".to_owned() };
+    match error {
+        Http(response) => {
+            return format!("the endpoint answered the handshake with HTTP status {}", response.status().as_u16());
+        }
+        Protocol(ProtocolError::HandshakeIncomplete) => "the endpoint closed the connection before it answered",
+        Protocol(ProtocolError::HttparseError(_)) => "the endpoint does not speak HTTP",
+        AttackAttempt | Capacity(_) => "the endpoint's answer is too long",
+        _ => "the endpoint does not speak WebSocket",
+    }
+    .to_owned()
+}
+
+/// The stream during the handshake. It waits, and gives out the head of the response only: tungstenite would
+/// keep what comes behind it.
+struct Upgrade<'a> {
+    io: Blocking<'a>,
+    /// The error that ended the handshake.
+    failed: &'a RefCell<Option<Error>>,
+    /// Bytes of the line so far, without its end.
+    line: usize,
+    behind: Vec<u8>,
+}
+
+impl Upgrade<'_> {
+    fn broken(&self, error: Error) -> io::Error {
+        self.failed.replace(Some(error));
+        io::ErrorKind::Other.into()
+    }
+}
+
+impl Read for Upgrade<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let came = self.io.read_some(buffer).map_err(|e| self.broken(e))?;
+        for (at, byte) in buffer[..came].iter().enumerate() {
+            match byte {
+                b'\r' => {}
+                b'\n' if self.line == 0 => {
+                    self.behind = buffer[at + 1..came].to_vec();
+                    return Ok(at + 1);
+                }
+                b'\n' => self.line = 0,
+                _ => self.line += 1,
+            }
+        }
+        Ok(came)
+    }
+}
+
+impl Write for Upgrade<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.io.write_all(bytes).map_err(|e| self.broken(e))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

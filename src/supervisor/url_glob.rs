@@ -1,21 +1,16 @@
 //! Globs of addresses: `*` is anything but a slash, `**` is anything.
 
+use percent_encoding::percent_encode_byte;
+
+use crate::text::{GlobPart, glob_matches};
+
 /// Longest pattern, in bytes.
 const LONGEST: usize = 2048;
 
 /// A pattern of whole addresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UrlGlob {
-    parts: Vec<Part>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Byte(u8),
-    /// `*`: within a segment.
-    Segment,
-    /// `**`.
-    Anything,
+    parts: Vec<GlobPart>,
 }
 
 impl UrlGlob {
@@ -56,58 +51,29 @@ impl UrlGlob {
         let mut parts = Vec::with_capacity(text.len());
         for (at, byte) in text.bytes().enumerate() {
             match (byte, parts.last()) {
-                (b'*', Some(Part::Anything)) => {}
-                (b'*', Some(Part::Segment)) => {
+                (b'*', Some(GlobPart::Anything)) => {}
+                (b'*', Some(GlobPart::Segment)) => {
                     parts.pop();
-                    parts.push(Part::Anything);
+                    parts.push(GlobPart::Anything);
                 }
-                (b'*', _) => parts.push(Part::Segment),
+                (b'*', _) => parts.push(GlobPart::Segment),
                 // Browsers write scheme and host in lower case, and other than ASCII encoded.
-                (byte, _) if path.is_some_and(|path| at < path) => parts.push(Part::Byte(byte.to_ascii_lowercase())),
-                (byte, _) if byte.is_ascii() => parts.push(Part::Byte(byte)),
-                (byte, _) => parts.extend(format!("%{byte:02X}").bytes().map(Part::Byte)),
+                (byte, _) if path.is_some_and(|path| at < path) => {
+                    parts.push(GlobPart::Byte(byte.to_ascii_lowercase()))
+                }
+                (byte, _) if byte.is_ascii() => parts.push(GlobPart::Byte(byte)),
+                (byte, _) => parts.extend(percent_encode_byte(byte).bytes().map(GlobPart::Byte)),
             }
         }
-        if whole_host == Some(text.len()) && parts.last() != Some(&Part::Anything) {
-            parts.extend([Part::Byte(b'/'), Part::Anything]);
+        if whole_host == Some(text.len()) && parts.last() != Some(&GlobPart::Anything) {
+            parts.extend([GlobPart::Byte(b'/'), GlobPart::Anything]);
         }
         Ok(Self { parts })
     }
 
-    /// Whether an address fits. In time of its length and the number of `*` that may be open.
+    /// Whether an address fits.
     pub(super) fn fits(&self, url: &str) -> bool {
-        let (mut now, mut next) = (Vec::new(), Vec::new());
-        self.reach(0, &mut now);
-        for byte in url.bytes() {
-            for at in &now {
-                match self.parts.get(*at) {
-                    Some(Part::Byte(wanted)) if *wanted == byte => self.reach(at + 1, &mut next),
-                    Some(Part::Segment) if byte != b'/' => self.reach(*at, &mut next),
-                    Some(Part::Anything) => self.reach(*at, &mut next),
-                    _ => {}
-                }
-            }
-            std::mem::swap(&mut now, &mut next);
-            next.clear();
-            if now.is_empty() {
-                return false;
-            }
-        }
-        now.last() == Some(&self.parts.len())
-    }
-
-    /// Adds a place of the pattern, and those behind it that need no more of the address. They stay in order.
-    fn reach(&self, at: usize, places: &mut Vec<usize>) {
-        for at in at..=self.parts.len() {
-            if places.last().is_none_or(|last| *last < at) {
-                places.push(at);
-            } else if let Err(place) = places.binary_search(&at) {
-                places.insert(place, at);
-            }
-            if !matches!(self.parts.get(at), Some(Part::Segment | Part::Anything)) {
-                return;
-            }
-        }
+        glob_matches(&self.parts, url)
     }
 
     /// The pattern as `Fetch` takes it; more may fit that one, whose `*` is anything.
@@ -115,13 +81,13 @@ impl UrlGlob {
         let mut text = String::with_capacity(self.parts.len());
         for part in &self.parts {
             match part {
-                Part::Byte(byte) => {
+                GlobPart::Byte(byte) => {
                     if matches!(byte, b'*' | b'?' | b'\\') {
                         text.push('\\');
                     }
                     text.push(char::from(*byte));
                 }
-                Part::Segment | Part::Anything => text.push('*'),
+                GlobPart::Segment | GlobPart::Anything => text.push('*'),
             }
         }
         text

@@ -3,11 +3,14 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `escapes` | characters that are not seen, as escapes |
+//! | `glob` | matching with wildcards |
 //! | `surrogates` | JSON with lone surrogates, which Rust strings cannot hold |
 
 mod escapes;
+mod glob;
 mod surrogates;
 
 pub(crate) use escapes::escaped_json;
 pub(crate) use escapes::{is_hidden, shown};
+pub(crate) use glob::{GlobPart, glob_matches};
 pub(crate) use surrogates::replace_lone_surrogates;

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use crossbeam_channel::RecvTimeoutError;
+use percent_encoding::percent_decode_str;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -137,7 +138,7 @@ impl Instance {
         }
         let host = url.host_str().ok_or_else(|| wrong("has no host"))?.to_owned();
         let login = (!url.username().is_empty() || url.password().is_some()).then(|| {
-            let plain = |text: &str| percent(text);
+            let plain = |text: &str| -> Vec<u8> { percent_decode_str(text).collect() };
             let pair = [plain(url.username()), vec![b':'], plain(url.password().unwrap_or_default())].concat();
             format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
         });
@@ -238,16 +239,4 @@ impl Instance {
             _ => text.to_owned(),
         }
     }
-}
-
-/// A part of an address as it is meant: `%40` is `@`.
-pub(super) fn percent(text: &str) -> Vec<u8> {
-    let bytes = text.as_bytes();
-    let (mut plain, mut at) = (Vec::new(), 0);
-    while let Some(byte) = bytes.get(at) {
-        let code = (*byte == b'%').then(|| u8::from_str_radix(text.get(at + 1..at + 3)?, 16).ok()).flatten();
-        plain.push(code.unwrap_or(*byte));
-        at += if code.is_some() { 3 } else { 1 };
-    }
-    plain
 }

@@ -4,14 +4,13 @@
 use std::net::{IpAddr, SocketAddr};
 
 use base64::Engine as _;
+use percent_encoding::percent_decode_str;
 use url::Url;
 
 use crate::config::Config;
 use crate::control::Control;
 use crate::llm::Models;
 use crate::redact::Secrets;
-
-use super::search::percent;
 
 /// Parts of names of variables that hold secrets, however harmless their values look.
 const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH"];
@@ -65,7 +64,7 @@ fn of_address(text: &str) -> Vec<String> {
     let Ok(url) = Url::parse(text) else { return Vec::new() };
     let mut all = Vec::new();
     if let Some(password) = url.password().filter(|password| !password.is_empty()) {
-        let plain = |text: &str| String::from_utf8_lossy(&percent(text)).into_owned();
+        let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let pair = format!("{}:{}", plain(url.username()), plain(password));
         all.extend([plain(password), password.to_owned()]);
         all.push(base64::engine::general_purpose::STANDARD.encode(pair));

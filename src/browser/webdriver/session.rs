@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendError, Sender, bounded};
 use parking_lot::Mutex;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 use super::super::Error;
@@ -163,17 +164,12 @@ fn is_gone(problem: &Problem) -> bool {
     matches!(problem, Problem::Refused { code, .. } if code == "invalid session id")
 }
 
-/// The path of a session. Ids are the server's: what could mean something in a path is escaped.
+/// The path of a session. Ids are the server's: characters with a meaning in paths are escaped.
 fn path(id: &str) -> String {
-    let mut path = "/session/".to_owned();
-    for byte in id.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' | b':' | b'=' => path.push(byte.into()),
-            b'.' if id.len() > 2 => path.push('.'),
-            _ => path.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    path
+    const DOTS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'~').remove(b':').remove(b'=');
+    const KEPT: &AsciiSet = &DOTS.remove(b'.');
+    // `.` and `..` alone would be read as folders.
+    format!("/session/{}", utf8_percent_encode(id, if id.len() > 2 { KEPT } else { DOTS }))
 }
 
 /// The thread that keeps a session alive. It asks for the session's timeouts: every command counts as

@@ -1,5 +1,6 @@
 //! What is asked of the server.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
 /// A method of HTTP.
@@ -98,20 +99,14 @@ impl Request {
     }
 }
 
-/// Everything but letters, digits and `-._~` as `%XX`.
+/// What stays as it is in a segment or value of an address: letters, digits and `-._~`.
+const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 fn encode(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => encoded.push(char::from(byte)),
-            _ => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    // Such segments would be taken for a way through folders.
-    match encoded.as_str() {
-        "." => "%2E".to_owned(),
-        ".." => "%2E%2E".to_owned(),
-        _ => encoded,
+    match text {
+        // Such segments would be read as a path through folders.
+        "." | ".." => text.replace('.', "%2E"),
+        _ => utf8_percent_encode(text, KEPT).to_string(),
     }
 }
 

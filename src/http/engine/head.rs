@@ -3,11 +3,13 @@
 //! Strict where two readers could disagree about where a request ends (RFC 9112, section 11.2): one length only,
 //! chunks only as the sole coding, no folded lines, no bare line feeds.
 
+use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::time::Instant;
 
 use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use http::{HeaderMap, Method};
+use percent_encoding::percent_decode_str;
 
 use super::limits::MAX_HEADERS;
 use super::request::{Framing, Head};
@@ -136,21 +138,10 @@ fn pairs(query: &str) -> Result<Vec<(String, String)>, &'static str> {
 
 /// Percent-decodes; in forms a plus is a space, and a percent sign that begins nothing is itself.
 fn decode(text: &str, form: bool) -> Option<String> {
-    let digit = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        at += 1;
-        match (byte, digit(bytes.get(at)), digit(bytes.get(at + 1))) {
-            (b'%', Some(high), Some(low)) => {
-                decoded.push(u8::try_from(high * 16 + low).ok()?);
-                at += 2;
-            }
-            (b'%', ..) if !form => return None,
-            (b'+', ..) if form => decoded.push(b' '),
-            _ => decoded.push(byte),
-        }
+    let is_code = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+    if !form && !text.split('%').skip(1).all(is_code) {
+        return None;
     }
-    String::from_utf8(decoded).ok()
+    let text = if form { Cow::Owned(text.replace('+', " ")) } else { Cow::Borrowed(text) };
+    percent_decode_str(&text).decode_utf8().ok().map(Cow::into_owned)
 }

@@ -1,7 +1,8 @@
 //! Pixels: reading what the browser sends, putting one picture on another, making it smaller.
 
-use fast_image_resize::images::{Image, ImageRef};
-use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
+use fast_image_resize::images::{TypedImage, TypedImageRef};
+use fast_image_resize::pixels::U8x3;
+use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
 
 use super::super::Error;
 
@@ -67,12 +68,15 @@ impl Canvas {
         if (width, height) == (self.width, self.height) {
             return Ok(self.clone());
         }
-        let source = ImageRef::new(self.width, self.height, &self.pixels, PixelType::U8x3)
+        // With the pixel type known here, the program holds the code for this one only.
+        let source = TypedImageRef::<U8x3>::from_buffer(self.width, self.height, &self.pixels)
             .map_err(|error| failed("resize", error))?;
-        let mut resized = Image::new(width, height, PixelType::U8x3);
+        let mut resized = Self { width, height, pixels: vec![0; at(width, 0, i64::from(height))] };
+        let mut target = TypedImage::<U8x3>::from_buffer(width, height, &mut resized.pixels)
+            .map_err(|error| failed("resize", error))?;
         let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::CatmullRom));
-        Resizer::new().resize(&source, &mut resized, &options).map_err(|error| failed("resize", error))?;
-        Ok(Self { width, height, pixels: resized.into_vec() })
+        Resizer::new().resize_typed(&source, &mut target, &options).map_err(|error| failed("resize", error))?;
+        Ok(resized)
     }
 
     /// Puts another picture on this one; what falls outside is left out.

@@ -1,5 +1,6 @@
 //! Network requests as an HTTP Archive (HAR 1.2).
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
 use super::request_record::{RecordOptions, RequestRecord, RequestTiming};
@@ -215,22 +216,7 @@ fn query(url: &str) -> Vec<Value> {
 
 /// Without the encoding of addresses.
 fn decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
-    while let Some(byte) = bytes.get(at) {
-        let hex = text.get(at + 1..at + 3).filter(|_| *byte == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        match (byte, hex) {
-            (_, Some(value)) => {
-                out.push(value);
-                at += 3;
-                continue;
-            }
-            (b'+', None) => out.push(b' '),
-            (other, None) => out.push(*other),
-        }
-        at += 1;
-    }
-    String::from_utf8_lossy(&out).into_owned()
+    percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned()
 }
 
 /// Unix seconds as ISO 8601, in UTC with milliseconds.

@@ -6,6 +6,7 @@ use url::{Host, Url};
 
 use super::Place;
 use super::address::plain;
+use crate::text::{GlobPart, glob_matches};
 
 /// A pattern that says nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -139,27 +140,11 @@ fn name(host: &str) -> Option<Name> {
     }
 }
 
-/// Whether a text fits a glob, in a time that grows with the product of their lengths at most.
+/// Whether a text fits a glob, whose `*` is any number of characters.
 pub(super) fn matches(glob: &str, text: &str) -> bool {
-    let (glob, text) = (glob.as_bytes(), text.as_bytes());
-    let (mut g, mut t) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        if glob.get(g) == Some(&b'*') {
-            star = Some((g, t));
-            g += 1;
-        } else if glob.get(g) == Some(&text[t]) {
-            g += 1;
-            t += 1;
-        } else if let Some((at, taken)) = star {
-            star = Some((at, taken + 1));
-            g = at + 1;
-            t = taken + 1;
-        } else {
-            return false;
-        }
-    }
-    glob[g..].iter().all(|byte| *byte == b'*')
+    let part = |byte| if byte == b'*' { GlobPart::Anything } else { GlobPart::Byte(byte) };
+    let parts: Vec<GlobPart> = glob.bytes().map(part).collect();
+    glob_matches(&parts, text)
 }
 
 #[cfg(test)]
