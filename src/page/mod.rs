@@ -8,29 +8,29 @@
 //! |---|---|
 //! | `world`, `script` | our isolated world in each frame, and what runs in it |
 //! | `refs` | numbers for DOM nodes |
-//! | `see` | snapshots |
-//! | `picture` | screenshots with labels, PDF, highlights |
+//! | `snapshot` | snapshots |
+//! | `screenshot` | screenshots with labels, PDF, highlights |
 //! | `rest` | console, requests, text, cookies, storage, emulation, downloads, file choosers |
 //! | `cookie_import` | cookies of other programs |
 //! | `login_state` | cookies and storage of all origins, saved and loaded |
 //! | `options` | what the pages of a supervisor are given |
 //! | `find` | locators, and what is read of one element |
-//! | `act`, `input`, `place` | actions, trusted input, where things are in the top viewport |
+//! | `act`, `input`, `frame_geometry` | actions, trusted input, where things are in the top viewport |
 //! | `error` | what can go wrong |
 
 mod act;
 mod cookie_import;
 mod error;
 mod find;
+mod frame_geometry;
 mod input;
 mod login_state;
 mod options;
-mod picture;
-mod place;
 mod refs;
 mod rest;
+mod screenshot;
 mod script;
-mod see;
+mod snapshot;
 mod world;
 
 use std::collections::HashMap;
@@ -52,7 +52,6 @@ pub use login_state::{
     SaveState, SavedState, SessionRestore, Skipped, StateCookie,
 };
 pub use options::{PageOptions, TabNames};
-pub use picture::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
 #[cfg(feature = "server")]
 pub(crate) use rest::clear_incoming;
 #[cfg(feature = "cli")]
@@ -63,7 +62,8 @@ pub use rest::{
     Geolocation, Given, Har, Media, NetworkPreset, NetworkSpeed, NewCookie, PageError, PageText, RecordOptions,
     RequestRecord, RequestTiming, ResponseBody, SameSite, Storage, Upload, Viewport,
 };
-pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
+pub use screenshot::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
+pub use snapshot::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};
 
 use crate::cdp::protocol::page::FrameId;
@@ -181,12 +181,12 @@ pub struct Tab {
     turns: Turns,
     worlds: world::Worlds,
     refs: Mutex<refs::Refs>,
-    seen: Mutex<see::Seen>,
+    seen: Mutex<snapshot::Seen>,
     mouse: Mutex<input::Mouse>,
     acted: Mutex<act::Acted>,
     options: Arc<PageOptions>,
     downloads: Option<Arc<Downloads>>,
-    highlighted: Mutex<Option<picture::Highlighted>>,
+    highlighted: Mutex<Option<screenshot::Highlighted>>,
     cleared: Cleared,
     believed: Mutex<Believed>,
 }

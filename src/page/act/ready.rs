@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::super::error::Shown;
-use super::super::place::Places;
+use super::super::frame_geometry::Places;
 use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
 use super::{Locator, Point};

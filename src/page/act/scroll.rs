@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::super::frame_geometry::Places;
 use super::super::input::{Sent, UNANSWERED, wheeled};
-use super::super::place::Places;
 use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
 use super::arrive::COMING;
