@@ -9,9 +9,9 @@ use super::find::{self, Os};
 use super::flags::{Facts, flags, talks_by_pipe};
 use super::options::{Decision, LaunchOptions, Surroundings};
 use super::platform::Pipes;
+use super::port_file::{self, NotReady};
 use super::process::{Plan, Process};
 use super::profile::Profile;
-use super::ready::{self, NotReady};
 use super::{Error, Version};
 use crate::cdp::{self, Connection};
 use crate::sync::Deadline;
@@ -113,7 +113,7 @@ fn connect(
         None
     };
     let wait_for_port = |running: &mut Running, port| {
-        ready::wait(&mut running.process, running.profile.dir(), port, deadline)
+        port_file::wait(&mut running.process, running.profile.dir(), port, deadline)
             .map_err(|why| match why {
                 NotReady::Ended => Failure::Ended,
                 NotReady::PortRefused => Failure::PortRefused,

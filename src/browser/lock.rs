@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 #[cfg(unix)]
 use super::system::{self, Seen};
-use super::{Holder, ready};
+use super::{Holder, port_file};
 
 const LOCK: &str = "SingletonLock";
 /// The mark in a temporary folder of ours.
@@ -77,9 +77,9 @@ fn this_host() -> String {
 /// The port that others may attach to, from a file that the browser behind the lock wrote, not one
 /// before it.
 fn port(dir: &Path) -> Option<u16> {
-    let (port, _) = ready::port_file(dir)?;
+    let (port, _) = port_file::read(dir)?;
     let since = std::fs::symlink_metadata(dir.join(LOCK)).and_then(|facts| facts.modified()).ok()?;
-    let written = std::fs::metadata(dir.join(ready::PORT_FILE)).and_then(|facts| facts.modified()).ok()?;
+    let written = std::fs::metadata(dir.join(port_file::PORT_FILE)).and_then(|facts| facts.modified()).ok()?;
     (written >= since).then_some(port)
 }
 

@@ -8,7 +8,7 @@
 //! | `process`, `stderr`, `unix`, `windows` | the process and its family, always reaped |
 //! | `reap`, `orphan` | what was left behind when we were killed: proof and end |
 //! | `linux`, `ps` | what the system tells about processes |
-//! | `ready`, `launch` | the way to the first answer |
+//! | `port_file`, `launch` | the way to the first answer |
 //! | `backend`, `endpoint`, `resolve`, `redial` | addresses and what they mean, redacted when printed; connecting, and again |
 //! | `webdriver` | sessions of WebDriver servers, and the CDP address of their browser |
 //! | `space` | room on disks |
@@ -22,6 +22,7 @@
 
 mod backend;
 mod context;
+mod disk_space;
 mod endpoint;
 mod error;
 pub mod find;
@@ -40,14 +41,13 @@ mod platform;
 #[cfg(windows)]
 #[path = "windows.rs"]
 mod platform;
+mod port_file;
 mod process;
 mod profile;
-mod ready;
 mod reap;
 mod redial;
 mod resolve;
 mod running;
-mod space;
 mod stderr;
 #[cfg(target_os = "linux")]
 #[path = "linux.rs"]
@@ -60,6 +60,7 @@ mod webdriver;
 
 pub use backend::{Backend, Surface};
 pub use context::Context;
+pub use disk_space::{DiskSpace, disk_space, is_disk_full};
 pub(crate) use endpoint::redact_among_others;
 pub use endpoint::{Endpoint, Scheme, redact};
 pub use error::{Error, Holder};
@@ -70,7 +71,6 @@ pub use reap::{Leftover, Reaped, reap};
 pub use redial::Redial;
 pub use resolve::{Resolve, default_profiles, resolve};
 pub use running::{Browser, Version};
-pub use space::{Space, is_full, space};
 pub use user_agent::version_of;
 pub use webdriver::{AttachOptions, WebDriverOptions, WebDriverProblem};
 

@@ -65,7 +65,7 @@ impl Profile {
         }
         lock::clear_stale(&dir);
         // A file of an earlier run would name a port that is somebody else's by now.
-        let _ = std::fs::remove_file(dir.join(super::ready::PORT_FILE));
+        let _ = std::fs::remove_file(dir.join(super::port_file::PORT_FILE));
         let (temp, mark) = scratch(root, &dir)?.unzip();
         Ok(Self {
             dir,

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::endpoint::{Endpoint, Scheme, redact};
-use super::{Error, ready};
+use super::{Error, port_file};
 use crate::cdp::{self, http};
 use crate::sync::Deadline;
 
@@ -127,7 +127,7 @@ fn address_of(endpoint: &Endpoint) -> io::Result<String> {
 fn from_profiles(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<Endpoint, Error> {
     how.profiles
         .iter()
-        .filter_map(|profile| ready::port_file(profile))
+        .filter_map(|profile| port_file::read(profile))
         .find(|(port, _)| *port == endpoint.port)
         .map(|(port, path)| Endpoint { host: endpoint.host.clone(), ..Endpoint::local(port, &path) })
         .ok_or_else(|| Error::NotCdp {

@@ -74,7 +74,7 @@ mod value;
 mod worker;
 
 #[cfg(feature = "page")]
-pub(crate) use crate::browser::is_full;
+pub(crate) use crate::browser::is_disk_full;
 pub use crate::cdp::protocol::network::Cookie;
 pub use crate::cdp::protocol::page::{FrameId, NavigationEntry};
 pub use crate::cdp::protocol::target::TargetId;

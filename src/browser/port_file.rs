@@ -13,7 +13,7 @@ use crate::sync::Deadline;
 pub(super) const PORT_FILE: &str = "DevToolsActivePort";
 
 /// What [`PORT_FILE`] in a profile says.
-pub(super) fn port_file(profile: &Path) -> Option<(u16, String)> {
+pub(super) fn read(profile: &Path) -> Option<(u16, String)> {
     let text = std::fs::read_to_string(profile.join(PORT_FILE)).ok()?;
     let mut lines = text.lines();
     let port = lines.next()?.trim().parse().ok()?;
@@ -48,7 +48,7 @@ pub(super) fn wait(process: &mut Process, profile: &Path, port: u16, deadline: D
         if let Some(endpoint) = told.listening.and_then(|address| Endpoint::parse(&address).ok()) {
             return Ok(endpoint);
         }
-        if let Some((port, path)) = port_file(profile) {
+        if let Some((port, path)) = read(profile) {
             return Ok(Endpoint::local(port, &path));
         }
         if process.wait_ended(Deadline::after(Duration::ZERO)) {

@@ -1,4 +1,4 @@
-//! Space on disks: a browser does not report that a disk is full.
+//! DiskSpace on disks: a browser does not report that a disk is full.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ const LITTLE: u64 = 1 << 20;
 
 /// Size and free space of a file system, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Space {
+pub struct DiskSpace {
     /// The size of the file system.
     pub total: u64,
     /// What this user can still write.
@@ -16,13 +16,13 @@ pub struct Space {
 
 /// The space of the file system that a folder is on. `None` when there is no such folder, and on Windows.
 #[must_use]
-pub fn space(folder: &Path) -> Option<Space> {
+pub fn disk_space(folder: &Path) -> Option<DiskSpace> {
     std::fs::metadata(folder).ok().filter(std::fs::Metadata::is_dir)?;
     #[cfg(unix)]
     {
         let stat = rustix::fs::statvfs(folder).ok()?;
         let bytes = |blocks: u64| blocks.saturating_mul(stat.f_frsize);
-        Some(Space { total: bytes(stat.f_blocks), free: bytes(stat.f_bavail) })
+        Some(DiskSpace { total: bytes(stat.f_blocks), free: bytes(stat.f_bavail) })
     }
     #[cfg(not(unix))]
     None
@@ -30,6 +30,6 @@ pub fn space(folder: &Path) -> Option<Space> {
 
 /// Whether the file system that a folder is on is full.
 #[must_use]
-pub fn is_full(folder: &Path) -> bool {
-    space(folder).is_some_and(|space| space.free < LITTLE)
+pub fn is_disk_full(folder: &Path) -> bool {
+    disk_space(folder).is_some_and(|space| space.free < LITTLE)
 }
