@@ -4,30 +4,34 @@
 //! [`Snapshot`], which shows all frames with refs, and told to act on a ref. Everything goes through the
 //! supervisor's connection and is bounded by a deadline; under a dialog it answers at once.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `world`, `script` | our isolated world in each frame, and what runs in it |
-//! | `refs` | numbers for DOM nodes |
-//! | `snapshot` | snapshots |
+//! | `world`, `script` | the isolated world in each frame, and the script that runs in it |
+//! | `refs` | refs: numbers of DOM nodes |
+//! | `snapshot` | accessibility snapshots |
 //! | `screenshot` | screenshots with labels, PDF, highlights |
-//! | `rest` | console, requests, text, cookies, storage, emulation, downloads, file choosers |
-//! | `cookie_import` | cookies of other programs |
+//! | `data` | console, text, cookies, storage, downloads, file choosers |
+//! | `network` | network requests and HTTP Archives |
+//! | `emulation` | overrides of device, location, locale and network |
+//! | `cookie_import` | cookies exported by other programs |
 //! | `login_state` | cookies and storage of all origins, saved and loaded |
-//! | `options` | what the pages of a supervisor are given |
-//! | `find` | locators, and what is read of one element |
-//! | `act`, `input`, `frame_geometry` | actions, trusted input, where things are in the top viewport |
-//! | `error` | what can go wrong |
+//! | `find` | locators, and reading one element |
+//! | `act`, `input`, `frame_geometry` | actions, trusted input, positions in the top viewport |
+//! | `options` | options of all tabs of a supervisor |
+//! | `error` | errors |
 
 mod act;
 mod cookie_import;
+mod data;
+mod emulation;
 mod error;
 mod find;
 mod frame_geometry;
 mod input;
 mod login_state;
+mod network;
 mod options;
 mod refs;
-mod rest;
 mod screenshot;
 mod script;
 mod snapshot;
@@ -45,23 +49,27 @@ pub use act::{
     NoticeKind, OpenedChooser, OpenedTab, Outcome, Point, Settle, Settled, State, WaitFor,
 };
 pub use cookie_import::{CookieFormat, FaultyLine, ImportedCookies, ReadCookies, read_cookies};
+#[cfg(feature = "server")]
+pub(crate) use data::clear_incoming;
+use data::{Cleared, Downloads};
+pub use data::{
+    ConsoleMessage, Cookie, Download, DownloadState, FrameText, Given, NewCookie, PageError, PageText, SameSite,
+    Storage, Upload,
+};
+use emulation::Believed;
+#[cfg(feature = "cli")]
+pub(crate) use emulation::device_names;
+pub use emulation::{
+    Change, Credentials, EmulatedNetwork, Emulation, Geolocation, Media, NetworkPreset, NetworkSpeed, Viewport,
+};
 pub use error::{Error, Shown};
 pub use find::{ElementBox, ElementState, Got, Match, Matches, What};
 pub use login_state::{
     LoadedState, LoginState, OriginReport, OriginState, PartitionKey, RejectedCookie, STATE_FORMAT, STATE_VERSION,
     SaveState, SavedState, SessionRestore, Skipped, StateCookie,
 };
+pub use network::{Har, RecordOptions, RequestRecord, RequestTiming, ResponseBody};
 pub use options::{PageOptions, TabNames};
-#[cfg(feature = "server")]
-pub(crate) use rest::clear_incoming;
-#[cfg(feature = "cli")]
-pub(crate) use rest::device_names;
-use rest::{Believed, Cleared, Downloads};
-pub use rest::{
-    Change, ConsoleMessage, Cookie, Credentials, Download, DownloadState, EmulatedNetwork, Emulation, FrameText,
-    Geolocation, Given, Har, Media, NetworkPreset, NetworkSpeed, NewCookie, PageError, PageText, RecordOptions,
-    RequestRecord, RequestTiming, ResponseBody, SameSite, Storage, Upload, Viewport,
-};
 pub use screenshot::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
 pub use snapshot::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
 pub use world::{Doc, Node};

@@ -8,7 +8,7 @@
 
 use super::super::world::{Node, gone};
 use super::super::{Error, Tab};
-use super::ready::Needs;
+use super::actionability::Needs;
 use super::{Act, Did, Kind, Locator};
 use crate::cdp::protocol::dom::{DescribeNode, ResolveNode};
 use crate::cdp::protocol::page::FrameId;

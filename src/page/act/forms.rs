@@ -12,7 +12,7 @@ use serde_json::json;
 use super::super::error::Shown;
 use super::super::world::Node;
 use super::super::{Error, Tab};
-use super::ready::{Needs, Ready};
+use super::actionability::{Needs, Ready};
 use super::typing::{Mode, Typing, gone, named, refusal};
 use super::{Act, Button, Did, Field, FieldValue, Input, Kind, Locator};
 use crate::sync::Deadline;

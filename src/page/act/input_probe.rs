@@ -9,7 +9,7 @@ use super::super::input::{Buttons, Sent, UNANSWERED, moved};
 use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::Point;
-use super::ready::Ready;
+use super::actionability::Ready;
 use crate::cdp;
 use crate::cdp::protocol::input::DispatchMouseEvent;
 use crate::supervisor::{self, Done};

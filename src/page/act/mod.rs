@@ -1,35 +1,35 @@
 //! Actions: what a person does to a page.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `request`, `parse` | the actions as they are asked for |
-//! | `ready` | finding an element, and waiting until it can be acted on |
+//! | `request`, `parse` | the actions as callers describe them |
+//! | `actionability` | finding an element, and waiting until it can be acted on |
 //! | `pointer`, `drag`, `scroll` | the mouse |
-//! | `arrive` | whether input has arrived |
+//! | `input_probe` | whether trusted input has reached its element |
 //! | `typing`, `keyboard`, `forms` | text into fields, keys, form fields |
 //! | `evaluate`, `wait`, `conditions` | scripts of the caller; conditions |
-//! | `settle`, `told` | what an action caused and when that has ended; what is told of it |
-//! | `settled`, `notices` | the reason why it has ended; what the page itself reports |
-//! | `batch` | several in a row |
-//! | `logged` | actions in the event log |
+//! | `settle`, `settled` | waiting until the effects of an action have ended, and the reason why they have |
+//! | `outcome`, `notices` | the answer of an action; messages of the page after it |
+//! | `batch` | several actions in a row |
+//! | `action_log` | actions in the event log |
 
-mod arrive;
+mod action_log;
+mod actionability;
 mod batch;
 mod conditions;
 mod drag;
 mod evaluate;
 mod forms;
+mod input_probe;
 mod keyboard;
-mod logged;
 mod notices;
+mod outcome;
 mod parse;
 mod pointer;
-mod ready;
 mod request;
 mod scroll;
 mod settle;
 mod settled;
-mod told;
 mod typing;
 mod wait;
 

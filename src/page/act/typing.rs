@@ -15,9 +15,9 @@ use serde_json::json;
 use super::super::input::keys::Chord;
 use super::super::world::Node;
 use super::super::{Error, Tab};
-use super::arrive::is_end;
+use super::actionability::{Needs, Ready};
+use super::input_probe::is_end;
 use super::keyboard::FocusIn;
-use super::ready::{Needs, Ready};
 use super::{Act, Did, Input, Kind, Locator};
 use crate::sync::Deadline;
 

@@ -162,7 +162,7 @@ impl Tab {
         let ends = matches!(wanted.state, Some(State::Hidden | State::Gone));
         if !ends {
             let at = Locator { reference: Some(reference.clone()), ..Locator::default() };
-            self.ready(&at, super::ready::Needs::PRESENT, force, deadline)?;
+            self.ready(&at, super::actionability::Needs::PRESENT, force, deadline)?;
         }
         Ok(Some(node))
     }

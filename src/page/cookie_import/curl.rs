@@ -155,7 +155,7 @@ fn of_command(line: usize, words: &[Word], url: Option<&str>, now: f64, read: &m
         false => format!("http://{address}"),
     });
     let address =
-        address.as_deref().map(site).filter(|site| site.len() <= LONG_SITE && crate::page::rest::is_web(site));
+        address.as_deref().map(site).filter(|site| site.len() <= LONG_SITE && crate::page::data::is_web(site));
     let Some(address) = address else {
         return read
             .reject(line, "the command has no http or https address; give the address that its cookies are for");

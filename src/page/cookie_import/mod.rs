@@ -114,7 +114,7 @@ pub fn read_cookies(text: &str, format: CookieFormat, url: Option<&str>, now: f6
 
 /// The address of a host's own cookie.
 fn address(secure: bool, host: &str) -> Result<String, String> {
-    if !crate::page::rest::is_host(host) {
+    if !crate::page::data::is_host(host) {
         return Err(
             "its domain is no host name or address; give it without scheme, port, path and user name".to_owned()
         );
@@ -149,7 +149,7 @@ impl Tab {
         url: Option<&str>,
         deadline: Deadline,
     ) -> Result<ImportedCookies, Error> {
-        if url.is_some_and(|url| !super::rest::is_web(url)) {
+        if url.is_some_and(|url| !super::data::is_web(url)) {
             return Err(Error::BadRequest { problem: "url is not an http or https address".to_owned() });
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();

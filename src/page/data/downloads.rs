@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::incoming::{Incoming, clear_incoming, is_incoming};
-use super::names::{move_in, safe_name};
+use super::file_names::{move_in, safe_name};
+use super::partial_downloads::{Incoming, clear_incoming, is_incoming};
 use crate::page::{Error, Tab};
 use crate::supervisor::{self, MovedDownload, Phase, Snapshot, Supervisor};
 use crate::sync::{Deadline, Published, Thread, fault_point, spawn};
@@ -228,7 +228,7 @@ impl Shared {
             },
             supervisor::DownloadState::Canceled => {
                 // The browser does not say why.
-                let full = supervisor::is_full(&self.root);
+                let full = supervisor::is_disk_full(&self.root);
                 let why =
                     if full { "the disk is full: there is no space left" } else { "it was cancelled or broke off" };
                 (DownloadState::Canceled, Err(why.into()))

@@ -1,47 +1,32 @@
-//! The rest of a page: what it says, asks for, stores and downloads, and what it is made to believe.
+//! Data of a page: console, text, cookies, storage, downloads and files to upload.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `console` | messages and uncaught exceptions |
-//! | `chooser` | files to upload |
-//! | `cookies`, `storage` | what sites have stored |
-//! | `downloads`, `names` | downloads and where they go; safe names for files |
-//! | `incoming` | the folder that downloads are caught in |
-//! | `emulate`, `devices`, `throttle` | what a tab is made to believe; well-known devices; slower processors and networks |
-//! | `requests`, `request_record`, `har` | network requests and what they brought; each in detail; as an HTTP Archive |
-//! | `text` | the text of a page |
+//! | `console` | console messages and uncaught exceptions |
+//! | `cookies`, `storage` | cookies of the browser context; local and session storage of the document |
+//! | `downloads` | downloads, from their start to the finished file |
+//! | `partial_downloads` | the private folder that the browser downloads into |
+//! | `file_names` | file names from outside, made safe |
+//! | `file_chooser` | files to upload |
+//! | `text` | the readable text of a page |
 
-mod chooser;
 mod console;
 mod cookies;
-mod devices;
 mod downloads;
-mod emulate;
-mod har;
-mod incoming;
-mod names;
-mod request_record;
-mod requests;
+mod file_chooser;
+mod file_names;
+mod partial_downloads;
 mod storage;
 mod text;
-mod throttle;
 
-pub use chooser::{Given, Upload};
 pub(super) use console::Cleared;
 pub use console::{ConsoleMessage, PageError};
 pub use cookies::{Cookie, NewCookie, SameSite};
-pub(in crate::page) use cookies::{is_host, is_web};
-#[cfg(feature = "cli")]
-pub(crate) use devices::device_names;
+pub(super) use cookies::{is_host, is_web};
 pub(super) use downloads::Downloads;
 pub use downloads::{Download, DownloadState};
-pub(super) use emulate::Believed;
-pub use emulate::{Change, Credentials, Emulation, Geolocation, Media, Viewport};
-pub use har::Har;
+pub use file_chooser::{Given, Upload};
 #[cfg(feature = "server")]
-pub(crate) use incoming::clear_incoming;
-pub use request_record::{RecordOptions, RequestRecord, RequestTiming};
-pub use requests::ResponseBody;
+pub(crate) use partial_downloads::clear_incoming;
 pub use storage::Storage;
 pub use text::{FrameText, PageText};
-pub use throttle::{EmulatedNetwork, NetworkPreset, NetworkSpeed};

@@ -1,16 +1,26 @@
-//! What a tab is made to believe: its screen, its place, its language, its network.
+//! Emulation: overrides of a tab's screen, location, locale, network speed and processor speed.
 //!
-//! Settings last for the tab. Chromium 156 keeps what was set on the page's own session over navigations
-//! into other processes; cross-process frames, workers and new connections begin without, so the supervisor
-//! sends them everything again before they go on.
+//! Overrides last for the tab. Chromium 156 keeps those of the page's own session across navigations into other
+//! processes; cross-process frames, workers and new connections start without them, so the supervisor sends them again
+//! before these run.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `devices` | well-known devices |
+//! | `throttle` | network speeds and processor slowdown |
+
+mod devices;
+mod throttle;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::devices::Device;
-use super::throttle::EmulatedNetwork;
+#[cfg(feature = "cli")]
+pub(crate) use devices::device_names;
+pub use throttle::{EmulatedNetwork, NetworkPreset, NetworkSpeed};
+
 use crate::cdp;
 use crate::cdp::protocol::browser::GetVersion;
 use crate::cdp::protocol::emulation::{
@@ -23,6 +33,7 @@ use crate::cdp::rt::Command;
 use crate::page::{Error, Tab};
 use crate::supervisor::{self, Login, Sessions, Standing};
 use crate::sync::Deadline;
+use devices::Device;
 
 /// A field that may be left out (it stays as it is), `null` (it is cleared) or a value.
 pub type Change<T> = Option<Option<T>>;

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cdp::protocol::network::{self, CookieSameSite, CookieSourceScheme, SetCookie};
-use crate::page::rest::is_host;
+use crate::page::data::is_host;
 use crate::page::{Cookie, SameSite};
 
 /// A cookie of a login state. `Debug` does not show its value.

@@ -7,7 +7,7 @@ use super::super::{Error, Tab};
 use crate::cdp;
 use crate::cdp::protocol::io;
 use crate::cdp::protocol::page::{PrintToPdf, PrintToPdfTransferMode};
-use crate::supervisor::{self, FrameRef, is_full};
+use crate::supervisor::{self, FrameRef, is_disk_full};
 use crate::sync::Deadline;
 
 /// Sides of paper at least, in inches: Chromium 156 crashes as a whole when a side is no point long.
@@ -76,7 +76,9 @@ impl Tab {
         self.printed(options, deadline).map_err(|error| {
             let folder = std::env::temp_dir();
             match error {
-                Error::NoPdf { .. } if is_full(&folder) => Error::DiskFull { folder: folder.display().to_string() },
+                Error::NoPdf { .. } if is_disk_full(&folder) => {
+                    Error::DiskFull { folder: folder.display().to_string() }
+                }
                 error => error,
             }
         })
