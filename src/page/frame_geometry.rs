@@ -1,7 +1,7 @@
-//! From a point of a frame to the point of the top viewport that shows it.
+//! Converts a point of a frame to the point of the top viewport that shows it.
 //!
-//! Each document around is asked in its own world: it knows where the element that holds the frame is drawn,
-//! transforms and zoom included, scrolls it into view, and tests what is hit there.
+//! Each enclosing document is asked in its own world: it knows the box of the frame element, transforms and zoom
+//! included, scrolls it into view, and runs the hit test there.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,23 +12,23 @@ use crate::cdp::protocol::page::FrameId;
 use crate::supervisor;
 use crate::sync::Deadline;
 
-/// Why events at a point do not get into a frame.
+/// Why events at a point do not reach a frame.
 #[derive(Debug, Clone)]
 pub(super) struct Barred {
-    /// In words.
+    /// The reason, as part of a sentence.
     pub(super) reason: String,
-    /// What lies over it.
+    /// The element that covers the frame.
     pub(super) covered_by: Option<String>,
 }
 
-/// Points of a frame's viewport, and its size, CSS pixels.
+/// Points of a frame's viewport, and the size of that viewport, in CSS pixels.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Places {
     pub(super) points: Vec<(f64, f64)>,
     pub(super) size: (f64, f64),
-    /// Whether events have to get there; else being in view is enough.
+    /// Whether the point must receive events; otherwise it need only be in view.
     pub(super) hit: bool,
-    /// So many presses are kept from the documents around, should they go there.
+    /// The number of presses that enclosing documents block if they receive them.
     pub(super) presses: u8,
 }
 
@@ -53,8 +53,8 @@ struct Answer {
 }
 
 impl Tab {
-    /// The first of some points of a frame's viewport that gets events through all frames around it, in
-    /// the top viewport, CSS pixels. The documents around are scrolled so that it is in view.
+    /// The first of some points of a frame's viewport that receives events through all enclosing frames, in CSS pixels
+    /// of the top viewport. Scrolls the enclosing documents so that it is in view.
     pub(super) fn lift(
         &self,
         frame: &FrameId,
@@ -68,7 +68,7 @@ impl Tab {
             let ask = Ask { id: owner.id, points, size, hit, presses };
             let answer: Answer = self.call_in(&owner.frame, &owner.doc, "through", &ask, deadline)?.result;
             if answer.gone {
-                return Ok(Err(barred("its frame is gone")));
+                return Ok(Err(barred("its frame was removed")));
             }
             if let Some(reason) = answer.not {
                 return Ok(Err(Barred { reason, covered_by: answer.covered }));
@@ -77,11 +77,10 @@ impl Tab {
             frame = owner.frame;
         }
         let first = places.points.first().map(|(x, y)| Point { x: *x, y: *y });
-        Ok(first.ok_or_else(|| barred("it is outside of the viewport and cannot be scrolled into it")))
+        Ok(first.ok_or_else(|| barred("it is outside the viewport and cannot be scrolled into view")))
     }
 
-    /// The element that holds a frame. What was known of the document around it may be out of date: a call
-    /// into it finds out.
+    /// The element that holds a frame. The known document around it may be outdated: a call into it finds out.
     pub(super) fn holder(&self, frame: &FrameId, deadline: Deadline) -> Result<Option<Node>, Error> {
         let owner = self.owner(frame, deadline);
         let Err(Error::DocumentGone { .. } | Error::Supervisor(supervisor::Error::FrameDetached { .. })) = owner else {

@@ -10,10 +10,10 @@ use super::super::{Error, Tab};
 use super::{Act, Kind, Locator, Outcome};
 use crate::supervisor::{Action, Event, Secrets};
 
-/// Characters of a name at most.
+/// Maximum length of a logged name, in characters.
 const NAME: usize = 200;
 
-/// Actions are numbered for all tabs together.
+/// Actions are numbered across all tabs of the process.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl Tab {
@@ -59,7 +59,7 @@ impl Tab {
     }
 }
 
-/// The element of an action. A form with several fields has none.
+/// The element of an action; `None` for a form with several fields.
 fn element_of(kind: &Kind) -> Option<&Locator> {
     match kind {
         Kind::Fill { fields, .. } if fields.len() != 1 => None,
@@ -67,7 +67,7 @@ fn element_of(kind: &Kind) -> Option<&Locator> {
     }
 }
 
-/// The code of the first action of a batch that failed.
+/// The error code of the first failed action of a batch.
 fn first_failure(outcome: &Outcome) -> Option<&str> {
     let mut results = outcome.results.iter().flatten();
     results.find(|result| result["ok"] == false).map(|failed| failed["code"].as_str().unwrap_or("INTERNAL"))

@@ -1,7 +1,7 @@
-//! Finding an element, and waiting until it can be acted on.
+//! Finding an element and waiting until it is actionable.
 //!
-//! The waiting is done in the page, by one call that answers when the element is ready. It is cut into
-//! slices, so that a script which holds the page meanwhile is not taken for ours.
+//! The page itself waits: one call returns when the element is ready. It is cut into slices, so that a script that
+//! blocks the page meanwhile is not mistaken for this one.
 
 use std::time::Duration;
 
@@ -19,23 +19,23 @@ use crate::sync::Deadline;
 
 /// How long one call waits in the page.
 const SLICE: Duration = Duration::from_secs(2);
-/// What such a call may take beyond.
+/// Additional time for the answer of such a call.
 const BEYOND: Duration = Duration::from_secs(2);
-/// A page that does not answer for so long is in trouble, whatever was in the way before.
+/// A page that does not respond for this long is reported as such, whatever was in the way before.
 const ENOUGH: Duration = Duration::from_secs(1);
-/// What is kept back of a deadline for the answer to come back in.
+/// Time reserved before the deadline for the answer to arrive.
 const ANSWER: Duration = Duration::from_millis(150);
 
-/// What an element has to be before it is acted on.
+/// The requirements that an action has on its element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct Needs {
-    /// It receives events at some point of the viewport, which is wanted.
+    /// It receives events at a point of the viewport, and the caller needs that point.
     pub(super) point: bool,
     /// It is rendered and has a size.
     pub(super) visible: bool,
     /// It is not disabled.
     pub(super) enabled: bool,
-    /// It takes text or a choice.
+    /// It accepts text or a choice.
     pub(super) editable: bool,
     /// It does not move.
     pub(super) stable: bool,
@@ -43,7 +43,7 @@ pub(super) struct Needs {
     pub(super) scroll: bool,
     /// Trusted events are counted in its document from now on.
     pub(super) arm: bool,
-    /// So many presses are kept from the page should they go to something else.
+    /// The number of presses that are blocked if they hit another element.
     pub(super) presses: u8,
 }
 
@@ -58,7 +58,7 @@ impl Needs {
         arm: true,
         presses: 0,
     };
-    /// It is there.
+    /// No requirement but to exist.
     pub(super) const PRESENT: Self = Self {
         point: false,
         visible: false,
@@ -69,42 +69,42 @@ impl Needs {
         arm: false,
         presses: 0,
     };
-    /// For a mouse button.
+    /// To be clicked.
     pub(super) const CLICK: Self = Self { editable: false, ..Self::ALL };
-    /// For the mouse over it.
+    /// To be hovered.
     pub(super) const HOVER: Self = Self { enabled: false, ..Self::CLICK };
-    /// For the mouse over it, with something dragged.
+    /// To have something dropped on it.
     pub(super) const DROP: Self = Self { arm: false, ..Self::HOVER };
-    /// For text and choices.
+    /// To receive text or a choice.
     pub(super) const EDIT: Self = Self { point: false, stable: false, arm: false, ..Self::ALL };
-    /// For the focus.
+    /// To receive the focus.
     pub(super) const FOCUS: Self = Self { visible: true, scroll: true, ..Self::PRESENT };
-    /// For being looked at.
+    /// To be visible to a person.
     pub(super) const VIEW: Self = Self { stable: true, ..Self::FOCUS };
 }
 
-/// An element that can be acted on.
+/// An element that fulfils the requirements.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::page) struct Ready {
-    /// Which.
+    /// The DOM node.
     pub(in crate::page) node: Node,
-    /// Where it receives events, CSS pixels of the top viewport; when one was needed.
+    /// A point where it receives events, in CSS pixels of the top viewport; only when one was required.
     pub(super) point: Option<Point>,
-    /// Its role and name; empty where nothing computes them.
+    /// Role and name; empty where the page script does not compute them.
     pub(in crate::page) shown: Shown,
-    /// Its tag, lower case.
+    /// The tag name, lower case.
     pub(super) tag: String,
-    /// Its `type` attribute, lower case.
+    /// The `type` attribute, lower case.
     pub(super) kind: String,
-    /// Whether it is edited in place (`contenteditable`).
+    /// Whether its content is edited in place (`contenteditable`).
     pub(super) editable: bool,
     /// Whether the browser runs on macOS.
     pub(super) mac: bool,
-    /// A script of the page was ended meanwhile.
+    /// Whether a script of the page was terminated meanwhile.
     pub(super) rescued: bool,
 }
 
-/// What is asked of the page.
+/// Arguments of the in-page call `ready`.
 #[derive(Serialize)]
 struct Ask<'a> {
     id: Option<u32>,
@@ -115,7 +115,7 @@ struct Ask<'a> {
     turn: u32,
 }
 
-/// What it answers: one of these.
+/// The answer of the in-page call: one of these is set.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Answer {
@@ -149,7 +149,7 @@ struct ShownNow {
     name: String,
 }
 
-/// An element as it was asked for.
+/// The element as the caller addressed it.
 enum Asked<'a> {
     Ref { reference: String, node: Node, shown: Shown },
     Selector { selector: &'a str, frame: FrameId, place: String },
@@ -163,7 +163,7 @@ impl Asked<'_> {
         }
     }
 
-    /// How it is spoken of.
+    /// The element in error messages.
     fn what(&self) -> String {
         match self {
             Self::Ref { reference, shown, .. } => {
@@ -186,19 +186,19 @@ impl Asked<'_> {
 }
 
 impl Tab {
-    /// Waits until an element can be acted on. It is found by its ref, whose role and name are read again
-    /// unless `force`, or by a selector; it is scrolled into view, and where a point is needed it receives
-    /// events there, through all frames around it.
+    /// Waits until an element fulfils `needs`. It is addressed by a ref, whose role and name are checked again unless
+    /// `force`, or by a selector. It is scrolled into view; where a point is needed, it receives events there through
+    /// all frames around it.
     ///
     /// # Errors
-    /// [`Error::BadRequest`] for no or two ways to find it, [`Error::BadRef`], [`Error::StaleRef`],
+    /// [`Error::BadRequest`] unless exactly one of ref and selector is given, [`Error::BadRef`], [`Error::StaleRef`],
     /// [`Error::RefChanged`], [`Error::NoMatch`], [`Error::NotActionable`] and those of the supervisor.
     pub(super) fn ready(&self, at: &Locator, needs: Needs, force: bool, deadline: Deadline) -> Result<Ready, Error> {
         let asked = self.asked(at)?;
         let (mut turn, mut rescued, mut last) = (0, false, None);
         loop {
-            // None at first, and shorter ones in the end: on a slow machine the last answer may be late, so there
-            // is one before that tells what is in the way.
+            // The first call does not wait; later ones wait for half of the remaining time at most: on a slow machine
+            // the last answer may be late, so the one before it must say what is in the way.
             let slice = if turn == 0 { Duration::ZERO } else { (deadline.left() / 2).min(SLICE) };
             let ask = ask_of(&asked, needs, force, slice, turn);
             let outcome = self.inquire(&asked, &ask, deadline.within(slice + BEYOND)).and_then(|(doc, done)| {
@@ -209,13 +209,13 @@ impl Tab {
             match outcome {
                 Ok(Ok(ready)) => return Ok(ready),
                 Ok(Err(why)) => last = Some(why),
-                // Cut short by the end of the deadline: what was in the way before is the better answer.
+                // Cut short by the deadline: the earlier reason is the better answer.
                 Err(error) if deadline.passed() && slice < ENOUGH && (is_late(&error) || ended_script(&error)) => {
                     return Err(last.unwrap_or_else(|| said(&asked, error)));
                 }
                 Err(error) => {
                     let ended = ended_script(&error);
-                    // One that is late may only be slow: it has the whole of the deadline.
+                    // A late answer may only be slow: keep trying until the deadline.
                     if !(ended || is_late(&error) || passing(&asked, &error)) || deadline.left() < ANSWER {
                         return Err(said(&asked, error));
                     }
@@ -224,13 +224,13 @@ impl Tab {
                 }
             }
             if deadline.left() <= ANSWER {
-                return Err(last.unwrap_or_else(|| asked.stale("it was not there any more")));
+                return Err(last.unwrap_or_else(|| asked.stale("it was removed from the page")));
             }
         }
     }
 
-    /// What an answer comes to: the element, or why it is not ready yet. What cannot become better is
-    /// an error.
+    /// Turns an answer into the element, or into the reason why it is not ready yet. What waiting cannot change is an
+    /// error.
     fn judge(
         &self,
         asked: &Asked<'_>,
@@ -240,7 +240,7 @@ impl Tab {
         deadline: Deadline,
     ) -> Result<Result<Ready, Error>, Error> {
         if answer.gone {
-            return Err(asked.stale("its element is not in the document any more"));
+            return Err(asked.stale("its element was removed from the document"));
         }
         if let Some(problem) = answer.bad {
             return Err(Error::BadRequest { problem: format!("the selector is not valid CSS: {problem}") });
@@ -251,7 +251,7 @@ impl Tab {
         }
         let Some(found) = answer.ready else {
             let not = |reason| Error::NotActionable { what: asked.what(), reason, covered_by: answer.covered };
-            return Ok(Err(answer.not.map_or_else(|| asked.stale("it is gone"), not)));
+            return Ok(Err(answer.not.map_or_else(|| asked.stale("it was removed from the page"), not)));
         };
         let node = Node { frame: asked.frame().clone(), doc, id: found.id };
         let point = if found.points.is_empty() {
@@ -274,7 +274,7 @@ impl Tab {
         Ok(Ok(Ready { node, point, shown, tag, kind, editable, mac, rescued }))
     }
 
-    /// An element as it is, without waiting for anything else of it.
+    /// An element as it is now, without waiting for any requirement.
     pub(in crate::page) fn present(&self, at: &Locator, deadline: Deadline) -> Result<Ready, Error> {
         self.ready(at, Needs::PRESENT, true, deadline)
     }
@@ -282,8 +282,8 @@ impl Tab {
     fn asked<'a>(&self, at: &'a Locator) -> Result<Asked<'a>, Error> {
         let bad = |problem: &str| Error::BadRequest { problem: problem.to_owned() };
         match (&at.reference, &at.selector) {
-            (Some(_), Some(_)) => Err(bad("a ref and a selector were given; give one of them")),
-            (None, None) => Err(bad("no element was named; give a ref, a selector or a locator")),
+            (Some(_), Some(_)) => Err(bad("both a ref and a selector were given; give only one of them")),
+            (None, None) => Err(bad("no element was given; give a ref, a selector or a locator")),
             (Some(reference), None) => {
                 let (node, shown) = self.resolve(reference)?;
                 let digits = reference.trim_start_matches(['@', 'e']);
@@ -320,7 +320,7 @@ impl Tab {
         }
     }
 
-    /// A frame that changes its process has no session for a moment.
+    /// A frame that moves to another process has no session for a moment.
     fn wait_for_frame(&self, asked: &Asked<'_>, deadline: Deadline) {
         let frame = asked.frame().as_str();
         let there = |now: &supervisor::Snapshot| now.frame(frame).is_none_or(|frame| frame.session_id.is_some());
@@ -339,18 +339,18 @@ fn ask_of<'a>(asked: &'a Asked<'_>, needs: Needs, force: bool, slice: Duration, 
     }
 }
 
-/// The page did not answer because a script of it held it, which was ended.
+/// The page did not respond because of a script, which was terminated.
 fn ended_script(error: &Error) -> bool {
     matches!(error, Error::Supervisor(supervisor::Error::ScriptTimeout { .. }))
 }
 
-/// The answer did not come in time.
+/// The answer was late.
 fn is_late(error: &Error) -> bool {
     use supervisor::Error as E;
     matches!(error, Error::Supervisor(E::Unresponsive { .. } | E::Cdp(cdp::Error::Timeout { .. })))
 }
 
-/// Whether it may be otherwise in a moment: the frame goes on to another document.
+/// Whether the error may pass: the frame is loading another document.
 fn passing(asked: &Asked<'_>, error: &Error) -> bool {
     let by_selector = matches!(asked, Asked::Selector { .. });
     match error {
@@ -361,15 +361,15 @@ fn passing(asked: &Asked<'_>, error: &Error) -> bool {
     }
 }
 
-/// The error in the caller's words.
+/// The error in terms of the caller's ref or selector.
 fn said(asked: &Asked<'_>, error: Error) -> Error {
     let by_ref = matches!(asked, Asked::Ref { .. });
     match error {
-        Error::DocumentGone { .. } if by_ref => asked.stale("its frame shows another document"),
+        Error::DocumentGone { .. } if by_ref => asked.stale("its frame now shows another document"),
         Error::Supervisor(supervisor::Error::FrameNotFound { .. } | supervisor::Error::FrameDetached { .. })
             if by_ref =>
         {
-            asked.stale("its frame is gone")
+            asked.stale("its frame was removed")
         }
         other => other,
     }

@@ -10,17 +10,17 @@ use super::{Act, Kind, Outcome, Settle, notices};
 use crate::supervisor::{self, Snapshot};
 use crate::sync::Deadline;
 
-/// Actions of a batch at most, those of batches in it counted too.
+/// Maximum number of actions in a batch, nested batches included.
 const MOST: usize = 100;
-/// Batches in batches at most.
+/// Maximum nesting depth of batches.
 const DEEPEST: usize = 5;
-/// So long a page may take to be left when an action has failed meanwhile.
+/// How long a page may take to unload after an action on it failed.
 const LEAVING: Duration = Duration::from_secs(5);
 
 impl Tab {
-    /// Does them one after the other. Ends early after the first that fails, if so wished, and where what
-    /// follows was meant for what is not there any more: after the document was left or the tab closed, and
-    /// under a dialog. `settle` is for the actions that have none of their own.
+    /// Runs actions one after the other. Ends early after the first failure, with `stop_on_error`, and when the
+    /// following actions would hit something else than the caller meant: after a navigation, after the tab closed, and
+    /// when a dialog opened. `settle` applies to actions without one of their own.
     pub(super) fn batch(
         &self,
         actions: &[Act],
@@ -30,7 +30,7 @@ impl Tab {
         deadline: Deadline,
     ) -> Result<Outcome, Error> {
         if count(actions, 1)? > MOST {
-            let problem = format!("a batch has at most {MOST} actions; send several");
+            let problem = format!("a batch has at most {MOST} actions; split it into several");
             return Err(Error::BadRequest { problem });
         }
         let before = self.supervisor.snapshot();
@@ -55,7 +55,7 @@ impl Tab {
                         reason = Some("dialog");
                     }
                     told.absorb(&outcome);
-                    // A batch in it is as good as what is in it.
+                    // A nested batch succeeded if all of its actions did.
                     let ok = outcome.failed.unwrap_or(0) == 0;
                     results.push(done(&outcome, ok));
                     ok
@@ -87,14 +87,14 @@ impl Tab {
         Ok(told)
     }
 
-    /// The document that the tab shows; none when it is closed.
+    /// The document of the top frame; `None` when the tab is closed.
     fn shown(&self, now: &Snapshot) -> Option<Arc<str>> {
         let top = now.page(self.target.as_str())?.top_frame.as_ref()?;
         now.document_of(top)
     }
 
-    /// Whether the tab or what it showed is gone. One that failed may have failed because the page is about to
-    /// be left: that is waited for.
+    /// Why the rest of the batch cannot run: the tab closed or shows another document. A failed action may have failed
+    /// because the page is unloading: waits for that.
     fn gone_since(&self, here: Option<&Arc<str>>, has_failed: bool, deadline: Deadline) -> Option<&'static str> {
         let target = self.target.as_str();
         let leaves = |now: &Snapshot| {
@@ -135,7 +135,9 @@ impl Outcome {
 
 fn count(actions: &[Act], depth: usize) -> Result<usize, Error> {
     if depth > DEEPEST {
-        return Err(Error::BadRequest { problem: format!("batches may stand in each other {DEEPEST} deep") });
+        return Err(Error::BadRequest {
+            problem: format!("batches are nested deeper than {DEEPEST} levels; flatten them"),
+        });
     }
     let mut all = actions.len();
     for act in actions {

@@ -1,9 +1,9 @@
-//! Dragging, with the mouse.
+//! Dragging with the mouse.
 //!
-//! Chromium 156 makes drag and drop of plain mouse events: with the button down, moves over something draggable
-//! become `dragstart`, `dragover` and `drop`, in every frame. Between processes it forgets the source: `dragend`
-//! does not come there and its document takes no mouse events any more, until `dragCancel` is dispatched at the
-//! place where the drag began. `dropEffect` is `none` in that `dragend`.
+//! Chromium 156 turns plain mouse events into drag and drop: while the button is down, moves over something draggable
+//! become `dragstart`, `dragover` and `drop`, in every frame. Between processes it loses the source: `dragend` is not
+//! dispatched there and that document receives no mouse events, until `dragCancel` is dispatched where the drag began.
+//! `dropEffect` is `none` in that `dragend`.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -23,26 +23,26 @@ use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::FrameRef;
 use crate::sync::{Cancel, Deadline};
 
-/// Moves on the way when nothing is said.
+/// Default number of moves between the two ends.
 const STEPS: u32 = 10;
-/// Moves on the way at most.
+/// Maximum number of moves between the two ends.
 const MOST: u32 = 1000;
-/// How far the mouse moves before a drag begins, CSS pixels: Chromium takes less than four for no movement.
+/// Length of the first move, in CSS pixels: Chromium ignores moves of less than four.
 const BEGINNING: f64 = 6.0;
-/// How long the events at the end of a drag may take.
+/// How long the events at the end of a drag may take, in milliseconds.
 const ENDING: u64 = 300;
-/// How long an end that the page replaces on the press is looked for.
+/// How long an end that the page replaced on the press is located again.
 const ANEW: Duration = Duration::from_secs(1);
-/// How long the end of a forgotten drag may take.
+/// How long the cancellation of a drag between processes may take.
 const CANCEL: Duration = Duration::from_secs(1);
 
-/// One end of a drag, as it was asked for.
+/// One end of a drag, as the caller described it.
 enum End {
     At(Locator),
     Point(Point),
 }
 
-/// One end, found.
+/// One end of a drag, located.
 struct Spot {
     point: Point,
     ready: Option<Ready>,
@@ -64,7 +64,7 @@ struct Dropped {
     effect: String,
 }
 
-/// One end for a script: an element or a point of its document's viewport.
+/// One end of a drag for the page script: an element, or a point of its document's viewport.
 #[derive(Serialize)]
 struct Place {
     id: Option<u32>,
@@ -77,16 +77,16 @@ impl Tab {
         let Kind::Drag { start_ref, start_selector, start, end_ref, end_selector, end, steps, frame_id, .. } =
             &act.kind
         else {
-            return Err(Error::BadRequest { problem: "this is nothing to drag".to_owned() });
+            return Err(Error::BadRequest { problem: "the action is not a drag".to_owned() });
         };
         let from = end_of(("start", "startRef", "startSelector"), start_ref, start_selector, start, frame_id)?;
         let to = end_of(("end", "endRef", "endSelector"), end_ref, end_selector, end, frame_id)?;
         let steps = steps.unwrap_or(STEPS);
         if !(1..=MOST).contains(&steps) {
-            return Err(Error::BadRequest { problem: format!("steps is {steps}; it has to be from 1 to {MOST}") });
+            return Err(Error::BadRequest { problem: format!("steps is {steps}; use 1 to {MOST}") });
         }
         self.emulate_focus();
-        // First where it goes: an end that is not there leaves the page as it was.
+        // The target first: if it does not exist, the page stays as it was.
         let to_spot = self.spot(&to, act.force, Needs::HOVER, deadline)?;
         let needs = Needs { presses: u8::from(act.input != Some(Input::Synthetic)), ..Needs::HOVER };
         let mut from_spot = self.spot(&from, act.force, needs, deadline)?;
@@ -140,7 +140,7 @@ impl Tab {
         if sent == Sent::Unanswered && !self.came_after_all(from, deadline)? {
             return self.synthetic_drag(from, to_spot, steps, deadline);
         }
-        // Where the button is down.
+        // Where the button is down, while it is.
         let down = Cell::new(Some(from.point));
         let carried = self.carry(act, from, to, to_spot, steps, &down, deadline);
         if let Some(point) = down.get() {
@@ -156,7 +156,7 @@ impl Tab {
         Ok(Did { rescued, ..did(sent)? })
     }
 
-    /// Releases the button, also when nobody wants the drag any more.
+    /// Releases the button, also after a cancellation.
     fn let_go(&self, point: Point, deadline: Deadline) {
         let up = released(point, Button::Left, 1, 0);
         if deadline.passed() {
@@ -167,8 +167,8 @@ impl Tab {
         }
     }
 
-    /// Presses the button, moves the mouse and releases it. `down` is where it is down in the end, when it may be. `None` when
-    /// a dialog or the end of the document cut it off.
+    /// Presses the button, moves the mouse and releases it. `down` is where the button may still be down afterwards.
+    /// `None` when a dialog or the end of the document interrupted it.
     #[expect(clippy::too_many_arguments, reason = "one drag, both of its ends")]
     fn carry(
         &self,
@@ -199,7 +199,7 @@ impl Tab {
         if !matches!(begun, Sent::Handled { .. }) {
             return Ok(Some((begun, false)));
         }
-        // What the press brought into the way, or out of view.
+        // The press may have moved or covered the target.
         let target = match self.spot(to, act.force, Needs::DROP, deadline) {
             Ok(spot) => spot.point,
             Err(Error::NotActionable { .. }) => to_spot.point,
@@ -222,11 +222,11 @@ impl Tab {
             let way = |from: f64, to: f64| from + (to - from) * part;
             moved(Point { x: way(from.point.x, target.x), y: way(from.point.y, target.y) }, held, 0)
         };
-        // The last twice: what the drag began with is no move over its end yet.
+        // The last move twice: the one that starts the drag does not count as a move over the target.
         let events = (1..=steps).map(step).chain([moved(target, held, 0), released(target, Button::Left, 1, 0)]);
         let mut rescued = false;
         for event in events {
-            // One by one: a drag that began changes what the next one does.
+            // One by one: once a drag has begun, the next event is handled differently.
             let is_last = event.r#type == DispatchMouseEventType::MouseReleased;
             sent = self.send_mouse(vec![event], deadline)?;
             rescued |= sent == Sent::Handled { rescued: true };
@@ -240,7 +240,7 @@ impl Tab {
         Ok(Some((sent, rescued)))
     }
 
-    /// The end of the drag, by its locator, when the page has replaced the element on the press.
+    /// Locates the target again when the page has replaced it on the press.
     fn spot_anew(&self, act: &Act, deadline: Deadline) -> Option<Spot> {
         let Kind::Drag { end_locator: Some(locator), frame_id, .. } = &act.kind else { return None };
         let at = Locator { locator: Some(locator.clone()), frame_id: frame_id.clone(), ..Locator::default() };
@@ -248,7 +248,8 @@ impl Tab {
         self.spot(&End::At(found), act.force, Needs::DROP, deadline.within(ANEW)).ok()
     }
 
-    /// Scrolls so that both ends are in view, where they are in one document and fit in it. Whether anything was scrolled.
+    /// Scrolls so that both ends are in view, if they are in one document and fit into it. Returns whether anything was
+    /// scrolled.
     fn bring_both(&self, from: &Spot, to: &Spot, deadline: Deadline) -> Result<bool, Error> {
         let (Some(from), Some(to)) = (&from.ready, &to.ready) else { return Ok(false) };
         if from.node.frame != to.node.frame || from.node.doc != to.node.doc {
@@ -258,20 +259,20 @@ impl Tab {
         Ok(self.call_in::<bool>(&from.node.frame, &from.node.doc, "bringBoth", &ask, deadline)?.result)
     }
 
-    /// Fails when something that can be dragged was pressed and moved, and no drag began.
+    /// Fails when something draggable was pressed and moved, but no drag began.
     fn check_dragged(&self, ready: &Ready, deadline: Deadline) -> Result<(), Error> {
         let Node { frame, doc, .. } = &ready.node;
         match self.call_in::<bool>(frame, doc, "draggable", &(), deadline.within(CANCEL)) {
             Ok(done) if done.result => Err(Error::NotActionable {
                 what: format!("the {}", ready.tag),
-                reason: "it is draggable, but no drag began (no dragstart event); try more steps".to_owned(),
+                reason: "it is draggable, but no drag began (no dragstart event); increase steps".to_owned(),
                 covered_by: None,
             }),
             _ => Ok(()),
         }
     }
 
-    /// Whether the mouse has come to where the drag begins, though Chromium has not said so.
+    /// Whether the mouse has reached the start of the drag, although Chromium has not confirmed it.
     fn came_after_all(&self, from: &Spot, deadline: Deadline) -> Result<bool, Error> {
         let node = match &from.ready {
             Some(ready) => ready.node.clone(),
@@ -289,7 +290,8 @@ impl Tab {
         there.map(|frame| frame.frame_id.clone()).collect()
     }
 
-    /// Waits for the end of drag and drop where it began, and ends it there when Chromium does not. Whether one began.
+    /// Waits for the end of drag and drop in the source document, and cancels the drag when Chromium does not end it.
+    /// Returns whether a drag began.
     fn end_drag(&self, frames: &[FrameId], from: Point, deadline: Deadline) -> Result<bool, Error> {
         let ask = |types: &[&str], ms| json!({ "types": types, "ms": ms, "last": false });
         let deadline = deadline.within(CANCEL * 2);
@@ -309,12 +311,12 @@ impl Tab {
         if let Err(error) = self.supervisor.session_call(&page, &cancel, deadline) {
             tracing::debug!(%error, "a drag between frames was not ended");
         }
-        // The drop is in another process, and as good as there.
+        // The drop happens in another process, at practically the same time.
         let _ = self.came(&source, &["dragend"], ENDING, true, deadline);
         Ok(true)
     }
 
-    /// By script: in one document all of it, between two what was dragged is handed over.
+    /// Drags by script: within one document all of it; between two, the dragged data is handed over.
     fn synthetic_drag(&self, from: &Spot, to: &Spot, steps: u32, deadline: Deadline) -> Result<Did, Error> {
         let (source, at) = self.place_of(from, deadline)?;
         let (target, end) = self.place_of(to, deadline)?;
@@ -331,7 +333,7 @@ impl Tab {
             }
             let here = source == target;
             if !begun.draggable {
-                // The mouse stays with the document it went down in.
+                // Mouse events stay with the document that the button went down in.
                 let beyond = (begun.point.0 + to.point.x - from.point.x, begun.point.1 + to.point.y - from.point.y);
                 let end = if here { end } else { Place { id: None, point: Some(beyond) } };
                 call(&source, "syntheticMoves", json!({ "to": end, "steps": steps }))?;
@@ -362,22 +364,23 @@ impl Tab {
     }
 }
 
-/// The error of a drag whose end the page took away on the press. It is no stale ref: nothing may begin the drag again.
+/// The error of a drag whose target the page replaced on the press. It is not a stale ref: the drag must not be
+/// repeated.
 fn replaced(error: &Error) -> Error {
     let reason = format!(
-        "the page removed or changed it when the button was pressed ({error}); the button was released where the drag began"
+        "the page removed or replaced it when the button was pressed ({error}); the button was released where the drag began"
     );
-    Error::NotActionable { what: "the end of the drag".to_owned(), reason, covered_by: None }
+    Error::NotActionable { what: "the target of the drag".to_owned(), reason, covered_by: None }
 }
 
-/// A point a little away from a place in the direction of another one.
+/// A point a few pixels from `from` in the direction of `to`.
 fn towards(from: Point, to: Point) -> Point {
     let (dx, dy) = (to.x - from.x, to.y - from.y);
     let part = (BEGINNING / dx.hypot(dy).max(BEGINNING)).min(1.0);
     Point { x: from.x + dx * part, y: from.y + dy * part }
 }
 
-/// One end of a drag: exactly one way to say it.
+/// One end of a drag. Exactly one of the three ways to give it must be used.
 fn end_of(
     names: (&str, &str, &str),
     reference: &Option<String>,
@@ -388,7 +391,7 @@ fn end_of(
     let given = [reference.is_some(), selector.is_some(), point.is_some()];
     if given.iter().filter(|given| **given).count() != 1 {
         let (at, by_ref, by_selector) = names;
-        let problem = format!("the {at} of the drag has to be given in one way: {by_ref}, {by_selector} or {at}");
+        let problem = format!("give the {at} of the drag by exactly one of {by_ref}, {by_selector} and {at}");
         return Err(Error::BadRequest { problem });
     }
     Ok(match point {

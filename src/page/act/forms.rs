@@ -1,8 +1,8 @@
 //! Form fields.
 //!
-//! Text is typed, with the events of keys. What has a picker (dates, times, colours, ranges) and lists of options
-//! are set, with the `input` and `change` that a choice causes. Boxes, radio buttons and switches are
-//! clicked, on their label where they are hidden behind it, and looked at afterwards.
+//! Text is typed with key events. Fields with a picker (dates, times, colours, ranges) and lists of options are set,
+//! with the `input` and `change` events of a choice. Checkboxes, radio buttons and switches are clicked, on their label
+//! where they are hidden behind it, and checked afterwards.
 
 use std::time::Duration;
 
@@ -17,14 +17,14 @@ use super::typing::{Mode, Typing, gone, named, refusal};
 use super::{Act, Button, Did, Field, FieldValue, Input, Kind, Locator};
 use crate::sync::Deadline;
 
-/// How long a page may take to show that a box is ticked.
+/// How long a page may take to show a changed checkbox.
 const SHOWS: Duration = Duration::from_secs(1);
-/// How long one wait in the page takes.
+/// How long one in-page call waits.
 const SLICE: Duration = Duration::from_millis(250);
-/// What is kept back of a deadline for the page to say why not.
+/// Time reserved before the deadline for the page's reason.
 const ANSWER: Duration = Duration::from_millis(250);
 
-/// What came of choosing options.
+/// The answer of the in-page call `choose`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Chosen {
@@ -39,7 +39,7 @@ struct Chosen {
     kept: bool,
 }
 
-/// Something that is ticked.
+/// The answer of the in-page call `tick`: a checkbox, radio button or switch.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Tick {
@@ -61,21 +61,21 @@ struct Ended {
 }
 
 impl Tab {
-    /// [`Kind::Select`], [`Kind::Check`], [`Kind::Uncheck`] and [`Kind::Fill`].
+    /// Runs [`Kind::Select`], [`Kind::Check`], [`Kind::Uncheck`] and [`Kind::Fill`].
     pub(super) fn fill_in(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
         match &act.kind {
             Kind::Select { at, values } => self.select(at, values, act.force, deadline),
             Kind::Check { at } => self.tick(at, true, act, deadline),
             Kind::Uncheck { at } => self.tick(at, false, act, deadline),
             Kind::Fill { fields, submit } => self.fill(fields, *submit, act, deadline),
-            _ => Err(Error::BadRequest { problem: "this is nothing for a form".to_owned() }),
+            _ => Err(Error::BadRequest { problem: "the action is not one on a form".to_owned() }),
         }
     }
 
     fn select(&self, at: &Locator, values: &[String], force: bool, deadline: Deadline) -> Result<Did, Error> {
         let there = self.ready(at, Needs::PRESENT, force, deadline)?;
         if there.tag != "select" {
-            return Err(not_actionable(at, "it is no <select>; click it, then click its option"));
+            return Err(not_actionable(at, "it is not a <select>; click it, then click one of its options"));
         }
         let ready = self.ready(at, Needs::EDIT, force, deadline)?;
         let chosen = loop {
@@ -92,18 +92,18 @@ impl Tab {
             return Err(gone(at));
         }
         if chosen.single {
-            let problem = format!("{} takes one option, {} were given", named(at), values.len());
+            let problem = format!("{} accepts one option, but {} were given", named(at), values.len());
             return Err(Error::BadRequest { problem });
         }
         if let Some(value) = &chosen.unknown {
-            let problem = format!("{} has no option {value:?}; there are: {}", named(at), listed(&chosen));
+            let problem = format!("{} has no option {value:?}; its options: {}", named(at), listed(&chosen));
             return Err(Error::BadRequest { problem });
         }
         if let Some(value) = &chosen.disabled {
             return Err(not_actionable(at, &format!("its option {value:?} is disabled")));
         }
         if !chosen.kept {
-            return Err(not_actionable(at, "the page put another choice in its place"));
+            return Err(not_actionable(at, "the page changed the selection to another one"));
         }
         Ok(Did {
             result: Some(json!({ "values": chosen.values })),
@@ -120,13 +120,13 @@ impl Tab {
         for turn in 0..2 {
             let mut tick = look()?;
             if tick.wrong {
-                return Err(not_actionable(at, "it is no checkbox, radio button or switch"));
+                return Err(not_actionable(at, "it is not a checkbox, radio button or switch"));
             }
             if tick.checked == Some(want) {
                 return Ok(did);
             }
             if tick.radio && !want {
-                return Err(not_actionable(at, "a radio button is unticked by ticking another one of its group"));
+                return Err(not_actionable(at, "a radio button cannot be unchecked; check another one of its group"));
             }
             while let Some(reason) = tick.off.take() {
                 if deadline.left() <= SLICE + ANSWER {
@@ -147,19 +147,19 @@ impl Tab {
             let args = json!({ "id": tick.id, "want": want, "ms": most });
             match self.call_on_node::<Ended>(&ready.node, "ticked", &args, deadline) {
                 Ok(ended) if ended.done || ended.gone => return Ok(did),
-                // It goes through a third state.
+                // It has a third state in between.
                 Ok(_) if turn == 0 && look().is_ok_and(|now| now.checked != tick.checked) => {}
                 Ok(_) => break,
-                // The click led on to another document.
+                // The click navigated.
                 Err(Error::DocumentGone { .. }) => return Ok(did),
                 Err(error) => return Err(error),
             }
         }
-        let state = if want { "ticked" } else { "unticked" };
-        Err(not_actionable(at, &format!("it was clicked and is not {state}; the page may not allow it")))
+        let state = if want { "checked" } else { "unchecked" };
+        Err(not_actionable(at, &format!("it was clicked and is still not {state}; the page may not allow it")))
     }
 
-    /// A node as a ref, for what takes nothing else.
+    /// A locator for a node: its ref, a new one if it has none.
     fn locator_of(&self, node: Node) -> Locator {
         let mut refs = self.refs.lock();
         let number = refs.number(&node);
@@ -191,7 +191,7 @@ impl Tab {
         Ok(did)
     }
 
-    /// Fills in one field. Whether text was typed into it.
+    /// Fills in one field. Returns whether text was typed into it.
     fn fill_one(&self, field: &Field, act: &Act, deadline: Deadline) -> Result<(Did, bool), Error> {
         let at = self.by_ref(&field.at, deadline)?;
         let at = &*at;
@@ -204,7 +204,7 @@ impl Tab {
                     FieldValue::Number(number) => vec![number.to_string()],
                     FieldValue::Texts(texts) => texts.clone(),
                     FieldValue::Flag(_) => {
-                        return bad("it is a list of options; give the value or label of one".to_owned());
+                        return bad("it is a list of options; give the value or label of an option".to_owned());
                     }
                 };
                 let did = self.select(at, &values, act.force, deadline)?;
@@ -214,18 +214,18 @@ impl Tab {
                 let want = match &field.value {
                     FieldValue::Flag(want) => *want,
                     FieldValue::Text(text) if text == "true" || text == "false" => text == "true",
-                    _ => return bad("it is ticked or not; give true or false".to_owned()),
+                    _ => return bad("it is a checkbox, radio button or switch; give true or false".to_owned()),
                 };
                 Ok((self.tick(at, want, act, deadline)?, false))
             }
-            Filled::File => Err(not_actionable(at, "it takes files; use upload")),
+            Filled::File => Err(not_actionable(at, "it is a file input; use upload")),
             Filled::Text => {
                 let text = match &field.value {
                     FieldValue::Text(text) => text.replace("\r\n", "\n"),
                     FieldValue::Number(number) => number.to_string(),
-                    FieldValue::Flag(_) => return bad("it takes text; true and false are for boxes".to_owned()),
+                    FieldValue::Flag(_) => return bad("it is a text field; give text, not true or false".to_owned()),
                     FieldValue::Texts(_) => {
-                        return bad("it takes one text; several are for lists of options".to_owned());
+                        return bad("it is a text field; give one text, not a list".to_owned());
                     }
                 };
                 Ok((self.fill_typed(at, &text, act, deadline)?, true))
@@ -233,7 +233,7 @@ impl Tab {
         }
     }
 
-    /// A dialog that has just opened may take the focus while the text is typed: it is then typed once more.
+    /// A dialog of the page that just opened may take the focus during typing: the text is then typed once more.
     fn fill_typed(&self, at: &Locator, text: &str, act: &Act, deadline: Deadline) -> Result<Did, Error> {
         match self.fill_typed_once(at, text, act, true, deadline)? {
             Some(did) => Ok(did),
@@ -241,7 +241,7 @@ impl Tab {
         }
     }
 
-    /// `None` when the field lost the focus before it had the text and that `may_repeat`.
+    /// `None` when the field lost the focus before it had the text and `may_repeat` is set.
     fn fill_typed_once(
         &self,
         at: &Locator,
@@ -259,11 +259,11 @@ impl Tab {
                 return Ok(Some(did));
             }
             "line" if text.contains('\n') => {
-                let problem = "it has one line and the text has several".to_owned();
+                let problem = "it is a single-line field, but the text has line breaks; remove them".to_owned();
                 return Err(Error::BadRequest { problem });
             }
             "line" | "lines" | "rich" => {}
-            _ => return Err(not_actionable(at, "it takes no text")),
+            _ => return Err(not_actionable(at, "it does not accept text")),
         }
         let typed = if act.input == Some(Input::Synthetic) {
             self.synthetic_text(Some((&ready.node, Mode::Replace)), text, false, deadline)?
@@ -280,7 +280,7 @@ impl Tab {
             }
             let nothing = took.now == focused.was || (took.empty && !text.is_empty());
             let reason = match took.most {
-                Some(most) => Some(format!("it takes at most {most} characters")),
+                Some(most) => Some(format!("it accepts at most {most} characters")),
                 None if took.bad || (nothing && focused.kind != "rich") => Some(refusal(&took)),
                 None => None,
             };
@@ -291,7 +291,7 @@ impl Tab {
         Ok(Some(did))
     }
 
-    /// Sets the value of a field that has a picker.
+    /// Sets the value of a field with a picker.
     pub(super) fn set_field(&self, ready: &Ready, at: &Locator, text: &str, deadline: Deadline) -> Result<(), Error> {
         let args = json!({ "id": ready.node.id, "value": text });
         let ended: Ended = self.call_on_node(&ready.node, "setField", &args, deadline)?;
@@ -344,7 +344,7 @@ fn listed(chosen: &Chosen) -> String {
     if options.is_empty() { "none".to_owned() } else { options.join(", ") }
 }
 
-/// The error, naming which field it is about.
+/// Adds the number of the field to an error.
 fn in_field(error: Error, number: usize, at: &Locator) -> Error {
     match error {
         Error::NotActionable { what, reason, covered_by } => {

@@ -1,5 +1,5 @@
-//! Whether trusted input has arrived where it was meant to: Chromium answers what went elsewhere too, and what is late
-//! on a slow machine not in time.
+//! Whether trusted input has reached its element. Chromium also confirms input that went elsewhere, and on a slow
+//! machine confirms it late.
 
 use std::time::Duration;
 
@@ -17,14 +17,14 @@ use crate::sync::Deadline;
 
 /// How often a move into a frame of another process is tried.
 const MOVES: u32 = 4;
-/// How many frames that one draws before it is tried again.
+/// How many frames that document draws before the move is tried again.
 const ARRIVING: u32 = 12;
-/// How many frames a page draws before input does not come any more.
+/// After this many drawn frames without the input, it counts as lost.
 pub(super) const COMING: u32 = 3;
-/// How long a page that draws, but slowly, may take to get input that was not answered in time.
+/// How long a slowly drawing page may take to receive input that was not confirmed in time.
 const MISSED: Duration = Duration::from_secs(5);
 
-/// Trusted events that have arrived in a document since it was told to count them.
+/// Trusted events that have arrived in a document since counting began.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Arrived {
@@ -52,16 +52,16 @@ struct AskMissed<'a> {
     frames: u32,
 }
 
-/// One of these follows a press.
+/// A press is followed by one of these.
 const RELEASED: [&str; 2] = ["mouseup", "dragstart"];
 
-/// Whether the button is down.
+/// Whether the button is still down.
 fn is_held(came: &Done<Arrived>) -> bool {
     came.result.mousedown > 0 && came.result.mouseup == 0 && came.result.dragstart == 0
 }
 
 impl Tab {
-    /// Moves the mouse over an element of another process until it gets there.
+    /// Moves the mouse over an element of another process until the move arrives.
     pub(super) fn arrive(&self, ready: &Ready, at: Point, modifiers: i64, deadline: Deadline) -> Result<Sent, Error> {
         for turn in 0..MOVES {
             let sent = self.send_mouse(vec![moved(at, Buttons::default(), modifiers)], deadline.within(UNANSWERED))?;
@@ -76,12 +76,14 @@ impl Tab {
                 Err(error) => return Err(error),
             }
         }
-        let reason = "events at its point do not reach its frame".to_owned();
+        let reason =
+            "mouse events at its position do not reach its frame; scroll it into view, or use input: synthetic"
+                .to_owned();
         Err(Error::NotActionable { what: format!("the {}", ready.tag), reason, covered_by: None })
     }
 
-    /// Presses the button over an element of another process. Right after a frame has come or was scrolled
-    /// Chromium may hand the press to the document around it, although the move before it got there.
+    /// Presses the button over an element of another process. Right after a frame appeared or was scrolled, Chromium
+    /// may deliver the press to the document around it, although the move before it arrived.
     pub(super) fn press_elsewhere(
         &self,
         ready: &Ready,
@@ -95,11 +97,12 @@ impl Tab {
             }
             let missed = |types| self.missed(&ready.node, types, ARRIVING, deadline);
             let came = match missed(&["pointerdown", "mousedown", "mouseup"]) {
-                // On a slow machine the release comes well behind the press; where something is dragged it does not come.
+                // On a slow machine the release arrives well after the press; while something is dragged it does not
+                // arrive at all.
                 Ok(came) if is_held(&came) => missed(&RELEASED),
                 came => came,
             };
-            // Or it went elsewhere, and the button would stay down.
+            // Or the release went elsewhere, and the button would stay down.
             let came = match (came, presses.last()) {
                 (Ok(came), Some(release)) if is_held(&came) => {
                     self.send_mouse(vec![release.clone()], deadline.within(UNANSWERED))?;
@@ -108,18 +111,20 @@ impl Tab {
                 (came, _) => came,
             };
             match came {
-                // A document around it may have got the press, and kept it from its page: the caller says so.
+                // A document around it may have received the press and blocked it: the caller reports that.
                 Ok(came) if came.result.pointerdown + came.result.mousedown + came.result.mouseup == 0 => {
                     if self.landed(&ready.node, "strayed", deadline).is_some() {
                         return Ok(sent);
                     }
                 }
-                // It has come, or has set off something that ends the answers.
+                // It has arrived, or has triggered something that ends the answers.
                 Err(error) if !error.is_blocked_by_dialog() && !is_end(&error) => return Err(error),
                 _ => return Ok(sent),
             }
         }
-        let reason = "events at its point do not reach its frame".to_owned();
+        let reason =
+            "mouse events at its position do not reach its frame; scroll it into view, or use input: synthetic"
+                .to_owned();
         Err(Error::NotActionable { what: format!("the {}", ready.tag), reason, covered_by: None })
     }
 
@@ -136,8 +141,8 @@ impl Tab {
         Ok(self.call_in(&node.frame, &node.doc, "came", &ask, deadline)?.result)
     }
 
-    /// Which trusted events have arrived in a document: one of some types, or all that are to be expected
-    /// before it has drawn so many frames.
+    /// Waits until one of some trusted events has arrived in a document, or until it has drawn so many frames. Returns
+    /// which have arrived.
     pub(super) fn missed(
         &self,
         node: &Node,
@@ -150,7 +155,7 @@ impl Tab {
     }
 }
 
-/// Whether the document is not there any more.
+/// Whether the error says that the document is gone.
 pub(super) fn is_end(error: &Error) -> bool {
     use supervisor::Error as E;
     matches!(

@@ -1,4 +1,5 @@
-//! Notices: what the page itself reports after an action. Status texts, alerts, dialogs of the page, refused fields.
+//! Notices: messages of the page after an action. Status texts, alerts, dialogs of the page, fields that validation
+//! refused.
 
 use std::time::Duration;
 
@@ -10,9 +11,9 @@ use super::settle::{Before, Seen};
 use crate::cdp::protocol::page::FrameId;
 use crate::sync::Deadline;
 
-/// Notices of an answer at most; the page script cuts their texts.
+/// Maximum number of notices in an answer; the page script limits their texts.
 const MOST: usize = 5;
-/// Time for asking a document that the action led to.
+/// Time for reading notices of the document that an action navigated to.
 const TIME: Duration = Duration::from_millis(500);
 
 /// The kind of a [`Notice`].
@@ -31,7 +32,7 @@ pub enum NoticeKind {
 }
 
 impl NoticeKind {
-    /// The token of JSON answers.
+    /// The token in JSON answers.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -43,19 +44,19 @@ impl NoticeKind {
     }
 }
 
-/// A message that the page shows since the action. At most five an answer.
+/// A message that the page shows since the action. An answer has at most five.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Notice {
-    /// What it is.
+    /// The kind of message.
     pub kind: NoticeKind,
-    /// Its text, at most 300 characters; of a field the validation message. Untrusted.
+    /// The text, at most 300 characters; for a field its validation message. Untrusted.
     pub text: String,
     /// The accessible name of the dialog or field, at most 80 characters. Untrusted.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Its frame; left out for the top frame.
+    /// The frame; absent for the top frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "server", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
@@ -71,7 +72,7 @@ pub(super) struct Reported {
 }
 
 impl Tab {
-    /// The notices of the documents that were acted on, or of the one that the action led to.
+    /// The notices of the documents that were acted on, or of the one that the action navigated to.
     pub(super) fn notices(
         &self,
         before: &Before,

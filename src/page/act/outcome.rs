@@ -1,4 +1,4 @@
-//! What an action answers beside what it gives: what came of it.
+//! Building the answer of an action from what changed since its start.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use crate::supervisor::{
 };
 use crate::sync::Deadline;
 
-/// Characters of the changed lines at most.
+/// Maximum length of the changed lines, in characters.
 const CHANGES: usize = 4_000;
-/// How long a new tab may take to set out. It takes milliseconds on a machine that is not overloaded.
+/// How long a new tab may take to start its navigation: milliseconds on a machine that is not overloaded.
 const ADDRESSED: Duration = Duration::from_secs(2);
-/// How long the document of a new tab is waited for after that, so that its title can be reported.
+/// How long to wait for the document of a new tab after that, so that its title can be reported.
 const OPENED: Duration = Duration::from_millis(700);
-/// Console errors told at most.
+/// Maximum number of console errors and file choosers in an answer.
 const ERRORS: usize = 10;
 
 impl Tab {
-    /// Adds what changed on the page, when that is asked for.
+    /// With `delta`: adds the changes of the page.
     pub(super) fn with_delta(
         &self,
         act: &Act,
@@ -34,7 +34,7 @@ impl Tab {
         let top = self.top()?;
         let redact = act.redact.as_ref();
         if !self.is_page_kept(&self.document(&top, deadline)?, redact) {
-            // For something to compare with.
+            // Keeps the text before the action, to compare with.
             self.keep_page_now(redact, deadline)?;
         }
         let mut told = run()?;
@@ -44,7 +44,7 @@ impl Tab {
         Ok(told)
     }
 
-    /// The lines that changed, as far as there is something to compare with.
+    /// The lines that changed, if an earlier text of the document is known.
     pub(super) fn changes_since(
         &self,
         before: &Before,
@@ -91,14 +91,14 @@ impl Tab {
         }
     }
 
-    /// Pages that came since, opened by this one.
+    /// Pages that this one opened since.
     fn opened<'a>(&'a self, before: &'a Before, now: &'a Snapshot) -> impl Iterator<Item = &'a Page> {
         let new = now.pages.iter().filter(|page| before.seen.page(page.target_id.as_str()).is_none());
-        // One that is opened with Control or the middle button has no opener.
+        // A page opened with Control or the middle button has no opener.
         new.filter(|page| page.opener.as_ref().map_or(!page.own, |opener| *opener == self.target))
     }
 
-    /// Waits until it is known what new tabs show.
+    /// Waits until URL and title of new tabs are known.
     pub(super) fn wait_for_opened(&self, before: &Before, deadline: Deadline) {
         let is_known = |now: &Snapshot, page: &Page| {
             let has_dialog = now.dialogs_of(page.target_id.as_str()).next().is_some();
@@ -108,7 +108,7 @@ impl Tab {
         let has_address = |page: &Page| !page.is_arriving || !page.url.is_empty();
         let addressed = |now: &Snapshot| self.opened(before, now).all(has_address);
         if !known(&self.supervisor.snapshot()) {
-            // Chromium reports where it goes at once, whatever its server does.
+            // Chromium reports the requested URL at once, whatever the server does.
             self.supervisor.wait_until(deadline.within(ADDRESSED), addressed);
             self.supervisor.wait_until(deadline.within(OPENED), known);
         }
@@ -136,7 +136,7 @@ impl Tab {
         downloads
     }
 
-    /// Dialogs that opened since and were answered without anybody being asked.
+    /// Dialogs that opened since and were answered automatically.
     fn answered_since(&self, before: &Before, now: &Snapshot) -> Vec<ClosedDialog> {
         let was_there = |id: &str| {
             before.seen.recent.iter().any(|old| *old.dialog.id == *id)

@@ -1,4 +1,4 @@
-//! Scrolling: by the wheel where that reaches, by script where it does not.
+//! Scrolling: by the mouse wheel, or by script where the wheel does not reach.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -31,14 +31,14 @@ struct Scroller {
     gone: bool,
 }
 
-/// What scrolls, and where it is.
+/// The scrollable element and its document.
 struct Found {
     frame: FrameId,
     doc: Doc,
     scroller: Scroller,
 }
 
-/// How far it went, CSS pixels.
+/// The distance scrolled, in CSS pixels.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Moved {
     x: f64,
@@ -71,7 +71,7 @@ impl Tab {
                 Ok(Did { rescued: ready.rescued, element: Some(ready.shown), ..Did::default() })
             }
             Kind::Scroll { at, direction, pixels } => self.scroll_by(act, at, *direction, *pixels, deadline),
-            _ => Err(Error::BadRequest { problem: "this is nothing to scroll".to_owned() }),
+            _ => Err(Error::BadRequest { problem: "the action is not a scroll".to_owned() }),
         }
     }
 
@@ -84,7 +84,7 @@ impl Tab {
         deadline: Deadline,
     ) -> Result<Did, Error> {
         if pixels.is_some_and(|pixels| !pixels.is_finite() || pixels < 0.0) {
-            let problem = "pixels has to be a number from 0; the direction says where to".to_owned();
+            let problem = "pixels must be 0 or more; use direction to scroll the other way".to_owned();
             return Err(Error::BadRequest { problem });
         }
         let mut rescued = false;
@@ -118,7 +118,7 @@ impl Tab {
         Ok(Did { result: Some(json!(moved.result)), input, rescued: rescued || moved.rescued, ..Did::default() })
     }
 
-    /// What scrolls around an element, or around the frame it is in.
+    /// The scrollable element around an element, or around the frame it is in.
     fn scroller(
         &self,
         mut frame: FrameId,
@@ -150,7 +150,7 @@ impl Tab {
         }
     }
 
-    /// Turns the wheel over what scrolls. Whether that could be done.
+    /// Turns the wheel over the scrollable element. Returns whether that was possible.
     fn wheel(&self, found: &Found, along: &str, by: f64, deadline: Deadline) -> Result<bool, Error> {
         let scroller = &found.scroller;
         if scroller.points.is_empty() || by == 0.0 {
@@ -163,7 +163,7 @@ impl Tab {
         let turn = wheeled(at, delta, held);
         let sent = self.send_mouse(vec![turn], deadline.within(UNANSWERED))?;
         if matches!(sent, Sent::Unanswered | Sent::Busy) {
-            // It may come yet. What does not is made up for by script.
+            // It may still arrive. The rest is scrolled by script.
             let node = Node { frame: found.frame.clone(), doc: found.doc.clone(), id: scroller.id };
             self.missed(&node, &[], COMING, deadline)?;
             return Ok(true);

@@ -1,14 +1,13 @@
-//! Conditions.
+//! Waiting for conditions.
 //!
-//! All that are given have to hold at once. What can be seen in a document is waited for there, by a promise
-//! that follows its changes and is renewed every half second, in whatever document the frame shows by then; the
-//! address is waited for in what the supervisor is told. When the one that was missing has come, all are
-//! looked at again.
+//! All given conditions must hold at once. Conditions on a document are awaited there, by a promise that follows its
+//! changes and is renewed every half second, in whatever document the frame shows by then; the URL is awaited in the
+//! supervisor's view. When the missing condition holds, all are checked again.
 //!
-//! Text is looked for without regard to case, and with any white space as one space. A script (`fn`) is
-//! tried at every change of its document, at least ten times a second; what it throws counts as "not yet" and is told
-//! in the end, unless it does not parse. `networkidle` is a loaded document, no request under way, and half a
-//! second since the last one; sockets and event streams do not count.
+//! Text is compared without regard to case, with any white space as one space. A script (`fn`) is evaluated at every
+//! change of its document, at least ten times a second; an exception counts as "not yet" and is reported at the end,
+//! unless the script does not parse. `networkidle` means a loaded document, no request under way, and half a second
+//! since the last one; sockets and event streams do not count.
 
 use std::time::{Duration, Instant};
 
@@ -21,32 +20,31 @@ use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::{self, Phase, Snapshot};
 use crate::sync::Deadline;
 
-/// How long one call waits in one frame, and in several: the first that has it is waited for together with
-/// the others.
+/// How long one call waits in a single frame, and in each of several frames, which are awaited together.
 const ALONE: Duration = Duration::from_millis(500);
 const TOGETHER: Duration = Duration::from_millis(100);
-/// How long a script of the caller is not tried again when nothing changes.
+/// How often a script of the caller is evaluated when nothing changes.
 const SCRIPT: Duration = Duration::from_millis(100);
-/// What a call may take beyond what it waits: a page that answers later is asked again.
+/// Additional time for the answer of a call; a page that answers later is called again.
 const BEYOND: Duration = Duration::from_secs(5);
-/// The load state in which nothing is loaded, and for how long nothing has been.
+/// The load state without network activity, and how long there must have been none.
 const IDLE: &str = "networkidle";
 const QUIET: Duration = Duration::from_millis(500);
-/// What is kept back of the deadline for the answer.
+/// Time reserved before the deadline for the answer.
 const ANSWER: Duration = Duration::from_millis(100);
 
-/// How long a call waits for content, milliseconds.
+/// Arguments of the in-page call `content`: how long it waits, in milliseconds.
 #[derive(serde::Serialize)]
 struct Content {
     ms: u64,
 }
 
 impl Tab {
-    /// Waits until the document shows a text or something to act on, for pages that scripts render after they have loaded.
-    /// Whether it does by the deadline; a document without scripts is not waited for, and counts as complete.
+    /// Waits until the document shows text or something to interact with, for pages that scripts render after loading.
+    /// Returns whether it does by the deadline. A document without scripts counts as complete at once.
     ///
     /// # Errors
-    /// Those of the supervisor; [`Error::DocumentGone`] when the page keeps going elsewhere.
+    /// Those of the supervisor; [`Error::DocumentGone`] when the page keeps navigating.
     pub fn wait_content(&self, deadline: Deadline) -> Result<bool, Error> {
         loop {
             let ms = u64::try_from(deadline.within(ALONE).left().as_millis()).unwrap_or(u64::MAX);
@@ -62,10 +60,10 @@ impl Tab {
         }
     }
 
-    /// [`Kind::Wait`].
+    /// Runs [`Kind::Wait`].
     pub(super) fn wait(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
         let Kind::Wait(wanted) = &act.kind else {
-            return Err(Error::BadRequest { problem: "this is no wait".to_owned() });
+            return Err(Error::BadRequest { problem: "the action is not a wait".to_owned() });
         };
         if wanted.locator.is_some() {
             return self.wait_located(wanted, deadline, |wanted, deadline| self.wait_for(wanted, act.force, deadline));
@@ -83,13 +81,13 @@ impl Tab {
         if let Some(time) = wanted.time_ms {
             self.wait_time(Duration::from_millis(time), deadline)?;
             if began.elapsed() < Duration::from_millis(time) {
-                return Err(timeout(format!("the end of {time} ms")));
+                return Err(timeout(format!("{time} ms to pass")));
             }
         }
         let top = self.top()?;
         let frame = wanted.frame_id.as_deref().map_or_else(|| top.clone(), FrameId::from);
         if wanted.frame_id.is_some() {
-            // A frame that is not there will not come by this id.
+            // A frame that does not exist will not appear under this id.
             self.document(&frame, deadline)
                 .map_or_else(|error| if passing(&error) { Ok(()) } else { Err(error) }, |_| Ok(()))?;
         }
@@ -110,10 +108,10 @@ impl Tab {
         let mut missing = wait.all();
         loop {
             match self.missing(&mut wait, deadline) {
-                // In the end, what was missing before tells more than that the page was not quick enough.
+                // At the end, the missing conditions say more than that the page was slow.
                 Ok(_) if wait.unknown && deadline.left() <= ANSWER => {}
                 Ok(now) => missing = now,
-                // An answer that did not come in time says less than what it was about.
+                // The missing conditions say more than that an answer was late.
                 Err(error) if is_late(&error) && deadline.left() <= ANSWER => {}
                 Err(error) => return self.is_there().and(Err(error)),
             }
@@ -122,7 +120,7 @@ impl Tab {
             };
             if deadline.left() <= ANSWER {
                 let names: Vec<String> = missing.iter().map(|what| wait.told(*what)).collect();
-                let silent = if wait.silent { " (the page did not answer in the end)" } else { "" };
+                let silent = if wait.silent { " (the page did not respond at the end)" } else { "" };
                 return Err(timeout(names.join(" and ") + silent));
             }
             let step = Deadline::after(deadline.left().saturating_sub(ANSWER));
@@ -130,7 +128,7 @@ impl Tab {
         }
     }
 
-    /// Waits a time, unless something comes in between that ends all waiting.
+    /// Waits a time, unless a dialog opens or the tab closes.
     fn wait_time(&self, time: Duration, deadline: Deadline) -> Result<(), Error> {
         let target = self.target.as_str();
         self.supervisor
@@ -140,7 +138,7 @@ impl Tab {
         self.top().map(|_| ())
     }
 
-    /// Refuses to wait on when the browser has ended: nothing comes any more.
+    /// Fails when the browser has ended: no condition can come true any more.
     fn is_there(&self) -> Result<(), Error> {
         match &self.supervisor.snapshot().phase {
             Phase::Ended(reason) => Err(supervisor::Error::NotActive { reason: reason.to_string() }.into()),
@@ -155,7 +153,7 @@ impl Tab {
         }
     }
 
-    /// The node of the ref. One that is gone already is what `hidden` and `gone` wait for.
+    /// The node of the ref. With `hidden` and `gone`, it may already be gone.
     fn meant(&self, wanted: &WaitFor, force: bool, deadline: Deadline) -> Result<Option<Node>, Error> {
         let Some(reference) = &wanted.reference else { return Ok(None) };
         let (node, _) = self.resolve(reference)?;
@@ -208,7 +206,7 @@ impl Tab {
         Ok(missing)
     }
 
-    /// Waits a while for one condition.
+    /// Waits a moment for one condition.
     fn wait_for_one(&self, wait: &mut Wait<'_>, what: What, deadline: Deadline) -> Result<(), Error> {
         let target = self.target.as_str();
         match what {
@@ -247,7 +245,7 @@ impl Tab {
         }
     }
 
-    /// Whether the network has been quiet for a while, as far as that is waited for.
+    /// Whether the network has been quiet long enough, if the caller waits for that.
     fn is_quiet(&self, wait: &mut Wait<'_>) -> bool {
         if wait.wanted.load_state.as_deref() != Some(IDLE) {
             return true;
@@ -258,7 +256,7 @@ impl Tab {
         wait.busy.is_none_or(|busy| busy.elapsed() >= QUIET)
     }
 
-    /// A frame that cannot be asked at the moment comes back with something new from the browser.
+    /// A frame that cannot answer at the moment recovers with some event of the browser.
     fn wait_for_news(&self, deadline: Deadline) -> Result<(), Error> {
         let _ = self.supervisor.wait_newer(self.supervisor.version(), deadline.within(TOGETHER));
         self.top().map(|_| ())
@@ -269,7 +267,7 @@ impl Tab {
         now.frames_of(self.target.as_str()).map(|frame| frame.frame_id.clone()).collect()
     }
 
-    /// Asks the documents which conditions hold, or waits for one of them there.
+    /// Asks all documents which conditions hold, or waits for one of them there.
     fn ask(
         &self,
         wait: &mut Wait<'_>,
@@ -340,7 +338,7 @@ impl Tab {
     }
 }
 
-/// Whether it may be otherwise in a moment: the frame goes on to another document.
+/// Whether the error may pass: the frame is loading another document.
 fn passing(error: &Error) -> bool {
     use supervisor::Error as E;
     match error {
@@ -353,12 +351,12 @@ fn passing(error: &Error) -> bool {
     }
 }
 
-/// Whether the page answered nothing at all.
+/// Whether the page did not respond at all.
 fn is_silent(error: &Error) -> bool {
     matches!(error, Error::Supervisor(supervisor::Error::Unresponsive { .. }))
 }
 
-/// Whether an answer did not come in time.
+/// Whether an answer was late.
 fn is_late(error: &Error) -> bool {
     match error {
         Error::Supervisor(supervisor::Error::Cdp(error)) => error.is_timeout(),

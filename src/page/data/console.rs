@@ -1,4 +1,4 @@
-//! What a page said on its console, and exceptions that nobody caught.
+//! Console messages and uncaught exceptions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,14 +14,14 @@ use crate::supervisor::{ConsoleEntry, ConsoleLevel};
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConsoleMessage {
-    /// How serious.
+    /// The level.
     pub level: ConsoleLevel,
-    /// The message as developer tools show it (`(3) [1, 2, 3] {a: 1, b: {…}}`), or what the exception says without
-    /// its stack; at most 4 KiB, ending in `…` where something is left out. Untrusted.
+    /// The message as developer tools show it (`(3) [1, 2, 3] {a: 1, b: {…}}`), or the message of the exception without
+    /// its stack; at most 4 KiB, ending in `…` where it is cut. Untrusted.
     pub text: String,
-    /// When, Unix seconds.
+    /// The time, in Unix seconds.
     pub timestamp: f64,
-    /// The script's address.
+    /// The URL of the script.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<Arc<str>>,
     /// Line, counted from 1.
@@ -30,24 +30,24 @@ pub struct ConsoleMessage {
     /// Column, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<i64>,
-    /// The frame, when known.
+    /// The frame, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "server", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
 }
 
-/// An exception that nobody caught.
+/// An uncaught exception.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 pub struct PageError {
-    /// What it says: untrusted.
+    /// The message. Untrusted.
     pub message: String,
-    /// Where it came from, a line for each call.
+    /// The stack, one line per call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// When, Unix seconds.
+    /// The time, in Unix seconds.
     pub timestamp: f64,
-    /// The script's address.
+    /// The URL of the script.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<Arc<str>>,
     /// Line, counted from 1.
@@ -55,7 +55,7 @@ pub struct PageError {
     pub line: Option<i64>,
 }
 
-/// Up to which message somebody has cleared the console of a tab, and its errors.
+/// The numbers up to which console and errors of a tab were cleared.
 #[derive(Debug, Default)]
 pub(crate) struct Cleared {
     messages: AtomicU64,
@@ -63,9 +63,9 @@ pub(crate) struct Cleared {
 }
 
 impl Tab {
-    /// What the tab's frames and workers said, oldest first: the last `limit` of those that are at least so
-    /// serious. 500 of a tab are kept. `clear` lets later calls begin behind what is there now; it changes
-    /// neither [`errors`](Self::errors) nor other tabs.
+    /// Console messages of the tab's frames and workers, oldest first: the last `limit` of at least the given level.
+    /// 500 per tab are kept. `clear` hides everything up to now from later calls; it does not affect
+    /// [`errors`](Self::errors) or other tabs.
     #[must_use]
     pub fn console(&self, level: Option<ConsoleLevel>, limit: Option<usize>, clear: bool) -> Vec<ConsoleMessage> {
         let level = level.unwrap_or(ConsoleLevel::Log);
@@ -73,8 +73,7 @@ impl Tab {
         last(entries, limit).map(|entry| message(&entry)).collect()
     }
 
-    /// The tab's uncaught exceptions, oldest first: the last `limit` of those that are kept, see
-    /// [`console`](Self::console).
+    /// Uncaught exceptions of the tab, oldest first: the last `limit`; see [`console`](Self::console).
     #[must_use]
     pub fn errors(&self, limit: Option<usize>, clear: bool) -> Vec<PageError> {
         let entries = self.said(&self.cleared.errors, clear, |entry| entry.level == ConsoleLevel::Exception);
@@ -122,7 +121,7 @@ fn error(entry: &ConsoleEntry) -> PageError {
     }
 }
 
-/// What an exception says, and the calls that Chromium writes below it.
+/// Splits an exception into its message and the stack that Chromium appends.
 fn split(text: &str) -> (&str, Option<&str>) {
     match text.find("\n    at ") {
         Some(at) => (&text[..at], text.get(at + 1..)),

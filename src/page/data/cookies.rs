@@ -1,4 +1,4 @@
-//! Cookies of the browser context that a tab lives in.
+//! Cookies of the browser context of a tab.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -10,24 +10,24 @@ use crate::cdp::protocol::storage::GetCookies;
 use crate::page::{Error, Tab};
 use crate::sync::Deadline;
 
-/// Cookies set at once at most.
+/// Maximum number of cookies set by one call.
 const MANY: usize = 1000;
-/// Longest name and value together, in bytes: <https://www.rfc-editor.org/rfc/rfc6265bis>.
+/// Maximum length of name and value together, in bytes: <https://www.rfc-editor.org/rfc/rfc6265bis>.
 const NAME_AND_VALUE: usize = 4096;
-/// A later time than this is one in milliseconds.
+/// A larger `expires` is in milliseconds by mistake.
 const FAR: f64 = 1e11;
 
-/// Where else a cookie is sent to.
+/// The `SameSite` attribute: which cross-site requests carry the cookie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 pub enum SameSite {
-    /// Nowhere.
+    /// None.
     #[serde(alias = "strict")]
     Strict,
-    /// Along with navigations.
+    /// Top-level navigations.
     #[serde(alias = "lax")]
     Lax,
-    /// Everywhere; for secure cookies only.
+    /// All; needs `Secure`.
     #[serde(alias = "none")]
     None,
 }
@@ -37,22 +37,22 @@ pub enum SameSite {
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Cookie {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its value.
+    /// The value. Secret.
     pub value: String,
-    /// The host it belongs to; with a dot in front, all hosts below it too.
+    /// The host; with a leading dot, its subdomains too.
     pub domain: String,
-    /// The path it belongs to.
+    /// The path.
     pub path: String,
-    /// When it ends, Unix seconds. One without ends with the browser.
+    /// Expiry, in Unix seconds. Absent: a session cookie.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires: Option<f64>,
-    /// Whether scripts cannot see it.
+    /// Whether scripts cannot read it.
     pub http_only: bool,
-    /// Whether it is sent over secure connections only.
+    /// Whether it is only sent over secure connections.
     pub secure: bool,
-    /// Where else it is sent to, when that was said.
+    /// The `SameSite` attribute, if it was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_site: Option<SameSite>,
 }
@@ -89,23 +89,23 @@ impl From<network::Cookie> for Cookie {
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewCookie {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its value.
+    /// The value.
     pub value: String,
-    /// An address (http or https) whose host and path it belongs to. This or `domain`.
+    /// An http or https URL whose host and path the cookie belongs to. Required unless `domain` is given.
     pub url: Option<String>,
-    /// The host it belongs to, and all below it.
+    /// The host; the cookie is sent to its subdomains too.
     pub domain: Option<String>,
-    /// The path it belongs to. Default `/`.
+    /// The path. Default `/`.
     pub path: Option<String>,
-    /// When it ends, Unix seconds. Without, or with -1, it ends with the browser.
+    /// Expiry, in Unix seconds. Absent or -1: a session cookie.
     pub expires: Option<f64>,
-    /// Whether scripts cannot see it.
+    /// Whether scripts cannot read it. Default false.
     pub http_only: Option<bool>,
-    /// Whether it is sent over secure connections only.
+    /// Whether it is only sent over secure connections. Default false.
     pub secure: Option<bool>,
-    /// Where else it is sent to.
+    /// The `SameSite` attribute.
     pub same_site: Option<SameSite>,
 }
 
@@ -121,38 +121,38 @@ impl fmt::Debug for NewCookie {
 }
 
 impl NewCookie {
-    /// What is wrong with it.
+    /// Why it cannot be set, as part of a sentence.
     pub(in crate::page) fn problem(&self) -> Option<String> {
         let forbidden = |text: &str| text.chars().any(|c| c == ';' || c.is_control());
         let secure = self.secure == Some(true) || self.url.as_deref().is_some_and(|url| has_scheme(url, "https"));
         let problem = if forbidden(&self.name) || self.name.contains('=') {
-            "its name has a `=`, `;` or control character in it"
+            "its name contains `=`, `;` or a control character"
         } else if forbidden(&self.value) {
-            "its value has a `;` or control character in it; encode it"
+            "its value contains `;` or a control character; encode it"
         } else if self.name.is_empty() && self.value.is_empty() {
-            "it has neither name nor value"
+            "name and value are both empty"
         } else if self.name.len() + self.value.len() > NAME_AND_VALUE {
             "name and value together are longer than 4,096 bytes"
         } else if self.url.is_none() && self.domain.is_none() {
-            "it needs `url` or `domain`"
+            "give `url` or `domain`"
         } else if self.url.as_deref().is_some_and(|url| !is_web(url)) {
-            "its `url` is no http or https address"
+            "its `url` is not an http or https URL"
         } else if self.domain.as_deref().is_some_and(|domain| !is_host(domain)) {
-            "its `domain` is no host name; give it without scheme, port and path"
+            "its `domain` is not a host name; give it without scheme, port and path"
         } else if self.path.as_deref().is_some_and(|path| !path.starts_with('/') || forbidden(path)) {
             "its `path` must begin with `/`"
         } else if self.expires.is_some_and(|time| !time.is_finite() || time < -1.0) {
-            "its `expires` is no time in Unix seconds"
+            "its `expires` is not a time in Unix seconds"
         } else if self.expires.is_some_and(|time| time > FAR) {
-            "its `expires` lies thousands of years ahead; give seconds, not milliseconds"
+            "its `expires` is thousands of years ahead; give seconds, not milliseconds"
         } else if self.same_site == Some(SameSite::None) && !secure {
             "`sameSite: None` needs `secure: true`"
         } else if self.name.starts_with("__Secure-") && !secure {
-            "a name with `__Secure-` needs `secure: true`"
+            "the name prefix `__Secure-` needs `secure: true`"
         } else if self.name.starts_with("__Host-")
             && (!secure || self.domain.is_some() || self.path.as_deref().is_some_and(|path| path != "/"))
         {
-            "a name with `__Host-` needs `secure: true`, a `url` instead of `domain`, and `/` as path"
+            "the name prefix `__Host-` needs `secure: true`, `url` instead of `domain`, and the path `/`"
         } else {
             return None;
         };
@@ -187,8 +187,8 @@ pub(in crate::page) fn is_web(url: &str) -> bool {
         && url.split_once("://").is_some_and(|(_, rest)| !rest.is_empty() && !rest.starts_with(['/', ':', '?', '#']))
 }
 
-/// Whether a cookie's domain is a host name or address in its usual form, with or without a dot before it. Anything else
-/// could be another host in an address.
+/// Whether a cookie's domain is a host name or address in canonical form, with or without a leading dot. Anything else
+/// could be another host in a URL.
 pub(in crate::page) fn is_host(domain: &str) -> bool {
     let host = domain.strip_prefix('.').unwrap_or(domain);
     if let Some(address) = host.strip_prefix('[') {
@@ -205,14 +205,14 @@ pub(in crate::page) fn is_host(domain: &str) -> bool {
 }
 
 impl Tab {
-    /// The cookies that would be sent to some addresses; with none, all of the tab's browser context.
-    /// Answered under a dialog too.
+    /// The cookies that would be sent to some URLs; without URLs, all cookies of the tab's browser context. Also works
+    /// while a dialog is open.
     ///
     /// # Errors
-    /// [`Error::BadRequest`] for what is no http or https address; [`Error::Supervisor`].
+    /// [`Error::BadRequest`] for anything but http and https URLs; [`Error::Supervisor`].
     pub fn cookies(&self, urls: &[&str], deadline: Deadline) -> Result<Vec<Cookie>, Error> {
         if let Some(url) = urls.iter().find(|url| !is_web(url)) {
-            let problem = format!("{:?} is no http or https address", url.chars().take(200).collect::<String>());
+            let problem = format!("{:?} is not an http or https URL", url.chars().take(200).collect::<String>());
             return Err(Error::BadRequest { problem });
         }
         let cookies = if urls.is_empty() {
@@ -223,14 +223,14 @@ impl Tab {
         Ok(cookies.into_iter().map(Cookie::from).collect())
     }
 
-    /// Sets cookies. All are looked at before the first one is set. Gives how many there were.
+    /// Sets cookies. All are checked before the first one is set. Returns their number.
     ///
     /// # Errors
-    /// [`Error::BadCookie`] with the index of the first one that is wrong, or that Chromium does not take (then
-    /// those before it are set); [`Error::BadRequest`], [`Error::Supervisor`].
+    /// [`Error::BadCookie`] with the index of the first invalid cookie, or of the first one that Chromium refuses
+    /// (those before it are set then); [`Error::BadRequest`], [`Error::Supervisor`].
     pub fn set_cookies(&self, cookies: &[NewCookie], deadline: Deadline) -> Result<usize, Error> {
         if cookies.len() > MANY {
-            let problem = format!("{} cookies at once are too many; set at most {MANY}", cookies.len());
+            let problem = format!("{} cookies are too many for one call; set at most {MANY}", cookies.len());
             return Err(Error::BadRequest { problem });
         }
         let wrong = cookies.iter().enumerate().find_map(|(index, cookie)| Some((index, cookie.problem()?)));
@@ -239,15 +239,15 @@ impl Tab {
         }
         for (index, cookie) in cookies.iter().enumerate() {
             if !self.supervisor.call(&self.page(), &cookie.command(), deadline)?.result.success {
-                let problem = "the browser does not take it; do host, path and `secure` fit its address?".to_owned();
+                let problem = "the browser refuses it; check that host, path and `secure` match its URL".to_owned();
                 return Err(Error::BadCookie { index, problem });
             }
         }
         Ok(cookies.len())
     }
 
-    /// Deletes cookies of the tab's browser context: those of a name, of a host (its own, not those of hosts
-    /// below it), of both, or with neither all of them. Gives how many there were.
+    /// Deletes cookies of the tab's browser context: those with a name, those of a host (without its subdomains), both,
+    /// or all. Returns how many.
     ///
     /// # Errors
     /// [`Error::Supervisor`].

@@ -1,4 +1,4 @@
-//! Downloads: caught in a private folder, moved to their place when they are whole.
+//! Downloads: the browser writes them into a private folder; finished ones are moved to the downloads folder.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,11 +15,11 @@ use crate::sync::{Deadline, Published, Thread, fault_point, spawn};
 use parking_lot::Mutex;
 use serde::Serialize;
 
-/// Ended downloads that are remembered.
+/// Finished downloads that are kept.
 const KEEP: usize = 100;
-/// A download that ended so long before it is asked for is not meant any more.
+/// [`Tab::wait_download`] does not return a download that finished longer ago than this.
 const STALE: Duration = Duration::from_secs(120);
-/// How long the thread waits when nothing happens. It is woken when it is to end.
+/// How long the thread waits when nothing happens. It is woken to end.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// A download of a tab, or of a tab that it opened.
@@ -27,16 +27,16 @@ const IDLE: Duration = Duration::from_secs(60);
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Download {
-    /// Where from.
+    /// The source URL.
     pub url: Arc<str>,
-    /// The name that the page or the server wants it to have: untrusted, not what it has.
+    /// The file name suggested by the page or server. Untrusted; not the actual name.
     pub suggested_filename: Arc<str>,
-    /// The file. Only of a completed download: until then there is no file under this path.
+    /// The file; only of a completed download.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// Bytes that are there.
+    /// Bytes received.
     pub bytes: u64,
-    /// Where it stands.
+    /// The state.
     pub state: DownloadState,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,23 +46,23 @@ pub struct Download {
     pub number: u64,
 }
 
-/// Where a download stands.
+/// The state of a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum DownloadState {
-    /// It comes.
+    /// In progress.
     InProgress,
-    /// It is in its place.
+    /// Finished; the file is in the downloads folder.
     Completed,
-    /// Somebody cancelled it, or its server broke it off.
+    /// Cancelled by the user or the page, or aborted by the server.
     Canceled,
-    /// It could not be put in its place, or was lost sight of.
+    /// Failed: the file could not be moved, or the connection to the browser was lost.
     Failed,
 }
 
-/// One that has ended.
+/// A finished download.
 #[derive(Debug, Clone)]
 struct Ended {
     told: supervisor::Download,
@@ -72,7 +72,7 @@ struct Ended {
 }
 
 impl Ended {
-    /// For the event log.
+    /// The entry of the event log.
     fn report(&self) -> MovedDownload {
         let state = match self.state {
             DownloadState::Completed => "completed",
@@ -109,7 +109,7 @@ fn coming(told: &supervisor::Download) -> Download {
     }
 }
 
-/// What the thread and its owner share.
+/// Shared by the thread and its owner.
 struct Shared {
     supervisor: Arc<Supervisor>,
     root: PathBuf,
@@ -117,17 +117,17 @@ struct Shared {
     stop: AtomicBool,
 }
 
-/// The downloads of a supervisor's pages. Dropping it ends its thread and removes what is half done.
+/// The downloads of a supervisor's pages. Dropping it ends the thread and removes unfinished files.
 pub(crate) struct Downloads {
     shared: Arc<Shared>,
-    /// Downloads that somebody has waited for already. Never locked over anything.
+    /// Downloads that a caller has already waited for. Never locked together with another lock.
     taken: Mutex<VecDeque<u64>>,
     thread: Option<Thread>,
     incoming: Option<Incoming>,
 }
 
 impl Downloads {
-    /// Begins to take downloads into a folder, which is made when there is none.
+    /// Starts to save downloads in a folder, created if missing.
     pub(crate) fn begin(supervisor: &Arc<Supervisor>, root: &Path, deadline: Deadline) -> Result<Self, Error> {
         let fault = |doing: &'static str| {
             move |error: std::io::Error| Error::File {
@@ -136,12 +136,12 @@ impl Downloads {
                 problem: error.to_string(),
             }
         };
-        make_private(root).map_err(fault("make the folder"))?;
+        make_private(root).map_err(fault("create the folder"))?;
         let root = root.canonicalize().map_err(fault("find the folder"))?;
         for left in clear_incoming(&root) {
             tracing::info!(folder = %left.display(), "removed the incomplete downloads of a process that was killed");
         }
-        let incoming = Incoming::make(&root).map_err(fault("write into"))?;
+        let incoming = Incoming::make(&root).map_err(fault("write to"))?;
         let shared = Arc::new(Shared {
             supervisor: Arc::clone(supervisor),
             root: root.clone(),
@@ -162,7 +162,7 @@ impl Downloads {
 impl Drop for Downloads {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Release);
-        // Publishes a snapshot, which wakes the thread.
+        // Publishes a new state, which wakes the thread.
         let _ = self.shared.supervisor.catch_downloads(None, Deadline::after_secs(2));
         drop(self.thread.take());
         drop(self.incoming.take());
@@ -172,7 +172,7 @@ impl Drop for Downloads {
 impl Shared {
     fn run(&self) {
         let mut all: VecDeque<Ended> = VecDeque::new();
-        let mut last = 0; // nothing below is looked at again
+        let mut last = 0; // earlier ones are done
         let mut open: Vec<u64> = Vec::new();
         loop {
             let is_news = |download: &supervisor::Download| {
@@ -187,7 +187,7 @@ impl Shared {
             let now = self.supervisor.snapshot();
             for download in now.downloads.iter().filter(|download| is_news(download)) {
                 let ended = self.settled(download);
-                // First, so that who learns of the end finds it in the log.
+                // Logged first, so that a woken caller finds the entry.
                 self.supervisor.download_moved(ended.report());
                 all.push_back(ended);
                 if all.len() > KEEP {
@@ -198,13 +198,13 @@ impl Shared {
             open = now.downloads.iter().filter(|download| !has_ended(download)).map(|d| d.number).collect();
             last = now.downloads.last().map_or(last, |newest| newest.number);
             if self.stop.load(Ordering::Acquire) || matches!(now.phase, Phase::Ended(_)) {
-                self.ended.publish(Arc::new(all.iter().cloned().collect())); // who waits looks again
+                self.ended.publish(Arc::new(all.iter().cloned().collect())); // wakes waiting callers
                 return;
             }
         }
     }
 
-    /// Puts a download in its place. A panic fails this one only.
+    /// Moves a finished download to its place. A panic fails only this one.
     fn settled(&self, download: &supervisor::Download) -> Ended {
         catch_unwind(AssertUnwindSafe(|| {
             fault_point(format_args!("download"));
@@ -212,13 +212,13 @@ impl Shared {
         }))
         .unwrap_or_else(|_| Ended {
             told: download.clone(),
-            outcome: Err("internal error: moving it to its place panicked; see the log".to_owned()),
+            outcome: Err("internal error while moving the file; see the log".to_owned()),
             state: DownloadState::Failed,
             at: Instant::now(),
         })
     }
 
-    /// Puts a download in its place.
+    /// Moves a finished download to its place.
     fn settle(&self, download: &supervisor::Download) -> Ended {
         let name = safe_name(&download.suggested_filename);
         let (state, outcome) = match download.state {
@@ -227,13 +227,12 @@ impl Shared {
                 Err(why) => (DownloadState::Failed, Err(why)),
             },
             supervisor::DownloadState::Canceled => {
-                // The browser does not say why.
+                // The browser does not report the reason.
                 let full = supervisor::is_disk_full(&self.root);
-                let why =
-                    if full { "the disk is full: there is no space left" } else { "it was cancelled or broke off" };
+                let why = if full { "the disk is full" } else { "it was cancelled or aborted" };
                 (DownloadState::Canceled, Err(why.into()))
             }
-            _ => (DownloadState::Failed, Err("the connection to the browser was lost meanwhile".to_owned())),
+            _ => (DownloadState::Failed, Err("the connection to the browser was lost".to_owned())),
         };
         if let Err(why) = &outcome {
             tracing::info!(%name, %why, "a download came to nothing");
@@ -242,19 +241,19 @@ impl Shared {
     }
 
     fn place(&self, download: &supervisor::Download, name: &str) -> Result<PathBuf, String> {
-        let file = download.file.as_ref().ok_or("it was not caught")?;
-        // What the browser says. An endpoint that is no browser of ours could have any file moved.
+        let file = download.file.as_ref().ok_or("the browser reported no file")?;
+        // As the browser reports it. A foreign endpoint could name any file.
         if !is_incoming(file) {
-            return Err("the browser put it elsewhere, where it was left".to_owned());
+            return Err("the browser saved it elsewhere, and it was left there".to_owned());
         }
         move_in(file, &self.root, name).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => "its file is not on this machine".to_owned(),
-            _ => format!("it could not be moved to its place: {error}"),
+            std::io::ErrorKind::NotFound => "the file is not on this machine".to_owned(),
+            _ => format!("the file could not be moved to the downloads folder: {error}"),
         })
     }
 }
 
-/// The beginning of a name that a page or server has made up.
+/// The start of a name from the page or server.
 fn short(name: &str) -> String {
     name.chars().take(80).collect()
 }
@@ -272,8 +271,8 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
 }
 
 impl Tab {
-    /// The last downloads of the tab and of tabs that it opened, oldest first. Empty where
-    /// [`PageOptions::downloads`](super::super::PageOptions::downloads) names no folder.
+    /// The last downloads of the tab and of tabs that it opened, oldest first. Empty without
+    /// [`PageOptions::downloads`](super::super::PageOptions::downloads).
     #[must_use]
     pub fn downloads(&self) -> Vec<Download> {
         let Some(downloads) = &self.downloads else { return Vec::new() };
@@ -282,13 +281,13 @@ impl Tab {
         let mine = |told: &supervisor::Download| self.is_mine(told);
         let mut all: Vec<Download> = ended.iter().filter(|ended| mine(&ended.told)).map(Ended::view).collect();
         let known = |number: u64| ended.iter().any(|ended| ended.told.number == number);
-        // Of one that is whole and not in its place yet, the place is yet to come.
+        // A finished file that has not been moved yet has no path yet.
         all.extend(now.downloads.iter().filter(|told| mine(told) && !known(told.number)).map(coming));
         all.sort_by_key(|download| download.number);
         all
     }
 
-    /// Waits until the downloads of this tab after a number have ended and are in their places.
+    /// Waits until the downloads of this tab after a number have finished and been moved.
     pub(in crate::page) fn wait_downloads_after(&self, number: u64, deadline: Deadline) {
         let Some(downloads) = &self.downloads else { return };
         let now = self.supervisor.snapshot();
@@ -300,14 +299,14 @@ impl Tab {
         }
     }
 
-    /// Waits for a download to end: the oldest one of this tab that nobody has waited for, be it under way,
-    /// yet to come, or over for less than two minutes. With `path`, a name, it is given that name in the
-    /// downloads folder, or where it is taken that name with a number.
+    /// Waits for a download to end: the oldest one of this tab that no call has returned yet, whether it is in
+    /// progress, not started yet, or finished less than two minutes ago. With `path`, a file name, it gets that name in
+    /// the downloads folder, or that name with a number if it is taken.
     ///
     /// # Errors
-    /// [`Error::PathRefused`] when `path` is no plain name, [`Error::BadRequest`] where downloads are not
-    /// caught, [`Error::Timeout`], [`Error::Supervisor`], [`Error::File`]. A download that was cancelled or
-    /// has failed is no error: its state says so.
+    /// [`Error::PathRefused`] unless `path` is a plain file name, [`Error::BadRequest`] without a downloads folder,
+    /// [`Error::Timeout`], [`Error::Supervisor`], [`Error::File`]. A cancelled or failed download is not an error: see
+    /// its state.
     pub fn wait_download(&self, path: Option<&str>, deadline: Deadline) -> Result<Download, Error> {
         if let Some(path) = path
             && safe_name(path) != path
@@ -316,7 +315,7 @@ impl Tab {
             return Err(Error::PathRefused { name: path.chars().take(80).collect(), why });
         }
         let Some(downloads) = &self.downloads else {
-            let problem = "downloads are not caught here: no downloads folder was given".to_owned();
+            let problem = "downloads are not saved here: no downloads folder is set".to_owned();
             return Err(Error::BadRequest { problem });
         };
         let began = Instant::now();
@@ -334,20 +333,20 @@ impl Tab {
                 return self.named(downloads, &ended, path);
             }
             if over {
-                let reason = "it ended while a download was waited for".to_owned();
+                let reason = "it ended while waiting for a download".to_owned();
                 return Err(supervisor::Error::NotActive { reason }.into());
             }
             if waited.is_none() {
                 let after_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
                 let what = match self.downloads().last() {
                     Some(last) if last.state == DownloadState::InProgress => {
-                        format!("the end of the download {:?}", short(&last.suggested_filename))
+                        format!("the download {:?} to finish", short(&last.suggested_filename))
                     }
                     Some(last) => {
                         let name = short(&last.suggested_filename);
                         match last.path.as_ref() {
                             Some(path) => format!("a new download (the last one, {name:?}, is at {})", path.display()),
-                            None => format!("a new download (the last one, {name:?}, was reported before)"),
+                            None => format!("a new download (the last one, {name:?}, was already reported)"),
                         }
                     }
                     None => "a download (the tab has started none)".to_owned(),
@@ -357,7 +356,7 @@ impl Tab {
         }
     }
 
-    /// The oldest one that nobody has had. From now on somebody has.
+    /// The oldest finished download that no call has returned yet; it counts as returned from now on.
     fn take_ended(&self, downloads: &Downloads, ended: &[Ended]) -> Option<Ended> {
         let mut taken = downloads.taken.lock();
         let mut fresh = ended.iter().filter(|ended| self.is_mine(&ended.told) && ended.at.elapsed() < STALE);

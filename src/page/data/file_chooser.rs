@@ -1,4 +1,4 @@
-//! Files to upload: into an input that is named, or into the next file chooser.
+//! Files to upload: into a given file input, or into the next file chooser.
 
 use std::path::{Path, PathBuf};
 
@@ -10,29 +10,29 @@ use crate::page::{Error, Node, Shown, Tab};
 use crate::supervisor::{ArmedChooser, FrameRef, Supervisor};
 use crate::sync::Deadline;
 
-/// Files at most.
+/// Maximum number of files.
 const FILES: usize = 100;
 
-/// What became of files to upload.
+/// The result of [`Tab::arm_chooser`].
 #[derive(Debug)]
 #[must_use]
 pub enum Upload {
-    /// The input has them.
+    /// The input has the files.
     Done(Given),
-    /// They wait for the next file chooser of the tab.
+    /// The files are armed for the next file chooser of the tab.
     Armed(ArmedChooser),
 }
 
-/// The element that was named for files.
+/// The element that received files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given {
     /// Its ref.
     pub reference: String,
-    /// As what it is shown.
+    /// Its role and name.
     pub shown: Shown,
 }
 
-/// What the page says of an element that should be a file input.
+/// The answer of the in-page call `fileInput`.
 #[derive(Debug, Deserialize)]
 struct Told {
     #[serde(default)]
@@ -47,19 +47,18 @@ struct Told {
 }
 
 impl Tab {
-    /// Gives files to a page. With the ref of a file input, or of its label, the input has them when this
-    /// returns. Without one they wait for the next file chooser that the tab opens, in whatever frame, until
-    /// the deadline but for two minutes at most; files that waited before do so no longer. A chooser that no
-    /// files wait for is cancelled.
+    /// Gives files to a page. With the ref of a file input, or of its label, the input has them when this returns.
+    /// Without a ref they are armed for the next file chooser that the tab opens, in any frame, until the deadline but
+    /// for at most two minutes; they replace files armed before. A chooser without armed files is cancelled.
     ///
     /// # Errors
-    /// [`Error::PathRefused`] when a path is no plain file or lies outside of
-    /// [`PageOptions::uploads`](super::super::PageOptions::uploads); [`Error::NotActionable`] when the ref is
-    /// no file input or takes one file only; [`Error::StaleRef`], [`Error::RefChanged`], [`Error::BadRef`],
+    /// [`Error::PathRefused`] when a path is not a plain file or is outside
+    /// [`PageOptions::uploads`](super::super::PageOptions::uploads); [`Error::NotActionable`] when the element is not a
+    /// file input or accepts one file only; [`Error::StaleRef`], [`Error::RefChanged`], [`Error::BadRef`],
     /// [`Error::BadRequest`], [`Error::Supervisor`].
     pub fn arm_chooser(&self, paths: &[PathBuf], reference: Option<&str>, deadline: Deadline) -> Result<Upload, Error> {
         if paths.is_empty() || paths.len() > FILES {
-            let problem = format!("give between 1 and {FILES} paths, not {}", paths.len());
+            let problem = format!("give 1 to {FILES} paths, not {}", paths.len());
             return Err(Error::BadRequest { problem });
         }
         let files: Vec<PathBuf> = paths.iter().map(|path| self.may_upload(path)).collect::<Result<_, _>>()?;
@@ -76,23 +75,23 @@ impl Tab {
         }
     }
 
-    /// The file that a path leads to, when it may be uploaded.
+    /// The file of a path, if it may be uploaded.
     fn may_upload(&self, path: &Path) -> Result<PathBuf, Error> {
         let refuse = |why: String| Error::PathRefused { name: path.display().to_string(), why };
-        let file = path.canonicalize().map_err(|error| refuse(format!("it cannot be found: {error}")))?;
+        let file = path.canonicalize().map_err(|error| refuse(format!("cannot find it: {error}")))?;
         let what = std::fs::symlink_metadata(&file).map_err(|error| refuse(error.to_string()))?;
         if !what.is_file() {
-            return Err(refuse("it is no plain file".to_owned()));
+            return Err(refuse("it is not a plain file".to_owned()));
         }
         let Some(roots) = &self.options.uploads else { return Ok(file) };
         let inside = |root: &PathBuf| root.canonicalize().is_ok_and(|root| file.starts_with(root));
         if !roots.iter().any(inside) {
             let roots: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
-            return Err(refuse(format!("files to upload must lie in {}", roots.join(" or "))));
+            return Err(refuse(format!("files to upload must be in {}", roots.join(" or "))));
         }
         #[cfg(unix)]
         if std::os::unix::fs::MetadataExt::nlink(&what) > 1 {
-            return Err(refuse("it has another name elsewhere (a hard link); copy it".to_owned()));
+            return Err(refuse("the file has several hard links; upload a copy of it".to_owned()));
         }
         Ok(file)
     }
@@ -103,12 +102,12 @@ impl Tab {
         let args = json!({ "id": node.id, "expect": shown });
         let told = self.call_in::<Told>(&node.frame, &node.doc, "fileInput", &args, deadline);
         let told = told.map_err(|error| match error {
-            Error::DocumentGone { .. } => stale("its frame shows another document"),
+            Error::DocumentGone { .. } => stale("its frame now shows another document"),
             error => error,
         })?;
         let told = told.result;
         if told.gone {
-            return Err(stale("the element is gone"));
+            return Err(stale("its element was removed from the document"));
         }
         if let Some(now) = told.changed {
             return Err(Error::RefChanged { reference: reference.to_owned(), was: shown, now });
@@ -117,14 +116,14 @@ impl Tab {
         let Some(id) = told.input else {
             let tag = told.tag.unwrap_or_default();
             return Err(refuse(format!(
-                "it is a <{tag}>, no file input; give the files without a ref and click what opens the file chooser"
+                "it is a <{tag}>, not a file input; give the files without a ref, then click the element that opens the file chooser"
             )));
         };
         if told.disabled {
             return Err(refuse("it is disabled".to_owned()));
         }
         if files.len() > 1 && !told.multiple {
-            return Err(refuse(format!("it takes one file, not {}", files.len())));
+            return Err(refuse(format!("it accepts one file, not {}", files.len())));
         }
         let input = Node { id, ..node };
         let object = self.object(&input, deadline)?;

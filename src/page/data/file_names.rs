@@ -1,21 +1,20 @@
-//! Names for files that come from outside, made safe for any system.
+//! File names from outside, made safe for any system.
 
 use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Longest name, in bytes; the room is for a number and for Chromium's own endings.
+/// Maximum length of a name, in bytes; leaves room for a number and for Chromium's own suffixes.
 const NAME: usize = 200;
-/// Longest ending that is kept when a name is cut, in bytes.
+/// Longest extension that is kept when a name is cut, in bytes.
 const ENDING: usize = 24;
-/// Files of the same name that are told apart by number.
+/// Maximum number of files with the same name.
 const SAME: u32 = 9999;
-/// Names that Windows takes for devices, with any ending:
-/// <https://learn.microsoft.com/windows/win32/fileio/naming-a-file>.
+/// Device names of Windows, with any extension: <https://learn.microsoft.com/windows/win32/fileio/naming-a-file>.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// A name without folders, control or direction characters, leading dots and all else that a system may
-/// take for more than a name. Never empty.
+/// A name without folders, control or direction characters, leading dots and other characters that have a meaning for a
+/// system. Never empty.
 pub(super) fn safe_name(wanted: &str) -> String {
     let unseen = |c: char| {
         c.is_control()
@@ -40,7 +39,7 @@ fn is_device(name: &str) -> bool {
         || matches!(stem.as_str(), "conin$" | "conout$")
 }
 
-/// Cut in the middle, so that the ending stays.
+/// Cut in the middle, so that the extension stays.
 fn shorten(name: &str) -> String {
     if name.len() <= NAME {
         return name.to_owned();
@@ -52,7 +51,7 @@ fn shorten(name: &str) -> String {
     format!("{}{ending}", stem.get(..end).unwrap_or_default().trim_end_matches(['.', ' ']))
 }
 
-/// Stem and ending; the dot belongs to the ending, and `.tar.gz` is one.
+/// Stem and extension; the dot belongs to the extension, and `.tar.gz` is one.
 fn split(name: &str) -> (&str, &str) {
     let Some(mut at) = name.rfind('.').filter(|at| *at > 0) else { return (name, "") };
     if let Some(inner) = name[..at].strip_suffix(".tar").filter(|inner| !inner.is_empty()) {
@@ -61,12 +60,12 @@ fn split(name: &str) -> (&str, &str) {
     name.split_at(at)
 }
 
-/// Moves a plain file into a folder under a name, or where that is taken under one with ` (1)` and so on.
-/// What is there already is never touched, and no link is followed.
+/// Moves a plain file into a folder under a name, or with ` (1)` and so on if it is taken. Never overwrites anything or
+/// follows a link.
 pub(super) fn move_in(file: &Path, folder: &Path, name: &str) -> io::Result<PathBuf> {
     let what = std::fs::symlink_metadata(file)?;
     if !what.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"));
     }
     let (stem, ending) = split(name);
     for number in 0..=SAME {
@@ -74,7 +73,7 @@ pub(super) fn move_in(file: &Path, folder: &Path, name: &str) -> io::Result<Path
             0 => folder.join(name),
             _ => folder.join(format!("{stem} ({number}){ending}")),
         };
-        // Makes the name ours. Fails where there is anything, a link to nowhere too.
+        // Reserves the name. Fails if anything exists there, even a dangling link.
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             Ok(placeholder) => {
                 drop(placeholder);
@@ -90,7 +89,7 @@ pub(super) fn move_in(file: &Path, folder: &Path, name: &str) -> io::Result<Path
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, "there are too many files of that name"))
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "too many files have that name"))
 }
 
 #[cfg(test)]

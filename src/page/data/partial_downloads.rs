@@ -1,4 +1,4 @@
-//! The folder that downloads are caught in, and such folders that a killed process has left behind.
+//! The folder that the browser downloads into, and such folders of killed processes.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,31 +7,31 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// Beginning of its name.
+/// The prefix of its name.
 const PREFIX: &str = "incoming-";
 /// The file in it that its owner keeps locked.
 const OWNER: &str = ".owner";
-/// A folder without that file may be one that is being made, or of an owner killed at that moment. It is removed at
-/// this age, and only when it is empty.
+/// A folder without that file may be in creation, or its owner was killed at that moment. It is removed at this age,
+/// and only when it is empty.
 const YOUNG: Duration = Duration::from_secs(60);
 
-/// A folder for downloads under way. Dropping it removes it.
+/// A folder for downloads in progress. Dropping it removes it.
 #[derive(Debug)]
 pub(super) struct Incoming {
-    // Field order: the folder goes while it is locked.
+    // Field order: the folder is removed while it is locked.
     folder: TempDir,
     _owner: File,
 }
 
 impl Incoming {
-    /// Makes one beside the downloads, so that moving a file is a change of its name.
+    /// Creates one beside the downloads, so that moving a file is a rename.
     pub(super) fn make(root: &Path) -> io::Result<Self> {
         loop {
             let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(root)?;
             let path = folder.path().join(OWNER);
             let owner = match File::options().create_new(true).read(true).write(true).open(&path) {
                 Ok(owner) => owner,
-                // Somebody who cleans up was faster.
+                // Another process has just removed it.
                 Err(problem) if problem.kind() == io::ErrorKind::NotFound => continue,
                 Err(problem) => return Err(problem),
             };
@@ -47,8 +47,8 @@ impl Incoming {
     }
 }
 
-/// Whether a path is that of a file in a folder for downloads under way, be it of another process: the browser puts
-/// downloads where it was last told to.
+/// Whether a path is a file in a folder for downloads in progress, also of another process: the browser saves downloads
+/// where it was last configured to.
 pub(super) fn is_incoming(file: &Path) -> bool {
     let plain = |part: Component<'_>| !matches!(part, Component::ParentDir | Component::CurDir);
     let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else { return false };
@@ -62,8 +62,8 @@ pub(super) fn is_incoming(file: &Path) -> bool {
         && is_file(&folder.join(OWNER))
 }
 
-/// Removes the folders of downloads under way that a killed process has left in a downloads folder: those whose owner
-/// file nobody holds locked. Returns their paths.
+/// Removes the folders of downloads in progress of killed processes: those whose owner file is not locked. Returns
+/// their paths.
 pub(crate) fn clear_incoming(downloads: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(downloads).into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
@@ -75,7 +75,7 @@ fn clear(folder: &Path) -> bool {
         return false;
     }
     match File::open(folder.join(OWNER)) {
-        // Locked until the folder is gone.
+        // Locked until the folder is removed.
         Ok(owner) => owner.try_lock().is_ok() && fs::remove_dir_all(folder).is_ok(),
         Err(problem) if problem.kind() == io::ErrorKind::NotFound => {
             let age = fs::metadata(folder).and_then(|facts| facts.modified()).ok().and_then(|at| at.elapsed().ok());

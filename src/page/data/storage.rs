@@ -1,7 +1,7 @@
-//! Local and session storage of the document that a tab shows.
+//! Local and session storage of the tab's document.
 //!
-//! Read and changed by our script: an isolated world shares the storage of its document's origin. The
-//! page's other documents of that origin are told by `storage` events, as for any change.
+//! Read and changed by the page script: an isolated world shares the storage of its document's origin. Other documents
+//! of the origin receive `storage` events, as for any change.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use crate::page::{Error, Tab};
 use crate::sync::Deadline;
 
-/// Which storage.
+/// Kind of storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Storage {
-    /// `localStorage`: of the origin, until it is cleared.
+    /// `localStorage`: per origin, persistent.
     Local,
-    /// `sessionStorage`: of the origin in this tab, until the tab is closed.
+    /// `sessionStorage`: per origin and tab.
     Session,
 }
 
@@ -40,11 +40,11 @@ struct Told {
 }
 
 impl Tab {
-    /// The items of the top frame's origin, or the one with a key if there is one.
+    /// The items of the top frame's origin, or the one with a key.
     ///
     /// # Errors
-    /// [`Error::NoStorage`] for a document that has none: one without an origin (`about:blank`, `data:`,
-    /// sandboxed) or whose storage is blocked; [`Error::Supervisor`].
+    /// [`Error::NoStorage`] for a document without storage: an opaque origin (`about:blank`, `data:`, sandboxed) or
+    /// blocked storage; [`Error::Supervisor`].
     pub fn storage(
         &self,
         storage: Storage,
@@ -54,10 +54,10 @@ impl Tab {
         self.storage_call(storage, json!({ "key": key }), deadline)
     }
 
-    /// Sets items. Gives all that are there then.
+    /// Sets items. Returns all items afterwards.
     ///
     /// # Errors
-    /// As [`storage`](Self::storage); [`Error::BadRequest`] when there is no room for them.
+    /// As [`storage`](Self::storage); [`Error::BadRequest`] when the quota is exceeded.
     pub fn set_storage(
         &self,
         storage: Storage,
@@ -68,7 +68,7 @@ impl Tab {
         self.storage_call(storage, json!({ "set": set }), deadline)
     }
 
-    /// Deletes the item with a key, or without one all. Gives what is left.
+    /// Deletes the item with a key, or all. Returns the remaining items.
     ///
     /// # Errors
     /// As [`storage`](Self::storage).
@@ -99,7 +99,7 @@ impl Tab {
         }
         if let Some(key) = told.full {
             let key: String = key.chars().take(80).collect();
-            let problem = format!("{} has no room for {key:?}; delete something first", storage.name());
+            let problem = format!("{} has no space left for {key:?}; delete items first", storage.name());
             return Err(Error::BadRequest { problem });
         }
         Ok(told.items.unwrap_or_default().into_iter().collect())

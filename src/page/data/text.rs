@@ -1,4 +1,4 @@
-//! The text of a page, for reading.
+//! The readable text of a page.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::sync::Deadline;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 pub struct PageText {
-    /// It, as the page wrote it: untrusted.
+    /// The text. Untrusted.
     pub text: String,
     /// Whether something was left out: beyond the limit, or nested deeper than 700 levels.
     pub truncated: bool,
@@ -21,14 +21,14 @@ pub struct PageText {
 }
 
 impl PageText {
-    /// Characters returned unless another number is given.
+    /// Default maximum, in characters.
     pub const CHARS: usize = 40_000;
 }
 
 /// The text of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameText {
-    /// Its address.
+    /// The URL of the frame.
     pub url: String,
     /// Its text.
     pub text: PageText,
@@ -46,16 +46,16 @@ struct Told {
 }
 
 impl Tab {
-    /// The text of the tab's top frame as a person would read it: of its article when there is one, else of
-    /// its main part, else of everything; or of the first match of a selector. What is hidden is left out,
-    /// and so are fields and frames. Shadow roots are read, closed ones as far as a snapshot has seen them.
-    /// Blocks stand on lines of their own, list items have their mark, table cells a tab between them. Where the server of
-    /// the page has not answered, the answer comes within two seconds, without text.
+    /// The text of the tab's top frame as a person would read it: of its article if there is one, else of its main
+    /// part, else of everything; or of the first match of a selector. Leaves out hidden content, fields and frames.
+    /// Reads shadow roots, closed ones as far as a snapshot has found them. Blocks are on lines of their own, list
+    /// items have their marker, table cells are separated by tabs. When the server of the page has not answered,
+    /// returns within two seconds without text.
     ///
     /// `max_chars` defaults to 40,000; 0: no limit.
     ///
     /// # Errors
-    /// [`Error::NoMatch`], [`Error::BadRequest`] for what is no selector, [`Error::Supervisor`].
+    /// [`Error::NoMatch`], [`Error::BadRequest`] for an invalid selector, [`Error::Supervisor`].
     pub fn text(
         &self,
         selector: Option<&str>,
@@ -65,10 +65,10 @@ impl Tab {
         self.text_in(None, selector, max_chars, deadline)
     }
 
-    /// The same for a frame: its id, or the ref of its `<iframe>`.
+    /// As [`text`](Self::text), of a frame given by its id or the ref of its `<iframe>`.
     ///
     /// # Errors
-    /// As [`text`](Self::text), and [`Error::BadRequest`] or [`Error::StaleRef`] for what names no frame.
+    /// As [`text`](Self::text), and [`Error::BadRequest`] or [`Error::StaleRef`] if no such frame exists.
     pub fn text_in(
         &self,
         frame: Option<&str>,
@@ -97,13 +97,13 @@ impl Tab {
             });
         }
         if told.bad.is_some() {
-            return Err(Error::BadRequest { problem: format!("{:?} is no CSS selector", shown()) });
+            return Err(Error::BadRequest { problem: format!("the selector {:?} is not valid CSS", shown()) });
         }
         Ok(PageText { text: told.text, truncated: told.truncated, loading: false })
     }
 
-    /// The texts of the frames in the tab, in the order they came, without those that have none: so many frames at most,
-    /// and so many characters of each. A frame that cannot be read is left out.
+    /// The texts of the tab's frames, in order of their creation, without empty ones: at most `most` frames, with at
+    /// most `max_chars` characters each. Frames that cannot be read are left out.
     #[must_use]
     pub fn frame_texts(&self, most: usize, max_chars: usize, deadline: Deadline) -> Vec<FrameText> {
         let now = self.supervisor.snapshot();

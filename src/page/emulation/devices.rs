@@ -1,10 +1,10 @@
-//! Well-known devices, as far as a page can tell them apart.
+//! Well-known devices, as far as a page can distinguish them.
 
-/// What a device is like.
+/// The properties of a device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Device {
     pub(super) name: &'static str,
-    /// In CSS pixels, upright.
+    /// CSS pixels, portrait.
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) scale: f64,
@@ -46,7 +46,7 @@ const DEVICES: [Device; 20] = [
     device("Laptop HiDPI", 1280, 800, 2.0, Kind::Desktop),
     device("Desktop", 1920, 1080, 1.0, Kind::Desktop),
 ];
-/// Names told of an unknown one.
+/// How many similar names are suggested for an unknown one.
 const NEAR: usize = 3;
 
 /// The names of all devices.
@@ -56,7 +56,7 @@ pub(crate) fn device_names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Device {
-    /// The device of a name, upper or lower case; else the names that come nearest.
+    /// The device with a name, regardless of case; otherwise the most similar names.
     pub(super) fn find(name: &str) -> Result<Self, Vec<&'static str>> {
         let name = name.trim();
         if let Some(device) = DEVICES.iter().find(|device| device.name.eq_ignore_ascii_case(name)) {
@@ -69,7 +69,7 @@ impl Device {
         Err(all.into_iter().take(NEAR).map(|(_, name)| name).collect())
     }
 
-    /// Its user agent, in a Chromium of this major version. A desktop has the browser's own.
+    /// Its user agent, in a Chromium of this major version; `None` for a desktop, which has the browser's own.
     pub(super) fn user_agent(&self, major: &str) -> Option<String> {
         const APPLE: &str = "AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1";
         match self.kind {
@@ -84,7 +84,7 @@ impl Device {
     }
 }
 
-/// How many characters are to be put in, taken out or changed (Levenshtein).
+/// The edit distance (Levenshtein).
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -35,11 +35,11 @@ use crate::supervisor::{self, Login, Sessions, Standing};
 use crate::sync::Deadline;
 use devices::Device;
 
-/// A field that may be left out (it stays as it is), `null` (it is cleared) or a value.
+/// A field that may be absent (unchanged), `null` (cleared) or a value.
 pub type Change<T> = Option<Option<T>>;
 
-/// What is to change. A field that is left out stays as it is, `null` clears it. `Debug` shows neither
-/// headers nor credentials.
+/// Overrides to change. An absent field stays as it is, `null` clears it. `Debug` shows neither headers nor
+/// credentials.
 #[derive(Clone, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -47,39 +47,39 @@ pub struct Emulation {
     /// The screen.
     #[serde(deserialize_with = "change")]
     pub viewport: Change<Viewport>,
-    /// A well-known device: its screen and user agent, as far as `viewport` and `user_agent` say nothing.
+    /// A well-known device: screen and user agent, unless `viewport` or `user_agent` is given.
     #[serde(deserialize_with = "change")]
     pub device: Change<String>,
-    /// The place. Pages may ask for it without the person being asked.
+    /// The location. Pages may read it without asking the user.
     #[serde(deserialize_with = "change")]
     pub geolocation: Change<Geolocation>,
     /// The time zone, such as `Europe/Berlin`.
     #[serde(deserialize_with = "change")]
     pub timezone: Change<String>,
-    /// The language, such as `de-DE`: of formats, of `navigator.language` and of what servers are told.
+    /// The language, such as `de-DE`: of formats, `navigator.language` and the `Accept-Language` header.
     #[serde(deserialize_with = "change")]
     pub locale: Change<String>,
-    /// What style sheets are told.
+    /// Media features for style sheets.
     #[serde(deserialize_with = "change")]
     pub media: Change<Media>,
-    /// Whether there is no network.
+    /// Whether to disconnect from the network.
     #[serde(deserialize_with = "change")]
     pub offline: Change<bool>,
     /// How many times slower scripts run, 1 to 20.
     #[serde(deserialize_with = "change")]
     pub cpu: Change<f64>,
-    /// A slower network, or none: `offline`, `slow-3g`, `fast-3g`, `4g`, or figures. It takes the place of what was set
-    /// before by this field or `offline`.
+    /// The network speed: `offline`, `slow-3g`, `fast-3g`, `4g`, or figures. Replaces earlier values of this field and
+    /// of `offline`.
     #[serde(deserialize_with = "change")]
     pub network: Change<EmulatedNetwork>,
-    /// Headers of every request, in place of those that were set before.
+    /// Extra headers of every request. They replace earlier ones.
     #[serde(deserialize_with = "change")]
     pub headers: Change<BTreeMap<String, String>>,
     /// The user agent.
     #[serde(deserialize_with = "change")]
     pub user_agent: Change<String>,
-    /// For servers that ask for a name and password (HTTP authentication). They go to the first origin that
-    /// asks after this, and to no other.
+    /// Credentials for HTTP authentication. They are sent to the first origin that requests them from now on, and to no
+    /// other.
     #[serde(deserialize_with = "change")]
     pub credentials: Change<Credentials>,
 }
@@ -109,19 +109,19 @@ impl fmt::Debug for Emulation {
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Viewport {
-    /// In CSS pixels, 1 to 10,000.
+    /// Width in CSS pixels, 1 to 10,000.
     pub width: u32,
-    /// In CSS pixels, 1 to 10,000.
+    /// Height in CSS pixels, 1 to 10,000.
     pub height: u32,
-    /// Pixels for each CSS pixel, up to 10. Default 1.
+    /// Device pixels per CSS pixel, above 0 and up to 10. Default 1.
     pub device_scale_factor: Option<f64>,
-    /// Whether it is laid out as on a phone. Default false.
+    /// Whether pages are laid out as on a phone. Default false.
     pub mobile: Option<bool>,
-    /// Whether it takes touches. Default: as `mobile`.
+    /// Whether touch input is supported. Default: as `mobile`.
     pub touch: Option<bool>,
 }
 
-/// A place.
+/// A location.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -130,11 +130,11 @@ pub struct Geolocation {
     pub latitude: f64,
     /// Degrees, -180 to 180.
     pub longitude: f64,
-    /// Metres. Default 0.
+    /// Accuracy in metres. Default 0.
     pub accuracy: Option<f64>,
 }
 
-/// What style sheets are told. What is left out is as the browser has it.
+/// Media features for style sheets. Absent fields are the browser's own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -148,12 +148,12 @@ pub struct Media {
     pub reduced_motion: Option<String>,
 }
 
-/// A name and password. `Debug` shows neither.
+/// Credentials. `Debug` shows neither field.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Credentials {
-    /// The name.
+    /// The user name.
     pub username: String,
     /// The password.
     pub password: String,
@@ -165,7 +165,7 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// What a tab has been made to believe.
+/// The overrides of a tab.
 #[derive(Debug, Default)]
 pub(crate) struct Believed {
     viewport: Option<Viewport>,
@@ -176,11 +176,12 @@ pub(crate) struct Believed {
 }
 
 impl Tab {
-    /// Changes what the tab is made to believe, for as long as it lives. All is looked at before anything is
-    /// changed; what Chromium refuses in the middle leaves what came before it in place.
+    /// Changes the overrides of the tab, which last as long as the tab. All values are checked before anything is
+    /// changed; if Chromium refuses one later, earlier ones stay in place.
     ///
     /// # Errors
-    /// [`Error::BadRequest`] naming the field, and for an unknown device the nearest ones; [`Error::Supervisor`].
+    /// [`Error::BadRequest`] naming the field, with the most similar names for an unknown device;
+    /// [`Error::Supervisor`].
     pub fn emulate(&self, change: &Emulation, deadline: Deadline) -> Result<(), Error> {
         check(change)?;
         let device = match &change.device {
@@ -211,7 +212,7 @@ impl Tab {
             self.supervisor.slowed(&self.target, times.unwrap_or(1.0));
         }
         if change.offline.is_some() || change.headers.is_some() || change.network.is_some() {
-            // All work where requests are watched only.
+            // These only work while requests are watched.
             self.supervisor.watch_network(true, deadline)?;
         }
         if let Some(network) = change.network {
@@ -226,7 +227,7 @@ impl Tab {
             change.offline.or(by_network.filter(|offline| change.offline.is_some() || *offline != Some(was_offline)));
         if let Some(offline) = offline {
             let offline = offline == Some(true);
-            #[expect(deprecated, reason = "older browsers have nothing else")]
+            #[expect(deprecated, reason = "older browsers support nothing else")]
             let set = network::EmulateNetworkConditions::new(offline, 0.0, -1.0, -1.0);
             self.stand(supervisor::OFFLINE, Sessions::All, set, offline, deadline).map_err(refused("offline"))?;
             self.believed.lock().offline = offline;
@@ -243,7 +244,7 @@ impl Tab {
         Ok(())
     }
 
-    /// Screen and user agent, which a device and a locale have a say in.
+    /// Screen and user agent, which also depend on device and locale.
     fn emulate_screen(
         &self,
         change: &Emulation,
@@ -308,15 +309,15 @@ impl Tab {
         let major = major.split('.').next().unwrap_or_default();
         let of_device = device.and_then(|device| device.user_agent(major));
         let is_own = user_agent.is_none() && of_device.is_none() && locale.is_none();
-        // An empty one is the browser's own again, but it cannot be without a language.
+        // An empty text restores the browser's own user agent, but a language needs one.
         let agent = if is_own { String::new() } else { user_agent.or(of_device).unwrap_or(own.user_agent) };
         let mut set = SetUserAgentOverride::new(agent);
         set.accept_language = locale;
         self.stand("agent", Sessions::All, set, !is_own, deadline).map_err(refused("userAgent"))
     }
 
-    /// One thing for all frames of a tab in Chromium 156: set on the session of a frame too, it would be gone
-    /// for all of them when that frame goes.
+    /// Location applies to all frames of a tab in Chromium 156: if it were set on the session of a frame too, it would
+    /// be cleared for all frames when that frame goes.
     fn emulate_place(&self, place: Option<Geolocation>, deadline: Deadline) -> Result<(), Error> {
         match place {
             Some(place) => {
@@ -334,7 +335,7 @@ impl Tab {
         Ok(self.supervisor.allow_location(&self.target, place.is_some(), deadline)?)
     }
 
-    /// Sends a command to the page's session, and when that is taken to all others, now and in future.
+    /// Sends a command to the page's session and, when that is accepted, to all others, present and future.
     fn stand<C: Command + Send + Sync + 'static>(
         &self,
         key: &'static str,
@@ -385,10 +386,10 @@ fn bad(field: &str, problem: &str) -> Error {
 
 fn unknown_device(name: &str, near: &[&str]) -> Error {
     let name: String = name.chars().take(60).collect();
-    bad("device", &format!("there is no {name:?} here; did you mean {}?", near.join(", ")))
+    bad("device", &format!("unknown device {name:?}; did you mean {}?", near.join(", ")))
 }
 
-/// What Chromium says of a value, with the field it was for. Values are not in its sentences.
+/// Chromium's message about a value, with the name of its field. Its messages contain no values.
 fn refused(field: &'static str) -> impl Fn(Error) -> Error {
     move |error| match error {
         Error::Supervisor(supervisor::Error::Cdp(cdp::Error::Protocol { message, .. })) => bad(field, &message),
@@ -396,15 +397,15 @@ fn refused(field: &'static str) -> impl Fn(Error) -> Error {
     }
 }
 
-/// Looks at all values.
+/// Checks all values.
 fn check(change: &Emulation) -> Result<(), Error> {
     if let Some(Some(screen)) = &change.viewport {
         let side = |pixels: u32| (1..=10_000).contains(&pixels);
         if !side(screen.width) || !side(screen.height) {
-            return Err(bad("viewport", "width and height are 1 to 10000"));
+            return Err(bad("viewport", "width and height must be 1 to 10000"));
         }
         if screen.device_scale_factor.is_some_and(|scale| !(scale > 0.0 && scale <= 10.0)) {
-            return Err(bad("viewport", "deviceScaleFactor is more than 0 and at most 10"));
+            return Err(bad("viewport", "deviceScaleFactor must be above 0 and at most 10"));
         }
     }
     if let Some(Some(place)) = &change.geolocation {
@@ -412,7 +413,7 @@ fn check(change: &Emulation) -> Result<(), Error> {
             && place.longitude.abs() <= 180.0
             && place.accuracy.is_none_or(|metres| metres >= 0.0 && metres.is_finite());
         if !fits {
-            return Err(bad("geolocation", "latitude is -90 to 90, longitude -180 to 180, accuracy not below 0"));
+            return Err(bad("geolocation", "latitude must be -90 to 90, longitude -180 to 180, accuracy 0 or more"));
         }
     }
     if let Some(Some(zone)) = &change.timezone
@@ -429,19 +430,19 @@ fn check(change: &Emulation) -> Result<(), Error> {
     if let Some(Some(media)) = &change.media {
         let among = |value: &Option<String>, all: &[&str]| value.as_deref().is_none_or(|value| all.contains(&value));
         if !among(&media.kind, &["screen", "print"]) {
-            return Err(bad("media", "type is screen or print"));
+            return Err(bad("media", "type must be screen or print"));
         }
         if !among(&media.color_scheme, &["light", "dark"]) {
-            return Err(bad("media", "colorScheme is light or dark"));
+            return Err(bad("media", "colorScheme must be light or dark"));
         }
         if !among(&media.reduced_motion, &["reduce", "no-preference"]) {
-            return Err(bad("media", "reducedMotion is reduce or no-preference"));
+            return Err(bad("media", "reducedMotion must be reduce or no-preference"));
         }
     }
     if let Some(Some(times)) = change.cpu
         && !(1.0..=20.0).contains(&times)
     {
-        return Err(bad("cpu", "the slowdown is 1 to 20; null clears it"));
+        return Err(bad("cpu", "the slowdown must be 1 to 20; null clears it"));
     }
     if let Some(problem) = change.network.flatten().and_then(EmulatedNetwork::problem) {
         return Err(bad("network", problem));
@@ -457,7 +458,7 @@ fn check(change: &Emulation) -> Result<(), Error> {
     Ok(())
 }
 
-/// Headers that say how a message is sent, which Chromium alone knows.
+/// Headers that only the browser may set.
 const OF_THE_WIRE: [&str; 7] =
     ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer"];
 
@@ -466,19 +467,19 @@ fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), Error> {
         let shown: String = name.chars().take(60).collect();
         let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
         if name.is_empty() || !name.chars().all(token) {
-            return Err(bad("headers", &format!("{shown:?} is no name of a header")));
+            return Err(bad("headers", &format!("{shown:?} is not a valid header name")));
         }
         if OF_THE_WIRE.contains(&name.to_ascii_lowercase().as_str()) {
-            return Err(bad("headers", &format!("{shown} is set by the browser alone")));
+            return Err(bad("headers", &format!("{shown} can only be set by the browser")));
         }
         if value.chars().any(|c| c.is_control() && c != '\t') {
-            return Err(bad("headers", &format!("the value of {shown} has a control character in it")));
+            return Err(bad("headers", &format!("the value of {shown} contains a control character")));
         }
     }
     Ok(())
 }
 
-/// Tells `null` from nothing.
+/// Distinguishes `null` from an absent field.
 fn change<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Change<T>, D::Error> {
     Option::<T>::deserialize(from).map(Some)
 }

@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::supervisor::Throttle;
 
-/// How fast a network is.
+/// The speed of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NetworkSpeed {
-    /// Least time from a request to its response, milliseconds, up to 60,000. Default 0.
+    /// Minimum time from request to response, in milliseconds, up to 60,000. Default 0.
     #[cfg_attr(feature = "server", schemars(range(min = 0, max = 60_000)))]
     pub latency_ms: Option<f64>,
-    /// Download limit, kilobits per second. Default: none.
+    /// Download limit, in kilobits per second. Default: unlimited.
     #[cfg_attr(feature = "server", schemars(range(min = 1)))]
     pub download_kbps: Option<f64>,
-    /// Upload limit, kilobits per second. Default: none.
+    /// Upload limit, in kilobits per second. Default: unlimited.
     #[cfg_attr(feature = "server", schemars(range(min = 1)))]
     pub upload_kbps: Option<f64>,
 }
@@ -43,9 +43,9 @@ pub enum NetworkPreset {
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "offline, slow-3g, fast-3g, 4g, or {latencyMs, downloadKbps, uploadKbps} with numbers")]
 pub enum EmulatedNetwork {
-    /// By its name.
+    /// A preset.
     Preset(NetworkPreset),
-    /// By its figures.
+    /// Figures.
     Speed(NetworkSpeed),
 }
 
@@ -54,15 +54,15 @@ impl EmulatedNetwork {
         self == Self::Preset(NetworkPreset::Offline)
     }
 
-    /// What is wrong with it.
+    /// What is wrong with it, as part of a sentence.
     pub(super) fn problem(self) -> Option<&'static str> {
         let Self::Speed(speed) = self else { return None };
         let NetworkSpeed { latency_ms, download_kbps, upload_kbps } = speed;
         if latency_ms.is_some_and(|millis| !(0.0..=60_000.0).contains(&millis)) {
-            return Some("latencyMs is 0 to 60000");
+            return Some("latencyMs must be 0 to 60000");
         }
         if [download_kbps, upload_kbps].into_iter().flatten().any(|kbps| !(kbps >= 1.0 && kbps.is_finite())) {
-            return Some("downloadKbps and uploadKbps are 1 or more; leave them out for no limit");
+            return Some("downloadKbps and uploadKbps must be 1 or more; leave them out for no limit");
         }
         [latency_ms, download_kbps, upload_kbps]
             .iter()
@@ -70,7 +70,7 @@ impl EmulatedNetwork {
             .then_some("give latencyMs, downloadKbps or uploadKbps, or null to clear it")
     }
 
-    /// The limits; none for a network that is not there.
+    /// The limits; `None` for `offline`.
     pub(super) fn throttle(self) -> Option<Throttle> {
         let (latency_ms, download_kbps, upload_kbps) = match self {
             Self::Preset(NetworkPreset::Offline) => return None,

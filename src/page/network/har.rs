@@ -8,26 +8,26 @@ use crate::page::{Error, Tab};
 use crate::supervisor::{Header, NetworkRequest, Secrets};
 use crate::sync::Deadline;
 
-/// Bytes of all bodies of an archive.
+/// Maximum size of all bodies of an archive, in bytes.
 const BODIES: usize = 24 * 1024 * 1024;
-/// Bytes of one body.
+/// Maximum size of one body, in bytes.
 const BODY: usize = 2 * 1024 * 1024;
 
-/// An archive.
+/// An HTTP Archive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Har {
     /// The content of a `.har` file: an object with the field `log`.
     pub archive: Value,
-    /// How many requests are in it.
+    /// The number of requests.
     pub entries: usize,
-    /// Bodies that were left out: no longer available, or too large.
+    /// The number of bodies left out: no longer available, or too large.
     pub bodies_left_out: usize,
 }
 
 impl Tab {
-    /// The last requests of the tab (at most 500) as an HTTP Archive, HAR 1.2. With `bodies` it has bodies as far as the
-    /// browser still keeps them: of the present documents, at most 2 MiB each and 24 MiB together; what is left out is
-    /// counted in `comment`. With `redact`, secrets are covered in headers, URLs and texts.
+    /// The last requests of the tab (at most 500) as an HTTP Archive, HAR 1.2. With `bodies` it includes bodies that
+    /// the browser still keeps: those of the present documents, at most 2 MiB each and 24 MiB in total; those left out
+    /// are counted in `comment`. With `redact`, secrets are covered in headers, URLs and texts.
     ///
     /// # Errors
     /// [`Error::Supervisor`] when the page does not answer.
@@ -37,7 +37,7 @@ impl Tab {
         let (mut entries, mut left_out, mut room) = (Vec::with_capacity(requests.len()), 0, BODIES);
         for request in requests.iter().filter(|request| request.url.starts_with("http")) {
             let mut record = RequestRecord::of(request, &options);
-            // What is not there by the deadline is left out, but the archive is not.
+            // Bodies not available at the deadline are left out; the archive is complete otherwise.
             if bodies && !deadline.passed() && room > 0 {
                 record.post_data = self.post_data_of(request, &options, deadline).ok().flatten();
                 record.body =
@@ -50,7 +50,7 @@ impl Tab {
             if bodies && (record.body.is_none() && brings || record.body.as_ref().is_some_and(is_cut)) {
                 left_out += 1;
                 record.body = record.body.filter(|body| !is_cut(body));
-                record.no_body = Some("the body is not available any more or too large".to_owned());
+                record.no_body = Some("the body is no longer available or too large".to_owned());
             }
             room = room.saturating_sub(record.body.as_ref().map_or(0, |body| body.body.len()));
             entries.push(entry(&record, request));
@@ -67,7 +67,7 @@ impl Tab {
             "entries": entries,
         });
         if left_out > 0 {
-            log["comment"] = format!("{left_out} bodies are left out: not available any more, or too large").into();
+            log["comment"] = format!("{left_out} bodies are left out: no longer available, or too large").into();
         }
         let count = log["entries"].as_array().map_or(0, Vec::len);
         Ok(Har { archive: json!({ "log": log }), entries: count, bodies_left_out: left_out })
@@ -95,7 +95,7 @@ fn entry(record: &RequestRecord, request: &NetworkRequest) -> Value {
         let kind = value_of(sent, "content-type").unwrap_or_default();
         asked["postData"] = json!({ "mimeType": kind, "text": data.body });
         if data.base64 {
-            asked["postData"]["comment"] = "the text is Base64".into();
+            asked["postData"]["comment"] = "the text is Base64-encoded".into();
         }
     }
     let mut content = json!({
@@ -202,7 +202,7 @@ fn cookies(headers: &[Header], name: &str) -> Vec<Value> {
     pairs.filter_map(cookie).collect()
 }
 
-/// The parameters of an address.
+/// The query parameters of a URL.
 fn query(url: &str) -> Vec<Value> {
     let query = url.split('#').next().and_then(|url| url.split_once('?')).map_or("", |(_, query)| query);
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
@@ -213,7 +213,7 @@ fn query(url: &str) -> Vec<Value> {
     pairs.map(pair).collect()
 }
 
-/// Without the encoding of addresses.
+/// Percent-decoded.
 fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);

@@ -1,4 +1,4 @@
-//! One network request in detail: headers, timing, what it was sent with, what it brought.
+//! One network request in detail: headers, timing, bodies.
 
 use serde::Serialize;
 
@@ -8,25 +8,25 @@ use crate::page::{Download, Error, Tab};
 use crate::supervisor::{self, Body, Header, NetworkRequest, RawHeaders, Secrets, cover_header};
 use crate::sync::Deadline;
 
-/// What Chromium says of a navigation that showed no document.
+/// Chromium's failure of a navigation without a document.
 const ABORTED: &str = "net::ERR_ABORTED";
 
-/// How a request is reported.
+/// What to report of a request.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct RecordOptions {
-    /// Whether headers and timing are reported.
+    /// Report headers and timing.
     pub headers: bool,
-    /// Whether the body of the response is reported.
+    /// Report the body of the response.
     pub body: bool,
-    /// Longest body, and longest body of the request, in bytes. Default 1 MiB.
+    /// Maximum size of each body, in bytes. Default 1 MiB.
     pub max_bytes: Option<usize>,
-    /// Secrets to be covered in headers, URLs and bodies, beside everything that looks like one. Default none: nothing is
+    /// Secrets to cover in headers, URLs and bodies, besides texts that look like one. Default `None`: nothing is
     /// covered.
     pub redact: Option<Secrets>,
 }
 
-/// How the time of a request was spent, in milliseconds. What did not happen is left out.
+/// The timing of a request, in milliseconds. Phases that did not happen are absent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -37,7 +37,7 @@ pub struct RequestTiming {
     /// Resolving the host name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dns: Option<f64>,
-    /// Connecting, TLS included.
+    /// Connecting, including TLS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connect: Option<f64>,
     /// The TLS handshake.
@@ -57,51 +57,51 @@ pub struct RequestTiming {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RequestRecord {
-    /// What is listed of it.
+    /// The fields of the request list.
     #[serde(flatten)]
     pub request: NetworkRequest,
-    /// Headers of the request, with `headers`.
+    /// Headers of the request. Only with `headers`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_headers: Option<Vec<Header>>,
-    /// Headers of the response, with `headers`.
+    /// Headers of the response. Only with `headers`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_headers: Option<Vec<Header>>,
-    /// The media type of the response, with `headers`.
+    /// The media type of the response. Only with `headers`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// The protocol, such as `http/1.1` or `h2`, with `headers`.
+    /// The protocol, such as `http/1.1` or `h2`. Only with `headers`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<String>,
-    /// The IP address of the server, with `headers`.
+    /// The IP address of the server. Only with `headers`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remote_address: Option<String>,
-    /// True: the response went into a file, which ends the navigation that requested it. `failure` is left out then.
+    /// Whether the response was downloaded, which ends the navigation that requested it. `failure` is absent then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub download: bool,
-    /// True: the response came from a cache.
+    /// Whether the response came from a cache.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub from_cache: bool,
-    /// True: a service worker answered.
+    /// Whether a service worker answered.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub from_service_worker: bool,
     /// Bytes received, headers included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wire_bytes: Option<u64>,
-    /// How the time was spent, with `headers`.
+    /// The timing. Only with `headers`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timing: Option<RequestTiming>,
     /// The body of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub post_data: Option<ResponseBody>,
-    /// The body of the response, with `body`.
+    /// The body of the response. Only with `body`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<ResponseBody>,
-    /// With `body`: why there is none.
+    /// Why there is no body. Only with `body`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_body: Option<String>,
 }
 
-/// The header list with secrets covered; `None` when it is not known.
+/// The headers with secrets covered; `None` if they are unknown.
 fn headers(raw: &RawHeaders, redact: Option<&Secrets>) -> Option<Vec<Header>> {
     let header = |(name, value): (String, String)| match redact {
         Some(secrets) => Header { value: cover_header(secrets, &name, &value).into_owned(), name },
@@ -110,7 +110,7 @@ fn headers(raw: &RawHeaders, redact: Option<&Secrets>) -> Option<Vec<Header>> {
     raw.are_known().then(|| raw.list().into_iter().map(header).collect())
 }
 
-/// How the time of a request was spent, as far as that is known.
+/// The timing of a request, as far as it is known.
 fn timing(request: &NetworkRequest) -> Option<RequestTiming> {
     let detail = request.detail();
     let (raw, began) = (detail.timing?, detail.began?);
@@ -156,7 +156,7 @@ impl RequestRecord {
         }
     }
 
-    /// Chromium reports the end of a document whose response is saved as a cancelled navigation.
+    /// Chromium reports a downloaded document as a cancelled navigation.
     fn or_download(mut self, request: &NetworkRequest, downloads: &[Download]) -> Self {
         let was_aborted = &*request.resource_type == "document" && request.failure.as_deref() == Some(ABORTED);
         let is_success = request.status.is_some_and(|status| (200..300).contains(&status));
@@ -177,7 +177,7 @@ impl Tab {
         requests.iter().map(|request| RequestRecord::of(request, options).or_download(request, &downloads)).collect()
     }
 
-    /// One request in detail, with the body that it was sent with. A body that is not available is left out.
+    /// One request in detail, with the body that was sent. A body that is not available is left out.
     ///
     /// # Errors
     /// [`Error::NoRequest`]; [`Error::Supervisor`] when the page does not answer.
@@ -200,7 +200,7 @@ impl Tab {
         Ok(record)
     }
 
-    /// What a request was sent with; `None` when there is nothing or it is not available any more.
+    /// The body that a request sent; `None` when there is none or it is no longer available.
     pub(super) fn post_data_of(
         &self,
         request: &NetworkRequest,
@@ -219,12 +219,12 @@ impl Tab {
     }
 }
 
-/// A body as it is reported.
+/// A body as reported.
 pub(super) fn shown(body: Body, options: &RecordOptions) -> ResponseBody {
     let Some(secrets) = options.redact.as_ref().filter(|_| body.is_text) else {
         return limited(body, options.max_bytes);
     };
-    // Covered before it is cut: a secret at the end is read whole.
+    // Covered before it is cut: a secret at the end is recognised as a whole.
     let bytes = body.bytes.len();
     let text = String::from_utf8_lossy(&body.bytes).into_owned();
     let covered = secrets.cover(&text).into_owned().into_bytes();

@@ -1,4 +1,4 @@
-//! Network requests of a tab.
+//! The list of network requests, and response bodies.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::page::{Error, Tab};
 use crate::supervisor::{self, Body, NetworkRequest};
 use crate::sync::Deadline;
 
-/// Bytes of a body that are given when nothing else is asked for.
+/// Default maximum size of a body, in bytes.
 const BODY: usize = 1024 * 1024;
 
-/// What a request brought.
+/// The body of a response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -22,19 +22,18 @@ pub struct ResponseBody {
     pub body: String,
     /// Whether `body` is Base64.
     pub base64: bool,
-    /// The length of the whole, in bytes.
+    /// The length of the whole body, in bytes.
     pub bytes: usize,
-    /// Whether `body` is the beginning only.
+    /// Whether `body` was cut.
     pub truncated: bool,
 }
 
 impl Tab {
-    /// The last requests of the tab, oldest first: of its frames and of its workers, one for each leg of a
-    /// redirect. At most 500, and 3 MiB of addresses and headers. Empty where the network is not
-    /// [watched](super::super::PageOptions::network).
+    /// The last requests of the tab and its workers, oldest first, one for each leg of a redirect. At most 500, and 3
+    /// MiB of URLs and headers. Empty unless the network is [watched](super::super::PageOptions::network).
     ///
-    /// `filter` is a part of the address, or with `*` in it a pattern for all of it. `clear` forgets
-    /// everything that was there, shown or not.
+    /// `filter` is a part of the URL, or a pattern for the whole URL if it contains `*`. `clear` forgets all requests
+    /// up to now, reported or not.
     #[must_use]
     pub fn requests(&self, filter: Option<&str>, clear: bool) -> Vec<Arc<NetworkRequest>> {
         let mut all = self.supervisor.network_requests(&self.target);
@@ -47,51 +46,51 @@ impl Tab {
         all
     }
 
-    /// What a request brought, by its id. `max_bytes` defaults to 1 MiB.
+    /// The body of a response, by the id of its request. `max_bytes` defaults to 1 MiB.
     ///
     /// # Errors
-    /// [`Error::NoRequest`] when the tab has none with that id; [`Error::NoBody`] when it brought none or
-    /// Chromium keeps it no longer, which it does for the present documents only; [`Error::Supervisor`].
+    /// [`Error::NoRequest`] when the tab has no request with that id; [`Error::NoBody`] when there is no body or
+    /// Chromium no longer keeps it (it does for the present documents only); [`Error::Supervisor`].
     pub fn response_body(&self, id: &str, max_bytes: Option<usize>, deadline: Deadline) -> Result<ResponseBody, Error> {
         let request = self.known_request(id)?;
         Ok(limited(self.body_of(&request, deadline)?, max_bytes))
     }
 
-    /// One of the last requests, by its id.
+    /// A recent request, by its id.
     pub(super) fn known_request(&self, id: &str) -> Result<Arc<NetworkRequest>, Error> {
         let number = id.strip_prefix('r').and_then(|digits| digits.parse().ok());
         let known = number.and_then(|number| self.supervisor.network_request(&self.target, number));
         known.ok_or_else(|| Error::NoRequest { id: id.chars().take(40).collect() })
     }
 
-    /// What a request brought.
+    /// The body of a response.
     pub(super) fn body_of(&self, request: &NetworkRequest, deadline: Deadline) -> Result<Body, Error> {
         let gone = |why: &str| Error::NoBody { id: request.id.to_string(), why: why.to_owned() };
         if request.redirected {
-            return Err(gone("it was redirected; see the request after it"));
+            return Err(gone("the request was redirected; see the next request"));
         }
         if request.failure.is_some() {
-            return Err(gone("it failed"));
+            return Err(gone("the request failed"));
         }
         if request.duration_ms.is_none() {
-            return Err(gone("it is still under way, or an endless one"));
+            return Err(gone("the response is still loading, or endless"));
         }
         self.supervisor.response_body(request, deadline).map_err(|error| match &error {
             supervisor::Error::Cdp(cdp::Error::Protocol { message, .. }) => gone(message),
-            supervisor::Error::Cdp(cdp::Error::SessionGone { .. }) => gone("its frame or worker is gone"),
+            supervisor::Error::Cdp(cdp::Error::SessionGone { .. }) => gone("its frame or worker no longer exists"),
             _ => error.into(),
         })
     }
 }
 
-/// A body up to a length. Default 1 MiB.
+/// A body up to a maximum size. Default 1 MiB.
 pub(super) fn limited(body: Body, max_bytes: Option<usize>) -> ResponseBody {
     let limit = max_bytes.unwrap_or(BODY);
     let bytes = body.bytes.len();
     let mut kept = body.bytes;
     kept.truncate(limit);
     if body.is_text {
-        // Cut in a character, it loses that one.
+        // A character that is cut is left out.
         let text = String::from_utf8(kept).unwrap_or_else(|error| {
             let valid = error.utf8_error().valid_up_to();
             let mut bytes = error.into_bytes();
@@ -104,7 +103,7 @@ pub(super) fn limited(body: Body, max_bytes: Option<usize>) -> ResponseBody {
     ResponseBody { body, base64: true, bytes, truncated: bytes > limit }
 }
 
-/// Whether an address has a text in it, or fits a pattern with `*`.
+/// Whether a URL contains a text, or matches a pattern with `*`.
 fn fits(filter: &str, url: &str) -> bool {
     if !filter.contains('*') {
         return url.contains(filter);
