@@ -1,4 +1,4 @@
-//! Where nodes of any frame lie in the top viewport.
+//! Positions of nodes of any frame in the top viewport.
 
 use std::collections::HashMap;
 
@@ -15,41 +15,41 @@ use crate::sync::Deadline;
 pub(super) struct View {
     pub(super) width: f64,
     pub(super) height: f64,
-    /// Where it is scrolled to.
+    /// The scroll position.
     pub(super) x: f64,
     pub(super) y: f64,
-    /// Device pixels for one CSS pixel.
+    /// Device pixels per CSS pixel.
     pub(super) ratio: f64,
-    /// What a scroll bar takes of the width.
+    /// The width of the scroll bar.
     pub(super) bars: f64,
-    /// The tab is not the one that a window shows.
+    /// Whether the tab is not visible in a window.
     pub(super) hidden: bool,
 }
 
 impl View {
-    /// What it shows, from its own corner.
+    /// The viewport as a rectangle at its own origin.
     pub(super) fn rect(&self) -> Rect {
         Rect { x: 0.0, y: 0.0, width: self.width, height: self.height }
     }
 }
 
-/// Where a node lies, in CSS pixels of the top viewport.
+/// The position of a node, in CSS pixels of the top viewport.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Place {
-    /// All of it. `None` when it has no box or is not visible.
+    /// The whole box; `None` when the node is not rendered or not visible.
     pub(super) all: Option<Rect>,
-    /// What frames and containers around it show of it.
+    /// The visible part, clipped by frames and containers around it.
     pub(super) part: Option<Rect>,
-    /// The same for each line, when it has several.
+    /// The visible parts of its lines, when it has several.
     pub(super) lines: Vec<Rect>,
 }
 
-/// How nodes are looked for.
+/// How positions are computed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct How {
-    /// What is out of the top viewport counts too.
+    /// Include what is outside the top viewport.
     pub(super) whole: bool,
-    /// What lies under other elements does not count.
+    /// Exclude what is covered by other elements.
     pub(super) uncovered: bool,
 }
 
@@ -75,7 +75,7 @@ struct Boxed {
     lines: Vec<Side>,
 }
 
-/// Where a document lies in the frame around it.
+/// The position of a document in the frame around it.
 #[derive(Clone, Copy, Deserialize)]
 struct Hole {
     x: f64,
@@ -94,14 +94,14 @@ impl From<Side> for Rect {
     }
 }
 
-/// From a frame's viewport to the top one.
+/// The transform from a frame's viewport to the top one.
 #[derive(Clone, Copy)]
 struct Lift {
     x: f64,
     y: f64,
     sx: f64,
     sy: f64,
-    /// What is shown of the frame, in the top viewport. `None` outside: for the top frame all is.
+    /// The visible part of the frame, in the top viewport; `None` for the top frame.
     shown: Option<Rect>,
     is_top: bool,
 }
@@ -135,7 +135,7 @@ impl Lift {
     }
 }
 
-/// What is asked of one frame.
+/// The request to one frame.
 #[derive(Default)]
 struct Wanted {
     ids: Vec<u32>,
@@ -143,7 +143,7 @@ struct Wanted {
 }
 
 impl Tab {
-    /// Where nodes lie, of all frames at once, and the top viewport. `None` for a node that is gone.
+    /// The positions of nodes of all frames, and the top viewport. `None` for a removed node.
     pub(super) fn places(
         &self,
         nodes: &[Node],
@@ -155,7 +155,7 @@ impl Tab {
         let mut owners: HashMap<FrameId, Node> = HashMap::new();
         for node in nodes {
             let mut frame = node.frame.clone();
-            // The frames around it are asked too.
+            // The enclosing frames are queried too.
             while frame != top && !owners.contains_key(&frame) {
                 let Ok(Some(owner)) = self.owner(&frame, deadline) else { break };
                 let around = owner.frame.clone();

@@ -1,14 +1,14 @@
-//! Pixels: reading what the browser sends, putting one picture on another, making it smaller.
+//! Pixels: decoding captures, pasting, resizing.
 
 use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
 
 use super::super::Error;
 
-/// Bytes of a pixel.
+/// Bytes per pixel.
 const RGB: usize = 3;
 
-/// A picture of 8-bit RGB pixels.
+/// An image of 8-bit RGB pixels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Canvas {
     pub(super) width: u32,
@@ -16,19 +16,19 @@ pub(super) struct Canvas {
     pub(super) pixels: Vec<u8>,
 }
 
-/// What cannot be done with pixels.
+/// An error of image processing.
 pub(super) fn failed(doing: &'static str, problem: impl ToString) -> Error {
     Error::Picture { doing, problem: problem.to_string() }
 }
 
 impl Canvas {
-    /// A white one.
+    /// A white image.
     pub(super) fn white(width: u32, height: u32) -> Self {
         let pixels = vec![255; at(width, 0, i64::from(height))];
         Self { width, height, pixels }
     }
 
-    /// Reads a PNG. What is see-through is shown on white.
+    /// Decodes a PNG. Transparent pixels become white.
     pub(super) fn decode(png: &[u8]) -> Result<Self, Error> {
         let problem = |error: png::DecodingError| failed("read", error);
         let mut decoder = png::Decoder::new_with_limits(std::io::Cursor::new(png), png::Limits { bytes: usize::MAX });
@@ -56,13 +56,13 @@ impl Canvas {
         Ok(Self { width: frame.width, height: frame.height, pixels })
     }
 
-    /// The sides of a PNG, in pixels, without reading the rest.
+    /// Width and height of a PNG in pixels, from its header.
     pub(super) fn sides(png: &[u8]) -> Result<(u32, u32), Error> {
         let reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().map_err(|e| failed("read", e))?;
         Ok((reader.info().width, reader.info().height))
     }
 
-    /// The same with other sides. Every source pixel counts, so that thin lines and text stay.
+    /// The resized image. Every source pixel counts, so that thin lines and text stay visible.
     pub(super) fn resized(&self, width: u32, height: u32) -> Result<Self, Error> {
         if (width, height) == (self.width, self.height) {
             return Ok(self.clone());
@@ -75,7 +75,7 @@ impl Canvas {
         Ok(Self { width, height, pixels: resized.into_vec() })
     }
 
-    /// Puts another picture on this one; what falls outside is left out.
+    /// Pastes another image; parts outside are clipped.
     pub(super) fn paste(&mut self, other: &Self, left: i64, top: i64) {
         for row in 0..i64::from(other.height) {
             let first = (-left).max(0);
@@ -94,7 +94,7 @@ impl Canvas {
         }
     }
 
-    /// Paints a rectangle; what falls outside is left out.
+    /// Fills a rectangle; parts outside are clipped.
     pub(super) fn fill(&mut self, left: i64, top: i64, width: i64, height: i64, colour: [u8; RGB]) {
         let (right, bottom) = ((left + width).min(self.width.into()), (top + height).min(self.height.into()));
         let (left, top) = (left.max(0), top.max(0));
@@ -109,7 +109,7 @@ impl Canvas {
     }
 }
 
-/// Where a pixel is in the bytes.
+/// The byte offset of a pixel.
 fn at(width: u32, x: i64, y: i64) -> usize {
     usize::try_from(y * i64::from(width) + x).unwrap_or(usize::MAX / RGB) * RGB
 }

@@ -1,11 +1,11 @@
-//! Labels: a box around an element and its number on a tag beside it.
+//! Drawing labels: a box around an element, and its number on a tag beside it.
 
 use super::canvas::Canvas;
 use super::font;
 use super::options::Rect;
 use super::take::Mark;
 
-/// White text on them is easy to read (contrast 4.5 and more), for light pages.
+/// Tag colours for white text (contrast 4.5 and more), for light pages.
 const DARK: [[u8; 3]; 7] = [
     [0x0b, 0x57, 0xd0],
     [0xb3, 0x26, 0x1e],
@@ -15,7 +15,7 @@ const DARK: [[u8; 3]; 7] = [
     [0x00, 0x67, 0x7a],
     [0xa8, 0x12, 0x7a],
 ];
-/// Black text on them is easy to read, for dark pages.
+/// Tag colours for black text, for dark pages.
 const LIGHT: [[u8; 3]; 7] = [
     [0x8a, 0xb4, 0xf8],
     [0xf2, 0x8b, 0x82],
@@ -27,16 +27,16 @@ const LIGHT: [[u8; 3]; 7] = [
 ];
 const WHITE: [u8; 3] = [255; 3];
 const BLACK: [u8; 3] = [0; 3];
-/// A background is dark below this level of grey.
+/// A background darker than this grey level is dark.
 const DARK_BELOW: u32 = 110;
-/// Around the digits of a tag, in columns and rows.
+/// Padding around the digits of a tag, in columns and rows.
 const PAD: (i64, i64) = (3, 2);
-/// How thick the line of a box is.
+/// Line width of boxes.
 const LINE: i64 = 2;
-/// How far a tag may be moved away from its box, in heights of a tag.
+/// Maximum distance of a tag from its box, in tag heights.
 const FAR: i64 = 5;
 
-/// Whole pixels of a picture: left, top, right, bottom; the last two are outside.
+/// A rectangle in whole pixels: left, top, right, bottom; the last two are exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Pixels(i64, i64, i64, i64);
 
@@ -51,7 +51,7 @@ impl Pixels {
         self.0 <= other.0 && self.1 <= other.1 && self.2 >= other.2 && self.3 >= other.3
     }
 
-    /// Moved into a picture.
+    /// Moved inside an image.
     fn within(self, width: i64, height: i64) -> Self {
         let (x, y) = ((width - self.2).min(0), (height - self.3).min(0));
         let (x, y) = (x.max(-self.0), y.max(-self.1));
@@ -59,18 +59,18 @@ impl Pixels {
     }
 }
 
-/// A label that has its place.
+/// A label with its position.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placed {
     /// The index of its mark.
     pub(super) mark: usize,
     tag: Pixels,
     around: Pixels,
-    /// It stands apart from its box.
+    /// Whether it is apart from its box.
     away: bool,
 }
 
-/// A rectangle of the page in pixels of the picture.
+/// A rectangle of the page in pixels of the screenshot.
 pub(super) fn in_picture(part: &Rect, area: &Rect, width: u32, height: u32) -> Rect {
     let (sx, sy) = (f64::from(width) / area.width, f64::from(height) / area.height);
     let hundredth = |pixels: f64| (pixels * 100.0).round() / 100.0;
@@ -82,7 +82,7 @@ pub(super) fn in_picture(part: &Rect, area: &Rect, width: u32, height: u32) -> R
     }
 }
 
-/// Digits are doubled where a CSS pixel is about two of the picture.
+/// Digits are doubled where a CSS pixel is about two pixels of the image.
 fn zoom(area: &Rect, width: u32) -> i64 {
     let scale = f64::from(width) / area.width;
     if scale >= 2.75 {
@@ -100,12 +100,12 @@ fn whole(rect: &Rect) -> Pixels {
     Pixels(pixel(rect.x), pixel(rect.y), pixel(rect.right()), pixel(rect.bottom()))
 }
 
-/// Where the labels go: beside their boxes, over as little of other boxes as can be, never over another
-/// label. One without such a place near its box is left out.
+/// Positions of the labels: beside their boxes, covering as little of other boxes as possible, never another label. A
+/// label without such a position near its box is left out.
 pub(super) fn placed(marks: &[Mark], area: &Rect, width: u32, height: u32) -> Vec<Placed> {
     let zoom = zoom(area, width);
     let (right, bottom) = (i64::from(width), i64::from(height));
-    // The label of a wrapped link stands at its first line.
+    // The label of a wrapped link is at its first line.
     let first = |mark: &Mark| mark.lines.first().copied().unwrap_or(mark.part);
     let boxes: Vec<Pixels> = marks.iter().map(|mark| whole(&in_picture(&first(mark), area, width, height))).collect();
     let mut placed: Vec<Placed> = Vec::new();
@@ -186,9 +186,9 @@ pub(super) fn draw(canvas: &mut Canvas, marks: &[Mark], area: &Rect) {
     }
 }
 
-/// A line around a box, outside of it: text that fills the box stays whole.
+/// A line around a box, outside it: text that fills the box stays readable.
 fn outline(canvas: &mut Canvas, Pixels(l, t, r, b): &Pixels, line: i64, colour: [u8; 3]) {
-    // At the edge of the picture it is drawn inside.
+    // At the edge of the image it is drawn inside.
     let edge = |at: i64, most: u32| at.clamp(0, (i64::from(most) - line).max(0));
     let (left, top) = (edge(l - line, canvas.width), edge(t - line, canvas.height));
     let (right, bottom) = (edge(*r, canvas.width), edge(*b, canvas.height));
@@ -198,7 +198,7 @@ fn outline(canvas: &mut Canvas, Pixels(l, t, r, b): &Pixels, line: i64, colour: 
     canvas.fill(right, top, line, bottom + line - top, colour);
 }
 
-/// A line from a label that stands apart to its box.
+/// A line from a label to its box, when they are apart.
 fn lead(canvas: &mut Canvas, placed: &Placed, zoom: i64, colour: [u8; 3]) {
     let middle = |Pixels(l, t, r, b): &Pixels| ((l + r) / 2, (t + b) / 2);
     let (from, aim) = (middle(&placed.tag), middle(&placed.around));
@@ -211,7 +211,7 @@ fn lead(canvas: &mut Canvas, placed: &Placed, zoom: i64, colour: [u8; 3]) {
     }
 }
 
-/// Whether what is around the edge of a box is dark.
+/// Whether the surroundings of a box are dark.
 fn is_dark(canvas: &Canvas, Pixels(l, t, r, b): &Pixels) -> bool {
     let mut levels = Vec::new();
     for step in 0..8 {

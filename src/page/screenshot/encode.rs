@@ -1,4 +1,4 @@
-//! From pixels to PNG or JPEG, and into limits of size.
+//! Encoding as PNG or JPEG, within size limits.
 
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 use serde::{Deserialize, Serialize};
@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 use super::super::Error;
 use super::canvas::{Canvas, failed};
 
-/// The kind of a picture.
+/// The type of an image file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PictureType {
-    /// PNG: exact, larger.
+    /// PNG: lossless, larger.
     #[default]
     Png,
-    /// JPEG: smaller.
+    /// JPEG: lossy, smaller.
     Jpeg,
 }
 
 impl PictureType {
-    /// The ending of file names.
+    /// The file extension.
     #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
@@ -38,13 +38,13 @@ impl PictureType {
     }
 }
 
-/// Limits of a picture that a model is to look at.
+/// Limits of an image for a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Fit {
-    /// The longer side at most, in pixels.
+    /// Maximum length of the longer side, in pixels.
     pub max_side: u32,
-    /// The file at most, in bytes.
+    /// Maximum size of the file, in bytes.
     pub max_bytes: usize,
 }
 
@@ -54,15 +54,15 @@ impl Default for Fit {
     }
 }
 
-/// The sides and qualities that are tried, one after the other, for a picture with too many bytes.
+/// Sides that are tried in turn for an image with too many bytes.
 const SIDES: [u32; 7] = [2000, 1800, 1600, 1400, 1200, 1000, 800];
 const QUALITIES: [u8; 6] = [85, 75, 65, 55, 45, 35];
-/// Quality where none is asked for. Text stays clean at it.
+/// Default JPEG quality: text stays clean.
 pub(super) const QUALITY: u8 = 80;
-/// The longest side a JPEG can have.
+/// Maximum side of a JPEG.
 pub(super) const JPEG_SIDE: u32 = 65_535;
 
-/// A picture as a file.
+/// An encoded image.
 #[derive(Debug)]
 pub(super) struct Encoded {
     pub(super) bytes: Vec<u8>,
@@ -71,7 +71,7 @@ pub(super) struct Encoded {
     pub(super) height: u32,
 }
 
-/// The file of a picture.
+/// Encodes an image.
 pub(super) fn encode(canvas: &Canvas, kind: PictureType, quality: u8) -> Result<Encoded, Error> {
     let bytes = match kind {
         PictureType::Png => png(canvas)?,
@@ -80,8 +80,8 @@ pub(super) fn encode(canvas: &Canvas, kind: PictureType, quality: u8) -> Result<
     Ok(Encoded { bytes, kind, width: canvas.width, height: canvas.height })
 }
 
-/// The file of a picture with at most so many bytes: a JPEG of lower quality and size when it has more.
-/// The smallest there is when even that has more.
+/// Encodes an image in at most `max_bytes`: as a JPEG of lower quality and size if necessary. If even the smallest is
+/// larger, returns that.
 pub(super) fn encode_within(
     canvas: &Canvas,
     kind: PictureType,
@@ -117,7 +117,7 @@ pub(super) fn encode_within(
     }
 }
 
-/// Sides made smaller, never larger, in proportion, at least 1.
+/// Sides scaled down in proportion, at least 1, never enlarged.
 pub(super) fn sides_within(width: u32, height: u32, scale: f64) -> (u32, u32) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most what it was")]
     let scaled = |side: u32| ((f64::from(side) * scale.min(1.0)).round() as u32).max(1);
@@ -141,7 +141,7 @@ fn jpeg(canvas: &Canvas, quality: u8) -> Result<Vec<u8>, Error> {
     let side = |side: u32| u16::try_from(side).map_err(|error| failed("write", error));
     let mut bytes = Vec::with_capacity(canvas.pixels.len() / 10);
     let mut encoder = Encoder::new(&mut bytes, quality.clamp(1, 100));
-    // Thin coloured text is kept at high qualities only.
+    // Thin coloured text needs a high quality.
     let sampling = if quality >= 90 { SamplingFactor::R_4_4_4 } else { SamplingFactor::R_4_2_0 };
     encoder.set_sampling_factor(sampling);
     encoder

@@ -1,12 +1,12 @@
-//! The digits that labels are written with, drawn by hand for this crate.
+//! The digits of labels, drawn by hand for this crate.
 
 /// Columns and rows of a digit.
 pub(super) const WIDTH: i64 = 7;
 pub(super) const HEIGHT: i64 = 10;
-/// Between two digits.
+/// Columns between two digits.
 pub(super) const GAP: i64 = 2;
 
-/// Bold digits, strokes two pixels wide. A `#` is ink.
+/// Bold digits with strokes of two pixels. `#` is a set pixel.
 const DIGITS: [[&str; 10]; 10] = [
     [" ##### ", "#######", "##   ##", "##   ##", "##   ##", "##   ##", "##   ##", "##   ##", "#######", " ##### "],
     ["   ##  ", "  ###  ", " ####  ", "   ##  ", "   ##  ", "   ##  ", "   ##  ", "   ##  ", " ######", " ######"],
@@ -20,13 +20,13 @@ const DIGITS: [[&str; 10]; 10] = [
     [" ##### ", "#######", "##   ##", "##   ##", "#######", " ######", "     ##", "    ###", " ##### ", " ####  "],
 ];
 
-/// How many columns a number takes.
+/// The width of a number, in columns.
 pub(super) fn width_of(number: u32) -> i64 {
     let digits = i64::from(number.checked_ilog10().unwrap_or(0)) + 1;
     digits * (WIDTH + GAP) - GAP
 }
 
-/// The inked pixels of a number, as column and row.
+/// The set pixels of a number, as column and row.
 pub(super) fn ink(number: u32) -> Vec<(i64, i64)> {
     let mut inked = Vec::new();
     let mut left = 0;

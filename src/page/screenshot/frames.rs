@@ -1,4 +1,4 @@
-//! Frames of other processes that a picture of the whole page would leave white.
+//! Frames of other processes that are blank in a full-page screenshot.
 
 use super::super::world::Node;
 use super::super::{Error, Tab};
@@ -11,12 +11,12 @@ use super::take::{Frame, Shot, on_pixels};
 use crate::cdp::protocol::page::FrameId;
 use crate::sync::Deadline;
 
-/// Parts of frames out of view at most.
+/// Maximum number of tiles for frames out of view.
 const MOST_TILES: usize = 48;
 
 impl Tab {
-    /// Frames of other processes that are out of view are white in a picture of the whole page: Chromium
-    /// draws them only in view. They are scrolled to, taken in parts, and put on the picture.
+    /// Adds frames of other processes that are out of view: Chromium only draws them in view. They are scrolled to,
+    /// captured in tiles, and pasted into the screenshot.
     pub(super) fn add_frames(&self, shot: &mut Shot, view: &View, deadline: Deadline) -> Result<(), Error> {
         let frames = self.outer_frames();
         if frames.is_empty() {
@@ -37,7 +37,7 @@ impl Tab {
             return Ok(());
         }
         if tiles.len() > MOST_TILES {
-            shot.notes.push("some frames of other sites are left white: there are too many out of view".to_owned());
+            shot.notes.push("some frames of other sites are blank: too many are out of view; capture them one by one (ref of the iframe)".to_owned());
             tiles.truncate(MOST_TILES);
         }
         let mut canvas = Canvas::decode(&shot.png)?;
@@ -54,7 +54,8 @@ impl Tab {
         Ok(())
     }
 
-    /// A part of the document, in its CSS pixels, scrolled to. What was to be seen of it, and where.
+    /// Scrolls to a part of the document, in its CSS pixels, and captures it. Returns the visible part and its
+    /// position.
     fn tile(&self, frame: &FrameId, tile: &Rect, deadline: Deadline) -> Result<(Canvas, Rect), Error> {
         let top = self.top()?;
         let view = self.view(deadline)?;
@@ -72,7 +73,7 @@ impl Tab {
         Ok((Canvas::decode(&png)?, area.moved(view.x, view.y)))
     }
 
-    /// The frames of other processes that are in no other such frame.
+    /// The outermost frames of other processes.
     fn outer_frames(&self) -> Vec<FrameId> {
         let now = self.supervisor.snapshot();
         let is_other = |id: &FrameId| {
@@ -94,7 +95,7 @@ impl Tab {
     }
 }
 
-/// Parts of a rectangle that each fit into a viewport.
+/// Splits a rectangle into parts that fit into a viewport.
 fn tiled(rect: &Rect, shown: &Rect) -> Vec<Rect> {
     let cuts = |from: f64, length: f64, step: f64| {
         let mut cuts = Vec::new();

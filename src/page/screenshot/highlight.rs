@@ -1,5 +1,5 @@
-//! A coloured area over an element, for people who watch. The browser draws it over the page; nothing is
-//! written into the page. Pictures are taken without it.
+//! A coloured area over an element, for a person. The browser draws it over the page and changes nothing in it.
+//! Screenshots are captured without it.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::FrameRef;
 use crate::sync::Deadline;
 
-/// How much of the page is seen through it.
+/// Opacity of the area.
 const FILL: f64 = 0.25;
-/// Frames that a document in a process of its own begins until one without the highlight is sure to be what the browser
-/// shows: they are committed, made ready, drawn and taken one after the other, and few may be under way at a time.
+/// Frames that a document with a process of its own must begin before one without the highlight is certainly displayed:
+/// they are committed, activated, drawn and presented one after the other, and few may be in flight at a time.
 pub(super) const UNTIL_SEEN: u32 = 6;
-/// How long they are waited for.
+/// How long to wait for these frames.
 const DRAWN: Duration = Duration::from_secs(5);
 
-/// What is highlighted.
+/// The present highlight.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Highlighted {
     node: Node,
@@ -27,8 +27,8 @@ pub(in super::super) struct Highlighted {
 }
 
 impl Tab {
-    /// Highlights the element of a ref, in any frame, until [`clear_highlight`](Self::clear_highlight),
-    /// another highlight, or its document goes. One element of a tab at a time.
+    /// Highlights the element of a ref, in any frame, until [`clear_highlight`](Self::clear_highlight), another
+    /// highlight, or the end of its document. One element per tab at a time.
     ///
     /// # Errors
     /// [`Error::BadRef`], [`Error::StaleRef`], those of the supervisor.
@@ -37,7 +37,7 @@ impl Tab {
         self.highlight_node(&node, colour, deadline)
     }
 
-    /// The same for a node.
+    /// As [`highlight`](Self::highlight), for a node.
     ///
     /// # Errors
     /// As [`highlight`](Self::highlight).
@@ -46,12 +46,12 @@ impl Tab {
         self.show_highlight(&Highlighted { node: node.clone(), colour }, deadline)
     }
 
-    /// Takes the highlight away.
+    /// Removes the highlight.
     ///
     /// # Errors
     /// Those of the supervisor.
     pub fn clear_highlight(&self, deadline: Deadline) -> Result<(), Error> {
-        // Taken out first: the lock is not held over a call.
+        // Taken out first: the lock is not held during a call.
         let shown = self.highlighted.lock().take();
         match shown {
             Some(shown) => self.hide_highlight(&shown.node.frame, deadline),
@@ -59,7 +59,7 @@ impl Tab {
         }
     }
 
-    /// Does something while nothing is highlighted.
+    /// Runs something while nothing is highlighted.
     pub(super) fn unhighlighted<T>(
         &self,
         deadline: Deadline,
@@ -70,7 +70,7 @@ impl Tab {
         self.hide_highlight(&shown.node.frame, deadline)?;
         let outcome = action(self);
         if let Err(error) = self.show_highlight(&shown, deadline) {
-            tracing::debug!(%error, "the highlight is gone");
+            tracing::debug!(%error, "cannot restore the highlight");
         }
         outcome
     }
@@ -99,26 +99,26 @@ impl Tab {
     fn hide_highlight(&self, frame: &FrameId, deadline: Deadline) -> Result<(), Error> {
         let now = self.supervisor.snapshot();
         let Some(session) = now.frame(frame.as_str()).and_then(|frame| frame.session_id.as_ref()) else {
-            return Ok(()); // it went with its frame
+            return Ok(()); // gone with its frame
         };
         self.supervisor.session_call(&FrameRef::Id(frame.clone()), &HideHighlight::new(), deadline)?;
         let top = self.top()?;
         if now.frame(top.as_str()).is_some_and(|top| top.session_id.as_ref() != Some(session)) {
-            // A picture makes only the process of the page draw first.
+            // A capture only makes the process of the page draw first.
             if let Err(error) = self.draw_frame(frame, deadline.within(DRAWN)) {
-                tracing::debug!(%error, "a highlight may still be seen");
+                tracing::debug!(%error, "the highlight may still be visible");
             }
         }
         Ok(())
     }
 
-    /// Has a frame in a process of its own drawn as it is now.
+    /// Makes a frame with a process of its own draw its present state.
     fn draw_frame(&self, frame: &FrameId, deadline: Deadline) -> Result<(), Error> {
         if !self.view(deadline)?.hidden {
             self.call::<()>(frame, "drawn", &UNTIL_SEEN, deadline)?;
             return Ok(());
         }
-        // A tab that is not in front draws nothing but while a picture of it is made.
+        // A tab that is not in front only draws while it is captured.
         let mut anew = true;
         loop {
             let asked = serde_json::json!({ "anew": anew, "most": UNTIL_SEEN });

@@ -1,22 +1,21 @@
-//! Pictures and papers: screenshots with labels, PDF, and a frame around an element for people who watch.
+//! Screenshots with labels, PDF, and highlights for a person.
 //!
-//! A picture is taken in its natural size (device pixels) and everything else is done with its pixels
-//! afterwards: it is made smaller, labels are drawn on it, it is written as PNG or JPEG. Nothing is drawn
-//! in the page.
+//! A screenshot is captured in its natural size (device pixels). Everything else is done with these pixels afterwards:
+//! resizing, drawing labels, encoding as PNG or JPEG. Nothing is drawn in the page.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `options` | what can be asked for, and what comes of it |
-//! | `take` | the browser's part: viewport, page, element |
-//! | `frames` | frames that the browser leaves white |
-//! | `tiles` | areas that the browser does not draw at once |
-//! | `scroll` | there and back again |
-//! | `boxes` | where nodes of any frame lie in the top viewport |
-//! | `canvas`, `encode` | pixels; files of them and their limits |
+//! | `options` | options and results |
+//! | `take` | capturing viewport, page or element |
+//! | `frames` | frames that the browser leaves blank |
+//! | `tiles` | areas that the browser does not capture at once |
+//! | `scroll` | scrolling to elements and back |
+//! | `boxes` | positions of nodes in the top viewport |
+//! | `canvas`, `encode` | pixels; image files and their limits |
 //! | `draw`, `font` | labels |
-//! | `highlight` | a frame around an element |
-//! | `pdf` | paper |
-//! | `save` | into a folder |
+//! | `highlight` | a coloured area over an element |
+//! | `pdf` | printing to PDF |
+//! | `save` | writing files |
 
 mod boxes;
 mod canvas;
@@ -43,27 +42,26 @@ use take::{Mark, Shot};
 use super::{Error, Tab};
 use crate::sync::Deadline;
 
-/// A picture that is so much smaller than the page is hard to read.
+/// A screenshot smaller than this part of its natural size is hard to read.
 const HARD_TO_READ: f64 = 0.4;
 
 impl Tab {
-    /// A picture of the viewport, of the whole page, or of one element in any frame. It is taken without
-    /// bringing the tab to the front.
+    /// Captures the viewport, the whole page, or one element in any frame, without bringing the tab to the front.
     ///
-    /// The page is not scrolled and its viewport stays, with two exceptions, which are undone: an element
-    /// that is hidden in a scrolled container or a frame out of view is scrolled to, and so are frames of
-    /// other processes out of view for a picture of the whole page, since Chromium draws them only there.
-    /// For what is out of the viewport Chromium lays the page out anew: it sees a `resize` event, at the end
-    /// with the sizes that it had (in a background tab now and then with others in between), and listeners
-    /// of media queries may be called. A picture of the viewport, or of an element in it, is not noticed.
+    /// The page is not scrolled and its viewport stays, with two exceptions, which are undone: an element hidden in a
+    /// scrolled container or a frame out of view is scrolled to, and for the whole page so are frames of other
+    /// processes out of view, since Chromium only draws them in view. To capture anything outside the viewport Chromium
+    /// lays the page out again: the page receives a `resize` event, at the end with its former sizes (in a background
+    /// tab sometimes with others in between), and listeners of media queries may run. A page does not notice a capture
+    /// of the viewport, or of an element inside it.
     ///
-    /// A side has at most 30,000 pixels; [`Picture::cut_at`] says where a higher page or element was cut.
+    /// A side has at most 30,000 pixels; [`Picture::cut_at`] says where a longer page or element was cut.
     ///
     /// # Errors
-    /// [`Error::BadRequest`], [`Error::BadRef`], [`Error::StaleRef`], [`Error::NoMatch`]; [`Error::NotCaptured`]
-    /// when the browser does not manage it, which says nothing of the page; [`Error::NotActionable`] for an element that is not visible; those of the supervisor, with
-    /// `BLOCKED_BY_DIALOG` under a dialog at once:
-    /// [`last_picture`](crate::supervisor::Supervisor::last_picture) has what was seen before it.
+    /// [`Error::BadRequest`], [`Error::BadRef`], [`Error::StaleRef`], [`Error::NoMatch`]; [`Error::NotCaptured`] when
+    /// the browser fails, which does not affect the page; [`Error::NotActionable`] for an element that is not visible;
+    /// those of the supervisor. While a dialog is open, `BLOCKED_BY_DIALOG` at once:
+    /// [`last_picture`](crate::supervisor::Supervisor::last_picture) returns the last screenshot before it.
     pub fn screenshot(&self, options: &ScreenshotOptions, deadline: Deadline) -> Result<Picture, Error> {
         options.check()?;
         let mut shot = self.unhighlighted(deadline, |tab| tab.take(options, deadline))?;
@@ -80,11 +78,11 @@ impl Tab {
         if scale < HARD_TO_READ {
             let percent = (scale * 100.0).round();
             shot.notes.push(format!(
-                "shown at {percent} % of its size: text may be unreadable; take the viewport, or an element"
+                "scaled to {percent} % of its size: text may be unreadable; capture the viewport or one element"
             ));
         }
         if encoded.kind != options.kind {
-            shot.notes.push("written as JPEG to stay within the limits".to_owned());
+            shot.notes.push("encoded as JPEG to stay within the size limit".to_owned());
         }
         let counts = options.labels.then(|| {
             let placed = draw::placed(&shot.marks, &shot.area, encoded.width, encoded.height);
@@ -108,7 +106,7 @@ impl Tab {
     }
 }
 
-/// Pixels made smaller, drawn on, and written.
+/// Resizes, draws the labels, and encodes.
 fn encoded(shot: &mut Shot, options: &ScreenshotOptions, width: u32, height: u32) -> Result<encode::Encoded, Error> {
     let canvas = Canvas::decode(&std::mem::take(&mut shot.png))?;
     let canvas =
@@ -128,7 +126,7 @@ fn encoded(shot: &mut Shot, options: &ScreenshotOptions, width: u32, height: u32
     }
 }
 
-/// What the labels stand for. Boxes in pixels of the picture.
+/// The annotations of the labels, with boxes in pixels of the screenshot.
 fn annotations(shot: &Shot, placed: &[draw::Placed], width: u32, height: u32) -> Vec<Annotation> {
     let told = |mark: &Mark| Annotation {
         reference: format!("e{}", mark.number),

@@ -1,4 +1,4 @@
-//! Paper.
+//! Printing to PDF.
 
 use base64::Engine as _;
 use serde::{Deserialize, Serialize};
@@ -10,32 +10,31 @@ use crate::cdp::protocol::page::{PrintToPdf, PrintToPdfTransferMode};
 use crate::supervisor::{self, FrameRef, is_disk_full};
 use crate::sync::Deadline;
 
-/// Sides of paper at least, in inches: Chromium 156 crashes as a whole when a side is no point long.
+/// Minimum side of the paper, in inches: Chromium 156 crashes when a side is shorter than a point.
 const SMALLEST: f64 = 0.1;
-/// Bytes of a PDF that are read at once.
+/// Bytes of a PDF read at once.
 const PIECE: i64 = 1024 * 1024;
 
-/// What a PDF is like. What is left out is as Chromium has it: Letter, portrait, margins of 1 cm.
-/// Lengths are in inches.
+/// Options of a PDF. Absent fields have Chromium's defaults: Letter, portrait, margins of 1 cm. Lengths are in inches.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct PdfOptions {
-    /// The long side of the paper lies down.
+    /// Landscape instead of portrait.
     pub landscape: bool,
-    /// With the backgrounds of elements.
+    /// Print backgrounds.
     pub print_background: bool,
-    /// How much larger or smaller, 0.1 to 2.
+    /// Scale, 0.1 to 2. Default 1.
     pub scale: Option<f64>,
-    /// Of the paper.
+    /// Width of the paper, in inches, 0.1 to 200.
     pub paper_width: Option<f64>,
-    /// Of the paper.
+    /// Height of the paper, in inches, 0.1 to 200.
     pub paper_height: Option<f64>,
-    /// On all four sides.
+    /// Margin on all sides, in inches, 0 to 100.
     pub margin: Option<f64>,
-    /// Which pages, from 1: `1-5, 8`. Default: all.
+    /// The pages to print, from 1, such as `1-5, 8`. Default: all.
     pub page_ranges: Option<String>,
-    /// The size that the page's style sheet names goes before that of the paper.
+    /// Let a page size in the style sheet override the size of the paper.
     pub prefer_css_page_size: bool,
 }
 
@@ -43,14 +42,14 @@ impl PdfOptions {
     fn command(&self) -> Result<PrintToPdf, Error> {
         let bad = |problem: &str| Error::BadRequest { problem: problem.to_owned() };
         if self.scale.is_some_and(|scale| !(0.1..=2.0).contains(&scale)) {
-            return Err(bad("scale of a PDF goes from 0.1 to 2"));
+            return Err(bad("scale of a PDF must be 0.1 to 2"));
         }
         let lengths = [self.paper_width, self.paper_height];
         if lengths.into_iter().flatten().any(|inches| !(SMALLEST..=200.0).contains(&inches)) {
-            return Err(bad("sides of paper are 0.1 to 200 inches"));
+            return Err(bad("paperWidth and paperHeight must be 0.1 to 200 inches"));
         }
         if self.margin.is_some_and(|inches| !(0.0..=100.0).contains(&inches)) {
-            return Err(bad("margin is 0 to 100 inches"));
+            return Err(bad("margin must be 0 to 100 inches"));
         }
         let mut print = PrintToPdf::new();
         print.landscape = Some(self.landscape);
@@ -66,12 +65,11 @@ impl PdfOptions {
 }
 
 impl Tab {
-    /// The page as a PDF.
+    /// Prints the page to PDF.
     ///
     /// # Errors
-    /// [`Error::BadRequest`] for options that make no sense, [`Error::NoPdf`] when the browser refuses, and
-    /// those of the supervisor: `BLOCKED_BY_DIALOG` under a dialog;
-    /// [`Error::DiskFull`], since the browser makes it in a temporary file.
+    /// [`Error::BadRequest`] for invalid options, [`Error::NoPdf`] when the browser refuses, [`Error::DiskFull`] since
+    /// the browser writes a temporary file, and those of the supervisor, such as `BLOCKED_BY_DIALOG`.
     pub fn pdf(&self, options: &PdfOptions, deadline: Deadline) -> Result<Vec<u8>, Error> {
         self.printed(options, deadline).map_err(|error| {
             let folder = std::env::temp_dir();
@@ -114,13 +112,13 @@ impl Tab {
     }
 }
 
-/// A refusal is the browser's, everything else is the supervisor's.
+/// A refusal of the browser, or an error of the supervisor.
 fn refused(error: supervisor::Error) -> Error {
     match error {
         supervisor::Error::Cdp(cdp::Error::Protocol { message, .. })
             if message.to_lowercase().contains("page range") =>
         {
-            Error::BadRequest { problem: format!("{message}; write pageRanges like 1-5, 8") }
+            Error::BadRequest { problem: format!("{message}; give pageRanges such as 1-5, 8") }
         }
         supervisor::Error::Cdp(cdp::Error::Protocol { message, .. }) => Error::NoPdf { problem: message },
         error => error.into(),

@@ -1,4 +1,4 @@
-//! Writing pictures and papers into a folder.
+//! Writing screenshots and PDFs into a folder.
 
 use std::fs;
 use std::io::Write as _;
@@ -7,15 +7,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::super::Error;
 
-/// How often another name is tried.
+/// How many names are tried.
 const TRIES: u32 = 8;
-/// Characters of a name that are kept.
+/// Maximum length of the stem, in characters.
 const LONGEST: usize = 60;
 
-/// Writes a file under a new name into a folder, which is made when it is not there. The name begins with
-/// what is safe in `stem` and has the time and some chance in it. The file is whole or not there; on Unix
-/// only its owner may read it. Links are not followed: a folder that is one is refused, and a name that
-/// is taken is not written to.
+/// Writes a file under a new name into a folder, created if missing. The name consists of the safe characters of
+/// `stem`, the time and a random part. The file is complete or absent; on Unix only its owner can read it. Links are
+/// not followed: a folder that is a link is refused, and existing files are not overwritten.
 ///
 /// # Errors
 /// [`Error::File`].
@@ -39,7 +38,7 @@ pub fn save(folder: &Path, stem: &str, ending: &str, bytes: &[u8]) -> Result<Pat
     }
 }
 
-/// A folder of its owner, no link.
+/// Creates a private folder; refuses a link.
 fn make(folder: &Path) -> std::io::Result<()> {
     if fs::symlink_metadata(folder).is_err() {
         let mut builder = fs::DirBuilder::new();
@@ -51,7 +50,7 @@ fn make(folder: &Path) -> std::io::Result<()> {
     if fs::symlink_metadata(folder)?.is_dir() {
         return Ok(());
     }
-    Err(std::io::Error::new(std::io::ErrorKind::NotADirectory, "it is a link or a file, not a folder; name a folder"))
+    Err(std::io::Error::new(std::io::ErrorKind::NotADirectory, "it is a link or a file, not a folder; give a folder"))
 }
 
 fn name(stem: &str, ending: &str) -> String {

@@ -1,4 +1,4 @@
-//! Scrolling to what is out of view, and back.
+//! Scrolling to elements out of view, and back.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::highlight::UNTIL_SEEN;
 use crate::cdp::protocol::page::FrameId;
 use crate::sync::Deadline;
 
-/// Where something was scrolled to: the node, or 0 for the viewport, and both offsets.
+/// A scroll position before: the node, or 0 for the viewport, and both offsets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Before {
     #[serde(default)]
@@ -29,7 +29,7 @@ impl Tab {
         self.call::<()>(&self.top()?, "glance", &At { x, y }, deadline).map(drop)
     }
 
-    /// Scrolls a node into view in its own frame and all frames around it. Where they were before.
+    /// Scrolls a node into view in its own frame and all frames around it. Returns the positions before.
     pub(super) fn bring(&self, node: &Node, deadline: Deadline) -> Result<Vec<(FrameId, Before)>, Error> {
         let mut chain = vec![node.clone()];
         let mut frame = node.frame.clone();
@@ -37,7 +37,7 @@ impl Tab {
             frame = owner.frame.clone();
             chain.push(owner);
         }
-        // In a tab behind others the frames of other processes would not draw.
+        // In a background tab the frames of other processes would not draw.
         self.emulate_focus();
         let mut befores = Vec::new();
         for node in chain.into_iter().rev() {
@@ -51,7 +51,7 @@ impl Tab {
                 }
             }
         }
-        // From the inside out: what a frame shows is in a picture once it and all around it have drawn.
+        // From the innermost frame: its content is captured once it and all frames around it have drawn.
         let frames = if befores.len() > 1 { UNTIL_SEEN } else { 2 };
         for (frame, _) in befores.iter().rev() {
             let _ = self.call::<()>(frame, "drawn", &frames, deadline);
@@ -59,7 +59,7 @@ impl Tab {
         Ok(befores)
     }
 
-    /// Scrolls back. A frame that has gone on needs none of it.
+    /// Scrolls back. A frame that has navigated needs no scrolling.
     pub(super) fn put_back(&self, befores: Vec<(FrameId, Before)>, deadline: Deadline) {
         for (frame, before) in befores.into_iter().rev() {
             if let Err(error) = self.call::<()>(&frame, "putBack", &before, deadline) {

@@ -1,4 +1,4 @@
-//! The browser's part of a picture: what is captured, and where it lies.
+//! Capturing viewport, page or element.
 
 use std::time::{Duration, Instant};
 
@@ -15,59 +15,59 @@ use crate::cdp::protocol::page::{CaptureScreenshot, GetLayoutMetrics, Viewport};
 use crate::supervisor::{self, FrameRef};
 use crate::sync::{Deadline, pause};
 
-/// Labels at most.
+/// Maximum number of labels.
 const MOST_LABELS: usize = 150;
-/// Pixels of a picture at most, for the memory that it takes.
+/// Maximum number of pixels, to bound the memory.
 const MOST_PIXELS: f64 = 60.0 * 1000.0 * 1000.0;
-/// A side at most, in device pixels.
+/// Maximum side, in device pixels.
 const LONGEST_SIDE: f64 = 30_000.0;
-/// A tab that draws answers by then. What has not come may never come: what was to be shown has gone, as the page went
-/// elsewhere. It is asked for again, each time with twice the patience.
+/// How long a drawing tab may take to answer. A capture that takes longer may never be answered, because its document
+/// was replaced. It is requested again, each time with twice the time.
 const DRAWN: Duration = Duration::from_millis(400);
-/// The same for what has to be laid out anew. Two at a time would spoil each other's layout.
+/// The same for areas that need a new layout. Two captures at a time would disturb each other's layout.
 const LAID_OUT: Duration = Duration::from_secs(10);
-/// A capture that found the page not responding for this long is not repeated.
+/// A capture of a page that has not responded for this long is not repeated.
 const STUCK: Duration = Duration::from_secs(5);
-/// A page that goes from one document to another is asked again after that.
+/// Pause before a page between two documents is captured again.
 const BETWEEN: Duration = Duration::from_millis(20);
-/// How often a picture is taken again because its labelled elements moved meanwhile, or its document went.
+/// How often a screenshot is repeated because labelled elements moved or its document was replaced.
 const RETAKES: u32 = 2;
 
-/// An element that gets a label.
+/// An element with a label.
 #[derive(Debug, Clone)]
 pub(super) struct Mark {
     pub(super) number: u32,
     pub(super) shown: Shown,
-    /// What is seen of it, in the top viewport, CSS pixels.
+    /// Its visible part, in CSS pixels of the top viewport.
     pub(super) part: Rect,
-    /// The same for each line, when it has several.
+    /// The visible parts of its lines, when it has several.
     pub(super) lines: Vec<Rect>,
 }
 
-/// A picture as the browser gave it.
+/// A capture of the browser.
 #[derive(Debug)]
 pub(super) struct Shot {
     pub(super) png: Vec<u8>,
-    /// What it shows, in the top viewport, CSS pixels.
+    /// The captured area, in CSS pixels of the top viewport.
     pub(super) area: Rect,
     pub(super) marks: Vec<Mark>,
-    /// So many more could have been marked.
+    /// How many more elements could have been labelled.
     pub(super) over: usize,
-    /// Where it was cut, in CSS pixels from the upper side of the page or element.
+    /// Where it was cut, in CSS pixels from the top of the page or element.
     pub(super) cut_at: Option<f64>,
     pub(super) url: String,
     pub(super) notes: Vec<String>,
     pub(super) rescued: bool,
 }
 
-/// What is captured, in CSS pixels of the top viewport.
+/// The area to capture, in CSS pixels of the top viewport.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
     pub(super) area: Rect,
     pub(super) view: View,
-    /// Not the viewport as it is, but a part of the document.
+    /// Whether it is a part of the document instead of the viewport.
     pub(super) clipped: bool,
-    /// Out of the viewport too.
+    /// Whether it extends beyond the viewport.
     pub(super) beyond: bool,
 }
 
@@ -84,7 +84,7 @@ impl Tab {
         let mut shot = loop {
             tries += 1;
             match self.take_once(options, deadline) {
-                // Nothing of the document that went was asked for.
+                // The earlier document was replaced.
                 Err(Error::DocumentGone { .. })
                     if tries <= RETAKES && options.reference.is_none() && options.element.is_none() => {}
                 outcome => break outcome?,
@@ -123,7 +123,7 @@ impl Tab {
     fn take_page(&self, view: &View, options: &ScreenshotOptions, deadline: Deadline) -> Result<Shot, Error> {
         let page = FrameRef::TopOf(self.target.clone());
         let size = self.supervisor.call(&page, &GetLayoutMetrics::new(), deadline)?.result.css_content_size;
-        // Chromium takes scroll bars away for it, and lays the page out that much wider.
+        // Chromium removes scroll bars for this, and lays the page out that much wider.
         let (whole_width, whole_height) = (size.width.max(view.width), size.height.max(view.height));
         if whole_width <= view.width && whole_height <= view.height {
             return self.take_viewport(*view, options, deadline);
@@ -152,10 +152,10 @@ impl Tab {
     ) -> Result<Shot, Error> {
         let how = How { whole: true, uncovered: false };
         let (view, place) = self.place(node, how, deadline)?;
-        let gone = || Error::StaleRef { reference: name.to_owned(), why: "it is not in the page any more" };
+        let gone = || Error::StaleRef { reference: name.to_owned(), why: "it was removed from the page" };
         let unseen = || Error::NotActionable {
             what: name.to_owned(),
-            reason: "it is not visible, so there is no picture of it".to_owned(),
+            reason: "it is not visible, so it cannot be captured".to_owned(),
             covered_by: None,
         };
         let place = place.ok_or_else(gone)?;
@@ -189,7 +189,7 @@ impl Tab {
             let part = place.part.ok_or_else(unseen)?;
             let mut shot = self.labelled(frame(part, view, false), options, How::default(), deadline)?;
             if !place.all.is_some_and(|all| part.holds(&all)) {
-                shot.notes.push("only what its frame or container shows of the element".to_owned());
+                shot.notes.push("only the part of the element that its frame or container shows".to_owned());
             }
             Ok(shot)
         });
@@ -202,7 +202,7 @@ impl Tab {
         Ok((view, places.into_iter().next().flatten()))
     }
 
-    /// The element that a selector names.
+    /// The first element that matches a selector.
     fn picked(&self, selector: &str, frame: Option<&str>, deadline: Deadline) -> Result<Node, Error> {
         let frame = frame.map_or_else(|| self.top(), |text| self.frame_named(text, deadline))?;
         let (doc, picked) =
@@ -217,7 +217,7 @@ impl Tab {
         }
     }
 
-    /// A picture, and where what is to be labelled lay when it was taken.
+    /// A capture, with the positions of the labelled elements at that moment.
     fn labelled(&self, frame: Frame, options: &ScreenshotOptions, how: How, deadline: Deadline) -> Result<Shot, Error> {
         let shot = |png, rescued| Shot {
             png,
@@ -249,7 +249,7 @@ impl Tab {
         };
         shot.rescued |= seen_rescued;
         if places != before {
-            shot.notes.push("what is labelled moves: labels may be beside it".to_owned());
+            shot.notes.push("labelled elements are moving: labels may be misplaced".to_owned());
         }
         for ((number, _, shown), place) in found.into_iter().zip(places) {
             let Some(Place { part: Some(part), lines, .. }) = place else { continue };
@@ -264,7 +264,7 @@ impl Tab {
         Ok(shot)
     }
 
-    /// Captures, in tiles where the area is larger than what Chromium draws at once.
+    /// Captures, in tiles where the area is larger than what Chromium captures at once.
     pub(super) fn grab(&self, frame: &Frame, deadline: Deadline) -> Result<(Vec<u8>, bool), Error> {
         let tiles = tiles::of(&frame.area, frame.view.ratio);
         let began = Instant::now();
@@ -282,9 +282,9 @@ impl Tab {
         Ok((whole.png()?, rescued))
     }
 
-    /// Captures. A tab that is not in front draws nothing by itself: Chromium 156 would answer when it
-    /// happens to draw, after many seconds or never. A screencast that nobody looks at makes it draw. A
-    /// picture that is asked for while the page goes to another document is refused or never answered.
+    /// Captures. A background tab does not draw by itself: Chromium 156 would answer when it happens to draw, after
+    /// many seconds or never. A screencast that nobody reads makes it draw. A capture during a navigation is refused or
+    /// never answered.
     fn grab_at_once(&self, frame: &Frame, deadline: Deadline) -> Result<(Vec<u8>, bool), supervisor::Error> {
         let page = FrameRef::TopOf(self.target.clone());
         let mut command = CaptureScreenshot::new();
@@ -295,7 +295,7 @@ impl Tab {
             command.clip = Some(Viewport::new(x, y, width, height, 1.0));
             command.capture_beyond_viewport = Some(frame.beyond);
         }
-        // Also a tab in the back may take itself for visible, when focus is emulated.
+        // A background tab with focus emulation also counts as visible.
         let mut slice = if frame.beyond { LAID_OUT } else { DRAWN };
         let mut is_drawing = !frame.view.hidden && !frame.beyond;
         if !is_drawing {
@@ -313,14 +313,14 @@ impl Tab {
     }
 }
 
-/// Sides within the limits of a picture, in CSS pixels.
+/// Sides within the limits of a screenshot, in CSS pixels.
 fn within_limits(width: f64, height: f64, ratio: f64) -> (f64, f64) {
     let side = LONGEST_SIDE / ratio;
     let width = width.min(side);
     (width, height.min(side).min((MOST_PIXELS / (width * ratio * ratio)).floor()))
 }
 
-/// A capture that fails says nothing of the page: it may be too large, or drawn too slowly.
+/// The error of a capture. It does not affect the page: the area may be too large, or drawn too slowly.
 fn not_captured(error: supervisor::Error, after: Duration) -> Error {
     let is_late = match &error {
         supervisor::Error::Unresponsive { .. } | supervisor::Error::Timeout { .. } => true,
@@ -339,26 +339,26 @@ fn not_captured(error: supervisor::Error, after: Duration) -> Error {
     }
 }
 
-/// Chromium may answer yet, or never. A page that does not respond for [`STUCK`] is reported before the deadline.
+/// Whether the answer is only late. A page that does not respond for [`STUCK`] is reported before the deadline.
 fn is_late(error: &supervisor::Error, is_first: bool) -> bool {
     match error {
         supervisor::Error::Cdp(error) => error.is_timeout(),
         supervisor::Error::Timeout { .. } => true,
-        // On an overloaded machine a page that is well may take seconds to respond.
+        // On an overloaded machine a healthy page may take seconds to respond.
         supervisor::Error::Unresponsive { after, .. } => is_first || *after < STUCK,
         _ => false,
     }
 }
 
-/// One document has gone and the next is not shown yet.
+/// Whether the tab is between two documents.
 fn is_between(error: &supervisor::Error) -> bool {
     matches!(error, supervisor::Error::Cdp(cdp::Error::Protocol { message, .. }) if message.contains("Not attached to an active page"))
 }
 
-/// The device pixels that a rectangle touches; its viewport stands on whole ones.
+/// The device pixels that a rectangle covers; its viewport starts on whole pixels.
 pub(super) fn on_pixels(area: &Rect, view: &View) -> Rect {
     let ratio = view.ratio;
-    // Less than a hundredth of a pixel is an error of arithmetic.
+    // Less than a hundredth of a pixel is a rounding error.
     let down = |at: f64| (at * ratio + 0.01).floor() / ratio;
     let up = |at: f64| (at * ratio - 0.01).ceil() / ratio;
     let (x, y) = (down(area.x + view.x) - view.x, down(area.y + view.y) - view.y);

@@ -1,21 +1,21 @@
-//! Areas that Chromium does not draw at once: they are captured in tiles, which are put together here.
+//! Areas that Chromium does not capture at once: they are captured in tiles and joined.
 
 use super::super::Error;
 use super::canvas::Canvas;
 use super::encode::{self, PictureType};
 use super::options::Rect;
 
-/// A larger side is captured in tiles, in device pixels. Graphics processors draw into 16,384 at most; what is beyond is
-/// missing then, or repeats what is before it.
+/// A longer side is captured in tiles, in device pixels. Graphics processors draw at most 16,384; what is beyond is
+/// missing or repeated.
 const AT_ONCE: f64 = 16_000.0;
-/// The same for all pixels, for what a message of the browser holds.
+/// The same for the number of pixels, because of the size of a message.
 const PIXELS_AT_ONCE: f64 = 32.0 * 1000.0 * 1000.0;
-/// A side of a tile at most, in device pixels.
+/// Maximum side of a tile, in device pixels.
 const TILE: f64 = 8_000.0;
-/// Tiles begin at multiples of this, in CSS pixels, which are whole device pixels at all usual ratios.
+/// Tiles start at multiples of this, in CSS pixels: whole device pixels at all common ratios.
 const GRID: f64 = 100.0;
 
-/// The tiles of an area, in CSS pixels: row by row. One where it can be captured at once.
+/// The tiles of an area, in CSS pixels, row by row; one tile if it can be captured at once.
 pub(super) fn of(area: &Rect, ratio: f64) -> Vec<Rect> {
     let (width, height) = (area.width * ratio, area.height * ratio);
     if width.max(height) <= AT_ONCE && width * height <= PIXELS_AT_ONCE {
@@ -43,7 +43,7 @@ fn cuts(length: f64, step: f64) -> Vec<(f64, f64)> {
     cuts
 }
 
-/// Tiles on their way to one picture.
+/// Tiles being joined.
 pub(super) struct Assembly {
     canvas: Canvas,
     area: Rect,
@@ -57,7 +57,7 @@ impl Assembly {
         Self { canvas: Canvas::white(side(area.width), side(area.height)), area: *area, ratio }
     }
 
-    /// Adds a tile as the browser gave it.
+    /// Adds a captured tile.
     pub(super) fn add(&mut self, png: &[u8], tile: &Rect) -> Result<(), Error> {
         #[expect(clippy::cast_possible_truncation, reason = "pixels of a picture")]
         let pixel = |at: f64| (at * self.ratio).round() as i64;

@@ -1,7 +1,7 @@
-//! What changed on a page since its whole text was kept last.
+//! What changed on a page since its text was last kept.
 //!
-//! The text that is kept is that of the whole page, folded, whatever a snapshot showed of it. So an action reports text that
-//! a snapshot of the controls alone leaves out.
+//! The kept text is that of the whole page, with long runs folded, whatever part of it a snapshot showed. So actions
+//! also report text that an `interactive` snapshot leaves out.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -37,20 +37,20 @@ impl Tab {
         self.seen.lock().page[usize::from(redact.is_some())] = Some(PageText { doc: doc.clone(), text });
     }
 
-    /// Whether changes of this document can be told.
+    /// Whether changes of this document can be reported.
     pub(in super::super) fn is_page_kept(&self, doc: &Doc, redact: Option<&Secrets>) -> bool {
         self.seen.lock().page[usize::from(redact.is_some())].as_ref().is_some_and(|page| page.doc == *doc)
     }
 
-    /// Keeps the text of the page as it is.
+    /// Keeps the present text of the page.
     pub(in super::super) fn keep_page_now(&self, redact: Option<&Secrets>, deadline: Deadline) -> Result<(), Error> {
         let now = self.collect(&SnapshotOptions::default(), deadline)?;
         self.keep_page(&now.doc, now.items, redact);
         Ok(())
     }
 
-    /// The lines that changed since the text of the page was kept last, `most` characters at most. Of another document
-    /// what can be acted on. The present text is kept.
+    /// The lines that changed since the text of the page was last kept, in at most `most` characters. For another
+    /// document, the interactive elements. Keeps the present text.
     pub(in super::super) fn changes(
         &self,
         most: usize,
@@ -70,7 +70,7 @@ impl Tab {
             None => (Diff::between("", &self.page_text(&shown, redact)).to_string(), shown),
         };
         let (lines, _) = text::cut(lines, most, 0);
-        // What is told is shown; the rest stays what it was shown as.
+        // Reported nodes count as shown; the others keep the role and name they were shown with.
         let told: HashSet<&str> = lines.lines().filter_map(|line| own_ref(line.strip_prefix("+ ")?)).collect();
         let mut refs = self.refs.lock();
         for (node, item) in items.iter().filter_map(|item| Some((item.node.as_ref()?, item))) {
@@ -89,7 +89,7 @@ impl Tab {
         let mut refs = self.refs.lock();
         for item in items.iter().filter(|item| item.has_ref) {
             if let Some(node) = &item.node {
-                // As the page has it: it is compared with the page later.
+                // Uncovered, since it is later compared with the page.
                 refs.reserve(node.clone(), shown_as(item));
             }
         }
@@ -101,7 +101,7 @@ fn shown_as(item: &Item) -> Shown {
     Shown { role: item.role.to_string(), name: item.name.to_string() }
 }
 
-/// The items of a whole page. Where the focus is counts for no change.
+/// The items of a whole page, without the focus, which does not count as a change.
 fn folded(mut items: Vec<Item>) -> Vec<Item> {
     for more in items.iter_mut().filter_map(|item| item.more.as_mut()) {
         more.active = false;
@@ -109,7 +109,7 @@ fn folded(mut items: Vec<Item>) -> Vec<Item> {
     fold::folded(items, None)
 }
 
-/// A difference without the former line of what is still there, by its ref.
+/// A diff without the old lines of elements that still exist, by their refs.
 fn brief(diff: &Diff) -> String {
     let added: HashSet<&str> =
         diff.hunks.iter().flat_map(|hunk| &hunk.added).filter_map(|line| own_ref(line)).collect();
@@ -122,7 +122,7 @@ fn brief(diff: &Diff) -> String {
     lines.join("\n")
 }
 
-/// The ref of a line. A name that holds something of the kind comes before it.
+/// The ref of a line. Text that looks like a ref in a name comes before it.
 fn own_ref(line: &str) -> Option<&str> {
     let (role, rest) = line.trim_start().strip_prefix("- ")?.split_once(' ')?;
     if role.ends_with(':') {

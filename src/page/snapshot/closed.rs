@@ -1,11 +1,10 @@
-//! Closed shadow roots: no script in a page can find them, the browser can.
+//! Closed shadow roots: scripts in a page cannot find them, the browser can.
 //!
-//! `DOM.performSearch` for `<` counts all elements of a session's documents, those in closed roots
-//! included and those of the browser's own roots not, in 2 ms for 8,000 elements (Chromium 156). When that
-//! is what our walks counted there is no closed root that we do not know, which is nearly always so. When
-//! it is more, the whole document is asked for once, at a hundred times that cost, and the roots in it are
-//! handed to the script.
-#![allow(deprecated)] // `DOM.getDocument` nests its answer, deeper than JSON readers go
+//! `DOM.performSearch` for `<` counts all elements of a session's documents, including those in closed roots and
+//! excluding those in the browser's own roots, in 2 ms for 8,000 elements (Chromium 156). If the number equals that of
+//! the page script, no closed root is unknown, which is nearly always so. If it is larger, the whole document is
+//! requested once, at a hundred times that cost, and its closed roots are passed to the page script.
+#![allow(deprecated)] // `DOM.getDocument` nests its answer deeper than JSON parsers allow
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,14 +20,14 @@ use crate::cdp::protocol::runtime::CallFunctionOn;
 use crate::supervisor::{self, FrameRef};
 use crate::sync::Deadline;
 
-/// What is known of a session.
+/// Element counts of a session.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counted {
-    /// Elements that stay unexplained after the whole document was looked through.
+    /// Elements that remain unexplained after the whole document was searched.
     unexplained: i64,
 }
 
-/// A session that had closed roots we did not know.
+/// A session with closed roots that were unknown.
 pub(super) struct Found {
     session: Arc<str>,
     pub(super) frames: Vec<FrameId>,
@@ -38,7 +37,7 @@ pub(super) struct Found {
 /// Sessions, each with its frames.
 pub(super) type Sessions = Vec<(Arc<str>, Vec<FrameId>)>;
 
-/// A count of all elements, to be asked for beside the walks.
+/// A count of all elements, requested together with the trees.
 pub(super) struct Counting {
     pub(super) search: Vec<(FrameRef, PerformSearch)>,
     pub(super) sessions: Sessions,
@@ -53,11 +52,11 @@ fn sum(frames: &[FrameId], counted: &HashMap<FrameId, u64>) -> Option<i64> {
     i64::try_from(all).ok()
 }
 
-/// What every element's start begins with.
+/// The text that every element's start tag contains.
 const ANY: &str = "<";
 
 impl Tab {
-    /// What is to be asked for a count of all elements, and the sessions that are asked.
+    /// The commands that count all elements, and their sessions.
     pub(super) fn count_asked(&self, frames: &[FrameId], deadline: Deadline) -> Counting {
         let sessions = self.sessions(frames);
         let known = self.seen.lock().counted.clone();
@@ -73,9 +72,8 @@ impl Tab {
         Counting { search: search.collect(), sessions }
     }
 
-    /// Hands closed shadow roots to the script where there are any that it does not know. `found` is what was
-    /// found beside the walks, `counted` how many elements the walk of each frame met. Gives the sessions
-    /// whose frames are to be walked again.
+    /// Passes unknown closed shadow roots to the page script. `found` is the count of the browser, `counted` the number
+    /// of elements in the tree of each frame. Returns the sessions whose frames must be read again.
     pub(super) fn find_closed(
         &self,
         sessions: Sessions,
@@ -89,7 +87,7 @@ impl Tab {
             self.supervisor.post(&at, &DiscardSearchResults::new(found.result.search_id));
             let there = found.result.result_count;
             let Some(expected) = sum(&frames, counted) else {
-                continue; // one was not walked, so there is nothing to compare with
+                continue; // a frame was not read, so the counts cannot be compared
             };
             let more = there - expected;
             let known = self.seen.lock().counted.get(&session).map_or(0, |known| known.unexplained);
@@ -105,7 +103,7 @@ impl Tab {
         again
     }
 
-    /// Remembers what stays unexplained after the second walk, so that it is not looked for each time.
+    /// Remembers what remains unexplained after the second read, so that it is not searched again each time.
     pub(super) fn explained(&self, found: &[Found], counted: &HashMap<FrameId, u64>) {
         for Found { session, frames, there } in found {
             let unexplained = sum(frames, counted).map_or(0, |expected| there - expected);
@@ -113,7 +111,7 @@ impl Tab {
         }
     }
 
-    /// All frames of each session that has one of those.
+    /// The sessions of some frames, each with all of its frames.
     fn sessions(&self, asked: &[FrameId]) -> Sessions {
         let now = self.supervisor.snapshot();
         let mut sessions: HashMap<Arc<str>, Vec<FrameId>> = HashMap::new();
@@ -126,12 +124,12 @@ impl Tab {
         sessions.into_iter().filter(|(_, frames)| frames.iter().any(|frame| asked.contains(frame))).collect()
     }
 
-    /// Whether some were found.
+    /// Returns whether closed roots were found.
     fn adopt_closed(&self, at: &FrameRef, frames: &[FrameId], deadline: Deadline) -> bool {
         let mut whole = GetFlattenedDocument::new();
         (whole.depth, whole.pierce) = (Some(-1), Some(true));
         let told = self.supervisor.session_call(at, &whole, deadline);
-        // Otherwise the browser would tell of every change of what it has listed.
+        // Otherwise the browser would report every change of the listed nodes.
         self.supervisor.post(at, &Disable::new());
         self.supervisor.post(at, &Enable::new());
         let Ok(told) = told else { return false };
@@ -142,8 +140,8 @@ impl Tab {
                 by_frame.entry(frame).or_default().push(root);
             }
         }
-        // Each in its own document only: a node has one wrapper in our worlds of a process, of whichever
-        // document it was asked for in first.
+        // Each in its own document only: a node has one wrapper in the isolated worlds of a process, that of the
+        // document that requested it first.
         let mut any = false;
         for (frame, roots) in by_frame {
             let Some(context) = self.context(&frame, deadline) else { continue };
@@ -171,7 +169,7 @@ impl Tab {
         any
     }
 
-    /// Of the frames of a session the one that the others are in.
+    /// The frame of a session that contains the others.
     fn outermost(&self, frames: &[FrameId]) -> Option<FrameId> {
         let now = self.supervisor.snapshot();
         let parent = |frame: &FrameId| now.frame(frame.as_str()).and_then(|frame| frame.parent_frame_id.clone());
@@ -179,7 +177,7 @@ impl Tab {
     }
 }
 
-/// The closed roots in a list of all nodes, each with the frame it is in; `None` for the outermost one.
+/// The closed roots in a list of all nodes, each with its frame; `None` for the outermost one.
 fn closed_roots(nodes: &[Node]) -> Vec<(BackendNodeId, Option<FrameId>)> {
     let mut parents: HashMap<NodeId, NodeId> = HashMap::new();
     let mut documents: HashMap<NodeId, FrameId> = HashMap::new();
@@ -192,7 +190,7 @@ fn closed_roots(nodes: &[Node]) -> Vec<(BackendNodeId, Option<FrameId>)> {
     }
     let frame_of = |start: NodeId| {
         let mut node = start;
-        // A list that is no tree may go in circles.
+        // An inconsistent list may contain cycles.
         for _ in 0..=parents.len() {
             if let Some(frame) = documents.get(&node) {
                 return Some(frame.clone());

@@ -1,4 +1,4 @@
-//! Asking all frames at once, and joining their trees: a frame's nodes stand below the element that holds it.
+//! Reading all frames at once and joining their trees: the nodes of a frame go below the element that holds it.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -17,10 +17,10 @@ use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::{self, Done, FrameRef};
 use crate::sync::Deadline;
 
-/// So long it is waited for frames that are on their way into another process.
+/// How long to wait for frames that are moving to another process.
 const SWAP: Duration = Duration::from_millis(500);
-const BETWEEN: &str = "it has no process at present; take another snapshot";
-const UNPLACED: &str = "the element that holds it was not found; take another snapshot";
+const BETWEEN: &str = "the frame has no process at the moment; take another snapshot";
+const UNPLACED: &str = "the element that holds the frame was not found; take another snapshot";
 
 /// A node of the joined tree.
 #[derive(Debug, Clone)]
@@ -28,13 +28,13 @@ pub(super) struct Item {
     pub(super) depth: u32,
     pub(super) role: Box<str>,
     pub(super) name: Box<str>,
-    /// The element; `None` for a text, and for what stands for a folded run.
+    /// The element; `None` for text and for the placeholder of a folded run.
     pub(super) node: Option<Node>,
     pub(super) frame: FrameId,
     pub(super) in_top: bool,
     pub(super) has_ref: bool,
     pub(super) more: Option<Box<More>>,
-    /// It stands for so many like siblings that are left out.
+    /// The number of similar siblings that this placeholder stands for.
     pub(super) folded: usize,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Collected {
     pub(super) frames: usize,
     pub(super) unread: Vec<Unread>,
     pub(super) rescued: bool,
-    /// Something was left out because it is nested too deeply.
+    /// Whether something was left out because it is nested too deeply.
     pub(super) cut: bool,
 }
 
@@ -105,7 +105,7 @@ impl Tab {
                 let all = [internals.get(frame).cloned().unwrap_or_default(), new].concat();
                 *answer = self.call(frame, "tree", &ask_with(frame, &all), deadline);
             } else if !new.is_empty() {
-                // Nothing is different; it is not asked again.
+                // Nothing changed; do not read it again.
                 let _ = self.call::<u8>(frame, "learn", &new, deadline);
             }
         }
@@ -116,7 +116,7 @@ impl Tab {
                     rescued |= done.rescued;
                     read.insert(frame.clone(), Read { doc, tree: done.result });
                 }
-                // Nothing can be told without it.
+                // Without the top frame there is no snapshot.
                 Err(error) if *frame == root || error.is_blocked_by_dialog() => return Err(error),
                 Err(error) => unread.push(unread_frame(frame.clone(), &error.to_string())),
             }
@@ -124,7 +124,7 @@ impl Tab {
         let mut held = self.owners(&parents, &read, deadline);
         let placed = |held: &HashMap<_, FrameId>, frame: &FrameId| held.values().any(|known| known == frame);
         if parents.keys().any(|child| read.contains_key(child) && !placed(&held, child)) {
-            // It was swapped into another process meanwhile, and is known there now.
+            // It moved to another process meanwhile, and is known there now.
             let _ = self.supervisor.caught_up(deadline);
             held.extend(self.owners(&parents, &read, deadline));
         }
@@ -145,7 +145,7 @@ impl Tab {
         Ok(Collected { url, title, doc, items: merged(items), frames, unread, rescued, cut })
     }
 
-    /// Waits for frames that are on their way into another process.
+    /// Waits for frames that are moving to another process.
     fn frames_arrived(&self, deadline: Deadline) {
         let there = |now: &supervisor::Snapshot| now.frames_of(self.target.as_str()).all(|f| f.session_id.is_some());
         if !there(&self.supervisor.snapshot()) {
@@ -153,7 +153,7 @@ impl Tab {
         }
     }
 
-    /// A frame and all below it that can be asked, the parent of each, and those that nothing runs at present.
+    /// A frame and its descendants that can be read, the parent of each, and those without a process at the moment.
     pub(in super::super) fn frames_below(
         &self,
         root: &FrameId,
@@ -179,7 +179,7 @@ impl Tab {
         (frames, parents, nowhere)
     }
 
-    /// Which element holds which frame: asked once for each frame and document around it.
+    /// The elements that hold frames, requested once for each frame and enclosing document.
     fn owners(
         &self,
         parents: &HashMap<FrameId, FrameId>,
@@ -224,7 +224,7 @@ impl Tab {
         Ok(backends.into_iter().map(|backend| backend.and_then(|_| numbers.next().flatten())).collect())
     }
 
-    /// The element that holds a frame, in the document around it. `None` for the top frame.
+    /// The element that holds a frame, in the enclosing document; `None` for the top frame.
     pub(in super::super) fn owner(&self, child: &FrameId, deadline: Deadline) -> Result<Option<Node>, Error> {
         let now = self.supervisor.snapshot();
         let Some(parent) = now.frame(child.as_str()).and_then(|frame| frame.parent_frame_id.clone()) else {
@@ -245,7 +245,7 @@ impl Tab {
         Ok(Some(Node { frame: parent, doc, id }))
     }
 
-    /// The frame that an element holds.
+    /// The frame of an element.
     pub(super) fn frame_in(&self, owner: &Node, deadline: Deadline) -> Result<FrameId, Error> {
         let object = self.object(owner, deadline)?;
         let mut describe = DescribeNode::new();
@@ -253,11 +253,12 @@ impl Tab {
         let told = self.supervisor.session_call(&FrameRef::Id(owner.frame.clone()), &describe, deadline);
         self.release(&owner.frame, object);
         let holds = told?.result.node.frame_id;
-        holds
-            .ok_or_else(|| Error::BadRequest { problem: "this ref is no frame's; use the ref of an iframe".to_owned() })
+        holds.ok_or_else(|| Error::BadRequest {
+            problem: "this ref is not that of a frame; use the ref of an iframe".to_owned(),
+        })
     }
 
-    /// Refs and worlds of documents that went are let go. Frames outside of what was read stay.
+    /// Forgets refs and worlds of replaced documents. Frames that were not read keep theirs.
     fn forget_gone(&self, read: &HashMap<FrameId, Read>, asked: &[FrameId]) {
         let now = self.supervisor.snapshot();
         let frames: Vec<FrameId> = now.frames_of(self.target.as_str()).map(|frame| frame.frame_id.clone()).collect();
@@ -277,7 +278,7 @@ fn unread_frame(frame_id: FrameId, problem: &str) -> Unread {
 
 type Answers = HashMap<FrameId, Result<(Doc, Done<Tree>), Error>>;
 
-/// How many elements each walk met.
+/// The number of elements in the tree of each frame.
 fn counts(answers: &Answers) -> HashMap<FrameId, u64> {
     let count = |(frame, answer): (&FrameId, &Result<(Doc, Done<Tree>), Error>)| {
         Some((frame.clone(), answer.as_ref().ok()?.1.count))
@@ -314,7 +315,7 @@ impl Joined {
     }
 }
 
-/// Roles of what people act on.
+/// Interactive roles.
 pub(super) const INTERACTIVE: [&str; 20] = [
     "button",
     "checkbox",
@@ -338,12 +339,12 @@ pub(super) const INTERACTIVE: [&str; 20] = [
     "iframe",
 ];
 
-/// Whether a person would act on it.
+/// Whether an element is interactive.
 pub(super) fn is_interactive(role: &str, more: Option<&More>) -> bool {
     INTERACTIVE.contains(&role) || more.is_some_and(|more| more.cursor || more.place)
 }
 
-/// What can be acted on always has a ref, other things when they have a name to know them by.
+/// Interactive elements always get a ref, others when they have a name.
 pub(super) fn gets_ref(role: &str, name: &str, more: Option<&More>) -> bool {
     is_interactive(role, more) || (!name.is_empty() && role != "text") || more.is_some_and(|more| more.active)
 }

@@ -1,33 +1,33 @@
-//! What changed between two texts, by lines.
+//! Line diffs.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
-/// How long finding the smallest difference may take; then a larger one is given.
+/// How long the search for the smallest diff may take; after that a larger one is used.
 const TIME: Duration = Duration::from_millis(200);
 
-/// Lines that came in place of others.
+/// Lines replaced by other lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hunk {
-    /// The line of the old text it begins at, counted from 0.
+    /// The first line in the old text, from 0.
     pub at: usize,
-    /// Lines that went.
+    /// The removed lines.
     pub removed: Vec<String>,
-    /// Lines that came.
+    /// The added lines.
     pub added: Vec<String>,
 }
 
-/// What changed. Shown as lines that begin with `- ` and `+ `.
+/// A diff. Displayed as lines that begin with `- ` and `+ `.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Diff {
-    /// In the order of the text.
+    /// The hunks, in the order of the text.
     pub hunks: Vec<Hunk>,
 }
 
 impl Diff {
-    /// What makes `new` of `old`.
+    /// The diff of two texts.
     #[must_use]
     pub fn between(old: &str, new: &str) -> Self {
         let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
@@ -50,7 +50,7 @@ impl Diff {
         Self { hunks }
     }
 
-    /// The same with other lines in the place of those of the new text, such as ones that say more.
+    /// The same diff with the lines of the new text replaced, such as by ones with more details.
     pub(super) fn shown_with(mut self, lines: &[&str]) -> Self {
         let (mut added, mut removed) = (0, 0);
         for hunk in &mut self.hunks {
@@ -64,7 +64,7 @@ impl Diff {
         self
     }
 
-    /// Makes the new text of the old one. `None` when it is not the one that the difference was made of.
+    /// Applies the diff to the old text. `None` if it does not match.
     #[must_use]
     pub fn apply(&self, old: &str) -> Option<String> {
         let old: Vec<&str> = old.lines().collect();
@@ -81,7 +81,7 @@ impl Diff {
         Some(new.join("\n"))
     }
 
-    /// Whether nothing changed.
+    /// Whether the texts are equal.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.hunks.is_empty()

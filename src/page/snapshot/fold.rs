@@ -1,10 +1,10 @@
-//! Leaving things out: by the filters of a snapshot, and of long runs of like siblings.
+//! Leaving out nodes: by the filters of a snapshot, and in long runs of similar siblings.
 
 use super::super::world::Node;
 use super::SnapshotOptions;
 use super::collect::{Item, is_interactive};
 
-/// Containers that say nothing without a name.
+/// Containers that carry no information without a name.
 const CONTAINERS: [&str; 16] = [
     "application",
     "directory",
@@ -23,12 +23,12 @@ const CONTAINERS: [&str; 16] = [
     "toolbar",
     "tree",
 ];
-/// So many like siblings are a run.
+/// Similar siblings from this number on are a run.
 const RUN: usize = 8;
-/// So many of a run are shown.
+/// How many of a run are shown.
 const SHOWN: usize = 5;
 
-/// What the filters leave.
+/// Applies the filters of a snapshot.
 pub(super) fn filtered(items: Vec<Item>, options: &SnapshotOptions) -> Vec<Item> {
     let mut items = items;
     if options.interactive {
@@ -45,11 +45,10 @@ pub(super) fn filtered(items: Vec<Item>, options: &SnapshotOptions) -> Vec<Item>
     items
 }
 
-/// Keeps some items. What was below one that goes moves up; what is below one that does not `nest` moves
-/// up too.
+/// Keeps some items. Children of a removed item move up, and so do children of an item that does not `nest`.
 pub(super) fn lifted(items: Vec<Item>, keep: impl FnMut(&Item) -> bool, nests: impl Fn(&Item) -> bool) -> Vec<Item> {
     let mut keep = keep;
-    let mut around: Vec<u32> = Vec::new(); // depths of those kept that the present item is in
+    let mut around: Vec<u32> = Vec::new(); // depths of the kept ancestors of the present item
     let mut kept = Vec::with_capacity(items.len());
     for mut item in items {
         while around.last().is_some_and(|depth| *depth >= item.depth) {
@@ -68,17 +67,17 @@ pub(super) fn lifted(items: Vec<Item>, keep: impl FnMut(&Item) -> bool, nests: i
     kept
 }
 
-/// Shows five of a run of eight or more siblings of one role. The run whose rest begins with `expand` is
-/// shown whole.
+/// Shows five of a run of eight or more siblings with one role. The run whose hidden part begins with `expand` is shown
+/// completely.
 pub(super) fn folded(items: Vec<Item>, expand: Option<&Node>) -> Vec<Item> {
     let mut out = Vec::with_capacity(items.len().min(1024));
     level(&items, 0, items.len(), expand, &mut out);
     out
 }
 
-/// Works through the siblings in a range.
+/// Handles the siblings in a range.
 fn level(items: &[Item], start: usize, end: usize, expand: Option<&Node>, out: &mut Vec<Item>) {
-    let mut siblings = Vec::new(); // each with where the next one begins
+    let mut siblings = Vec::new(); // each with the start of the next one
     let mut at = start;
     while at < end {
         let depth = items[at].depth;

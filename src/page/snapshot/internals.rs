@@ -1,5 +1,5 @@
-//! Roles and states that custom elements have by their `ElementInternals`, which no script can read: the browser's own
-//! accessibility tree is asked for those elements alone.
+//! Roles and states that custom elements set by `ElementInternals`, which scripts cannot read: the browser's own
+//! accessibility tree is queried for those elements only.
 
 use std::collections::HashMap;
 
@@ -14,12 +14,12 @@ use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::FrameRef;
 use crate::sync::Deadline;
 
-/// Elements of a document that are asked for in one snapshot.
+/// Maximum number of elements of a document that one snapshot queries.
 const MOST: usize = 30;
-/// Roles that say nothing more than no role.
+/// Roles equivalent to none.
 const PLAIN: [&str; 3] = ["generic", "none", "GenericContainer"];
 
-/// What the browser says of an element.
+/// Role and states of an element in the browser's accessibility tree.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Internal {
     id: u32,
@@ -35,7 +35,7 @@ impl Internal {
     }
 }
 
-/// The elements of a document that were asked for. Those without a role are not asked for again.
+/// The queried elements of a document. Those without a role are not queried again.
 #[derive(Debug)]
 pub(super) struct Asked {
     doc: Doc,
@@ -43,7 +43,7 @@ pub(super) struct Asked {
 }
 
 impl Tab {
-    /// What the browser says now of the elements that had a role of their own before.
+    /// The present roles and states of elements that had a role of their own before.
     pub(super) fn internals(&self, frames: &[FrameId], deadline: Deadline) -> HashMap<FrameId, Vec<Internal>> {
         let known: Vec<(FrameId, Doc, Vec<u32>)> = {
             let mut seen = self.seen.lock();
@@ -58,7 +58,7 @@ impl Tab {
                     found.insert(frame, internals);
                 }
                 Err(error) => {
-                    tracing::debug!(target: "cdpilot::page", %error, "roles of custom elements are not known");
+                    tracing::debug!(target: "cdpilot::page", %error, "cannot read roles of custom elements");
                     self.seen.lock().internals.remove(&frame);
                 }
             }
@@ -66,11 +66,11 @@ impl Tab {
         found
     }
 
-    /// What the browser says of elements that a walk has met for the first time; nothing when none has a role.
+    /// Roles and states of new elements; empty when none has a role.
     pub(super) fn new_internals(&self, frame: &FrameId, doc: &Doc, ids: &[u32], deadline: Deadline) -> Vec<Internal> {
         let ids = ids.get(..MOST).unwrap_or(ids);
         let internals = self.internals_of(frame, doc, ids, deadline).unwrap_or_else(|error| {
-            tracing::debug!(target: "cdpilot::page", %error, "roles of custom elements are not known");
+            tracing::debug!(target: "cdpilot::page", %error, "cannot read roles of custom elements");
             Vec::new()
         });
         let with_role = internals.iter().filter(|internal| !internal.role.is_empty()).map(|internal| internal.id);
@@ -130,7 +130,7 @@ fn internal(id: u32, node: &AxNode) -> Internal {
             _ => continue,
         };
         let value = match value(&property.value) {
-            // Tristates are words.
+            // Tristates are strings.
             Some(Value::String(word)) if word == "true" || word == "false" => Value::Bool(word == "true"),
             Some(value @ Value::Bool(_)) => value,
             Some(value @ Value::String(_)) if matches!(name, "checked" | "pressed") => value,

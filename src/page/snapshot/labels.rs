@@ -1,4 +1,4 @@
-//! What labels in a picture stand for.
+//! The elements that labels of a screenshot number.
 
 use super::super::Tab;
 use super::super::error::{Error, Shown};
@@ -7,12 +7,12 @@ use super::SnapshotOptions;
 use super::collect::is_interactive;
 use crate::sync::Deadline;
 
-/// The number of a ref, what it stands for, and as what it is shown.
+/// The number of a ref, its node, and the role and name it is shown with.
 pub(in super::super) type Actionable = (u32, Node, Shown);
 
 impl Tab {
-    /// What can be acted on, with the numbers of its refs, in the order of the page; and whether a script
-    /// of the page was ended to know it. What `diff` compares with stays the last snapshot.
+    /// The interactive elements with the numbers of their refs, in document order; and whether a script of the page was
+    /// terminated meanwhile. Does not change the snapshot that `diff` compares with.
     pub(in super::super) fn actionable(&self, deadline: Deadline) -> Result<(Vec<Actionable>, bool), Error> {
         let seen = self.collect(&SnapshotOptions::default(), deadline)?;
         let mut refs = self.refs.lock();

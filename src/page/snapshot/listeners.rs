@@ -1,8 +1,9 @@
-//! Elements that listen to clicks without saying so in their attributes.
+//! Elements that listen to clicks without declaring it in their attributes.
 //!
 //! `DOMDebugger.getEventListeners` lists the listeners of a page's own scripts, those of a whole document in one call
-//! (Chromium 156: 3 ms for 10,000 elements with 100 listeners; about 0.5 ms for a small page). Scripts of an isolated world see
-//! their own listeners only. Numbers of nodes are remembered, so that only new listeners cost more than that call.
+//! (Chromium 156: 3 ms for 10,000 elements with 100 listeners; about 0.5 ms for a small page). Scripts of an isolated
+//! world only see their own listeners. Numbers of nodes are remembered, so that only new listeners cost more than that
+//! call.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +17,7 @@ use crate::cdp::protocol::runtime::RemoteObjectId;
 use crate::supervisor::FrameRef;
 use crate::sync::Deadline;
 
-/// Events of which one makes an element something to click, to drag, or to drop something on.
+/// Events that make an element clickable, draggable or a drop target.
 const CLICKS: [&str; 13] = [
     "click",
     "dblclick",
@@ -32,22 +33,23 @@ const CLICKS: [&str; 13] = [
     "dragover",
     "drop",
 ];
-/// An element that listens to more types of events hands them on: frameworks do so on the element that holds an application.
+/// An element that listens to more types of events than this delegates them: frameworks do so on the element that holds
+/// an application.
 const MOST_TYPES: usize = 12;
-/// Nodes whose numbers are asked for in one snapshot.
+/// Maximum number of nodes whose numbers one snapshot requests.
 const MOST_NEW: usize = 300;
 
-/// What is known of the listeners of one document.
+/// The known listeners of one document.
 #[derive(Debug)]
 pub(super) struct Listening {
     doc: Doc,
-    /// The document as the page's own scripts know it.
+    /// The document in the main world.
     document: RemoteObjectId,
     numbers: HashMap<BackendNodeId, Option<u32>>,
 }
 
 impl Tab {
-    /// The numbers of the elements of each frame that listen to clicks. Frames that do not say are left out.
+    /// The numbers of the elements of each frame that listen to clicks. Frames that do not answer are left out.
     pub(super) fn listening(&self, frames: &[FrameId], deadline: Deadline) -> HashMap<FrameId, Vec<u32>> {
         let mut found = HashMap::new();
         for frame in frames {
@@ -56,7 +58,7 @@ impl Tab {
                     found.insert(frame.clone(), ids);
                 }
                 Ok(_) => {}
-                Err(error) => tracing::debug!(target: "cdpilot::page", %error, "listeners are not known"),
+                Err(error) => tracing::debug!(target: "cdpilot::page", %error, "cannot read event listeners"),
             }
         }
         self.seen.lock().listening.retain(|frame, _| frames.contains(frame));
@@ -76,8 +78,8 @@ impl Tab {
             }
         };
         let mut get = GetEventListeners::new(document);
-        // Into shadow roots, but not into frames of the same process: a node that is resolved in the world of another document
-        // than its own keeps the types of that world for good.
+        // Includes shadow roots, but not frames of the same process: a node that is resolved in the world of another
+        // document than its own keeps the types of that world permanently.
         (get.depth, get.pierce) = (Some(-1), Some(!self.has_frames_inside(frame)));
         let told = self.supervisor.session_call(&FrameRef::Id(frame.clone()), &get, deadline)?.result.listeners;
         let mut types: HashMap<BackendNodeId, HashSet<String>> = HashMap::new();
@@ -101,7 +103,7 @@ impl Tab {
         Ok(known.numbers.values().flatten().copied().collect())
     }
 
-    /// Whether a frame holds others that the same session serves.
+    /// Whether a frame contains others of the same session.
     fn has_frames_inside(&self, frame: &FrameId) -> bool {
         let now = self.supervisor.snapshot();
         let session = now.frame(frame.as_str()).and_then(|frame| frame.session_id.clone());
@@ -109,7 +111,7 @@ impl Tab {
             .any(|inner| inner.parent_frame_id.as_ref() == Some(frame) && inner.session_id == session)
     }
 
-    /// The document of a frame in the page's own world.
+    /// The document of a frame in the main world.
     fn main_document(&self, frame: &FrameId, doc: &Doc, deadline: Deadline) -> Result<RemoteObjectId, Error> {
         let at = FrameRef::Id(frame.clone());
         let gone = || Error::DocumentGone { frame: frame.to_string() };

@@ -1,5 +1,5 @@
-//! Reading a tab that is on its way to a document whose server has not answered: Chromium holds back every command to the
-//! page until then.
+//! Reading a tab that waits for the first response of a server: until then Chromium holds back every command to the
+//! page.
 
 use std::time::Duration;
 
@@ -8,21 +8,21 @@ use super::super::error::Error;
 use crate::supervisor::{self, Snapshot, with_navigation_limit};
 use crate::sync::Deadline;
 
-/// How long the document is waited for. With what an answer takes, it is there within two seconds.
+/// How long to wait for the document. Including the answer, this stays within two seconds.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
 impl Tab {
-    /// Reads the page; `None` when it is on its way to a document that does not come for the time being.
+    /// Reads the page; `None` when it is still waiting for a document.
     pub(in super::super) fn unless_loading<T>(
         &self,
         deadline: Deadline,
         read: impl Fn(Deadline) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
         let is_away = self.is_on_its_way();
-        // What is under way when a navigation begins is held back too.
+        // Calls in progress when a navigation begins are held back too.
         let until = if is_away { deadline.within(PATIENCE) } else { deadline };
         let error = match with_navigation_limit(PATIENCE, || read(until)) {
-            // Parts that did not come in time may be missing.
+            // Parts that were late may be missing.
             Ok(_) if is_away && until.passed() && !deadline.passed() => None,
             Err(error) if may_be_early(&error, deadline) => Some(error),
             outcome => return outcome.map(Some),
@@ -52,7 +52,7 @@ impl Tab {
     }
 }
 
-/// Whether more time, or the document to come, may help.
+/// Whether more time, or the next document, may help.
 fn may_be_early(error: &Error, deadline: Deadline) -> bool {
     match error {
         Error::Supervisor(supervisor::Error::PageBusy { left, .. }) => *left <= deadline.left(),

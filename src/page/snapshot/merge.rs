@@ -1,11 +1,11 @@
-//! Wrappers that say and do no more than what is in them: they are left out, so that each control is shown once.
+//! Wrappers that add nothing to their content: they are left out, so that each control is shown once.
 
 use super::collect::{Item, is_interactive};
 use super::fold::lifted;
 use super::tree::More;
 
-/// Removes generic elements around a single control that has the same name, and those that do nothing but hold other
-/// controls. What was in them moves up.
+/// Removes generic elements around a single control with the same name, and those that only hold other controls. Their
+/// content moves up.
 pub(super) fn merged(items: Vec<Item>) -> Vec<Item> {
     let redundant: Vec<bool> = (0..items.len()).map(|at| is_redundant(&items, at)).collect();
     if !redundant.contains(&true) {
@@ -22,7 +22,7 @@ pub(super) fn merged(items: Vec<Item>) -> Vec<Item> {
 fn is_redundant(items: &[Item], at: usize) -> bool {
     let Some(wrapper) = items.get(at) else { return false };
     let idle = match wrapper.more.as_deref() {
-        // A state of its own, the focus above all, is worth a line.
+        // A state of its own, above all the focus, is worth a line.
         Some(more) if *more != (More { cursor: more.cursor, idle: more.idle, ..More::default() }) => return false,
         more => more.is_some_and(|more| more.idle),
     };
@@ -39,23 +39,23 @@ fn is_redundant(items: &[Item], at: usize) -> bool {
     (is_alone && (inside.text.is_empty() || same_name(&inside.text))) || (idle && only_controls)
 }
 
-/// What is in an element.
+/// The content of an element.
 #[derive(Default)]
 struct Inside<'a> {
-    /// Controls, without those in other controls.
+    /// The number of controls, without those inside other controls.
     controls: usize,
-    /// The name of the first of them.
+    /// The name of the first control.
     name: Option<&'a str>,
-    /// Text outside of them.
+    /// The text outside the controls.
     text: String,
-    /// Whether anything else is to be seen there.
+    /// Whether there is any other visible content.
     others: bool,
 }
 
 impl<'a> Inside<'a> {
     fn of(wrapper: &Item, behind: &'a [Item]) -> Self {
         let mut inside = Self::default();
-        let mut skip = None; // the depth of the control that the items belong to
+        let mut skip = None; // the depth of the control that contains the items
         for item in behind.iter().take_while(|item| item.depth > wrapper.depth) {
             if skip.is_some_and(|depth| item.depth > depth) {
                 continue;

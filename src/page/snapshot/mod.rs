@@ -1,18 +1,19 @@
-//! Snapshots: what a tab shows, as lines to read or as a list of nodes, over all its frames.
+//! Snapshots: the content of a tab over all its frames, as lines of text or as a list of nodes.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
+//! | `collect` | reading all frames at once and joining their trees |
+//! | `tree` | the answer of the page script for one frame |
 //! | `closed` | finding closed shadow roots |
-//! | `collect` | asking all frames at once and joining their trees |
-//! | `tree` | what a frame tells of itself |
+//! | `listeners`, `internals` | clickable elements, and roles of custom elements, that only the browser knows |
 //! | `text` | the `ai` format: lines with refs |
-//! | `redact` | covering secrets before lines are written |
-//! | `fold` | leaving out long runs of like siblings, and what filters leave out |
-//! | `diff` | what changed between two texts |
-//! | `changes` | what changed on a page since an action |
 //! | `nodes` | the `aria` format |
+//! | `redact` | covering secrets before lines are written |
+//! | `fold` | leaving out long runs of similar siblings, and filters |
 //! | `merge` | leaving out wrappers that repeat a control |
-//! | `labels` | what labels in a picture stand for |
+//! | `diff` | line diffs |
+//! | `changes` | changes of a page since an action |
+//! | `labels` | the elements that labels of a screenshot number |
 //! | `loading` | reading a tab whose server has not answered |
 
 mod changes;
@@ -48,50 +49,50 @@ use crate::cdp::protocol::target::TargetId;
 use crate::supervisor::{ClosedDialog, Dialog, FrameTree, Secrets};
 use crate::sync::Deadline;
 
-/// How a snapshot is written.
+/// The format of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// Indented lines with refs, for models and people.
+    /// Indented lines with refs.
     #[default]
     Ai,
     /// A list of nodes.
     Aria,
 }
 
-/// What a snapshot is to show.
+/// What to include in a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct SnapshotOptions {
-    /// How it is written.
+    /// The format.
     pub format: Format,
-    /// Nodes at most, `aria` only.
+    /// Maximum number of nodes, `aria` only. Default 500.
     pub limit: usize,
-    /// Characters at most, `ai` only; 0 for no limit. Cut at whole lines.
+    /// Maximum length in characters, `ai` only, cut at whole lines. Default 40,000; 0: no limit.
     pub max_chars: usize,
-    /// Lines to leave out at the beginning, `ai` only: what a truncated snapshot goes on with.
+    /// Number of lines to skip at the start, `ai` only: to continue a truncated snapshot.
     pub offset: usize,
-    /// Only what can be acted on.
+    /// Interactive elements only.
     pub interactive: bool,
-    /// Without unnamed containers.
+    /// Omit unnamed containers.
     pub compact: bool,
-    /// So many levels below the root.
+    /// Maximum depth below the root.
     pub depth: Option<u32>,
-    /// Only what is in the first element that matches this CSS selector.
+    /// Only the content of the first element that matches this CSS selector.
     pub selector: Option<String>,
-    /// Only this frame and those in it: a frame id, or the ref of its `<iframe>`.
+    /// Only this frame and its descendants: a frame id, or the ref of its `<iframe>`.
     pub frame: Option<String>,
-    /// With the addresses of links.
+    /// Include the URLs of links.
     pub urls: bool,
-    /// Only what changed since the last snapshot of the tab. Without other options than those of size and format, those of
-    /// that snapshot hold. The focus alone is no change.
+    /// Only lines that changed since the last snapshot of the tab. If no other options than size and format are given,
+    /// those of that snapshot apply. A moved focus is not a change.
     pub diff: bool,
-    /// Of eight or more like siblings show five.
+    /// Show only five of eight or more similar siblings.
     pub fold: bool,
-    /// The ref of a folded run that is to be shown whole.
+    /// The ref of a folded run to show completely.
     pub expand: Option<String>,
-    /// Secrets to cover in names, values and texts, together with what looks like one; `None` shows everything.
+    /// Secrets to cover in names, values and texts, besides texts that look like one; `None` covers nothing.
     #[serde(skip)]
     pub redact: Option<Secrets>,
 }
@@ -118,56 +119,56 @@ impl Default for SnapshotOptions {
 }
 
 impl SnapshotOptions {
-    /// What decides on the lines: all but size, format, redaction and whether it is a difference.
+    /// The options that decide on the lines: all but size, format, redaction and `diff`.
     fn view(&self) -> Self {
         let Self { format, limit, max_chars, offset, diff, redact, .. } = Self::default();
         Self { format, limit, max_chars, offset, diff, redact, ..self.clone() }
     }
 }
 
-/// What a ref in a snapshot stands for.
+/// The element of a ref.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RefInfo {
-    /// Its role.
+    /// The ARIA role.
     pub role: String,
-    /// Its accessible name: untrusted.
+    /// The accessible name. Untrusted.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Its frame; left out for the top frame.
+    /// The frame; absent for the top frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "server", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
 }
 
-/// How large a snapshot is.
+/// The size of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 pub struct Stats {
-    /// Characters of its text.
+    /// Characters of the text.
     pub chars: usize,
-    /// Lines of its text, or nodes.
+    /// Lines of the text, or nodes.
     pub lines: usize,
-    /// Refs in it.
+    /// Number of refs.
     pub refs: usize,
-    /// Frames that are in it.
+    /// Number of frames.
     pub frames: usize,
 }
 
-/// What a tab shows.
+/// The content of a tab.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Snapshot {
-    /// How it is written.
+    /// The format.
     pub format: Format,
-    /// The tab.
+    /// The target id of the tab.
     #[cfg_attr(feature = "server", schemars(with = "String"))]
     pub target_id: TargetId,
-    /// Its address.
+    /// The URL.
     pub url: String,
-    /// Its title: untrusted.
+    /// The title. Untrusted.
     pub title: String,
     /// The lines of the `ai` format.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,39 +176,40 @@ pub struct Snapshot {
     /// The nodes of the `aria` format.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Vec<AriaNode>>,
-    /// The refs in it.
+    /// The refs, such as `e12`, with their elements.
     pub refs: BTreeMap<String, RefInfo>,
-    /// How large it is.
+    /// The size.
     pub stats: Stats,
     /// Whether something was left out: beyond the limits of the request, or nested deeper than 700 levels.
     pub truncated: bool,
-    /// With `diff`: no earlier snapshot of this document with these options exists, so all of it is shown as new.
+    /// With `diff`: there was no earlier snapshot of this document with these options, so everything is reported as
+    /// new.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub full: bool,
     /// The server of the page has not answered yet: only what the browser knows is filled in.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub loading: bool,
-    /// An open dialog stands in the way: nothing is shown.
+    /// A dialog is open: the content is empty.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blocked_by_dialog: bool,
-    /// A script of the page was ended to get it.
+    /// A script of the page was terminated to read it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rescued: bool,
-    /// Frames that did not answer, and why.
+    /// Frames that could not be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<Unread>,
-    /// Dialogs that wait.
+    /// Open dialogs of the tab.
     #[serde(rename = "pending_dialogs")]
     pub pending_dialogs: Vec<Dialog>,
-    /// Dialogs that closed.
+    /// Closed dialogs of the tab.
     #[serde(rename = "recent_dialogs", skip_serializing_if = "Vec::is_empty")]
     pub recent_dialogs: Vec<ClosedDialog>,
-    /// The frames.
+    /// The frames of the tab.
     #[serde(rename = "frame_tree")]
     pub frame_tree: FrameTree,
 }
 
-/// A frame that is not in a snapshot.
+/// A frame that is missing in a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -215,45 +217,45 @@ pub struct Unread {
     /// The frame.
     #[cfg_attr(feature = "server", schemars(with = "String"))]
     pub frame_id: FrameId,
-    /// Why.
+    /// The reason.
     pub problem: String,
 }
 
-/// What a tab remembers of its snapshots.
+/// State kept between snapshots of a tab.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// The element that holds a frame, in which document.
+    /// The element that holds each frame, with its document.
     owners: HashMap<FrameId, (Doc, u32)>,
     /// Elements that listen to clicks.
     listening: HashMap<FrameId, listeners::Listening>,
     /// Custom elements whose roles only the browser knows.
     internals: HashMap<FrameId, internals::Asked>,
-    /// Sessions whose elements were counted.
+    /// Element counts of sessions.
     counted: HashMap<Arc<str>, closed::Counted>,
-    /// The last text as the page has it, and the last one with secrets covered.
+    /// The last text, and the last text with secrets covered.
     last: [Option<Last>; 2],
-    /// The text of the whole page, in the same way.
+    /// The text of the whole page, likewise.
     page: [Option<changes::PageText>; 2],
 }
 
-/// The text that was shown last.
+/// The last text of a snapshot.
 #[derive(Debug)]
 struct Last {
-    /// Of which document.
+    /// Its document.
     doc: Doc,
-    /// Without the focus.
+    /// The text without the focus.
     text: Arc<str>,
-    /// How it was asked for.
+    /// The options of the snapshot.
     options: SnapshotOptions,
 }
 
 impl Tab {
-    /// Takes a snapshot. Under a dialog it answers at once, and within two seconds where the server of the page has not
-    /// answered, with what is known.
+    /// Takes a snapshot. While a dialog is open, answers at once with what is known; when the server of the page has
+    /// not answered, within two seconds.
     ///
     /// # Errors
-    /// [`Error::Supervisor`] when the top frame does not answer, [`Error::BadRequest`] for a selector that
-    /// is none, [`Error::BadRef`], [`Error::StaleRef`].
+    /// [`Error::Supervisor`] when the top frame does not answer, [`Error::BadRequest`] for an invalid selector,
+    /// [`Error::BadRef`], [`Error::StaleRef`].
     pub fn snapshot(&self, options: &SnapshotOptions, deadline: Deadline) -> Result<Snapshot, Error> {
         if self.supervisor.snapshot().dialogs_of(self.target.as_str()).next().is_some() {
             return Ok(self.blocked(options.format));
@@ -270,14 +272,14 @@ impl Tab {
         }
     }
 
-    /// The options of the last snapshot of the tab, without those of size, format and redaction: of the last one with
-    /// secrets covered, or of the last one without.
+    /// The options of the last snapshot of the tab, without size, format and redaction: of the last one with secrets
+    /// covered, or of the last one without.
     #[must_use]
     pub fn last_view(&self, redacted: bool) -> Option<SnapshotOptions> {
         self.seen.lock().last[usize::from(redacted)].as_ref().map(|last| last.options.clone())
     }
 
-    /// Where a difference is requested without more, it is that of the last snapshot, taken again in the same way.
+    /// For `diff` without other options: those of the last snapshot.
     fn kept_options<'a>(&self, options: &'a SnapshotOptions, deadline: Deadline) -> Cow<'a, SnapshotOptions> {
         let view = options.view();
         let last = self.last_view(options.redact.is_some());
@@ -285,7 +287,7 @@ impl Tab {
         let Some(last) = last else { return Cow::Borrowed(options) };
         let SnapshotOptions { diff, format, limit, max_chars, offset, .. } = *options;
         let redact = options.redact.clone();
-        // What they name may be gone with its document.
+        // The ref or frame that they name may be gone with its document.
         let expand = last.expand.filter(|expand| self.resolve(expand).is_ok());
         let frame = last.frame.filter(|frame| self.frame_named(frame, deadline).is_ok());
         Cow::Owned(SnapshotOptions { diff, format, limit, max_chars, offset, redact, expand, frame, ..last })
@@ -319,7 +321,7 @@ impl Tab {
         let covered = options.redact.as_ref().map(|secrets| redact::covered(items, secrets));
         let items = covered.as_deref().unwrap_or(items);
         let whole = self.text_of(items);
-        // The focus is not compared: it moves with everything that is done.
+        // The focus is not compared: every action moves it.
         let (calm, shown_calm) = match text::without_focus(items) {
             Some((calm, shown)) => (self.text_of(&calm), self.text_of(&shown)),
             None => (whole.clone(), whole.clone()),
@@ -354,7 +356,7 @@ impl Tab {
         text::written(&text::lines(items), |item| self.reference(item))
     }
 
-    /// Gives numbers to what is shown, and lists them.
+    /// Assigns refs to the shown elements, and lists them.
     fn number<'a>(&self, shown: &mut Snapshot, items: impl Iterator<Item = &'a collect::Item>) {
         let now = self.supervisor.snapshot();
         let loaders =
@@ -372,8 +374,7 @@ impl Tab {
         refs.set_latest(latest);
     }
 
-    /// The refs of the last snapshot whose documents are still shown, in the order of the page. Reads only what is
-    /// known: the page is not asked.
+    /// The refs of the last snapshot whose documents are still shown, in document order. Does not query the page.
     #[must_use]
     pub fn last_refs(&self) -> Vec<(String, RefInfo)> {
         let now = self.supervisor.snapshot();
@@ -422,7 +423,7 @@ impl Tab {
         Snapshot { blocked_by_dialog: true, ..self.nothing(format) }
     }
 
-    /// What is known without the page.
+    /// A snapshot with what is known without querying the page.
     fn nothing(&self, format: Format) -> Snapshot {
         let mut shown = self.empty(format);
         match format {
@@ -446,7 +447,7 @@ impl Tab {
     }
 }
 
-/// Covers secrets in the names that refs are listed with.
+/// Covers secrets in the names of listed refs.
 fn cover_names(shown: &mut Snapshot, secrets: &Secrets) {
     for info in shown.refs.values_mut() {
         info.name = secrets.cover(&info.name).into_owned();

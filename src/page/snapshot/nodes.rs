@@ -1,4 +1,4 @@
-//! The `aria` format: a list of nodes, with the ids that the protocol knows them by.
+//! The `aria` format: a list of nodes with their backend ids.
 
 use std::collections::HashMap;
 
@@ -18,25 +18,25 @@ use crate::sync::Deadline;
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AriaNode {
-    /// Its ref; texts have none.
+    /// The ref; absent for text.
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// Its role.
+    /// The ARIA role.
     pub role: String,
-    /// Its accessible name, or the text: untrusted.
+    /// The accessible name, or the text. Untrusted.
     pub name: String,
-    /// Its value: untrusted.
+    /// The value. Untrusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// Its description: untrusted.
+    /// The description. Untrusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Levels below the root.
+    /// Depth below the root, from 0.
     pub depth: u32,
-    /// Its frame.
+    /// The frame.
     #[cfg_attr(feature = "server", schemars(with = "String"))]
     pub frame_id: FrameId,
-    /// Its id in the protocol; texts have none.
+    /// The backend node id of the protocol; absent for text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backend_node_id: Option<i64>,
 }
@@ -79,7 +79,7 @@ impl Tab {
         shown.nodes = Some(nodes);
     }
 
-    /// The ids by which the protocol knows nodes. Nodes that are gone are left out.
+    /// The backend ids of nodes. Removed nodes are left out.
     fn backends<'a>(&self, nodes: impl Iterator<Item = &'a Node>, deadline: Deadline) -> HashMap<Node, i64> {
         let mut by_doc: HashMap<(FrameId, Doc), Vec<u32>> = HashMap::new();
         for node in nodes {

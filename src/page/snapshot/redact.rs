@@ -1,17 +1,17 @@
-//! Covering secrets in the names, values and texts of nodes, before lines are written of them.
+//! Covering secrets in names, values and texts of nodes, before lines are written.
 
 use super::collect::Item;
 use crate::supervisor::Secrets;
 
-/// Roles of fields that text is typed into.
+/// Roles of text fields.
 const FIELDS: [&str; 4] = ["textbox", "searchbox", "spinbutton", "combobox"];
-/// A label that stands for what a field's attributes say.
+/// The label for values of fields that are secret by their attributes.
 const LABEL: &str = "password";
 
 /// The nodes with secrets covered. Each keeps its place, role and ref.
 pub(super) fn covered(items: &[Item], secrets: &Secrets) -> Vec<Item> {
     let mut items = items.to_vec();
-    // What a field for a secret holds appears in the names of elements around it, too.
+    // The value of a secret field also appears in the names of elements around it.
     let mut typed = Vec::new();
     for item in &mut items {
         let Some(more) = item.more.as_deref_mut() else { continue };

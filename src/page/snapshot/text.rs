@@ -1,7 +1,6 @@
-//! The `ai` format: one line a node, two spaces of indent a level.
+//! The `ai` format: one line per node, indented by two spaces per level.
 //!
-//! A page cannot make up lines: names are quoted as JSON, and values and texts with control characters
-//! too.
+//! A page cannot forge lines: names are quoted as JSON, and so are values and texts with control characters.
 
 use std::fmt::Write as _;
 
@@ -11,10 +10,10 @@ use super::collect::{Item, gets_ref};
 use super::fold::lifted;
 use super::tree::More;
 
-/// A line to be written.
+/// A line of the text.
 pub(super) struct Line<'a> {
     item: &'a Item,
-    /// The only text in it, on the same line.
+    /// The only text inside the element, shown on the same line.
     inner: Option<&'a str>,
 }
 
@@ -24,7 +23,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Which lines there are. An element with nothing but a text in it shares its line with it.
+/// The lines of a snapshot. An element that only contains text shares its line with it.
 pub(super) fn lines(items: &[Item]) -> Vec<Line<'_>> {
     let mut lines = Vec::with_capacity(items.len());
     let mut at = 0;
@@ -47,8 +46,8 @@ pub(super) fn lines(items: &[Item]) -> Vec<Line<'_>> {
     lines
 }
 
-/// The items as they are without the focus, and the same with it marked; `None` when nothing has it. What is an item only
-/// because it has the focus is left out of both.
+/// The items without the focus, and the same items with the focus marked; `None` when none has the focus. Items that
+/// exist only because of the focus are left out of both.
 pub(super) fn without_focus(items: &[Item]) -> Option<(Vec<Item>, Vec<Item>)> {
     let active = |item: &Item| item.more.as_ref().is_some_and(|more| more.active);
     if !items.iter().any(active) {
@@ -93,7 +92,7 @@ fn write_line(out: &mut String, line: &Line<'_>, reference: Option<u32>) {
         return;
     } else {
         out.push_str(&item.role);
-        // What is in it follows anyway.
+        // The content follows anyway.
         if !item.name.is_empty() && !item.is_named_by_focus() {
             out.push(' ');
             push_quoted(out, &item.name);
@@ -147,7 +146,7 @@ fn push_flag(out: &mut String, name: &str, on: bool) {
     }
 }
 
-/// `true` is a flag, a word is given with it, `false` is nothing.
+/// `true` is written as a flag, a string with its value, `false` not at all.
 fn push_token(out: &mut String, name: &str, value: Option<&Value>) {
     match value {
         Some(Value::Bool(true)) => push_flag(out, name, true),
@@ -163,7 +162,7 @@ fn push_token(out: &mut String, name: &str, value: Option<&Value>) {
 fn push_quoted(out: &mut String, text: &str) {
     let quoted = serde_json::to_string(text).unwrap_or_default();
     for c in quoted.chars() {
-        // JSON leaves these as they are.
+        // JSON does not escape these.
         if breaks_lines(c) {
             let _ = write!(out, "\\u{:04x}", u32::from(c));
         } else {
@@ -176,13 +175,13 @@ fn push_value(out: &mut String, text: &str) {
     if text.chars().any(breaks_lines) { push_quoted(out, text) } else { out.push_str(text) }
 }
 
-/// Whether a reader may take a character for the end of a line, or a terminal for a command.
+/// Whether a reader may take a character for a line break, or a terminal for a control sequence.
 fn breaks_lines(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// Cuts at whole lines so that there are at most `max` characters, the last line then says so. Whether
-/// something was cut.
+/// Cuts at whole lines to at most `max` characters including the last line, which reports it. Returns whether something
+/// was cut.
 pub(super) fn cut(text: String, max: usize, skipped: usize) -> (String, bool) {
     if max == 0 || text.len() <= max || text.chars().count() <= max {
         return (text, false);
@@ -213,8 +212,7 @@ pub(super) fn after(text: String, lines: usize) -> String {
     }
 }
 
-/// The refs that stand in a text. A page can write something of the kind into its texts, so this may be
-/// more than were given.
+/// The refs in a text. A page can write something similar into its texts, so these may be more than exist.
 pub(super) fn refs(text: &str) -> impl Iterator<Item = &str> {
     text.split("[ref=").skip(1).filter_map(|rest| rest.split_once(']').map(|(reference, _)| reference))
 }

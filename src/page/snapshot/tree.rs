@@ -1,4 +1,4 @@
-//! What a frame tells of itself: the answer of the script's `tree`.
+//! The accessibility tree of one frame: the answer of the in-page call `tree`.
 
 use serde::de::{IgnoredAny, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::internals::Internal;
 
-/// What is asked.
+/// Arguments of the in-page call.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Ask<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -15,11 +15,11 @@ pub(super) struct Ask<'a> {
     pub(super) description: bool,
     /// Numbers of the elements that listen to clicks.
     pub(super) listening: &'a [u32],
-    /// What the browser says of custom elements.
+    /// Roles and states of custom elements.
     pub(super) internals: &'a [Internal],
 }
 
-/// What is told.
+/// The answer of the in-page call.
 #[derive(Debug, Deserialize)]
 pub(super) struct Tree {
     #[serde(default)]
@@ -28,10 +28,10 @@ pub(super) struct Tree {
     pub(super) title: String,
     #[serde(default)]
     pub(super) nodes: Vec<Told>,
-    /// Elements walked, those in shadow roots included.
+    /// The number of elements, including those in shadow roots.
     #[serde(default)]
     pub(super) count: u64,
-    /// Custom elements of which only the browser knows whether they have a role, and it was not asked yet.
+    /// Numbers of custom elements whose roles only the browser knows and that were not queried yet.
     #[serde(default)]
     pub(super) unknown: Vec<u32>,
     /// Whether something was left out because it is nested too deeply.
@@ -41,7 +41,7 @@ pub(super) struct Tree {
     pub(super) error: Option<String>,
 }
 
-/// A node: its depth, role, name, number (0 for a text) and the rest.
+/// A node: depth, role, name, number (0 for text) and details.
 #[derive(Debug, Deserialize)]
 pub(super) struct Told(
     pub(super) u32,
@@ -51,7 +51,7 @@ pub(super) struct Told(
     #[serde(deserialize_with = "zero_or_more")] pub(super) Option<Box<More>>,
 );
 
-/// What most nodes have not.
+/// Details that most nodes do not have.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub(super) struct More {
@@ -70,13 +70,13 @@ pub(super) struct More {
     pub(super) placeholder: Option<String>,
     pub(super) url: Option<String>,
     pub(super) cursor: bool,
-    /// Other elements can be dragged to it, by what is in elements like it.
+    /// Whether other elements can be dropped on it, judging by similar elements.
     pub(super) place: bool,
-    /// The value is a password or the like that the page shows, by the field's attributes or style.
+    /// Whether the value is a secret that the page shows, such as a password, by the field's attributes or style.
     pub(super) secret: bool,
-    /// It does nothing itself, as far as its attributes say.
+    /// Whether it is inactive itself, judging by its attributes.
     pub(super) idle: bool,
-    /// Its content is its name only while it has the focus.
+    /// Whether its content is its name only while it has the focus.
     #[serde(rename = "byFocus")]
     pub(super) by_focus: bool,
 }
