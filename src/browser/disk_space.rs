@@ -1,4 +1,4 @@
-//! DiskSpace on disks: a browser does not report that a disk is full.
+//! Free disk space: a browser does not report that a disk is full.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ const LITTLE: u64 = 1 << 20;
 pub struct DiskSpace {
     /// The size of the file system.
     pub total: u64,
-    /// What this user can still write.
+    /// Space available to this user.
     pub free: u64,
 }
 
-/// The space of the file system that a folder is on. `None` when there is no such folder, and on Windows.
+/// The space of the file system of a folder. `None` when the folder does not exist, and on Windows.
 #[must_use]
 pub fn disk_space(folder: &Path) -> Option<DiskSpace> {
     std::fs::metadata(folder).ok().filter(std::fs::Metadata::is_dir)?;
@@ -28,7 +28,7 @@ pub fn disk_space(folder: &Path) -> Option<DiskSpace> {
     None
 }
 
-/// Whether the file system that a folder is on is full.
+/// Whether the file system of a folder is full.
 #[must_use]
 pub fn is_disk_full(folder: &Path) -> bool {
     disk_space(folder).is_some_and(|space| space.free < LITTLE)

@@ -1,4 +1,4 @@
-//! What Linux tells about processes in `/proc`, and signals that cannot reach the wrong one.
+//! Processes in `/proc`, and signals that cannot reach a wrong process.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -6,26 +6,26 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// What is known of a process that runs. Its number alone says little: numbers are used again.
+/// A running process. The id alone is not enough: ids are reused.
 #[derive(Debug)]
 pub(super) struct Seen {
     /// Its process group.
     pub(super) group: u32,
-    /// When it was started: the id of this boot of the system, and the clock ticks since.
+    /// The start time: id of the system's boot, and clock ticks since then.
     pub(super) started: String,
-    /// Its arguments, separated by zeros or, where it has written over them, by spaces.
+    /// The arguments, separated by zero bytes or, if the process has overwritten them, by spaces.
     pub(super) command: Vec<u8>,
     /// Whether it is suspended by a signal (`SIGSTOP`, Ctrl-Z).
     pub(super) stopped: bool,
 }
 
-/// Looks at a process. `None` when there is none of this number, or only a zombie.
+/// Reads a process. `None` when there is none with this id, or only a zombie.
 pub(super) fn look(pid: u32) -> Option<Seen> {
     let process = Path::new("/proc").join(pid.to_string());
     seen(&process, &stat(&process)?)
 }
 
-/// The processes of a group that are more than zombies.
+/// The processes of a group, without zombies.
 pub(super) fn members(group: u32) -> Vec<(u32, Seen)> {
     let with = |process: PathBuf| {
         let stat = stat(&process).filter(|stat| stat.group == group)?;
@@ -34,7 +34,7 @@ pub(super) fn members(group: u32) -> Vec<(u32, Seen)> {
     processes().filter_map(with).collect()
 }
 
-/// Processes whose command line has one of the words in it.
+/// Processes with one of the words in their command line.
 pub(super) fn with_words(words: &[&[u8]]) -> Vec<u32> {
     let has = |process: &PathBuf| {
         let line = std::fs::read(process.join("cmdline")).unwrap_or_default();
@@ -43,7 +43,7 @@ pub(super) fn with_words(words: &[&[u8]]) -> Vec<u32> {
     processes().filter(has).filter_map(|process| number(&process)).collect()
 }
 
-/// Folders of all processes that can be seen.
+/// Folders of all visible processes.
 fn processes() -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter(|e| e.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit)).map(|e| e.path())
@@ -62,7 +62,7 @@ struct Stat {
 
 fn stat(process: &Path) -> Option<Stat> {
     let stat = std::fs::read_to_string(process.join("stat")).ok()?;
-    // The name is the second field and may hold anything; what follows its last bracket is the third.
+    // The name is the second field and may contain anything; the text after its last bracket starts with the third.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let field = |number: usize| fields.get(number - 3).copied();
     if matches!(field(3), Some("Z" | "X" | "x") | None) {
@@ -78,44 +78,44 @@ fn seen(process: &Path, stat: &Stat) -> Option<Seen> {
     Some(Seen { group: stat.group, started: format!("{}/{}", boot.trim(), stat.ticks), command, stopped: stat.stopped })
 }
 
-/// A handle that stands for one process, whoever gets its number later.
+/// A handle for one process, even if its id is reused later.
 #[derive(Debug)]
 pub(super) struct Hold(OwnedFd);
 
 impl Hold {
-    /// Takes hold of a process. Whether it is the right one has to be looked at after this. `None` on
-    /// kernels that have no such handles, too: there nothing is killed.
+    /// Opens a handle. The caller must check afterwards that it is the right process. `None` also on kernels without
+    /// such handles: nothing is killed there.
     pub(super) fn of(pid: u32) -> Option<Self> {
         let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
         pidfd_open(pid, PidfdFlags::empty()).ok().map(Self)
     }
 
-    /// Kills it.
+    /// Kills the process.
     pub(super) fn kill(&self) {
         let _ = pidfd_send_signal(&self.0, Signal::KILL);
     }
 
-    /// Lets it go on after it was suspended. Whether that worked.
+    /// Resumes the process. Returns whether that worked.
     pub(super) fn resume(&self) -> bool {
         pidfd_send_signal(&self.0, Signal::CONT).is_ok()
     }
 }
 
-/// Whether a process of the group is more than a zombie.
+/// Whether a process of the group is not a zombie.
 pub(super) fn any_alive_in_group(group: Pid) -> bool {
     let group = group.as_raw_nonzero().get().unsigned_abs();
     processes().any(|process| stat(&process).is_some_and(|stat| stat.group == group))
 }
 
-/// Whether a crash handler that keeps its files in `folder` runs; with `kill` such are killed.
+/// Whether a crash handler that keeps its files in `folder` is running; with `kill`, kills it.
 ///
-/// Chromium starts two of them. Each makes a session of its own, so no signal to the group reaches
-/// them; they end by themselves a moment after the browser.
+/// Chromium starts two of them. Each has a session of its own, so no signal to the group reaches them; they end by
+/// themselves a moment after the browser.
 pub(super) fn any_crash_handler(folder: &Path, kill: bool) -> bool {
     let mut any = false;
     for process in processes().filter(|process| is_crash_handler(process, folder)) {
         any = true;
-        // Looked at again after the handle was taken, it is the right one.
+        // Checked again after the handle was opened, it is the right process.
         if kill
             && let Some(hold) = number(&process).and_then(Hold::of)
             && is_crash_handler(&process, folder)

@@ -1,4 +1,4 @@
-//! When a browser that listens on a port has become reachable.
+//! Waiting until a browser that listens on a port is reachable.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use super::process::Process;
 use super::resolve::{Resolve, resolve};
 use crate::sync::Deadline;
 
-/// Chromium writes it into the profile: the port, and on a second line the path of the browser's
-/// WebSocket address. Chromium 156 does so for port 0 only.
+/// Chromium writes it into the profile: the port, and on a second line the path of the browser's WebSocket address.
+/// Chromium 156 does so for port 0 only.
 pub(super) const PORT_FILE: &str = "DevToolsActivePort";
 
-/// What [`PORT_FILE`] in a profile says.
+/// The content of [`PORT_FILE`] in a profile.
 pub(super) fn read(profile: &Path) -> Option<(u16, String)> {
     let text = std::fs::read_to_string(profile.join(PORT_FILE)).ok()?;
     let mut lines = text.lines();
@@ -26,17 +26,17 @@ pub(super) fn read(profile: &Path) -> Option<(u16, String)> {
 pub(super) enum NotReady {
     /// The process has ended.
     Ended,
-    /// It says that the port is taken.
+    /// The port is taken, by its own message.
     PortRefused,
-    /// The time is up.
+    /// The deadline has passed.
     TimeUp,
 }
 
-/// Waits for the browser's own WebSocket address: the line it writes to its standard error, or the file
-/// in its profile, or (on a fixed port) its answer to `/json/version`, whichever is there first.
+/// Waits for the browser's WebSocket address: the line on its standard error, the file in its profile, or (on a fixed
+/// port) its answer to `/json/version`, whichever is available first.
 ///
-/// The line wakes us; the other two give no signal and are looked at every 20 ms. They are for
-/// browsers behind a script that hides the line.
+/// The line wakes the wait; the other two give no signal and are checked every 20 ms. They are for browsers behind a
+/// script that hides the line.
 pub(super) fn wait(process: &mut Process, profile: &Path, port: u16, deadline: Deadline) -> Result<Endpoint, NotReady> {
     const LOOK: Duration = Duration::from_millis(20);
     const ASK_EVERY: u32 = 10;

@@ -1,39 +1,39 @@
-//! What `ps` tells about processes, for systems without `/proc` and without handles on processes.
+//! Processes as listed by `ps`, for systems without `/proc` and process handles.
 
 use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// What is known of a process that runs. Its number alone says little: numbers are used again.
+/// A running process. The id alone is not enough: ids are reused.
 #[derive(Debug)]
 pub(super) struct Seen {
     /// Its process group.
     pub(super) group: u32,
-    /// When it was started, to the second.
+    /// The start time, to the second.
     pub(super) started: String,
-    /// Its arguments, separated by spaces.
+    /// The arguments, separated by spaces.
     pub(super) command: Vec<u8>,
     /// Whether it is suspended by a signal (`SIGSTOP`, Ctrl-Z).
     pub(super) stopped: bool,
 }
 
-/// Looks at a process. `None` when there is none of this number, or only a zombie.
+/// Reads a process. `None` when there is none with this id, or only a zombie.
 pub(super) fn look(pid: u32) -> Option<Seen> {
     listed(&["-p", &pid.to_string()]).pop().map(|(_, seen)| seen)
 }
 
-/// The processes of a group that are more than zombies.
+/// The processes of a group, without zombies.
 pub(super) fn members(group: u32) -> Vec<(u32, Seen)> {
     listed(&["-ax"]).into_iter().filter(|(_, seen)| seen.group == group).collect()
 }
 
-/// Processes whose command line has one of the words in it.
+/// Processes with one of the words in their command line.
 pub(super) fn with_words(words: &[&[u8]]) -> Vec<u32> {
     let has = |seen: &Seen| words.iter().any(|word| memchr::memmem::find(&seen.command, word).is_some());
     listed(&["-ax"]).into_iter().filter(|(_, seen)| has(seen)).map(|(pid, _)| pid).collect()
 }
 
-/// The clock and the language are fixed, so that a time looks the same whoever asks.
+/// Time zone and language are fixed, so that a time always has the same form.
 fn listed(which: &[&str]) -> Vec<(u32, Seen)> {
     let mut ps = Command::new("ps");
     ps.args(which).args(["-ww", "-o", "pid=,pgid=,stat=,lstart=,command="]);
@@ -62,23 +62,22 @@ fn row(line: &[u8]) -> Option<(u32, Seen)> {
     Some((pid, Seen { group, started, command: rest.trim_ascii().to_vec(), stopped }))
 }
 
-/// Stands for a process by its number: these systems have no better handle. It is looked at right
-/// before it is killed.
+/// A process by its id: these systems have no better handle. It is checked right before it is killed.
 #[derive(Debug)]
 pub(super) struct Hold(Pid);
 
 impl Hold {
-    /// Takes note of a process.
+    /// Notes a process.
     pub(super) fn of(pid: u32) -> Option<Self> {
         Pid::from_raw(i32::try_from(pid).ok()?).map(Self)
     }
 
-    /// Kills it.
+    /// Kills the process.
     pub(super) fn kill(&self) {
         let _ = kill_process(self.0, Signal::KILL);
     }
 
-    /// Lets it go on after it was suspended. Whether that worked.
+    /// Resumes the process. Returns whether that worked.
     pub(super) fn resume(&self) -> bool {
         kill_process(self.0, Signal::CONT).is_ok()
     }

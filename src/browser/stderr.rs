@@ -1,8 +1,7 @@
-//! What a browser writes to its standard error: a bounded tail for error messages, and the few lines
-//! that tell something.
+//! The standard error of a browser: a bounded tail for error messages, and the few lines with information.
 //!
-//! One thread per browser (`browser-err-<pid>`) reads it, so that the browser never waits for a full
-//! pipe. Lock order: there is one lock, held for copying only.
+//! One thread per browser (`browser-err-<pid>`) reads it, so that the browser never waits for a full pipe. Lock order:
+//! there is one lock, held for copying only.
 
 use std::collections::VecDeque;
 use std::process::ChildStderr;
@@ -14,14 +13,14 @@ use super::endpoint::redact;
 use super::{Error, platform};
 use crate::sync::{self, Deadline, Thread};
 
-/// Bytes kept.
+/// Maximum size of the tail, in bytes.
 const KEPT: usize = 64 * 1024;
-/// Characters quoted in an error.
+/// Maximum length quoted in an error, in characters.
 const QUOTED: usize = 2000;
-/// Longest line that is looked at; what is longer tells us nothing.
+/// Maximum length of a line that is examined, in bytes.
 const LINE: usize = 4096;
 
-/// The tail, shared between the reading thread and whoever asks.
+/// The tail, shared by the reading thread and its readers.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     state: Mutex<State>,
@@ -35,14 +34,14 @@ struct State {
     told: Told,
 }
 
-/// What the lines told so far.
+/// The information found so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Told {
     /// The address in `DevTools listening on …`. Secret.
     pub(super) listening: Option<String>,
-    /// The debugging port could not be opened.
+    /// Whether the debugging port could not be opened.
     pub(super) port_refused: bool,
-    /// Nobody holds the other end any more.
+    /// Whether the other end of the pipe is closed.
     pub(super) ended: bool,
 }
 
@@ -69,7 +68,7 @@ impl Log {
         self.changed.notify_all();
     }
 
-    /// Waits until the lines tell something (`enough`), or until the deadline. Returns what they told.
+    /// Waits until `enough` information was found, or until the deadline. Returns the information.
     pub(super) fn wait(&self, deadline: Deadline, enough: impl Fn(&Told) -> bool) -> Told {
         let mut state = self.state.lock();
         while !enough(&state.told) {
@@ -80,7 +79,7 @@ impl Log {
         state.told.clone()
     }
 
-    /// Everything kept, unredacted, for looking for known sentences.
+    /// The whole tail, unredacted, to be searched for known messages.
     pub(super) fn text(&self) -> String {
         let state = self.state.lock();
         let bytes: Vec<u8> = state.tail.iter().copied().collect();
@@ -88,7 +87,7 @@ impl Log {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The end of it for an error message: at most 2,000 characters, addresses redacted.
+    /// The end of the tail for an error message: at most 2,000 characters, addresses redacted.
     pub(super) fn quote(&self) -> String {
         let text = redact(self.text().trim());
         let surplus = text.chars().count().saturating_sub(QUOTED);
@@ -108,11 +107,10 @@ fn notice(told: &mut Told, line: &str) {
     tracing::trace!(target: "cdpilot::browser::stderr", "{}", redact(line.trim_end()));
 }
 
-/// The reading thread. Dropping it ends the thread, also when a stray process still holds the other
-/// end of the pipe.
+/// The reading thread. Dropping it ends the thread, even if a stray process keeps the other end of the pipe open.
 #[derive(Debug)]
 pub(super) struct Reader {
-    // Told to end before it is waited for: the order of the fields matters.
+    // Stopped before it is joined: the order of the fields matters.
     _stop: platform::Stop,
     _thread: Thread,
 }

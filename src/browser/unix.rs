@@ -1,5 +1,5 @@
-//! Processes and pipes on Unix: a process group per browser with a guard in it, a pipe on descriptors 3
-//! and 4, and waits that do not reap before the group is dealt with.
+//! Processes and pipes on Unix: a process group per browser with a reaper process in it, a pipe on descriptors 3 and 4,
+//! and waits that do not reap before the group is handled.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,34 +15,34 @@ use super::process::Plan;
 use super::system;
 use crate::sync::{Deadline, pause};
 
-/// Our ends of the browser's pipe. Chromium ends when they are closed.
+/// This side of the browser's pipe. Chromium exits when it is closed.
 #[derive(Debug)]
 pub(super) struct Pipes {
     pub(super) from_browser: OwnedFd,
     pub(super) to_browser: OwnedFd,
 }
 
-/// Moves the pipe from standard input and output to descriptors 3 and 4, where Chromium looks for it,
-/// then becomes the browser: the process id stays, and so does the time the process was started.
+/// Moves the pipe from standard input and output to descriptors 3 and 4, where Chromium expects it, then executes the
+/// browser: process id and start time stay.
 ///
-/// First it waits for a line. It comes when the guard stands and the marker is written, so that there
-/// is no moment at which our end would leave a browser that neither knows of. A shell reads no further
-/// than the end of the line; what follows on the pipe is for the browser.
+/// It first waits for a line, which is written when the reaper process is ready and the marker exists, so that the end
+/// of this process can never leave a browser that neither knows. A shell reads no further than the end of the line; the
+/// rest of the pipe is for the browser.
 const MOVE_PIPE: &str = r#"read -r _ || exit 1
 exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null"#;
 
-/// How the guard is called, on its command line.
+/// The name of the reaper process on its command line.
 pub(super) const GUARD_NAME: &str = "cdpilot-guard";
 
-/// Ends the browser after us, should Chromium not see to that itself because it hangs. It waits for the
-/// end of its input, which comes when we end, gives the browser a good second, then kills it, removes
-/// the temporary profile, its mark last (again, when something was still writing to it, or made it anew), and kills the whole group,
-/// itself included. While it lives in the group, the group's id cannot become anybody else's.
+/// Ends the browser after this process if Chromium hangs and does not exit by itself. It waits for the end of its
+/// input, which comes when this process ends, gives the browser a good second, then kills it, removes the temporary
+/// profile, its mark last (repeatedly, while something still writes to it or creates it again), and kills the whole
+/// group including itself. While it lives in the group, the group id cannot be reused.
 ///
-/// It ignores what the system sends to a group whose parent is gone, and `USR2`, which it sends to the
-/// group itself: for helpers that would go on writing into the profile it is deadly. A zombie has ended,
-/// though in a container it may be long before somebody reaps it; only Linux tells, elsewhere there is
-/// no such file. Shells differ in how a signal for a group is written: dash takes no `--` behind `-9`.
+/// It ignores the signals that the system sends to an orphaned group, and `USR2`, which it sends to the group itself:
+/// that kills helpers that would keep writing into the profile. A zombie counts as ended, although in a container it
+/// may take long until it is reaped; only Linux shows that, other systems have no such file. Shells differ in the
+/// syntax of a signal to a group: dash accepts no `--` after `-9`.
 const GUARD: &str = r#"trap '' HUP INT TERM USR2
 read -r _
 for t in 0.1 0.2 0.3 0.6; do
@@ -55,16 +55,16 @@ kill -s USR2 -- "-$1" || kill -USR2 "-$1"
 [ -z "$2" ] || for t in 0.05 0.1 0.2 0.4 0.8 1.6 2 0; do for f in "$2"/*; do [ "$f" = "$2/owner" ] || rm -rf -- "$f"; done; rm -rf -- "$2" && sleep 0.05 && [ ! -e "$2" ] && break; sleep $t; done
 kill -s KILL -- "-$1" || kill -9 "-$1""#;
 
-/// Starts the browser as the leader of a process group of its own, so that a Ctrl-C in the terminal is
-/// ours to handle and one signal reaches the whole family.
+/// Starts the browser as the leader of its own process group, so that Ctrl-C in the terminal only reaches this process
+/// and one signal reaches the whole group.
 ///
-/// `note` gets its process id before it runs; nothing is started when that fails.
+/// `note` receives its process id before it runs; nothing is started when that fails.
 pub(super) fn spawn(
     plan: &Plan<'_>,
     note: impl FnOnce(u32) -> io::Result<()>,
 ) -> io::Result<(Child, Family, Option<Pipes>)> {
-    // Both pipes are close-on-exec, so a child that another thread starts meanwhile inherits none of
-    // the ends, and the browser inherits only the two it is given.
+    // Both pipes are close-on-exec, so a child that another thread starts meanwhile inherits neither end, and the
+    // browser inherits only the two it is given.
     let (browser_reads, mut to_browser) = io::pipe()?;
     let (from_browser, browser_writes) = io::pipe()?;
     let mut child = Command::new("/bin/sh")
@@ -99,16 +99,16 @@ pub(super) fn spawn(
 
 /// The browser's process group. Its id is the browser's process id.
 ///
-/// The id is ours as long as the browser is not reaped, dead or alive; after that no signal goes there.
+/// The id is reserved until the browser is reaped, dead or alive; after that no signal is sent.
 #[derive(Debug)]
 pub(super) struct Family {
     leader: Pid,
     guard: Child,
-    /// Its closing tells the guard that we have ended.
+    /// Its closing notifies the reaper process that this process has ended.
     _life: PipeWriter,
     #[cfg(target_os = "linux")]
     handle: Option<OwnedFd>,
-    /// Where the crash handlers keep their files: they leave the group, this tells them apart.
+    /// Where the crash handlers keep their files: they leave the group, and are identified by this.
     #[cfg(target_os = "linux")]
     crashes: std::path::PathBuf,
 }
@@ -131,7 +131,7 @@ impl Family {
             leader,
             guard,
             _life: life,
-            // Old kernels and strict system call filters have none; then we look again and again.
+            // Old kernels and strict system call filters do not have them; then it polls.
             #[cfg(target_os = "linux")]
             handle: rustix::process::pidfd_open(leader, rustix::process::PidfdFlags::empty()).ok(),
             #[cfg(target_os = "linux")]
@@ -139,7 +139,7 @@ impl Family {
         })
     }
 
-    /// Waits until the browser has ended, without reaping it. Whether it has.
+    /// Waits until the browser has ended, without reaping it. Returns whether it has.
     pub(super) fn wait_ended(&self, _child: &mut Child, deadline: Deadline) -> bool {
         #[cfg(target_os = "linux")]
         if let Some(handle) = &self.handle {
@@ -153,7 +153,7 @@ impl Family {
         match rustix::process::waitid(WaitId::Pid(self.leader), options) {
             Ok(status) => status.is_some(),
             Err(Errno::INTR) => false,
-            Err(_) => true, // not our child any more: the system reaps for us
+            Err(_) => true, // no longer a child: the system reaps it
         }
     }
 
@@ -172,21 +172,21 @@ impl Family {
         };
         let held: Vec<(u32, system::Hold)> =
             renderers().filter_map(|pid| Some((pid, system::Hold::of(pid)?))).collect();
-        // Looked at again after the handles were taken, they are the right ones.
+        // Checked again after the handles were opened, they are the right processes.
         let renderers: Vec<u32> = renderers().collect();
         held.iter().filter(|(pid, _)| renderers.contains(pid)).map(|(_, hold)| hold.kill()).count()
     }
 
-    /// Kills the whole group, the guard included. Only before the browser is reaped.
+    /// Kills the whole group, including the reaper process. Only before the browser is reaped.
     pub(super) fn kill(&mut self) {
         let _ = rustix::process::kill_process_group(self.leader, Signal::KILL);
-        let _ = self.guard.kill(); // also should it have failed to join the group
+        let _ = self.guard.kill(); // even if it failed to join the group
         let _ = self.guard.wait();
     }
 
-    /// Waits until nothing of the family is left; called after the browser was reaped. Whether it is so.
+    /// Waits until nothing of the group is left; called after the browser was reaped. Returns whether that is so.
     pub(super) fn wait_gone(&self, deadline: Deadline) -> bool {
-        /// Crash handlers end when the browser has ended; so long they may take before they are killed.
+        /// How long crash handlers may take to end after the browser before they are killed.
         #[cfg(target_os = "linux")]
         const PATIENCE: Duration = Duration::from_millis(500);
         #[cfg(target_os = "linux")]
@@ -203,8 +203,8 @@ impl Family {
     fn is_empty(&self) -> bool {
         match rustix::process::test_kill_process_group(self.leader) {
             Err(Errno::SRCH) => true,
-            // Orphans wait as zombies for the first process to reap them, which in a container may
-            // never happen. They run nothing and hold nothing, so they do not count.
+            // Orphans wait as zombies for the init process to reap them, which in a container may never happen. They
+            // run nothing and hold nothing, so they do not count.
             #[cfg(target_os = "linux")]
             _ => !system::any_alive_in_group(self.leader),
             #[cfg(not(target_os = "linux"))]
@@ -213,7 +213,7 @@ impl Family {
     }
 }
 
-/// For what the system gives no signal for: looks again after 1 ms, then less often, up to 20 ms.
+/// For changes without a signal: checks again after 1 ms, then less often, up to 20 ms.
 pub(super) fn poll_until(deadline: Deadline, holds: impl Fn() -> bool) -> bool {
     let mut step = Duration::from_millis(1);
     loop {
@@ -228,7 +228,7 @@ pub(super) fn poll_until(deadline: Deadline, holds: impl Fn() -> bool) -> bool {
     }
 }
 
-/// Which of the descriptors have something to read or are closed.
+/// Which of the descriptors are readable or closed.
 fn wait_readable<const N: usize>(
     fds: &[std::os::fd::BorrowedFd<'_>; N],
     deadline: Option<Deadline>,
@@ -244,7 +244,7 @@ fn wait_readable<const N: usize>(
     }
 }
 
-/// Ends a [`read_until_stopped`] when it is dropped.
+/// Ends a [`read_until_stopped`] when dropped.
 #[derive(Debug)]
 pub(super) struct Stop {
     _end: PipeWriter,
@@ -258,8 +258,8 @@ pub(super) fn stop() -> io::Result<(Stop, Stopped)> {
     Ok((Stop { _end: end }, stopped))
 }
 
-/// Hands on what is read, until the end of the stream or the stop. What is there at the stop is still
-/// taken along, within reason: a stray process may write for ever.
+/// Passes on what is read, until the end of the stream or the stop. Data available at the stop is still read, within
+/// limits: a stray process may write forever.
 pub(super) fn read_until_stopped(mut from: ChildStderr, stopped: &Stopped, mut take: impl FnMut(&[u8])) {
     let mut buffer = vec![0; 8 * 1024];
     let mut reads_left = 16;

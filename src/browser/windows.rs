@@ -1,4 +1,4 @@
-//! Processes on Windows: a job object per browser, which the system ends with us.
+//! Processes on Windows: a job object per browser, which the system ends with this process.
 
 use std::convert::Infallible;
 use std::io::{self, Read};
@@ -11,11 +11,11 @@ use win32job::{ExtendedLimitInfo, Job};
 use super::process::Plan;
 use crate::sync::{Deadline, pause};
 
-/// Chromium's pipe needs inherited handles, which the standard library does not pass on; there is none.
+/// Chromium's pipe needs inherited handles, which the standard library does not support, so there is none.
 pub(super) type Pipes = Infallible;
 
-/// Starts the browser inside a job object that kills what is in it when its last handle closes, as it
-/// does when we end, however that happens.
+/// Starts the browser in a job object that kills its processes when its last handle closes, as happens when this
+/// process ends in any way.
 pub(super) fn spawn(
     plan: &Plan<'_>,
     note: impl FnOnce(u32) -> io::Result<()>,
@@ -30,7 +30,7 @@ pub(super) fn spawn(
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()?;
-    // A few milliseconds after the start, long before Chromium makes its first helper process.
+    // A few milliseconds after the start, long before Chromium starts its first helper process.
     let mut family = Family { job: Some(job) };
     let joined = match &family.job {
         Some(job) => job.assign_process(child.as_raw_handle() as isize).map_err(io::Error::other),
@@ -45,14 +45,14 @@ pub(super) fn spawn(
     Ok((child, family, None))
 }
 
-/// The browser's job object. `None` when it was closed, which kills everything in it.
+/// The browser's job object. `None` after it was closed, which kills everything in it.
 #[derive(Debug)]
 pub(super) struct Family {
     job: Option<Job>,
 }
 
 impl Family {
-    /// Waits until the browser has ended. Whether it has.
+    /// Waits until the browser has ended. Returns whether it has.
     pub(super) fn wait_ended(&self, child: &mut Child, deadline: Deadline) -> bool {
         loop {
             if !matches!(child.try_wait(), Ok(None)) {
@@ -65,10 +65,10 @@ impl Family {
         }
     }
 
-    /// There is no gentle signal; `Browser.close` is the gentle way.
+    /// There is no gentle signal; use `Browser.close`.
     pub(super) fn terminate(&self) {}
 
-    /// They are not told apart here.
+    /// Renderers cannot be identified here.
     pub(super) fn kill_renderers(&self) -> usize {
         0
     }
@@ -84,7 +84,7 @@ impl Family {
     }
 }
 
-/// Nothing can hold the other end after the job has ended, so the end of the stream is stop enough.
+/// Nothing can keep the other end open after the job has ended, so the end of the stream is sufficient.
 #[derive(Debug)]
 pub(super) struct Stop;
 
@@ -95,7 +95,7 @@ pub(super) fn stop() -> io::Result<(Stop, Stopped)> {
     Ok((Stop, ()))
 }
 
-/// Hands on what is read, until the end of the stream.
+/// Passes on what is read, until the end of the stream.
 pub(super) fn read_until_stopped(mut from: ChildStderr, _stopped: &Stopped, mut take: impl FnMut(&[u8])) {
     let mut buffer = vec![0; 8 * 1024];
     loop {

@@ -1,4 +1,4 @@
-//! From a browser to a state.
+//! Saving the state of a browser.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,29 +11,29 @@ use crate::page::{Error, Storage, Tabs};
 use crate::supervisor::{HiddenPage, TargetId};
 use crate::sync::Deadline;
 
-/// Room for what all origins store, bytes of JSON.
+/// Maximum size of the storage of all origins, in bytes of JSON.
 const ROOM: u64 = 16 << 20;
-/// Room for a whole state, bytes of JSON: less than `POST /state/load` takes.
+/// Maximum size of a whole state, in bytes of JSON: below the body limit of `POST /state/load`.
 const WHOLE: u64 = 46 << 20;
-/// How long one tab may take to tell its session storage.
+/// How long reading the session storage of one tab may take.
 const TAB: Duration = Duration::from_secs(3);
 
-/// What is saved.
+/// What to save.
 #[derive(Debug, Clone, Default)]
 pub struct SaveState {
-    /// These origins only, and the cookies that are sent to them. Empty: all that are known.
+    /// Only these origins, and the cookies that are sent to them. Empty: all known origins.
     pub origins: Vec<String>,
 }
 
-/// A state, and what is in it.
+/// A saved state with its summary.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 pub struct SavedState {
-    /// The state. It holds secrets.
+    /// The state. Secret.
     pub state: LoginState,
-    /// How many cookies it has.
+    /// Number of cookies.
     pub cookies: usize,
-    /// What was saved of each origin, and what was left out. Origins that store nothing are left out.
+    /// What was saved of each origin, and what was left out. Origins without data are absent.
     pub origins: Vec<OriginReport>,
     /// Cookies that were left out.
     pub skipped: Vec<Skipped>,
@@ -59,7 +59,7 @@ struct Told {
 /// Items of session storage by origin, or why they could not be read.
 type Sessions = BTreeMap<String, Result<BTreeMap<String, String>, Skipped>>;
 
-/// An origin on the way, and whether it has databases that are to be read.
+/// An origin being read, and whether it has databases to read.
 struct Reading {
     state: OriginState,
     report: OriginReport,
@@ -67,13 +67,13 @@ struct Reading {
 }
 
 impl Tabs {
-    /// Reads the cookies of a tab's browser context and what its origins store. Tabs are not disturbed, and nothing is
-    /// sent over the network: `localStorage` and IndexedDB are read in empty documents that a hidden page shows. Origins
-    /// that the navigation policy refuses, and what cannot be held, are reported. `sessionStorage` is that of the tab, or
-    /// of the first other tab that shows the origin.
+    /// Reads the cookies of a tab's browser context and the storage of its origins. Does not disturb tabs or send
+    /// anything over the network: `localStorage` and IndexedDB are read in empty documents of a hidden page. Origins
+    /// that the navigation policy refuses, and data that a state cannot hold, are reported. `sessionStorage` is that of
+    /// the tab, or of the first other tab that shows the origin.
     ///
     /// # Errors
-    /// [`Error::BadRequest`] for what is no origin; [`Error::Supervisor`].
+    /// [`Error::BadRequest`] for an invalid origin; [`Error::Supervisor`].
     pub fn save_state(&self, tab: &TargetId, what: &SaveState, deadline: Deadline) -> Result<SavedState, Error> {
         let named = origins::named(&what.origins)?;
         let mut cookies = self.tab(tab)?.all_cookies(deadline)?;
@@ -92,7 +92,7 @@ impl Tabs {
         let cookies: Vec<StateCookie> = cookies.into_iter().map(StateCookie::from).collect();
         let mut room = ROOM.min(WHOLE.saturating_sub(size(&cookies)));
         let mut hidden = Hidden { tabs: self, tab, page: None };
-        // What is small and holds most logins first: one large database leaves no room for anything else.
+        // Small data with most logins first: one large database would leave no room for anything else.
         let mut all: Vec<Reading> =
             all.iter().map(|origin| hidden.local_storage(origin, &mut room, deadline)).collect();
         self.add_sessions(&mut all, self.session_items(&pages, deadline), &mut room);
@@ -119,11 +119,11 @@ impl Tabs {
         }
         let mut skipped = Vec::new();
         if opaque > 0 {
-            let reason = "cookies of an opaque partition, which no other browser has".to_owned();
+            let reason = "cookies of an opaque partition, which cannot be restored in another browser".to_owned();
             skipped.push(Skipped { what: "cookies".to_owned(), reason, count: opaque });
         }
         if beyond > 0 {
-            let reason = format!("more than {} origins; name the ones that matter", origins::MOST);
+            let reason = format!("more than {} origins; give the origins to save", origins::MOST);
             skipped.push(Skipped { what: "origins".to_owned(), reason, count: beyond });
         }
         let count = cookies.len();
@@ -156,7 +156,7 @@ impl Tabs {
         }
     }
 
-    /// The session storage of each origin that a tab shows: of the first one that has any.
+    /// The session storage of each origin that a tab shows: of the first tab that has any.
     fn session_items(&self, pages: &[crate::supervisor::Page], deadline: Deadline) -> Sessions {
         let now = self.supervisor().snapshot();
         let mut all = Sessions::new();
@@ -179,12 +179,12 @@ impl Tabs {
     }
 }
 
-/// The bytes of something as JSON.
+/// The size of a value as JSON, in bytes.
 fn size(value: &impl Serialize) -> u64 {
     serde_json::to_string(value).map_or(u64::MAX, |text| text.len() as u64)
 }
 
-/// The hidden page, opened when it is needed.
+/// The hidden page, opened on demand.
 pub(super) struct Hidden<'a> {
     pub(super) tabs: &'a Tabs,
     /// A tab of the browser context.
@@ -205,11 +205,11 @@ impl<'a> Hidden<'a> {
                 supervisor.open_hidden(context, deadline)?
             }
         };
-        page.show(origin, deadline)?; // one that fails is given up
+        page.show(origin, deadline)?; // a page that fails is dropped
         Ok(self.page.insert(page))
     }
 
-    /// Calls our script in a document of an origin.
+    /// Calls the script in a document of an origin.
     pub(super) fn call<T: serde::de::DeserializeOwned>(
         &mut self,
         origin: &str,
@@ -222,8 +222,8 @@ impl<'a> Hidden<'a> {
         if told.is_err() {
             self.page = None;
         }
-        // No sentence of serde: it could show what it found.
-        serde_json::from_str(told?.get()).map_err(|_| unread("its answer has another form".to_owned()))
+        // No message of serde: it could contain values.
+        serde_json::from_str(told?.get()).map_err(|_| unread("its answer has an unexpected format".to_owned()))
     }
 
     /// Reads the `localStorage` of an origin.
@@ -244,7 +244,7 @@ impl<'a> Hidden<'a> {
         Reading { state, report, has_databases }
     }
 
-    /// Reads a part of what an origin stores, and takes its size from the room that is left.
+    /// Reads one kind of storage of an origin, and subtracts its size from the remaining room.
     fn read(&mut self, part: &str, origin: &str, room: &mut u64, deadline: Deadline) -> Result<Told, Error> {
         let ask = json!({ "read": part, "origin": origin, "room": *room });
         let told: Told = self.call(origin, &ask, deadline)?;
