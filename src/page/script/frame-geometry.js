@@ -1,9 +1,10 @@
-// From a point in a frame to the point of the document around it that shows it.
+// From a point in a frame to the point of the enclosing document that shows it.
+// Uses: act, input-probe, node, node-cache, settle.
 
 const pixelsIn = (text) => parseFloat(text) || 0;
 
-// Of a transform counts what it does to a direction; where it puts the element is read from the element's own box.
-// The middle of a box stays its middle under every transform without perspective.
+// Only the linear part of a transform is used; the position is read from the element's own box. The centre of a box
+// stays its centre under every transform without perspective.
 function linearOf(style) {
   let matrix = new DOMMatrix();
   if (style.rotate && style.rotate !== "none") matrix = matrix.multiply(rotation(style.rotate));
@@ -22,7 +23,7 @@ function rotation(text) {
   return new DOMMatrix().rotateAxisAngle(axis[0], axis[1], axis[2], angle);
 }
 
-/** What a step to the right and one down inside an element are in the viewport: CSS pixels of the document. */
+/** The vectors of one step right and one step down inside an element, in CSS pixels of this document's viewport. */
 function stepsIn(element) {
   let [a, b, c, d] = [1, 0, 0, 1];
   for (let node = element; node; node = parentElementOf(node)) {
@@ -33,7 +34,7 @@ function stepsIn(element) {
   return { a: a * zoom, b: b * zoom, c: c * zoom, d: d * zoom };
 }
 
-/** Turns points of the viewport of the frame that `holder` holds into points of this document's. */
+/** Converts points of the viewport of the frame in `holder` to points of this document's viewport. */
 function fromInside(holder, points, [innerW]) {
   const style = styleOf(holder);
   const px = (name) => pixelsIn(style[name]);
@@ -54,7 +55,7 @@ function fromInside(holder, points, [innerW]) {
 
 const inside = ({ x, y }, { left, top, right, bottom }) => x >= left && x < right && y >= top && y < bottom;
 
-/** Scrolls whatever scrolls around an element so that a point of it comes into view. The point is made anew each time. */
+/** Scrolls the scroll containers of an element so that a point of it is in view. The point is computed anew each time. */
 function bringIn(element, pointNow) {
   const root = document.scrollingElement || GET_DOCUMENT_ELEMENT.call(document);
   for (let around = parentElementOf(element); around; around = parentElementOf(around)) {
@@ -82,7 +83,7 @@ async function lookThrough(holder, points, size, needsHit) {
   const view = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
   const at = () => fromInside(holder, points, size);
   const hidden = hiddenWhy(holder);
-  if (hidden) return no("its frame cannot be seen: " + hidden);
+  if (hidden) return no("its frame is hidden: " + hidden);
   const shown = (point) => inside(point, view) && (!needsHit || receives(holder, hitAt(point)));
   if (!at().some(shown)) bringIn(holder, () => at()[0]);
   const before = BOX.call(holder);
@@ -93,12 +94,12 @@ async function lookThrough(holder, points, size, needsHit) {
   const now = at();
   const hit = now.filter(shown);
   if (hit.length) return { points: hit.map(topMost), size: [innerWidth, innerHeight] };
-  if (!now.some((point) => inside(point, view))) return no("its frame is outside of the viewport and cannot be scrolled into it");
+  if (!now.some((point) => inside(point, view))) return no("its frame is outside the viewport and cannot be scrolled into view");
   const over = cover(holder, hitAt(now.find((point) => inside(point, view))));
   return no("its frame is covered by " + over, over);
 }
 
-/** Which of some points of an inner frame get events through this document, and where in it they are. */
+/** Which points of an inner frame receive events through this document, and where they are. */
 calls.through = async ({ id, points, size, hit, presses }) => {
   const holder = nodeOf(id);
   if (!holder || !isConnected(holder)) return { gone: true };
@@ -108,10 +109,10 @@ calls.through = async ({ id, points, size, hit, presses }) => {
   return answer;
 };
 
-/** How large the viewport is. */
+/** The size of the viewport. */
 calls.viewport = () => [innerWidth, innerHeight];
 
-/** Waits until the viewport has a size; gives the size that it has. */
+/** Waits until the viewport has a given size. Returns the size it has. */
 calls.sized = async ([width, height]) => {
   for (let turn = 0; turn < 60 && (innerWidth !== width || innerHeight !== height); turn++) await frame();
   return [innerWidth, innerHeight];

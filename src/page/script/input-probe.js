@@ -1,18 +1,18 @@
 // Whether trusted events have arrived in this document.
+// Uses: act, node, settle, synthetic-drag, tree.
 
 const ARRIVALS = ["mousemove", "pointerdown", "mousedown", "mouseup", "click", "dragstart", "dragover", "drop", "dragend", "keydown"];
 let arrived = null;
 
-// What a press consists of. Its first event says where it goes.
+// The events of a press. The first one shows its target.
 const PRESS = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"];
 
-// Milliseconds that a press may take to come.
+// How long a press may take to arrive, in milliseconds.
 const GUARDED = 5000;
 
 /**
- * Counts trusted events from now on. The element is the one that they are for; with `inner` it holds the frame that they are
- * for, and none should come here. So many presses are kept from the page when they go to something else, which a page may put
- * there when the mouse comes.
+ * Counts trusted events from now on, for `element`; with `inner` it holds the frame that the events are for, and none
+ * should arrive here. Blocks so many presses that hit something else, which a page may insert when the pointer arrives.
  */
 function arm(element, presses, inner) {
   disarm();
@@ -30,7 +30,7 @@ function arm(element, presses, inner) {
   };
   state.keep = (event) => {
     if (!event.isTrusted) return;
-    // A page may stop pointerdown before it comes here. Then mousedown says where the press goes.
+    // A page may stop pointerdown before it arrives here. Then mousedown shows the target.
     if (event.type === "pointerdown" || (event.type === "mousedown" && !state.isDown)) {
       const isOurs = state.presses-- > 0 && event.timeStamp < state.until;
       state.over = isOurs ? astray(state, event) : null;
@@ -45,7 +45,7 @@ function arm(element, presses, inner) {
   for (const type of ARRIVALS) addEventListener(type, state.on, { capture: true, passive: true });
   if (presses) for (const type of PRESS) addEventListener(type, state.keep, { capture: true, passive: false });
   arrived = state;
-  setTimeout(() => arrived === state && disarm(), 30000);
+  startTimer(() => arrived === state && disarm(), 30000);
 }
 
 function disarm() {
@@ -58,17 +58,17 @@ function disarm() {
 /** Whether a mouse event is for an element. */
 function isFor(element, event) {
   const path = event.composedPath();
-  // The nodes of a closed shadow root are not on the path.
+  // The path does not contain the nodes of a closed shadow root.
   return path.includes(element) || receives(element, path[0]) || receives(element, hitAt({ x: event.clientX, y: event.clientY }));
 }
 
-/** What a press goes to instead of an element; `null` when it is for that element. */
+/** The element that a press hits instead of the intended one; `null` when it hits that. */
 function astray({ element, shown, inner }, event) {
   const hit = event.composedPath()[0];
   if (inner) return described(hit instanceof Element ? hit : GET_DOCUMENT_ELEMENT.call(document));
   if (isFor(element, event)) return null;
   const innermost = hitAt({ x: event.clientX, y: event.clientY });
-  // A page may draw an element anew when the mouse comes: one that reads the same is taken for it.
+  // A page may render an element anew when the pointer arrives: one with the same role and name counts as the same.
   for (let node = innermost; node instanceof Element && !isConnected(element); node = parentOf(node)) {
     if (!changedFrom(shown, node)) return null;
   }
@@ -76,8 +76,9 @@ function astray({ element, shown, inner }, event) {
 }
 
 /**
- * What a press went to instead of the element that it was meant for (`over`), whether it was kept from it, and how many
- * presses the element received before. No more are kept back. `unseen`: no event of the press came here.
+ * The element that a press hit instead of the intended one (`over`), whether the press was blocked (`kept`), and how
+ * many presses the intended element received before. Blocks no more presses. `unseen`: no event of the press arrived
+ * here.
  */
 calls.landed = () => {
   const state = arrived;
@@ -86,16 +87,16 @@ calls.landed = () => {
   const { over, received } = state;
   if (over !== null) return { over, kept: true, received };
   if (state.inner || received || state.clicked) return { received };
-  // Nothing came here: a frame may have received it, or the page stops events on its window before they come to us.
+  // No event arrived: a frame may have received it, or the page stops events on its window before they arrive here.
   const hit = isConnected(state.element) ? hitAt(state.at || middle(BOX.call(state.element))) : null;
   if (!hit || !FRAMES.has(nameOfTag(hit))) return { unseen: true, received };
   return receives(state.element, hit) ? { received } : { over: cover(state.element, hit), received };
 };
 
-/** What a press went to that was kept from it, so far. */
+/** The element that a blocked press hit, so far. */
 calls.strayed = () => (arrived && arrived.over !== null ? { over: arrived.over, kept: true } : {});
 
-/** Whether the mouse has come to the element; what it came to otherwise. */
+/** Whether the pointer has reached the element; otherwise the element that it reached. */
 calls.hovered = () => {
   const state = arrived;
   if (!state || !state.element || state.reached || !isConnected(state.element)) return {};
@@ -104,19 +105,19 @@ calls.hovered = () => {
   return receives(state.element, hit) ? {} : { over: cover(state.element, hit) };
 };
 
-/** The same where no move has come: the page may stop them on its window. Whether the element can be hit now is all that is known. */
+/** The same without a move event, which the page may stop on its window: only tests whether the element can be hit now. */
 function hoveredUnseen(element) {
   if (hitPoints(element, rectsOf(element)).length) return {};
   return { over: cover(element, hitAt(middle(BOX.call(element)))) };
 }
 
-/** Counts trusted events from now on; what is armed for an element stays so. */
+/** Counts trusted events from now on, without disarming a watched element. */
 calls.arm = () => {
   if (!arrived || !arrived.element) return arm(null);
   [arrived.counts, arrived.press] = [{}, null];
 };
 
-/** Whether something that can be dragged was pressed, and the page left that to the browser. */
+/** Whether something draggable was pressed, and the page left the drag to the browser. */
 calls.draggable = () => {
   const press = arrived && arrived.press;
   if (!press || press.event.defaultPrevented) return false;
@@ -126,7 +127,7 @@ calls.draggable = () => {
   return false;
 };
 
-/** Waits at most `ms` until one of some types has come. The counts of all. */
+/** Waits up to `ms` until an event of some types has arrived. Returns all counts. */
 calls.came = async ({ types, ms, last }) => {
   const state = arrived;
   if (!state) return {};
@@ -140,20 +141,20 @@ calls.came = async ({ types, ms, last }) => {
   return state.counts;
 };
 
-// Input comes to a page with its frames. Where some have been drawn it would have come. Where none is drawn in so many turns
-// of the event loop, none will be: turns are what a slow machine has few of, unlike time.
+// Input is delivered with frames: after some frames it would have arrived. If none is drawn in so many turns of the
+// event loop, none will be: a slow machine has few turns, unlike time.
 const TURNS_ENOUGH = 20;
 
-/** Waits until one of some types has come, or is not to be expected any more; at most `ms`. The counts of all. */
+/** Waits up to `ms` until an event of some types has arrived, or can no longer be expected. Returns all counts. */
 calls.missed = async ({ types, ms, frames }) => {
   const state = arrived;
   const end = performance.now() + ms;
   let drawn = 0;
   const draw = () => {
     drawn++;
-    if (drawn < frames) requestAnimationFrame(draw);
+    if (drawn < frames) requestFrame(draw);
   };
-  requestAnimationFrame(draw);
+  requestFrame(draw);
   for (let passed = 0; !(state && types.some((type) => state.counts[type])); passed++) {
     if (drawn >= frames || (drawn === 0 && passed >= TURNS_ENOUGH) || performance.now() >= end) break;
     await new Promise((done) => {
@@ -164,19 +165,19 @@ calls.missed = async ({ types, ms, frames }) => {
   return state ? state.counts : {};
 };
 
-/** A turn of the event loop so many milliseconds later, also where timers come once a second. */
+/** A turn of the event loop so many milliseconds later, even where timers fire once a second. */
 function turnAfter(ms, done) {
   if (document.hidden) turns(performance.now() + ms, done);
-  else setTimeout(done, ms);
+  else startTimer(done, ms);
 }
 
-// What comes late, after its place has been taken by events of ours, is kept from the page. It is older than ours: input
-// has the time at which the browser made it. A listener that the page has put on its window before us sees it all the same.
+// Late trusted events, whose place synthetic events have taken, are blocked. They are older than those: input has the
+// time of its creation in the browser. A listener that the page added to its window earlier still sees them.
 const LATE = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"].concat(
   ["over", "enter", "move", "out", "leave"].flatMap((what) => ["pointer" + what, "mouse" + what]),
 );
 
-/** Keeps trusted mouse events of before from the page, should they still come. */
+/** Blocks older trusted mouse events, should they still arrive. */
 function swallow() {
   const now = performance.now();
   const stop = (event) => {
@@ -185,5 +186,5 @@ function swallow() {
     event.preventDefault();
   };
   for (const type of LATE) addEventListener(type, stop, true);
-  setTimeout(() => LATE.forEach((type) => removeEventListener(type, stop, true)), 30000);
+  startTimer(() => LATE.forEach((type) => removeEventListener(type, stop, true)), 30000);
 }

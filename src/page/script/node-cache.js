@@ -1,7 +1,8 @@
-// What is remembered of nodes, and for how long.
+// Cached facts about nodes, and their lifetime.
+// Uses: node.
 
-// What is known of a node, in a private field of its wrapper in this world: no one else can see it, it costs less than a
-// map, and it goes when the node goes. All but the number holds for one call only.
+// The cache of a node is a private field of its wrapper in this world: invisible to others, cheaper than a map, and
+// collected with the node. All but the number is valid for one call only.
 
 class Known {
   constructor() {
@@ -28,7 +29,7 @@ class Stamp extends class {
 
 let age = 0;
 
-/** What is known of a node in the present call. */
+/** The cache of a node in the present call. */
 function known(node) {
   const it = Stamp.of(node);
   if (remembered === null) memory();
@@ -42,7 +43,7 @@ function known(node) {
   return it;
 }
 
-// What was found out about elements, kept until the present call ends: the page cannot change before that.
+// Facts about elements, valid until the present call ends: the page cannot change before that.
 
 class Memory {
   constructor() {
@@ -50,17 +51,17 @@ class Memory {
     this.lists = new Map();
     this.labels = new Map();
     this.owned = null;
-    // What a walk finds out of the whole document beforehand, to spare itself asking everywhere.
-    this.flat = false; // There is no shadow root.
-    this.owns = true; // There may be an aria-owns.
-    this.disables = true; // There may be something disabled that others are in.
+    // Facts about the whole document, collected in advance to save checks everywhere.
+    this.flat = false; // there is no shadow root
+    this.owns = true; // there may be an aria-owns
+    this.disables = true; // there may be a disabled container
     this.modal = undefined;
     this.focused = undefined;
     this.sheets = false;
-    this.generating = null; // Elements with text before or after them; null when it may be any.
-    this.pointing = null; // Elements that may make the cursor a hand; likewise.
-    this.hovering = null; // Elements that have a style of their own under the mouse; null when there are none.
-    this.places = null; // Elements into which others may be dragged; null when they have not been looked for.
+    this.generating = null; // elements with ::before or ::after text; null: any may have it
+    this.pointing = null; // elements that may set cursor: pointer; likewise
+    this.hovering = null; // elements with a :hover style of their own; null: none
+    this.places = null; // drop targets; null: not determined yet
     this.unsure = new Set();
     this.doubts = 0;
   }
@@ -68,7 +69,7 @@ class Memory {
 
 let remembered = null;
 
-/** What is remembered; a script that changes the page calls `forget` before it asks again. */
+/** The cached facts; code that changes the page calls `forget` before it reads again. */
 function memory() {
   if (!remembered) {
     remembered = new Memory();
@@ -82,7 +83,7 @@ function forget() {
   remembered = null;
 }
 
-/** The computed style of an element, made at most once a call. */
+/** The computed style of an element, at most once per call. */
 function styleOf(element) {
   const { styles } = memory();
   let style = styles.get(element);
@@ -93,7 +94,7 @@ function styleOf(element) {
   return style;
 }
 
-// Attributes that matter, read at once: asking for each by name costs more.
+// Relevant attributes, read at once: reading each by name costs more.
 
 const ROLE = 1;
 const LABEL = 2; // aria-label, aria-labelledby
@@ -109,7 +110,7 @@ const ID = 1024;
 const OPENS = 2048; // popovertarget
 const MIN = 4096; // popover, autofocus, draggable
 const LANG = 8192;
-const OTHER = 16384; // any that is not class or style
+const OTHER = 16384; // any but class and style
 
 const MARKS = new Map([
   ["role", ROLE],
@@ -135,7 +136,7 @@ const MARKS = new Map([
   ["style", 0],
 ]);
 
-/** Which attributes that matter an element has: a sum of the numbers above. */
+/** The relevant attributes of an element: a sum of the numbers above. */
 function marksOf(element) {
   const it = known(element);
   if (it.marks >= 0) return it.marks;
@@ -147,7 +148,7 @@ function marksOf(element) {
       sum |= mark !== undefined ? mark && mark | OTHER : names[i].startsWith("aria-") ? ARIA | OTHER : OTHER;
     }
   }
-  if (sum & INERT && !(element instanceof HTMLElement)) sum &= ~INERT; // It says nothing on other elements.
+  if (sum & INERT && !(element instanceof HTMLElement)) sum &= ~INERT; // it has no meaning on other elements
   it.marks = sum;
   return sum;
 }
@@ -157,17 +158,17 @@ function doubt(element) {
   memory().unsure.add(element);
 }
 
-/** Marks an element whose text only the browser knows for certain; so are the names that it is a part of. */
+/** Marks an element whose text, and so the names that include it, only the browser knows for certain. */
 function doubtText(element) {
   const store = memory();
   store.unsure.add(element);
   store.doubts++;
 }
 
-// White space as HTML has it: a no-break space is not.
+// White space as in HTML: without no-break spaces.
 const isSpace = (code) => code === 32 || (code >= 9 && code <= 13 && code !== 11);
 
-/** Runs of white space become one space; none is left at the ends. */
+/** Collapses white space to one space, and removes it at the ends. */
 function fold(text) {
   const length = text.length;
   let clean = true;
@@ -196,7 +197,7 @@ function fold(text) {
   return out;
 }
 
-/** Whether there is nothing but white space. */
+/** Whether a text contains only white space. */
 function isBlank(text) {
   for (let i = 0; i < text.length; i++) if (!isSpace(text.charCodeAt(i))) return false;
   return true;
