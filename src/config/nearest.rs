@@ -1,10 +1,9 @@
-//! What somebody most likely meant.
+//! Suggestions for unknown names.
 
-/// How like two words must be, from 0 to 1, to be offered (Jaro-Winkler).
+/// Minimum similarity of a suggestion, from 0 to 1 (Jaro-Winkler).
 const ALIKE: f64 = 0.75;
 
-/// The known word that looks most like `word`, if one looks like it at all. Capitals, dashes and
-/// underscores make no difference.
+/// The known word most similar to `word`, if any is similar enough. Case, dashes and underscores are ignored.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
     let wanted = plain(word);
