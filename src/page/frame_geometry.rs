@@ -14,7 +14,7 @@ use crate::sync::Deadline;
 
 /// Why events at a point do not reach a frame.
 #[derive(Debug, Clone)]
-pub(super) struct Barred {
+pub(super) struct Obstruction {
     /// The reason, as part of a sentence.
     pub(super) reason: String,
     /// The element that covers the frame.
@@ -23,7 +23,7 @@ pub(super) struct Barred {
 
 /// Points of a frame's viewport, and the size of that viewport, in CSS pixels.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Places {
+pub(super) struct FramePoints {
     pub(super) points: Vec<(f64, f64)>,
     pub(super) size: (f64, f64),
     /// Whether the point must receive events; otherwise it need only be in view.
@@ -33,7 +33,7 @@ pub(super) struct Places {
 }
 
 #[derive(Serialize)]
-struct Ask {
+struct LiftArgs {
     id: u32,
     points: Vec<(f64, f64)>,
     size: (f64, f64),
@@ -44,7 +44,7 @@ struct Ask {
 #[derive(Deserialize)]
 #[serde(default)]
 #[derive(Default)]
-struct Answer {
+struct LiftReply {
     points: Vec<(f64, f64)>,
     size: (f64, f64),
     gone: bool,
@@ -58,26 +58,26 @@ impl Tab {
     pub(super) fn lift(
         &self,
         frame: &FrameId,
-        mut places: Places,
+        mut places: FramePoints,
         deadline: Deadline,
-    ) -> Result<Result<Point, Barred>, Error> {
-        let barred = |reason: &str| Barred { reason: reason.to_owned(), covered_by: None };
+    ) -> Result<Result<Point, Obstruction>, Error> {
+        let obstruction = |reason: &str| Obstruction { reason: reason.to_owned(), covered_by: None };
         let mut frame = frame.clone();
         while let Some(owner) = self.holder(&frame, deadline)? {
-            let Places { points, size, hit, presses } = places;
-            let ask = Ask { id: owner.id, points, size, hit, presses };
-            let answer: Answer = self.call_in(&owner.frame, &owner.doc, "through", &ask, deadline)?.result;
+            let FramePoints { points, size, hit, presses } = places;
+            let ask = LiftArgs { id: owner.id, points, size, hit, presses };
+            let answer: LiftReply = self.call_in(&owner.frame, &owner.doc, "through", &ask, deadline)?.result;
             if answer.gone {
-                return Ok(Err(barred("its frame was removed")));
+                return Ok(Err(obstruction("its frame was removed")));
             }
             if let Some(reason) = answer.not {
-                return Ok(Err(Barred { reason, covered_by: answer.covered }));
+                return Ok(Err(Obstruction { reason, covered_by: answer.covered }));
             }
-            places = Places { points: answer.points, size: answer.size, hit, presses };
+            places = FramePoints { points: answer.points, size: answer.size, hit, presses };
             frame = owner.frame;
         }
         let first = places.points.first().map(|(x, y)| Point { x: *x, y: *y });
-        Ok(first.ok_or_else(|| barred("it is outside the viewport and cannot be scrolled into view")))
+        Ok(first.ok_or_else(|| obstruction("it is outside the viewport and cannot be scrolled into view")))
     }
 
     /// The element that holds a frame. The known document around it may be outdated: a call into it finds out.

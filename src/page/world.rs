@@ -27,9 +27,9 @@ use crate::supervisor::{self, Done, FrameRef, Snapshot};
 use crate::sync::Deadline;
 
 /// The name of the isolated worlds.
-const NAME: &str = "cdpilot";
+const WORLD_NAME: &str = "cdpilot";
 /// How often a call that takes any document is repeated because the document was replaced.
-const TRIES: u32 = 4;
+const MAX_TRIES: u32 = 4;
 
 /// One document of one frame.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -81,7 +81,7 @@ impl Worlds {
 
 /// The answer of [`script::CALL`].
 #[derive(serde::Deserialize)]
-struct Told<'a> {
+struct CallReply<'a> {
     #[serde(default)]
     g: u8,
     #[serde(borrow)]
@@ -112,7 +112,7 @@ impl Tab {
             tries += 1;
             let world = self.world(frame, deadline)?;
             match self.call_world(frame, &world, name, &args, deadline) {
-                Err(Error::DocumentGone { .. }) if tries < TRIES => {}
+                Err(Error::DocumentGone { .. }) if tries < MAX_TRIES => {}
                 outcome => return Ok((world.doc, outcome?)),
             }
         }
@@ -132,7 +132,7 @@ impl Tab {
     ) -> Result<Done<T>, Error> {
         let (world, call) = self.call_of_doc(frame, doc, name, args, deadline)?;
         let answer = self.send(frame, &call, deadline);
-        self.told(frame, &world, answer)
+        self.reply(frame, &world, answer)
     }
 
     /// As [`call_in`](Self::call_in), for a function that returns quickly.
@@ -146,7 +146,7 @@ impl Tab {
     ) -> Result<Done<T>, Error> {
         let (world, call) = self.call_of_doc(frame, doc, name, args, deadline)?;
         let answer = self.supervisor.brief_call(&FrameRef::Id(frame.clone()), &call, deadline);
-        self.told(frame, &world, answer)
+        self.reply(frame, &world, answer)
     }
 
     /// The call of a function in one document, and its world.
@@ -247,7 +247,7 @@ impl Tab {
             let Some((answer, world)) = answers.next().zip(self.known(frame)) else {
                 return self.call(frame, name, &args(frame), deadline);
             };
-            match self.told(frame, &world, answer) {
+            match self.reply(frame, &world, answer) {
                 // It navigated meanwhile.
                 Err(Error::DocumentGone { .. }) => self.call(frame, name, &args(frame), deadline),
                 outcome => Ok((world.doc, outcome?)),
@@ -285,12 +285,12 @@ impl Tab {
         let list = list.result.result.object_id.ok_or_else(|| Error::DocumentGone { frame: frame.to_string() })?;
         let mut members = GetProperties::new(list.clone());
         members.own_properties = Some(true);
-        let told = self.send(frame, &members, deadline).map_err(|error| gone(error, frame))?;
+        let reply = self.send(frame, &members, deadline).map_err(|error| gone(error, frame))?;
         let member = |member: PropertyDescriptor| {
             let index: usize = member.name.parse().ok()?;
             Some((*ids.get(index)?, member.value?.object_id?))
         };
-        Ok((list, told.result.result.into_iter().filter_map(member).collect()))
+        Ok((list, reply.result.result.into_iter().filter_map(member).collect()))
     }
 
     /// Releases a handle without waiting for the answer.
@@ -333,8 +333,8 @@ impl Tab {
                 found.push(None);
                 continue;
             };
-            let told = numbers.next().and_then(Result::ok);
-            let value = told.as_ref().and_then(|done| done.result.result.value.as_deref());
+            let reply = numbers.next().and_then(Result::ok);
+            let value = reply.as_ref().and_then(|done| done.result.result.value.as_deref());
             found.push(value.and_then(|raw| raw.get().parse().ok()).filter(|number| *number > 0));
             self.release(frame, object);
         }
@@ -365,7 +365,7 @@ impl Tab {
             let context = made.result.execution_context_id;
             match self.send(frame, &install(context), deadline) {
                 Ok(returned) => return self.installed(frame, &now, context, returned.result.into()),
-                Err(error) if tries < TRIES && is_gone(&error) => {}
+                Err(error) if tries < MAX_TRIES && is_gone(&error) => {}
                 Err(error) => return Err(gone(error, frame)),
             }
         }
@@ -404,13 +404,13 @@ impl Tab {
         frame: &FrameId,
         now: &Snapshot,
         context: ExecutionContextId,
-        told: Returned,
+        reply: ScriptResult,
     ) -> Result<World, Error> {
         let internal = |problem: String| Error::Internal { frame: frame.to_string(), problem };
-        if let Some(problem) = told.problem {
+        if let Some(problem) = reply.problem {
             return Err(internal(problem));
         }
-        let token: Option<String> = told.value.as_deref().and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let token: Option<String> = reply.value.as_deref().and_then(|raw| serde_json::from_str(raw.get()).ok());
         let doc = Doc(token.ok_or_else(|| internal("no token".to_owned()))?.into());
         let session = now.frame(frame.as_str()).and_then(|frame| frame.session_id.clone());
         let world = World { session, document: now.document_of(frame), context, doc };
@@ -427,10 +427,10 @@ impl Tab {
         deadline: Deadline,
     ) -> Result<Done<T>, Error> {
         let answer = self.send(frame, &call_of(world, name, args), deadline);
-        self.told(frame, world, answer)
+        self.reply(frame, world, answer)
     }
 
-    fn told<T: DeserializeOwned>(
+    fn reply<T: DeserializeOwned>(
         &self,
         frame: &FrameId,
         world: &World,
@@ -444,19 +444,19 @@ impl Tab {
         })?;
         let rescued = answer.rescued;
         let internal = |problem: String| Error::Internal { frame: frame.to_string(), problem };
-        let told = Returned::from(answer.result);
-        let Some(value) = told.value else {
-            return Err(internal(told.problem.unwrap_or_else(|| "no value".to_owned())));
+        let reply = ScriptResult::from(answer.result);
+        let Some(value) = reply.value else {
+            return Err(internal(reply.problem.unwrap_or_else(|| "no value".to_owned())));
         };
-        let told: Told<'_> = serde_json::from_str(value.get()).map_err(|error| internal(error.to_string()))?;
-        if told.g == 1 {
+        let reply: CallReply<'_> = serde_json::from_str(value.get()).map_err(|error| internal(error.to_string()))?;
+        if reply.g == 1 {
             self.worlds.forget(frame, &world.doc);
             return Err(Error::DocumentGone { frame: frame.to_string() });
         }
-        if let Some(problem) = told.e {
+        if let Some(problem) = reply.e {
             return Err(internal(problem));
         }
-        let result = told.v.map_or("null", RawValue::get);
+        let result = reply.v.map_or("null", RawValue::get);
         let result = serde_json::from_str(result).map_err(|error| internal(error.to_string()))?;
         Ok(Done { result, rescued })
     }
@@ -475,12 +475,12 @@ impl Tab {
 pub(super) type Called<T> = Result<(Doc, Done<T>), Error>;
 
 /// The result of a script.
-struct Returned {
+struct ScriptResult {
     value: Option<Box<RawValue>>,
     problem: Option<String>,
 }
 
-impl From<CallFunctionOnReturns> for Returned {
+impl From<CallFunctionOnReturns> for ScriptResult {
     fn from(returned: CallFunctionOnReturns) -> Self {
         let problem = returned.exception_details.map(|details| {
             let thrown = details.exception.and_then(|thrown| thrown.description);
@@ -492,7 +492,7 @@ impl From<CallFunctionOnReturns> for Returned {
 
 fn make(frame: &FrameId) -> CreateIsolatedWorld {
     let mut make = CreateIsolatedWorld::new(frame.clone());
-    make.world_name = Some(NAME.to_owned());
+    make.world_name = Some(WORLD_NAME.to_owned());
     make
 }
 

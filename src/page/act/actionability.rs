@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::super::error::Shown;
-use super::super::frame_geometry::Places;
+use super::super::frame_geometry::FramePoints;
 use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
 use super::{Locator, Point};
@@ -18,13 +18,13 @@ use crate::supervisor;
 use crate::sync::Deadline;
 
 /// How long one call waits in the page.
-const SLICE: Duration = Duration::from_secs(2);
+const WAIT_SLICE: Duration = Duration::from_secs(2);
 /// Additional time for the answer of such a call.
-const BEYOND: Duration = Duration::from_secs(2);
+const ANSWER_TIME: Duration = Duration::from_secs(2);
 /// A page that does not respond for this long is reported as such, whatever was in the way before.
-const ENOUGH: Duration = Duration::from_secs(1);
+const STUCK_AFTER: Duration = Duration::from_secs(1);
 /// Time reserved before the deadline for the answer to arrive.
-const ANSWER: Duration = Duration::from_millis(150);
+const RESERVED: Duration = Duration::from_millis(150);
 
 /// The requirements that an action has on its element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -106,7 +106,7 @@ pub(in crate::page) struct Ready {
 
 /// Arguments of the in-page call `ready`.
 #[derive(Serialize)]
-struct Ask<'a> {
+struct ReadyArgs<'a> {
     id: Option<u32>,
     selector: Option<&'a str>,
     expect: Option<&'a Shown>,
@@ -118,8 +118,8 @@ struct Ask<'a> {
 /// The answer of the in-page call: one of these is set.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Answer {
-    ready: Option<Found>,
+struct ReadyReply {
+    ready: Option<ReadyElement>,
     none: bool,
     gone: bool,
     bad: Option<String>,
@@ -130,7 +130,7 @@ struct Answer {
 }
 
 #[derive(Debug, Deserialize)]
-struct Found {
+struct ReadyElement {
     id: u32,
     points: Vec<(f64, f64)>,
     size: (f64, f64),
@@ -150,12 +150,12 @@ struct ShownNow {
 }
 
 /// The element as the caller addressed it.
-enum Asked<'a> {
+enum Requested<'a> {
     Ref { reference: String, node: Node, shown: Shown },
     Selector { selector: &'a str, frame: FrameId, place: String },
 }
 
-impl Asked<'_> {
+impl Requested<'_> {
     fn frame(&self) -> &FrameId {
         match self {
             Self::Ref { node, .. } => &node.frame,
@@ -199,31 +199,32 @@ impl Tab {
         loop {
             // The first call does not wait; later ones wait for half of the remaining time at most: on a slow machine
             // the last answer may be late, so the one before it must say what is in the way.
-            let slice = if turn == 0 { Duration::ZERO } else { (deadline.left() / 2).min(SLICE) };
-            let ask = ask_of(&asked, needs, force, slice, turn);
-            let outcome = self.inquire(&asked, &ask, deadline.within(slice + BEYOND)).and_then(|(doc, done)| {
-                rescued |= done.rescued;
-                turn = done.result.turn + 1;
-                self.judge(&asked, needs, (doc, done.result), rescued, deadline)
-            });
+            let slice = if turn == 0 { Duration::ZERO } else { (deadline.left() / 2).min(WAIT_SLICE) };
+            let ask = args_of(&asked, needs, force, slice, turn);
+            let outcome =
+                self.call_ready(&asked, &ask, deadline.within(slice + ANSWER_TIME)).and_then(|(doc, done)| {
+                    rescued |= done.rescued;
+                    turn = done.result.turn + 1;
+                    self.evaluate_reply(&asked, needs, (doc, done.result), rescued, deadline)
+                });
             match outcome {
                 Ok(Ok(ready)) => return Ok(ready),
                 Ok(Err(why)) => last = Some(why),
                 // Cut short by the deadline: the earlier reason is the better answer.
-                Err(error) if deadline.passed() && slice < ENOUGH && (is_late(&error) || ended_script(&error)) => {
-                    return Err(last.unwrap_or_else(|| said(&asked, error)));
+                Err(error) if deadline.passed() && slice < STUCK_AFTER && (is_late(&error) || ended_script(&error)) => {
+                    return Err(last.unwrap_or_else(|| in_terms_of(&asked, error)));
                 }
                 Err(error) => {
                     let ended = ended_script(&error);
                     // A late answer may only be slow: keep trying until the deadline.
-                    if !(ended || is_late(&error) || passing(&asked, &error)) || deadline.left() < ANSWER {
-                        return Err(said(&asked, error));
+                    if !(ended || is_late(&error) || may_pass(&asked, &error)) || deadline.left() < RESERVED {
+                        return Err(in_terms_of(&asked, error));
                     }
                     rescued |= ended;
                     self.wait_for_frame(&asked, deadline);
                 }
             }
-            if deadline.left() <= ANSWER {
+            if deadline.left() <= RESERVED {
                 return Err(last.unwrap_or_else(|| asked.stale("it was removed from the page")));
             }
         }
@@ -231,11 +232,11 @@ impl Tab {
 
     /// Turns an answer into the element, or into the reason why it is not ready yet. What waiting cannot change is an
     /// error.
-    fn judge(
+    fn evaluate_reply(
         &self,
-        asked: &Asked<'_>,
+        asked: &Requested<'_>,
         needs: Needs,
-        (doc, answer): (Doc, Answer),
+        (doc, answer): (Doc, ReadyReply),
         rescued: bool,
         deadline: Deadline,
     ) -> Result<Result<Ready, Error>, Error> {
@@ -245,7 +246,7 @@ impl Tab {
         if let Some(problem) = answer.bad {
             return Err(Error::BadRequest { problem: format!("the selector is not valid CSS: {problem}") });
         }
-        if let (Some(now), Asked::Ref { reference, shown, .. }) = (answer.changed, asked) {
+        if let (Some(now), Requested::Ref { reference, shown, .. }) = (answer.changed, asked) {
             let now = Shown { role: now.role, name: now.name };
             return Err(Error::RefChanged { reference: reference.clone(), was: shown.clone(), now });
         }
@@ -259,12 +260,12 @@ impl Tab {
         } else {
             match self.lift(
                 &node.frame,
-                Places { points: found.points, size: found.size, hit: needs.point, presses: needs.presses },
+                FramePoints { points: found.points, size: found.size, hit: needs.point, presses: needs.presses },
                 deadline,
             )? {
                 Ok(point) => needs.point.then_some(point),
-                Err(barred) => {
-                    let (reason, covered_by) = (barred.reason, barred.covered_by);
+                Err(obstruction) => {
+                    let (reason, covered_by) = (obstruction.reason, obstruction.covered_by);
                     return Ok(Err(Error::NotActionable { what: asked.what(), reason, covered_by }));
                 }
             }
@@ -279,7 +280,7 @@ impl Tab {
         self.ready(at, Needs::PRESENT, true, deadline)
     }
 
-    fn asked<'a>(&self, at: &'a Locator) -> Result<Asked<'a>, Error> {
+    fn asked<'a>(&self, at: &'a Locator) -> Result<Requested<'a>, Error> {
         let bad = |problem: &str| Error::BadRequest { problem: problem.to_owned() };
         match (&at.reference, &at.selector) {
             (Some(_), Some(_)) => Err(bad("both a ref and a selector were given; give only one of them")),
@@ -287,7 +288,7 @@ impl Tab {
             (Some(reference), None) => {
                 let (node, shown) = self.resolve(reference)?;
                 let digits = reference.trim_start_matches(['@', 'e']);
-                Ok(Asked::Ref { reference: format!("e{digits}"), node, shown })
+                Ok(Requested::Ref { reference: format!("e{digits}"), node, shown })
             }
             (None, Some(selector)) => {
                 let frame = match &at.frame_id {
@@ -296,23 +297,23 @@ impl Tab {
                 };
                 let place =
                     at.frame_id.as_ref().map_or_else(|| "the main frame".to_owned(), |id| format!("frame {id}"));
-                Ok(Asked::Selector { selector, frame, place })
+                Ok(Requested::Selector { selector, frame, place })
             }
         }
     }
 
-    fn inquire(
+    fn call_ready(
         &self,
-        asked: &Asked<'_>,
-        ask: &Ask<'_>,
+        asked: &Requested<'_>,
+        ask: &ReadyArgs<'_>,
         deadline: Deadline,
-    ) -> Result<(Doc, supervisor::Done<Answer>), Error> {
+    ) -> Result<(Doc, supervisor::Done<ReadyReply>), Error> {
         match asked {
-            Asked::Ref { node, .. } => {
+            Requested::Ref { node, .. } => {
                 let done = self.call_in(&node.frame, &node.doc, "ready", ask, deadline)?;
                 Ok((node.doc.clone(), done))
             }
-            Asked::Selector { frame, .. } => {
+            Requested::Selector { frame, .. } => {
                 let doc = self.document(frame, deadline)?;
                 let done = self.call_in(frame, &doc, "ready", ask, deadline)?;
                 Ok((doc, done))
@@ -321,21 +322,23 @@ impl Tab {
     }
 
     /// A frame that moves to another process has no session for a moment.
-    fn wait_for_frame(&self, asked: &Asked<'_>, deadline: Deadline) {
+    fn wait_for_frame(&self, asked: &Requested<'_>, deadline: Deadline) {
         let frame = asked.frame().as_str();
         let there = |now: &supervisor::Snapshot| now.frame(frame).is_none_or(|frame| frame.session_id.is_some());
-        self.supervisor.wait_until(deadline.within(SLICE), there);
+        self.supervisor.wait_until(deadline.within(WAIT_SLICE), there);
     }
 }
 
-fn ask_of<'a>(asked: &'a Asked<'_>, needs: Needs, force: bool, slice: Duration, turn: u32) -> Ask<'a> {
+fn args_of<'a>(asked: &'a Requested<'_>, needs: Needs, force: bool, slice: Duration, turn: u32) -> ReadyArgs<'a> {
     let ms = u64::try_from(slice.as_millis()).unwrap_or(0);
     match asked {
-        Asked::Ref { node, shown, .. } => {
+        Requested::Ref { node, shown, .. } => {
             let expect = (!force).then_some(shown);
-            Ask { id: Some(node.id), selector: None, expect, needs, ms, turn }
+            ReadyArgs { id: Some(node.id), selector: None, expect, needs, ms, turn }
         }
-        Asked::Selector { selector, .. } => Ask { id: None, selector: Some(selector), expect: None, needs, ms, turn },
+        Requested::Selector { selector, .. } => {
+            ReadyArgs { id: None, selector: Some(selector), expect: None, needs, ms, turn }
+        }
     }
 }
 
@@ -351,8 +354,8 @@ fn is_late(error: &Error) -> bool {
 }
 
 /// Whether the error may pass: the frame is loading another document.
-fn passing(asked: &Asked<'_>, error: &Error) -> bool {
-    let by_selector = matches!(asked, Asked::Selector { .. });
+fn may_pass(asked: &Requested<'_>, error: &Error) -> bool {
+    let by_selector = matches!(asked, Requested::Selector { .. });
     match error {
         Error::DocumentGone { .. } => by_selector,
         Error::Supervisor(supervisor::Error::Cdp(cdp::Error::SessionGone { .. })) => true,
@@ -362,8 +365,8 @@ fn passing(asked: &Asked<'_>, error: &Error) -> bool {
 }
 
 /// The error in terms of the caller's ref or selector.
-fn said(asked: &Asked<'_>, error: Error) -> Error {
-    let by_ref = matches!(asked, Asked::Ref { .. });
+fn in_terms_of(asked: &Requested<'_>, error: Error) -> Error {
+    let by_ref = matches!(asked, Requested::Ref { .. });
     match error {
         Error::DocumentGone { .. } if by_ref => asked.stale("its frame now shows another document"),
         Error::Supervisor(supervisor::Error::FrameNotFound { .. } | supervisor::Error::FrameDetached { .. })

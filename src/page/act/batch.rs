@@ -11,11 +11,11 @@ use crate::supervisor::{self, Snapshot};
 use crate::sync::Deadline;
 
 /// Maximum number of actions in a batch, nested batches included.
-const MOST: usize = 100;
+const MAX_ACTIONS: usize = 100;
 /// Maximum nesting depth of batches.
-const DEEPEST: usize = 5;
+const MAX_DEPTH: usize = 5;
 /// How long a page may take to unload after an action on it failed.
-const LEAVING: Duration = Duration::from_secs(5);
+const UNLOAD_TIME: Duration = Duration::from_secs(5);
 
 impl Tab {
     /// Runs actions one after the other. Ends early after the first failure, with `stop_on_error`, and when the
@@ -29,8 +29,8 @@ impl Tab {
         actor: Option<&str>,
         deadline: Deadline,
     ) -> Result<Outcome, Error> {
-        if count(actions, 1)? > MOST {
-            let problem = format!("a batch has at most {MOST} actions; split it into several");
+        if count(actions, 1)? > MAX_ACTIONS {
+            let problem = format!("a batch has at most {MAX_ACTIONS} actions; split it into several");
             return Err(Error::BadRequest { problem });
         }
         let before = self.supervisor.snapshot();
@@ -38,7 +38,7 @@ impl Tab {
             return Err(supervisor::Error::blocked_by_dialog("act", &open.id).into());
         }
         let url = before.page(self.target.as_str()).map(|page| page.url.to_string());
-        let mut told =
+        let mut outcome_so_far =
             Outcome { target_id: Some(self.target.clone()), url: url.unwrap_or_default(), ..Outcome::default() };
         let (mut results, mut failed) = (Vec::new(), 0);
         for (index, act) in actions.iter().enumerate() {
@@ -54,7 +54,7 @@ impl Tab {
                     if outcome.blocked_by_dialog {
                         reason = Some("dialog");
                     }
-                    told.absorb(&outcome);
+                    outcome_so_far.absorb(&outcome);
                     // A nested batch succeeded if all of its actions did.
                     let ok = outcome.failed.unwrap_or(0) == 0;
                     results.push(done(&outcome, ok));
@@ -74,17 +74,18 @@ impl Tab {
             }
             let skipped = actions.len() - index - 1;
             if let Some(reason) = reason.filter(|_| skipped > 0) {
-                let url = &told.url;
-                told.aborted = Some(json!({ "reason": reason, "afterAction": index, "url": url, "skipped": skipped }));
+                let url = &outcome_so_far.url;
+                outcome_so_far.aborted =
+                    Some(json!({ "reason": reason, "afterAction": index, "url": url, "skipped": skipped }));
                 break;
             }
             if !ok && stop_on_error {
                 break;
             }
         }
-        told.results = Some(results);
-        told.failed = Some(failed);
-        Ok(told)
+        outcome_so_far.results = Some(results);
+        outcome_so_far.failed = Some(failed);
+        Ok(outcome_so_far)
     }
 
     /// The document of the top frame; `None` when the tab is closed.
@@ -103,7 +104,7 @@ impl Tab {
         };
         if has_failed && self.supervisor.caught_up(deadline).is_ok() {
             let over = |now: &Snapshot| !leaves(now) || now.dialogs_of(target).next().is_some();
-            self.supervisor.wait_until(deadline.within(LEAVING), over);
+            self.supervisor.wait_until(deadline.within(UNLOAD_TIME), over);
         }
         let now = self.supervisor.snapshot();
         if now.page(target).is_none() {
@@ -134,9 +135,9 @@ impl Outcome {
 }
 
 fn count(actions: &[Act], depth: usize) -> Result<usize, Error> {
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return Err(Error::BadRequest {
-            problem: format!("batches are nested deeper than {DEEPEST} levels; flatten them"),
+            problem: format!("batches are nested deeper than {MAX_DEPTH} levels; flatten them"),
         });
     }
     let mut all = actions.len();

@@ -11,12 +11,12 @@ use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::{Snapshot, Value};
 
 /// The longest `timeMs`, in milliseconds.
-const MOST: u64 = 30_000;
+const MAX_TIME_MS: u64 = 30_000;
 
 /// Arguments of the in-page call `holds`.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Ask<'a> {
+pub(super) struct HoldsArgs<'a> {
     pub(super) text: Option<&'a str>,
     pub(super) text_gone: Option<&'a str>,
     pub(super) selector: Option<&'a str>,
@@ -28,7 +28,7 @@ pub(super) struct Ask<'a> {
     pub(super) ms: u64,
 }
 
-impl Ask<'_> {
+impl HoldsArgs<'_> {
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_none()
             && self.text_gone.is_none()
@@ -41,7 +41,7 @@ impl Ask<'_> {
 /// The answer of the in-page call: which of the given conditions hold.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Holds {
+pub(super) struct HoldsReply {
     pub(super) text: Option<bool>,
     pub(super) text_gone: Option<bool>,
     pub(super) selector: Option<bool>,
@@ -53,7 +53,7 @@ pub(super) struct Holds {
 
 /// The conditions, in the order in which they are awaited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum Condition {
     Url,
     Load,
     /// No request is under way, and none was within the last half second.
@@ -65,7 +65,7 @@ pub(super) enum What {
     Script,
 }
 
-impl What {
+impl Condition {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Url | Self::Quiet | Self::Script => "change",
@@ -99,39 +99,39 @@ pub(super) struct Wait<'a> {
 
 impl Wait<'_> {
     /// All conditions that the caller gave.
-    pub(super) fn all(&self) -> Vec<What> {
+    pub(super) fn all(&self) -> Vec<Condition> {
         let wanted = self.wanted;
         let given = [
-            (What::Url, wanted.url.is_some()),
-            (What::Load, wanted.load_state.is_some()),
-            (What::Text, wanted.text.is_some()),
-            (What::Selector, wanted.selector.is_some()),
-            (What::Reference, wanted.reference.is_some()),
-            (What::TextGone, wanted.text_gone.is_some()),
-            (What::Script, wanted.script.is_some()),
+            (Condition::Url, wanted.url.is_some()),
+            (Condition::Load, wanted.load_state.is_some()),
+            (Condition::Text, wanted.text.is_some()),
+            (Condition::Selector, wanted.selector.is_some()),
+            (Condition::Reference, wanted.reference.is_some()),
+            (Condition::TextGone, wanted.text_gone.is_some()),
+            (Condition::Script, wanted.script.is_some()),
         ];
         given.into_iter().filter(|(_, given)| *given).map(|(what, _)| what).collect()
     }
 
     /// The arguments for one frame.
-    pub(super) fn ask_of(&self, frame: &FrameId, until: Option<What>) -> Ask<'_> {
+    pub(super) fn args_of(&self, frame: &FrameId, until: Option<Condition>) -> HoldsArgs<'_> {
         let wanted = self.wanted;
-        let asked = |what: What| until.is_none_or(|until| until == what);
-        let mut ask = Ask::default();
-        if asked(What::Text) {
+        let asked = |what: Condition| until.is_none_or(|until| until == what);
+        let mut ask = HoldsArgs::default();
+        if asked(Condition::Text) {
             ask.text = wanted.text.as_deref();
         }
-        if asked(What::TextGone) {
+        if asked(Condition::TextGone) {
             ask.text_gone = wanted.text_gone.as_deref();
         }
-        if asked(What::Selector) && *frame == self.frame {
+        if asked(Condition::Selector) && *frame == self.frame {
             ask.selector = wanted.selector.as_deref();
             ask.selector_state = wanted.state.filter(|_| wanted.reference.is_none());
         }
-        if asked(What::Load) && *frame == self.top {
+        if asked(Condition::Load) && *frame == self.top {
             ask.load = wanted.load_state.as_deref();
         }
-        if asked(What::Reference)
+        if asked(Condition::Reference)
             && let Some(node) = self.node.as_ref().filter(|node| node.frame == *frame)
         {
             ask.id = Some(node.id);
@@ -158,22 +158,22 @@ impl Wait<'_> {
     }
 
     /// A condition in error messages, as a noun phrase.
-    pub(super) fn told(&self, what: What) -> String {
+    pub(super) fn describe(&self, what: Condition) -> String {
         let wanted = self.wanted;
         let text = |text: &Option<String>| text.as_deref().unwrap_or_default().chars().take(100).collect::<String>();
         let state = serde_json::to_value(wanted.state.unwrap_or(State::Visible)).unwrap_or_default();
         let state = state.as_str().unwrap_or_default().to_owned();
         match what {
-            What::Url => format!("a URL that matches {:?}", text(&wanted.url)),
-            What::Load | What::Quiet => format!("the load state {:?}", text(&wanted.load_state)),
-            What::Text => format!("the text {:?}", text(&wanted.text)),
-            What::TextGone => format!("the text {:?} to disappear", text(&wanted.text_gone)),
-            What::Selector if wanted.reference.is_none() && wanted.state.is_some() => {
+            Condition::Url => format!("a URL that matches {:?}", text(&wanted.url)),
+            Condition::Load | Condition::Quiet => format!("the load state {:?}", text(&wanted.load_state)),
+            Condition::Text => format!("the text {:?}", text(&wanted.text)),
+            Condition::TextGone => format!("the text {:?} to disappear", text(&wanted.text_gone)),
+            Condition::Selector if wanted.reference.is_none() && wanted.state.is_some() => {
                 format!("an element that matches {:?} to be {state}", text(&wanted.selector))
             }
-            What::Selector => format!("a visible element that matches {:?}", text(&wanted.selector)),
-            What::Reference => format!("{} to be {state}", text(&wanted.reference)),
-            What::Script => match &self.thrown {
+            Condition::Selector => format!("a visible element that matches {:?}", text(&wanted.selector)),
+            Condition::Reference => format!("{} to be {state}", text(&wanted.reference)),
+            Condition::Script => match &self.thrown {
                 Some(thrown) => {
                     format!("fn to return a true value (it threw {})", thrown.chars().take(200).collect::<String>())
                 }
@@ -190,8 +190,8 @@ pub(super) fn check(wanted: &WaitFor) -> Result<(), Error> {
             "no condition was given; give at least one of timeMs, text, textGone, selector, url, loadState, fn, ref and locator".to_owned()
         );
     }
-    if let Some(time) = wanted.time_ms.filter(|time| *time > MOST) {
-        return bad(format!("timeMs is {time}; the maximum is {MOST}"));
+    if let Some(time) = wanted.time_ms.filter(|time| *time > MAX_TIME_MS) {
+        return bad(format!("timeMs is {time}; the maximum is {MAX_TIME_MS}"));
     }
     if let Some(state) = wanted.load_state.as_deref()
         && !["load", "domcontentloaded", "networkidle"].contains(&state)

@@ -15,9 +15,9 @@ use super::super::input::{Buttons, Sent, UNANSWERED, moved, pressed, released};
 use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
 use super::actionability::{Needs, Ready};
-use super::input_probe::{Arrived, COMING};
-use super::pointer::{Click, did};
-use super::{Act, Button, Did, Input, Kind, Locator, Point};
+use super::input_probe::{Arrived, LOST_AFTER_FRAMES};
+use super::pointer::{Click, performed};
+use super::{Act, Button, Input, Kind, Locator, Performed, Point};
 use crate::cdp::protocol::input::{DispatchDragEvent, DispatchDragEventType, DispatchMouseEventType, DragData};
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::FrameRef;
@@ -26,31 +26,31 @@ use crate::sync::{Cancel, Deadline};
 /// Default number of moves between the two ends.
 const STEPS: u32 = 10;
 /// Maximum number of moves between the two ends.
-const MOST: u32 = 1000;
+const MAX_STEPS: u32 = 1000;
 /// Length of the first move, in CSS pixels: Chromium ignores moves of less than four.
-const BEGINNING: f64 = 6.0;
+const FIRST_MOVE: f64 = 6.0;
 /// How long the events at the end of a drag may take, in milliseconds.
-const ENDING: u64 = 300;
+const END_EVENTS_MS: u64 = 300;
 /// How long an end that the page replaced on the press is located again.
-const ANEW: Duration = Duration::from_secs(1);
+const RELOCATE: Duration = Duration::from_secs(1);
 /// How long the cancellation of a drag between processes may take.
 const CANCEL: Duration = Duration::from_secs(1);
 
 /// One end of a drag, as the caller described it.
-enum End {
+enum DragEnd {
     At(Locator),
     Point(Point),
 }
 
 /// One end of a drag, located.
-struct Spot {
+struct LocatedEnd {
     point: Point,
     ready: Option<Ready>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Begun {
+struct DragStartReply {
     point: (f64, f64),
     draggable: bool,
     items: Vec<(String, String)>,
@@ -60,20 +60,20 @@ struct Begun {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Dropped {
+struct DropReply {
     effect: String,
 }
 
 /// One end of a drag for the page script: an element, or a point of its document's viewport.
 #[derive(Serialize)]
-struct Place {
+struct EndArgs {
     id: Option<u32>,
     point: Option<(f64, f64)>,
 }
 
 impl Tab {
     /// Presses the button at one place and releases it at another.
-    pub(super) fn drag(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    pub(super) fn drag(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         let Kind::Drag { start_ref, start_selector, start, end_ref, end_selector, end, steps, frame_id, .. } =
             &act.kind
         else {
@@ -82,16 +82,16 @@ impl Tab {
         let from = end_of(("start", "startRef", "startSelector"), start_ref, start_selector, start, frame_id)?;
         let to = end_of(("end", "endRef", "endSelector"), end_ref, end_selector, end, frame_id)?;
         let steps = steps.unwrap_or(STEPS);
-        if !(1..=MOST).contains(&steps) {
-            return Err(Error::BadRequest { problem: format!("steps is {steps}; use 1 to {MOST}") });
+        if !(1..=MAX_STEPS).contains(&steps) {
+            return Err(Error::BadRequest { problem: format!("steps is {steps}; use 1 to {MAX_STEPS}") });
         }
         self.emulate_focus();
         // The target first: if it does not exist, the page stays as it was.
-        let to_spot = self.spot(&to, act.force, Needs::HOVER, deadline)?;
+        let to_spot = self.locate_end(&to, act.force, Needs::HOVER, deadline)?;
         let needs = Needs { presses: u8::from(act.input != Some(Input::Synthetic)), ..Needs::HOVER };
-        let mut from_spot = self.spot(&from, act.force, needs, deadline)?;
-        if self.bring_both(&from_spot, &to_spot, deadline)? {
-            from_spot = self.spot(&from, act.force, needs, deadline)?;
+        let mut from_spot = self.locate_end(&from, act.force, needs, deadline)?;
+        if self.scroll_both(&from_spot, &to_spot, deadline)? {
+            from_spot = self.locate_end(&from, act.force, needs, deadline)?;
         }
         let rescued = [&to_spot, &from_spot].iter().any(|s| s.ready.as_ref().is_some_and(|ready| ready.rescued));
         let done = if act.input == Some(Input::Synthetic) {
@@ -100,18 +100,18 @@ impl Tab {
             self.trusted_drag(act, &from_spot, &to, &to_spot, steps, deadline)?
         };
         let element = from_spot.ready.map(|ready| ready.shown);
-        Ok(Did { rescued: done.rescued || rescued, element, ..done })
+        Ok(Performed { rescued: done.rescued || rescued, element, ..done })
     }
 
-    fn spot(&self, end: &End, force: bool, needs: Needs, deadline: Deadline) -> Result<Spot, Error> {
+    fn locate_end(&self, end: &DragEnd, force: bool, needs: Needs, deadline: Deadline) -> Result<LocatedEnd, Error> {
         match end {
-            End::Point(point) => {
+            DragEnd::Point(point) => {
                 self.check_point(*point, deadline)?;
-                Ok(Spot { point: *point, ready: None })
+                Ok(LocatedEnd { point: *point, ready: None })
             }
-            End::At(locator) => {
+            DragEnd::At(locator) => {
                 let ready = self.ready(locator, needs, force, deadline)?;
-                Ok(Spot { point: self.point_of(&ready)?, ready: Some(ready) })
+                Ok(LocatedEnd { point: self.point_of(&ready)?, ready: Some(ready) })
             }
         }
     }
@@ -119,12 +119,12 @@ impl Tab {
     fn trusted_drag(
         &self,
         act: &Act,
-        from: &Spot,
-        to: &End,
-        to_spot: &Spot,
+        from: &LocatedEnd,
+        to: &DragEnd,
+        to_spot: &LocatedEnd,
         steps: u32,
         deadline: Deadline,
-    ) -> Result<Did, Error> {
+    ) -> Result<Performed, Error> {
         let frames = self.all_frames();
         for armed in self.call_all::<serde_json::Value, _>(&frames, "arm", |_| (), deadline.within(CANCEL)) {
             match armed {
@@ -142,22 +142,22 @@ impl Tab {
         }
         // Where the button is down, while it is.
         let down = Cell::new(Some(from.point));
-        let carried = self.carry(act, from, to, to_spot, steps, &down, deadline);
+        let carried = self.drag_to(act, from, to, to_spot, steps, &down, deadline);
         if let Some(point) = down.get() {
-            self.let_go(point, deadline);
+            self.release_button(point, deadline);
         }
-        let Some((sent, rescued)) = carried? else { return Ok(Did { cut: true, ..Did::default() }) };
+        let Some((sent, rescued)) = carried? else { return Ok(Performed { cut: true, ..Performed::default() }) };
         if matches!(sent, Sent::Handled { .. } | Sent::Cut) {
             let began = self.end_drag(&frames, from.point, deadline)?;
             if let Some(ready) = from.ready.as_ref().filter(|_| !began && matches!(sent, Sent::Handled { .. })) {
                 self.check_dragged(ready, deadline)?;
             }
         }
-        Ok(Did { rescued, ..did(sent)? })
+        Ok(Performed { rescued, ..performed(sent)? })
     }
 
     /// Releases the button, also after a cancellation.
-    fn let_go(&self, point: Point, deadline: Deadline) {
+    fn release_button(&self, point: Point, deadline: Deadline) {
         let up = released(point, Button::Left, 1, 0);
         if deadline.passed() {
             self.mouse.lock().buttons = Buttons::default();
@@ -170,12 +170,12 @@ impl Tab {
     /// Presses the button, moves the mouse and releases it. `down` is where the button may still be down afterwards.
     /// `None` when a dialog or the end of the document interrupted it.
     #[expect(clippy::too_many_arguments, reason = "one drag, both of its ends")]
-    fn carry(
+    fn drag_to(
         &self,
         act: &Act,
-        from: &Spot,
-        to: &End,
-        to_spot: &Spot,
+        from: &LocatedEnd,
+        to: &DragEnd,
+        to_spot: &LocatedEnd,
         steps: u32,
         down: &Cell<Option<Point>>,
         deadline: Deadline,
@@ -200,12 +200,12 @@ impl Tab {
             return Ok(Some((begun, false)));
         }
         // The press may have moved or covered the target.
-        let target = match self.spot(to, act.force, Needs::DROP, deadline) {
-            Ok(spot) => spot.point,
+        let target = match self.locate_end(to, act.force, Needs::DROP, deadline) {
+            Ok(locate_end) => locate_end.point,
             Err(Error::NotActionable { .. }) => to_spot.point,
             Err(error @ (Error::StaleRef { .. } | Error::RefChanged { .. })) => {
                 down.set(Some(from.point));
-                self.spot_anew(act, deadline).ok_or_else(|| replaced(&error))?.point
+                self.relocated(act, deadline).ok_or_else(|| replaced(&error))?.point
             }
             Err(error) if error.is_blocked_by_dialog() => {
                 down.set(None);
@@ -241,16 +241,16 @@ impl Tab {
     }
 
     /// Locates the target again when the page has replaced it on the press.
-    fn spot_anew(&self, act: &Act, deadline: Deadline) -> Option<Spot> {
+    fn relocated(&self, act: &Act, deadline: Deadline) -> Option<LocatedEnd> {
         let Kind::Drag { end_locator: Some(locator), frame_id, .. } = &act.kind else { return None };
         let at = Locator { locator: Some(locator.clone()), frame_id: frame_id.clone(), ..Locator::default() };
-        let found = self.by_ref(&at, deadline.within(ANEW)).ok()?.into_owned();
-        self.spot(&End::At(found), act.force, Needs::DROP, deadline.within(ANEW)).ok()
+        let found = self.by_ref(&at, deadline.within(RELOCATE)).ok()?.into_owned();
+        self.locate_end(&DragEnd::At(found), act.force, Needs::DROP, deadline.within(RELOCATE)).ok()
     }
 
     /// Scrolls so that both ends are in view, if they are in one document and fit into it. Returns whether anything was
     /// scrolled.
-    fn bring_both(&self, from: &Spot, to: &Spot, deadline: Deadline) -> Result<bool, Error> {
+    fn scroll_both(&self, from: &LocatedEnd, to: &LocatedEnd, deadline: Deadline) -> Result<bool, Error> {
         let (Some(from), Some(to)) = (&from.ready, &to.ready) else { return Ok(false) };
         if from.node.frame != to.node.frame || from.node.doc != to.node.doc {
             return Ok(false);
@@ -273,7 +273,7 @@ impl Tab {
     }
 
     /// Whether the mouse has reached the start of the drag, although Chromium has not confirmed it.
-    fn came_after_all(&self, from: &Spot, deadline: Deadline) -> Result<bool, Error> {
+    fn came_after_all(&self, from: &LocatedEnd, deadline: Deadline) -> Result<bool, Error> {
         let node = match &from.ready {
             Some(ready) => ready.node.clone(),
             None => {
@@ -281,7 +281,7 @@ impl Tab {
                 Node { doc: self.document(&frame, deadline)?, frame, id: 0 }
             }
         };
-        Ok(self.missed(&node, &["mousemove"], COMING, deadline)?.result.mousemove > 0)
+        Ok(self.missed(&node, &["mousemove"], LOST_AFTER_FRAMES, deadline)?.result.mousemove > 0)
     }
 
     fn all_frames(&self) -> Vec<FrameId> {
@@ -301,7 +301,7 @@ impl Tab {
             (done.result.dragstart > 0).then(|| Node { frame: frame.clone(), doc, id: 0 })
         });
         let Some(source) = source else { return Ok(false) };
-        match self.came(&source, &["dragend"], ENDING, false, deadline) {
+        match self.came(&source, &["dragend"], END_EVENTS_MS, false, deadline) {
             Ok(arrived) if arrived.dragend == 0 => {}
             _ => return Ok(true),
         }
@@ -312,21 +312,32 @@ impl Tab {
             tracing::debug!(%error, "a drag between frames was not ended");
         }
         // The drop happens in another process, at practically the same time.
-        let _ = self.came(&source, &["dragend"], ENDING, true, deadline);
+        let _ = self.came(&source, &["dragend"], END_EVENTS_MS, true, deadline);
         Ok(true)
     }
 
     /// Drags by script: within one document all of it; between two, the dragged data is handed over.
-    fn synthetic_drag(&self, from: &Spot, to: &Spot, steps: u32, deadline: Deadline) -> Result<Did, Error> {
+    fn synthetic_drag(
+        &self,
+        from: &LocatedEnd,
+        to: &LocatedEnd,
+        steps: u32,
+        deadline: Deadline,
+    ) -> Result<Performed, Error> {
         let (source, at) = self.place_of(from, deadline)?;
         let (target, end) = self.place_of(to, deadline)?;
-        let done = |rescued| Did { input: Some(Input::Synthetic), rescued, ..Did::default() };
+        let done = |rescued| Performed { input: Some(Input::Synthetic), rescued, ..Performed::default() };
         let call = |of: &(FrameId, Doc), name: &str, ask: serde_json::Value| {
             self.call_in::<serde_json::Value>(&of.0, &of.1, name, &ask, deadline)
         };
         let outcome = (|| {
-            let begun =
-                self.call_in::<Begun>(&source.0, &source.1, "syntheticDragBegin", &json!({ "from": at }), deadline)?;
+            let begun = self.call_in::<DragStartReply>(
+                &source.0,
+                &source.1,
+                "syntheticDragBegin",
+                &json!({ "from": at }),
+                deadline,
+            )?;
             let (rescued, begun) = (begun.rescued, begun.result);
             if begun.gone {
                 return Err(Error::DocumentGone { frame: source.0.to_string() });
@@ -335,13 +346,13 @@ impl Tab {
             if !begun.draggable {
                 // Mouse events stay with the document that the button went down in.
                 let beyond = (begun.point.0 + to.point.x - from.point.x, begun.point.1 + to.point.y - from.point.y);
-                let end = if here { end } else { Place { id: None, point: Some(beyond) } };
+                let end = if here { end } else { EndArgs { id: None, point: Some(beyond) } };
                 call(&source, "syntheticMoves", json!({ "to": end, "steps": steps }))?;
                 return Ok(done(rescued));
             }
             let ask =
                 json!({ "to": end, "items": begun.items, "allowed": begun.allowed, "steps": steps, "here": here });
-            let dropped = self.call_in::<Dropped>(&target.0, &target.1, "syntheticDrop", &ask, deadline)?.result;
+            let dropped = self.call_in::<DropReply>(&target.0, &target.1, "syntheticDrop", &ask, deadline)?.result;
             let effect = if dropped.effect.is_empty() { "none" } else { &dropped.effect };
             call(&source, "syntheticDragEnd", json!({ "effect": effect }))?;
             Ok(done(rescued))
@@ -353,14 +364,14 @@ impl Tab {
         }
     }
 
-    fn place_of(&self, spot: &Spot, deadline: Deadline) -> Result<((FrameId, Doc), Place), Error> {
-        if let Some(ready) = &spot.ready {
+    fn place_of(&self, locate_end: &LocatedEnd, deadline: Deadline) -> Result<((FrameId, Doc), EndArgs), Error> {
+        if let Some(ready) = &locate_end.ready {
             let node = &ready.node;
-            return Ok(((node.frame.clone(), node.doc.clone()), Place { id: Some(node.id), point: None }));
+            return Ok(((node.frame.clone(), node.doc.clone()), EndArgs { id: Some(node.id), point: None }));
         }
         let top = self.top()?;
         let doc = self.document(&top, deadline)?;
-        Ok(((top, doc), Place { id: None, point: Some((spot.point.x, spot.point.y)) }))
+        Ok(((top, doc), EndArgs { id: None, point: Some((locate_end.point.x, locate_end.point.y)) }))
     }
 }
 
@@ -376,7 +387,7 @@ fn replaced(error: &Error) -> Error {
 /// A point a few pixels from `from` in the direction of `to`.
 fn towards(from: Point, to: Point) -> Point {
     let (dx, dy) = (to.x - from.x, to.y - from.y);
-    let part = (BEGINNING / dx.hypot(dy).max(BEGINNING)).min(1.0);
+    let part = (FIRST_MOVE / dx.hypot(dy).max(FIRST_MOVE)).min(1.0);
     Point { x: from.x + dx * part, y: from.y + dy * part }
 }
 
@@ -387,7 +398,7 @@ fn end_of(
     selector: &Option<String>,
     point: &Option<Point>,
     frame_id: &Option<String>,
-) -> Result<End, Error> {
+) -> Result<DragEnd, Error> {
     let given = [reference.is_some(), selector.is_some(), point.is_some()];
     if given.iter().filter(|given| **given).count() != 1 {
         let (at, by_ref, by_selector) = names;
@@ -395,10 +406,10 @@ fn end_of(
         return Err(Error::BadRequest { problem });
     }
     Ok(match point {
-        Some(point) => End::Point(*point),
+        Some(point) => DragEnd::Point(*point),
         None => {
             let frame_id = frame_id.clone().filter(|_| selector.is_some());
-            End::At(Locator {
+            DragEnd::At(Locator {
                 reference: reference.clone(),
                 selector: selector.clone(),
                 frame_id,

@@ -9,7 +9,7 @@
 use super::super::world::{Node, gone};
 use super::super::{Error, Tab};
 use super::actionability::Needs;
-use super::{Act, Did, Kind, Locator};
+use super::{Act, Kind, Locator, Performed};
 use crate::cdp::protocol::dom::{DescribeNode, ResolveNode};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::runtime::{CallArgument, CallFunctionOn, CompileScript, RemoteObjectId};
@@ -18,7 +18,7 @@ use crate::sync::Deadline;
 
 impl Tab {
     /// Runs [`Kind::Evaluate`].
-    pub(super) fn evaluate(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    pub(super) fn evaluate(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         let Kind::Evaluate { script, reference, frame_id, .. } = &act.kind else {
             return Err(Error::BadRequest { problem: "the action is not an evaluate".to_owned() });
         };
@@ -41,7 +41,7 @@ impl Tab {
                 self.evaluate_in(&frame, script, deadline)?
             }
         };
-        Ok(Did { result: Some(value.result.value), rescued: value.rescued, ..Did::default() })
+        Ok(Performed { result: Some(value.result.value), rescued: value.rescued, ..Performed::default() })
     }
 
     /// Runs a script in the main world of a frame.

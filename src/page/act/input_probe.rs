@@ -16,13 +16,13 @@ use crate::supervisor::{self, Done};
 use crate::sync::Deadline;
 
 /// How often a move into a frame of another process is tried.
-const MOVES: u32 = 4;
+const MAX_MOVES: u32 = 4;
 /// How many frames that document draws before the move is tried again.
-const ARRIVING: u32 = 12;
+const RETRY_FRAMES: u32 = 12;
 /// After this many drawn frames without the input, it counts as lost.
-pub(super) const COMING: u32 = 3;
+pub(super) const LOST_AFTER_FRAMES: u32 = 3;
 /// How long a slowly drawing page may take to receive input that was not confirmed in time.
-const MISSED: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// Trusted events that have arrived in a document since counting began.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
@@ -39,14 +39,14 @@ pub(super) struct Arrived {
 }
 
 #[derive(Serialize)]
-struct AskCame<'a> {
+struct CameArgs<'a> {
     types: &'a [&'a str],
     ms: u64,
     last: bool,
 }
 
 #[derive(Serialize)]
-struct AskMissed<'a> {
+struct MissedArgs<'a> {
     types: &'a [&'a str],
     ms: u128,
     frames: u32,
@@ -63,12 +63,12 @@ fn is_held(came: &Done<Arrived>) -> bool {
 impl Tab {
     /// Moves the mouse over an element of another process until the move arrives.
     pub(super) fn arrive(&self, ready: &Ready, at: Point, modifiers: i64, deadline: Deadline) -> Result<Sent, Error> {
-        for turn in 0..MOVES {
+        for turn in 0..MAX_MOVES {
             let sent = self.send_mouse(vec![moved(at, Buttons::default(), modifiers)], deadline.within(UNANSWERED))?;
             if !matches!(sent, Sent::Handled { .. }) {
                 return Ok(sent);
             }
-            let frames = if turn == 0 { COMING } else { ARRIVING };
+            let frames = if turn == 0 { LOST_AFTER_FRAMES } else { RETRY_FRAMES };
             match self.missed(&ready.node, &["mousemove"], frames, deadline) {
                 Ok(arrived) if arrived.result.mousemove > 0 => return Ok(sent),
                 Ok(_) => {}
@@ -90,12 +90,12 @@ impl Tab {
         presses: &[DispatchMouseEvent],
         deadline: Deadline,
     ) -> Result<Sent, Error> {
-        for _ in 0..MOVES {
+        for _ in 0..MAX_MOVES {
             let sent = self.send_mouse(presses.to_vec(), deadline.within(UNANSWERED))?;
             if presses.is_empty() || !matches!(sent, Sent::Handled { .. }) {
                 return Ok(sent);
             }
-            let missed = |types| self.missed(&ready.node, types, ARRIVING, deadline);
+            let missed = |types| self.missed(&ready.node, types, RETRY_FRAMES, deadline);
             let came = match missed(&["pointerdown", "mousedown", "mouseup"]) {
                 // On a slow machine the release arrives well after the press; while something is dragged it does not
                 // arrive at all.
@@ -137,7 +137,7 @@ impl Tab {
         last: bool,
         deadline: Deadline,
     ) -> Result<Arrived, Error> {
-        let ask = AskCame { types, ms, last };
+        let ask = CameArgs { types, ms, last };
         Ok(self.call_in(&node.frame, &node.doc, "came", &ask, deadline)?.result)
     }
 
@@ -150,7 +150,7 @@ impl Tab {
         frames: u32,
         deadline: Deadline,
     ) -> Result<Done<Arrived>, Error> {
-        let ask = AskMissed { types, ms: MISSED.as_millis(), frames };
+        let ask = MissedArgs { types, ms: MAX_WAIT.as_millis(), frames };
         self.call_in(&node.frame, &node.doc, "missed", &ask, deadline)
     }
 }

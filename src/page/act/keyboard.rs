@@ -13,22 +13,22 @@ use super::super::input::keys::{Chord, Key, SHIFT};
 use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::actionability::Needs;
-use super::input_probe::COMING;
+use super::input_probe::LOST_AFTER_FRAMES;
 use super::typing::{Mode, Typed, Typing};
-use super::{Act, Did, Input, Locator};
+use super::{Act, Input, Locator, Performed};
 use crate::cdp::protocol::input::{DispatchKeyEvent, InsertText};
 use crate::supervisor::{self, FrameRef};
 use crate::sync::{Deadline, pause};
 
 /// Pause between characters with `slowly`.
-const SLOWLY: Duration = Duration::from_millis(75);
+const SLOW_PAUSE: Duration = Duration::from_millis(75);
 /// The first characters are handled one by one, as from a fast typist: widgets that work between keys miss none.
 const SINGLE: usize = 64;
 /// Characters per burst after that: at first, and at most. Each burst is twice the size of the one before.
 const BURST: usize = 16;
 const LONGEST_BURST: usize = 256;
 /// Maximum of `repeat`.
-const MOST: u32 = 1_000;
+const MAX_REPEAT: u32 = 1_000;
 /// When Chromium does not confirm the first key for this long although the page responds, the events are dispatched by
 /// script.
 const UNANSWERED: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ pub(super) struct FocusIn {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Sent {
+struct ScriptReply {
     problem: Option<String>,
 }
 
@@ -127,7 +127,7 @@ impl Tab {
             }
             first = false;
             if how.slowly && steps.peek().is_some() {
-                pause(SLOWLY.min(deadline.left()));
+                pause(SLOW_PAUSE.min(deadline.left()));
             }
         }
         Ok(Typed { sent: sent.min(of), of, follows: 0, blocked: false, synthetic: false })
@@ -167,7 +167,7 @@ impl Tab {
         Ok(())
     }
 
-    pub(super) fn insert(&self, text: &str, deadline: Deadline) -> Result<Did, Error> {
+    pub(super) fn insert(&self, text: &str, deadline: Deadline) -> Result<Performed, Error> {
         let reason = match self.focus(deadline)? {
             Some((_, focus)) if focus.locked => "it is read-only",
             Some((_, focus)) if focus.typed => "",
@@ -180,7 +180,7 @@ impl Tab {
             return Err(Error::NotActionable { what, reason: reason.to_owned(), covered_by: None });
         }
         self.insert_raw(text, deadline)?;
-        Ok(Did::default())
+        Ok(Performed::default())
     }
 
     /// Fails when no element has the focus: the text would be lost.
@@ -218,41 +218,41 @@ impl Tab {
         key: &str,
         times: u32,
         deadline: Deadline,
-    ) -> Result<Did, Error> {
+    ) -> Result<Performed, Error> {
         let chord = Chord::parse(key).map_err(|problem| Error::BadRequest { problem })?;
-        if times == 0 || times > MOST {
-            let problem = format!("repeat is {times}; use 1 to {MOST}");
+        if times == 0 || times > MAX_REPEAT {
+            let problem = format!("repeat is {times}; use 1 to {MAX_REPEAT}");
             return Err(Error::BadRequest { problem });
         }
-        let mut did = Did::default();
+        let mut performed = Performed::default();
         let mut node = None;
         let mut mac = cfg!(target_os = "macos");
         if at.reference.is_some() || at.selector.is_some() {
             let ready = self.ready(at, Needs::FOCUS, act.force, deadline)?;
             self.focus_field(&ready, at, Mode::Keep, deadline)?;
-            did.rescued = ready.rescued;
+            performed.rescued = ready.rescued;
             mac = ready.mac;
-            (node, did.element) = (Some(ready.node), Some(ready.shown));
+            (node, performed.element) = (Some(ready.node), Some(ready.shown));
         } else if chord.by_platform {
             mac = self.is_mac(deadline)?;
         }
         let chord = chord.on(mac);
         if act.input == Some(Input::Synthetic) {
             self.synthetic_press(node.as_ref(), &chord, times, deadline)?;
-            did.input = Some(Input::Synthetic);
-            return Ok(did);
+            performed.input = Some(Input::Synthetic);
+            return Ok(performed);
         }
         let events = chord.events(times, mac);
         let sent = if times == 1 { self.send_first(events, deadline) } else { self.send_keys(events, deadline) };
         match sent.1 {
-            Ok(()) => Ok(did),
+            Ok(()) => Ok(performed),
             Err(error) if unanswered(&error) && !deadline.passed() => {
                 if self.key_came(node.as_ref(), deadline)? {
-                    return Ok(did);
+                    return Ok(performed);
                 }
                 self.synthetic_press(node.as_ref(), &chord, times, deadline)?;
-                did.input = Some(Input::Synthetic);
-                Ok(did)
+                performed.input = Some(Input::Synthetic);
+                Ok(performed)
             }
             Err(error) => Err(error),
         }
@@ -261,7 +261,7 @@ impl Tab {
     /// Whether a key has reached a field although Chromium has not confirmed it in time.
     fn key_came(&self, node: Option<&Node>, deadline: Deadline) -> Result<bool, Error> {
         let Some(node) = node else { return Ok(false) };
-        match self.missed(node, &["keydown"], COMING, deadline) {
+        match self.missed(node, &["keydown"], LOST_AFTER_FRAMES, deadline) {
             Ok(arrived) => Ok(arrived.result.keydown > 0),
             // The key navigated.
             Err(Error::DocumentGone { .. }) => Ok(true),
@@ -270,8 +270,8 @@ impl Tab {
     }
 
     fn is_mac(&self, deadline: Deadline) -> Result<bool, Error> {
-        let (_, told) = self.call::<bool>(&self.top()?, "isMac", &json!({}), deadline)?;
-        Ok(told.result)
+        let (_, reply) = self.call::<bool>(&self.top()?, "isMac", &json!({}), deadline)?;
+        Ok(reply.result)
     }
 
     /// Types by script, into a field or the focused element.
@@ -290,8 +290,8 @@ impl Tab {
         keys.extend(submit.then(|| stroke_by_script('\n')));
         let args = json!({ "id": node.id, "mode": mode.name(), "keys": keys });
         let of = text.chars().count();
-        match self.call_on_node::<Sent>(&node, "typeByScript", &args, deadline) {
-            Ok(told) => match told.problem {
+        match self.call_on_node::<ScriptReply>(&node, "typeByScript", &args, deadline) {
+            Ok(reply) => match reply.problem {
                 Some(reason) => {
                     Err(Error::NotActionable { what: "the focused element".to_owned(), reason, covered_by: None })
                 }
@@ -309,8 +309,8 @@ impl Tab {
         let args = json!({
             "id": node.id, "held": chord.held, "key": chord.key, "bits": chord.bits(), "times": times,
         });
-        let told: Sent = self.call_on_node(&node, "pressByScript", &args, deadline)?;
-        match told.problem {
+        let reply: ScriptReply = self.call_on_node(&node, "pressByScript", &args, deadline)?;
+        match reply.problem {
             Some(reason) => {
                 Err(Error::NotActionable { what: "the focused element".to_owned(), reason, covered_by: None })
             }

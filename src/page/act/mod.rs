@@ -41,7 +41,7 @@ pub use request::{
     Act, Button, Direction, Field, FieldValue, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Point, Settle,
     State, WaitFor,
 };
-pub(super) use settle::Acted;
+pub(super) use settle::ActionRequests;
 pub use settled::Settled;
 
 use super::error::Shown;
@@ -166,7 +166,7 @@ fn is_none(number: &usize) -> bool {
 
 /// What performing an action returns, before its effects are known.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Did {
+pub(super) struct Performed {
     pub(super) result: Option<Value>,
     pub(super) input: Option<Input>,
     pub(super) rescued: bool,
@@ -229,7 +229,7 @@ impl Tab {
     }
 
     /// Performs an action without waiting for its effects.
-    pub(super) fn perform(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    pub(super) fn perform(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         match &act.kind {
             Kind::Click { .. } | Kind::Hover { .. } | Kind::ClickCoords { .. } | Kind::Mouse { .. } => {
                 self.point_at(act, deadline)

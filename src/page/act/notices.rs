@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::super::Tab;
 use super::Settled;
-use super::settle::{Before, Seen};
+use super::settle::{Before, Observed};
 use crate::cdp::protocol::page::FrameId;
 use crate::sync::Deadline;
 
 /// Maximum number of notices in an answer; the page script limits their texts.
-const MOST: usize = 5;
+const MAX_NOTICES: usize = 5;
 /// Time for reading notices of the document that an action navigated to.
-const TIME: Duration = Duration::from_millis(500);
+const READ_TIME: Duration = Duration::from_millis(500);
 
 /// The kind of a [`Notice`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ impl Tab {
     pub(super) fn notices(
         &self,
         before: &Before,
-        seen: &mut Seen,
+        seen: &mut Observed,
         settled: Settled,
         deadline: Deadline,
     ) -> Vec<Notice> {
@@ -89,17 +89,17 @@ impl Tab {
             if leads_elsewhere {
                 seen.notices.clear();
             }
-            let told = self.call_all::<Vec<Reported>, ()>(&frames, "notices", |_| (), deadline.within(TIME));
-            for (frame, told) in frames.into_iter().zip(told) {
-                if let Ok((_, done)) = told {
+            let reported = self.call_all::<Vec<Reported>, ()>(&frames, "notices", |_| (), deadline.within(READ_TIME));
+            for (frame, reported) in frames.into_iter().zip(reported) {
+                if let Ok((_, done)) = reported {
                     seen.notices.insert(frame, done.result);
                 }
             }
         }
         let mut all: Vec<Notice> = Vec::new();
-        for (frame, told) in std::mem::take(&mut seen.notices) {
+        for (frame, reported) in std::mem::take(&mut seen.notices) {
             let frame_id = Some(frame).filter(|frame| Some(frame) != before.top.as_ref());
-            all.extend(told.into_iter().map(|Reported { kind, text, name }| Notice {
+            all.extend(reported.into_iter().map(|Reported { kind, text, name }| Notice {
                 kind,
                 text,
                 name,
@@ -107,7 +107,7 @@ impl Tab {
             }));
         }
         all.sort_by_key(|notice| notice.kind);
-        all.truncate(MOST);
+        all.truncate(MAX_NOTICES);
         all
     }
 }
@@ -115,7 +115,7 @@ impl Tab {
 /// Adds the notices of a later action of a batch.
 pub(super) fn absorb(all: &mut Vec<Notice>, more: &[Notice]) {
     for notice in more {
-        if all.len() < MOST && !all.contains(notice) {
+        if all.len() < MAX_NOTICES && !all.contains(notice) {
             all.push(notice.clone());
         }
     }

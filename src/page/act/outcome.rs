@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::super::{Download, Error, Tab};
 use super::settle::Before;
-use super::{Act, Did, OpenedChooser, OpenedTab, Outcome, Settled};
+use super::{Act, OpenedChooser, OpenedTab, Outcome, Performed, Settled};
 use crate::cdp::protocol::target::TargetId;
 use crate::supervisor::{
     ClosedBy, ClosedDialog, ConsoleEntry, ConsoleLevel, Dialog, Event, Kind as Noted, Page, Secrets, Snapshot,
@@ -12,13 +12,13 @@ use crate::supervisor::{
 use crate::sync::Deadline;
 
 /// Maximum length of the changed lines, in characters.
-const CHANGES: usize = 4_000;
+const MAX_CHANGES: usize = 4_000;
 /// How long a new tab may take to start its navigation: milliseconds on a machine that is not overloaded.
-const ADDRESSED: Duration = Duration::from_secs(2);
+const NEW_TAB_URL: Duration = Duration::from_secs(2);
 /// How long to wait for the document of a new tab after that, so that its title can be reported.
-const OPENED: Duration = Duration::from_millis(700);
+const NEW_TAB_TITLE: Duration = Duration::from_millis(700);
 /// Maximum number of console errors and file choosers in an answer.
-const ERRORS: usize = 10;
+const MAX_ENTRIES: usize = 10;
 
 impl Tab {
     /// With `delta`: adds the changes of the page.
@@ -37,11 +37,11 @@ impl Tab {
             // Keeps the text before the action, to compare with.
             self.keep_page_now(redact, deadline)?;
         }
-        let mut told = run()?;
-        if !told.blocked_by_dialog {
-            told.changes = self.changes(CHANGES, redact, deadline).ok();
+        let mut outcome = run()?;
+        if !outcome.blocked_by_dialog {
+            outcome.changes = self.changes(MAX_CHANGES, redact, deadline).ok();
         }
-        Ok(told)
+        Ok(outcome)
     }
 
     /// The lines that changed, if an earlier text of the document is known.
@@ -54,10 +54,10 @@ impl Tab {
         let top = self.top().ok()?;
         let is_new = self.supervisor.snapshot().document_of(&top).is_none_or(|now| now != before.document);
         let doc = self.document(&top, deadline).ok()?;
-        if is_new || self.is_page_kept(&doc, redact) { self.changes(CHANGES, redact, deadline).ok() } else { None }
+        if is_new || self.is_page_kept(&doc, redact) { self.changes(MAX_CHANGES, redact, deadline).ok() } else { None }
     }
 
-    pub(super) fn tell(&self, before: &Before, did: Did, settled: Settled) -> Outcome {
+    pub(super) fn build_outcome(&self, before: &Before, performed: Performed, settled: Settled) -> Outcome {
         let now = self.supervisor.snapshot();
         let target = self.target.as_str();
         let was = before.seen.page(target);
@@ -72,7 +72,7 @@ impl Tab {
             target_id: Some(self.target.clone()),
             url: url.map(ToString::to_string).unwrap_or_default(),
             failed_load: failed_load.clone(),
-            result: did.result,
+            result: performed.result,
             navigated: shows_another || (page.is_some() && page.map(|page| &page.url) != was.map(|page| &page.url)),
             status: status.and_then(|top| self.supervisor.document_status(&self.target, top, before.requests)),
             new_tabs: self.new_tabs(before, &now),
@@ -83,10 +83,10 @@ impl Tab {
             answered_dialogs: self.answered_since(before, &now),
             blocked_by_dialog: !pending.is_empty(),
             pending_dialogs: pending,
-            input: did.input,
-            rescued: did.rescued,
+            input: performed.input,
+            rescued: performed.rescued,
             settled,
-            element: did.element,
+            element: performed.element,
             ..Outcome::default()
         }
     }
@@ -109,8 +109,8 @@ impl Tab {
         let addressed = |now: &Snapshot| self.opened(before, now).all(has_address);
         if !known(&self.supervisor.snapshot()) {
             // Chromium reports the requested URL at once, whatever the server does.
-            self.supervisor.wait_until(deadline.within(ADDRESSED), addressed);
-            self.supervisor.wait_until(deadline.within(OPENED), known);
+            self.supervisor.wait_until(deadline.within(NEW_TAB_URL), addressed);
+            self.supervisor.wait_until(deadline.within(NEW_TAB_TITLE), known);
         }
     }
 
@@ -159,7 +159,7 @@ impl Tab {
             }
             _ => None,
         });
-        opened.take(ERRORS).collect()
+        opened.take(MAX_ENTRIES).collect()
     }
 
     fn errors_since(&self, before: &Before) -> Vec<String> {
@@ -170,6 +170,6 @@ impl Tab {
             Event::Console(said) if is_bad(said) => Some(said.text.to_string()),
             _ => None,
         });
-        said.take(ERRORS).collect()
+        said.take(MAX_ENTRIES).collect()
     }
 }

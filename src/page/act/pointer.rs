@@ -6,17 +6,17 @@ use super::super::input::{Buttons, Sent, UNANSWERED, modifier_bits, moved, press
 use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::actionability::{Needs, Ready};
-use super::input_probe::{COMING, is_end};
-use super::{Act, Button, Did, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Point};
+use super::input_probe::{LOST_AFTER_FRAMES, is_end};
+use super::{Act, Button, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Performed, Point};
 use crate::cdp::protocol::emulation::SetDeviceMetricsOverride;
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::FrameRef;
 use crate::sync::Deadline;
 
 /// Largest coordinate of a mouse event, in CSS pixels.
-const FARTHEST: f64 = 1e6;
+const MAX_COORDINATE: f64 = 1e6;
 /// How often a press that hit something else is repeated.
-const ASTRAY: u32 = 3;
+const MAX_REPEATS: u32 = 3;
 /// Range of a viewport's sides, in CSS pixels.
 const SIDES: std::ops::RangeInclusive<u32> = 1..=8192;
 
@@ -29,7 +29,7 @@ pub(super) struct Click<'a> {
 }
 
 #[derive(Serialize)]
-struct AskClick {
+struct ClickArgs {
     id: u32,
     button: i64,
     count: i64,
@@ -41,7 +41,7 @@ struct AskClick {
 /// Which element received a press instead of the intended one: the answer of the in-page call `landed`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Landed {
+pub(super) struct PressReport {
     /// Description of the element that received it.
     pub(super) over: Option<String>,
     /// Whether the press was blocked before that element saw it.
@@ -52,7 +52,7 @@ pub(super) struct Landed {
     pub(super) unseen: bool,
 }
 
-impl Landed {
+impl PressReport {
     /// Whether no element has received anything yet.
     fn can_be_repeated(&self, click: Click<'_>) -> bool {
         click.count == 0 || (self.kept && self.received == 0)
@@ -83,7 +83,7 @@ impl Landed {
 
 impl Tab {
     /// Clicks, hovers and single mouse events.
-    pub(super) fn point_at(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    pub(super) fn point_at(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         self.emulate_focus();
         match &act.kind {
             Kind::Click { at, double, button, modifiers } => {
@@ -102,7 +102,7 @@ impl Tab {
                 let click = Click { button: *button, count: if *double { 2 } else { 1 }, modifiers: &[] };
                 let mut events = vec![moved(at, Buttons::default(), 0)];
                 events.extend(presses(at, click, 0));
-                did(self.send_mouse(events, deadline)?)
+                performed(self.send_mouse(events, deadline)?)
             }
             Kind::Mouse { events } => {
                 only_trusted(act, "mouse")?;
@@ -113,18 +113,18 @@ impl Tab {
     }
 
     /// Sets the viewport's size, or closes the tab.
-    pub(super) fn whole_tab(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    pub(super) fn whole_tab(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         match &act.kind {
             Kind::Resize { width, height } => self.resize(*width, *height, deadline),
             Kind::Close {} => {
                 self.supervisor.close_page(&self.target, deadline)?;
-                Ok(Did::default())
+                Ok(Performed::default())
             }
             _ => Err(Error::BadRequest { problem: "the action is not one on the whole tab".to_owned() }),
         }
     }
 
-    fn resize(&self, width: u32, height: u32, deadline: Deadline) -> Result<Did, Error> {
+    fn resize(&self, width: u32, height: u32, deadline: Deadline) -> Result<Performed, Error> {
         for (side, name) in [(width, "width"), (height, "height")] {
             if !SIDES.contains(&side) {
                 let problem = format!("{name} is {side}; use {} to {}", SIDES.start(), SIDES.end());
@@ -138,7 +138,7 @@ impl Tab {
             let reason = format!("its viewport is {} x {} after the resize", sized.result.0, sized.result.1);
             return Err(Error::NotActionable { what: "the window".to_owned(), reason, covered_by: None });
         }
-        Ok(Did { rescued: done.rescued || sized.rescued, ..Did::default() })
+        Ok(Performed { rescued: done.rescued || sized.rescued, ..Performed::default() })
     }
 
     /// Fails for a point outside the viewport.
@@ -154,7 +154,14 @@ impl Tab {
         Err(Error::BadRequest { problem })
     }
 
-    fn click(&self, act: &Act, at: &Locator, needs: Needs, click: Click<'_>, deadline: Deadline) -> Result<Did, Error> {
+    fn click(
+        &self,
+        act: &Act,
+        at: &Locator,
+        needs: Needs,
+        click: Click<'_>,
+        deadline: Deadline,
+    ) -> Result<Performed, Error> {
         let mut astray = 0;
         loop {
             let ready = self.ready(at, needs, act.force, deadline)?;
@@ -170,20 +177,20 @@ impl Tab {
                 };
                 if let Some(landed) = self.astray(&ready, click, &done, deadline) {
                     astray += 1;
-                    if landed.can_be_repeated(click) && astray < ASTRAY {
+                    if landed.can_be_repeated(click) && astray < MAX_REPEATS {
                         continue; // it may only appear on the first hover
                     }
                     return Err(landed.error(&ready, click));
                 }
                 done
             };
-            return Ok(Did { rescued: done.rescued || ready.rescued, element: Some(ready.shown), ..done });
+            return Ok(Performed { rescued: done.rescued || ready.rescued, element: Some(ready.shown), ..done });
         }
     }
 
     /// The element that received the mouse instead of the intended one, as far as the document of the element and those
     /// around it can see.
-    fn astray(&self, ready: &Ready, click: Click<'_>, done: &Did, deadline: Deadline) -> Option<Landed> {
+    fn astray(&self, ready: &Ready, click: Click<'_>, done: &Performed, deadline: Deadline) -> Option<PressReport> {
         if done.input.is_some() {
             return None;
         }
@@ -193,15 +200,15 @@ impl Tab {
     }
 
     /// The element that received a press instead of the intended one, from the first document that reports one.
-    pub(super) fn landed(&self, node: &Node, name: &str, deadline: Deadline) -> Option<Landed> {
+    pub(super) fn landed(&self, node: &Node, name: &str, deadline: Deadline) -> Option<PressReport> {
         let deadline = deadline.within(UNANSWERED);
         // A document that is gone or blocked by a dialog has received the press.
-        let here = self.call_in_brief::<Landed>(&node.frame, &node.doc, name, &(), deadline).ok()?.result;
+        let here = self.call_in_brief::<PressReport>(&node.frame, &node.doc, name, &(), deadline).ok()?.result;
         if here.over.is_some() || name == "hovered" {
             return Some(here).filter(|landed| landed.over.is_some());
         }
         let around = self.frames_around(&node.frame);
-        let found = self.call_all_brief::<Landed, ()>(&around, name, |_| (), deadline);
+        let found = self.call_all_brief::<PressReport, ()>(&around, name, |_| (), deadline);
         let mut landed = found.into_iter().filter_map(Result::ok).map(|(_, done)| done.result);
         landed.find(|landed| landed.kept && landed.over.is_some()).or(Some(here).filter(|here| here.unseen))
     }
@@ -228,7 +235,7 @@ impl Tab {
         click: Click<'_>,
         modifiers: i64,
         deadline: Deadline,
-    ) -> Result<Did, Error> {
+    ) -> Result<Performed, Error> {
         let silence = deadline.within(UNANSWERED);
         let over = moved(at, Buttons::default(), modifiers);
         let sent = if self.is_elsewhere(&ready.node) {
@@ -250,7 +257,7 @@ impl Tab {
         };
         match sent {
             Sent::Unanswered | Sent::Busy => self.instead(ready, click, modifiers, deadline),
-            sent => did(sent),
+            sent => performed(sent),
         }
     }
 
@@ -264,26 +271,28 @@ impl Tab {
 
     /// Dispatches the synthetic sequence because Chromium does not confirm trusted input. Never both: input that has
     /// arrived is not repeated, and input that arrives late is blocked.
-    fn instead(&self, ready: &Ready, click: Click<'_>, modifiers: i64, deadline: Deadline) -> Result<Did, Error> {
+    fn instead(&self, ready: &Ready, click: Click<'_>, modifiers: i64, deadline: Deadline) -> Result<Performed, Error> {
         let last = if click.count == 0 { "mousemove" } else { "mouseup" };
         let mut rescued = false;
         loop {
             // A page that was busy, or is on a slow machine, first handles pending input.
             let node = &ready.node;
-            let arrived = match self.missed(node, &[last], COMING, deadline) {
+            let arrived = match self.missed(node, &[last], LOST_AFTER_FRAMES, deadline) {
                 Ok(arrived) => arrived,
-                Err(error) if error.is_blocked_by_dialog() => return Ok(Did { rescued, cut: true, ..Did::default() }),
-                Err(Error::DocumentGone { .. }) => return Ok(Did { rescued, cut: true, ..Did::default() }),
+                Err(error) if error.is_blocked_by_dialog() => {
+                    return Ok(Performed { rescued, cut: true, ..Performed::default() });
+                }
+                Err(Error::DocumentGone { .. }) => return Ok(Performed { rescued, cut: true, ..Performed::default() }),
                 Err(error) => return Err(error),
             };
             rescued |= arrived.rescued;
             let arrived = arrived.result;
             if if click.count == 0 { arrived.mousemove } else { arrived.mouseup } > 0 {
-                return Ok(Did { rescued, ..Did::default() });
+                return Ok(Performed { rescued, ..Performed::default() });
             }
             if arrived.mousedown == 0 {
                 let done = self.synthetic_click(node, click, modifiers, true, deadline)?;
-                return Ok(Did { rescued: rescued || done.rescued, ..done });
+                return Ok(Performed { rescued: rescued || done.rescued, ..done });
             }
             // Only a part of it has arrived.
             if deadline.passed() {
@@ -299,13 +308,13 @@ impl Tab {
         modifiers: i64,
         instead: bool,
         deadline: Deadline,
-    ) -> Result<Did, Error> {
+    ) -> Result<Performed, Error> {
         let button = match click.button {
             Button::Left => 0,
             Button::Middle => 1,
             Button::Right => 2,
         };
-        let ask = AskClick { id: node.id, button, count: click.count, modifiers, instead };
+        let ask = ClickArgs { id: node.id, button, count: click.count, modifiers, instead };
         self.synthetic(node, "syntheticClick", &ask, deadline)
     }
 
@@ -316,24 +325,24 @@ impl Tab {
         name: &str,
         ask: &impl Serialize,
         deadline: Deadline,
-    ) -> Result<Did, Error> {
+    ) -> Result<Performed, Error> {
         let input = Some(Input::Synthetic);
         match self.call_in::<serde_json::Value>(&node.frame, &node.doc, name, ask, deadline) {
-            Ok(done) => Ok(Did { input, rescued: done.rescued, ..Did::default() }),
-            Err(error) if error.is_blocked_by_dialog() => Ok(Did { input, ..Did::default() }),
-            Err(Error::DocumentGone { .. }) => Ok(Did { input, ..Did::default() }),
+            Ok(done) => Ok(Performed { input, rescued: done.rescued, ..Performed::default() }),
+            Err(error) if error.is_blocked_by_dialog() => Ok(Performed { input, ..Performed::default() }),
+            Err(Error::DocumentGone { .. }) => Ok(Performed { input, ..Performed::default() }),
             Err(error) => Err(error),
         }
     }
 
     /// Sends the events of `mouse` one after the other.
-    fn mouse_events(&self, events: &[MouseEvent], deadline: Deadline) -> Result<Did, Error> {
+    fn mouse_events(&self, events: &[MouseEvent], deadline: Deadline) -> Result<Performed, Error> {
         let (mut held, mut pressed_at, mut count) = (self.mouse.lock().buttons, None::<Point>, 0);
-        let mut whole = Did::default();
+        let mut whole = Performed::default();
         for event in events {
-            if ![event.x, event.y, event.delta_x, event.delta_y].iter().all(|number| number.abs() <= FARTHEST) {
+            if ![event.x, event.y, event.delta_x, event.delta_y].iter().all(|number| number.abs() <= MAX_COORDINATE) {
                 let problem =
-                    format!("the coordinates and deltas of mouse events must be within ±{FARTHEST} CSS pixels");
+                    format!("the coordinates and deltas of mouse events must be within ±{MAX_COORDINATE} CSS pixels");
                 return Err(Error::BadRequest { problem });
             }
             // A drag may leave the viewport. Chromium does not confirm input that begins outside.
@@ -357,7 +366,7 @@ impl Tab {
                 MouseKind::Wheel => wheeled(at, (event.delta_x, event.delta_y), held),
             };
             let sent = self.send_mouse(vec![sent], deadline)?;
-            whole.rescued |= did(sent)?.rescued;
+            whole.rescued |= performed(sent)?.rescued;
             if sent == Sent::Cut {
                 break;
             }
@@ -384,10 +393,10 @@ fn presses(at: Point, click: Click<'_>, modifiers: i64) -> Vec<crate::cdp::proto
 }
 
 /// Turns the fate of sent input into the result of an action.
-pub(super) fn did(sent: Sent) -> Result<Did, Error> {
+pub(super) fn performed(sent: Sent) -> Result<Performed, Error> {
     match sent {
-        Sent::Handled { rescued } => Ok(Did { rescued, ..Did::default() }),
-        Sent::Cut => Ok(Did { cut: true, ..Did::default() }),
+        Sent::Handled { rescued } => Ok(Performed { rescued, ..Performed::default() }),
+        Sent::Cut => Ok(Performed { cut: true, ..Performed::default() }),
         Sent::Unanswered | Sent::Busy => {
             Err(Error::Timeout { what: "the browser to confirm the input".to_owned(), after_ms: 0 })
         }

@@ -37,9 +37,9 @@ pub struct Act {
 }
 
 /// Default durations, and the maximum.
-const USUAL: Duration = Duration::from_secs(8);
-const PATIENT: Duration = Duration::from_secs(20);
-const LONGEST: Duration = Duration::from_secs(120);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(8);
+const LONG_DEFAULT_TIMEOUT: Duration = Duration::from_secs(20);
+const MAX_TIMEOUT: Duration = Duration::from_secs(120);
 
 impl Act {
     /// An action with defaults for all common fields.
@@ -61,11 +61,11 @@ impl Act {
     #[must_use]
     pub fn deadline(&self, within: Deadline) -> Deadline {
         let usual = match self.kind {
-            Kind::Wait(_) | Kind::Evaluate { .. } => PATIENT,
-            Kind::Batch { .. } => LONGEST,
-            _ => USUAL,
+            Kind::Wait(_) | Kind::Evaluate { .. } => LONG_DEFAULT_TIMEOUT,
+            Kind::Batch { .. } => MAX_TIMEOUT,
+            _ => DEFAULT_TIMEOUT,
         };
-        within.within(self.timeout_ms.map_or(usual, Duration::from_millis).min(LONGEST))
+        within.within(self.timeout_ms.map_or(usual, Duration::from_millis).min(MAX_TIMEOUT))
     }
 }
 

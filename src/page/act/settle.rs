@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::super::{Error, Tab};
 use super::notices::Reported;
-use super::{Act, Did, Kind, Outcome, Settle, Settled};
+use super::{Act, Kind, Outcome, Performed, Settle, Settled};
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::{self, Dialog, Loading, Secrets, Snapshot, Traffic};
 use crate::sync::Deadline;
@@ -25,28 +25,28 @@ use crate::sync::Deadline;
 /// Steps without a change after which a document counts as settled.
 const STEPS: u32 = 3;
 /// How long a changed document must also stay unchanged.
-const QUIET: Duration = Duration::from_millis(30);
+const MIN_QUIET: Duration = Duration::from_millis(30);
 /// How long a document may keep changing, and requests may take after the last change, before the action counts as
 /// finished anyway.
-const BEYOND: Duration = Duration::from_millis(500);
+const AFTER_LAST_CHANGE: Duration = Duration::from_millis(500);
 /// How long to wait for the body of a response: a longer one is a stream.
-const BODY: Duration = Duration::from_millis(150);
+const BODY_TIME: Duration = Duration::from_millis(150);
 /// Requests of one address between actions after which its requests count as polling.
-const POLLS: usize = 3;
+const MIN_POLLS: usize = 3;
 /// How long a navigation may take; at most three quarters of the action's remaining time, to leave time for the answer.
-const LOADING: Duration = Duration::from_secs(10);
+const NAVIGATION: Duration = Duration::from_secs(10);
 /// How long a download may take to start once it is expected.
-const BEGINNING: Duration = Duration::from_secs(3);
+const DOWNLOAD_START: Duration = Duration::from_secs(3);
 /// How long to wait for the end of downloads, so that their paths can be reported.
-const ENDED: Duration = Duration::from_millis(500);
+const DOWNLOAD_END: Duration = Duration::from_millis(500);
 /// How long it may take to start watching. A page that hangs is rescued before that.
-const LOOK: Duration = Duration::from_secs(5);
+const WATCH_START: Duration = Duration::from_secs(5);
 /// How often dialogs and navigations are checked while requests are under way.
-const SLICE: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Maximum number of documents that may replace each other while loading.
-const TRIES: u32 = 5;
+const MAX_DOCUMENTS: u32 = 5;
 /// Resource types whose responses change no visible text, or that stay open.
-const ASIDE: [&str; 7] = ["ping", "prefetch", "image", "media", "font", "cspviolationreport", "eventsource"];
+const IGNORED_TYPES: [&str; 7] = ["ping", "prefetch", "image", "media", "font", "cspviolationreport", "eventsource"];
 
 /// The state before the action.
 pub(super) struct Before {
@@ -66,14 +66,14 @@ pub(super) struct Before {
 
 /// Steps to wait for a first change.
 #[derive(Clone, Copy)]
-struct Look {
+struct StepLimits {
     /// In a document that has deferred nothing.
     least: u32,
     /// In a document that has deferred something.
     most: u32,
 }
 
-impl Look {
+impl StepLimits {
     fn of(kind: &Kind) -> Self {
         match kind {
             // A script is awaited, and can wait for its own effects.
@@ -92,7 +92,7 @@ impl Look {
 
 /// Time limits.
 #[derive(Clone, Copy)]
-struct Patience {
+struct TimeLimits {
     /// For everything.
     all: Deadline,
     /// After the last change that the action caused.
@@ -103,21 +103,21 @@ struct Patience {
     answer: Deadline,
 }
 
-impl Patience {
+impl TimeLimits {
     fn of(settle: Option<Settle>, deadline: Deadline) -> Self {
         let most = deadline.left() * 3 / 4;
         let (all, beyond) = match settle {
             Some(Settle::MaxMs(ms)) => (Duration::from_millis(ms).min(most), Duration::from_millis(ms)),
-            _ => (LOADING.min(most), BEYOND),
+            _ => (NAVIGATION.min(most), AFTER_LAST_CHANGE),
         };
-        let answer = deadline.within((all + BEYOND * 4).min(most));
-        Self { all: deadline.within(all), beyond, changing: BEYOND.min(all), answer }
+        let answer = deadline.within((all + AFTER_LAST_CHANGE * 4).min(most));
+        Self { all: deadline.within(all), beyond, changing: AFTER_LAST_CHANGE.min(all), answer }
     }
 }
 
 /// Arguments of the in-page call `quiet`.
 #[derive(Serialize)]
-struct Quiet {
+struct QuietArgs {
     least: u32,
     look: u32,
     steps: u32,
@@ -127,7 +127,7 @@ struct Quiet {
 
 /// The answer of the in-page call `quiet`.
 #[derive(Debug, Deserialize)]
-struct Rest {
+struct QuietReply {
     changes: u64,
     rest: bool,
     /// Whether a link to a download was clicked.
@@ -142,7 +142,7 @@ struct Rest {
 
 /// What has been observed so far.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct Observed {
     /// Whether some document has answered.
     looked: bool,
     changed: bool,
@@ -168,8 +168,8 @@ impl Tab {
         if matches!(act.kind, Kind::Close {}) {
             // Even under a dialog: closing dismisses the tab's dialogs.
             let before = self.before();
-            let did = self.perform(act, deadline)?;
-            return Ok(self.tell(&before, did, Settled::Done));
+            let performed = self.perform(act, deadline)?;
+            return Ok(self.build_outcome(&before, performed, Settled::Done));
         }
         self.arrived(deadline)?;
         let act = &*self.with_frame_ids(act, deadline)?;
@@ -197,23 +197,23 @@ impl Tab {
     fn caused(&self, act: &Act, before: &Before, began: Instant, deadline: Deadline) -> Result<Outcome, Error> {
         let waits = causes(&act.kind) && act.settles() != Settle::None;
         let frames = if waits { self.watched_frames(act, before, deadline) } else { Vec::new() };
-        let mut did = match self.perform(act, deadline) {
+        let mut performed = match self.perform(act, deadline) {
             // The condition did not come true.
             Err(error) if matches!(act.kind, Kind::Wait(_)) => return Err(error),
             Err(error) if error.is_blocked_by_dialog() && self.opened_in(before, &self.supervisor.snapshot()) => {
-                Did::default()
+                Performed::default()
             }
             outcome => outcome?,
         };
         let (mut settled, mut notices) = (Settled::Done, Vec::new());
         if waits {
-            let mut seen = Seen::default();
-            let patience = Patience::of(act.settle, deadline);
-            settled = self.settle(before, &frames, Look::of(&act.kind), &mut seen, patience, deadline);
+            let mut seen = Observed::default();
+            let patience = TimeLimits::of(act.settle, deadline);
+            settled = self.settle(before, &frames, StepLimits::of(&act.kind), &mut seen, patience, deadline);
             notices = self.notices(before, &mut seen, settled, deadline);
-            did.rescued |= seen.rescued;
+            performed.rescued |= seen.rescued;
             self.wait_for_opened(before, deadline.within(patience.all.left()));
-            self.wait_downloads_after(before.downloads, deadline.within(ENDED.min(patience.all.left())));
+            self.wait_downloads_after(before.downloads, deadline.within(DOWNLOAD_END.min(patience.all.left())));
         } else if causes(&act.kind) {
             settled = if self.opened_in(before, &self.supervisor.snapshot()) {
                 Settled::DialogOpened
@@ -222,16 +222,16 @@ impl Tab {
             };
         } else {
             self.wait_for_opened(before, deadline);
-            self.wait_downloads_after(before.downloads, deadline.within(ENDED));
+            self.wait_downloads_after(before.downloads, deadline.within(DOWNLOAD_END));
         }
         if causes(&act.kind) {
-            self.acted.lock().add(before.requests, self.supervisor.traffic().last);
+            self.action_requests.lock().add(before.requests, self.supervisor.traffic().last);
         }
         tracing::debug!(target: "cdpilot::page", %settled, took = ?began.elapsed(), "acted");
         if settled == Settled::NoChange && !notices.is_empty() {
             settled = Settled::PageSettled; // without a change of the document: native validation
         }
-        Ok(Outcome { notices, ..self.tell(before, did, settled) })
+        Ok(Outcome { notices, ..self.build_outcome(before, performed, settled) })
     }
 
     /// Runs something that lets the page continue, such as answering a dialog, and waits for its effects. `frame` is
@@ -249,11 +249,12 @@ impl Tab {
         let before = Before { held: true, ..self.before() };
         let done = run()?;
         let frames = around(&before.seen, frame.or_else(|| before.top.clone()));
-        let mut seen = Seen::default();
-        let patience = Patience::of(None, deadline);
-        let settled = self.settle(&before, &frames, Look { least: 0, most: STEPS }, &mut seen, patience, deadline);
+        let mut seen = Observed::default();
+        let patience = TimeLimits::of(None, deadline);
+        let settled =
+            self.settle(&before, &frames, StepLimits { least: 0, most: STEPS }, &mut seen, patience, deadline);
         let notices = self.notices(&before, &mut seen, settled, deadline);
-        let mut outcome = Outcome { notices, ..self.tell(&before, Did::default(), settled) };
+        let mut outcome = Outcome { notices, ..self.build_outcome(&before, Performed::default(), settled) };
         if !outcome.blocked_by_dialog {
             outcome.changes = self.changes_since(&before, redact, deadline);
         }
@@ -291,7 +292,7 @@ impl Tab {
         match &frames[..] {
             // The next call on the same session checks the element.
             [only] if !now && self.post_to(only, "watch", &args) => {}
-            _ => drop(self.call_all::<u8, _>(&frames, "watch", |_| &args, deadline.within(LOOK))),
+            _ => drop(self.call_all::<u8, _>(&frames, "watch", |_| &args, deadline.within(WATCH_START))),
         }
         frames
     }
@@ -301,9 +302,9 @@ impl Tab {
         &self,
         before: &Before,
         frames: &[FrameId],
-        look: Look,
-        seen: &mut Seen,
-        patience: Patience,
+        look: StepLimits,
+        seen: &mut Observed,
+        patience: TimeLimits,
         deadline: Deadline,
     ) -> Settled {
         let began = Instant::now();
@@ -311,9 +312,9 @@ impl Tab {
         loop {
             // The page answers after everything that the action triggered synchronously; the documents around it are
             // checked after that, for messages from it.
-            if let Some((acted, around)) = frames.split_first() {
-                self.look_at(std::slice::from_ref(acted), look, seen, patience);
-                self.look_at(around, look, seen, patience);
+            if let Some((action_requests, around)) = frames.split_first() {
+                self.check_quiet(std::slice::from_ref(action_requests), look, seen, patience);
+                self.check_quiet(around, look, seen, patience);
             }
             if self.supervisor.caught_up(deadline).is_err() {
                 return Settled::BrowserEnded;
@@ -334,7 +335,7 @@ impl Tab {
                     return reason;
                 }
                 // The supervisor learns of dialogs and navigations elsewhere, so they are checked in between.
-                let slice = requests.within(SLICE);
+                let slice = requests.within(CHECK_INTERVAL);
                 self.supervisor.wait_traffic(slice, |now| !self.is_fetching(before, now));
             }
         }
@@ -342,17 +343,23 @@ impl Tab {
             return Settled::DownloadStarted;
         }
         match seen {
-            Seen { restless: true, .. } => Settled::PageChanging,
-            Seen { changed: true, .. } => Settled::PageSettled,
-            Seen { looked: true, .. } => Settled::NoChange,
+            Observed { restless: true, .. } => Settled::PageChanging,
+            Observed { changed: true, .. } => Settled::PageSettled,
+            Observed { looked: true, .. } => Settled::NoChange,
             _ => Settled::PageUnresponsive,
         }
     }
 
-    fn look_at(&self, frames: &[FrameId], look: Look, seen: &mut Seen, patience: Patience) {
+    fn check_quiet(&self, frames: &[FrameId], look: StepLimits, seen: &mut Observed, patience: TimeLimits) {
         let most = if seen.restless { Duration::ZERO } else { patience.changing };
-        let args = Quiet { least: look.least, look: look.most, steps: STEPS, quiet: millis(QUIET), most: millis(most) };
-        let found = self.call_all_brief::<Rest, &Quiet>(frames, "quiet", |_| &args, patience.answer);
+        let args = QuietArgs {
+            least: look.least,
+            look: look.most,
+            steps: STEPS,
+            quiet: millis(MIN_QUIET),
+            most: millis(most),
+        };
+        let found = self.call_all_brief::<QuietReply, &QuietArgs>(frames, "quiet", |_| &args, patience.answer);
         // A frame that does not answer is navigating, gone or blocked by a dialog, which is detected elsewhere.
         for (frame, found) in frames.iter().zip(found) {
             let Ok((_, done)) = found else { continue };
@@ -373,8 +380,8 @@ impl Tab {
     /// Whether requests of the action are under way whose responses may be shown.
     fn is_fetching(&self, before: &Before, now: &Traffic) -> bool {
         let is_aside = |open: &Loading| {
-            ASIDE.contains(&&*open.resource_type)
-                || open.answered.is_some_and(|answered| answered.elapsed() > BODY)
+            IGNORED_TYPES.contains(&&*open.resource_type)
+                || open.answered.is_some_and(|answered| answered.elapsed() > BODY_TIME)
                 || before.polled.iter().any(|polled| **polled == *path(&open.url))
                 || self.is_polled(before, path(&open.url))
         };
@@ -383,17 +390,19 @@ impl Tab {
 
     /// Whether the page requested a URL repeatedly between actions.
     fn is_polled(&self, before: &Before, address: &str) -> bool {
-        let acted = self.acted.lock().clone();
+        let action_requests = self.action_requests.lock().clone();
         let requests = self.supervisor.network_requests(&self.target);
         let alike = requests.iter().filter(|request| {
-            request.number <= before.requests && path(&request.url) == address && !acted.contains(request.number)
+            request.number <= before.requests
+                && path(&request.url) == address
+                && !action_requests.contains(request.number)
         });
-        alike.take(POLLS).count() == POLLS
+        alike.take(MIN_POLLS).count() == MIN_POLLS
     }
 
     /// Why waiting for the document has ended: a dialog, another document, the end of the tab. Waits for documents that
     /// child frames are loading.
-    fn left(&self, before: &Before, seen: &mut Seen, loading: Deadline) -> Option<Settled> {
+    fn left(&self, before: &Before, seen: &mut Observed, loading: Deadline) -> Option<Settled> {
         let target = self.target.as_str();
         let over = |now: &Snapshot| now.page(target).is_none() || self.opened_in(before, now);
         let mut tries = 0;
@@ -433,7 +442,7 @@ impl Tab {
                 seen.known.extend(new);
             } else if loaded.iter().any(Result::is_ok) {
                 return Some(Settled::Navigated);
-            } else if tries >= TRIES {
+            } else if tries >= MAX_DOCUMENTS {
                 return Some(Settled::NavigationPending);
             }
             if self.supervisor.caught_up(loading).is_err() {
@@ -443,7 +452,7 @@ impl Tab {
     }
 
     /// Frames that are new or show another document than before.
-    fn new_documents(&self, before: &Before, seen: &Seen, now: &Snapshot) -> Vec<(FrameId, Arc<str>)> {
+    fn new_documents(&self, before: &Before, seen: &Observed, now: &Snapshot) -> Vec<(FrameId, Arc<str>)> {
         let there = now.frames_of(self.target.as_str());
         let there = there.filter(|frame| frame.session_id.is_some() && !frame.loader.is_empty());
         let is_new = |frame: &&supervisor::Frame| {
@@ -483,15 +492,15 @@ impl Tab {
         let target = self.target.as_str();
         let begun = |now: &Snapshot| now.downloads.iter().any(|d| d.number > before.downloads && self.is_mine(d));
         let over = |now: &Snapshot| begun(now) || now.page(target).is_none() || self.opened_in(before, now);
-        self.supervisor.wait_until(deadline.within(BEGINNING), over).is_some_and(|now| begun(&now))
+        self.supervisor.wait_until(deadline.within(DOWNLOAD_START), over).is_some_and(|now| begun(&now))
     }
 }
 
 /// Numbers of the requests made during actions: the last ranges.
 #[derive(Debug, Clone, Default)]
-pub(in crate::page) struct Acted(VecDeque<(u64, u64)>);
+pub(in crate::page) struct ActionRequests(VecDeque<(u64, u64)>);
 
-impl Acted {
+impl ActionRequests {
     /// Maximum number of ranges.
     const MOST: usize = 32;
 

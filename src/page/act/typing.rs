@@ -18,7 +18,7 @@ use super::super::{Error, Tab};
 use super::actionability::{Needs, Ready};
 use super::input_probe::is_end;
 use super::keyboard::FocusIn;
-use super::{Act, Did, Input, Kind, Locator};
+use super::{Act, Input, Kind, Locator, Performed};
 use crate::sync::Deadline;
 
 /// The answer of the in-page call `focusField`.
@@ -45,7 +45,7 @@ pub(super) struct Focused {
 /// The answer of the in-page call `tookText`: how a field accepted a text.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Took {
+pub(super) struct TextCheck {
     pub(super) gone: bool,
     pub(super) same: bool,
     pub(super) empty: bool,
@@ -93,7 +93,7 @@ pub(super) struct Typed {
 
 impl Tab {
     /// Runs [`Kind::Type`], [`Kind::InsertText`], [`Kind::Focus`] and [`Kind::Press`].
-    pub(super) fn write(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    pub(super) fn write(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         self.emulate_focus();
         match &act.kind {
             Kind::Type { at, text, submit, slowly, append } => {
@@ -115,7 +115,7 @@ impl Tab {
         how: Typing,
         input: Option<Input>,
         deadline: Deadline,
-    ) -> Result<Did, Error> {
+    ) -> Result<Performed, Error> {
         let text = text.replace("\r\n", "\n");
         if at.reference.is_none() && at.selector.is_none() {
             self.check_focus(deadline)?;
@@ -124,7 +124,7 @@ impl Tab {
             } else {
                 self.send_text(&text, how, None, deadline)?
             };
-            return Ok(did(typed, None));
+            return Ok(performed(typed, None));
         }
         self.check_kind(at, how.force, deadline)?;
         let ready = self.ready(at, Needs::EDIT, how.force, deadline)?;
@@ -136,7 +136,7 @@ impl Tab {
                 self.set_field(&ready, at, &text, deadline)?;
                 let submit = if how.submit { "\n" } else { "" };
                 let typed = self.send_text(submit, Typing { submit: false, ..how }, None, deadline)?;
-                return Ok(did(typed, Some(ready)));
+                return Ok(performed(typed, Some(ready)));
             }
             other => return Err(not_typed(at, other)),
         }
@@ -148,14 +148,14 @@ impl Tab {
         if !typed.blocked && !how.submit {
             self.check_taken(&ready, at, &focused, &text, mode, deadline)?;
         }
-        Ok(did(typed, Some(ready)))
+        Ok(performed(typed, Some(ready)))
     }
 
     /// Moves the focus to an element.
-    fn focus_on(&self, at: &Locator, force: bool, deadline: Deadline) -> Result<Did, Error> {
+    fn focus_on(&self, at: &Locator, force: bool, deadline: Deadline) -> Result<Performed, Error> {
         let ready = self.ready(at, Needs { enabled: true, ..Needs::FOCUS }, force, deadline)?;
         self.focus_field(&ready, at, Mode::Keep, deadline)?;
-        Ok(Did { rescued: ready.rescued, element: Some(ready.shown), ..Did::default() })
+        Ok(Performed { rescued: ready.rescued, element: Some(ready.shown), ..Performed::default() })
     }
 
     /// Fails at once for elements that never accept text, instead of waiting.
@@ -289,7 +289,7 @@ impl Tab {
     }
 
     /// How a field accepted a text; `None` when it can no longer be checked.
-    pub(super) fn took(&self, ready: &Ready, text: &str, deadline: Deadline) -> Option<Took> {
+    pub(super) fn took(&self, ready: &Ready, text: &str, deadline: Deadline) -> Option<TextCheck> {
         let args = json!({ "id": ready.node.id, "text": text });
         self.call_on_node(&ready.node, "tookText", &args, deadline).ok()
     }
@@ -307,7 +307,7 @@ pub(super) struct Typing {
 }
 
 /// Why a field did not accept a text.
-pub(super) fn refusal(took: &Took) -> String {
+pub(super) fn refusal(took: &TextCheck) -> String {
     match (took.type_.as_str(), took.most) {
         ("number", _) => "it did not accept the text: it accepts numbers only, like 12.5".to_owned(),
         (_, Some(0)) => "it did not accept the text: its maxlength is 0".to_owned(),
@@ -345,9 +345,9 @@ fn not_typed(at: &Locator, kind: &str) -> Error {
     Error::NotActionable { what: named(at), reason: reason.to_owned(), covered_by: None }
 }
 
-fn did(typed: Typed, ready: Option<Ready>) -> Did {
+fn performed(typed: Typed, ready: Option<Ready>) -> Performed {
     let rescued = ready.as_ref().is_some_and(|ready| ready.rescued);
     let element = ready.map(|ready| ready.shown);
     let result = typed.blocked.then(|| json!({ "typed": typed.sent, "of": typed.of, "mayFollow": typed.follows }));
-    Did { result, input: typed.synthetic.then_some(Input::Synthetic), rescued, element, ..Did::default() }
+    Performed { result, input: typed.synthetic.then_some(Input::Synthetic), rescued, element, ..Performed::default() }
 }

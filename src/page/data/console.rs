@@ -57,7 +57,7 @@ pub struct PageError {
 
 /// The numbers up to which console and errors of a tab were cleared.
 #[derive(Debug, Default)]
-pub(crate) struct Cleared {
+pub(crate) struct ClearMarks {
     messages: AtomicU64,
     errors: AtomicU64,
 }

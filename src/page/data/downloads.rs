@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::file_names::{move_in, safe_name};
-use super::partial_downloads::{Incoming, clear_incoming, is_incoming};
+use super::partial_downloads::{PartialFolder, clear_incoming, is_incoming};
 use crate::page::{Error, Tab};
 use crate::supervisor::{self, MovedDownload, Phase, Snapshot, Supervisor};
 use crate::sync::{Deadline, Published, Thread, fault_point, spawn};
@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 
 /// Finished downloads that are kept.
-const KEEP: usize = 100;
+const MAX_FINISHED: usize = 100;
 /// [`Tab::wait_download`] does not return a download that finished longer ago than this.
 const STALE: Duration = Duration::from_secs(120);
 /// How long the thread waits when nothing happens. It is woken to end.
@@ -64,14 +64,14 @@ pub enum DownloadState {
 
 /// A finished download.
 #[derive(Debug, Clone)]
-struct Ended {
+struct Finished {
     told: supervisor::Download,
     outcome: Result<PathBuf, String>,
     state: DownloadState,
     at: Instant,
 }
 
-impl Ended {
+impl Finished {
     /// The entry of the event log.
     fn report(&self) -> MovedDownload {
         let state = match self.state {
@@ -113,7 +113,7 @@ fn coming(told: &supervisor::Download) -> Download {
 struct Shared {
     supervisor: Arc<Supervisor>,
     root: PathBuf,
-    ended: Published<Arc<[Ended]>>,
+    ended: Published<Arc<[Finished]>>,
     stop: AtomicBool,
 }
 
@@ -123,7 +123,7 @@ pub(crate) struct Downloads {
     /// Downloads that a caller has already waited for. Never locked together with another lock.
     taken: Mutex<VecDeque<u64>>,
     thread: Option<Thread>,
-    incoming: Option<Incoming>,
+    incoming: Option<PartialFolder>,
 }
 
 impl Downloads {
@@ -141,7 +141,7 @@ impl Downloads {
         for left in clear_incoming(&root) {
             tracing::info!(folder = %left.display(), "removed the incomplete downloads of a process that was killed");
         }
-        let incoming = Incoming::make(&root).map_err(fault("write to"))?;
+        let incoming = PartialFolder::make(&root).map_err(fault("write to"))?;
         let shared = Arc::new(Shared {
             supervisor: Arc::clone(supervisor),
             root: root.clone(),
@@ -171,7 +171,7 @@ impl Drop for Downloads {
 
 impl Shared {
     fn run(&self) {
-        let mut all: VecDeque<Ended> = VecDeque::new();
+        let mut all: VecDeque<Finished> = VecDeque::new();
         let mut last = 0; // earlier ones are done
         let mut open: Vec<u64> = Vec::new();
         loop {
@@ -190,7 +190,7 @@ impl Shared {
                 // Logged first, so that a woken caller finds the entry.
                 self.supervisor.download_moved(ended.report());
                 all.push_back(ended);
-                if all.len() > KEEP {
+                if all.len() > MAX_FINISHED {
                     all.pop_front();
                 }
                 self.ended.publish(Arc::new(all.iter().cloned().collect()));
@@ -205,12 +205,12 @@ impl Shared {
     }
 
     /// Moves a finished download to its place. A panic fails only this one.
-    fn settled(&self, download: &supervisor::Download) -> Ended {
+    fn settled(&self, download: &supervisor::Download) -> Finished {
         catch_unwind(AssertUnwindSafe(|| {
             fault_point(format_args!("download"));
             self.settle(download)
         }))
-        .unwrap_or_else(|_| Ended {
+        .unwrap_or_else(|_| Finished {
             told: download.clone(),
             outcome: Err("internal error while moving the file; see the log".to_owned()),
             state: DownloadState::Failed,
@@ -219,7 +219,7 @@ impl Shared {
     }
 
     /// Moves a finished download to its place.
-    fn settle(&self, download: &supervisor::Download) -> Ended {
+    fn settle(&self, download: &supervisor::Download) -> Finished {
         let name = safe_name(&download.suggested_filename);
         let (state, outcome) = match download.state {
             supervisor::DownloadState::Completed => match self.place(download, &name) {
@@ -237,7 +237,7 @@ impl Shared {
         if let Err(why) = &outcome {
             tracing::info!(%name, %why, "a download came to nothing");
         }
-        Ended { told: download.clone(), outcome, state, at: Instant::now() }
+        Finished { told: download.clone(), outcome, state, at: Instant::now() }
     }
 
     fn place(&self, download: &supervisor::Download, name: &str) -> Result<PathBuf, String> {
@@ -279,7 +279,7 @@ impl Tab {
         let ended = downloads.shared.ended.get();
         let now = self.supervisor.snapshot();
         let mine = |told: &supervisor::Download| self.is_mine(told);
-        let mut all: Vec<Download> = ended.iter().filter(|ended| mine(&ended.told)).map(Ended::view).collect();
+        let mut all: Vec<Download> = ended.iter().filter(|ended| mine(&ended.told)).map(Finished::view).collect();
         let known = |number: u64| ended.iter().any(|ended| ended.told.number == number);
         // A finished file that has not been moved yet has no path yet.
         all.extend(now.downloads.iter().filter(|told| mine(told) && !known(told.number)).map(coming));
@@ -294,7 +294,7 @@ impl Tab {
         let new = now.downloads.iter().filter(|told| told.number > number && self.is_mine(told));
         let new: Vec<u64> = new.map(|told| told.number).collect();
         if !new.is_empty() {
-            let has_ended = |ended: &[Ended], number: &u64| ended.iter().any(|ended| ended.told.number == *number);
+            let has_ended = |ended: &[Finished], number: &u64| ended.iter().any(|ended| ended.told.number == *number);
             downloads.shared.ended.wait_until(deadline, |ended| new.iter().all(|number| has_ended(ended, number)));
         }
     }
@@ -322,7 +322,7 @@ impl Tab {
         loop {
             let mut found = None;
             let mut over = false;
-            let mut look = |ended: &Arc<[Ended]>| {
+            let mut look = |ended: &Arc<[Finished]>| {
                 found = self.take_ended(downloads, ended);
                 over = downloads.shared.stop.load(Ordering::Acquire)
                     || matches!(self.supervisor.snapshot().phase, Phase::Ended(_));
@@ -357,18 +357,18 @@ impl Tab {
     }
 
     /// The oldest finished download that no call has returned yet; it counts as returned from now on.
-    fn take_ended(&self, downloads: &Downloads, ended: &[Ended]) -> Option<Ended> {
+    fn take_ended(&self, downloads: &Downloads, ended: &[Finished]) -> Option<Finished> {
         let mut taken = downloads.taken.lock();
         let mut fresh = ended.iter().filter(|ended| self.is_mine(&ended.told) && ended.at.elapsed() < STALE);
         let found = fresh.find(|ended| !taken.contains(&ended.told.number))?;
         taken.push_back(found.told.number);
-        if taken.len() > KEEP {
+        if taken.len() > MAX_FINISHED {
             taken.pop_front();
         }
         Some(found.clone())
     }
 
-    fn named(&self, downloads: &Downloads, ended: &Ended, name: Option<&str>) -> Result<Download, Error> {
+    fn named(&self, downloads: &Downloads, ended: &Finished, name: Option<&str>) -> Result<Download, Error> {
         let mut view = ended.view();
         if let (Some(name), Some(file)) = (name, &view.path)
             && file.file_name().is_none_or(|has| has != name)

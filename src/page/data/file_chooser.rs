@@ -18,14 +18,14 @@ const FILES: usize = 100;
 #[must_use]
 pub enum Upload {
     /// The input has the files.
-    Done(Given),
+    Done(UploadedFiles),
     /// The files are armed for the next file chooser of the tab.
     Armed(ArmedChooser),
 }
 
 /// The element that received files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Given {
+pub struct UploadedFiles {
     /// Its ref.
     pub reference: String,
     /// Its role and name.
@@ -34,7 +34,7 @@ pub struct Given {
 
 /// The answer of the in-page call `fileInput`.
 #[derive(Debug, Deserialize)]
-struct Told {
+struct FileInputReply {
     #[serde(default)]
     gone: bool,
     changed: Option<Shown>,
@@ -66,7 +66,7 @@ impl Tab {
             Some(reference) => {
                 let shown = self.set_files(reference, &files, deadline)?;
                 let reference = format!("e{}", reference.trim_start_matches(['@', 'e']));
-                Ok(Upload::Done(Given { reference, shown }))
+                Ok(Upload::Done(UploadedFiles { reference, shown }))
             }
             None => {
                 let time = deadline.left().min(Supervisor::CHOOSER_LIMIT);
@@ -100,29 +100,29 @@ impl Tab {
         let (node, shown) = self.resolve(reference)?;
         let stale = |why| Error::StaleRef { reference: reference.to_owned(), why };
         let args = json!({ "id": node.id, "expect": shown });
-        let told = self.call_in::<Told>(&node.frame, &node.doc, "fileInput", &args, deadline);
-        let told = told.map_err(|error| match error {
+        let reply = self.call_in::<FileInputReply>(&node.frame, &node.doc, "fileInput", &args, deadline);
+        let reply = reply.map_err(|error| match error {
             Error::DocumentGone { .. } => stale("its frame now shows another document"),
             error => error,
         })?;
-        let told = told.result;
-        if told.gone {
+        let reply = reply.result;
+        if reply.gone {
             return Err(stale("its element was removed from the document"));
         }
-        if let Some(now) = told.changed {
+        if let Some(now) = reply.changed {
             return Err(Error::RefChanged { reference: reference.to_owned(), was: shown, now });
         }
         let refuse = |reason: String| Error::NotActionable { what: reference.to_owned(), reason, covered_by: None };
-        let Some(id) = told.input else {
-            let tag = told.tag.unwrap_or_default();
+        let Some(id) = reply.input else {
+            let tag = reply.tag.unwrap_or_default();
             return Err(refuse(format!(
                 "it is a <{tag}>, not a file input; give the files without a ref, then click the element that opens the file chooser"
             )));
         };
-        if told.disabled {
+        if reply.disabled {
             return Err(refuse("it is disabled".to_owned()));
         }
-        if files.len() > 1 && !told.multiple {
+        if files.len() > 1 && !reply.multiple {
             return Err(refuse(format!("it accepts one file, not {}", files.len())));
         }
         let input = Node { id, ..node };

@@ -19,13 +19,13 @@ mod partial_downloads;
 mod storage;
 mod text;
 
-pub(super) use console::Cleared;
+pub(super) use console::ClearMarks;
 pub use console::{ConsoleMessage, PageError};
 pub use cookies::{Cookie, NewCookie, SameSite};
 pub(super) use cookies::{is_host, is_web};
 pub(super) use downloads::Downloads;
 pub use downloads::{Download, DownloadState};
-pub use file_chooser::{Given, Upload};
+pub use file_chooser::{Upload, UploadedFiles};
 #[cfg(feature = "server")]
 pub(crate) use partial_downloads::clear_incoming;
 pub use storage::Storage;

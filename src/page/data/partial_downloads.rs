@@ -13,17 +13,17 @@ const PREFIX: &str = "incoming-";
 const OWNER: &str = ".owner";
 /// A folder without that file may be in creation, or its owner was killed at that moment. It is removed at this age,
 /// and only when it is empty.
-const YOUNG: Duration = Duration::from_secs(60);
+const MIN_AGE: Duration = Duration::from_secs(60);
 
 /// A folder for downloads in progress. Dropping it removes it.
 #[derive(Debug)]
-pub(super) struct Incoming {
+pub(super) struct PartialFolder {
     // Field order: the folder is removed while it is locked.
     folder: TempDir,
     _owner: File,
 }
 
-impl Incoming {
+impl PartialFolder {
     /// Creates one beside the downloads, so that moving a file is a rename.
     pub(super) fn make(root: &Path) -> io::Result<Self> {
         loop {
@@ -79,7 +79,7 @@ fn clear(folder: &Path) -> bool {
         Ok(owner) => owner.try_lock().is_ok() && fs::remove_dir_all(folder).is_ok(),
         Err(problem) if problem.kind() == io::ErrorKind::NotFound => {
             let age = fs::metadata(folder).and_then(|facts| facts.modified()).ok().and_then(|at| at.elapsed().ok());
-            age.is_some_and(|age| age > YOUNG) && fs::remove_dir(folder).is_ok()
+            age.is_some_and(|age| age > MIN_AGE) && fs::remove_dir(folder).is_ok()
         }
         Err(_) => false,
     }
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn folders_without_an_owner_are_removed() {
         let root = tempfile::tempdir().unwrap();
-        let live = Incoming::make(root.path()).unwrap();
+        let live = PartialFolder::make(root.path()).unwrap();
         let dead = root.path().join("incoming-dead");
         let persons = root.path().join("incoming-mail");
         for folder in [&dead, &persons] {

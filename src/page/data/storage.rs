@@ -31,7 +31,7 @@ impl Storage {
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct StorageReply {
     items: Option<Vec<(String, String)>>,
     none: Option<String>,
     #[serde(default)]
@@ -92,16 +92,16 @@ impl Tab {
             args.insert("session".to_owned(), (storage == Storage::Session).into());
         }
         self.arrived(deadline)?;
-        let (_, told) = self.call::<Told>(&self.top()?, "storage", &args, deadline)?;
-        let told = told.result;
-        if let Some(why) = told.none {
-            return Err(Error::NoStorage { kind: storage.name(), origin: told.origin, why });
+        let (_, reply) = self.call::<StorageReply>(&self.top()?, "storage", &args, deadline)?;
+        let reply = reply.result;
+        if let Some(why) = reply.none {
+            return Err(Error::NoStorage { kind: storage.name(), origin: reply.origin, why });
         }
-        if let Some(key) = told.full {
+        if let Some(key) = reply.full {
             let key: String = key.chars().take(80).collect();
             let problem = format!("{} has no space left for {key:?}; delete items first", storage.name());
             return Err(Error::BadRequest { problem });
         }
-        Ok(told.items.unwrap_or_default().into_iter().collect())
+        Ok(reply.items.unwrap_or_default().into_iter().collect())
     }
 }

@@ -35,7 +35,7 @@ pub struct FrameText {
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct TextReply {
     #[serde(default)]
     text: String,
     #[serde(default)]
@@ -83,23 +83,23 @@ impl Tab {
                 Some(frame) => self.frame_named(frame, deadline)?,
                 None => self.top()?,
             };
-            self.call::<Told>(&frame, "text", &args, deadline)
+            self.call::<TextReply>(&frame, "text", &args, deadline)
         };
-        let Some((_, told)) = self.unless_loading(deadline, read)? else {
+        let Some((_, reply)) = self.unless_loading(deadline, read)? else {
             return Ok(PageText { text: String::new(), truncated: false, loading: true });
         };
-        let told = told.result;
+        let reply = reply.result;
         let shown = || selector.unwrap_or_default().chars().take(200).collect::<String>();
-        if told.missing {
+        if reply.missing {
             return Err(Error::NoMatch {
                 selector: shown(),
                 place: frame.map_or_else(|| "the main frame".to_owned(), |frame| format!("frame {frame}")),
             });
         }
-        if told.bad.is_some() {
+        if reply.bad.is_some() {
             return Err(Error::BadRequest { problem: format!("the selector {:?} is not valid CSS", shown()) });
         }
-        Ok(PageText { text: told.text, truncated: told.truncated, loading: false })
+        Ok(PageText { text: reply.text, truncated: reply.truncated, loading: false })
     }
 
     /// The texts of the tab's frames, in order of their creation, without empty ones: at most `most` frames, with at
@@ -111,12 +111,12 @@ impl Tab {
         let frames: Vec<&Frame> = now.frames_of(self.target.as_str()).filter(inner).take(most).collect();
         let ids: Vec<_> = frames.iter().map(|frame| frame.frame_id.clone()).collect();
         let args = json!({ "selector": null, "most": max_chars });
-        let answers = self.call_all::<Told, _>(&ids, "text", |_| &args, deadline);
-        let told = frames.iter().zip(answers).filter_map(|(frame, answer)| {
-            let told = answer.ok()?.1.result;
-            let text = PageText { text: told.text, truncated: told.truncated, loading: false };
+        let answers = self.call_all::<TextReply, _>(&ids, "text", |_| &args, deadline);
+        let reply = frames.iter().zip(answers).filter_map(|(frame, answer)| {
+            let reply = answer.ok()?.1.result;
+            let text = PageText { text: reply.text, truncated: reply.truncated, loading: false };
             (!text.text.trim().is_empty()).then(|| FrameText { url: frame.url.to_string(), text })
         });
-        told.collect()
+        reply.collect()
     }
 }

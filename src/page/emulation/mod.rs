@@ -167,7 +167,7 @@ impl fmt::Debug for Credentials {
 
 /// The overrides of a tab.
 #[derive(Debug, Default)]
-pub(crate) struct Believed {
+pub(crate) struct Overrides {
     viewport: Option<Viewport>,
     device: Option<Device>,
     locale: Option<String>,
@@ -222,7 +222,7 @@ impl Tab {
                 .map_err(|error| refused("network")(error.into()))?;
         }
         let by_network = change.network.map(|network| Some(network.is_some_and(EmulatedNetwork::is_offline)));
-        let was_offline = self.believed.lock().offline;
+        let was_offline = self.overrides.lock().offline;
         let offline =
             change.offline.or(by_network.filter(|offline| change.offline.is_some() || *offline != Some(was_offline)));
         if let Some(offline) = offline {
@@ -230,7 +230,7 @@ impl Tab {
             #[expect(deprecated, reason = "older browsers support nothing else")]
             let set = network::EmulateNetworkConditions::new(offline, 0.0, -1.0, -1.0);
             self.stand(supervisor::OFFLINE, Sessions::All, set, offline, deadline).map_err(refused("offline"))?;
-            self.believed.lock().offline = offline;
+            self.overrides.lock().offline = offline;
         }
         if let Some(headers) = &change.headers {
             let given = headers.clone().unwrap_or_default();
@@ -252,20 +252,20 @@ impl Tab {
         deadline: Deadline,
     ) -> Result<(), Error> {
         let (viewport, user_agent, locale, device) = {
-            let mut believed = self.believed.lock();
+            let mut overrides = self.overrides.lock();
             if let Some(viewport) = change.viewport {
-                believed.viewport = viewport;
+                overrides.viewport = viewport;
             }
             if let Some(device) = device {
-                believed.device = device;
+                overrides.device = device;
             }
             if let Some(locale) = &change.locale {
-                believed.locale.clone_from(locale);
+                overrides.locale.clone_from(locale);
             }
             if let Some(user_agent) = &change.user_agent {
-                believed.user_agent.clone_from(user_agent);
+                overrides.user_agent.clone_from(user_agent);
             }
-            (believed.viewport, believed.user_agent.clone(), believed.locale.clone(), believed.device)
+            (overrides.viewport, overrides.user_agent.clone(), overrides.locale.clone(), overrides.device)
         };
         if change.viewport.is_some() || device_changes(change) {
             self.set_screen(viewport.or_else(|| device.map(viewport_of)), deadline)?;
@@ -459,7 +459,7 @@ fn check(change: &Emulation) -> Result<(), Error> {
 }
 
 /// Headers that only the browser may set.
-const OF_THE_WIRE: [&str; 7] =
+const RESERVED_HEADERS: [&str; 7] =
     ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer"];
 
 fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), Error> {
@@ -469,7 +469,7 @@ fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), Error> {
         if name.is_empty() || !name.chars().all(token) {
             return Err(bad("headers", &format!("{shown:?} is not a valid header name")));
         }
-        if OF_THE_WIRE.contains(&name.to_ascii_lowercase().as_str()) {
+        if RESERVED_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
             return Err(bad("headers", &format!("{shown} can only be set by the browser")));
         }
         if value.chars().any(|c| c.is_control() && c != '\t') {

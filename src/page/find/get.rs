@@ -9,13 +9,13 @@ use super::Match;
 use crate::sync::Deadline;
 
 /// Maximum length of text or HTML, in characters.
-const MOST: usize = 100_000;
+const MAX_CHARS: usize = 100_000;
 
 /// Which property of an element to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum What {
+pub enum ElementProperty {
     /// The rendered text.
     Text,
     /// The outer HTML.
@@ -37,7 +37,7 @@ pub enum What {
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Got {
+pub struct ElementValue {
     /// The text, number, attribute, box or state.
     pub value: Value,
     /// Whether the text was cut at 100,000 characters.
@@ -80,7 +80,7 @@ pub struct ElementState {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Read {
+struct ReadReply {
     gone: bool,
     value: Value,
     truncated: bool,
@@ -92,8 +92,8 @@ impl Tab {
     ///
     /// # Errors
     /// Those of [`get`](Self::get), except the ones that report a missing element.
-    pub fn state_now(&self, at: &Locator, deadline: Deadline) -> Result<Got, Error> {
-        let absent = || Got { value: json!({ "visible": false }), truncated: false, element: None };
+    pub fn state_now(&self, at: &Locator, deadline: Deadline) -> Result<ElementValue, Error> {
+        let absent = || ElementValue { value: json!({ "visible": false }), truncated: false, element: None };
         let locator = at.locator.clone().or(at.selector.as_ref().map(|selector| format!("css={selector}")));
         if let (None, Some(locator)) = (&at.reference, locator) {
             let total = self.matches_of(&locator, at.nth, at.frame_id.as_deref(), 0, deadline)?.total;
@@ -101,7 +101,7 @@ impl Tab {
                 return Ok(absent());
             }
         }
-        match self.get(What::State, None, at, deadline) {
+        match self.get(ElementProperty::State, None, at, deadline) {
             Err(Error::StaleRef { .. } | Error::NoMatch { .. } | Error::NoneLocated { .. }) => Ok(absent()),
             outcome => outcome,
         }
@@ -113,26 +113,32 @@ impl Tab {
     /// # Errors
     /// [`Error::BadRequest`], [`Error::StaleRef`], [`Error::NoMatch`], [`Error::NoneLocated`], [`Error::AmbiguousLocator`] and
     /// those of the supervisor.
-    pub fn get(&self, what: What, name: Option<&str>, at: &Locator, deadline: Deadline) -> Result<Got, Error> {
+    pub fn get(
+        &self,
+        what: ElementProperty,
+        name: Option<&str>,
+        at: &Locator,
+        deadline: Deadline,
+    ) -> Result<ElementValue, Error> {
         let bad = |problem: &str| Err(Error::BadRequest { problem: problem.to_owned() });
         match (what, name) {
-            (What::Attribute, None) => return bad("name is missing; give the attribute to read"),
-            (What::Attribute, Some(_)) | (_, None) => {}
+            (ElementProperty::Attribute, None) => return bad("name is missing; give the attribute to read"),
+            (ElementProperty::Attribute, Some(_)) | (_, None) => {}
             (_, Some(_)) => return bad("name is only allowed with what: attribute"),
         }
-        if what == What::Count {
+        if what == ElementProperty::Count {
             let locator = match (&at.locator, &at.selector) {
                 (Some(locator), None) => locator.clone(),
                 (None, Some(selector)) => format!("css={selector}"),
                 _ => return bad("count needs a locator or a selector"),
             };
             let total = self.find(&locator, at.frame_id.as_deref(), Some(0), deadline)?.total;
-            return Ok(Got { value: json!(total), truncated: false, element: None });
+            return Ok(ElementValue { value: json!(total), truncated: false, element: None });
         }
         let at = self.by_ref(at, deadline)?;
         let ready = self.present(&at, deadline)?;
-        let args = json!({ "id": ready.node.id, "what": what, "name": name, "most": MOST });
-        let read: Read = self.call_on_node(&ready.node, "get", &args, deadline)?;
+        let args = json!({ "id": ready.node.id, "what": what, "name": name, "most": MAX_CHARS });
+        let read: ReadReply = self.call_on_node(&ready.node, "get", &args, deadline)?;
         if read.gone {
             return Err(Error::DocumentGone { frame: ready.node.frame.to_string() });
         }
@@ -145,6 +151,6 @@ impl Tab {
             frame_id: Some(ready.node.frame).filter(|frame| *frame != top),
             visible: read.visible,
         };
-        Ok(Got { value: read.value, truncated: read.truncated, element: Some(element) })
+        Ok(ElementValue { value: read.value, truncated: read.truncated, element: Some(element) })
     }
 }

@@ -5,9 +5,9 @@
 use serde::Serialize;
 
 /// Maximum length of a locator, in bytes.
-const LONGEST: usize = 2_000;
+const MAX_LENGTH: usize = 2_000;
 /// Maximum number of steps.
-const MOST: usize = 20;
+const MAX_STEPS: usize = 20;
 /// Attributes of roles, besides `name`.
 const STATES: [&str; 7] = ["checked", "disabled", "expanded", "level", "pressed", "selected", "required"];
 
@@ -65,12 +65,12 @@ pub(super) fn whole(locator: &str) -> Option<String> {
 
 /// Parses a locator. The error says what is wrong and what is expected.
 pub(super) fn parse(text: &str) -> Result<Vec<Step>, String> {
-    if text.len() > LONGEST {
-        return Err(format!("the locator is longer than {LONGEST} characters"));
+    if text.len() > MAX_LENGTH {
+        return Err(format!("the locator is longer than {MAX_LENGTH} characters"));
     }
     let steps: Vec<Step> = chain(text).into_iter().map(step).collect::<Result<_, _>>()?;
-    if steps.len() > MOST {
-        return Err(format!("the locator has more than {MOST} steps"));
+    if steps.len() > MAX_STEPS {
+        return Err(format!("the locator has more than {MAX_STEPS} steps"));
     }
     if !matches!(steps.last(), Some(Step::Match(_) | Step::Ref(_) | Step::Nth(_))) || matches!(steps[0], Step::Nth(_)) {
         return Err("nth picks one of the matches of the step before it; start with another step".to_owned());

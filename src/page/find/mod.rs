@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-pub use get::{ElementBox, ElementState, Got, What};
+pub use get::{ElementBox, ElementProperty, ElementState, ElementValue};
 use grammar::{Matcher, Step};
 
 use super::act::{Act, Kind, Locator, State, WaitFor};
@@ -30,17 +30,17 @@ use crate::supervisor;
 use crate::sync::{Deadline, pause};
 
 /// Maximum number of matches reported for an ambiguous locator.
-const REPORTED: usize = 10;
+const MAX_REPORTED: usize = 10;
 /// Default number of matches returned.
-const LIMIT: usize = 50;
+const DEFAULT_LIMIT: usize = 50;
 /// Matches described by one in-page call.
-const DESCRIBED: usize = 500;
+const DESCRIBE_AT_ONCE: usize = 500;
 /// How often a locator without a match is tried again.
-const AGAIN: Duration = Duration::from_millis(50);
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 /// How long to wait for a state of a located element before it is located again.
-const SLICE: Duration = Duration::from_millis(500);
+const WAIT_SLICE: Duration = Duration::from_millis(500);
 /// Time reserved before the deadline for the answer.
-const ANSWER: Duration = Duration::from_millis(100);
+const RESERVED: Duration = Duration::from_millis(100);
 
 /// An element that matches a locator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -77,7 +77,7 @@ pub struct Matches {
 
 /// An element as the page script describes it.
 #[derive(Debug, Deserialize)]
-struct Found {
+struct Description {
     role: String,
     name: String,
     visible: bool,
@@ -85,11 +85,11 @@ struct Found {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Answer {
+struct StepReply {
     /// Numbers of all matches.
     ids: Vec<u32>,
     /// Descriptions of the first matches.
-    described: Vec<Found>,
+    described: Vec<Description>,
     bad: Option<String>,
 }
 
@@ -105,7 +105,7 @@ struct Located {
     doc: Doc,
     id: u32,
     /// Role and name, where they have been read.
-    found: Option<Found>,
+    found: Option<Description>,
 }
 
 impl Tab {
@@ -122,7 +122,7 @@ impl Tab {
         limit: Option<usize>,
         deadline: Deadline,
     ) -> Result<Matches, Error> {
-        self.matches_of(locator, None, frame, limit.unwrap_or(LIMIT), deadline)
+        self.matches_of(locator, None, frame, limit.unwrap_or(DEFAULT_LIMIT), deadline)
     }
 
     fn matches_of(
@@ -168,12 +168,13 @@ impl Tab {
     fn describe(&self, matches: &mut [Located], deadline: Deadline) -> Result<(), Error> {
         let mut unknown: Vec<&mut Located> = matches.iter_mut().filter(|located| located.found.is_none()).collect();
         for part in unknown.chunk_by_mut(|a, b| a.doc == b.doc) {
-            for part in part.chunks_mut(DESCRIBED) {
+            for part in part.chunks_mut(DESCRIBE_AT_ONCE) {
                 let Some((frame, doc)) = part.first().map(|first| (first.frame.clone(), first.doc.clone())) else {
                     continue;
                 };
                 let ids: Vec<u32> = part.iter().map(|located| located.id).collect();
-                let described = self.call_in::<Vec<Option<Found>>>(&frame, &doc, "describeMatches", &ids, deadline)?;
+                let described =
+                    self.call_in::<Vec<Option<Description>>>(&frame, &doc, "describeMatches", &ids, deadline)?;
                 for (located, found) in part.iter_mut().zip(described.result) {
                     located.found = found;
                 }
@@ -201,11 +202,11 @@ impl Tab {
                 }
                 Step::Ref(reference) => {
                     let (node, shown) = self.resolve(reference)?;
-                    let found = Found { role: shown.role, name: shown.name, visible: true };
+                    let found = Description { role: shown.role, name: shown.name, visible: true };
                     vec![Located { frame: node.frame, doc: node.doc, id: node.id, found: Some(found) }]
                 }
                 Step::Match(matcher) => {
-                    let describe = if index + 1 == steps.len() { limit.min(DESCRIBED) } else { 0 };
+                    let describe = if index + 1 == steps.len() { limit.min(DESCRIBE_AT_ONCE) } else { 0 };
                     self.step(matcher, &frames, &scopes, describe, deadline)?
                 }
             };
@@ -233,7 +234,7 @@ impl Tab {
             Some(Scope::In(ids)) => json!({ "step": matcher, "within": ids, "describe": describe }),
             _ => json!({ "step": matcher, "describe": describe }),
         };
-        let answers = self.call_all::<Answer, _>(&asked, "find", args, deadline);
+        let answers = self.call_all::<StepReply, _>(&asked, "find", args, deadline);
         let (mut matches, mut failed) = (Vec::new(), None);
         for (frame, answer) in asked.iter().zip(answers) {
             match answer {
@@ -297,9 +298,9 @@ impl Tab {
         loop {
             match self.matched(at, deadline) {
                 Ok(Some(one)) => return Ok(one),
-                Ok(None) | Err(Error::DocumentGone { .. }) if deadline.left() > ANSWER => {
+                Ok(None) | Err(Error::DocumentGone { .. }) if deadline.left() > RESERVED => {
                     has_looked = true;
-                    pause(AGAIN.min(deadline.left()));
+                    pause(RETRY_INTERVAL.min(deadline.left()));
                 }
                 // The last attempt had too little time: the result of earlier ones is the better answer.
                 Err(Error::Supervisor(supervisor::Error::Unresponsive { .. })) if has_looked => {
@@ -314,7 +315,7 @@ impl Tab {
     /// The one element that matches a locator now.
     fn matched(&self, at: &Locator, deadline: Deadline) -> Result<Option<Match>, Error> {
         let locator = at.locator.as_deref().unwrap_or_default();
-        let found = self.matches_of(locator, at.nth, at.frame_id.as_deref(), REPORTED, deadline)?;
+        let found = self.matches_of(locator, at.nth, at.frame_id.as_deref(), MAX_REPORTED, deadline)?;
         if found.total > 1 {
             let Matches { matches, total } = found;
             let whole = grammar::whole(locator);
@@ -427,9 +428,9 @@ impl Tab {
                 let reference = found.map(|found| found.reference);
                 let state = reference.as_ref().map(|_| state);
                 let now = WaitFor { reference, state, ..plain.clone() };
-                match wait(&now, deadline.within(SLICE)) {
+                match wait(&now, deadline.within(WAIT_SLICE)) {
                     Err(Error::Timeout { .. } | Error::StaleRef { .. } | Error::DocumentGone { .. })
-                        if deadline.left() > ANSWER => {}
+                        if deadline.left() > RESERVED => {}
                     // The error names the last attempt only, and a ref that the caller does not know.
                     Err(Error::Timeout { what, .. }) => {
                         let after_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -443,11 +444,11 @@ impl Tab {
                     outcome => return outcome,
                 }
             }
-            if deadline.left() <= ANSWER {
+            if deadline.left() <= RESERVED {
                 let what = at.locator.unwrap_or_default();
                 return Err(Error::NoneLocated { locator: what, waited: began.elapsed() });
             }
-            pause(AGAIN.min(deadline.left()));
+            pause(RETRY_INTERVAL.min(deadline.left()));
         }
     }
 }

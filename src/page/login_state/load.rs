@@ -47,7 +47,7 @@ pub struct RejectedCookie {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Told {
+struct RestoreReply {
     origin: String,
     #[serde(default)]
     local_storage: usize,
@@ -87,9 +87,9 @@ impl Tabs {
                 continue;
             }
             match write(&mut hidden, origin, shown.contains(&origin.origin), deadline) {
-                Ok(Some(told)) => {
-                    (report.local_storage, report.databases) = (told.local_storage, told.databases);
-                    report.skipped.extend(told.skipped);
+                Ok(Some(reply)) => {
+                    (report.local_storage, report.databases) = (reply.local_storage, reply.databases);
+                    report.skipped.extend(reply.skipped);
                 }
                 Ok(None) => {}
                 Err(error) => report.skipped.push(Skipped::one("localStorage and IndexedDB", error)),
@@ -115,7 +115,7 @@ fn write(
     origin: &OriginState,
     in_use: bool,
     deadline: Deadline,
-) -> Result<Option<Told>, Error> {
+) -> Result<Option<RestoreReply>, Error> {
     if origin.local_storage.is_none() && origin.indexed_db.is_empty() {
         return Ok(None);
     }
@@ -123,12 +123,12 @@ fn write(
     let ask = json!({
         "origin": origin.origin, "localStorage": items, "partial": origin.local_storage_partial, "databases": origin.indexed_db, "inUse": in_use, "room": 0,
     });
-    let told: Told = hidden.call(&origin.origin, &ask, deadline)?;
-    if told.origin != origin.origin {
+    let reply: RestoreReply = hidden.call(&origin.origin, &ask, deadline)?;
+    if reply.origin != origin.origin {
         let problem = "the browser shows another origin instead".to_owned();
         return Err(crate::supervisor::Error::NotShown { origin: origin.origin.clone(), problem }.into());
     }
-    Ok(Some(told))
+    Ok(Some(reply))
 }
 
 impl Tab {

@@ -6,7 +6,7 @@ use crate::supervisor::{FrameRef, Page, TargetId};
 use crate::sync::Deadline;
 
 /// Maximum number of origins.
-pub(super) const MOST: usize = 300;
+pub(super) const MAX_ORIGINS: usize = 300;
 
 /// The origin of a URL: scheme and host in lower case, the port unless it is the default one.
 pub(super) fn origin_of(url: &str) -> Option<String> {
@@ -39,8 +39,10 @@ pub(super) fn named(origins: &[String]) -> Result<Vec<String>, Error> {
             all.push(origin);
         }
     }
-    if all.len() > MOST {
-        return Err(Error::BadRequest { problem: format!("{} origins are too many; give at most {MOST}", all.len()) });
+    if all.len() > MAX_ORIGINS {
+        return Err(Error::BadRequest {
+            problem: format!("{} origins are too many; give at most {MAX_ORIGINS}", all.len()),
+        });
     }
     Ok(all)
 }

@@ -97,12 +97,12 @@ impl LoginState {
             }
         }
         let (cookies, origins) = (read.cookies.unwrap_or_default(), read.origins.unwrap_or_default());
-        if cookies.len() > MOST_COOKIES || origins.len() > origins::MOST {
+        if cookies.len() > MOST_COOKIES || origins.len() > origins::MAX_ORIGINS {
             return Err(bad(format!(
                 "the state has {} cookies and {} origins; the maximum is {MOST_COOKIES} and {}",
                 cookies.len(),
                 origins.len(),
-                origins::MOST
+                origins::MAX_ORIGINS
             )));
         }
         let origins = origins.into_iter().enumerate().map(|(index, read)| {

@@ -12,9 +12,9 @@ use crate::supervisor::{HiddenPage, TargetId};
 use crate::sync::Deadline;
 
 /// Maximum size of the storage of all origins, in bytes of JSON.
-const ROOM: u64 = 16 << 20;
+const MAX_STORAGE: u64 = 16 << 20;
 /// Maximum size of a whole state, in bytes of JSON: below the body limit of `POST /state/load`.
-const WHOLE: u64 = 46 << 20;
+const MAX_STATE: u64 = 46 << 20;
 /// How long reading the session storage of one tab may take.
 const TAB: Duration = Duration::from_secs(3);
 
@@ -41,7 +41,7 @@ pub struct SavedState {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Told {
+struct OriginReply {
     origin: String,
     local_storage: Option<Vec<(String, String)>>,
     #[serde(default)]
@@ -87,10 +87,10 @@ impl Tabs {
                 named
             }
         };
-        let beyond = all.len().saturating_sub(origins::MOST) as u64;
-        all.truncate(origins::MOST);
+        let beyond = all.len().saturating_sub(origins::MAX_ORIGINS) as u64;
+        all.truncate(origins::MAX_ORIGINS);
         let cookies: Vec<StateCookie> = cookies.into_iter().map(StateCookie::from).collect();
-        let mut room = ROOM.min(WHOLE.saturating_sub(size(&cookies)));
+        let mut room = MAX_STORAGE.min(MAX_STATE.saturating_sub(size(&cookies)));
         let mut hidden = Hidden { tabs: self, tab, page: None };
         // Small data with most logins first: one large database would leave no room for anything else.
         let mut all: Vec<Reading> =
@@ -98,9 +98,9 @@ impl Tabs {
         self.add_sessions(&mut all, self.session_items(&pages, deadline), &mut room);
         for reading in all.iter_mut().filter(|reading| reading.has_databases) {
             match hidden.read("databases", &reading.state.origin, &mut room, deadline) {
-                Ok(told) => {
-                    reading.state.indexed_db = told.databases;
-                    reading.report.skipped.extend(told.skipped);
+                Ok(reply) => {
+                    reading.state.indexed_db = reply.databases;
+                    reading.report.skipped.extend(reply.skipped);
                 }
                 Err(error) => reading.report.skipped.push(Skipped::one("IndexedDB", error)),
             }
@@ -123,7 +123,7 @@ impl Tabs {
             skipped.push(Skipped { what: "cookies".to_owned(), reason, count: opaque });
         }
         if beyond > 0 {
-            let reason = format!("more than {} origins; give the origins to save", origins::MOST);
+            let reason = format!("more than {} origins; give the origins to save", origins::MAX_ORIGINS);
             skipped.push(Skipped { what: "origins".to_owned(), reason, count: beyond });
         }
         let count = cookies.len();
@@ -166,9 +166,9 @@ impl Tabs {
             if matches!(all.get(&origin), Some(Ok(items)) if !items.is_empty()) {
                 continue;
             }
-            let told =
+            let reply =
                 self.tab(&page.target_id).and_then(|tab| tab.storage(Storage::Session, None, deadline.within(TAB)));
-            match told {
+            match reply {
                 Ok(items) => drop(all.insert(origin, Ok(items))),
                 Err(error) => {
                     all.entry(origin).or_insert_with(|| Err(Skipped::one("sessionStorage", error)));
@@ -218,23 +218,23 @@ impl<'a> Hidden<'a> {
     ) -> Result<T, Error> {
         let unread = |problem: String| Error::Internal { frame: "of a hidden page".to_owned(), problem };
         let argument = serde_json::value::to_raw_value(ask).map_err(|error| unread(error.to_string()))?;
-        let told = self.show(origin, deadline)?.call(SCRIPT, argument, deadline);
-        if told.is_err() {
+        let reply = self.show(origin, deadline)?.call(SCRIPT, argument, deadline);
+        if reply.is_err() {
             self.page = None;
         }
         // No message of serde: it could contain values.
-        serde_json::from_str(told?.get()).map_err(|_| unread("its answer has an unexpected format".to_owned()))
+        serde_json::from_str(reply?.get()).map_err(|_| unread("its answer has an unexpected format".to_owned()))
     }
 
     /// Reads the `localStorage` of an origin.
     fn local_storage(&mut self, origin: &str, room: &mut u64, deadline: Deadline) -> Reading {
         let (mut state, mut report) = (OriginState::new(origin), OriginReport::new(origin));
         let has_databases = match self.read("localStorage", origin, room, deadline) {
-            Ok(told) => {
-                state.local_storage = told.local_storage.map(|items| items.into_iter().collect());
-                state.local_storage_partial = told.partial && state.local_storage.is_some();
-                report.skipped = told.skipped;
-                told.has_databases
+            Ok(reply) => {
+                state.local_storage = reply.local_storage.map(|items| items.into_iter().collect());
+                state.local_storage_partial = reply.partial && state.local_storage.is_some();
+                report.skipped = reply.skipped;
+                reply.has_databases
             }
             Err(error) => {
                 report.skipped.push(Skipped::one("origin", error));
@@ -245,17 +245,17 @@ impl<'a> Hidden<'a> {
     }
 
     /// Reads one kind of storage of an origin, and subtracts its size from the remaining room.
-    fn read(&mut self, part: &str, origin: &str, room: &mut u64, deadline: Deadline) -> Result<Told, Error> {
+    fn read(&mut self, part: &str, origin: &str, room: &mut u64, deadline: Deadline) -> Result<OriginReply, Error> {
         let ask = json!({ "read": part, "origin": origin, "room": *room });
-        let told: Told = self.call(origin, &ask, deadline)?;
-        if told.origin != origin {
+        let reply: OriginReply = self.call(origin, &ask, deadline)?;
+        if reply.origin != origin {
             let shown = crate::supervisor::Error::NotShown {
                 origin: origin.to_owned(),
                 problem: "the browser shows another origin instead".to_owned(),
             };
             return Err(shown.into());
         }
-        *room = told.room;
-        Ok(told)
+        *room = reply.room;
+        Ok(reply)
     }
 }

@@ -35,7 +35,7 @@ impl View {
 
 /// The position of a node, in CSS pixels of the top viewport.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Place {
+pub(super) struct NodePosition {
     /// The whole box; `None` when the node is not rendered or not visible.
     pub(super) all: Option<Rect>,
     /// The visible part, clipped by frames and containers around it.
@@ -46,7 +46,7 @@ pub(super) struct Place {
 
 /// How positions are computed.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct How {
+pub(super) struct BoxOptions {
     /// Include what is outside the top viewport.
     pub(super) whole: bool,
     /// Exclude what is covered by other elements.
@@ -54,7 +54,7 @@ pub(super) struct How {
 }
 
 #[derive(Serialize)]
-struct Ask<'a> {
+struct BoxArgs<'a> {
     ids: &'a [u32],
     holes: &'a [u32],
     whole: bool,
@@ -62,41 +62,41 @@ struct Ask<'a> {
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct BoxReply {
     view: View,
-    boxes: Vec<Option<Boxed>>,
-    holes: Vec<Option<Hole>>,
+    boxes: Vec<Option<NodeBox>>,
+    holes: Vec<Option<FrameBox>>,
 }
 
 #[derive(Deserialize)]
-struct Boxed {
-    all: Option<Side>,
-    part: Option<Side>,
-    lines: Vec<Side>,
+struct NodeBox {
+    all: Option<Edges>,
+    part: Option<Edges>,
+    lines: Vec<Edges>,
 }
 
 /// The position of a document in the frame around it.
 #[derive(Clone, Copy, Deserialize)]
-struct Hole {
+struct FrameBox {
     x: f64,
     y: f64,
     sx: f64,
     sy: f64,
-    part: Option<Side>,
+    part: Option<Edges>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
-struct Side(f64, f64, f64, f64);
+struct Edges(f64, f64, f64, f64);
 
-impl From<Side> for Rect {
-    fn from(Side(x, y, width, height): Side) -> Self {
+impl From<Edges> for Rect {
+    fn from(Edges(x, y, width, height): Edges) -> Self {
         Self { x, y, width, height }
     }
 }
 
 /// The transform from a frame's viewport to the top one.
 #[derive(Clone, Copy)]
-struct Lift {
+struct FrameTransform {
     x: f64,
     y: f64,
     sx: f64,
@@ -106,7 +106,7 @@ struct Lift {
     is_top: bool,
 }
 
-impl Lift {
+impl FrameTransform {
     const TOP: Self = Self { x: 0.0, y: 0.0, sx: 1.0, sy: 1.0, shown: None, is_top: true };
 
     fn of(&self, rect: Rect) -> Rect {
@@ -118,12 +118,12 @@ impl Lift {
         }
     }
 
-    fn shown_of(&self, part: Side) -> Option<Rect> {
+    fn shown_of(&self, part: Edges) -> Option<Rect> {
         let lifted = self.of(part.into());
         if self.is_top { Some(lifted) } else { self.shown?.and(&lifted) }
     }
 
-    fn into_hole(self, hole: &Hole) -> Self {
+    fn into_hole(self, hole: &FrameBox) -> Self {
         Self {
             x: self.x + self.sx * hole.x,
             y: self.y + self.sy * hole.y,
@@ -137,7 +137,7 @@ impl Lift {
 
 /// The request to one frame.
 #[derive(Default)]
-struct Wanted {
+struct FrameRequest {
     ids: Vec<u32>,
     holes: Vec<u32>,
 }
@@ -147,11 +147,11 @@ impl Tab {
     pub(super) fn places(
         &self,
         nodes: &[Node],
-        how: How,
+        how: BoxOptions,
         deadline: Deadline,
-    ) -> Result<(View, Vec<Option<Place>>), Error> {
+    ) -> Result<(View, Vec<Option<NodePosition>>), Error> {
         let top = self.top()?;
-        let mut wanted: HashMap<FrameId, Wanted> = HashMap::from([(top.clone(), Wanted::default())]);
+        let mut wanted: HashMap<FrameId, FrameRequest> = HashMap::from([(top.clone(), FrameRequest::default())]);
         let mut owners: HashMap<FrameId, Node> = HashMap::new();
         for node in nodes {
             let mut frame = node.frame.clone();
@@ -171,11 +171,11 @@ impl Tab {
         let frames: Vec<FrameId> = wanted.keys().cloned().collect();
         let ask = |frame: &FrameId| {
             let wanted = wanted.get(frame);
-            let list = |of: fn(&Wanted) -> &Vec<u32>| wanted.map(of).map_or(&[][..], Vec::as_slice);
+            let list = |of: fn(&FrameRequest) -> &Vec<u32>| wanted.map(of).map_or(&[][..], Vec::as_slice);
             let (ids, holes) = (list(|wanted| &wanted.ids), list(|wanted| &wanted.holes));
-            Ask { ids, holes, whole: how.whole && *frame == top, uncovered: how.uncovered }
+            BoxArgs { ids, holes, whole: how.whole && *frame == top, uncovered: how.uncovered }
         };
-        let mut told: HashMap<FrameId, (Doc, Told)> = HashMap::new();
+        let mut told: HashMap<FrameId, (Doc, BoxReply)> = HashMap::new();
         for (frame, answer) in frames.iter().zip(self.call_all(&frames, "boxes", ask, deadline)) {
             match answer {
                 Ok((doc, done)) => drop(told.insert(frame.clone(), (doc, done.result))),
@@ -194,7 +194,7 @@ impl Tab {
             let lift = lift(&node.frame)?;
             let all = boxed.all.map(|side| lift.of(side.into()));
             let lines = boxed.lines.iter().filter_map(|line| lift.shown_of(*line)).collect();
-            Some(Place { all, part: boxed.part.and_then(|part| lift.shown_of(part)), lines })
+            Some(NodePosition { all, part: boxed.part.and_then(|part| lift.shown_of(part)), lines })
         };
         let places = nodes.iter().map(place).collect();
         let view = told.get(&top).map(|(_, told)| told.view);
@@ -207,11 +207,11 @@ fn lift(
     frame: &FrameId,
     top: &FrameId,
     owners: &HashMap<FrameId, Node>,
-    wanted: &HashMap<FrameId, Wanted>,
-    told: &HashMap<FrameId, (Doc, Told)>,
-) -> Option<Lift> {
+    wanted: &HashMap<FrameId, FrameRequest>,
+    told: &HashMap<FrameId, (Doc, BoxReply)>,
+) -> Option<FrameTransform> {
     if frame == top {
-        return Some(Lift::TOP);
+        return Some(FrameTransform::TOP);
     }
     let owner = owners.get(frame)?;
     let outer = lift(&owner.frame, top, owners, wanted, told)?;

@@ -2,7 +2,7 @@
 
 use super::super::world::Node;
 use super::super::{Error, Tab};
-use super::boxes::{How, View};
+use super::boxes::{BoxOptions, View};
 use super::canvas::Canvas;
 use super::encode::{self, PictureType};
 use super::highlight::UNTIL_SEEN;
@@ -25,7 +25,7 @@ impl Tab {
         let owners: Vec<(FrameId, Node)> =
             frames.into_iter().filter_map(|frame| Some((frame.clone(), self.owner(&frame, deadline).ok()??))).collect();
         let nodes: Vec<Node> = owners.iter().map(|(_, owner)| owner.clone()).collect();
-        let (_, places) = self.places(&nodes, How { whole: true, uncovered: false }, deadline)?;
+        let (_, places) = self.places(&nodes, BoxOptions { whole: true, uncovered: false }, deadline)?;
         let shown = Rect { width: view.width - view.bars, ..view.rect() };
         let mut tiles: Vec<(FrameId, Rect)> = Vec::new();
         for ((frame, _), place) in owners.into_iter().zip(places) {

@@ -8,9 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::super::Error;
 
 /// How many names are tried.
-const TRIES: u32 = 8;
+const MAX_TRIES: u32 = 8;
 /// Maximum length of the stem, in characters.
-const LONGEST: usize = 60;
+const MAX_STEM: usize = 60;
 
 /// Writes a file under a new name into a folder, created if missing. The name consists of the safe characters of
 /// `stem`, the time and a random part. The file is complete or absent; on Unix only its owner can read it. Links are
@@ -32,7 +32,9 @@ pub fn save(folder: &Path, stem: &str, ending: &str, bytes: &[u8]) -> Result<Pat
         let path = folder.join(name(stem, ending));
         match file.persist_noclobber(&path) {
             Ok(_) => return Ok(path),
-            Err(back) if tries < TRIES && back.error.kind() == std::io::ErrorKind::AlreadyExists => file = back.file,
+            Err(back) if tries < MAX_TRIES && back.error.kind() == std::io::ErrorKind::AlreadyExists => {
+                file = back.file
+            }
             Err(back) => return Err(failed("write to", back.error)),
         }
     }
@@ -56,7 +58,7 @@ fn make(folder: &Path) -> std::io::Result<()> {
 fn name(stem: &str, ending: &str) -> String {
     let safe = |text: &str| -> String {
         let kept = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' };
-        let text: String = text.chars().map(kept).take(LONGEST).collect();
+        let text: String = text.chars().map(kept).take(MAX_STEM).collect();
         let parts: Vec<&str> = text.split('-').filter(|part| !part.is_empty()).collect();
         parts.join("-")
     };

@@ -10,7 +10,7 @@ use crate::sync::Deadline;
 
 /// A scroll position before: the node, or 0 for the viewport, and both offsets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Before {
+pub(super) struct ScrollPosition {
     #[serde(default)]
     before: Vec<(u32, f64, f64)>,
     #[serde(default, skip_serializing)]
@@ -30,7 +30,7 @@ impl Tab {
     }
 
     /// Scrolls a node into view in its own frame and all frames around it. Returns the positions before.
-    pub(super) fn bring(&self, node: &Node, deadline: Deadline) -> Result<Vec<(FrameId, Before)>, Error> {
+    pub(super) fn bring(&self, node: &Node, deadline: Deadline) -> Result<Vec<(FrameId, ScrollPosition)>, Error> {
         let mut chain = vec![node.clone()];
         let mut frame = node.frame.clone();
         while let Some(owner) = self.owner(&frame, deadline)? {
@@ -42,7 +42,7 @@ impl Tab {
         let mut befores = Vec::new();
         for node in chain.into_iter().rev() {
             let id = serde_json::json!({ "id": node.id });
-            match self.call_in::<Before>(&node.frame, &node.doc, "bring", &id, deadline) {
+            match self.call_in::<ScrollPosition>(&node.frame, &node.doc, "bring", &id, deadline) {
                 Ok(done) if !done.gone => befores.push((node.frame, done.result)),
                 outcome => {
                     self.put_back(befores, deadline);
@@ -60,7 +60,7 @@ impl Tab {
     }
 
     /// Scrolls back. A frame that has navigated needs no scrolling.
-    pub(super) fn put_back(&self, befores: Vec<(FrameId, Before)>, deadline: Deadline) {
+    pub(super) fn put_back(&self, befores: Vec<(FrameId, ScrollPosition)>, deadline: Deadline) {
         for (frame, before) in befores.into_iter().rev() {
             if let Err(error) = self.call::<()>(&frame, "putBack", &before, deadline) {
                 tracing::debug!(%frame, %error, "cannot scroll back");

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::super::error::Shown;
 use super::super::world::Node;
 use super::super::{Error, Tab};
-use super::boxes::{How, Place, View};
+use super::boxes::{BoxOptions, NodePosition, View};
 use super::options::{Rect, ScreenshotOptions};
 use super::tiles;
 use crate::cdp;
@@ -117,7 +117,7 @@ impl Tab {
 
     fn take_viewport(&self, view: View, options: &ScreenshotOptions, deadline: Deadline) -> Result<Shot, Error> {
         let frame = Frame { area: view.rect(), view, clipped: false, beyond: false };
-        self.labelled(frame, options, How::default(), deadline)
+        self.labelled(frame, options, BoxOptions::default(), deadline)
     }
 
     fn take_page(&self, view: &View, options: &ScreenshotOptions, deadline: Deadline) -> Result<Shot, Error> {
@@ -131,7 +131,7 @@ impl Tab {
         let (width, height) = within_limits(whole_width, whole_height, view.ratio);
         let area = Rect { x: size.x - view.x, y: size.y - view.y, width, height };
         let frame = Frame { area, view: *view, clipped: true, beyond: true };
-        let mut shot = self.labelled(frame, options, How { whole: true, uncovered: true }, deadline)?;
+        let mut shot = self.labelled(frame, options, BoxOptions { whole: true, uncovered: true }, deadline)?;
         if height < whole_height || width < whole_width {
             shot.cut_at = (height < whole_height).then_some(height);
             shot.notes.push(format!(
@@ -150,7 +150,7 @@ impl Tab {
         options: &ScreenshotOptions,
         deadline: Deadline,
     ) -> Result<Shot, Error> {
-        let how = How { whole: true, uncovered: false };
+        let how = BoxOptions { whole: true, uncovered: false };
         let (view, place) = self.place(node, how, deadline)?;
         let gone = || Error::StaleRef { reference: name.to_owned(), why: "it was removed from the page" };
         let unseen = || Error::NotActionable {
@@ -168,7 +168,7 @@ impl Tab {
             Frame { area, view, clipped: true, beyond }
         };
         if is_whole && view.rect().holds(&all) {
-            return self.labelled(frame(all, view, false), options, How::default(), deadline);
+            return self.labelled(frame(all, view, false), options, BoxOptions::default(), deadline);
         }
         if is_whole && is_top && (view.bars == 0.0 || is_large) {
             let (width, height) = within_limits(all.width, all.height, view.ratio);
@@ -184,10 +184,10 @@ impl Tab {
             return Ok(shot);
         }
         let before = self.bring(node, deadline)?;
-        let shot = self.place(node, How::default(), deadline).and_then(|(view, place)| {
+        let shot = self.place(node, BoxOptions::default(), deadline).and_then(|(view, place)| {
             let place = place.ok_or_else(gone)?;
             let part = place.part.ok_or_else(unseen)?;
-            let mut shot = self.labelled(frame(part, view, false), options, How::default(), deadline)?;
+            let mut shot = self.labelled(frame(part, view, false), options, BoxOptions::default(), deadline)?;
             if !place.all.is_some_and(|all| part.holds(&all)) {
                 shot.notes.push("only the part of the element that its frame or container shows".to_owned());
             }
@@ -197,7 +197,7 @@ impl Tab {
         shot
     }
 
-    fn place(&self, node: &Node, how: How, deadline: Deadline) -> Result<(View, Option<Place>), Error> {
+    fn place(&self, node: &Node, how: BoxOptions, deadline: Deadline) -> Result<(View, Option<NodePosition>), Error> {
         let (view, places) = self.places(std::slice::from_ref(node), how, deadline)?;
         Ok((view, places.into_iter().next().flatten()))
     }
@@ -218,7 +218,13 @@ impl Tab {
     }
 
     /// A capture, with the positions of the labelled elements at that moment.
-    fn labelled(&self, frame: Frame, options: &ScreenshotOptions, how: How, deadline: Deadline) -> Result<Shot, Error> {
+    fn labelled(
+        &self,
+        frame: Frame,
+        options: &ScreenshotOptions,
+        how: BoxOptions,
+        deadline: Deadline,
+    ) -> Result<Shot, Error> {
         let shot = |png, rescued| Shot {
             png,
             area: frame.area,
@@ -235,7 +241,7 @@ impl Tab {
         }
         let (found, seen_rescued) = self.actionable(deadline)?;
         let nodes: Vec<Node> = found.iter().map(|(_, node, _)| node.clone()).collect();
-        let how = How { uncovered: true, ..how };
+        let how = BoxOptions { uncovered: true, ..how };
         let (_, mut before) = self.places(&nodes, how, deadline)?;
         let mut tries = 0;
         let (mut shot, places) = loop {
@@ -252,7 +258,7 @@ impl Tab {
             shot.notes.push("labelled elements are moving: labels may be misplaced".to_owned());
         }
         for ((number, _, shown), place) in found.into_iter().zip(places) {
-            let Some(Place { part: Some(part), lines, .. }) = place else { continue };
+            let Some(NodePosition { part: Some(part), lines, .. }) = place else { continue };
             let Some(part) = part.and(&frame.area) else { continue };
             let lines = lines.iter().filter_map(|line| line.and(&frame.area)).collect();
             if shot.marks.len() < MOST_LABELS {

@@ -34,12 +34,12 @@ impl Tab {
     /// Keeps the text of the whole page for [`changes`](Self::changes).
     pub(super) fn keep_page(&self, doc: &Doc, items: Vec<Item>, redact: Option<&Secrets>) {
         let text = self.page_text(&folded(items), redact);
-        self.seen.lock().page[usize::from(redact.is_some())] = Some(PageText { doc: doc.clone(), text });
+        self.snapshot_cache.lock().page[usize::from(redact.is_some())] = Some(PageText { doc: doc.clone(), text });
     }
 
     /// Whether changes of this document can be reported.
     pub(in super::super) fn is_page_kept(&self, doc: &Doc, redact: Option<&Secrets>) -> bool {
-        self.seen.lock().page[usize::from(redact.is_some())].as_ref().is_some_and(|page| page.doc == *doc)
+        self.snapshot_cache.lock().page[usize::from(redact.is_some())].as_ref().is_some_and(|page| page.doc == *doc)
     }
 
     /// Keeps the present text of the page.
@@ -64,7 +64,7 @@ impl Tab {
         let items = folded(now.items);
         let whole = self.page_text(&items, redact);
         let page = PageText { doc: now.doc, text: Arc::clone(&whole) };
-        let before = self.seen.lock().page[usize::from(redact.is_some())].replace(page).filter(|_| is_same);
+        let before = self.snapshot_cache.lock().page[usize::from(redact.is_some())].replace(page).filter(|_| is_same);
         let (lines, items) = match before {
             Some(before) => (brief(&Diff::between(&before.text, &whole)), items),
             None => (Diff::between("", &self.page_text(&shown, redact)).to_string(), shown),

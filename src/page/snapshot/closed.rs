@@ -22,13 +22,13 @@ use crate::sync::Deadline;
 
 /// Element counts of a session.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Counted {
+pub(super) struct ElementCount {
     /// Elements that remain unexplained after the whole document was searched.
     unexplained: i64,
 }
 
 /// A session with closed roots that were unknown.
-pub(super) struct Found {
+pub(super) struct UnknownRoots {
     session: Arc<str>,
     pub(super) frames: Vec<FrameId>,
     there: i64,
@@ -38,7 +38,7 @@ pub(super) struct Found {
 pub(super) type Sessions = Vec<(Arc<str>, Vec<FrameId>)>;
 
 /// A count of all elements, requested together with the trees.
-pub(super) struct Counting {
+pub(super) struct CountRequest {
     pub(super) search: Vec<(FrameRef, PerformSearch)>,
     pub(super) sessions: Sessions,
 }
@@ -57,19 +57,19 @@ const ANY: &str = "<";
 
 impl Tab {
     /// The commands that count all elements, and their sessions.
-    pub(super) fn count_asked(&self, frames: &[FrameId], deadline: Deadline) -> Counting {
+    pub(super) fn count_asked(&self, frames: &[FrameId], deadline: Deadline) -> CountRequest {
         let sessions = self.sessions(frames);
-        let known = self.seen.lock().counted.clone();
+        let known = self.snapshot_cache.lock().counted.clone();
         let new: Vec<_> = sessions.iter().filter(|(session, _)| !known.contains_key(session)).collect();
         let enable = new.iter().filter_map(|(_, frames)| Some((at(frames)?, Enable::new()))).collect();
         let enabled = self.supervisor.session_calls(enable, deadline);
         for ((session, _), enabled) in new.into_iter().zip(enabled) {
             if enabled.is_ok() {
-                self.seen.lock().counted.insert(Arc::clone(session), Counted::default());
+                self.snapshot_cache.lock().counted.insert(Arc::clone(session), ElementCount::default());
             }
         }
         let search = sessions.iter().filter_map(|(_, frames)| Some((at(frames)?, PerformSearch::new(ANY))));
-        Counting { search: search.collect(), sessions }
+        CountRequest { search: search.collect(), sessions }
     }
 
     /// Passes unknown closed shadow roots to the page script. `found` is the count of the browser, `counted` the number
@@ -80,7 +80,7 @@ impl Tab {
         found: supervisor::Outcomes<PerformSearch>,
         counted: &HashMap<FrameId, u64>,
         deadline: Deadline,
-    ) -> Vec<Found> {
+    ) -> Vec<UnknownRoots> {
         let mut again = Vec::new();
         for ((session, frames), found) in sessions.into_iter().zip(found) {
             let (Some(at), Ok(found)) = (at(&frames), found) else { continue };
@@ -90,24 +90,24 @@ impl Tab {
                 continue; // a frame was not read, so the counts cannot be compared
             };
             let more = there - expected;
-            let known = self.seen.lock().counted.get(&session).map_or(0, |known| known.unexplained);
+            let known = self.snapshot_cache.lock().counted.get(&session).map_or(0, |known| known.unexplained);
             if more <= 0 || more == known {
                 continue;
             }
             if self.adopt_closed(&at, &frames, deadline) {
-                again.push(Found { session, frames, there });
+                again.push(UnknownRoots { session, frames, there });
             } else {
-                self.seen.lock().counted.insert(session, Counted { unexplained: more });
+                self.snapshot_cache.lock().counted.insert(session, ElementCount { unexplained: more });
             }
         }
         again
     }
 
     /// Remembers what remains unexplained after the second read, so that it is not searched again each time.
-    pub(super) fn explained(&self, found: &[Found], counted: &HashMap<FrameId, u64>) {
-        for Found { session, frames, there } in found {
+    pub(super) fn explained(&self, found: &[UnknownRoots], counted: &HashMap<FrameId, u64>) {
+        for UnknownRoots { session, frames, there } in found {
             let unexplained = sum(frames, counted).map_or(0, |expected| there - expected);
-            self.seen.lock().counted.insert(Arc::clone(session), Counted { unexplained });
+            self.snapshot_cache.lock().counted.insert(Arc::clone(session), ElementCount { unexplained });
         }
     }
 
@@ -120,7 +120,7 @@ impl Tab {
                 sessions.entry(Arc::clone(session)).or_default().push(frame.frame_id.clone());
             }
         }
-        self.seen.lock().counted.retain(|session, _| sessions.contains_key(session));
+        self.snapshot_cache.lock().counted.retain(|session, _| sessions.contains_key(session));
         sessions.into_iter().filter(|(_, frames)| frames.iter().any(|frame| asked.contains(frame))).collect()
     }
 

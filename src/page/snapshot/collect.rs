@@ -10,8 +10,8 @@ use super::super::error::Error;
 use super::super::world::{Doc, Node};
 use super::internals::Internal;
 use super::merge::merged;
-use super::tree::{Ask, More, Told, Tree};
-use super::{SnapshotOptions, Unread};
+use super::tree::{NodeDetails, Tree, TreeArgs, TreeNode};
+use super::{SnapshotOptions, UnreadFrame};
 use crate::cdp::protocol::dom::{DescribeNode, GetFrameOwner};
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::{self, Done, FrameRef};
@@ -33,7 +33,7 @@ pub(super) struct Item {
     pub(super) frame: FrameId,
     pub(super) in_top: bool,
     pub(super) has_ref: bool,
-    pub(super) more: Option<Box<More>>,
+    pub(super) more: Option<Box<NodeDetails>>,
     /// The number of similar siblings that this placeholder stands for.
     pub(super) folded: usize,
 }
@@ -52,13 +52,13 @@ pub(super) struct Collected {
     pub(super) doc: Doc,
     pub(super) items: Vec<Item>,
     pub(super) frames: usize,
-    pub(super) unread: Vec<Unread>,
+    pub(super) unread: Vec<UnreadFrame>,
     pub(super) rescued: bool,
     /// Whether something was left out because it is nested too deeply.
     pub(super) cut: bool,
 }
 
-struct Read {
+struct ReadFrame {
     doc: Doc,
     tree: Tree,
 }
@@ -74,7 +74,7 @@ impl Tab {
         let listening = self.listening(&frames, deadline);
         let internals = self.internals(&frames, deadline);
         let ask_with = |frame: &FrameId, internals: &'_ [Internal]| {
-            json!(Ask {
+            json!(TreeArgs {
                 selector: options.selector.as_deref().filter(|_| *frame == root),
                 urls: options.urls,
                 description: options.format == super::Format::Aria,
@@ -86,7 +86,7 @@ impl Tab {
         let counting = self.count_asked(&frames, deadline);
         let (answers, found) = self.call_all_beside(&frames, "tree", ask, counting.search, deadline);
         let (mut read, mut rescued) = (HashMap::new(), false);
-        let mut unread: Vec<Unread> = nowhere.into_iter().map(|frame| unread_frame(frame, BETWEEN)).collect();
+        let mut unread: Vec<UnreadFrame> = nowhere.into_iter().map(|frame| unread_frame(frame, BETWEEN)).collect();
         let mut answers: Answers = frames.iter().cloned().zip(answers).collect();
         let found = self.find_closed(counting.sessions, found, &counts(&answers), deadline);
         if !found.is_empty() {
@@ -114,7 +114,7 @@ impl Tab {
             match answer {
                 Ok((doc, done)) => {
                     rescued |= done.rescued;
-                    read.insert(frame.clone(), Read { doc, tree: done.result });
+                    read.insert(frame.clone(), ReadFrame { doc, tree: done.result });
                 }
                 // Without the top frame there is no snapshot.
                 Err(error) if *frame == root || error.is_blocked_by_dialog() => return Err(error),
@@ -183,10 +183,10 @@ impl Tab {
     fn owners(
         &self,
         parents: &HashMap<FrameId, FrameId>,
-        read: &HashMap<FrameId, Read>,
+        read: &HashMap<FrameId, ReadFrame>,
         deadline: Deadline,
     ) -> HashMap<(FrameId, u32), FrameId> {
-        let known = self.seen.lock().owners.clone();
+        let known = self.snapshot_cache.lock().owners.clone();
         let mut held = HashMap::new();
         let mut missing: HashMap<&FrameId, Vec<&FrameId>> = HashMap::new();
         for (child, parent) in parents.iter().filter(|(child, _)| read.contains_key(*child)) {
@@ -204,7 +204,7 @@ impl Tab {
             for (child, number) in children.into_iter().zip(numbers) {
                 let Some(number) = number else { continue };
                 held.insert((parent.clone(), number), child.clone());
-                self.seen.lock().owners.insert(child.clone(), (around.doc.clone(), number));
+                self.snapshot_cache.lock().owners.insert(child.clone(), (around.doc.clone(), number));
             }
         }
         held
@@ -231,14 +231,14 @@ impl Tab {
             return Ok(None);
         };
         let doc = self.document(&parent, deadline)?;
-        let known = self.seen.lock().owners.get(child).cloned().filter(|(of, _)| *of == doc);
+        let known = self.snapshot_cache.lock().owners.get(child).cloned().filter(|(of, _)| *of == doc);
         let id = match known {
             Some((_, id)) => id,
             None => {
                 let numbers = self.owner_numbers(&parent, &[child], deadline)?;
                 let detached = || supervisor::Error::FrameDetached { frame: child.to_string() };
                 let id = numbers.into_iter().next().flatten().ok_or_else(detached)?;
-                self.seen.lock().owners.insert(child.clone(), (doc.clone(), id));
+                self.snapshot_cache.lock().owners.insert(child.clone(), (doc.clone(), id));
                 id
             }
         };
@@ -259,7 +259,7 @@ impl Tab {
     }
 
     /// Forgets refs and worlds of replaced documents. Frames that were not read keep theirs.
-    fn forget_gone(&self, read: &HashMap<FrameId, Read>, asked: &[FrameId]) {
+    fn forget_gone(&self, read: &HashMap<FrameId, ReadFrame>, asked: &[FrameId]) {
         let now = self.supervisor.snapshot();
         let frames: Vec<FrameId> = now.frames_of(self.target.as_str()).map(|frame| frame.frame_id.clone()).collect();
         self.worlds.keep(&frames);
@@ -268,12 +268,12 @@ impl Tab {
             None => frames.contains(&node.frame) && !asked.contains(&node.frame),
         };
         self.refs.lock().keep(present);
-        self.seen.lock().owners.retain(|frame, _| frames.contains(frame));
+        self.snapshot_cache.lock().owners.retain(|frame, _| frames.contains(frame));
     }
 }
 
-fn unread_frame(frame_id: FrameId, problem: &str) -> Unread {
-    Unread { frame_id, problem: problem.to_owned() }
+fn unread_frame(frame_id: FrameId, problem: &str) -> UnreadFrame {
+    UnreadFrame { frame_id, problem: problem.to_owned() }
 }
 
 type Answers = HashMap<FrameId, Result<(Doc, Done<Tree>), Error>>;
@@ -287,7 +287,7 @@ fn counts(answers: &Answers) -> HashMap<FrameId, u64> {
 }
 
 struct Joined {
-    read: HashMap<FrameId, Read>,
+    read: HashMap<FrameId, ReadFrame>,
     held: HashMap<(FrameId, u32), FrameId>,
     top: FrameId,
     items: Vec<Item>,
@@ -301,7 +301,7 @@ impl Joined {
         self.frames += 1;
         self.cut |= read.tree.cut;
         let in_top = *frame == self.top;
-        for Told(below, role, name, id, more) in read.tree.nodes {
+        for TreeNode(below, role, name, id, more) in read.tree.nodes {
             let node = (id > 0).then(|| Node { frame: frame.clone(), doc: read.doc.clone(), id });
             let has_ref = node.is_some() && gets_ref(&role, &name, more.as_deref());
             let inner = node.as_ref().and_then(|node| self.held.remove(&(frame.clone(), node.id)));
@@ -340,11 +340,11 @@ pub(super) const INTERACTIVE: [&str; 20] = [
 ];
 
 /// Whether an element is interactive.
-pub(super) fn is_interactive(role: &str, more: Option<&More>) -> bool {
+pub(super) fn is_interactive(role: &str, more: Option<&NodeDetails>) -> bool {
     INTERACTIVE.contains(&role) || more.is_some_and(|more| more.cursor || more.place)
 }
 
 /// Interactive elements always get a ref, others when they have a name.
-pub(super) fn gets_ref(role: &str, name: &str, more: Option<&More>) -> bool {
+pub(super) fn gets_ref(role: &str, name: &str, more: Option<&NodeDetails>) -> bool {
     is_interactive(role, more) || (!name.is_empty() && role != "text") || more.is_some_and(|more| more.active)
 }

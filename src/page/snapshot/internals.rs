@@ -37,7 +37,7 @@ impl Internal {
 
 /// The queried elements of a document. Those without a role are not queried again.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct InternalsCache {
     doc: Doc,
     with_role: Vec<u32>,
 }
@@ -46,7 +46,7 @@ impl Tab {
     /// The present roles and states of elements that had a role of their own before.
     pub(super) fn internals(&self, frames: &[FrameId], deadline: Deadline) -> HashMap<FrameId, Vec<Internal>> {
         let known: Vec<(FrameId, Doc, Vec<u32>)> = {
-            let mut seen = self.seen.lock();
+            let mut seen = self.snapshot_cache.lock();
             seen.internals.retain(|frame, _| frames.contains(frame));
             let asked = seen.internals.iter().filter(|(_, asked)| !asked.with_role.is_empty());
             asked.map(|(frame, asked)| (frame.clone(), asked.doc.clone(), asked.with_role.clone())).collect()
@@ -59,7 +59,7 @@ impl Tab {
                 }
                 Err(error) => {
                     tracing::debug!(target: "cdpilot::page", %error, "cannot read roles of custom elements");
-                    self.seen.lock().internals.remove(&frame);
+                    self.snapshot_cache.lock().internals.remove(&frame);
                 }
             }
         }
@@ -74,8 +74,8 @@ impl Tab {
             Vec::new()
         });
         let with_role = internals.iter().filter(|internal| !internal.role.is_empty()).map(|internal| internal.id);
-        let mut seen = self.seen.lock();
-        let new = || Asked { doc: doc.clone(), with_role: Vec::new() };
+        let mut seen = self.snapshot_cache.lock();
+        let new = || InternalsCache { doc: doc.clone(), with_role: Vec::new() };
         let asked = seen.internals.entry(frame.clone()).or_insert_with(new);
         if asked.doc != *doc {
             *asked = new();

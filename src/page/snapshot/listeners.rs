@@ -41,7 +41,7 @@ const MOST_NEW: usize = 300;
 
 /// The known listeners of one document.
 #[derive(Debug)]
-pub(super) struct Listening {
+pub(super) struct ListenerCache {
     doc: Doc,
     /// The document in the main world.
     document: RemoteObjectId,
@@ -61,19 +61,25 @@ impl Tab {
                 Err(error) => tracing::debug!(target: "cdpilot::page", %error, "cannot read event listeners"),
             }
         }
-        self.seen.lock().listening.retain(|frame, _| frames.contains(frame));
+        self.snapshot_cache.lock().listening.retain(|frame, _| frames.contains(frame));
         found
     }
 
     fn listening_in(&self, frame: &FrameId, deadline: Deadline) -> Result<Vec<u32>, Error> {
         let doc = self.document(frame, deadline)?;
-        let known = self.seen.lock().listening.get(frame).filter(|known| known.doc == doc).map(|k| k.document.clone());
+        let known = self
+            .snapshot_cache
+            .lock()
+            .listening
+            .get(frame)
+            .filter(|known| known.doc == doc)
+            .map(|k| k.document.clone());
         let document = match known {
             Some(document) => document,
             None => {
                 let document = self.main_document(frame, &doc, deadline)?;
-                let new = Listening { doc: doc.clone(), document: document.clone(), numbers: HashMap::new() };
-                self.seen.lock().listening.insert(frame.clone(), new);
+                let new = ListenerCache { doc: doc.clone(), document: document.clone(), numbers: HashMap::new() };
+                self.snapshot_cache.lock().listening.insert(frame.clone(), new);
                 document
             }
         };
@@ -90,13 +96,13 @@ impl Tab {
         }
         types.retain(|_, types| types.len() <= MOST_TYPES && types.iter().any(|name| CLICKS.contains(&name.as_str())));
         let new: Vec<BackendNodeId> = {
-            let seen = self.seen.lock();
+            let seen = self.snapshot_cache.lock();
             let known = seen.listening.get(frame).map(|known| &known.numbers);
             let is_new = |node: &&BackendNodeId| known.is_none_or(|known| !known.contains_key(*node));
             types.keys().filter(is_new).take(MOST_NEW).copied().collect()
         };
         let numbers = if new.is_empty() { Vec::new() } else { self.numbers(frame, &new, deadline)? };
-        let mut seen = self.seen.lock();
+        let mut seen = self.snapshot_cache.lock();
         let Some(known) = seen.listening.get_mut(frame).filter(|known| known.doc == doc) else { return Ok(Vec::new()) };
         known.numbers.retain(|node, _| types.contains_key(node));
         known.numbers.extend(new.into_iter().zip(numbers));

@@ -2,7 +2,7 @@
 
 use super::collect::{Item, is_interactive};
 use super::fold::lifted;
-use super::tree::More;
+use super::tree::NodeDetails;
 
 /// Removes generic elements around a single control with the same name, and those that only hold other controls. Their
 /// content moves up.
@@ -23,13 +23,15 @@ fn is_redundant(items: &[Item], at: usize) -> bool {
     let Some(wrapper) = items.get(at) else { return false };
     let idle = match wrapper.more.as_deref() {
         // A state of its own, above all the focus, is worth a line.
-        Some(more) if *more != (More { cursor: more.cursor, idle: more.idle, ..More::default() }) => return false,
+        Some(more) if *more != (NodeDetails { cursor: more.cursor, idle: more.idle, ..NodeDetails::default() }) => {
+            return false;
+        }
         more => more.is_some_and(|more| more.idle),
     };
     if !wrapper.has_ref || !matches!(&*wrapper.role, "generic" | "label") {
         return false;
     }
-    let inside = Inside::of(wrapper, items.get(at + 1..).unwrap_or_default());
+    let inside = Content::of(wrapper, items.get(at + 1..).unwrap_or_default());
     let is_alone = inside.controls == 1 && !inside.others;
     let same_name = |name: &str| !name.is_empty() && inside.name.is_some_and(|control| control.trim() == name.trim());
     if !wrapper.name.is_empty() {
@@ -41,7 +43,7 @@ fn is_redundant(items: &[Item], at: usize) -> bool {
 
 /// The content of an element.
 #[derive(Default)]
-struct Inside<'a> {
+struct Content<'a> {
     /// The number of controls, without those inside other controls.
     controls: usize,
     /// The name of the first control.
@@ -52,7 +54,7 @@ struct Inside<'a> {
     others: bool,
 }
 
-impl<'a> Inside<'a> {
+impl<'a> Content<'a> {
     fn of(wrapper: &Item, behind: &'a [Item]) -> Self {
         let mut inside = Self::default();
         let mut skip = None; // the depth of the control that contains the items
@@ -84,7 +86,7 @@ mod tests {
     use crate::cdp::protocol::page::FrameId;
     use crate::page::world::{Doc, Node};
 
-    fn item(depth: u32, role: &str, name: &str, more: More) -> Item {
+    fn item(depth: u32, role: &str, name: &str, more: NodeDetails) -> Item {
         let frame = FrameId::from("F");
         let node = Node { frame: frame.clone(), doc: Doc("D".into()), id: 1 };
         let has_ref = role != "text" && role != "list";
@@ -102,17 +104,18 @@ mod tests {
         }
     }
 
-    fn left(items: &[(u32, &str, &str, More)]) -> Vec<(u32, String)> {
+    fn left(items: &[(u32, &str, &str, NodeDetails)]) -> Vec<(u32, String)> {
         let items = items.iter().map(|(depth, role, name, more)| item(*depth, role, name, more.clone())).collect();
         merged(items).into_iter().map(|item| (item.depth, format!("{} {}", item.role, item.name))).collect()
     }
 
     #[test]
     fn wrappers_of_one_control_or_without_effect_go_and_others_stay() {
-        let none = More::default;
-        let idle = || More { cursor: true, idle: true, ..More::default() };
-        let acting = || More { cursor: true, ..More::default() };
-        let gone = |items: &[(u32, &str, &str, More)]| left(items)[0].0 == 0 && left(items).len() == items.len() - 1;
+        let none = NodeDetails::default;
+        let idle = || NodeDetails { cursor: true, idle: true, ..NodeDetails::default() };
+        let acting = || NodeDetails { cursor: true, ..NodeDetails::default() };
+        let gone =
+            |items: &[(u32, &str, &str, NodeDetails)]| left(items)[0].0 == 0 && left(items).len() == items.len() - 1;
         // Of the same name, or unnamed around one control, whatever it does.
         assert!(gone(&[(0, "generic", "Save", acting()), (1, "button", "Save", none())]));
         assert!(gone(&[(0, "generic", "", acting()), (1, "list", "", none()), (2, "button", "Save", none())]));
@@ -131,7 +134,7 @@ mod tests {
         assert!(!gone(&[(0, "generic", "Bar", idle()), (1, "button", "Save", none())]));
         assert!(!gone(&[(0, "generic", "", idle()), (1, "text", "more", none()), (1, "button", "Save", none())]));
         assert!(!gone(&[(0, "generic", "", idle()), (1, "heading", "Title", none()), (1, "button", "Save", none())]));
-        assert!(!gone(&[(0, "generic", "", More { active: true, ..idle() }), (1, "button", "Save", none())]));
+        assert!(!gone(&[(0, "generic", "", NodeDetails { active: true, ..idle() }), (1, "button", "Save", none())]));
         assert!(!gone(&[(0, "generic", "", idle()), (1, "text", "alone", none())]));
         // What was in it moves up, also out of several.
         let nested = [

@@ -197,7 +197,7 @@ pub struct Snapshot {
     pub rescued: bool,
     /// Frames that could not be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadFrame>,
     /// Open dialogs of the tab.
     #[serde(rename = "pending_dialogs")]
     pub pending_dialogs: Vec<Dialog>,
@@ -213,7 +213,7 @@ pub struct Snapshot {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Unread {
+pub struct UnreadFrame {
     /// The frame.
     #[cfg_attr(feature = "server", schemars(with = "String"))]
     pub frame_id: FrameId,
@@ -223,24 +223,24 @@ pub struct Unread {
 
 /// State kept between snapshots of a tab.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SnapshotCache {
     /// The element that holds each frame, with its document.
     owners: HashMap<FrameId, (Doc, u32)>,
     /// Elements that listen to clicks.
-    listening: HashMap<FrameId, listeners::Listening>,
+    listening: HashMap<FrameId, listeners::ListenerCache>,
     /// Custom elements whose roles only the browser knows.
-    internals: HashMap<FrameId, internals::Asked>,
+    internals: HashMap<FrameId, internals::InternalsCache>,
     /// Element counts of sessions.
-    counted: HashMap<Arc<str>, closed::Counted>,
+    counted: HashMap<Arc<str>, closed::ElementCount>,
     /// The last text, and the last text with secrets covered.
-    last: [Option<Last>; 2],
+    last: [Option<LastText>; 2],
     /// The text of the whole page, likewise.
     page: [Option<changes::PageText>; 2],
 }
 
 /// The last text of a snapshot.
 #[derive(Debug)]
-struct Last {
+struct LastText {
     /// Its document.
     doc: Doc,
     /// The text without the focus.
@@ -276,7 +276,7 @@ impl Tab {
     /// covered, or of the last one without.
     #[must_use]
     pub fn last_view(&self, redacted: bool) -> Option<SnapshotOptions> {
-        self.seen.lock().last[usize::from(redacted)].as_ref().map(|last| last.options.clone())
+        self.snapshot_cache.lock().last[usize::from(redacted)].as_ref().map(|last| last.options.clone())
     }
 
     /// For `diff` without other options: those of the last snapshot.
@@ -327,8 +327,8 @@ impl Tab {
             None => (whole.clone(), whole.clone()),
         };
         let view = options.view();
-        let last = Last { doc: doc.clone(), text: calm.as_str().into(), options: view.clone() };
-        let before = self.seen.lock().last[usize::from(options.redact.is_some())].replace(last);
+        let last = LastText { doc: doc.clone(), text: calm.as_str().into(), options: view.clone() };
+        let before = self.snapshot_cache.lock().last[usize::from(options.redact.is_some())].replace(last);
         let text = if options.diff {
             let before = before.filter(|last| last.doc == *doc && last.options == view).map(|last| last.text);
             shown.full = before.is_none();

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::collect::{Item, gets_ref};
 use super::fold::lifted;
-use super::tree::More;
+use super::tree::NodeDetails;
 
 /// A line of the text.
 pub(super) struct Line<'a> {
@@ -55,7 +55,8 @@ pub(super) fn without_focus(items: &[Item]) -> Option<(Vec<Item>, Vec<Item>)> {
     }
     let calm = |item: &Item| {
         let name = if item.is_named_by_focus() { "".into() } else { item.name.clone() };
-        let more = item.more.as_ref().map(|more| Box::new(More { active: false, by_focus: false, ..(**more).clone() }));
+        let more =
+            item.more.as_ref().map(|more| Box::new(NodeDetails { active: false, by_focus: false, ..(**more).clone() }));
         let has_ref = item.has_ref && (item.folded > 0 || gets_ref(&item.role, &name, more.as_deref()));
         Item { name, has_ref, more, ..item.clone() }
     };
@@ -114,7 +115,7 @@ fn write_line(out: &mut String, line: &Line<'_>, reference: Option<u32>) {
     }
 }
 
-fn push_states(out: &mut String, more: &More) {
+fn push_states(out: &mut String, more: &NodeDetails) {
     push_token(out, "checked", more.checked.as_ref());
     push_flag(out, "disabled", more.disabled);
     match more.expanded {

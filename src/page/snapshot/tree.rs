@@ -8,7 +8,7 @@ use super::internals::Internal;
 
 /// Arguments of the in-page call.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Ask<'a> {
+pub(super) struct TreeArgs<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) selector: Option<&'a str>,
     pub(super) urls: bool,
@@ -27,7 +27,7 @@ pub(super) struct Tree {
     #[serde(default)]
     pub(super) title: String,
     #[serde(default)]
-    pub(super) nodes: Vec<Told>,
+    pub(super) nodes: Vec<TreeNode>,
     /// The number of elements, including those in shadow roots.
     #[serde(default)]
     pub(super) count: u64,
@@ -43,18 +43,18 @@ pub(super) struct Tree {
 
 /// A node: depth, role, name, number (0 for text) and details.
 #[derive(Debug, Deserialize)]
-pub(super) struct Told(
+pub(super) struct TreeNode(
     pub(super) u32,
     pub(super) Box<str>,
     pub(super) Box<str>,
     pub(super) u32,
-    #[serde(deserialize_with = "zero_or_more")] pub(super) Option<Box<More>>,
+    #[serde(deserialize_with = "zero_or_more")] pub(super) Option<Box<NodeDetails>>,
 );
 
 /// Details that most nodes do not have.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub(super) struct More {
+pub(super) struct NodeDetails {
     pub(super) checked: Option<Value>,
     pub(super) disabled: bool,
     pub(super) expanded: Option<bool>,
@@ -81,10 +81,10 @@ pub(super) struct More {
     pub(super) by_focus: bool,
 }
 
-fn zero_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<More>>, D::Error> {
+fn zero_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<NodeDetails>>, D::Error> {
     struct Either;
     impl<'de> Visitor<'de> for Either {
-        type Value = Option<Box<More>>;
+        type Value = Option<Box<NodeDetails>>;
 
         fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
             f.write_str("0 or an object")
@@ -103,7 +103,7 @@ fn zero_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box
         }
 
         fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-            More::deserialize(MapAccessDeserializer::new(map)).map(|more| Some(Box::new(more)))
+            NodeDetails::deserialize(MapAccessDeserializer::new(map)).map(|more| Some(Box::new(more)))
         }
 
         fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
