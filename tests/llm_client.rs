@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::time::Instant;
 
 use cdpilot::config::Home;
-use cdpilot::llm::{Ask, Client, Error, Message, Model, Models, Role, ToolSpec};
+use cdpilot::llm::{ChatRequest, Client, Error, Message, Model, Models, Role, ToolSpec};
 use cdpilot::sync::{Cancel, Deadline, spawn};
 use serde_json::{Value, json};
 
@@ -17,8 +17,8 @@ fn model(url: &str) -> Model {
     serde_json::from_value(json!({ "model": "big-one", "base_url": url, "api_key": KEY })).unwrap()
 }
 
-fn hello() -> Ask {
-    Ask { messages: vec![Message::text(Role::User, "Hello")], ..Ask::default() }
+fn hello() -> ChatRequest {
+    ChatRequest { messages: vec![Message::text(Role::User, "Hello")], ..ChatRequest::default() }
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn a_conversation_with_tools_and_pictures_is_sent_as_it_is() {
     let client = Client::new("one", &model(&there.url())).unwrap();
     let tools =
         vec![ToolSpec { name: "look".into(), description: "Looks.".into(), parameters: json!({ "type": "object" }) }];
-    let mut ask = Ask { tools, max_tokens: Some(99), temperature: Some(0.0), ..hello() };
+    let mut ask = ChatRequest { tools, max_tokens: Some(99), temperature: Some(0.0), ..hello() };
     let answer = client.ask(&ask, soon()).unwrap();
     assert_eq!((answer.text.as_str(), answer.finish.as_str()), ("", "stop"));
     let call = &answer.tool_calls[0];
@@ -267,7 +267,7 @@ fn headers_and_the_limit_of_answers_are_sent() {
     let client = Client::new("one", &model).unwrap();
     assert!(!format!("{client:?}{model:?}").contains("seven-of-nine"));
     client.ask(&hello(), soon()).unwrap();
-    client.ask(&Ask { max_tokens: Some(20), ..hello() }, soon()).unwrap();
+    client.ask(&ChatRequest { max_tokens: Some(20), ..hello() }, soon()).unwrap();
     let refused = client.ask(&hello(), soon()).unwrap_err().to_string();
     assert!(refused.contains("the team … is unknown"), "{refused}");
     let asked = there.asked();

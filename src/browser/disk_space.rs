@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// A file system with less than this many free bytes counts as full.
-const LITTLE: u64 = 1 << 20;
+const FULL_BELOW: u64 = 1 << 20;
 
 /// Size and free space of a file system, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,5 +31,5 @@ pub fn disk_space(folder: &Path) -> Option<DiskSpace> {
 /// Whether the file system of a folder is full.
 #[must_use]
 pub fn is_disk_full(folder: &Path) -> bool {
-    disk_space(folder).is_some_and(|space| space.free < LITTLE)
+    disk_space(folder).is_some_and(|space| space.free < FULL_BELOW)
 }

@@ -250,7 +250,7 @@ fn has_session(path: &str) -> bool {
 }
 
 /// An address in a text.
-struct Found<'a> {
+struct FoundAddress<'a> {
     /// `user:password@host:port`.
     authority: &'a str,
     /// `host:port`.
@@ -261,7 +261,7 @@ struct Found<'a> {
 }
 
 /// Rewrites each address of a text, after its scheme, by `write`.
-fn each_address(text: &str, write: impl Fn(&Found<'_>, &mut String)) -> String {
+fn each_address(text: &str, write: impl Fn(&FoundAddress<'_>, &mut String)) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("://") {
@@ -275,7 +275,7 @@ fn each_address(text: &str, write: impl Fn(&Found<'_>, &mut String)) -> String {
         let is_websocket = before.ends_with("ws") || before.ends_with("wss");
         out.push_str(before);
         out.push_str("://");
-        write(&Found { authority, place, path, is_websocket }, &mut out);
+        write(&FoundAddress { authority, place, path, is_websocket }, &mut out);
         rest = after;
     }
     out.push_str(rest);

@@ -8,7 +8,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// A running process. The id alone is not enough: ids are reused.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct ProcessInfo {
     /// Its process group.
     pub(super) group: u32,
     /// The start time: id of the system's boot, and clock ticks since then.
@@ -20,13 +20,13 @@ pub(super) struct Seen {
 }
 
 /// Reads a process. `None` when there is none with this id, or only a zombie.
-pub(super) fn look(pid: u32) -> Option<Seen> {
+pub(super) fn read(pid: u32) -> Option<ProcessInfo> {
     let process = Path::new("/proc").join(pid.to_string());
     seen(&process, &stat(&process)?)
 }
 
 /// The processes of a group, without zombies.
-pub(super) fn members(group: u32) -> Vec<(u32, Seen)> {
+pub(super) fn members(group: u32) -> Vec<(u32, ProcessInfo)> {
     let with = |process: PathBuf| {
         let stat = stat(&process).filter(|stat| stat.group == group)?;
         Some((number(&process)?, seen(&process, &stat)?))
@@ -72,17 +72,22 @@ fn stat(process: &Path) -> Option<Stat> {
     Some(Stat { stopped, group: field(5)?.parse().ok()?, ticks: field(22)?.parse().ok()? })
 }
 
-fn seen(process: &Path, stat: &Stat) -> Option<Seen> {
+fn seen(process: &Path, stat: &Stat) -> Option<ProcessInfo> {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let command = std::fs::read(process.join("cmdline")).ok()?;
-    Some(Seen { group: stat.group, started: format!("{}/{}", boot.trim(), stat.ticks), command, stopped: stat.stopped })
+    Some(ProcessInfo {
+        group: stat.group,
+        started: format!("{}/{}", boot.trim(), stat.ticks),
+        command,
+        stopped: stat.stopped,
+    })
 }
 
 /// A handle for one process, even if its id is reused later.
 #[derive(Debug)]
-pub(super) struct Hold(OwnedFd);
+pub(super) struct ProcessHandle(OwnedFd);
 
-impl Hold {
+impl ProcessHandle {
     /// Opens a handle. The caller must check afterwards that it is the right process. `None` also on kernels without
     /// such handles: nothing is killed there.
     pub(super) fn of(pid: u32) -> Option<Self> {
@@ -117,7 +122,7 @@ pub(super) fn any_crash_handler(folder: &Path, kill: bool) -> bool {
         any = true;
         // Checked again after the handle was opened, it is the right process.
         if kill
-            && let Some(hold) = number(&process).and_then(Hold::of)
+            && let Some(hold) = number(&process).and_then(ProcessHandle::of)
             && is_crash_handler(&process, folder)
         {
             hold.kill();

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 #[cfg(unix)]
-use super::system::{self, Seen};
+use super::system::{self, ProcessInfo};
 use super::{Holder, port_file};
 
 const LOCK: &str = "SingletonLock";
@@ -86,7 +86,7 @@ fn port(dir: &Path) -> Option<u16> {
 #[cfg(unix)]
 fn described(holder: Holder, dir: &Path) -> Option<Holder> {
     let pid = holder.pid?;
-    let seen = system::look(pid)?;
+    let seen = system::read(pid)?;
     let line = String::from_utf8_lossy(&seen.command).to_ascii_lowercase();
     let is_browser = ["chrom", "brave", "edge", "user-data-dir"].iter().any(|word| line.contains(word));
     if !is_browser || works_elsewhere(&seen, dir) {
@@ -104,7 +104,7 @@ fn described(holder: Holder, dir: &Path) -> Option<Holder> {
 
 /// Whether a process uses another existing profile, by its command line. In doubt, false.
 #[cfg(unix)]
-fn works_elsewhere(seen: &Seen, dir: &Path) -> bool {
+fn works_elsewhere(seen: &ProcessInfo, dir: &Path) -> bool {
     use std::os::unix::ffi::OsStrExt;
     let mut args = seen.command.split(|byte| *byte == 0);
     let Some(named) = args.find_map(|arg| arg.strip_prefix(b"--user-data-dir=")) else { return false };
@@ -115,7 +115,7 @@ fn works_elsewhere(seen: &Seen, dir: &Path) -> bool {
 
 /// The program of a process. Not its arguments: they may contain passwords.
 #[cfg(unix)]
-fn program(seen: &Seen) -> String {
+fn program(seen: &ProcessInfo) -> String {
     let first = seen.command.split(|byte| *byte == 0).next().unwrap_or_default();
     let first = String::from_utf8_lossy(first);
     first.split_once(" -").map_or(&*first, |(program, _)| program).to_owned()
@@ -177,7 +177,7 @@ impl Unowned {
         use std::io::Read as _;
         use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
         /// Maximum size of a mark, in bytes.
-        const LONGEST: u64 = 16 * 1024;
+        const MAX_SIZE: u64 = 16 * 1024;
         const YOUNG: std::time::Duration = std::time::Duration::from_secs(60);
         let facts = std::fs::symlink_metadata(folder).ok()?;
         if !facts.is_dir() || facts.uid() != rustix::process::geteuid().as_raw() {
@@ -193,7 +193,7 @@ impl Unowned {
             return None;
         }
         let old = facts.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > YOUNG);
-        let owner = mark.as_ref().and_then(|mark| serde_json::from_reader::<_, Owner>(mark.take(LONGEST)).ok());
+        let owner = mark.as_ref().and_then(|mark| serde_json::from_reader::<_, Owner>(mark.take(MAX_SIZE)).ok());
         let owner_ended = owner.as_ref().is_some_and(|owner| !owner.process.runs());
         let profile = owner.and_then(|owner| owner.profile).filter(|profile| profile.is_absolute());
         Some(Self { old, owner_ended, profile, _mark: mark })

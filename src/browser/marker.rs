@@ -21,7 +21,7 @@ const NAME: &str = "cdpilot-browser.json";
 /// A marker of another format proves nothing.
 const FORMAT: u32 = 1;
 /// Maximum size of a marker, in bytes.
-const LONGEST: u64 = 64 * 1024;
+const MAX_SIZE: u64 = 64 * 1024;
 
 /// A process: its id and start time, since ids are reused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,12 +33,12 @@ pub(super) struct Who {
 impl Who {
     /// The process that has this id now.
     pub(super) fn now(pid: u32) -> Option<Self> {
-        Some(Self { pid, started: system::look(pid)?.started })
+        Some(Self { pid, started: system::read(pid)?.started })
     }
 
     /// Whether this process is still running.
     pub(super) fn runs(&self) -> bool {
-        system::look(self.pid).is_some_and(|seen| seen.started == self.started)
+        system::read(self.pid).is_some_and(|seen| seen.started == self.started)
     }
 }
 
@@ -66,7 +66,7 @@ fn read_from(file: &File) -> Option<Record> {
         return None;
     }
     let mut text = Vec::new();
-    file.take(LONGEST).read_to_end(&mut text).ok()?;
+    file.take(MAX_SIZE).read_to_end(&mut text).ok()?;
     serde_json::from_slice::<Record>(&text).ok().filter(|record| record.format == FORMAT)
 }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::marker::Record;
-use super::platform::{GUARD_NAME, poll_until};
-use super::system::{self, Hold};
+use super::platform::{REAPER_NAME, poll_until};
+use super::system::{self, ProcessHandle};
 use crate::sync::Deadline;
 
 /// The result.
@@ -28,8 +28,8 @@ pub(super) fn end(record: &Record, dir: &Path, crashes: &Path, grace: Duration, 
     }
     poll_until(deadline.within(grace), || family(record, dir).is_empty());
     let gone = poll_until(deadline, || {
-        let held: Vec<(u32, Hold)> =
-            family(record, dir).into_iter().filter_map(|pid| Some((pid, Hold::of(pid)?))).collect();
+        let held: Vec<(u32, ProcessHandle)> =
+            family(record, dir).into_iter().filter_map(|pid| Some((pid, ProcessHandle::of(pid)?))).collect();
         // Checked again after the handles were opened, they are the right processes.
         let family = family(record, dir);
         for (_, hold) in held.iter().filter(|(pid, _)| family.contains(pid)) {
@@ -46,15 +46,15 @@ pub(super) fn is_guarded(record: &Record, folder: &Path) -> bool {
     let has = |command: &[u8], word: &[u8]| memchr::memmem::find(command, word).is_some();
     let folder = folder.as_os_str().as_bytes();
     let members = system::members(record.browser.pid);
-    let works = |seen: &system::Seen| !seen.stopped && has(&seen.command, GUARD_NAME.as_bytes());
+    let works = |seen: &system::ProcessInfo| !seen.stopped && has(&seen.command, REAPER_NAME.as_bytes());
     members.iter().any(|(_, seen)| works(seen) && has(&seen.command, folder))
 }
 
 /// Resumes the suspended processes of a browser whose owner is running. Returns their ids.
 pub(super) fn resume(record: &Record, dir: &Path) -> Vec<u32> {
     let leader = record.browser.pid;
-    let ours = |seen: system::Seen| seen.started == record.browser.started && carries(&seen.command, dir);
-    if !record.owner.runs() || !system::look(leader).is_some_and(ours) {
+    let ours = |seen: system::ProcessInfo| seen.started == record.browser.started && carries(&seen.command, dir);
+    if !record.owner.runs() || !system::read(leader).is_some_and(ours) {
         return Vec::new(); // without an owner, or an orphan, which is ended
     }
     resume_where(|| system::members(leader))
@@ -62,12 +62,12 @@ pub(super) fn resume(record: &Record, dir: &Path) -> Vec<u32> {
 
 /// Resumes a suspended process. Returns whether there was one.
 pub(super) fn resume_process(pid: u32) -> bool {
-    !resume_where(|| system::look(pid).map(|seen| (pid, seen)).into_iter().collect()).is_empty()
+    !resume_where(|| system::read(pid).map(|seen| (pid, seen)).into_iter().collect()).is_empty()
 }
 
-fn resume_where(listed: impl Fn() -> Vec<(u32, system::Seen)>) -> Vec<u32> {
+fn resume_where(listed: impl Fn() -> Vec<(u32, system::ProcessInfo)>) -> Vec<u32> {
     let stopped = || listed().into_iter().filter(|(_, seen)| seen.stopped).map(|(pid, _)| pid);
-    let held: Vec<(u32, Hold)> = stopped().filter_map(|pid| Some((pid, Hold::of(pid)?))).collect();
+    let held: Vec<(u32, ProcessHandle)> = stopped().filter_map(|pid| Some((pid, ProcessHandle::of(pid)?))).collect();
     // Checked again after the handles were opened, they are the right processes.
     let stopped: Vec<u32> = stopped().collect();
     held.iter().filter(|(pid, hold)| stopped.contains(pid) && hold.resume()).map(|(pid, _)| *pid).collect()
@@ -101,7 +101,7 @@ fn family(record: &Record, dir: &Path) -> Vec<u32> {
     }
     let leader = record.browser.pid;
     let members = || system::members(leader).into_iter();
-    match system::look(leader) {
+    match system::read(leader) {
         Some(seen) if seen.started == record.browser.started && seen.group == leader && carries(&seen.command, dir) => {
             members().map(|(pid, _)| pid).filter(|pid| *pid != leader).chain([leader]).collect()
         }
@@ -118,7 +118,7 @@ fn is_guard(command: &[u8], leader: u32) -> bool {
     let leader = leader.to_string();
     // Zero bytes on Linux, spaces elsewhere.
     [b"\0", b" "].iter().any(|between| {
-        let wanted = [&between[..], GUARD_NAME.as_bytes(), &between[..], leader.as_bytes(), &between[..]].concat();
+        let wanted = [&between[..], REAPER_NAME.as_bytes(), &between[..], leader.as_bytes(), &between[..]].concat();
         memchr::memmem::find(command, &wanted).is_some()
     })
 }

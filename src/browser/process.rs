@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Error;
-use super::platform::{self, Family, Pipes};
+use super::platform::{self, Pipes, ProcessGroup};
 use super::stderr::{Log, Reader};
 use crate::sync::Deadline;
 
@@ -33,7 +33,7 @@ pub(super) struct Plan<'a> {
 pub(super) struct Process {
     pid: u32,
     child: Child,
-    family: Family,
+    family: ProcessGroup,
     status: Option<ExitStatus>,
     gone: bool,
     log: Arc<Log>,

@@ -16,7 +16,7 @@ use crate::sync::{Deadline, pause};
 /// Prefix of temporary folders.
 pub(super) const PREFIX: &str = "cdpilot-browser-";
 /// Maximum length of a path for temporary files: Chromium creates a socket in it, whose path has at most 107 bytes.
-const LONGEST: usize = 60;
+const MAX_PATH: usize = 60;
 /// Minimum time for the removal of a temporary profile, even after the caller's deadline.
 const REMOVE_TIME: Duration = Duration::from_secs(1);
 
@@ -132,7 +132,7 @@ impl Profile {
         let mut env = Vec::new();
         if cfg!(target_os = "linux") {
             env.push((OsString::from("BREAKPAD_DUMP_LOCATION"), self.crashes().into_os_string()));
-            if let Some(root) = self.removable().filter(|root| root.as_os_str().len() <= LONGEST) {
+            if let Some(root) = self.removable().filter(|root| root.as_os_str().len() <= MAX_PATH) {
                 env.push((OsString::from("TMPDIR"), root.join("tmp").into_os_string()));
             }
         }
@@ -222,7 +222,7 @@ pub fn resume(folder: &Path) -> Vec<u32> {
 #[must_use]
 pub fn is_suspended(pid: u32) -> bool {
     #[cfg(unix)]
-    return super::system::look(pid).is_some_and(|seen| seen.stopped);
+    return super::system::read(pid).is_some_and(|seen| seen.stopped);
     #[cfg(not(unix))]
     {
         let _ = pid;
@@ -319,7 +319,7 @@ fn absolute(dir: &Path) -> std::io::Result<PathBuf> {
 fn scratch(root: &Path, profile: &Path) -> Result<Option<(TempDir, lock::Mark)>, Error> {
     /// Length of the suffix that [`tempfile`] appends.
     const RANDOM: usize = 6;
-    if !cfg!(target_os = "linux") || root.as_os_str().len() + 1 + PREFIX.len() + RANDOM > LONGEST {
+    if !cfg!(target_os = "linux") || root.as_os_str().len() + 1 + PREFIX.len() + RANDOM > MAX_PATH {
         return Ok(None);
     }
     let failed = |e: std::io::Error| Error::Profile { path: root.to_owned(), problem: e.to_string() };

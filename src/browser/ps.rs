@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// A running process. The id alone is not enough: ids are reused.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct ProcessInfo {
     /// Its process group.
     pub(super) group: u32,
     /// The start time, to the second.
@@ -18,23 +18,23 @@ pub(super) struct Seen {
 }
 
 /// Reads a process. `None` when there is none with this id, or only a zombie.
-pub(super) fn look(pid: u32) -> Option<Seen> {
+pub(super) fn read(pid: u32) -> Option<ProcessInfo> {
     listed(&["-p", &pid.to_string()]).pop().map(|(_, seen)| seen)
 }
 
 /// The processes of a group, without zombies.
-pub(super) fn members(group: u32) -> Vec<(u32, Seen)> {
+pub(super) fn members(group: u32) -> Vec<(u32, ProcessInfo)> {
     listed(&["-ax"]).into_iter().filter(|(_, seen)| seen.group == group).collect()
 }
 
 /// Processes with one of the words in their command line.
 pub(super) fn with_words(words: &[&[u8]]) -> Vec<u32> {
-    let has = |seen: &Seen| words.iter().any(|word| memchr::memmem::find(&seen.command, word).is_some());
+    let has = |seen: &ProcessInfo| words.iter().any(|word| memchr::memmem::find(&seen.command, word).is_some());
     listed(&["-ax"]).into_iter().filter(|(_, seen)| has(seen)).map(|(pid, _)| pid).collect()
 }
 
 /// Time zone and language are fixed, so that a time always has the same form.
-fn listed(which: &[&str]) -> Vec<(u32, Seen)> {
+fn listed(which: &[&str]) -> Vec<(u32, ProcessInfo)> {
     let mut ps = Command::new("ps");
     ps.args(which).args(["-ww", "-o", "pid=,pgid=,stat=,lstart=,command="]);
     ps.env("LC_ALL", "C").env("TZ", "UTC0").stdin(Stdio::null()).stderr(Stdio::null());
@@ -43,7 +43,7 @@ fn listed(which: &[&str]) -> Vec<(u32, Seen)> {
 }
 
 /// `pid group state Sun Nov 22 02:07:41 2026 command…`
-fn row(line: &[u8]) -> Option<(u32, Seen)> {
+fn row(line: &[u8]) -> Option<(u32, ProcessInfo)> {
     let mut rest = line;
     let mut word = || {
         let from = rest.iter().position(|byte| *byte != b' ')?;
@@ -59,14 +59,14 @@ fn row(line: &[u8]) -> Option<(u32, Seen)> {
     }
     let stopped = state.starts_with('T');
     let started = [word()?, word()?, word()?, word()?, word()?].join(" ");
-    Some((pid, Seen { group, started, command: rest.trim_ascii().to_vec(), stopped }))
+    Some((pid, ProcessInfo { group, started, command: rest.trim_ascii().to_vec(), stopped }))
 }
 
 /// A process by its id: these systems have no better handle. It is checked right before it is killed.
 #[derive(Debug)]
-pub(super) struct Hold(Pid);
+pub(super) struct ProcessHandle(Pid);
 
-impl Hold {
+impl ProcessHandle {
     /// Notes a process.
     pub(super) fn of(pid: u32) -> Option<Self> {
         Pid::from_raw(i32::try_from(pid).ok()?).map(Self)

@@ -16,7 +16,7 @@ use crate::cdp::{self, ConnectOptions, Connection};
 use crate::sync::Deadline;
 
 /// How long a browser may take to end after `Browser.close` before it is killed.
-const GENTLE: Duration = Duration::from_millis(2500);
+const CLOSE_TIME: Duration = Duration::from_millis(2500);
 /// How long a dropped browser may take to end.
 const DROP_TIME: Duration = Duration::from_secs(5);
 
@@ -257,7 +257,7 @@ impl Browser {
         if self.connection.send(&Close::new()).is_err() {
             running.process.terminate();
         }
-        let gentle = deadline.within(GENTLE.min(deadline.left() / 2));
+        let gentle = deadline.within(CLOSE_TIME.min(deadline.left() / 2));
         if !running.process.wait_ended(gentle) {
             tracing::debug!(pid = running.process.pid(), "the browser did not close by itself and is killed");
         }

@@ -14,11 +14,11 @@ use super::{Error, platform};
 use crate::sync::{self, Deadline, Thread};
 
 /// Maximum size of the tail, in bytes.
-const KEPT: usize = 64 * 1024;
+const MAX_TAIL: usize = 64 * 1024;
 /// Maximum length quoted in an error, in characters.
-const QUOTED: usize = 2000;
+const MAX_QUOTE: usize = 2000;
 /// Maximum length of a line that is examined, in bytes.
-const LINE: usize = 4096;
+const MAX_LINE: usize = 4096;
 
 /// The tail, shared by the reading thread and its readers.
 #[derive(Debug, Default)]
@@ -31,12 +31,12 @@ pub(super) struct Log {
 struct State {
     tail: VecDeque<u8>,
     line: Vec<u8>,
-    told: Told,
+    findings: Findings,
 }
 
 /// The information found so far.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Told {
+pub(super) struct Findings {
     /// The address in `DevTools listening on …`. Secret.
     pub(super) listening: Option<String>,
     /// Whether the debugging port could not be opened.
@@ -49,14 +49,14 @@ impl Log {
     fn push(&self, bytes: &[u8]) {
         let mut state = self.state.lock();
         state.tail.extend(bytes);
-        let surplus = state.tail.len().saturating_sub(KEPT);
+        let surplus = state.tail.len().saturating_sub(MAX_TAIL);
         state.tail.drain(..surplus);
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let room = LINE.saturating_sub(state.line.len());
+            let room = MAX_LINE.saturating_sub(state.line.len());
             state.line.extend_from_slice(&part[..part.len().min(room)]);
             if part.ends_with(b"\n") {
                 let line = std::mem::take(&mut state.line);
-                notice(&mut state.told, &String::from_utf8_lossy(&line));
+                notice(&mut state.findings, &String::from_utf8_lossy(&line));
             }
         }
         drop(state);
@@ -64,19 +64,19 @@ impl Log {
     }
 
     fn end(&self) {
-        self.state.lock().told.ended = true;
+        self.state.lock().findings.ended = true;
         self.changed.notify_all();
     }
 
     /// Waits until `enough` information was found, or until the deadline. Returns the information.
-    pub(super) fn wait(&self, deadline: Deadline, enough: impl Fn(&Told) -> bool) -> Told {
+    pub(super) fn wait(&self, deadline: Deadline, enough: impl Fn(&Findings) -> bool) -> Findings {
         let mut state = self.state.lock();
-        while !enough(&state.told) {
+        while !enough(&state.findings) {
             if self.changed.wait_until(&mut state, deadline.instant()).timed_out() {
                 break;
             }
         }
-        state.told.clone()
+        state.findings.clone()
     }
 
     /// The whole tail, unredacted, to be searched for known messages.
@@ -90,7 +90,7 @@ impl Log {
     /// The end of the tail for an error message: at most 2,000 characters, addresses redacted.
     pub(super) fn quote(&self) -> String {
         let text = redact(self.text().trim());
-        let surplus = text.chars().count().saturating_sub(QUOTED);
+        let surplus = text.chars().count().saturating_sub(MAX_QUOTE);
         match text.char_indices().nth(surplus) {
             Some((at, _)) if surplus > 0 => format!("…{}", text.get(at + 1..).unwrap_or_default().trim_start()),
             _ => text,
@@ -98,11 +98,11 @@ impl Log {
     }
 }
 
-fn notice(told: &mut Told, line: &str) {
+fn notice(findings: &mut Findings, line: &str) {
     if let Some((_, address)) = line.split_once("DevTools listening on ") {
-        told.listening = Some(address.trim().to_owned());
+        findings.listening = Some(address.trim().to_owned());
     } else if line.contains("Cannot start http server for devtools") {
-        told.port_refused = true;
+        findings.port_refused = true;
     }
     tracing::trace!(target: "cdpilot::browser::stderr", "{}", redact(line.trim_end()));
 }

@@ -32,7 +32,7 @@ const MOVE_PIPE: &str = r#"read -r _ || exit 1
 exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null"#;
 
 /// The name of the reaper process on its command line.
-pub(super) const GUARD_NAME: &str = "cdpilot-guard";
+pub(super) const REAPER_NAME: &str = "cdpilot-guard";
 
 /// Ends the browser after this process if Chromium hangs and does not exit by itself. It waits for the end of its
 /// input, which comes when this process ends, gives the browser a good second, then kills it, removes the temporary
@@ -43,7 +43,7 @@ pub(super) const GUARD_NAME: &str = "cdpilot-guard";
 /// that kills helpers that would keep writing into the profile. A zombie counts as ended, although in a container it
 /// may take long until it is reaped; only Linux shows that, other systems have no such file. Shells differ in the
 /// syntax of a signal to a group: dash accepts no `--` after `-9`.
-const GUARD: &str = r#"trap '' HUP INT TERM USR2
+const REAPER: &str = r#"trap '' HUP INT TERM USR2
 read -r _
 for t in 0.1 0.2 0.3 0.6; do
     kill -0 "$1" || break
@@ -62,7 +62,7 @@ kill -s KILL -- "-$1" || kill -9 "-$1""#;
 pub(super) fn spawn(
     plan: &Plan<'_>,
     note: impl FnOnce(u32) -> io::Result<()>,
-) -> io::Result<(Child, Family, Option<Pipes>)> {
+) -> io::Result<(Child, ProcessGroup, Option<Pipes>)> {
     // Both pipes are close-on-exec, so a child that another thread starts meanwhile inherits neither end, and the
     // browser inherits only the two it is given.
     let (browser_reads, mut to_browser) = io::pipe()?;
@@ -77,7 +77,7 @@ pub(super) fn spawn(
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()?;
-    let family = Family::of(&child, plan).and_then(|mut family| {
+    let family = ProcessGroup::of(&child, plan).and_then(|mut family| {
         match note(child.id()).and_then(|()| to_browser.write_all(b"\n")) {
             Ok(()) => Ok(family),
             Err(problem) => {
@@ -101,7 +101,7 @@ pub(super) fn spawn(
 ///
 /// The id is reserved until the browser is reaped, dead or alive; after that no signal is sent.
 #[derive(Debug)]
-pub(super) struct Family {
+pub(super) struct ProcessGroup {
     leader: Pid,
     guard: Child,
     /// Its closing notifies the reaper process that this process has ended.
@@ -113,13 +113,13 @@ pub(super) struct Family {
     crashes: std::path::PathBuf,
 }
 
-impl Family {
+impl ProcessGroup {
     fn of(child: &Child, plan: &Plan<'_>) -> io::Result<Self> {
         let raw = i32::try_from(child.id()).map_err(io::Error::other)?;
         let leader = Pid::from_raw(raw).ok_or(io::ErrorKind::InvalidData)?;
         let (input, life) = io::pipe()?;
         let guard = Command::new("/bin/sh")
-            .args(["-c", GUARD, GUARD_NAME])
+            .args(["-c", REAPER, REAPER_NAME])
             .arg(raw.to_string())
             .arg(plan.removable.unwrap_or("".as_ref()))
             .stdin(input)
@@ -170,8 +170,8 @@ impl Family {
             let members = system::members(leader).into_iter();
             members.filter(move |(_, seen)| is_renderer(&seen.command)).map(|(pid, _)| pid)
         };
-        let held: Vec<(u32, system::Hold)> =
-            renderers().filter_map(|pid| Some((pid, system::Hold::of(pid)?))).collect();
+        let held: Vec<(u32, system::ProcessHandle)> =
+            renderers().filter_map(|pid| Some((pid, system::ProcessHandle::of(pid)?))).collect();
         // Checked again after the handles were opened, they are the right processes.
         let renderers: Vec<u32> = renderers().collect();
         held.iter().filter(|(pid, _)| renderers.contains(pid)).map(|(_, hold)| hold.kill()).count()

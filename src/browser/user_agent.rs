@@ -15,7 +15,7 @@ use crate::sync::{Deadline, pause};
 /// How long `--version` may take.
 const VERSION: Duration = Duration::from_secs(2);
 /// Maximum size of its output, in bytes.
-const LONGEST: u64 = 1024;
+const MAX_OUTPUT: u64 = 1024;
 /// Known versions, by executable and modification time.
 static KNOWN: Mutex<Option<HashMap<PathBuf, (SystemTime, String)>>> = Mutex::new(None);
 
@@ -57,7 +57,7 @@ fn ask(executable: &Path) -> Option<String> {
     };
     let mut text = Vec::new();
     output.rewind().ok()?;
-    output.take(LONGEST).read_to_end(&mut text).ok()?;
+    output.take(MAX_OUTPUT).read_to_end(&mut text).ok()?;
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().next().map(str::trim).filter(|line| status.success() && !line.is_empty())?;
     Some(line.chars().take(100).collect())

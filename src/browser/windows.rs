@@ -19,7 +19,7 @@ pub(super) type Pipes = Infallible;
 pub(super) fn spawn(
     plan: &Plan<'_>,
     note: impl FnOnce(u32) -> io::Result<()>,
-) -> io::Result<(Child, Family, Option<Pipes>)> {
+) -> io::Result<(Child, ProcessGroup, Option<Pipes>)> {
     let mut limits = ExtendedLimitInfo::new();
     limits.limit_kill_on_job_close();
     let job = Job::create_with_limit_info(&limits).map_err(io::Error::other)?;
@@ -31,7 +31,7 @@ pub(super) fn spawn(
         .stderr(Stdio::piped())
         .spawn()?;
     // A few milliseconds after the start, long before Chromium starts its first helper process.
-    let mut family = Family { job: Some(job) };
+    let mut family = ProcessGroup { job: Some(job) };
     let joined = match &family.job {
         Some(job) => job.assign_process(child.as_raw_handle() as isize).map_err(io::Error::other),
         None => Ok(()),
@@ -47,11 +47,11 @@ pub(super) fn spawn(
 
 /// The browser's job object. `None` after it was closed, which kills everything in it.
 #[derive(Debug)]
-pub(super) struct Family {
+pub(super) struct ProcessGroup {
     job: Option<Job>,
 }
 
-impl Family {
+impl ProcessGroup {
     /// Waits until the browser has ended. Returns whether it has.
     pub(super) fn wait_ended(&self, child: &mut Child, deadline: Deadline) -> bool {
         loop {

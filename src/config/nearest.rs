@@ -1,7 +1,7 @@
 //! Suggestions for unknown names.
 
 /// Minimum similarity of a suggestion, from 0 to 1 (Jaro-Winkler).
-const ALIKE: f64 = 0.75;
+const MIN_SIMILARITY: f64 = 0.75;
 
 /// The known word most similar to `word`, if any is similar enough. Case, dashes and underscores are ignored.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -9,7 +9,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let wanted = plain(word);
     let alike = |candidate: &'a str| (strsim::jaro_winkler(&wanted, &plain(candidate)), candidate);
     let best = known.into_iter().map(alike).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.filter(|(alike, _)| *alike >= ALIKE).map(|(_, candidate)| candidate)
+    best.filter(|(alike, _)| *alike >= MIN_SIMILARITY).map(|(_, candidate)| candidate)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::{Error, Home};
 use crate::sync::{Deadline, pause};
 
 /// How long to wait for processes that check for a server.
-const LOOKING: Duration = Duration::from_millis(500);
+const CHECK_TIME: Duration = Duration::from_millis(500);
 
 /// The content of `run/server.json`: the server of a home.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -92,7 +92,7 @@ impl Claim {
     pub fn of(home: &Home) -> Result<Claimed, Error> {
         let lock = open_lock(home)?;
         let failed = |problem: &std::io::Error| Error::file("lock", lock_path(home), problem);
-        let until = Deadline::after(LOOKING);
+        let until = Deadline::after(CHECK_TIME);
         loop {
             match lock.try_lock() {
                 Ok(()) => break,

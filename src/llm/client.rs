@@ -6,24 +6,24 @@ use crossbeam_channel::RecvTimeoutError;
 use ureq::http::{HeaderName, HeaderValue};
 use ureq::{Agent, Body, Timeout};
 
-use super::{Answer, Ask, Error, Model};
+use super::{Answer, ChatRequest, Error, Model};
 use crate::sync::{Cancel, Deadline, spawn};
 
 /// Maximum number of attempts.
-const TRIES: u32 = 4;
+const MAX_TRIES: u32 = 4;
 /// Pause before the second attempt; doubled each time.
 const PAUSE: Duration = Duration::from_millis(500);
 /// Longest pause that an endpoint may request.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// Maximum size of an answer, in bytes.
-const LARGEST: u64 = 16 << 20;
+const MAX_ANSWER: u64 = 16 << 20;
 /// How often cancellation is checked.
-const LOOK: Duration = Duration::from_millis(100);
+const CANCEL_CHECK: Duration = Duration::from_millis(100);
 /// Maximum length of an endpoint's message that is passed on, in characters.
-const TOLD: usize = 300;
+const MAX_MESSAGE: usize = 300;
 
 /// How much of an invalid answer is quoted, in characters.
-const BEGINNING: usize = 60;
+const MAX_EXCERPT: usize = 60;
 
 /// A client of one model. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ impl std::fmt::Debug for Key {
 }
 
 /// The result of one attempt.
-enum Tried {
+enum Attempt {
     Answered(Answer),
     /// Another attempt may succeed, after the pause that the endpoint requested, if any.
     Again(Error, Option<Duration>),
@@ -103,26 +103,26 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::Unreachable`], [`Error::Refused`], [`Error::Malformed`], [`Error::Timeout`], [`Error::Cancelled`].
-    pub fn ask(&self, ask: &Ask, deadline: Deadline) -> Result<Answer, Error> {
+    pub fn ask(&self, ask: &ChatRequest, deadline: Deadline) -> Result<Answer, Error> {
         let began = Instant::now();
         let body = ask.to_value(&self.model, self.most).to_string();
         let mut tries = 0;
         loop {
             tries += 1;
             let (error, pause) = match self.try_once(body.clone(), began, deadline) {
-                Tried::Answered(answer) => return Ok(answer),
-                Tried::Failed(error) => return Err(error),
-                Tried::Again(error, pause) => (error, pause),
+                Attempt::Answered(answer) => return Ok(answer),
+                Attempt::Failed(error) => return Err(error),
+                Attempt::Again(error, pause) => (error, pause),
             };
             let pause = pause.unwrap_or(PAUSE * 2_u32.pow(tries - 1));
             // An earlier attempt would fail, and a later one is up to the caller.
-            if tries >= TRIES || pause > LONGEST_PAUSE || deadline.left() <= pause {
+            if tries >= MAX_TRIES || pause > MAX_PAUSE || deadline.left() <= pause {
                 return Err(error);
             }
             tracing::debug!(host = %self.host, tries, ?pause, %error, "asking the model again");
             let until = deadline.within(pause);
             while !until.passed() {
-                crate::sync::pause(until.left().min(LOOK));
+                crate::sync::pause(until.left().min(CANCEL_CHECK));
             }
             if Cancel::is_current_set() {
                 return Err(Error::Cancelled);
@@ -131,44 +131,44 @@ impl Client {
     }
 
     /// Runs on its own thread, since nothing else can end a request on cancellation.
-    fn try_once(&self, body: String, began: Instant, deadline: Deadline) -> Tried {
+    fn try_once(&self, body: String, began: Instant, deadline: Deadline) -> Attempt {
         let late = || Error::Timeout { host: self.host.clone(), after: began.elapsed() };
         let left = deadline.left();
         if left.is_zero() {
-            return Tried::Failed(late());
+            return Attempt::Failed(late());
         }
-        let (told, answer) = crossbeam_channel::bounded(1);
+        let (sender, answer) = crossbeam_channel::bounded(1);
         let client = self.clone();
         let thread = spawn("llm-ask", move || {
-            let _ = told.try_send(client.send(body, left));
+            let _ = sender.try_send(client.send(body, left));
         });
         let thread = match thread {
             Ok(thread) => thread,
             Err(problem) => {
-                return Tried::Failed(Error::Unreachable { host: self.host.clone(), problem: problem.to_string() });
+                return Attempt::Failed(Error::Unreachable { host: self.host.clone(), problem: problem.to_string() });
             }
         };
         let tried = loop {
-            match answer.recv_deadline(deadline.within(LOOK).instant()) {
+            match answer.recv_deadline(deadline.within(CANCEL_CHECK).instant()) {
                 Ok(tried) => break tried,
-                Err(RecvTimeoutError::Timeout) if Cancel::is_current_set() => break Tried::Failed(Error::Cancelled),
+                Err(RecvTimeoutError::Timeout) if Cancel::is_current_set() => break Attempt::Failed(Error::Cancelled),
                 Err(RecvTimeoutError::Timeout) if !deadline.passed() => {}
-                Err(_) => break Tried::Failed(late()),
+                Err(_) => break Attempt::Failed(late()),
             }
         };
-        if !thread.is_finished() && matches!(tried, Tried::Failed(_)) {
+        if !thread.is_finished() && matches!(tried, Attempt::Failed(_)) {
             // The thread ends by its deadline; its result is ignored.
             std::mem::forget(thread);
         }
         match tried {
-            Tried::Failed(Error::Timeout { host, .. }) => {
-                Tried::Failed(Error::Timeout { host, after: began.elapsed() })
+            Attempt::Failed(Error::Timeout { host, .. }) => {
+                Attempt::Failed(Error::Timeout { host, after: began.elapsed() })
             }
             tried => tried,
         }
     }
 
-    fn send(&self, body: String, left: Duration) -> Tried {
+    fn send(&self, body: String, left: Duration) -> Attempt {
         let mut request = self.agent.post(&self.url).header("Content-Type", "application/json");
         let has_own = self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
         for (name, Key(value)) in &self.headers {
@@ -191,38 +191,38 @@ impl Client {
         let refused = |problem| Error::Refused { host: self.host.clone(), status, problem };
         match (status, pause) {
             (200, _) => match (Answer::read(&text), said(&text)) {
-                (Ok(answer), _) => Tried::Answered(answer),
+                (Ok(answer), _) => Attempt::Answered(answer),
                 // Some gateways answer so when the model behind them refuses.
-                (Err(_), Some(reason)) => Tried::Failed(refused(self.shortened(&reason))),
+                (Err(_), Some(reason)) => Attempt::Failed(refused(self.shortened(&reason))),
                 (Err(problem), None) => {
-                    let begin: String = self.covered(text.trim()).chars().take(BEGINNING).collect();
+                    let begin: String = self.covered(text.trim()).chars().take(MAX_EXCERPT).collect();
                     // The message may quote a value of the answer.
                     let problem = self.shortened(&problem);
                     let problem = format!("{problem}; it starts with {begin:?}; check base_url in llm.json");
-                    Tried::Failed(Error::Malformed { host: self.host.clone(), problem })
+                    Attempt::Failed(Error::Malformed { host: self.host.clone(), problem })
                 }
             },
-            (300..=399, _) => Tried::Failed(refused(
+            (300..=399, _) => Attempt::Failed(refused(
                 "it redirects to another address, and the key is not sent there; set base_url in llm.json to the final address"
                     .to_owned(),
             )),
             (408 | 409 | 425 | 429 | 500..=599, Some(seconds)) => {
                 let problem = format!("{} (retry after {seconds} s)", self.reason(&text));
-                Tried::Again(refused(problem), Some(Duration::from_secs(seconds)))
+                Attempt::Again(refused(problem), Some(Duration::from_secs(seconds)))
             }
-            (408 | 409 | 425 | 429 | 500..=599, None) => Tried::Again(refused(self.reason(&text)), None),
-            _ => Tried::Failed(refused(self.reason(&text))),
+            (408 | 409 | 425 | 429 | 500..=599, None) => Attempt::Again(refused(self.reason(&text)), None),
+            _ => Attempt::Failed(refused(self.reason(&text))),
         }
     }
 
-    fn failed(&self, error: ureq::Error) -> Tried {
+    fn failed(&self, error: ureq::Error) -> Attempt {
         let host = self.host.clone();
         match error {
-            ureq::Error::Timeout(Timeout::Global) => Tried::Failed(Error::Timeout { host, after: Duration::ZERO }),
+            ureq::Error::Timeout(Timeout::Global) => Attempt::Failed(Error::Timeout { host, after: Duration::ZERO }),
             ureq::Error::BodyExceedsLimit(most) => {
-                Tried::Failed(Error::Malformed { host, problem: format!("it is larger than {most} bytes") })
+                Attempt::Failed(Error::Malformed { host, problem: format!("it is larger than {most} bytes") })
             }
-            error => Tried::Again(Error::Unreachable { host, problem: self.covered(&error.to_string()) }, None),
+            error => Attempt::Again(Error::Unreachable { host, problem: self.covered(&error.to_string()) }, None),
         }
     }
 
@@ -233,7 +233,7 @@ impl Client {
 
     /// Covered before it is cut: a part of a key would not be recognised.
     fn shortened(&self, text: &str) -> String {
-        let short: String = self.covered(text.trim()).chars().take(TOLD).collect();
+        let short: String = self.covered(text.trim()).chars().take(MAX_MESSAGE).collect();
         if short.is_empty() { "no reason given".to_owned() } else { short }
     }
 
@@ -247,12 +247,12 @@ impl Client {
 
 /// The error of an answer: `error.message` as of OpenAI, or `error` as of others.
 fn said(text: &str) -> Option<String> {
-    let told: serde_json::Value = serde_json::from_str(text).ok()?;
-    let error = told.get("error")?;
+    let reply: serde_json::Value = serde_json::from_str(text).ok()?;
+    let error = reply.get("error")?;
     error.get("message").or(Some(error))?.as_str().map(str::to_owned)
 }
 
 fn read(body: &mut Body) -> Result<String, ureq::Error> {
-    let bytes = body.with_config().limit(LARGEST).read_to_vec()?;
+    let bytes = body.with_config().limit(MAX_ANSWER).read_to_vec()?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

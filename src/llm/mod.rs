@@ -17,4 +17,4 @@ mod types;
 pub use client::Client;
 pub use error::Error;
 pub use settings::{Model, Models, Price, Size};
-pub use types::{Answer, Ask, FunctionCall, Message, Part, Role, ToolCall, ToolSpec, Usage};
+pub use types::{Answer, ChatRequest, FunctionCall, Message, Part, Role, ToolCall, ToolSpec, Usage};

@@ -106,14 +106,14 @@ impl Message {
             [Part::Text(text)] => Value::String(text.clone()),
             parts => Value::Array(parts.iter().map(part).collect()),
         };
-        let mut told = json!({ "role": self.role, "content": content });
+        let mut body = json!({ "role": self.role, "content": content });
         if !self.tool_calls.is_empty() {
-            told["tool_calls"] = json!(self.tool_calls);
+            body["tool_calls"] = json!(self.tool_calls);
         }
         if let Some(id) = &self.tool_call_id {
-            told["tool_call_id"] = json!(id);
+            body["tool_call_id"] = json!(id);
         }
-        told
+        body
     }
 }
 
@@ -140,7 +140,7 @@ pub struct ToolSpec {
 
 /// A request to a model.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Ask {
+pub struct ChatRequest {
     /// The messages so far.
     pub messages: Vec<Message>,
     /// The tools that the model may call.
@@ -151,25 +151,25 @@ pub struct Ask {
     pub temperature: Option<f64>,
 }
 
-impl Ask {
+impl ChatRequest {
     pub(super) fn to_value(&self, model: &str, most: Option<u32>) -> Value {
         let messages: Vec<Value> = self.messages.iter().map(Message::to_value).collect();
-        let mut told = json!({ "model": model, "messages": messages });
+        let mut body = json!({ "model": model, "messages": messages });
         if !self.tools.is_empty() {
             let tool = |tool: &ToolSpec| {
                 let function =
                     json!({ "name": tool.name, "description": tool.description, "parameters": tool.parameters });
                 json!({ "type": "function", "function": function })
             };
-            told["tools"] = self.tools.iter().map(tool).collect();
+            body["tools"] = self.tools.iter().map(tool).collect();
         }
         if let Some(most) = self.max_tokens.into_iter().chain(most).min() {
-            told["max_tokens"] = json!(most);
+            body["max_tokens"] = json!(most);
         }
         if let Some(temperature) = self.temperature {
-            told["temperature"] = json!(temperature);
+            body["temperature"] = json!(temperature);
         }
-        told
+        body
     }
 }
 
@@ -206,10 +206,10 @@ impl Answer {
     }
 
     pub(super) fn read(text: &str) -> Result<Self, String> {
-        let told: Told = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let choice = told.choices.into_iter().next().ok_or("it contains no choice")?;
+        let body: RawAnswer = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let choice = body.choices.into_iter().next().ok_or("it contains no choice")?;
         // Some endpoints leave out parts of it, or send null.
-        let usage = told.usage.filter(Value::is_object).map(|usage| {
+        let usage = body.usage.filter(Value::is_object).map(|usage| {
             let count = |at: &str| usage.pointer(at).and_then(Value::as_u64).unwrap_or_default();
             Usage {
                 input: count("/prompt_tokens"),
@@ -227,19 +227,19 @@ impl Answer {
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct RawAnswer {
     choices: Vec<Choice>,
     usage: Option<Value>,
 }
 
 #[derive(Deserialize)]
 struct Choice {
-    message: ToldMessage,
+    message: RawMessage,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct ToldMessage {
+struct RawMessage {
     content: Option<Value>,
     tool_calls: Option<Vec<ToolCall>>,
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::Deadline;
 
 /// How often a cancellable wait checks its flag.
-const LOOK: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 thread_local! {
     static CURRENT: RefCell<Option<Cancel>> = const { RefCell::new(None) };
@@ -79,7 +79,7 @@ impl Cancel {
     /// How long the calling thread may wait before it checks its flag.
     pub(crate) fn until(deadline: Deadline) -> Deadline {
         let has_flag = CURRENT.try_with(|current| current.borrow().is_some()).unwrap_or(false);
-        if has_flag { deadline.within(LOOK) } else { deadline }
+        if has_flag { deadline.within(CHECK_INTERVAL) } else { deadline }
     }
 }
 

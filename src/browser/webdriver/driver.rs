@@ -11,9 +11,9 @@ use crate::cdp::{self, ConnectOptions, http};
 use crate::sync::Deadline;
 
 /// Maximum length of a server's message that is passed on, in characters.
-const LONGEST_MESSAGE: usize = 400;
+const MAX_MESSAGE: usize = 400;
 /// Shorter texts are not secrets: covering them would only damage messages.
-const SHORTEST_SECRET: usize = 3;
+const MIN_SECRET: usize = 3;
 
 /// A server, and the headers of every command.
 #[derive(Clone)]
@@ -97,7 +97,7 @@ impl Driver {
         for secret in self.secrets() {
             text = text.replace(&secret, "…");
         }
-        text.chars().take(LONGEST_MESSAGE).collect()
+        text.chars().take(MAX_MESSAGE).collect()
     }
 
     /// Sent values that a server may repeat, the longest first.
@@ -117,7 +117,7 @@ impl Driver {
         }
         found.extend(self.server.path.split('/').filter(|part| !["wd", "hub", "session"].contains(part)));
         let mut found: Vec<String> =
-            found.into_iter().filter(|secret| secret.len() >= SHORTEST_SECRET).map(str::to_owned).collect();
+            found.into_iter().filter(|secret| secret.len() >= MIN_SECRET).map(str::to_owned).collect();
         found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         found
     }

@@ -15,9 +15,9 @@ use crate::cdp::Connection;
 use crate::sync::{Deadline, Thread, spawn};
 
 /// How long a server may still answer with a session after the deadline; that session is deleted.
-const LATE: Duration = Duration::from_secs(60);
+const LATE_ANSWER: Duration = Duration::from_secs(60);
 /// How long one keep-alive command may take.
-const BEAT: Duration = Duration::from_secs(10);
+const KEEP_ALIVE_TIME: Duration = Duration::from_secs(10);
 /// How long the deletion by a drop may take.
 const DROP_TIME: Duration = Duration::from_secs(5);
 
@@ -101,12 +101,12 @@ fn create(driver: Driver, request: Value, deadline: Deadline) -> Result<(Driver,
     let began = Instant::now();
     let (send, made) = bounded(0); // a session that is not received returns to the thread
     let asker = driver.clone();
-    let late = Deadline::after(deadline.left().saturating_add(LATE));
+    let late = Deadline::after(deadline.left().saturating_add(LATE_ANSWER));
     let thread = spawn("wd-new", move || {
         let outcome = ask(&asker, &request, late);
         if let Err(SendError(Ok((driver, made)))) = send.send(outcome)
             && let Some(id) = id_of(&made)
-            && let Err(problem) = delete(&driver, &id, Deadline::after(BEAT))
+            && let Err(problem) = delete(&driver, &id, Deadline::after(KEEP_ALIVE_TIME))
         {
             tracing::warn!(server = %driver.server(), "a session that came too late could not be deleted: {}", problem.what());
         }
@@ -190,7 +190,7 @@ impl KeepAlive {
             let _alive = alive;
             let mut quiet = false;
             while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
-                match driver.command("GET", &path, None, Deadline::after(BEAT)) {
+                match driver.command("GET", &path, None, Deadline::after(KEEP_ALIVE_TIME)) {
                     Ok(_) => quiet = false,
                     Err(problem) if is_gone(&problem) => {
                         tracing::warn!(server = %driver.server(), "the WebDriver session has ended by itself");
