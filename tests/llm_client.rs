@@ -90,7 +90,7 @@ fn what_may_go_better_is_tried_again_and_nothing_else() {
         let client = Client::new("one", &model(&there.url())).unwrap();
         let wrong = client.ask(&hello(), soon()).unwrap_err();
         assert!(matches!(wrong, Error::Malformed { .. }), "{nonsense}: {wrong}");
-        assert!(wrong.to_string().contains(&format!("begins with {nonsense:?}")), "{nonsense}: {wrong}");
+        assert!(wrong.to_string().contains(&format!("starts with {nonsense:?}")), "{nonsense}: {wrong}");
     }
 }
 
@@ -210,7 +210,7 @@ fn models_are_found_by_their_alias() {
     let models = Models::of(&home).unwrap();
     assert_eq!(models.find(None).unwrap().0, "one", "the only one is meant");
     let unknown = models.find(Some("two")).unwrap_err();
-    assert_eq!(unknown.to_string(), "there is no model \"two\"; llm.json has one");
+    assert_eq!(unknown.to_string(), "unknown model \"two\"; llm.json contains one");
     let no_key = Client::new("one", models.find(Some("one")).unwrap().1).unwrap_err();
     assert!(matches!(&no_key, Error::NoKey { variable, .. } if variable == "CDPILOT_TEST_NO_SUCH_KEY"), "{no_key}");
     write(json!({ "models": { "one": one, "two": one }, "default": "two" }));
@@ -242,13 +242,13 @@ fn every_field_of_a_model_is_taken_and_unknown_ones_are_named() {
         ("/models/two", "visoin", "models.two.visoin", "did you mean vision?"),
         ("/models/one/price", "curency", "models.one.price.curency", "did you mean currency?"),
         ("", "defualt", "defualt", "did you mean default?"),
-        ("/models/one", "zzz", "models.one.zzz", "known there: model, base_url, api_key"),
+        ("/models/one", "zzz", "models.one.zzz", "known fields: model, base_url, api_key"),
     ] {
         let mut told = whole.clone();
         told.pointer_mut(pointer).unwrap()[wrong] = json!(1);
         write(&told);
         let error = Models::of(&home).unwrap_err().to_string();
-        assert!(error.contains(&format!("wrong at {at}:")) && error.contains(meant), "{error}");
+        assert!(error.contains(&format!("invalid at {at}:")) && error.contains(meant), "{error}");
     }
     std::fs::write(folder.path().join("llm.json"), "{").unwrap();
     assert!(matches!(Models::of(&home), Err(Error::Wrong { .. })));

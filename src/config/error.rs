@@ -50,7 +50,7 @@ pub enum Error {
 }
 
 fn meant(nearest: Option<&str>) -> String {
-    nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default()
+    nearest.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
 }
 
 impl Error {
