@@ -88,11 +88,12 @@ faults: browser ## 100 kills and stops of processes in every phase, a full disk,
 	CDPILOT_TEST_FAULT_ROUNDS=100 CDPILOT_REQUIRE_NAMESPACES=1 CDPILOT_REQUIRE_FAKETIME=1 \
 	    $(CARGO) test --release --test main -- faults --nocapture --test-threads=1
 
-lint: ## formatting, clippy and documentation, warnings are errors
+lint: ## formatting, clippy, documentation and the types of the in-page script, warnings are errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features tls -- -D warnings
 	$(CARGO) clippy --all-targets --no-default-features -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --quiet
+	scripts/check-page-script.sh
 
 doc: ## the library's documentation
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps

@@ -227,7 +227,7 @@ fn who_is_no_webdriver_server_is_told_apart() {
         (raw("401 Unauthorized", ""), Some(401), "password"),
         (raw("404 Not Found", "nothing here"), Some(404), "/wd/hub"),
         (raw("503 Service Unavailable", "<html>"), Some(503), "log"),
-        (raw("200 OK", "{\"value\":{}}"), Some(200), "no id"),
+        (raw("200 OK", "{\"value\":{}}"), Some(200), "no session id"),
         (Answer::Raw("SSH-2.0-OpenSSH_9.2\r\n".to_owned()), None, "HTTP"),
     ];
     for (answer, status, word) in cases {

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::time::Instant;
 
 use cdpilot::config::Home;
-use cdpilot::llm::{Ask, Client, Error, Message, Model, Models, Role, ToolSpec};
+use cdpilot::llm::{ChatRequest, Client, Error, Message, Model, Models, Role, ToolSpec};
 use cdpilot::sync::{Cancel, Deadline, spawn};
 use serde_json::{Value, json};
 
@@ -17,8 +17,8 @@ fn model(url: &str) -> Model {
     serde_json::from_value(json!({ "model": "big-one", "base_url": url, "api_key": KEY })).unwrap()
 }
 
-fn hello() -> Ask {
-    Ask { messages: vec![Message::text(Role::User, "Hello")], ..Ask::default() }
+fn hello() -> ChatRequest {
+    ChatRequest { messages: vec![Message::text(Role::User, "Hello")], ..ChatRequest::default() }
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn a_conversation_with_tools_and_pictures_is_sent_as_it_is() {
     let client = Client::new("one", &model(&there.url())).unwrap();
     let tools =
         vec![ToolSpec { name: "look".into(), description: "Looks.".into(), parameters: json!({ "type": "object" }) }];
-    let mut ask = Ask { tools, max_tokens: Some(99), temperature: Some(0.0), ..hello() };
+    let mut ask = ChatRequest { tools, max_tokens: Some(99), temperature: Some(0.0), ..hello() };
     let answer = client.ask(&ask, soon()).unwrap();
     assert_eq!((answer.text.as_str(), answer.finish.as_str()), ("", "stop"));
     let call = &answer.tool_calls[0];
@@ -90,7 +90,7 @@ fn what_may_go_better_is_tried_again_and_nothing_else() {
         let client = Client::new("one", &model(&there.url())).unwrap();
         let wrong = client.ask(&hello(), soon()).unwrap_err();
         assert!(matches!(wrong, Error::Malformed { .. }), "{nonsense}: {wrong}");
-        assert!(wrong.to_string().contains(&format!("begins with {nonsense:?}")), "{nonsense}: {wrong}");
+        assert!(wrong.to_string().contains(&format!("starts with {nonsense:?}")), "{nonsense}: {wrong}");
     }
 }
 
@@ -210,7 +210,7 @@ fn models_are_found_by_their_alias() {
     let models = Models::of(&home).unwrap();
     assert_eq!(models.find(None).unwrap().0, "one", "the only one is meant");
     let unknown = models.find(Some("two")).unwrap_err();
-    assert_eq!(unknown.to_string(), "there is no model \"two\"; llm.json has one");
+    assert_eq!(unknown.to_string(), "unknown model \"two\"; llm.json contains one");
     let no_key = Client::new("one", models.find(Some("one")).unwrap().1).unwrap_err();
     assert!(matches!(&no_key, Error::NoKey { variable, .. } if variable == "CDPILOT_TEST_NO_SUCH_KEY"), "{no_key}");
     write(json!({ "models": { "one": one, "two": one }, "default": "two" }));
@@ -242,13 +242,13 @@ fn every_field_of_a_model_is_taken_and_unknown_ones_are_named() {
         ("/models/two", "visoin", "models.two.visoin", "did you mean vision?"),
         ("/models/one/price", "curency", "models.one.price.curency", "did you mean currency?"),
         ("", "defualt", "defualt", "did you mean default?"),
-        ("/models/one", "zzz", "models.one.zzz", "known there: model, base_url, api_key"),
+        ("/models/one", "zzz", "models.one.zzz", "known fields: model, base_url, api_key"),
     ] {
         let mut told = whole.clone();
         told.pointer_mut(pointer).unwrap()[wrong] = json!(1);
         write(&told);
         let error = Models::of(&home).unwrap_err().to_string();
-        assert!(error.contains(&format!("wrong at {at}:")) && error.contains(meant), "{error}");
+        assert!(error.contains(&format!("invalid at {at}:")) && error.contains(meant), "{error}");
     }
     std::fs::write(folder.path().join("llm.json"), "{").unwrap();
     assert!(matches!(Models::of(&home), Err(Error::Wrong { .. })));
@@ -267,7 +267,7 @@ fn headers_and_the_limit_of_answers_are_sent() {
     let client = Client::new("one", &model).unwrap();
     assert!(!format!("{client:?}{model:?}").contains("seven-of-nine"));
     client.ask(&hello(), soon()).unwrap();
-    client.ask(&Ask { max_tokens: Some(20), ..hello() }, soon()).unwrap();
+    client.ask(&ChatRequest { max_tokens: Some(20), ..hello() }, soon()).unwrap();
     let refused = client.ask(&hello(), soon()).unwrap_err().to_string();
     assert!(refused.contains("the team … is unknown"), "{refused}");
     let asked = there.asked();

@@ -91,7 +91,7 @@ fn a_cookie_that_cannot_be_says_why_and_which() {
         (json!({ "name": "n;", "value": "v", "domain": "a.test" }), "its name"),
         (json!({ "name": "n", "value": "secret;value", "domain": "a.test" }), "its value"),
         (json!({ "name": "n", "value": "v\n", "domain": "a.test" }), "its value"),
-        (json!({ "name": "", "value": "", "domain": "a.test" }), "neither"),
+        (json!({ "name": "", "value": "", "domain": "a.test" }), "both empty"),
         (json!({ "name": "n", "value": "v".repeat(5000), "domain": "a.test" }), "4,096"),
         (json!({ "name": "n", "value": "v", "domain": "a.test", "path": "x" }), "begin with `/`"),
         (json!({ "name": "n", "value": "v", "domain": "a.test", "expires": 1_700_000_000_000.0 }), "milliseconds"),

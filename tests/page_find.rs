@@ -1,6 +1,6 @@
 //! Locators: elements by role, text, label, placeholder, test id or CSS, over frames and shadow roots.
 
-use cdpilot::page::{Error, Locator, Match, SnapshotOptions, What};
+use cdpilot::page::{ElementProperty, Error, Locator, Match, SnapshotOptions};
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
@@ -176,27 +176,30 @@ fn elements_are_read_by_whatever_names_them() {
     let Some(page) = Paged::showing("get", form()) else { return };
     let by = |locator: &str| Locator { locator: Some(locator.to_owned()), ..Locator::default() };
     let get = |what, name, at: &Locator| page.tab.get(what, name, at, soon()).unwrap();
-    assert_eq!(get(What::Text, None, &by("css=#t")).value, "Don't have an account? Join now");
-    assert_eq!(get(What::Attribute, Some("href"), &by("role=link")).value, "/join?x=1");
-    assert_eq!(get(What::Attribute, Some("rel"), &by("role=link")).value, Value::Null);
-    assert!(get(What::Html, None, &by("role=link")).value.as_str().unwrap().starts_with("<a href="));
-    assert_eq!(get(What::Value, None, &by("label=Country")).value, "Norway");
+    assert_eq!(get(ElementProperty::Text, None, &by("css=#t")).value, "Don't have an account? Join now");
+    assert_eq!(get(ElementProperty::Attribute, Some("href"), &by("role=link")).value, "/join?x=1");
+    assert_eq!(get(ElementProperty::Attribute, Some("rel"), &by("role=link")).value, Value::Null);
+    assert!(get(ElementProperty::Html, None, &by("role=link")).value.as_str().unwrap().starts_with("<a href="));
+    assert_eq!(get(ElementProperty::Value, None, &by("label=Country")).value, "Norway");
     // A password is as many bullets as it has characters.
-    assert_eq!(get(What::Value, None, &by("label=Password")).value, "••••••••");
-    assert_eq!(get(What::Attribute, Some("value"), &by("label=Password")).value, Value::Null);
-    assert_eq!(get(What::Count, None, &by("role=button")).value, 5);
-    assert!(get(What::Box, None, &by("role=link")).value["width"].as_f64().unwrap() > 10.0);
-    let state = get(What::State, None, &by("role=checkbox")).value;
+    assert_eq!(get(ElementProperty::Value, None, &by("label=Password")).value, "••••••••");
+    assert_eq!(get(ElementProperty::Attribute, Some("value"), &by("label=Password")).value, Value::Null);
+    assert_eq!(get(ElementProperty::Count, None, &by("role=button")).value, 5);
+    assert!(get(ElementProperty::Box, None, &by("role=link")).value["width"].as_f64().unwrap() > 10.0);
+    let state = get(ElementProperty::State, None, &by("role=checkbox")).value;
     assert_eq!((&state["visible"], &state["checked"], &state["enabled"]), (&json!(true), &json!(true), &json!(true)));
-    assert_eq!(get(What::State, None, &by("role=button[disabled]")).value["enabled"], false);
+    assert_eq!(get(ElementProperty::State, None, &by("role=button[disabled]")).value["enabled"], false);
     let selector = Locator { selector: Some("#join".to_owned()), ..Locator::default() };
-    let got = get(What::Text, None, &selector);
+    let got = get(ElementProperty::Text, None, &selector);
     assert_eq!((got.value, got.element.unwrap().role), (json!("Join now"), "link".to_owned()));
-    for (what, name) in [(What::Attribute, None), (What::Text, Some("x"))] {
+    for (what, name) in [(ElementProperty::Attribute, None), (ElementProperty::Text, Some("x"))] {
         assert_eq!(page.tab.get(what, name, &selector, soon()).unwrap_err().code(), "BAD_REQUEST");
     }
     let none = Locator { selector: Some("#nothing".to_owned()), ..Locator::default() };
-    assert_eq!(page.tab.get(What::Text, None, &none, Deadline::after_millis(500)).unwrap_err().code(), "NOT_FOUND");
+    assert_eq!(
+        page.tab.get(ElementProperty::Text, None, &none, Deadline::after_millis(500)).unwrap_err().code(),
+        "NOT_FOUND"
+    );
 }
 
 #[test]

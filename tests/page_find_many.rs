@@ -1,6 +1,6 @@
 //! Locators that match more elements than are described.
 
-use cdpilot::page::{Locator, What};
+use cdpilot::page::{ElementProperty, Locator};
 use serde_json::json;
 
 use crate::support::chrome::soon;
@@ -17,7 +17,7 @@ fn all_matches_are_counted_and_any_of_them_can_be_used() {
     assert_eq!((found.total, found.matches.len()), (2500, 3));
     let count = |locator: &str| {
         let at = Locator { locator: Some(locator.to_owned()), ..Locator::default() };
-        page.tab.get(What::Count, None, &at, soon()).unwrap().value
+        page.tab.get(ElementProperty::Count, None, &at, soon()).unwrap().value
     };
     assert_eq!(count("role=button"), 2500);
     assert_eq!(count("css=.row >> role=button"), 2500);
@@ -48,7 +48,7 @@ fn an_index_counts_through_all_frames() {
     page.frame("/in");
     let read = |nth| {
         let at = Locator { locator: Some("css=p.row".to_owned()), nth: Some(nth), ..Locator::default() };
-        page.tab.get(What::Text, None, &at, soon()).unwrap().value
+        page.tab.get(ElementProperty::Text, None, &at, soon()).unwrap().value
     };
     assert_eq!([read(1199), read(1200), read(2399), read(-1), read(-2400)], ["1199", "1200", "2399", "2399", "0"]);
     assert_eq!(page.tab.find("css=p.row", None, Some(0), soon()).unwrap().total, 2400);

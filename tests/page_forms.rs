@@ -54,7 +54,7 @@ fn what_cannot_be_chosen_says_why() {
         ("s", "Date", "disabled"),
         ("off", "x", "disabled"),
         ("d", "x", "click it"),
-        ("back", "b", "put another choice"),
+        ("back", "b", "changed the selection"),
     ] {
         let error = refused(id, &[value]);
         assert!(matches!(&error, Error::NotActionable { reason: why, .. } if why.contains(reason)), "{id}: {error}");
@@ -108,7 +108,7 @@ fn what_cannot_be_ticked_says_why() {
         assert!(matches!(&error, Error::NotActionable { reason: why, .. } if why.contains(reason)), "{id}: {error}");
     };
     for (kind, id, reason) in
-        [("uncheck", "r", "another one"), ("check", "i", "no checkbox"), ("check", "stuck", "not ticked")]
+        [("uncheck", "r", "another one"), ("check", "i", "not a checkbox"), ("check", "stuck", "not checked")]
     {
         refused(kind, id, reason, soon());
     }
@@ -208,7 +208,7 @@ fn what_a_field_does_not_take_is_told_with_the_field() {
     for (id, value, code, reason) in [
         ("d", json!("29.02.2024"), "NOT_ACTIONABLE", "a date like"),
         ("d", json!("2024-02-30"), "NOT_ACTIONABLE", "a date like"),
-        ("d", json!("2019-01-01"), "NOT_ACTIONABLE", "below 2020-01-01"),
+        ("d", json!("2019-01-01"), "NOT_ACTIONABLE", "below the minimum 2020-01-01"),
         ("tm", json!("25:00"), "NOT_ACTIONABLE", "a time like"),
         ("mo", json!("02/2024"), "NOT_ACTIONABLE", "a month like"),
         ("wk", json!("9"), "NOT_ACTIONABLE", "a week like"),
@@ -218,15 +218,15 @@ fn what_a_field_does_not_take_is_told_with_the_field() {
         ("rg", json!("3"), "NOT_ACTIONABLE", "steps of 2"),
         ("age", json!("young"), "NOT_ACTIONABLE", "numbers only"),
         ("short", json!("abcd"), "NOT_ACTIONABLE", "at most 3 characters"),
-        ("no", json!("abcd"), "NOT_ACTIONABLE", "did not take"),
+        ("no", json!("abcd"), "NOT_ACTIONABLE", "did not accept"),
         ("ro", json!("x"), "NOT_ACTIONABLE", "read-only"),
         ("file", json!("/etc/passwd"), "NOT_ACTIONABLE", "upload"),
         ("p", json!("x"), "NOT_ACTIONABLE", "not editable"),
         ("sel", json!("z"), "BAD_REQUEST", "\"x\" (Ex)"),
         ("sel", json!(true), "BAD_REQUEST", "list of options"),
         ("box", json!("yes"), "BAD_REQUEST", "true or false"),
-        ("mail", json!(true), "BAD_REQUEST", "takes text"),
-        ("mail", json!("two\nlines"), "BAD_REQUEST", "one line"),
+        ("mail", json!(true), "BAD_REQUEST", "text field"),
+        ("mail", json!("two\nlines"), "BAD_REQUEST", "single-line"),
     ] {
         let (got, text) = refused(id, value);
         assert!(got == code && text.contains(reason), "{id}: {got}: {text}");

@@ -1,7 +1,7 @@
 //! Pages that say more than a message may hold: names, types of events, attributes, values.
 
 use cdpilot::cdp::ConnectOptions;
-use cdpilot::page::{Locator, What};
+use cdpilot::page::{ElementProperty, Locator};
 use cdpilot::supervisor::Phase;
 use serde_json::json;
 
@@ -75,10 +75,10 @@ fn what_is_read_of_an_element_is_cut() {
         page.tab.get(what, name, &at, soon()).unwrap()
     };
     for got in [
-        get(What::Attribute, Some("data-long"), "#a"),
-        get(What::Value, None, "#s"),
-        get(What::Value, None, "#p"),
-        get(What::Value, None, "#r"),
+        get(ElementProperty::Attribute, Some("data-long"), "#a"),
+        get(ElementProperty::Value, None, "#s"),
+        get(ElementProperty::Value, None, "#p"),
+        get(ElementProperty::Value, None, "#r"),
     ] {
         let size = match &got.value {
             serde_json::Value::Array(values) => values.iter().map(|value| value.as_str().unwrap().len()).sum(),
@@ -98,7 +98,7 @@ fn html_has_no_passwords() {
     let Some(page) = Paged::showing("html-secrets", html) else { return };
     let get = |selector: &str| {
         let at = Locator { selector: Some(selector.to_owned()), ..Locator::default() };
-        page.tab.get(What::Html, None, &at, soon()).unwrap().value.as_str().unwrap().to_owned()
+        page.tab.get(ElementProperty::Html, None, &at, soon()).unwrap().value.as_str().unwrap().to_owned()
     };
     let form = get("#f");
     for secret in ["hunter2", "tok-4711", "written-secret"] {

@@ -136,7 +136,7 @@ fn a_drag_needs_one_start_and_one_end() {
             "startRef",
         ),
         (json!({ "kind": "drag", "startSelector": "#a", "endSelector": "#a", "steps": 0 }), "steps"),
-        (json!({ "kind": "drag", "startSelector": "#a", "end": { "x": -1.0, "y": 1.0 } }), "outside of the viewport"),
+        (json!({ "kind": "drag", "startSelector": "#a", "end": { "x": -1.0, "y": 1.0 } }), "outside the viewport"),
     ] {
         let error = page.fails(bad);
         assert_eq!(error.code(), "BAD_REQUEST");

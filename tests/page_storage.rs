@@ -34,7 +34,7 @@ fn storage_is_the_pages_own() {
         assert_eq!(tab.eval(&format!("{name}.length")), 0);
     }
     let full = tab.set_storage(Storage::Local, &items([("big", &"x".repeat(6 * 1024 * 1024))]), soon()).unwrap_err();
-    assert!(full.code() == "BAD_REQUEST" && full.to_string().contains("no room"), "{full}");
+    assert!(full.code() == "BAD_REQUEST" && full.to_string().contains("no space left"), "{full}");
 
     // One tab's session storage is not another's; local storage is.
     tab.set_storage(Storage::Local, &items([("shared", "1")]), soon()).unwrap();

@@ -59,7 +59,7 @@ fn what_stays_in_the_way_is_named() {
         ("<fieldset id=d4 disabled><button id=b4>Go</button></fieldset>", "disabled by group (fieldset#d4)", None),
         ("<div id=d5 inert><button id=b5>Go</button></div>", "inert with div#d5", None),
         ("<button id=b6 style='pointer-events: none'>Go</button>", "pointer-events: none", None),
-        ("<button id=b7 style='position: fixed; left: -500px'>Go</button>", "outside of the viewport", None),
+        ("<button id=b7 style='position: fixed; left: -500px'>Go</button>", "outside the viewport", None),
         (
             "<div style='position: relative; width: 200px; height: 60px'><button id=b8>Go</button><div id=d8 role=dialog aria-label='We value you' style='position: absolute; inset: 0'><p id=p style='height: 100%; margin: 0'>Cookies</p></div></div>",
             "covered",

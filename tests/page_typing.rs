@@ -271,7 +271,7 @@ fn keys_are_pressed_with_others_held_and_repeated() {
     staged.act(json!({ "kind": "press", "key": "space" }));
     assert!(staged.log().contains(&"click:b:::trusted".to_owned()));
     for (key, near) in
-        [("Entre", "Enter"), ("arowdown", "ArrowDown"), ("Controll+a", "Control"), ("a+b", "held"), ("", "empty")]
+        [("Entre", "Enter"), ("arowdown", "ArrowDown"), ("Controll+a", "Control"), ("a+b", "modifier"), ("", "empty")]
     {
         let error = staged.try_act(json!({ "kind": "press", "key": key })).unwrap_err();
         assert!(matches!(&error, Error::BadRequest { problem } if problem.contains(near)), "{key}: {error}");

@@ -27,7 +27,7 @@ fn text_comes_and_goes_in_every_frame_and_root() {
     let body = "<p id=p>Loading</p><div id=host></div><script>host.attachShadow({ mode: 'open' }).innerHTML = '<p>shade</p>'</script>";
     let Some((staged, places)) = Staged::everywhere("wait-text", body) else { return };
     waits(&staged, json!({ "text": "loading" })).unwrap();
-    assert!(misses(&staged, json!({ "textGone": "Loading" })).contains("the end of the text \"Loading\""));
+    assert!(misses(&staged, json!({ "textGone": "Loading" })).contains("the text \"Loading\" to disappear"));
     for place in &places {
         staged.value(place, &format!("setTimeout(() => p.textContent = 'Done\\n  in {}', 300); 0", place.name));
         waits(&staged, json!({ "text": format!("done in {}", place.name) })).unwrap();
@@ -62,7 +62,7 @@ fn a_selector_is_waited_for_until_a_match_is_visible() {
         staged.value(place, "setTimeout(() => host.remove(), 100); 0");
         staged.act_in(place, json!({ "kind": "wait", "selector": ".x", "state": "hidden" }));
     }
-    assert!(misses(&staged, json!({ "selector": ".y" })).contains("something visible for \".y\""));
+    assert!(misses(&staged, json!({ "selector": ".y" })).contains("a visible element that matches \".y\""));
     assert_eq!(waits(&staged, json!({ "selector": "b[" })).unwrap_err().code(), "BAD_REQUEST");
 }
 
@@ -75,7 +75,7 @@ fn a_ref_is_waited_for_in_a_state() {
     let wait = |reference: &str, state: &str| waits(&staged, json!({ "ref": reference, "state": state }));
     wait(&send, "disabled").unwrap();
     wait(&send, "visible").unwrap();
-    assert!(misses(&staged, json!({ "ref": send, "state": "enabled" })).contains("in the state enabled"));
+    assert!(misses(&staged, json!({ "ref": send, "state": "enabled" })).contains("to be enabled"));
     staged.worth("setTimeout(() => b.disabled = false, 150); 0");
     wait(&send, "enabled").unwrap();
     wait(&check, "unchecked").unwrap();
@@ -102,7 +102,7 @@ fn addresses_and_documents_are_followed() {
         .unwrap();
     waits(&staged, json!({ "url": "**/third*" })).unwrap();
     let missed = misses(&staged, json!({ "url": "*/fourth", "text": "third", "textGone": "second" }));
-    assert!(missed.contains("an address like \"*/fourth\" and the end of the text \"second\""), "{missed}");
+    assert!(missed.contains("a URL that matches \"*/fourth\" and the text \"second\" to disappear"), "{missed}");
     assert!(!missed.contains("the text \"third\""), "{missed}");
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cdpilot::llm::{Ask, Client, Message, Role, ToolSpec};
+use cdpilot::llm::{ChatRequest, Client, Message, Role, ToolSpec};
 use cdpilot::supervisor::NetworkRequest;
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
@@ -460,10 +460,10 @@ fn a_scripted_model_gets_through_a_task() {
             parameters: (*tool.schema).clone(),
         })
         .collect();
-    let mut ask = Ask {
+    let mut ask = ChatRequest {
         messages: vec![Message::text(Role::User, "Buy it, then press what lies deep.")],
         tools,
-        ..Ask::default()
+        ..ChatRequest::default()
     };
     let mut told = Value::Null;
     for (number, (name, arguments)) in steps.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! What an address stands for, and what there is without a CDP endpoint.
+//! Kinds of browser addresses, and the features missing without a CDP endpoint.
 
 use std::fmt;
 
 use super::Error;
 use super::endpoint::Endpoint;
 
-/// How the browser behind an address is spoken to. The one place that tells addresses apart.
+/// The protocol of the browser behind an address. Addresses are only distinguished here.
 ///
 /// ```
 /// use cdpilot::browser::Backend;
@@ -18,27 +18,27 @@ use super::endpoint::Endpoint;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Backend {
-    /// A CDP endpoint: `ws://`, `wss://`, `http://`, `https://`, `host:port`, a port.
+    /// A CDP endpoint: `ws://`, `wss://`, `http://`, `https://`, `host:port`, or a port.
     Cdp(Endpoint),
-    /// A W3C WebDriver server, as a Selenium Grid: `webdriver+http://`, `webdriver+https://`. Its
-    /// sessions tell a CDP address; one that does not leads to [`Error::NoCdp`].
+    /// A W3C WebDriver server, such as a Selenium Grid: `webdriver+http://`, `webdriver+https://`. Its sessions provide
+    /// a CDP address; one that does not results in [`Error::NoCdp`].
     WebDriver(Endpoint),
-    /// A service with an HTTP interface of its own and no CDP: `rest+http://`, `rest+https://`.
+    /// A service with its own HTTP interface and without CDP: `rest+http://`, `rest+https://`.
     RestOnly(Endpoint),
 }
 
 impl Backend {
-    /// Reads an address.
+    /// Parses an address.
     ///
     /// # Errors
-    /// [`Error::BadUrl`], without the address.
+    /// [`Error::BadUrl`], which does not contain the address.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let text = text.trim();
         for (name, make) in [("webdriver+", Self::WebDriver as fn(Endpoint) -> Self), ("rest+", Self::RestOnly)] {
             let Some(rest) = text.get(name.len()..).filter(|_| starts_with(text, name)) else { continue };
             let endpoint = Endpoint::parse(rest)?;
             if !rest.contains("://") || endpoint.scheme().is_websocket() {
-                let problem = format!("`{name}` is followed by http:// or https://");
+                let problem = format!("`{name}` must be followed by http:// or https://");
                 return Err(Error::BadUrl { problem });
             }
             return Ok(make(endpoint));
@@ -46,20 +46,20 @@ impl Backend {
         Endpoint::parse(text).map(Self::Cdp)
     }
 
-    /// Whether there is a CDP endpoint to supervise. For a WebDriver server this is what is expected of
-    /// it; only its session tells.
+    /// Whether there is a CDP endpoint to supervise. Expected of a WebDriver server; only its session tells for
+    /// certain.
     #[must_use]
     pub fn has_cdp(&self) -> bool {
         !matches!(self, Self::RestOnly(_))
     }
 
-    /// What is not there. Whoever shows such a thing leaves it out.
+    /// The unavailable features. Entry points hide them.
     #[must_use]
     pub fn hidden(&self) -> &'static [Surface] {
         if self.has_cdp() { &[] } else { &Surface::ALL }
     }
 
-    /// Where it is.
+    /// The address.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         match self {
@@ -68,7 +68,7 @@ impl Backend {
     }
 }
 
-/// The address, redacted.
+/// Redacted.
 impl fmt::Display for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let prefix = match self {
@@ -84,11 +84,11 @@ fn starts_with(text: &str, prefix: &str) -> bool {
     text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
-/// A part of supervision that needs a CDP endpoint.
+/// A feature that needs a CDP endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Surface {
-    /// Dialogs: seeing, answering, policies, records.
+    /// Dialogs: detection, answers, policies, history.
     Dialogs,
     /// The frame tree, and scripts in single frames.
     Frames,
@@ -101,7 +101,7 @@ pub enum Surface {
 }
 
 impl Surface {
-    /// All of them.
+    /// All features.
     pub const ALL: [Self; 5] = [Self::Dialogs, Self::Frames, Self::Console, Self::Events, Self::RawCdp];
 }
 

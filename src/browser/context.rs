@@ -1,4 +1,4 @@
-//! Browser contexts: cookies, storage and cache of their own, without a process of their own.
+//! Browser contexts: separate cookies, storage and cache without a separate process.
 
 use super::Error;
 use crate::cdp::Connection;
@@ -6,7 +6,7 @@ use crate::cdp::protocol::browser::BrowserContextId;
 use crate::cdp::protocol::target::{CreateBrowserContext, CreateTarget, DisposeBrowserContext, TargetId};
 use crate::sync::Deadline;
 
-/// An isolated context, like a private window. Dropping it closes its pages.
+/// An isolated browser context, like an incognito window. Dropping it closes its pages.
 pub struct Context {
     connection: Connection,
     id: BrowserContextId,
@@ -22,7 +22,7 @@ impl Context {
         Ok(Self { connection: connection.clone(), id: made.browser_context_id, disposed: false })
     }
 
-    /// Its id in the protocol.
+    /// The browser context id.
     #[must_use]
     pub fn id(&self) -> &BrowserContextId {
         &self.id
@@ -44,7 +44,7 @@ impl Context {
         Ok(self.connection.call(&command, deadline)?.target_id)
     }
 
-    /// Closes its pages and forgets its cookies and storage.
+    /// Closes its pages and deletes its cookies and storage.
     ///
     /// # Errors
     /// [`Error::Cdp`].
@@ -56,7 +56,7 @@ impl Context {
 }
 
 impl Drop for Context {
-    /// Tells the browser without waiting for its answer.
+    /// Disposes of it without waiting for the answer.
     fn drop(&mut self) {
         if !self.disposed && !self.connection.is_closed() {
             let _ = self.connection.send(&DisposeBrowserContext::new(self.id.clone()));

@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use crate::process::list::{Hold, number, processes};
+use crate::process::list::{ProcessHandle, number, processes};
 
 /// Whether a crash handler that keeps its files in `folder` runs; with `kill` such are killed.
 ///
@@ -15,7 +15,7 @@ pub(super) fn any_running(folder: &Path, kill: bool) -> bool {
         any = true;
         // Looked at again after the handle was taken, it is the right one.
         if kill
-            && let Some(hold) = number(&process).and_then(Hold::of)
+            && let Some(hold) = number(&process).and_then(ProcessHandle::of)
             && is_crash_handler(&process, folder)
         {
             hold.kill();

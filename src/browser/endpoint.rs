@@ -1,4 +1,4 @@
-//! Addresses of browsers. A CDP address is the key to a browser, so it is printed redacted.
+//! Addresses of browsers. A CDP address gives full control of a browser, so it is printed redacted.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -7,16 +7,16 @@ use http::Uri;
 
 use super::Error;
 
-/// How an address is spoken to.
+/// The scheme of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     /// `ws://`
     Ws,
-    /// `wss://`, needs the feature `tls`.
+    /// `wss://`; needs the feature `tls`.
     Wss,
     /// `http://`
     Http,
-    /// `https://`, needs the feature `tls`.
+    /// `https://`; needs the feature `tls`.
     Https,
 }
 
@@ -49,8 +49,8 @@ impl Scheme {
 
 /// A parsed CDP address.
 ///
-/// `Display` and `Debug` show `scheme://host:port/…` only: user, password, path and query may each be
-/// a secret (the path after `/devtools/browser/` is). [`Endpoint::url`] has it all.
+/// `Display` and `Debug` show `scheme://host:port/…` only: user, password, path and query may each be secret (the path
+/// after `/devtools/browser/` is). [`Endpoint::url`] returns the whole address.
 ///
 /// ```
 /// use cdpilot::browser::Endpoint;
@@ -61,22 +61,22 @@ impl Scheme {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
     pub(super) scheme: Scheme,
-    /// `user:password` as written in the address.
+    /// `user:password` as in the address.
     pub(super) user: Option<String>,
     /// Without the brackets of an IPv6 address.
     pub(super) host: String,
     pub(super) port: u16,
-    /// Begins with a slash.
+    /// Starts with a slash.
     pub(super) path: String,
     pub(super) query: Option<String>,
 }
 
 impl Endpoint {
-    /// Reads `ws://`, `wss://`, `http://` and `https://` addresses, `host:port` (meaning `http://`) and
-    /// a port alone (on this machine).
+    /// Parses `ws://`, `wss://`, `http://` and `https://` addresses, `host:port` (meaning `http://`) and a single port
+    /// (on this machine).
     ///
     /// # Errors
-    /// [`Error::BadUrl`], without the address.
+    /// [`Error::BadUrl`], which does not contain the address.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let bad = |problem: &str| Error::BadUrl { problem: problem.to_owned() };
         let text = text.trim();
@@ -88,7 +88,7 @@ impl Endpoint {
             false if text.bytes().all(|b| b.is_ascii_digit()) => format!("http://127.0.0.1:{text}"),
             false => format!("http://{text}"),
         };
-        let uri: Uri = whole.parse().map_err(|e| bad(&format!("it cannot be read ({e})")))?;
+        let uri: Uri = whole.parse().map_err(|e| bad(&format!("it is not a valid URL ({e})")))?;
         let scheme = match uri.scheme_str().unwrap_or_default().to_ascii_lowercase().as_str() {
             "ws" => Scheme::Ws,
             "wss" => Scheme::Wss,
@@ -96,16 +96,16 @@ impl Endpoint {
             "https" => Scheme::Https,
             other => return Err(bad(&format!("the scheme `{other}` is not one of ws, wss, http, https"))),
         };
-        let authority = uri.authority().ok_or_else(|| bad("it names no host"))?;
+        let authority = uri.authority().ok_or_else(|| bad("it has no host"))?;
         let host = authority.host().trim_start_matches('[').trim_end_matches(']');
         if host.is_empty() {
-            return Err(bad("it names no host"));
+            return Err(bad("it has no host"));
         }
         let (user, place) = match authority.as_str().rsplit_once('@') {
             Some((user, place)) => (Some(user.to_owned()), place),
             None => (None, authority.as_str()),
         };
-        // What follows the host (an IPv6 one ends with a bracket) must be a port or nothing.
+        // Only a port may follow the host (an IPv6 address ends with a bracket).
         let port = match place.rsplit_once(']').map_or(place, |(_, rest)| rest).rsplit_once(':') {
             Some((_, "")) | None => scheme.default_port(),
             Some((_, digits)) => digits.parse().map_err(|_| bad("the port is not a number up to 65535"))?,
@@ -129,15 +129,14 @@ impl Endpoint {
         Self { scheme: Scheme::Ws, user: None, host, port, path, query: None }
     }
 
-    /// The whole address, secrets included, user and password left out (see
-    /// [`Endpoint::authorization`]). Not for logs.
+    /// The whole address with its secrets, without user and password (see [`Endpoint::authorization`]). Not for logs.
     #[must_use]
     pub fn url(&self) -> String {
         let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
         format!("{}{}{query}", self.origin(), self.path)
     }
 
-    /// `scheme://host:port`, nothing secret.
+    /// `scheme://host:port`, without secrets.
     #[must_use]
     pub fn origin(&self) -> String {
         let Self { scheme, host, port, .. } = self;
@@ -153,7 +152,7 @@ impl Endpoint {
         Some(format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(user)))
     }
 
-    /// `given`, and `Authorization` for the user in the address unless it is given.
+    /// `given`, plus `Authorization` for the user in the address unless it is given.
     pub(super) fn headers(&self, given: &[(String, String)]) -> Vec<(String, String)> {
         let mut headers = given.to_vec();
         let has_own = given.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
@@ -163,13 +162,13 @@ impl Endpoint {
         headers
     }
 
-    /// How it is spoken to.
+    /// The scheme.
     #[must_use]
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
 
-    /// Host name or address, an IPv6 one without brackets.
+    /// The host name or address, IPv6 without brackets.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host
@@ -181,7 +180,7 @@ impl Endpoint {
         self.port
     }
 
-    /// Whether it is on this machine, by its name alone.
+    /// Whether the host is this machine, judging by its name only.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         self.host.eq_ignore_ascii_case("localhost") || self.host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())

@@ -1,4 +1,4 @@
-//! What can go wrong between a person's wish for a browser and a connection to it.
+//! Errors of finding, starting, attaching to and stopping browsers.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,12 +11,12 @@ use crate::code::Code;
 
 /// A failed search, start, attach or stop.
 ///
-/// Messages say what happened and what to do next. Addresses in them are redacted: a CDP address is
-/// the key to the browser.
+/// Messages say what failed and what to do next. Addresses in them are redacted: a CDP address gives full control of
+/// the browser.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no browser where we looked.
+    /// No browser was found.
     #[error("no Chromium-based browser found (looked for {}); install one with `cdpilot install`{}, or set CDPILOT_BROWSER to an executable", short_list(.tried), hint(.install))]
     NotFound {
         /// Names and paths that were tried, in order.
@@ -24,135 +24,133 @@ pub enum Error {
         /// The command of the system's package manager that installs one.
         install: Option<String>,
     },
-    /// The executable that was asked for cannot be used.
+    /// The given executable cannot be used.
     #[error("cannot use {} ({origin}) as the browser: {problem}; correct the path or leave it out to search for a browser", .path.display())]
     Executable {
-        /// What was asked for.
+        /// The executable.
         path: PathBuf,
-        /// Where the wish came from.
+        /// Where the path came from.
         origin: &'static str,
-        /// What is wrong with it.
+        /// The reason, as part of a sentence.
         problem: String,
     },
-    /// An extra argument would take the browser out of our hands.
+    /// An extra argument would break the control of the browser.
     #[error("browser argument {argument} is refused: {reason}")]
     Argument {
         /// The argument as given.
         argument: String,
-        /// Why, and what to use instead.
+        /// The reason, and what to use instead.
         reason: &'static str,
     },
-    /// Port 9222 belongs to whoever debugs by hand.
-    #[error(
-        "port {port} is never used for a browser we start, it is left to debugging by hand; choose another port or 0 for any free one"
-    )]
+    /// Port 9222 is reserved for manual debugging.
+    #[error("port {port} is reserved for manual debugging; choose another port, or 0 for any free one")]
     ReservedPort {
         /// The port.
         port: u16,
     },
-    /// Somebody else listens on the debugging port.
-    #[error("port {port} is in use by another program; choose another port or 0 for any free one")]
+    /// Another program listens on the debugging port.
+    #[error("port {port} is in use by another program; choose another port, or 0 for any free one")]
     PortInUse {
         /// The port.
         port: u16,
     },
-    /// The profile folder cannot be made or used.
-    #[error("cannot use the profile folder {}: {problem}; choose a folder that you may write to", .path.display())]
+    /// The profile folder cannot be created or used.
+    #[error("cannot use the profile folder {}: {problem}; choose a writable folder", .path.display())]
     Profile {
         /// The folder.
         path: PathBuf,
-        /// The system's sentence.
+        /// The message of the operating system.
         problem: String,
     },
-    /// Another browser works in this profile.
+    /// Another browser uses the profile.
     #[error("the profile {} is in use by {holder}; {}", .path.display(), way_out(.holder))]
     ProfileInUse {
         /// The profile folder.
         path: PathBuf,
-        /// Who holds it.
+        /// The browser that uses it.
         holder: Holder,
     },
-    /// The process could not be started at all.
+    /// The process could not be started.
     #[error("cannot start {}: {problem}; check that it is an executable for this machine", .path.display())]
     Spawn {
         /// The executable.
         path: PathBuf,
-        /// The system's sentence.
+        /// The message of the operating system.
         problem: String,
     },
-    /// Chromium refuses to run without its sandbox being usable.
+    /// Chromium refuses to run because its sandbox is not usable.
     #[error("{}{}", sandbox_advice(*.root), quoted(.stderr))]
     Sandbox {
-        /// Whether it was because we run as root.
+        /// Whether the reason is that it runs as root.
         root: bool,
-        /// The end of what the browser wrote to its standard error, at most 2,000 characters.
+        /// The end of its standard error, at most 2,000 characters.
         stderr: String,
     },
-    /// The browser wants to open a window and there is no display.
-    #[error("the browser found no display to open a window on; set headless to true, or DISPLAY or WAYLAND_DISPLAY{}", quoted(.stderr))]
+    /// The browser needs a display for its window, and there is none.
+    #[error("the browser found no display for its window; set headless to true, or set DISPLAY or WAYLAND_DISPLAY{}", quoted(.stderr))]
     NoDisplay {
-        /// The end of what the browser wrote to its standard error, at most 2,000 characters.
+        /// The end of its standard error, at most 2,000 characters.
         stderr: String,
     },
-    /// The process ended before it could be used.
-    #[error("the browser ended while starting ({status}){}{}", if *.clean { "; an ending without a fault often means that a browser that already runs took the start over: close it or choose another profile" } else { "; its own words may tell why" }, quoted(.stderr))]
+    /// The process ended while starting.
+    #[error("the browser ended while starting ({status}){}{}", if *.clean { "; it often ends like this when a browser that already runs has taken over the start: close that browser or choose another profile" } else { "; its output may show why" }, quoted(.stderr))]
     Exited {
         /// Exit code or signal, in words.
         status: String,
         /// Whether it ended with code 0.
         clean: bool,
-        /// The end of what the browser wrote to its standard error, at most 2,000 characters.
+        /// The end of its standard error, at most 2,000 characters.
         stderr: String,
     },
-    /// The process runs but did not become usable in time.
-    #[error("the browser did not {waiting_for} within {} ms and was stopped; raise the start timeout or check the executable{}", .after.as_millis(), quoted(.stderr))]
+    /// The process did not become usable in time.
+    #[error("the browser did not {waiting_for} within {} ms and was stopped; raise the start timeout, or check the executable{}", .after.as_millis(), quoted(.stderr))]
     StartTimeout {
-        /// What was missing.
+        /// What it did not do, as part of a sentence.
         waiting_for: &'static str,
-        /// The time it had.
+        /// The start timeout.
         after: Duration,
-        /// The end of what the browser wrote to its standard error, at most 2,000 characters.
+        /// The end of its standard error, at most 2,000 characters.
         stderr: String,
     },
-    /// The text is not an address of a browser.
+    /// The text is not the address of a browser.
     #[error(
-        "not a browser's address: {problem}; give ws://host:port/…, http://host:port, host:port or webdriver+http://host:port"
+        "not the address of a browser: {problem}; give ws://host:port/…, http://host:port, host:port or webdriver+http://host:port"
     )]
     BadUrl {
-        /// What is wrong with it, without the address.
+        /// The reason, without the address.
         problem: String,
     },
-    /// Nobody answers there.
+    /// The endpoint cannot be reached.
     #[error("no browser reachable at {endpoint}: {problem}; check that it runs with remote debugging on that port")]
     Unreachable {
         /// The address, redacted.
         endpoint: String,
-        /// The system's sentence.
+        /// The message of the operating system.
         problem: String,
     },
-    /// Somebody answers, but not as a browser with remote debugging.
+    /// The endpoint answers, but is not a browser with remote debugging.
     #[error("{endpoint} does not answer as a CDP endpoint: {problem}; {advice}")]
     NotCdp {
         /// The address, redacted.
         endpoint: String,
-        /// What it answered instead.
+        /// The answer, as part of a sentence.
         problem: String,
         /// What to try.
         advice: &'static str,
     },
-    /// There is no CDP endpoint, and without one no supervision.
+    /// There is no CDP endpoint, so supervision is not available.
     #[error(
-        "there is no CDP endpoint at {endpoint}: {reason}; supervision is not available there ({} are left out), attach to a Chromium-based browser for it",
+        "there is no CDP endpoint at {endpoint}: {reason}; supervision is not available there (missing: {}); attach to a Chromium-based browser to use it",
         hidden()
     )]
     NoCdp {
         /// The address, redacted.
         endpoint: String,
-        /// Why there is none.
+        /// The reason, as part of a sentence.
         reason: &'static str,
     },
-    /// A WebDriver server gave no session.
-    #[error("the WebDriver server at {endpoint} gives no session: {problem}")]
+    /// A WebDriver server created no session.
+    #[error("the WebDriver server at {endpoint} created no session: {problem}")]
     WebDriver {
         /// The address, redacted.
         endpoint: String,
@@ -161,39 +159,39 @@ pub enum Error {
     },
     /// A WebDriver session could not be deleted.
     #[error(
-        "the session on the WebDriver server at {endpoint} could not be ended: {problem}; a grid ends it when it was idle for long enough"
+        "cannot delete the session on the WebDriver server at {endpoint}: {problem}; a grid deletes it after its idle timeout"
     )]
     SessionLeft {
         /// The address, redacted.
         endpoint: String,
-        /// Why, redacted.
+        /// The reason, redacted.
         problem: String,
     },
-    /// A process could not be ended, though it was told to and then killed.
-    #[error("processes of browser {pid} were still there {} ms after they were killed; the system may be out of resources, look at them with `ps`", .after.as_millis())]
+    /// Processes of the browser remained although they were killed.
+    #[error("processes of browser {pid} still exist {} ms after they were killed; the system may be out of resources; inspect them with `ps`", .after.as_millis())]
     StillRunning {
-        /// The browser's process id, which is also the id of its process group.
+        /// The process id of the browser, which is also its process group id.
         pid: u32,
-        /// How long was waited.
+        /// How long it waited.
         after: Duration,
     },
     /// A temporary profile could not be removed.
     #[error("the temporary profile {} could not be removed: {problem}; delete it by hand", .path.display())]
     ProfileLeft {
-        /// The folder that is left.
+        /// The remaining folder.
         path: PathBuf,
-        /// The system's sentence.
+        /// The message of the operating system.
         problem: String,
     },
     /// The connection failed.
     #[error(transparent)]
     Cdp(#[from] cdp::Error),
-    /// The system refused something we need.
+    /// The operating system refused an operation.
     #[error("{what}: {problem}; the system may be out of resources")]
     System {
-        /// What was tried.
+        /// The operation, as part of a sentence.
         what: &'static str,
-        /// The system's sentence.
+        /// The message of the operating system.
         problem: String,
     },
 }
@@ -238,20 +236,19 @@ impl Error {
     }
 }
 
-/// Who holds a profile, as told by its `SingletonLock` (`<host>-<pid>`) and by what is known of that
-/// process.
+/// The browser that uses a profile, by its `SingletonLock` (`<host>-<pid>`) and by what is known of that process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {
     /// Process id on that host.
     pub pid: Option<u32>,
-    /// The host when it is not this one, as in a profile on a shared volume.
+    /// The host if it is another one, as with a profile on a shared volume.
     pub other_host: Option<String>,
-    /// The program that process runs, without its arguments.
+    /// The program of that process, without arguments.
     pub command: Option<String>,
     /// The process of this library that started the browser.
     pub owner: Option<u32>,
-    /// The debugging port of the browser, where one may attach to it.
+    /// The debugging port of the browser, if it accepts connections.
     pub port: Option<u16>,
 }
 
@@ -263,10 +260,10 @@ impl fmt::Display for Holder {
             (Some(pid), Some(host), _) => write!(f, "another browser (process {pid} on host {host}")?,
             (None, ..) => {
                 f.write_str("another browser")?;
-                return self.owner.map_or(Ok(()), |owner| write!(f, " that process {owner} is just starting"));
+                return self.owner.map_or(Ok(()), |owner| write!(f, " that process {owner} is starting"));
             }
         }
-        self.owner.map_or(Ok(()), |owner| write!(f, ", started by process {owner} through this library"))?;
+        self.owner.map_or(Ok(()), |owner| write!(f, ", started by process {owner} of cdpilot"))?;
         f.write_str(")")
     }
 }
@@ -275,7 +272,7 @@ fn way_out(holder: &Holder) -> String {
     const CLOSE: &str = "close that browser or choose another profile";
     match (holder.port, &holder.other_host) {
         (_, Some(host)) => format!(
-            "{CLOSE}; whether it still runs cannot be told from here: if {host} is gone for good, delete SingletonLock in the profile"
+            "{CLOSE}; it is not known from here whether it still runs: if {host} no longer exists, delete SingletonLock in the profile"
         ),
         (Some(port), None) => format!("{CLOSE}, or attach to it at 127.0.0.1:{port}"),
         (None, None) => CLOSE.to_owned(),
@@ -301,12 +298,12 @@ fn hint(install: &Option<String>) -> String {
 
 fn sandbox_advice(root: bool) -> &'static str {
     if root {
-        "Chromium does not run as root with its sandbox; run as an ordinary user, or set no_sandbox to true if only trusted pages are visited"
+        "Chromium does not run as root with its sandbox; run as a normal user, or set no_sandbox to true if you only visit trusted pages"
     } else {
-        "Chromium cannot use its sandbox here (no user namespaces, no setuid helper); allow unprivileged user namespaces, or set no_sandbox to true if only trusted pages are visited"
+        "Chromium cannot use its sandbox here (no user namespaces, no setuid helper); allow unprivileged user namespaces, or set no_sandbox to true if you only visit trusted pages"
     }
 }
 
 fn quoted(stderr: &str) -> String {
-    if stderr.is_empty() { String::new() } else { format!(". It wrote: {stderr}") }
+    if stderr.is_empty() { String::new() } else { format!(". Its output: {stderr}") }
 }

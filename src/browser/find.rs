@@ -1,14 +1,13 @@
-//! Where the browser is: a path that was asked for, `CDPILOT_BROWSER`, or the places where the
-//! system's packages and installers put one.
+//! Finding the browser: a given path, `CDPILOT_BROWSER`, or the usual places of packages and installers.
 //!
-//! [`search`] is pure: environment and file system come in as functions.
+//! [`search`] is pure: environment and file system are passed as functions.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::{Error, install};
 
-/// A family of systems, as far as places and package managers differ.
+/// Families of operating systems, as far as paths and package managers differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Os {
     /// Linux and other Unix systems without application bundles.
@@ -20,7 +19,7 @@ pub enum Os {
 }
 
 impl Os {
-    /// The one this program was built for.
+    /// The family this program was built for.
     #[must_use]
     pub const fn this() -> Self {
         if cfg!(target_os = "macos") {
@@ -33,55 +32,55 @@ impl Os {
     }
 }
 
-/// Where the choice of an executable came from.
+/// The source of an executable's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// It was asked for.
+    /// Given by the caller.
     Explicit,
-    /// `CDPILOT_BROWSER`.
+    /// The variable `CDPILOT_BROWSER`.
     Environment,
-    /// Found among the usual places.
+    /// Found in the usual places.
     System,
 }
 
-/// A browser's executable.
+/// The executable of a browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// Path of the executable.
     pub path: PathBuf,
-    /// Where the choice came from.
+    /// Where the path came from.
     pub origin: Origin,
 }
 
-/// What a search looks at.
+/// The inputs of a search.
 pub struct Sources<'a> {
-    /// The family of systems to search for.
+    /// The family of operating systems.
     pub os: Os,
-    /// A path or program name that was asked for; nothing else is tried then.
+    /// A path or program name; nothing else is tried then.
     pub explicit: Option<&'a Path>,
     /// Reads an environment variable: `CDPILOT_BROWSER`, `PATH`, `HOME`, `ProgramFiles`,
     /// `ProgramFiles(x86)`, `LOCALAPPDATA`.
     pub env: &'a dyn Fn(&str) -> Option<OsString>,
-    /// Whether a path is a program that can be started. The error says why not.
+    /// Whether a path is an executable program. The error says why not.
     pub usable: &'a dyn Fn(&Path) -> Result<(), String>,
 }
 
-/// Finds the browser of this machine.
+/// Finds a browser on this machine.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is none, [`Error::Executable`] when one was asked for (`explicit` or
-/// `CDPILOT_BROWSER`) and cannot be used: another one is never started in its place.
+/// [`Error::NotFound`] when there is none, [`Error::Executable`] when a given one (`explicit` or `CDPILOT_BROWSER`)
+/// cannot be used: no other one is started instead.
 pub fn find(explicit: Option<&Path>) -> Result<Found, Error> {
     search(&Sources { os: Os::this(), explicit, env: &|name| std::env::var_os(name), usable: &usable })
 }
 
-/// Searches in this order: what was asked for, `CDPILOT_BROWSER`, the usual places of the system.
+/// Searches in this order: the given path, `CDPILOT_BROWSER`, the usual places of the system.
 ///
 /// # Errors
 /// As [`find`].
 pub fn search(sources: &Sources<'_>) -> Result<Found, Error> {
     if let Some(path) = sources.explicit {
-        return named(sources, path, Origin::Explicit, "asked for");
+        return named(sources, path, Origin::Explicit, "given");
     }
     if let Some(value) = (sources.env)("CDPILOT_BROWSER").filter(|value| !value.is_empty()) {
         return named(sources, Path::new(&value), Origin::Environment, "from CDPILOT_BROWSER");
@@ -98,15 +97,15 @@ pub fn search(sources: &Sources<'_>) -> Result<Found, Error> {
     Err(Error::NotFound { tried, install })
 }
 
-/// A browser that was named: a path, an application bundle, or a program name to be found in `PATH`.
+/// A named browser: a path, an application bundle, or a program name in `PATH`.
 fn named(sources: &Sources<'_>, path: &Path, origin: Origin, words: &'static str) -> Result<Found, Error> {
     let mut places = Vec::new();
-    let mut problem = "PATH names no folder to look for it in; give the whole path".to_owned();
+    let mut problem = "it is in no folder of PATH; give the full path".to_owned();
     if sources.os == Os::Mac && path.extension().is_some_and(|e| e == "app") {
         places.extend(path.file_stem().map(|name| path.join("Contents/MacOS").join(name)));
     }
     if places.is_empty() && path.components().count() == 1 && !path.is_absolute() {
-        // Never in the current folder: a program there may be anybody's.
+        // Never in the current folder: anyone may have put a program there.
         places.extend(path_folders(sources).into_iter().map(|folder| folder.join(path)));
     } else {
         places.push(path.to_owned());
@@ -122,7 +121,7 @@ fn named(sources: &Sources<'_>, path: &Path, origin: Origin, words: &'static str
 
 struct Candidate {
     path: PathBuf,
-    /// What the error lists: a program name stands for all folders of `PATH`.
+    /// The label in the error: a program name stands for all folders of `PATH`.
     label: String,
 }
 
@@ -140,7 +139,7 @@ fn candidates(sources: &Sources<'_>) -> Vec<Candidate> {
     }
 }
 
-/// Canary and Chromium first: they are easily told from the browser a person uses every day.
+/// Canary and Chromium first: they are rarely a person's everyday browser.
 const MAC_APPS: [&str; 5] = ["Google Chrome Canary", "Chromium", "Google Chrome", "Brave Browser", "Microsoft Edge"];
 
 fn mac(sources: &Sources<'_>) -> Vec<Candidate> {
@@ -164,7 +163,7 @@ const LINUX_NAMES: [&str; 10] = [
     "microsoft-edge",
 ];
 
-/// For a `PATH` that lacks them, as under cron or a service manager.
+/// For a `PATH` without them, as under cron or a service manager.
 const LINUX_PATHS: [&str; 10] = [
     "/usr/bin/chromium",
     "/usr/bin/chromium-browser",
@@ -212,10 +211,10 @@ fn path_folders(sources: &Sources<'_>) -> Vec<PathBuf> {
         .unwrap_or_default()
 }
 
-/// Whether a path is a program that can be started here. The error says why not.
+/// Whether a path is an executable program. The error says why not.
 ///
-/// Ubuntu's `chromium-browser` package is a small script that only points at the snap; without the
-/// snap it counts as missing.
+/// Ubuntu's `chromium-browser` package is a small script that only refers to the snap; without the snap it counts as
+/// missing.
 ///
 /// # Errors
 /// The reason, as part of a sentence.
@@ -230,7 +229,7 @@ pub fn usable(path: &Path) -> Result<(), String> {
     #[cfg(unix)]
     {
         if rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_err() {
-            return Err("it may not be executed".to_owned());
+            return Err("it is not executable".to_owned());
         }
         const SCRIPT: u64 = 16 * 1024;
         const SNAP: &str = "/snap/bin/chromium";
@@ -238,7 +237,7 @@ pub fn usable(path: &Path) -> Result<(), String> {
             && std::fs::read_to_string(path).is_ok_and(|text| text.contains(SNAP))
             && !Path::new(SNAP).exists()
         {
-            return Err("it only points at the chromium snap, which is not installed".to_owned());
+            return Err("it only refers to the chromium snap, which is not installed".to_owned());
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The command line of a browser that we start. Pure.
+//! The command line of a browser. Pure.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -7,30 +7,30 @@ use super::Error;
 use super::find::Os;
 use super::options::{LaunchOptions, TransportKind, flag_name};
 
-/// What the command line depends on besides the options.
+/// The inputs of the command line besides the options.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
     /// The family of systems.
     pub os: Os,
     /// The profile folder.
     pub user_data_dir: &'a Path,
-    /// Without a window.
+    /// Whether to run without a window.
     pub headless: bool,
-    /// Without the sandbox.
+    /// Whether to run without the sandbox.
     pub no_sandbox: bool,
-    /// The user agent, where it is not left to the browser.
+    /// The user agent, unless it is the browser's own.
     pub user_agent: Option<&'a str>,
 }
 
-/// The debugging port that is left to people who debug by hand.
+/// The debugging port reserved for manual debugging.
 const RESERVED_PORT: u16 = 9222;
 
-/// No first-run pages, no traffic of its own, nothing that gets in the way of a page, no throttling of
-/// tabs in the background (a browser that is driven has most of its tabs there).
+/// No first-run pages, no traffic of the browser itself, nothing that covers a page, no throttling of background tabs
+/// (where an automated browser has most of its tabs).
 ///
-/// Chromium's crash handler is left on. It lives in a session of its own and leaves when its browser
-/// does; switched off (`disable-crashpad-for-testing`), Chromium 156 started over a pipe loses its
-/// network service again and again ("FD ownership violation") and no page ever loads.
+/// Chromium's crash handler stays on. It has a session of its own and ends with its browser; switched off
+/// (`disable-crashpad-for-testing`), Chromium 156 started over a pipe repeatedly loses its network service ("FD
+/// ownership violation"), and no page ever loads.
 const ALWAYS: [&str; 22] = [
     "--no-first-run",
     "--no-default-browser-check",
@@ -56,7 +56,7 @@ const ALWAYS: [&str; 22] = [
     "--password-store=basic",
 ];
 
-/// Features that connect to servers of their own, cover the page, change typed addresses or delay the effects of input.
+/// Features that connect to other servers, cover the page, change typed addresses or delay the effects of input.
 const DISABLED_FEATURES: [&str; 10] = [
     "DeferRendererTasksAfterInput", // timers and messages after a click would wait for the next frame
     "Translate",
@@ -70,23 +70,23 @@ const DISABLED_FEATURES: [&str; 10] = [
     "HttpsUpgrades",
 ];
 
-/// What a window is higher than its page in Chromium 156 without a display.
+/// Height of the window frame in Chromium 156 without a display.
 const HEADLESS_FRAME: u32 = 87;
-/// The switch that maps names and addresses before the browser connects; IP addresses too.
+/// The switch that maps names and IP addresses before the browser connects.
 pub const RESOLVER_RULES: &str = "host-resolver-rules";
 
-/// The arguments of the browser, without its name.
+/// The arguments of the browser, without the program name.
 ///
 /// # Errors
-/// [`Error::Argument`] when an extra argument would take the browser out of our hands,
-/// [`Error::ReservedPort`] for port 9222.
+/// [`Error::Argument`] when an extra argument would break the control of the browser, [`Error::ReservedPort`] for port
+/// 9222.
 pub fn flags(options: &LaunchOptions, facts: &Facts<'_>) -> Result<Vec<OsString>, Error> {
     let mut flags: Vec<OsString> = ALWAYS.iter().map(OsString::from).collect();
     let mut add = |flag: &str| flags.push(OsString::from(flag));
 
     let transport = options.transport.on(facts.os);
     if facts.os != Os::Windows {
-        add("--remote-debugging-pipe"); // the transport, or the life line of `Port`
+        add("--remote-debugging-pipe"); // the transport; with `Port`, only to end with this process
     }
     if let Some(port) = transport.port() {
         if port == RESERVED_PORT {
@@ -126,7 +126,7 @@ pub fn flags(options: &LaunchOptions, facts: &Facts<'_>) -> Result<Vec<OsString>
     for arg in &options.extra_args {
         check(arg)?;
         match arg.strip_prefix("--disable-features=") {
-            // Chromium takes the last such switch only, so ours and theirs become one.
+            // Chromium only uses the last such switch, so both are merged.
             Some(theirs) => features.extend([",", theirs]),
             None if flag_name(arg) == Some(RESOLVER_RULES) => {
                 let theirs = arg.split_once('=').map(|(_, rules)| rules.to_owned());
@@ -148,7 +148,7 @@ pub fn flags(options: &LaunchOptions, facts: &Facts<'_>) -> Result<Vec<OsString>
     Ok(flags)
 }
 
-/// Refuses what would take the browser out of our hands.
+/// Refuses arguments that would break the control of the browser.
 fn check(arg: &str) -> Result<(), Error> {
     let Some(name) = flag_name(arg) else { return Ok(()) };
     let refuse = |reason| Err(Error::Argument { argument: arg.to_owned(), reason });
@@ -158,12 +158,12 @@ fn check(arg: &str) -> Result<(), Error> {
             refuse("it would let any web page drive the browser; name the origins one by one")
         }
         _ if name.starts_with("remote-debugging-") => refuse("the debugging channel is set by transport"),
-        "" => refuse("what follows it would no longer be read as switches"),
+        "" => refuse("later arguments would no longer be read as switches"),
         _ => Ok(()),
     }
 }
 
-/// Whether the options ask for a connection over the pipe.
+/// Whether the options use the pipe as transport.
 pub(super) fn talks_by_pipe(transport: TransportKind, os: Os) -> bool {
     matches!(transport.on(os), TransportKind::Pipe | TransportKind::PipeAndPort(_))
 }

@@ -1,4 +1,4 @@
-//! Getting a browser through the package manager of the system.
+//! Installing a browser with the package manager of the system.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -19,45 +19,45 @@ impl Step {
         Self { program: program.to_owned(), args: args.iter().map(|a| (*a).to_owned()).collect() }
     }
 
-    /// The command as one would type it.
+    /// The command as typed in a shell.
     #[must_use]
     pub fn command_line(&self) -> String {
         std::iter::once(&self.program).chain(&self.args).map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 }
 
-/// What to run, in order, to get a browser.
+/// The commands that install a browser, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstallPlan {
     /// The package manager.
     pub manager: &'static str,
     /// The commands.
     pub steps: Vec<Step>,
-    /// What a person should know before or when it fails.
+    /// A note for the user, before or after a failure.
     pub note: Option<&'static str>,
 }
 
 impl InstallPlan {
-    /// The whole plan as one would type it.
+    /// The whole plan as typed in a shell.
     #[must_use]
     pub fn command_line(&self) -> String {
         self.steps.iter().map(Step::command_line).collect::<Vec<_>>().join(" && ")
     }
 }
 
-/// What a plan depends on.
+/// The inputs of a plan.
 pub struct Machine<'a> {
     /// The family of systems.
     pub os: Os,
-    /// Whether we run as root.
+    /// Whether this process runs as root.
     pub root: bool,
     /// `ID` and `ID_LIKE` of `/etc/os-release`, empty when there is none.
     pub distribution: &'a str,
-    /// Whether a program of that name is in `PATH`.
+    /// Whether a program is in `PATH`.
     pub has: &'a dyn Fn(&str) -> bool,
 }
 
-/// A plan that did not work out.
+/// A failed plan.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("`{step}` {problem}{}", .note.map(|n| format!("; {n}")).unwrap_or_default())]
 pub struct InstallError {
@@ -69,7 +69,7 @@ pub struct InstallError {
     pub note: Option<&'static str>,
 }
 
-/// The plan for this machine. `None` when there is no package manager we know.
+/// The plan for this machine. `None` without a known package manager.
 #[must_use]
 pub fn plan() -> Option<InstallPlan> {
     let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
@@ -81,10 +81,10 @@ pub fn plan() -> Option<InstallPlan> {
     plan_for(&Machine { os: Os::this(), root: is_root(), distribution: &distribution.join(" "), has: &in_path })
 }
 
-/// The plan for a described machine.
+/// The plan for a given machine.
 ///
-/// Package names are the distributions' own. Ubuntu has no Chromium package besides the snap, and
-/// Homebrew's Chromium is not signed, so Chrome is taken there.
+/// Package names are those of the distributions. Ubuntu only packages Chromium as a snap, and Homebrew's Chromium is
+/// not signed, so Chrome is used there.
 #[must_use]
 pub fn plan_for(machine: &Machine<'_>) -> Option<InstallPlan> {
     let has = machine.has;
@@ -122,7 +122,7 @@ fn linux(machine: &Machine<'_>) -> Option<InstallPlan> {
     } else if has("apt-get") {
         ("apt-get", apt("chromium"), None)
     } else if has("dnf") {
-        let note = "on RHEL and its kin the package is in EPEL: enable that first";
+        let note = "on RHEL and related systems the package is in EPEL: enable EPEL first";
         ("dnf", vec![Step::new("dnf", &["install", "-y", "chromium"])], Some(note))
     } else if has("pacman") {
         ("pacman", vec![Step::new("pacman", &["-Sy", "--noconfirm", "chromium"])], None)
@@ -139,7 +139,7 @@ fn linux(machine: &Machine<'_>) -> Option<InstallPlan> {
     let steps_as_root = |by: &str| steps.iter().map(|step| with(by, step)).collect();
     Some(match ["sudo", "doas"].into_iter().find(|by| has(by)) {
         Some(by) => InstallPlan { manager, steps: steps_as_root(by), note },
-        None => InstallPlan { manager, steps, note: Some("run it as root: there is neither sudo nor doas here") },
+        None => InstallPlan { manager, steps, note: Some("run it as root: neither sudo nor doas is installed") },
     })
 }
 
@@ -154,11 +154,11 @@ fn with(by: &str, step: &Step) -> Step {
     }
 }
 
-/// Runs a plan step by step; `on_line` gets every line the commands write. They may ask for a
-/// password on the terminal.
+/// Runs a plan step by step; `on_line` receives every line that the commands write. They may ask for a password on the
+/// terminal.
 ///
 /// # Errors
-/// The step that failed and how.
+/// The failed step and the reason.
 pub fn run(plan: &InstallPlan, mut on_line: impl FnMut(&str)) -> Result<(), InstallError> {
     for step in &plan.steps {
         let command_line = step.command_line();
@@ -180,7 +180,7 @@ fn run_step(step: &Step, on_line: &mut dyn FnMut(&str)) -> Result<(), String> {
             .env("DEBIAN_FRONTEND", "noninteractive")
             .stdin(Stdio::inherit())
             .stdout(writer.try_clone()?)
-            .stderr(writer) // our copies close here with the command value
+            .stderr(writer) // this process's copies close with the command value
             .spawn()?;
         Ok((reader, child))
     };

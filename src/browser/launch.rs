@@ -1,4 +1,4 @@
-//! Starting a browser, up to its first answer; and saying why it did not start.
+//! Starting a browser up to its first answer, and the reasons of failures.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -9,37 +9,37 @@ use super::find::{self, Os};
 use super::flags::{Facts, flags, talks_by_pipe};
 use super::options::{Decision, LaunchOptions, Surroundings};
 use super::platform::Pipes;
+use super::port_file::{self, NotReady};
 use super::process::{Plan, Process};
 use super::profile::Profile;
-use super::ready::{self, NotReady};
 use super::{Error, Version};
 use crate::cdp::{self, Connection};
 use crate::sync::Deadline;
 
-/// A browser that we started, and what was decided for it.
+/// A started browser, and the decisions about it.
 #[derive(Debug)]
 pub(super) struct Running {
     // Field order: the process ends before its profile is removed.
     pub(super) process: Process,
     pub(super) profile: Profile,
-    /// The pipe when nothing is said over it. Its closing is what ends the browser if we are killed.
+    /// The pipe when it is not the transport: its closing ends the browser if this process is killed.
     pub(super) life_line: Option<Pipes>,
     pub(super) executable: PathBuf,
     pub(super) headless: Decision,
     pub(super) no_sandbox: Decision,
 }
 
-/// What a start leads to.
+/// The result of a start.
 pub(super) struct Started {
     pub(super) running: Running,
-    /// Where it is reached, when we talk over its port.
+    /// The endpoint, when the port is the transport.
     pub(super) by_port: Option<Endpoint>,
     pub(super) connection: Connection,
     pub(super) endpoint: Option<Endpoint>,
     pub(super) version: Version,
 }
 
-/// Why a start stopped, before the browser's own words are looked at.
+/// Why a start failed, before the browser's output is examined.
 enum Failure {
     Ended,
     PortRefused,
@@ -89,7 +89,7 @@ pub(super) fn start(options: &LaunchOptions) -> Result<Started, Error> {
     }
 }
 
-/// Chromium only logs that its port is taken and goes on without, so we look first.
+/// Chromium only logs that its port is taken and continues without it, so check first.
 fn check_free(port: u16) -> Result<(), Error> {
     match TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
         Err(problem) if problem.kind() == std::io::ErrorKind::AddrInUse => Err(Error::PortInUse { port }),
@@ -113,14 +113,14 @@ fn connect(
         None
     };
     let wait_for_port = |running: &mut Running, port| {
-        ready::wait(&mut running.process, running.profile.dir(), port, deadline)
+        port_file::wait(&mut running.process, running.profile.dir(), port, deadline)
             .map_err(|why| match why {
                 NotReady::Ended => Failure::Ended,
                 NotReady::PortRefused => Failure::PortRefused,
                 NotReady::TimeUp => Failure::TimeUp(OPEN_PORT),
             })
             .and_then(|endpoint| match endpoint.host() {
-                // Taken since we looked: Chromium then listens on the IPv6 loopback without a word.
+                // Taken since the check: Chromium then silently listens on the IPv6 loopback.
                 "::1" if check_free(port).is_err() => Err(Failure::PortRefused),
                 _ => Ok(endpoint),
             })
@@ -161,11 +161,11 @@ fn broken(problem: cdp::Error) -> Failure {
     }
 }
 
-/// Ends what was started, and turns the failure and the browser's last words into an error.
+/// Ends the browser and turns the failure and the browser's output into an error.
 fn explain(options: &LaunchOptions, mut running: Running, failure: Failure) -> Error {
-    /// A closed connection is seen a moment before the end of the process.
+    /// A closed connection is detected a moment before the end of the process.
     const ENDING: Duration = Duration::from_secs(1);
-    /// The last words are in the pipe when the process ends; a helper may hold it open longer.
+    /// The output is in the pipe when the process ends; a helper may keep the pipe open longer.
     const LAST_WORDS: Duration = Duration::from_millis(200);
 
     let ended = match failure {
@@ -208,7 +208,7 @@ enum Known {
     InUse,
 }
 
-/// Sentences of Chromium that have an answer of their own.
+/// Messages of Chromium with errors of their own.
 fn known(words: &str, stderr: &str) -> Option<Known> {
     let says = |sentences: &[&str]| sentences.iter().any(|sentence| words.contains(sentence));
     let stderr = stderr.to_owned();

@@ -1,9 +1,9 @@
-//! The marker in the profile of every browser that we start: who started it, and which process it is.
+//! The marker in the profile of every started browser: the owner process and the browser process.
 //!
-//! It is there before the browser runs and goes when the browser has ended in order. What is left of
-//! it tells a later start which process is proven to be a browser of ours whose owner is gone. While
-//! its owner lives it is locked, so it also keeps two of us out of one profile. There is none on
-//! Windows, where a job object ends the browser with us.
+//! It is written before the browser runs and removed when the browser has ended normally. A remaining marker proves to
+//! a later start which process is a browser whose owner has ended. It is locked while its owner lives, which also keeps
+//! two processes of this library out of one profile. There is none on Windows, where a job object ends the browser with
+//! its owner.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, Write};
@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::process::list;
 
-/// Its name in the profile folder.
+/// The file name in the profile folder.
 const NAME: &str = "cdpilot-browser.json";
-/// A marker of another format is nobody's proof.
+/// A marker of another format proves nothing.
 const FORMAT: u32 = 1;
-/// No marker is longer; what is, is none.
-const LONGEST: u64 = 64 * 1024;
+/// Maximum size of a marker, in bytes.
+const MAX_SIZE: u64 = 64 * 1024;
 
-/// One process: its number, and when it was started, since numbers are used again.
+/// A process: its id and start time, since ids are reused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Who {
     pub(super) pid: u32,
@@ -31,18 +31,18 @@ pub(super) struct Who {
 }
 
 impl Who {
-    /// The process that has this number now.
+    /// The process that has this id now.
     pub(super) fn now(pid: u32) -> Option<Self> {
-        Some(Self { pid, started: list::look(pid)?.started })
+        Some(Self { pid, started: list::read(pid)?.started })
     }
 
-    /// Whether this very process runs.
+    /// Whether this process is still running.
     pub(super) fn runs(&self) -> bool {
-        list::look(self.pid).is_some_and(|seen| seen.started == self.started)
+        list::read(self.pid).is_some_and(|seen| seen.started == self.started)
     }
 }
 
-/// What a marker says.
+/// The content of a marker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
     format: u32,
@@ -50,11 +50,11 @@ pub(super) struct Record {
     pub(super) owner: Who,
     /// The browser, leader of its process group.
     pub(super) browser: Who,
-    /// For the person who finds it.
+    /// For a person who finds it.
     executable: String,
 }
 
-/// What the marker in a profile says, if it is one of ours: a plain file of our user.
+/// The content of the marker in a profile, if it is a plain file of this user.
 pub(super) fn read(dir: &Path) -> Option<Record> {
     let file = OpenOptions::new().read(true).custom_flags(flags()).open(dir.join(NAME)).ok()?;
     read_from(&file)
@@ -66,26 +66,26 @@ fn read_from(file: &File) -> Option<Record> {
         return None;
     }
     let mut text = Vec::new();
-    file.take(LONGEST).read_to_end(&mut text).ok()?;
+    file.take(MAX_SIZE).read_to_end(&mut text).ok()?;
     serde_json::from_slice::<Record>(&text).ok().filter(|record| record.format == FORMAT)
 }
 
-/// Never through a link, and never waiting for a pipe that somebody put there.
+/// Never follows a link or waits for a pipe.
 fn flags() -> i32 {
     (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()
 }
 
-/// What comes of laying claim to a profile.
+/// The result of claiming a profile.
 #[derive(Debug)]
 pub(super) enum Claim {
-    /// It is ours, with what the last owner left in the marker.
+    /// Claimed, with the marker that the last owner left.
     Ours(Marker, Option<Record>),
-    /// Another living process of ours has it. It may not have got as far as writing.
+    /// Claimed by another running process of this library, which may not have written its marker yet.
     Taken(Option<Record>),
 }
 
-/// The marker of a profile that is ours. Dropped before it was written, it is as if it had never
-/// been; after that only [`Marker::remove`] takes it away.
+/// The marker of a claimed profile. Dropped before it was written, it leaves no trace; afterwards only
+/// [`Marker::remove`] removes it.
 #[derive(Debug)]
 pub(super) struct Marker {
     path: PathBuf,
@@ -94,7 +94,7 @@ pub(super) struct Marker {
 }
 
 impl Marker {
-    /// Lays claim to a profile. The claim ends with us, however we end: it is a lock on a file.
+    /// Claims a profile. The claim ends with this process in any case: it is a lock on a file.
     pub(super) fn claim(dir: &Path) -> io::Result<Claim> {
         let path = dir.join(NAME);
         loop {
@@ -105,7 +105,7 @@ impl Marker {
             if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
                 return Ok(Claim::Taken(read_from(&file)));
             }
-            // Its last owner may have removed it while we were opening it.
+            // The last owner may have removed it while it was being opened.
             let (ours, there) = (file.metadata()?, std::fs::symlink_metadata(&path));
             if there.is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino())) {
                 let old = read_from(&file);
@@ -114,9 +114,9 @@ impl Marker {
         }
     }
 
-    /// Writes down which browser works here, started by us.
+    /// Writes which browser runs here.
     pub(super) fn write(&mut self, browser: u32, executable: &Path) -> io::Result<()> {
-        let gone = || io::Error::other("the process cannot be looked at");
+        let gone = || io::Error::other("the process cannot be read");
         let record = Record {
             format: FORMAT,
             owner: Who::now(std::process::id()).ok_or_else(gone)?,
@@ -132,7 +132,7 @@ impl Marker {
 
     /// Removes it: the browser has ended.
     pub(super) fn remove(mut self) {
-        self.empty = false; // once only: the next file of this name is somebody else's
+        self.empty = false; // once only: the next file of this name may have another owner
         let _ = std::fs::remove_file(&self.path);
     }
 }

@@ -1,29 +1,30 @@
-//! A browser: found, started or attached to, with its one connection, and stopped again.
+//! Browsers: finding, starting, attaching, the single connection, and stopping.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `find`, `install` | where the executable is, how to get one |
-//! | `options`, `flags` | what a browser is started with, what is decided, the command line |
-//! | `profile`, `lock`, `marker` | the profile folder and who works in it |
-//! | `process`, `stderr`, `unix`, `windows` | the process and its family, always reaped |
-//! | `reap`, `orphan` | what was left behind when we were killed: proof and end |
+//! | `find`, `install` | the executable, and how to install one |
+//! | `options`, `flags` | options, decisions derived from them, the command line |
+//! | `profile`, `lock`, `marker` | the profile folder, and which processes use it |
+//! | `process`, `stderr`, `unix`, `windows` | the process and its children, always reaped |
+//! | `reap`, `orphan` | cleanup after a killed process: proof and end |
 //! | `crash_handlers` | Chromium's crash handlers on Linux |
-//! | `ready`, `launch` | the way to the first answer |
-//! | `backend`, `endpoint`, `resolve`, `redial` | addresses and what they mean, redacted when printed; connecting, and again |
+//! | `port_file`, `launch` | starting, up to the first answer |
+//! | `backend`, `endpoint`, `resolve`, `redial` | addresses, redacted when printed; connecting and reconnecting |
 //! | `webdriver` | sessions of WebDriver servers, and the CDP address of their browser |
-//! | `space` | room on disks |
-//! | `context` | isolated contexts inside a browser |
+//! | `disk_space` | free disk space |
+//! | `context` | isolated browser contexts |
 //!
-//! A browser that we start ends with us: its pipe closes when we end, however that happens, and
-//! Chromium leaves then; a guard in its process group kills it when it does not, and removes its
-//! temporary profile and its temporary files. Should the guard be killed along with us and the browser hang, the next start
-//! ends it ([`reap()`]). A browser that we did not start is never stopped; a WebDriver session that we
-//! opened is deleted, and its server stops the browser.
+//! A started browser ends with this process: its pipe closes when this process ends in any way, and Chromium exits
+//! then; a reaper process in its process group kills it when it does not, and removes its temporary profile and its
+//! temporary files. Should the reaper be killed together with this process and the browser hang, the next start ends it
+//! ([`reap()`]). A browser that was not started here is never stopped; a WebDriver session that was opened here is
+//! deleted, and its server stops the browser.
 
 mod backend;
 mod context;
 #[cfg(target_os = "linux")]
 mod crash_handlers;
+mod disk_space;
 mod endpoint;
 mod error;
 pub mod find;
@@ -42,20 +43,20 @@ mod platform;
 #[cfg(windows)]
 #[path = "windows.rs"]
 mod platform;
+mod port_file;
 mod process;
 mod profile;
-mod ready;
 mod reap;
 mod redial;
 mod resolve;
 mod running;
-mod space;
 mod stderr;
 mod user_agent;
 mod webdriver;
 
 pub use backend::{Backend, Surface};
 pub use context::Context;
+pub use disk_space::{DiskSpace, disk_space, is_disk_full};
 pub use endpoint::{Endpoint, Scheme};
 pub use error::{Error, Holder};
 pub use flags::{Facts, RESOLVER_RULES, flags};
@@ -65,7 +66,6 @@ pub use reap::{Leftover, Reaped, reap};
 pub use redial::Redial;
 pub use resolve::{Resolve, default_profiles, resolve};
 pub use running::{Browser, Version};
-pub use space::{Space, is_full, space};
 pub use user_agent::version_of;
 pub use webdriver::{AttachOptions, WebDriverOptions, WebDriverProblem};
 

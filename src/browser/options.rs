@@ -1,4 +1,4 @@
-//! What a browser is started with, and what is decided when the options leave it open.
+//! Options of a start, and decisions where they are left open.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,8 +6,7 @@ use std::time::Duration;
 use super::find::Os;
 use crate::cdp::ConnectOptions;
 
-/// How to start a browser. The default is what most callers want: any browser found, a fresh profile
-/// that is removed at the end, a pipe as transport.
+/// How to start a browser. The defaults suit most callers: any browser found, a temporary profile, a pipe as transport.
 ///
 /// ```
 /// use cdpilot::browser::{LaunchOptions, Switch, TransportKind};
@@ -18,31 +17,30 @@ pub struct LaunchOptions {
     /// The executable, a macOS application bundle, or a program name in `PATH`. `None` searches, see
     /// [`find`](super::find).
     pub executable: Option<PathBuf>,
-    /// The profile folder (Chrome's "user data directory"); made with mode 0700 when it is missing.
-    /// `None` takes a fresh temporary one that is removed at the end.
+    /// The profile folder (Chrome's "user data directory"); created with mode 0700 if missing. `None`: a temporary one,
+    /// removed at the end.
     pub user_data_dir: Option<PathBuf>,
-    /// Without a window. `Auto`: see [`Surroundings::headless`].
+    /// Run without a window. `Auto`: see [`Surroundings::headless`].
     pub headless: Switch,
-    /// Without Chromium's sandbox. `Auto`: see [`Surroundings::no_sandbox`].
+    /// Run without Chromium's sandbox. `Auto`: see [`Surroundings::no_sandbox`].
     pub no_sandbox: Switch,
-    /// How we talk to the browser, and whether others may.
+    /// The transport, and whether other programs can connect.
     pub transport: TransportKind,
-    /// Arguments added behind ours. Those that would take the browser out of our hands are refused.
+    /// Extra arguments, appended. Those that would break the control of the browser are refused.
     pub extra_args: Vec<String>,
-    /// Size of a new window in pixels, width and height.
+    /// Size of a new window in pixels: width and height.
     pub window_size: Option<(u32, u32)>,
-    /// Size of the page's area in a browser without a window, in CSS pixels; comes before `window_size` there.
+    /// Viewport of a headless browser in CSS pixels; overrides `window_size` there.
     pub viewport: Option<(u32, u32)>,
-    /// What the browser calls itself to servers and scripts.
+    /// The user agent.
     pub user_agent: UserAgent,
-    /// Rules for names and addresses that the browser connects to, as in Chromium's `--host-resolver-rules`. They come
-    /// before those in `extra_args`.
+    /// Rules for names and addresses, as in Chromium's `--host-resolver-rules`. They precede those in `extra_args`.
     pub resolver_rules: Vec<String>,
-    /// Environment variables set for the browser on top of ours.
+    /// Additional environment variables.
     pub env: Vec<(String, String)>,
-    /// How long the start may take, to the first answer of the browser.
+    /// Maximum time to the first answer of the browser.
     pub start_timeout: Duration,
-    /// How the connection is made.
+    /// Options of the connection.
     pub connect: ConnectOptions,
 }
 
@@ -66,22 +64,22 @@ impl Default for LaunchOptions {
     }
 }
 
-/// What a browser that we start calls itself.
+/// The user agent of a started browser.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum UserAgent {
-    /// Whatever it does by itself.
+    /// The browser's own.
     #[default]
     Native,
-    /// The same as with a window: without the word `HeadlessChrome`.
+    /// The one of a browser with a window: without `HeadlessChrome`.
     LikeHeaded,
     /// This text.
     Text(String),
 }
 
-/// A setting that may be left to us.
+/// A setting that may be automatic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Switch {
-    /// We decide and say why.
+    /// Decided at the start, with a reason.
     #[default]
     Auto,
     /// Yes.
@@ -90,24 +88,24 @@ pub enum Switch {
     Off,
 }
 
-/// How we talk to a browser that we start.
+/// The transport to a started browser.
 ///
-/// On Unix the browser always gets a pipe, with `Port` as a life line only: Chromium ends when its
-/// pipe closes, so it ends with us whatever ends us, and a small guard process ends one that hangs.
-/// Windows has no such pipe; there `Pipe` means `Port(0)`, and a job object ties the browser to us.
+/// On Unix the browser always gets a pipe, with `Port` only to detect the end of this process: Chromium exits when its
+/// pipe closes, and a small reaper process kills one that hangs. Windows has no such pipe; there `Pipe` means
+/// `Port(0)`, and a job object ties the browser to this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TransportKind {
-    /// A pipe that nobody else can reach.
+    /// A pipe, which no other process can use.
     #[default]
     Pipe,
-    /// A WebSocket on this loopback port; 0 for any free one.
+    /// A WebSocket on this loopback port; 0: any free port.
     Port(u16),
-    /// The pipe for us, and this loopback port for others; 0 for any free one.
+    /// A pipe, and this loopback port for other programs; 0: any free port.
     PipeAndPort(u16),
 }
 
 impl TransportKind {
-    /// The debugging port asked for, 0 for any free one.
+    /// The requested debugging port; 0: any free port.
     #[must_use]
     pub fn port(self) -> Option<u16> {
         match self {
@@ -116,7 +114,7 @@ impl TransportKind {
         }
     }
 
-    /// What it comes down to on a family of systems.
+    /// The effective transport on a family of operating systems.
     #[must_use]
     pub fn on(self, os: Os) -> Self {
         match (os, self) {
@@ -127,7 +125,7 @@ impl TransportKind {
     }
 }
 
-/// What was decided, and why, in words for a status page.
+/// A decision with its reason, for a status page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
     /// The decision.
@@ -142,23 +140,23 @@ impl Decision {
     }
 }
 
-/// What the decisions depend on.
+/// The inputs of decisions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Surroundings {
     /// The family of systems.
     pub os: Os,
     /// Whether we run as root.
     pub root: bool,
-    /// Whether there is a display to open a window on.
+    /// Whether there is a display for a window.
     pub display: bool,
-    /// The sign that this is a container or another machine that is thrown away, if there is one.
+    /// The sign of a container or disposable machine, if there is one.
     pub container: Option<String>,
     /// `CDPILOT_HEADLESS`.
     pub headless_env: Option<String>,
 }
 
 impl Surroundings {
-    /// Looks around on this machine.
+    /// Reads the inputs from this machine.
     #[must_use]
     pub fn read() -> Self {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -172,20 +170,20 @@ impl Surroundings {
         }
     }
 
-    /// Whether to run without a window: as asked; else as an extra argument says; else as
-    /// `CDPILOT_HEADLESS` says (`1`, `true`, `yes`, `on` or their opposites); else exactly when there is
-    /// no display (Linux without `DISPLAY` and `WAYLAND_DISPLAY`).
+    /// Whether to run without a window: as requested; else as an extra argument says; else as `CDPILOT_HEADLESS` says
+    /// (`1`, `true`, `yes`, `on` or their opposites); else if there is no display (Linux without `DISPLAY` and
+    /// `WAYLAND_DISPLAY`).
     #[must_use]
     pub fn headless(&self, wish: Switch, extra_args: &[String]) -> Decision {
         if let Some(on) = asked(wish) {
-            return Decision::new(on, "asked for");
+            return Decision::new(on, "requested");
         }
         if has_flag(extra_args, "headless") {
-            return Decision::new(true, "an extra argument says so");
+            return Decision::new(true, "set by an extra argument");
         }
         match self.headless_env.as_deref().map(str::to_ascii_lowercase).as_deref() {
-            Some("1" | "true" | "yes" | "on") => return Decision::new(true, "CDPILOT_HEADLESS says so"),
-            Some("0" | "false" | "no" | "off") => return Decision::new(false, "CDPILOT_HEADLESS says so"),
+            Some("1" | "true" | "yes" | "on") => return Decision::new(true, "set by CDPILOT_HEADLESS"),
+            Some("0" | "false" | "no" | "off") => return Decision::new(false, "set by CDPILOT_HEADLESS"),
             _ => {}
         }
         if self.display {
@@ -195,33 +193,35 @@ impl Surroundings {
         }
     }
 
-    /// Whether to run without the sandbox: as asked; else as an extra argument says; else exactly when
-    /// we are root on Linux in a container-like place.
+    /// Whether to run without the sandbox: as requested; else as an extra argument says; else as root on Linux in a
+    /// container-like environment.
     ///
-    /// Chromium does not run as root with its sandbox, and a container that is thrown away bounds what
-    /// a page that breaks out can reach. Root on a machine of its own gets no such exception: there the
-    /// start fails with [`Error::Sandbox`](super::Error::Sandbox), which says what to do.
+    /// Chromium does not run as root with its sandbox, and a disposable container limits what a page that escapes can
+    /// reach. Root on another machine is no exception: there the start fails with
+    /// [`Error::Sandbox`](super::Error::Sandbox), which says what to do.
     #[must_use]
     pub fn no_sandbox(&self, wish: Switch, extra_args: &[String]) -> Decision {
         if let Some(on) = asked(wish) {
-            return Decision::new(on, "asked for");
+            return Decision::new(on, "requested");
         }
         if has_flag(extra_args, "no-sandbox") {
-            return Decision::new(true, "an extra argument says so");
+            return Decision::new(true, "set by an extra argument");
         }
         match (&self.container, self.root && self.os == Os::Linux) {
             (_, false) => Decision::new(false, "not running as root on Linux"),
-            (Some(sign), true) => Decision::new(true, format!("running as root in a container-like place ({sign})")),
-            (None, true) => Decision::new(false, "running as root, but not in a container-like place"),
+            (Some(sign), true) => {
+                Decision::new(true, format!("running as root in a container-like environment ({sign})"))
+            }
+            (None, true) => Decision::new(false, "running as root, but not in a container-like environment"),
         }
     }
 }
 
-/// Looks for a sign of a container or another machine that is thrown away. `set` tells whether an
-/// environment variable is set, `read` reads a file.
+/// Finds a sign of a container or disposable machine. `set` says whether an environment variable is set, `read` reads a
+/// file.
 #[must_use]
 pub fn container_sign(set: &dyn Fn(&str) -> bool, read: &dyn Fn(&Path) -> Option<String>) -> Option<String> {
-    /// First processes of machines that are looked after by a person.
+    /// First processes of machines that a person maintains.
     const INITS: [&str; 9] =
         ["systemd", "init", "launchd", "runit", "openrc-init", "s6-svscan", "dinit", "shepherd", "busybox"];
     if let Some(file) = ["/.dockerenv", "/run/.containerenv"].into_iter().find(|f| read(Path::new(f)).is_some()) {
@@ -241,12 +241,12 @@ pub fn container_sign(set: &dyn Fn(&str) -> bool, read: &dyn Fn(&Path) -> Option
     (!first.is_empty() && !INITS.contains(&first)).then(|| format!("the first process is {first}"))
 }
 
-/// Whether `args` hold the switch `name`, with or without a value.
+/// Whether `args` contain the switch `name`, with or without a value.
 pub(super) fn has_flag(args: &[String], name: &str) -> bool {
     args.iter().any(|arg| flag_name(arg) == Some(name))
 }
 
-/// Name of a switch: Chromium takes one or two dashes, and on Windows a slash.
+/// The name of a switch: Chromium accepts one or two dashes, and on Windows a slash.
 pub(super) fn flag_name(arg: &str) -> Option<&str> {
     let name = arg.strip_prefix("--").or_else(|| arg.strip_prefix('-'));
     let name = if cfg!(windows) { name.or_else(|| arg.strip_prefix('/')) } else { name };

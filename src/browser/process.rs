@@ -1,4 +1,4 @@
-//! One browser process and everything it started: begun here, always reaped here.
+//! A browser process and its children: started here, always reaped here.
 
 use std::ffi::OsString;
 use std::io;
@@ -8,42 +8,42 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Error;
-use super::platform::{self, Family, Pipes};
+use super::platform::{self, Pipes, ProcessGroup};
 use super::stderr::{Log, Reader};
 use crate::sync::Deadline;
 
-/// What a killed process may take to vanish, even when the caller's time is up.
+/// Minimum time for a killed process to vanish, even after the caller's deadline.
 const KILL_TIME: Duration = Duration::from_secs(2);
 
-/// What is started.
+/// What to start.
 pub(super) struct Plan<'a> {
     pub(super) executable: &'a Path,
     pub(super) args: &'a [OsString],
     pub(super) env: &'a [(OsString, OsString)],
-    /// A folder to remove should we be killed; on Windows nobody would be left to do it.
+    /// A folder to remove if this process is killed; on Windows nothing could do so.
     #[cfg_attr(windows, allow(dead_code))]
     pub(super) removable: Option<&'a Path>,
-    /// Where the browser's crash handlers keep their files; how they are known on Linux.
+    /// Where the browser's crash handlers keep their files; identifies them on Linux.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     pub(super) crashes: &'a Path,
 }
 
-/// The only owner of a browser process. Dropping it kills the whole family and reaps the process.
+/// The only owner of a browser process. Dropping it kills the whole process group and reaps the process.
 #[derive(Debug)]
 pub(super) struct Process {
     pid: u32,
     child: Child,
-    family: Family,
+    family: ProcessGroup,
     status: Option<ExitStatus>,
     gone: bool,
     log: Arc<Log>,
-    // Dropped last, so that nothing written while ending is lost.
+    // Dropped last, so that output written while ending is not lost.
     _reader: Option<Reader>,
 }
 
 impl Process {
-    /// Starts a browser. Our ends of its pipe come back with it where there is one. `note` gets its
-    /// process id before it begins to run (on Windows a moment after); if that fails, nothing is started.
+    /// Starts a browser. Returns this side of its pipe, if there is one. `note` receives its process id before it runs
+    /// (on Windows a moment after); if that fails, nothing is started.
     pub(super) fn spawn(
         plan: &Plan<'_>,
         note: impl FnOnce(u32) -> io::Result<()>,
@@ -68,17 +68,17 @@ impl Process {
         Ok((process, pipes))
     }
 
-    /// Process id, which on Unix is also the id of the process group.
+    /// The process id, on Unix also the process group id.
     pub(super) fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// What it writes to its standard error.
+    /// Its standard error.
     pub(super) fn log(&self) -> &Arc<Log> {
         &self.log
     }
 
-    /// Waits until it has ended by itself. Whether it has.
+    /// Waits until it has ended by itself. Returns whether it has.
     pub(super) fn wait_ended(&mut self, deadline: Deadline) -> bool {
         self.status.is_some() || self.family.wait_ended(&mut self.child, deadline)
     }
@@ -90,17 +90,17 @@ impl Process {
         }
     }
 
-    /// Kills the browser's renderers, whose pages crash by it. How many there were; none on Windows.
+    /// Kills the browser's renderers, which crashes their pages. Returns how many; 0 on Windows.
     pub(super) fn kill_renderers(&self) -> usize {
         if self.status.is_some() {
-            return 0; // the id may be somebody else's
+            return 0; // the id may have been reused
         }
         self.family.kill_renderers()
     }
 
-    /// Kills what is left of the family, reaps the process and waits until the family is gone.
+    /// Kills the rest of the process group, reaps the process and waits until the group is gone.
     ///
-    /// It is killed in any case; a deadline that has passed still gets the time that a kill takes.
+    /// Kills in any case; after a passed deadline it still waits as long as a kill takes.
     pub(super) fn end(&mut self, deadline: Deadline) -> Result<ExitStatus, Error> {
         let deadline = if deadline.left() < KILL_TIME { Deadline::after(KILL_TIME) } else { deadline };
         let asked = deadline.left();
@@ -108,7 +108,7 @@ impl Process {
         let status = match self.status {
             Some(status) => status,
             None => {
-                // Before the reaping: until then the ids cannot belong to anybody else.
+                // Before reaping: until then the ids cannot be reused.
                 self.family.kill();
                 if !self.family.wait_ended(&mut self.child, deadline) {
                     return Err(stuck);

@@ -1,4 +1,4 @@
-//! The folder a browser keeps its state in: a person's own, or a temporary one that is removed.
+//! The profile folder of a browser: a given one, or a temporary one that is removed.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,21 +13,21 @@ use super::orphan;
 use super::{Error, Holder, lock, reap};
 use crate::sync::{Deadline, pause};
 
-/// Start of the names of our temporary folders.
+/// Prefix of temporary folders.
 pub(super) const PREFIX: &str = "cdpilot-browser-";
-/// Longest path of a folder for temporary files: Chromium makes a socket in it, whose path has at most 107 bytes.
-const LONGEST: usize = 60;
-/// What the removal of a temporary profile may take, even when the caller's time is up.
+/// Maximum length of a path for temporary files: Chromium creates a socket in it, whose path has at most 107 bytes.
+const MAX_PATH: usize = 60;
+/// Minimum time for the removal of a temporary profile, even after the caller's deadline.
 const REMOVE_TIME: Duration = Duration::from_secs(1);
 
-/// A profile folder in use by us.
+/// A profile folder in use by this process.
 #[derive(Debug)]
 pub(super) struct Profile {
     dir: PathBuf,
-    /// Whether the profile is temporary, and goes with the browser.
+    /// Whether the profile is temporary and is removed with the browser.
     is_temporary: bool,
-    // A folder that goes with the browser: with its temporary files, and with a temporary profile. Field order: the
-    // mark is released last.
+    // A folder that is removed with the browser: with its temporary files, and with a temporary profile. Field order:
+    // the mark is released last.
     temp: Option<TempDir>,
     #[cfg(unix)]
     marker: Option<Marker>,
@@ -35,7 +35,7 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// Takes the given folder, or makes a temporary one where `executable` may reach it.
+    /// Opens the given folder, or creates a temporary one that `executable` can access.
     pub(super) fn open(wish: Option<&Path>, executable: &Path) -> Result<Self, Error> {
         match wish {
             Some(dir) => Self::given(dir, &temp_root(executable)),
@@ -64,8 +64,8 @@ impl Profile {
             return Err(Error::ProfileInUse { path: dir, holder });
         }
         lock::clear_stale(&dir);
-        // A file of an earlier run would name a port that is somebody else's by now.
-        let _ = std::fs::remove_file(dir.join(super::ready::PORT_FILE));
+        // A file of an earlier run would name a port that may now be used by another program.
+        let _ = std::fs::remove_file(dir.join(super::port_file::PORT_FILE));
         let (temp, mark) = scratch(root, &dir)?.unzip();
         Ok(Self {
             dir,
@@ -85,7 +85,7 @@ impl Profile {
         #[cfg(unix)]
         let marker = match Marker::claim(&dir).map_err(failed)? {
             Claim::Ours(marker, _) => Some(marker),
-            Claim::Taken(_) => None, // nobody else knows the folder
+            Claim::Taken(_) => None, // no other process knows the folder
         };
         Ok(Self {
             dir,
@@ -97,29 +97,29 @@ impl Profile {
         })
     }
 
-    /// Writes down that the browser `pid` works here; before it begins to.
+    /// Writes down that browser `pid` uses the profile, before it runs.
     #[cfg(unix)]
     pub(super) fn taken_by(&mut self, pid: u32, executable: &Path) -> std::io::Result<()> {
         self.marker.as_mut().map_or(Ok(()), |marker| marker.write(pid, executable))
     }
 
-    /// The system ends the browser with us; nothing needs to be written down.
+    /// The system ends the browser with this process; nothing needs to be written.
     #[cfg(not(unix))]
     pub(super) fn taken_by(&mut self, _pid: u32, _executable: &Path) -> std::io::Result<()> {
         Ok(())
     }
 
-    /// The folder itself.
+    /// The profile folder.
     pub(super) fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The folder to remove should we be killed: the one with the temporary files, and the temporary profile.
+    /// The folder to remove if this process is killed: the one with the temporary files, and the temporary profile.
     pub(super) fn removable(&self) -> Option<&Path> {
         self.temp.as_ref().map(TempDir::path)
     }
 
-    /// Where crash reports go: beside a temporary profile, else where Chrome has them on other systems.
+    /// The folder of crash reports: beside a temporary profile, otherwise where Chrome has it on other systems.
     pub(super) fn crashes(&self) -> PathBuf {
         match self.removable().filter(|_| self.is_temporary) {
             Some(root) => inside(root).1,
@@ -127,26 +127,25 @@ impl Profile {
         }
     }
 
-    /// Environment variables for the browser. Temporary files go into a folder of ours, so that those that a killed
-    /// browser leaves are removed too.
+    /// Environment variables of the browser. Temporary files go into a folder that is removed even after a kill.
     pub(super) fn env(&self) -> Vec<(OsString, OsString)> {
         let mut env = Vec::new();
         if cfg!(target_os = "linux") {
             env.push((OsString::from("BREAKPAD_DUMP_LOCATION"), self.crashes().into_os_string()));
-            if let Some(root) = self.removable().filter(|root| root.as_os_str().len() <= LONGEST) {
+            if let Some(root) = self.removable().filter(|root| root.as_os_str().len() <= MAX_PATH) {
                 env.push((OsString::from("TMPDIR"), root.join("tmp").into_os_string()));
             }
         }
         env
     }
 
-    /// Who holds the profile, by its lock.
+    /// The browser that uses the profile, by its lock.
     pub(super) fn holder(&self) -> Option<Holder> {
         lock::live_holder(&self.dir).or_else(|| lock::holder(&self.dir))
     }
 
-    /// Tidies up behind the browser `pid`, all of whose processes are gone: removes a temporary
-    /// profile, and from a person's own the locks of a browser that was killed.
+    /// Cleans up after browser `pid`, all of whose processes have ended: removes a temporary profile, and the locks of
+    /// a killed browser from a given one.
     pub(super) fn close(&mut self, pid: u32, deadline: Deadline) -> Result<(), Error> {
         if !self.is_temporary {
             lock::clear(&self.dir, pid);
@@ -159,10 +158,9 @@ impl Profile {
         remove(&path, deadline).map_err(|e| Error::ProfileLeft { path, problem: e.to_string() })
     }
 
-    /// Clears up behind owners that were killed before they could do it, where our own temporary
-    /// profiles are.
+    /// Cleans up after killed owners in the folder of temporary profiles.
     pub(super) fn sweep(&self, executable: &Path) {
-        /// At most so many at a time.
+        /// Maximum number at a time.
         const AT_ONCE: usize = 4;
         for left in reap::in_root(&temp_root(executable), Some(AT_ONCE), reap::Reaped::default()).left {
             tracing::debug!("the temporary profile {} is left: {}", left.folder.display(), left.problem);
@@ -170,15 +168,14 @@ impl Profile {
     }
 }
 
-/// Who works in a profile folder at the moment, by Chromium's lock in it; of a lock that was left behind by a browser
-/// of this machine that is gone, nobody.
+/// The browser that uses a profile folder, by Chromium's lock; `None` for a stale lock of this machine.
 #[must_use]
 pub fn holder_of(folder: &Path) -> Option<Holder> {
     lock::live_holder(folder)
 }
 
-/// Removes Chromium's lock from a profile folder when the browser that it names is one of this machine and gone.
-/// Whether there was one.
+/// Removes Chromium's lock from a profile folder if it is stale: of this machine, with a browser that has ended.
+/// Returns whether there was one.
 pub fn clear_stale_lock(folder: &Path) -> bool {
     let stale = lock::live_holder(folder).is_none() && lock::holder(folder).is_some();
     if stale {
@@ -187,9 +184,9 @@ pub fn clear_stale_lock(folder: &Path) -> bool {
     stale
 }
 
-/// Ends the last browser of a profile, should its owner have been killed and the browser hang, and removes the locks that
-/// it left. Nothing happens to a browser whose owner lives, or that is not proven to be one of ours. Whether there was
-/// something to do. Does nothing on Windows, where a job object ends browsers with their owner.
+/// Ends the last browser of a profile if its owner was killed and the browser hangs, and removes its locks. Does
+/// nothing to a browser whose owner is running, or that is not proven to be started by this library. Returns whether
+/// there was anything to do. Does nothing on Windows, where a job object ends browsers with their owner.
 pub fn recover(folder: &Path) -> bool {
     #[cfg(unix)]
     if let Ok(dir) = absolute(folder)
@@ -207,8 +204,8 @@ pub fn recover(folder: &Path) -> bool {
     false
 }
 
-/// Resumes the suspended processes (`SIGSTOP`) of the browser that one of our processes runs on a profile. Their ids.
-/// Those of a browser whose owner was killed are left to [`recover`]. Does nothing on Windows.
+/// Resumes the suspended processes (`SIGSTOP`) of the browser of a profile, if a process of this library owns it.
+/// Returns their ids. Use [`recover`] for a browser whose owner was killed. Does nothing on Windows.
 pub fn resume(folder: &Path) -> Vec<u32> {
     #[cfg(unix)]
     if let Ok(dir) = absolute(folder)
@@ -221,11 +218,11 @@ pub fn resume(folder: &Path) -> Vec<u32> {
     Vec::new()
 }
 
-/// Whether a process is suspended (`SIGSTOP`, Ctrl-Z). Never on Windows.
+/// Whether a process is suspended (`SIGSTOP`, Ctrl-Z). Always false on Windows.
 #[must_use]
 pub fn is_suspended(pid: u32) -> bool {
     #[cfg(unix)]
-    return crate::process::list::look(pid).is_some_and(|seen| seen.stopped);
+    return crate::process::list::read(pid).is_some_and(|seen| seen.stopped);
     #[cfg(not(unix))]
     {
         let _ = pid;
@@ -233,7 +230,7 @@ pub fn is_suspended(pid: u32) -> bool {
     }
 }
 
-/// Resumes a suspended process. Whether there was one.
+/// Resumes a suspended process. Returns whether there was one.
 pub fn resume_process(pid: u32) -> bool {
     #[cfg(unix)]
     return orphan::resume_process(pid);
@@ -244,8 +241,8 @@ pub fn resume_process(pid: u32) -> bool {
     }
 }
 
-/// Ends the browser of a profile's last owner, should that owner have been killed and the browser
-/// hang. One that is ending gets the time to write its state.
+/// Ends the browser of a profile's last owner if that owner was killed and the browser hangs. One that is ending gets
+/// time to write its state.
 #[cfg(unix)]
 fn finish(dir: &Path, left: &Record) -> orphan::End {
     const GRACE: Duration = Duration::from_millis(1500);
@@ -255,24 +252,24 @@ fn finish(dir: &Path, left: &Record) -> orphan::End {
     end
 }
 
-/// The holder when another of us has laid claim to the profile, and its browser not yet.
+/// The holder when another process of this library has claimed the profile, but its browser has not locked it yet.
 #[cfg(unix)]
 fn starting(record: Option<Record>) -> Holder {
     let owner = record.filter(|record| record.owner.runs()).map(|record| record.owner.pid);
     Holder { owner, ..Holder::default() }
 }
 
-/// The profile in one of our temporary folders, and the place of its crash reports.
+/// The profile in a temporary folder, and the folder of its crash reports.
 pub(super) fn inside(folder: &Path) -> (PathBuf, PathBuf) {
     (folder.join("profile"), folder.join("crashes"))
 }
 
-/// The place of the crash reports of a profile that is not ours to remove.
+/// The folder of crash reports of a given profile.
 pub(super) fn crashes_of(dir: &Path) -> PathBuf {
     dir.join("Crash Reports")
 }
 
-/// Removes a folder. A file that somebody writes while it is being removed makes it fail; then again.
+/// Removes a folder. Retries if a file is written to it meanwhile.
 pub(super) fn remove(path: &Path, deadline: Deadline) -> std::io::Result<()> {
     loop {
         match remove_once(path) {
@@ -284,7 +281,7 @@ pub(super) fn remove(path: &Path, deadline: Deadline) -> std::io::Result<()> {
     }
 }
 
-/// The mark goes last: should we be killed meanwhile, the rest still says whose it was.
+/// The mark is removed last: if this process is killed meanwhile, the rest is still identified.
 fn remove_once(path: &Path) -> std::io::Result<()> {
     for entry in std::fs::read_dir(path)? {
         let entry = entry?;
@@ -302,7 +299,7 @@ fn remove_once(path: &Path) -> std::io::Result<()> {
     std::fs::remove_dir_all(path)
 }
 
-/// Makes a folder that only we may look into; one that exists stays as it is.
+/// Creates a folder that only this user can access; an existing one stays as it is.
 fn make_private(dir: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -311,25 +308,25 @@ fn make_private(dir: &Path) -> std::io::Result<()> {
     builder.create(dir)
 }
 
-/// The absolute path: the browser has its own idea of a working folder. Not the canonical one on
-/// Windows, whose `\\?\` form Chromium does not take.
+/// The absolute path: the browser has another working folder. Not the canonical path on Windows, whose `\\?\` form
+/// Chromium does not accept.
 fn absolute(dir: &Path) -> std::io::Result<PathBuf> {
     if cfg!(windows) { std::path::absolute(dir) } else { dir.canonicalize() }
 }
 
-/// A folder for the temporary files of a browser whose profile is elsewhere. Only on Linux, where Chromium leaves files
-/// there when it is killed; and only where its path is short enough.
+/// A folder for temporary files of a browser with a given profile. Only on Linux, where a killed Chromium leaves files
+/// there, and only if its path is short enough.
 fn scratch(root: &Path, profile: &Path) -> Result<Option<(TempDir, lock::Mark)>, Error> {
-    /// What [`tempfile`] appends to the prefix.
+    /// Length of the suffix that [`tempfile`] appends.
     const RANDOM: usize = 6;
-    if !cfg!(target_os = "linux") || root.as_os_str().len() + 1 + PREFIX.len() + RANDOM > LONGEST {
+    if !cfg!(target_os = "linux") || root.as_os_str().len() + 1 + PREFIX.len() + RANDOM > MAX_PATH {
         return Ok(None);
     }
     let failed = |e: std::io::Error| Error::Profile { path: root.to_owned(), problem: e.to_string() };
     marked(root, Some(profile)).map(Some).map_err(failed)
 }
 
-/// A temporary folder of ours, marked as in use, with a place for temporary files.
+/// A temporary folder, marked as in use, with a folder for temporary files.
 fn marked(root: &Path, profile: Option<&Path>) -> std::io::Result<(TempDir, lock::Mark)> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX);
@@ -341,8 +338,8 @@ fn marked(root: &Path, profile: Option<&Path>) -> std::io::Result<(TempDir, lock
     Ok((temp, mark))
 }
 
-/// Where temporary profiles are made. A snap sees a `/tmp` of its own, but its folder under the home is
-/// the same for it and for us.
+/// The folder for temporary profiles. A snap has its own `/tmp`, but its folder under the home is the same for it and
+/// for this process.
 fn temp_root(executable: &Path) -> PathBuf {
     match snap_root().filter(|_| is_snap(executable)) {
         Some(folder) if make_private(&folder).is_ok() => folder,
@@ -354,7 +351,7 @@ fn snap_root() -> Option<PathBuf> {
     std::env::home_dir().map(|home| home.join("snap/chromium/common"))
 }
 
-/// All places where temporary profiles may be.
+/// All folders that may contain temporary profiles.
 #[cfg(unix)]
 pub(super) fn temp_roots() -> Vec<PathBuf> {
     [Some(std::env::temp_dir()), snap_root().filter(|root| root.is_dir())].into_iter().flatten().collect()

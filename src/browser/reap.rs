@@ -1,4 +1,4 @@
-//! What earlier processes of ours left behind when they were killed: browsers and temporary profiles.
+//! Cleanup after killed processes of this library: browsers and temporary profiles.
 
 use std::path::{Path, PathBuf};
 
@@ -13,36 +13,36 @@ use {
     std::time::Duration,
 };
 
-/// What [`reap`] did and found.
+/// The result of [`reap`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reaped {
-    /// Browsers that were ended, by their process ids.
+    /// Process ids of browsers that were ended.
     pub ended: Vec<u32>,
     /// Temporary profiles that were removed.
     pub removed: Vec<PathBuf>,
-    /// Temporary profiles without an owner that are still there.
+    /// Remaining temporary profiles without an owner.
     pub left: Vec<Leftover>,
 }
 
-/// A temporary profile without an owner that is left as it is.
+/// A temporary profile without an owner that was not removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leftover {
     /// The folder.
     pub folder: PathBuf,
-    /// Why it is left.
+    /// The reason, as part of a sentence.
     pub problem: String,
 }
 
-/// Ends browsers whose owners were killed, and removes temporary profiles that nobody owns any more.
-/// Every start of a browser does some of this by the way.
+/// Ends browsers whose owners were killed, and removes temporary profiles without an owner. Every start of a browser
+/// does a part of this.
 ///
-/// Only what is proven to be ours is ended: the marker in the profile names an owner that does not run
-/// any more, and a browser that does; process ids count only together with the time the process was
-/// started; and the browser's command line names the profile. Everything else is left alone and told.
-/// Profiles younger than a minute without a running browser are passed over when their owner is not proven to have
-/// ended, or something still uses them: somebody may be clearing them up. Does nothing on Windows, where a job object ends browsers with their owner.
+/// Only ends what is proven to be started by this library: the marker in the profile names an owner that has ended and
+/// a browser that runs; process ids only count together with the start time; and the browser's command line contains
+/// the profile. Everything else is left alone and reported. Profiles younger than a minute without a running browser
+/// are skipped unless their owner is proven to have ended and no process uses them: another process may be cleaning
+/// them up. Does nothing on Windows, where a job object ends browsers with their owner.
 #[must_use]
 pub fn reap() -> Reaped {
     #[cfg(unix)]
@@ -51,8 +51,8 @@ pub fn reap() -> Reaped {
     Reaped::default()
 }
 
-/// Does it for the temporary profiles in one folder. With a `limit` for so many at most, and not waiting
-/// for anything: a start is no time for cleaning house.
+/// Cleans up the temporary profiles of one folder. With a `limit`, at most that many and without waiting: a start must
+/// not be delayed.
 #[cfg(unix)]
 pub(super) fn in_root(root: &Path, limit: Option<usize>, mut report: Reaped) -> Reaped {
     let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
@@ -62,7 +62,7 @@ pub(super) fn in_root(root: &Path, limit: Option<usize>, mut report: Reaped) -> 
         if Some(done) == limit {
             break;
         }
-        // Held until we are through: two of us would be in each other's way.
+        // Held to the end: two processes would interfere.
         if let Some(unowned) = Unowned::of(&folder) {
             done += usize::from(clear(&folder, &unowned, limit.is_some(), &mut report));
         }
@@ -75,14 +75,14 @@ pub(super) fn in_root(_root: &Path, _limit: Option<usize>, report: Reaped) -> Re
     report
 }
 
-/// Clears up one folder that nobody owns. Whether there was something to do.
+/// Cleans up one folder without an owner. Returns whether there was anything to do.
 #[cfg(unix)]
 fn clear(folder: &Path, unowned: &Unowned, hurry: bool, report: &mut Reaped) -> bool {
-    /// What a guard may take on a busy machine.
+    /// How long a reaper process may take on a busy machine.
     const GUARD_TIME: Duration = Duration::from_secs(8);
-    /// What killed processes may take to vanish.
+    /// How long killed processes may take to vanish.
     const KILL_TIME: Duration = Duration::from_secs(8);
-    /// The same when it is done by the way; what is not gone then is seen to by the next start.
+    /// The same during a start; the next start handles the rest.
     const SHORT_KILL_TIME: Duration = Duration::from_secs(2);
     let (dir, crashes) = match &unowned.profile {
         Some(dir) => (dir.clone(), profile::crashes_of(dir)),
@@ -102,7 +102,7 @@ fn clear(folder: &Path, unowned: &Unowned, hurry: bool, report: &mut Reaped) -> 
         match orphan::end(&record, &dir, &crashes, Duration::ZERO, kill_time) {
             End::Nothing => {}
             End::Stuck => {
-                left(format!("its browser (process {}) was killed and is still there", record.browser.pid));
+                left(format!("its browser (process {}) was killed but still exists", record.browser.pid));
                 return true;
             }
             End::Ended => {
@@ -115,18 +115,18 @@ fn clear(folder: &Path, unowned: &Unowned, hurry: bool, report: &mut Reaped) -> 
     if !ended && !unowned.old && !unowned.owner_ended {
         return false;
     }
-    // Threads of a killed process may work on for a moment after it counts as dead.
+    // Threads of a killed process may continue for a moment after it counts as dead.
     let patience = if ended { kill_time } else { Deadline::after(Duration::ZERO) };
     // Whoever works in there has the folder's name, which is ours alone, on its command line.
     let users = || list::with_words(&[folder.as_os_str().as_encoded_bytes()]);
     poll_until(patience, || users().is_empty());
     let users = users();
     if !users.is_empty() && !ended && !unowned.old {
-        return false; // its guard, or its browser, is ending
+        return false; // its reaper process, or its browser, is ending
     }
     if !users.is_empty() {
         let users: Vec<String> = users.iter().map(u32::to_string).collect();
-        left(format!("it may be in use by process {}, which is not proven to be ours", users.join(", ")));
+        left(format!("it may be in use by process {}, which is not proven to be started by cdpilot", users.join(", ")));
         return true;
     }
     match profile::remove(folder, patience) {

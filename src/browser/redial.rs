@@ -1,4 +1,4 @@
-//! Connecting to the same browser again after the connection was lost.
+//! Reconnecting to the same browser after the connection was lost.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use super::stderr::Log;
 use crate::cdp::{self, ConnectOptions, Connection};
 use crate::sync::Deadline;
 
-/// How a browser is reached. Its `Debug` shows no secret of the address.
+/// How to connect to a browser. `Debug` shows no secret of the address.
 #[derive(Debug, Clone)]
 pub struct Redial {
-    /// As it was asked for: a restarted browser has another WebSocket address.
+    /// As requested: a restarted browser has another WebSocket address.
     asked: Endpoint,
     options: ConnectOptions,
-    /// What a browser of ours writes; its end is the browser's.
+    /// The standard error of a started browser; it ends with the browser.
     log: Option<Arc<Log>>,
 }
 
@@ -25,13 +25,13 @@ impl Redial {
         Self { asked, options, log: None }
     }
 
-    /// For a browser that we started, which is not waited for when it has ended.
+    /// For a started browser, which is not waited for when it has ended.
     pub(super) fn of_ours(mut self, log: &Arc<Log>) -> Self {
         self.log = Some(Arc::clone(log));
         self
     }
 
-    /// Whether the browser is one of ours that has ended: nobody will answer.
+    /// Whether the browser is a started one that has ended: it will not answer.
     #[must_use]
     pub fn browser_has_ended(&self) -> bool {
         self.log.as_ref().is_some_and(|log| log.wait(Deadline::after_millis(0), |told| told.ended).ended)
@@ -40,7 +40,7 @@ impl Redial {
     /// Connects.
     ///
     /// # Errors
-    /// [`Error::Unreachable`], [`Error::NotCdp`], [`Error::Cdp`]; none of them shows a secret.
+    /// [`Error::Unreachable`], [`Error::NotCdp`], [`Error::Cdp`]; none of them contains a secret.
     pub fn connect(&self, deadline: Deadline) -> Result<(Connection, Version), Error> {
         let (_, connection, version) = self.dial(deadline)?;
         Ok((connection, version))
@@ -58,7 +58,7 @@ impl Redial {
             cdp::Error::Connect { problem } => Error::Unreachable { endpoint: endpoint.to_string(), problem },
             other => Error::Cdp(other),
         })?;
-        // The connect timeout is for connecting; a busy browser gets as much again to answer.
+        // The connect timeout is for connecting; a busy browser gets the same time again to answer.
         let version = Version::ask(&connection, Deadline::after(options.connect_timeout))?;
         Ok((endpoint, connection, version))
     }

@@ -1,9 +1,8 @@
-//! From the address a person gives to the WebSocket address of the browser.
+//! From a given address to the WebSocket address of the browser.
 //!
-//! `ws` and `wss` addresses are taken as they are. For `http` and `https` the browser is asked
-//! (`GET /json/version`, <https://chromedevtools.github.io/devtools-protocol/#endpoints>). A Chrome
-//! whose owner allowed debugging in its settings answers 404 there; its address is in the file
-//! `DevToolsActivePort` of its profile.
+//! `ws` and `wss` addresses are used as they are. For `http` and `https` the browser is queried (`GET /json/version`,
+//! <https://chromedevtools.github.io/devtools-protocol/#endpoints>). A Chrome whose user allowed debugging in its
+//! settings answers 404 there; its address is in the file `DevToolsActivePort` of its profile.
 
 use std::io;
 use std::net::ToSocketAddrs;
@@ -12,19 +11,19 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::endpoint::{Endpoint, Scheme};
-use super::{Error, ready};
+use super::{Error, port_file};
 use crate::cdp::{self, http};
 use crate::redact::redact_addresses;
 use crate::sync::Deadline;
 
-/// What a resolution may use.
+/// Options of a resolution.
 #[derive(Debug, Clone)]
 pub struct Resolve<'a> {
-    /// Headers to send along, as a token for a proxy.
+    /// Headers to send, such as a token for a proxy.
     pub headers: &'a [(String, String)],
-    /// Root certificates beside the public ones, see [`ConnectOptions::tls_roots`](cdp::ConnectOptions::tls_roots).
+    /// Additional root certificates, see [`ConnectOptions::tls_roots`](cdp::ConnectOptions::tls_roots).
     pub roots: &'a [Vec<u8>],
-    /// Profile folders to look for `DevToolsActivePort` in.
+    /// Profile folders to search for `DevToolsActivePort`.
     pub profiles: Vec<PathBuf>,
     /// When to give up.
     pub deadline: Deadline,
@@ -32,11 +31,11 @@ pub struct Resolve<'a> {
 
 /// Finds the WebSocket address of the browser at `endpoint`.
 ///
-/// The host and port that were asked are kept, since proxies and containers report names of their own
-/// inside; so are the query (a token) and the user.
+/// Keeps the given host and port, since proxies and containers report internal names; also keeps the query (a token)
+/// and the user.
 ///
 /// # Errors
-/// [`Error::Unreachable`] when nobody answers, [`Error::NotCdp`] when the answer is not a browser's.
+/// [`Error::Unreachable`] when there is no answer, [`Error::NotCdp`] when the answer is not that of a browser.
 pub fn resolve(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<Endpoint, Error> {
     if endpoint.scheme().is_websocket() {
         return Ok(endpoint.clone());
@@ -53,7 +52,7 @@ pub fn resolve(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<Endpoint, Error
     }
 }
 
-/// Asks `/json/version`. Status and body of the answer.
+/// Requests `/json/version`. Returns status and body.
 fn version_of(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<(u16, String), Error> {
     let unreachable = |problem: &dyn std::fmt::Display| Error::Unreachable {
         endpoint: endpoint.to_string(),
@@ -71,7 +70,7 @@ fn version_of(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<(u16, String), E
     Ok((status, String::from_utf8_lossy(&body).into_owned()))
 }
 
-/// The path of the address without its last slash and without `/json/version`.
+/// The path of the address without trailing slash and `/json/version`.
 fn prefix(endpoint: &Endpoint) -> &str {
     let path = endpoint.path.trim_end_matches('/');
     path.strip_suffix("/json/version").or_else(|| path.strip_suffix("/json")).unwrap_or(path)
@@ -83,16 +82,15 @@ struct Version {
     url: Option<String>,
 }
 
-/// The address in the answer, at the place that was asked.
+/// The address in the answer, with the requested host and port.
 fn websocket(asked: &Endpoint, body: &str) -> Result<Endpoint, Error> {
     let version: Version = serde_json::from_str(body)
-        .map_err(|_| not_cdp(asked, "the answer of /json/version is not the JSON of a browser".to_owned()))?;
-    let url =
-        version.url.ok_or_else(|| not_cdp(asked, "its /json/version names no webSocketDebuggerUrl".to_owned()))?;
+        .map_err(|_| not_cdp(asked, "its /json/version is not the JSON of a browser".to_owned()))?;
+    let url = version.url.ok_or_else(|| not_cdp(asked, "its /json/version has no webSocketDebuggerUrl".to_owned()))?;
     let told = Endpoint::parse(&url)
-        .map_err(|_| not_cdp(asked, "the webSocketDebuggerUrl in its answer cannot be read".to_owned()))?;
-    // Who reports the place that was asked knows about the proxy; who reports an inner name does not
-    // know the path that the proxy puts before it either.
+        .map_err(|_| not_cdp(asked, "the webSocketDebuggerUrl in its /json/version is not a valid URL".to_owned()))?;
+    // A server that reports the requested host knows the proxy; one that reports an internal name does not know the
+    // path prefix of the proxy either.
     let inner = told.host != asked.host || told.port != asked.port;
     let prefix = prefix(asked);
     let path = if inner && !told.path.starts_with(prefix) { format!("{prefix}{}", told.path) } else { told.path };
@@ -106,7 +104,7 @@ fn websocket(asked: &Endpoint, body: &str) -> Result<Endpoint, Error> {
     })
 }
 
-/// Chrome refuses names other than `localhost` as a guard against DNS rebinding. Its address will do.
+/// Chrome refuses names other than `localhost` as a protection against DNS rebinding. Its IP address works.
 fn by_address(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<Endpoint, Error> {
     let refused = || Error::NotCdp {
         endpoint: endpoint.to_string(),
@@ -124,11 +122,11 @@ fn address_of(endpoint: &Endpoint) -> io::Result<String> {
     found.next().map(|address| address.ip().to_string()).ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// Looks for the profile whose browser listens on the port.
+/// Finds the profile whose browser listens on the port.
 fn from_profiles(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<Endpoint, Error> {
     how.profiles
         .iter()
-        .filter_map(|profile| ready::port_file(profile))
+        .filter_map(|profile| port_file::read(profile))
         .find(|(port, _)| *port == endpoint.port)
         .map(|(port, path)| Endpoint { host: endpoint.host.clone(), ..Endpoint::local(port, &path) })
         .ok_or_else(|| Error::NotCdp {
@@ -139,11 +137,11 @@ fn from_profiles(endpoint: &Endpoint, how: &Resolve<'_>) -> Result<Endpoint, Err
 }
 
 fn not_cdp(endpoint: &Endpoint, problem: String) -> Error {
-    let advice = "check the port: it must be that of a browser's remote debugging";
+    let advice = "check that the port is the remote debugging port of a browser";
     Error::NotCdp { endpoint: endpoint.to_string(), problem, advice }
 }
 
-/// Profile folders of the browsers that people use every day.
+/// Profile folders of common browsers.
 #[must_use]
 pub fn default_profiles() -> Vec<PathBuf> {
     const LINUX: [&str; 8] = [

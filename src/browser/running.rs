@@ -1,4 +1,4 @@
-//! The browser as the rest of the program has it.
+//! The browser handle.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,14 +15,14 @@ use crate::cdp::protocol::browser::{Close, GetVersion};
 use crate::cdp::{self, ConnectOptions, Connection};
 use crate::sync::Deadline;
 
-/// What a browser has to end by itself after `Browser.close`; it is killed then.
-const GENTLE: Duration = Duration::from_millis(2500);
-/// What a dropped browser may take to end.
+/// How long a browser may take to end after `Browser.close` before it is killed.
+const CLOSE_TIME: Duration = Duration::from_millis(2500);
+/// How long a dropped browser may take to end.
 const DROP_TIME: Duration = Duration::from_secs(5);
 
-/// A browser that we started or attached to, with its one connection.
+/// A browser that was started or attached to, with its only connection.
 ///
-/// Dropping it does what [`Browser::close`] does, within about five seconds.
+/// Dropping it does the same as [`Browser::close`], within about five seconds.
 ///
 /// ```no_run
 /// use cdpilot::browser::{Browser, LaunchOptions};
@@ -36,22 +36,22 @@ pub struct Browser {
     connection: Connection,
     endpoint: Option<Endpoint>,
     version: Version,
-    /// `None` for a browser that we attached to.
+    /// `None` for a browser that was attached to.
     running: Option<Running>,
-    /// `None` for a pipe, which cannot be made again.
+    /// `None` for a pipe, which cannot be reconnected.
     redial: Option<Redial>,
     /// The WebDriver session that the browser belongs to.
     session: Option<webdriver::Session>,
 }
 
-/// What the browser says it is, from `Browser.getVersion`.
+/// Version information, from `Browser.getVersion`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
-    /// Product and version, as `Chrome/156.0.8078.79`.
+    /// Product and version, such as `Chrome/156.0.8078.79`.
     pub product: String,
-    /// Protocol version, `1.3`.
+    /// Protocol version, such as `1.3`.
     pub protocol: String,
-    /// Revision of the source.
+    /// Source revision.
     pub revision: String,
     /// User agent.
     pub user_agent: String,
@@ -75,11 +75,11 @@ impl Version {
 impl Browser {
     /// Starts a browser and waits for its first answer.
     ///
-    /// By the way it clears up behind processes that were killed, see [`reap`](super::reap()).
+    /// Also cleans up after killed processes, see [`reap`](super::reap()).
     ///
     /// # Errors
-    /// See [`Error`]. A browser that ends while starting is reported at once, with its exit status and
-    /// the end of what it wrote to its standard error. Nothing of it is left in any case.
+    /// See [`Error`]. A browser that ends while starting is reported at once, with its exit status and the end of its
+    /// standard error. Nothing of it remains in any case.
     pub fn launch(options: &LaunchOptions) -> Result<Self, Error> {
         let started = launch::start(options)?;
         tracing::debug!(
@@ -101,23 +101,22 @@ impl Browser {
         })
     }
 
-    /// Connects to a browser that somebody else started: `ws://…`, `wss://…`, `http://host:port`,
-    /// `host:port`; or takes one from a WebDriver server: `webdriver+http://…`, `webdriver+https://…`.
-    /// User and password in the address go into an `Authorization` header.
+    /// Connects to a running browser: `ws://…`, `wss://…`, `http://host:port`, `host:port`; or gets one from a
+    /// WebDriver server: `webdriver+http://…`, `webdriver+https://…`. User and password in the address are sent in an
+    /// `Authorization` header.
     ///
-    /// A Chrome whose owner allowed debugging in its settings asks its owner first; the wait for that
-    /// is part of the connect timeout. A WebDriver server has a limit of its own, see
-    /// [`WebDriverOptions`](super::WebDriverOptions).
+    /// A Chrome whose user allowed debugging in its settings asks the user first; that time is part of the connect
+    /// timeout. A WebDriver server has a timeout of its own, see [`WebDriverOptions`](super::WebDriverOptions).
     ///
     /// # Errors
-    /// [`Error::BadUrl`], [`Error::Unreachable`], [`Error::NotCdp`], [`Error::NoCdp`],
-    /// [`Error::WebDriver`], [`Error::Cdp`]; none of them shows the secret parts of the address. A
-    /// WebDriver session that could not be used is deleted before.
+    /// [`Error::BadUrl`], [`Error::Unreachable`], [`Error::NotCdp`], [`Error::NoCdp`], [`Error::WebDriver`],
+    /// [`Error::Cdp`]; none of them contains secret parts of the address. A WebDriver session that could not be used is
+    /// deleted first.
     pub fn attach(url: &str, options: &ConnectOptions) -> Result<Self, Error> {
         Self::attach_with(url, &options.clone().into())
     }
 
-    /// Like [`attach`](Self::attach), with options for WebDriver servers.
+    /// As [`attach`](Self::attach), with options for WebDriver servers.
     ///
     /// # Errors
     /// Those of [`attach`](Self::attach).
@@ -131,14 +130,14 @@ impl Browser {
                 browser.session = Some(opened.session);
                 return Ok(browser);
             }
-            rest @ Backend::RestOnly(_) => return Err(Error::no_cdp(&rest, "it is an HTTP interface only")),
+            rest @ Backend::RestOnly(_) => return Err(Error::no_cdp(&rest, "it only has an HTTP interface")),
         };
         let options = &options.connect;
         let deadline = Deadline::after(options.connect_timeout);
         Self::attach_to(&asked, options, deadline)
     }
 
-    /// Connects to an address that was parsed before.
+    /// Connects to a parsed address.
     ///
     /// # Errors
     /// Those of [`attach`](Self::attach).
@@ -148,91 +147,90 @@ impl Browser {
         Ok(Self { connection, endpoint: Some(endpoint), version, running: None, session: None, redial: Some(redial) })
     }
 
-    /// The connection. Cloning it copies a handle; it ends when the browser is closed or dropped.
+    /// The connection. Clones share it; it ends when the browser is closed or dropped.
     #[must_use]
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// How to connect again when the connection is lost; `None` where that cannot be done.
+    /// How to reconnect after the connection was lost; `None` where that is not possible.
     #[must_use]
     pub fn redial(&self) -> Option<&Redial> {
         self.redial.as_ref()
     }
 
-    /// Goes on over another connection to the same browser. Returns the old one.
+    /// Continues over another connection to the same browser. Returns the old one.
     pub fn replace_connection(&mut self, connection: Connection) -> Connection {
         std::mem::replace(&mut self.connection, connection)
     }
 
-    /// Where others may attach; `None` for a pipe alone.
+    /// The endpoint for other programs; `None` with a pipe only.
     #[must_use]
     pub fn endpoint(&self) -> Option<&Endpoint> {
         self.endpoint.as_ref()
     }
 
-    /// What the browser says it is.
+    /// The version information.
     #[must_use]
     pub fn version(&self) -> &Version {
         &self.version
     }
 
-    /// Whether it ends with us: we started it, or it belongs to a WebDriver session that we opened.
+    /// Whether it ends with this process: it was started here, or belongs to a WebDriver session that was opened here.
     #[must_use]
     pub fn is_ours(&self) -> bool {
         self.running.is_some() || self.session.is_some()
     }
 
-    /// The WebDriver server that it came from.
+    /// The WebDriver server it came from.
     #[must_use]
     pub fn webdriver(&self) -> Option<&Endpoint> {
         self.session.as_ref().map(webdriver::Session::server)
     }
 
-    /// Process id, of a browser that we started. On Unix it is the id of its process group too.
+    /// The process id of a started browser, on Unix also its process group id.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
         self.running.as_ref().map(|running| running.process.pid())
     }
 
-    /// The executable, of a browser that we started.
+    /// The executable of a started browser.
     #[must_use]
     pub fn executable(&self) -> Option<&Path> {
         self.running.as_ref().map(|running| running.executable.as_path())
     }
 
-    /// The profile folder, of a browser that we started.
+    /// The profile folder of a started browser.
     #[must_use]
     pub fn user_data_dir(&self) -> Option<&Path> {
         self.running.as_ref().map(|running| running.profile.dir())
     }
 
-    /// Whether it runs without a window and why, of a browser that we started.
+    /// Whether a started browser runs without a window, and why.
     #[must_use]
     pub fn headless(&self) -> Option<&Decision> {
         self.running.as_ref().map(|running| &running.headless)
     }
 
-    /// Whether it runs without its sandbox and why, of a browser that we started.
+    /// Whether a started browser runs without its sandbox, and why.
     #[must_use]
     pub fn no_sandbox(&self) -> Option<&Decision> {
         self.running.as_ref().map(|running| &running.no_sandbox)
     }
 
-    /// Kills the renderers of a browser that we started: all its pages crash. For pages that keep the browser itself so
-    /// busy that it carries out no command. How many there were; none on Windows, or of a browser that we attached to.
+    /// Kills the renderers of a started browser, which crashes all its pages. For pages that keep the browser itself so
+    /// busy that it executes no command. Returns how many; 0 on Windows and for a browser that was attached to.
     pub fn kill_renderers(&self) -> usize {
         self.running.as_ref().map_or(0, |running| running.process.kill_renderers())
     }
 
-    /// The end of what it wrote to its standard error, at most 2,000 characters, addresses redacted; of
-    /// a browser that we started.
+    /// The end of the standard error of a started browser, at most 2,000 characters, addresses redacted.
     #[must_use]
     pub fn stderr(&self) -> Option<String> {
         self.running.as_ref().map(|running| running.process.log().quote())
     }
 
-    /// Makes an isolated context.
+    /// Creates an isolated browser context.
     ///
     /// # Errors
     /// [`Error::Cdp`].
@@ -240,14 +238,12 @@ impl Browser {
         Context::create(&self.connection, deadline)
     }
 
-    /// Ends it. One that we started is asked to close and killed when it does not (after 2.5 s, or half
-    /// of the time there is); then none of its processes is left, and a temporary profile is removed.
-    /// Of one that we attached to only the connection ends. A WebDriver session is deleted, and its
-    /// server ends the browser.
+    /// Ends the browser. A started one is asked to close and killed when it does not (after 2.5 s, or half of the
+    /// remaining time); then none of its processes remains, and a temporary profile is removed. For one that was
+    /// attached to, only the connection ends. A WebDriver session is deleted, and its server ends the browser.
     ///
     /// # Errors
-    /// [`Error::StillRunning`], [`Error::ProfileLeft`] and [`Error::SessionLeft`]: what could not be
-    /// cleaned up.
+    /// [`Error::StillRunning`], [`Error::ProfileLeft`] and [`Error::SessionLeft`]: what could not be cleaned up.
     pub fn close(mut self, deadline: Deadline) -> Result<(), Error> {
         self.shut(deadline)
     }
@@ -257,17 +253,17 @@ impl Browser {
             self.connection.close();
             return self.session.take().map_or(Ok(()), |mut session| session.end(deadline));
         };
-        // A call would wait for an answer that a closing browser may not give. Its end is the answer.
+        // A call would wait for an answer that a closing browser may not send. Its end is the answer.
         if self.connection.send(&Close::new()).is_err() {
             running.process.terminate();
         }
-        let gentle = deadline.within(GENTLE.min(deadline.left() / 2));
+        let gentle = deadline.within(CLOSE_TIME.min(deadline.left() / 2));
         if !running.process.wait_ended(gentle) {
             tracing::debug!(pid = running.process.pid(), "the browser did not close by itself and is killed");
         }
         self.connection.close();
         running.life_line = None;
-        // Of what still runs, the marker and the lock have to tell.
+        // While something still runs, marker and lock must remain.
         running.process.end(deadline)?;
         running.profile.close(running.process.pid(), deadline)
     }

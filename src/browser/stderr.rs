@@ -1,8 +1,7 @@
-//! What a browser writes to its standard error: a bounded tail for error messages, and the few lines
-//! that tell something.
+//! The standard error of a browser: a bounded tail for error messages, and the few lines with information.
 //!
-//! One thread per browser (`browser-err-<pid>`) reads it, so that the browser never waits for a full
-//! pipe. Lock order: there is one lock, held for copying only.
+//! One thread per browser (`browser-err-<pid>`) reads it, so that the browser never waits for a full pipe. Lock order:
+//! there is one lock, held for copying only.
 
 use std::collections::VecDeque;
 use std::process::ChildStderr;
@@ -15,14 +14,14 @@ use crate::process::stdio::{self, Stop};
 use crate::redact::redact_addresses;
 use crate::sync::{self, Deadline, Thread};
 
-/// Bytes kept.
-const KEPT: usize = 64 * 1024;
-/// Characters quoted in an error.
-const QUOTED: usize = 2000;
-/// Longest line that is looked at; what is longer tells us nothing.
-const LINE: usize = 4096;
+/// Maximum size of the tail, in bytes.
+const MAX_TAIL: usize = 64 * 1024;
+/// Maximum length quoted in an error, in characters.
+const MAX_QUOTE: usize = 2000;
+/// Maximum length of a line that is examined, in bytes.
+const MAX_LINE: usize = 4096;
 
-/// The tail, shared between the reading thread and whoever asks.
+/// The tail, shared by the reading thread and its readers.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     state: Mutex<State>,
@@ -33,17 +32,17 @@ pub(super) struct Log {
 struct State {
     tail: VecDeque<u8>,
     line: Vec<u8>,
-    told: Told,
+    findings: Findings,
 }
 
-/// What the lines told so far.
+/// The information found so far.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Told {
+pub(super) struct Findings {
     /// The address in `DevTools listening on …`. Secret.
     pub(super) listening: Option<String>,
-    /// The debugging port could not be opened.
+    /// Whether the debugging port could not be opened.
     pub(super) port_refused: bool,
-    /// Nobody holds the other end any more.
+    /// Whether the other end of the pipe is closed.
     pub(super) ended: bool,
 }
 
@@ -51,14 +50,14 @@ impl Log {
     fn push(&self, bytes: &[u8]) {
         let mut state = self.state.lock();
         state.tail.extend(bytes);
-        let surplus = state.tail.len().saturating_sub(KEPT);
+        let surplus = state.tail.len().saturating_sub(MAX_TAIL);
         state.tail.drain(..surplus);
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let room = LINE.saturating_sub(state.line.len());
+            let room = MAX_LINE.saturating_sub(state.line.len());
             state.line.extend_from_slice(&part[..part.len().min(room)]);
             if part.ends_with(b"\n") {
                 let line = std::mem::take(&mut state.line);
-                notice(&mut state.told, &String::from_utf8_lossy(&line));
+                notice(&mut state.findings, &String::from_utf8_lossy(&line));
             }
         }
         drop(state);
@@ -66,22 +65,22 @@ impl Log {
     }
 
     fn end(&self) {
-        self.state.lock().told.ended = true;
+        self.state.lock().findings.ended = true;
         self.changed.notify_all();
     }
 
-    /// Waits until the lines tell something (`enough`), or until the deadline. Returns what they told.
-    pub(super) fn wait(&self, deadline: Deadline, enough: impl Fn(&Told) -> bool) -> Told {
+    /// Waits until `enough` information was found, or until the deadline. Returns the information.
+    pub(super) fn wait(&self, deadline: Deadline, enough: impl Fn(&Findings) -> bool) -> Findings {
         let mut state = self.state.lock();
-        while !enough(&state.told) {
+        while !enough(&state.findings) {
             if self.changed.wait_until(&mut state, deadline.instant()).timed_out() {
                 break;
             }
         }
-        state.told.clone()
+        state.findings.clone()
     }
 
-    /// Everything kept, unredacted, for looking for known sentences.
+    /// The whole tail, unredacted, to be searched for known messages.
     pub(super) fn text(&self) -> String {
         let state = self.state.lock();
         let bytes: Vec<u8> = state.tail.iter().copied().collect();
@@ -89,10 +88,10 @@ impl Log {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The end of it for an error message: at most 2,000 characters, addresses redacted.
+    /// The end of the tail for an error message: at most 2,000 characters, addresses redacted.
     pub(super) fn quote(&self) -> String {
         let text = redact_addresses(self.text().trim());
-        let surplus = text.chars().count().saturating_sub(QUOTED);
+        let surplus = text.chars().count().saturating_sub(MAX_QUOTE);
         match text.char_indices().nth(surplus) {
             Some((at, _)) if surplus > 0 => format!("…{}", text.get(at + 1..).unwrap_or_default().trim_start()),
             _ => text,
@@ -100,17 +99,16 @@ impl Log {
     }
 }
 
-fn notice(told: &mut Told, line: &str) {
+fn notice(findings: &mut Findings, line: &str) {
     if let Some((_, address)) = line.split_once("DevTools listening on ") {
-        told.listening = Some(address.trim().to_owned());
+        findings.listening = Some(address.trim().to_owned());
     } else if line.contains("Cannot start http server for devtools") {
-        told.port_refused = true;
+        findings.port_refused = true;
     }
     tracing::trace!(target: "cdpilot::browser::stderr", "{}", redact_addresses(line.trim_end()));
 }
 
-/// The reading thread. Dropping it ends the thread, also when a stray process still holds the other
-/// end of the pipe.
+/// The reading thread. Dropping it ends the thread, even if a stray process keeps the other end of the pipe open.
 #[derive(Debug)]
 pub(super) struct Reader {
     // Told to end before it is waited for: the order of the fields matters.

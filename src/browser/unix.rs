@@ -15,35 +15,35 @@ use super::process::Plan;
 use crate::process::{Group, Reaper, list, poll_until};
 use crate::sync::Deadline;
 
-/// Our ends of the browser's pipe. Chromium ends when they are closed.
+/// This side of the browser's pipe. Chromium exits when it is closed.
 #[derive(Debug)]
 pub(super) struct Pipes {
     pub(super) from_browser: OwnedFd,
     pub(super) to_browser: OwnedFd,
 }
 
-/// Moves the pipe from standard input and output to descriptors 3 and 4, where Chromium looks for it,
-/// then becomes the browser: the process id stays, and so does the time the process was started.
+/// Moves the pipe from standard input and output to descriptors 3 and 4, where Chromium expects it, then executes the
+/// browser: process id and start time stay.
 ///
-/// First it waits for a line. It comes when the guard stands and the marker is written, so that there
-/// is no moment at which our end would leave a browser that neither knows of. A shell reads no further
-/// than the end of the line; what follows on the pipe is for the browser.
+/// It first waits for a line, which is written when the reaper process is ready and the marker exists, so that the end
+/// of this process can never leave a browser that neither knows. A shell reads no further than the end of the line; the
+/// rest of the pipe is for the browser.
 const MOVE_PIPE: &str = r#"read -r _ || exit 1
 exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null"#;
 
-/// How the guard is called, on its command line.
-pub(super) const GUARD_NAME: &str = "cdpilot-guard";
+/// The name of the reaper process on its command line.
+pub(super) const REAPER_NAME: &str = "cdpilot-guard";
 
-/// Ends the browser after us, should Chromium not see to that itself because it hangs. It waits for the
-/// end of its input, which comes when we end, gives the browser a good second, then kills it, removes
-/// the temporary profile, its mark last (again, when something was still writing to it, or made it anew), and kills the whole group,
-/// itself included. While it lives in the group, the group's id cannot become anybody else's.
+/// Ends the browser after this process if Chromium hangs and does not exit by itself. It waits for the end of its
+/// input, which comes when this process ends, gives the browser a good second, then kills it, removes the temporary
+/// profile, its mark last (repeatedly, while something still writes to it or creates it again), and kills the whole
+/// group including itself. While it lives in the group, the group id cannot be reused.
 ///
-/// It ignores what the system sends to a group whose parent is gone, and `USR2`, which it sends to the
-/// group itself: for helpers that would go on writing into the profile it is deadly. A zombie has ended,
-/// though in a container it may be long before somebody reaps it; only Linux tells, elsewhere there is
-/// no such file. Shells differ in how a signal for a group is written: dash takes no `--` behind `-9`.
-const GUARD: &str = r#"trap '' HUP INT TERM USR2
+/// It ignores the signals that the system sends to an orphaned group, and `USR2`, which it sends to the group itself:
+/// that kills helpers that would keep writing into the profile. A zombie counts as ended, although in a container it
+/// may take long until it is reaped; only Linux shows that, other systems have no such file. Shells differ in the
+/// syntax of a signal to a group: dash accepts no `--` after `-9`.
+const REAPER: &str = r#"trap '' HUP INT TERM USR2
 read -r _
 for t in 0.1 0.2 0.3 0.6; do
     kill -0 "$1" || break
@@ -55,16 +55,16 @@ kill -s USR2 -- "-$1" || kill -USR2 "-$1"
 [ -z "$2" ] || for t in 0.05 0.1 0.2 0.4 0.8 1.6 2 0; do for f in "$2"/*; do [ "$f" = "$2/owner" ] || rm -rf -- "$f"; done; rm -rf -- "$2" && sleep 0.05 && [ ! -e "$2" ] && break; sleep $t; done
 kill -s KILL -- "-$1" || kill -9 "-$1""#;
 
-/// Starts the browser as the leader of a process group of its own, so that a Ctrl-C in the terminal is
-/// ours to handle and one signal reaches the whole family.
+/// Starts the browser as the leader of its own process group, so that Ctrl-C in the terminal only reaches this process
+/// and one signal reaches the whole group.
 ///
-/// `note` gets its process id before it runs; nothing is started when that fails.
+/// `note` receives its process id before it runs; nothing is started when that fails.
 pub(super) fn spawn(
     plan: &Plan<'_>,
     note: impl FnOnce(u32) -> io::Result<()>,
-) -> io::Result<(Child, Family, Option<Pipes>)> {
-    // Both pipes are close-on-exec, so a child that another thread starts meanwhile inherits none of
-    // the ends, and the browser inherits only the two it is given.
+) -> io::Result<(Child, ProcessGroup, Option<Pipes>)> {
+    // Both pipes are close-on-exec, so a child that another thread starts meanwhile inherits neither end, and the
+    // browser inherits only the two it is given.
     let (browser_reads, mut to_browser) = io::pipe()?;
     let (from_browser, browser_writes) = io::pipe()?;
     let mut child = Command::new("/bin/sh")
@@ -77,7 +77,7 @@ pub(super) fn spawn(
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()?;
-    let family = Family::of(&child, plan).and_then(|mut family| {
+    let family = ProcessGroup::of(&child, plan).and_then(|mut family| {
         match note(child.id()).and_then(|()| to_browser.write_all(b"\n")) {
             Ok(()) => Ok(family),
             Err(problem) => {
@@ -99,9 +99,9 @@ pub(super) fn spawn(
 
 /// The browser's process group. Its id is the browser's process id.
 ///
-/// The id is ours as long as the browser is not reaped, dead or alive; after that no signal goes there.
+/// The id is reserved until the browser is reaped, dead or alive; after that no signal is sent.
 #[derive(Debug)]
-pub(super) struct Family {
+pub(super) struct ProcessGroup {
     group: Group,
     reaper: Reaper,
     /// Where the crash handlers keep their files: they leave the group, this tells them apart.
@@ -109,12 +109,12 @@ pub(super) struct Family {
     crashes: std::path::PathBuf,
 }
 
-impl Family {
+impl ProcessGroup {
     fn of(child: &Child, plan: &Plan<'_>) -> io::Result<Self> {
         let group = Group::led_by(child)?;
         let leader = group.id().to_string();
         let removable = plan.removable.unwrap_or("".as_ref());
-        let reaper = Reaper::start(group.id(), GUARD_NAME, GUARD, &[leader.as_ref(), removable.as_os_str()])?;
+        let reaper = Reaper::start(group.id(), REAPER_NAME, REAPER, &[leader.as_ref(), removable.as_os_str()])?;
         Ok(Self {
             group,
             reaper,
@@ -123,7 +123,7 @@ impl Family {
         })
     }
 
-    /// Waits until the browser has ended, without reaping it. Whether it has.
+    /// Waits until the browser has ended, without reaping it. Returns whether it has.
     pub(super) fn wait_ended(&self, _child: &mut Child, deadline: Deadline) -> bool {
         self.group.wait_leader(deadline)
     }
@@ -141,21 +141,22 @@ impl Family {
             let members = list::members(leader).into_iter();
             members.filter(move |(_, seen)| is_renderer(&seen.command)).map(|(pid, _)| pid)
         };
-        let held: Vec<(u32, list::Hold)> = renderers().filter_map(|pid| Some((pid, list::Hold::of(pid)?))).collect();
+        let held: Vec<(u32, list::ProcessHandle)> =
+            renderers().filter_map(|pid| Some((pid, list::ProcessHandle::of(pid)?))).collect();
         // Looked at again after the handles were taken, they are the right ones.
         let renderers: Vec<u32> = renderers().collect();
         held.iter().filter(|(pid, _)| renderers.contains(pid)).map(|(_, hold)| hold.kill()).count()
     }
 
-    /// Kills the whole group, the guard included. Only before the browser is reaped.
+    /// Kills the whole group, including the reaper process. Only before the browser is reaped.
     pub(super) fn kill(&mut self) {
         self.group.signal(Signal::KILL);
         self.reaper.end(); // also should it have failed to join the group
     }
 
-    /// Waits until nothing of the family is left; called after the browser was reaped. Whether it is so.
+    /// Waits until nothing of the group is left; called after the browser was reaped. Returns whether that is so.
     pub(super) fn wait_gone(&self, deadline: Deadline) -> bool {
-        /// Crash handlers end when the browser has ended; so long they may take before they are killed.
+        /// How long crash handlers may take to end after the browser before they are killed.
         #[cfg(target_os = "linux")]
         const PATIENCE: Duration = Duration::from_millis(500);
         #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! The user agent of a browser without a window, made to look as with one.
+//! The user agent of a headless browser, as it would be with a window.
 
 use std::collections::HashMap;
 use std::io::{Read as _, Seek as _};
@@ -12,14 +12,14 @@ use super::find::Os;
 use super::options::UserAgent;
 use crate::sync::{Deadline, pause};
 
-/// What `--version` may take.
+/// How long `--version` may take.
 const VERSION: Duration = Duration::from_secs(2);
-/// Bytes of its answer that are read.
-const LONGEST: u64 = 1024;
-/// Versions that are remembered, by executable and the time of its last change.
+/// Maximum size of its output, in bytes.
+const MAX_OUTPUT: u64 = 1024;
+/// Known versions, by executable and modification time.
 static KNOWN: Mutex<Option<HashMap<PathBuf, (SystemTime, String)>>> = Mutex::new(None);
 
-/// What an executable answers to `--version`: its first line. `None` where it does not answer within two seconds, and on
+/// The first line that an executable prints for `--version`. `None` when it does not answer within two seconds, and on
 /// Windows, where it would open a window.
 #[must_use]
 pub fn version_of(executable: &Path) -> Option<String> {
@@ -38,7 +38,7 @@ pub fn version_of(executable: &Path) -> Option<String> {
 }
 
 fn ask(executable: &Path) -> Option<String> {
-    // Into a file: a pipe ends only when every process that inherited it has ended.
+    // Into a file: a pipe only ends when every process that inherited it has ended.
     let mut output = tempfile::tempfile().ok()?;
     let mut command = Command::new(executable);
     command.arg("--version").stdin(Stdio::null()).stdout(output.try_clone().ok()?).stderr(Stdio::null());
@@ -57,13 +57,13 @@ fn ask(executable: &Path) -> Option<String> {
     };
     let mut text = Vec::new();
     output.rewind().ok()?;
-    output.take(LONGEST).read_to_end(&mut text).ok()?;
+    output.take(MAX_OUTPUT).read_to_end(&mut text).ok()?;
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().next().map(str::trim).filter(|line| status.success() && !line.is_empty())?;
     Some(line.chars().take(100).collect())
 }
 
-/// The value of the switch `--user-agent`; `None` leaves it to the browser.
+/// The value of the switch `--user-agent`; `None` for the browser's own.
 pub(super) fn text(wish: &UserAgent, headless: bool, executable: &Path) -> Option<String> {
     match wish {
         UserAgent::Native => None,
@@ -73,7 +73,7 @@ pub(super) fn text(wish: &UserAgent, headless: bool, executable: &Path) -> Optio
     }
 }
 
-/// The user agent of a version. Chromium names its major version and its family of systems only:
+/// The user agent of a version. Chromium only reports major version and system family:
 /// <https://www.chromium.org/updates/ua-reduction/>.
 fn reduced(os: Os, version: &str) -> Option<String> {
     let major = version.split([' ', '/']).find_map(|word| word.split_once('.')?.0.parse::<u32>().ok())?;

@@ -1,4 +1,4 @@
-//! Processes on Windows: a job object per browser, which the system ends with us.
+//! Processes on Windows: a job object per browser, which the system ends with this process.
 
 use std::convert::Infallible;
 use std::io;
@@ -8,15 +8,15 @@ use super::process::Plan;
 use crate::process::job::{self, Job};
 use crate::sync::Deadline;
 
-/// Chromium's pipe needs inherited handles, which the standard library does not pass on; there is none.
+/// Chromium's pipe needs inherited handles, which the standard library does not support, so there is none.
 pub(super) type Pipes = Infallible;
 
-/// Starts the browser inside a job object that kills what is in it when its last handle closes, as it
-/// does when we end, however that happens.
+/// Starts the browser in a job object that kills its processes when its last handle closes, as happens when this
+/// process ends in any way.
 pub(super) fn spawn(
     plan: &Plan<'_>,
     note: impl FnOnce(u32) -> io::Result<()>,
-) -> io::Result<(Child, Family, Option<Pipes>)> {
+) -> io::Result<(Child, ProcessGroup, Option<Pipes>)> {
     // It joins the job long before Chromium makes its first helper process.
     let (mut child, job) = job::spawn(
         Command::new(plan.executable)
@@ -31,25 +31,25 @@ pub(super) fn spawn(
         let _ = child.wait();
         return Err(problem);
     }
-    Ok((child, Family { job: Some(job) }, None))
+    Ok((child, ProcessGroup { job: Some(job) }, None))
 }
 
-/// The browser's job object. `None` when it was closed, which kills everything in it.
+/// The browser's job object. `None` after it was closed, which kills everything in it.
 #[derive(Debug)]
-pub(super) struct Family {
+pub(super) struct ProcessGroup {
     job: Option<Job>,
 }
 
-impl Family {
-    /// Waits until the browser has ended. Whether it has.
+impl ProcessGroup {
+    /// Waits until the browser has ended. Returns whether it has.
     pub(super) fn wait_ended(&self, child: &mut Child, deadline: Deadline) -> bool {
         job::wait_ended(child, deadline)
     }
 
-    /// There is no gentle signal; `Browser.close` is the gentle way.
+    /// There is no gentle signal; use `Browser.close`.
     pub(super) fn terminate(&self) {}
 
-    /// They are not told apart here.
+    /// Renderers cannot be identified here.
     pub(super) fn kill_renderers(&self) -> usize {
         0
     }

@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use super::nearest;
 
-/// Those of the standard: <https://www.w3.org/TR/webdriver2/#capabilities>. Others have a vendor and a colon before them.
+/// The standard capabilities: <https://www.w3.org/TR/webdriver2/#capabilities>. Others have a vendor prefix with a
+/// colon.
 const KNOWN: [&str; 11] = [
     "acceptInsecureCerts",
     "browserName",
@@ -19,26 +20,24 @@ const KNOWN: [&str; 11] = [
     "webSocketUrl",
 ];
 
-/// What is wrong with capabilities that are asked for. No value is in it.
+/// Checks the names of requested capabilities.
 ///
 /// # Errors
-/// A sentence that names the capability.
+/// A message that names the capability, without its value.
 pub fn check_capabilities(wanted: &Map<String, Value>) -> Result<(), String> {
     for (name, value) in wanted {
         if name == "unhandledPromptBehavior" {
-            return Err(format!(
-                "{name} cannot be set: dialogs are left to the dialog policy, so it is always `ignore`"
-            ));
+            return Err(format!("{name} cannot be set: the dialog policy handles dialogs, so it is always `ignore`"));
         }
         if matches!(name.as_str(), "browserName" | "browserVersion" | "platformName") && !value.is_string() {
-            return Err(format!("{name} is a text"));
+            return Err(format!("{name} must be a string"));
         }
         let is_vendors = name.split_once(':').is_some_and(|(vendor, rest)| !vendor.is_empty() && !rest.is_empty());
         if !is_vendors && !KNOWN.contains(&name.as_str()) {
             let shown: String = name.chars().take(80).collect();
-            let meant = nearest(name, KNOWN).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            let meant = nearest(name, KNOWN).map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
             return Err(format!(
-                "there is no capability {shown}{meant} Options of a vendor have a colon, as in goog:chromeOptions"
+                "unknown capability {shown}{meant}; vendor capabilities contain a colon, such as goog:chromeOptions"
             ));
         }
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with settings, each with the way out.
+//! Errors of settings. Each message says what to do.
 
 use std::path::PathBuf;
 
@@ -6,21 +6,21 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no place for a home.
-    #[error("there is no home folder; set CDPILOT_HOME to a folder of your own")]
+    /// No home folder is known.
+    #[error("no home folder is known; set CDPILOT_HOME to a writable folder")]
     NoHome,
-    /// A file or folder could not be read or made.
+    /// A file or folder could not be read or created.
     #[error("cannot {doing} {}: {problem}", path.display())]
     File {
         /// `read`, `make`, …
         doing: &'static str,
-        /// Which one.
+        /// The file or folder.
         path: PathBuf,
-        /// The system's sentence.
+        /// The message of the operating system.
         problem: String,
     },
-    /// `config.yaml` is no YAML, or a value is of the wrong kind.
-    #[error("{} is wrong at {at}: {problem}", path.display())]
+    /// `config.yaml` is not YAML, or a value has the wrong type.
+    #[error("{} is invalid at {at}: {problem}", path.display())]
     Wrong {
         /// The file.
         path: PathBuf,
@@ -29,20 +29,20 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
-    /// A key that does not exist.
-    #[error("{} has the unknown key {key}{}; known there: {known}", path.display(), meant(nearest.as_deref()))]
+    /// An unknown key.
+    #[error("{} contains the unknown key {key}{}; known keys: {known}", path.display(), meant(nearest.as_deref()))]
     UnknownKey {
         /// The file.
         path: PathBuf,
-        /// The key, with the keys around it.
+        /// The key, with its path.
         key: String,
-        /// The known key that looks most like it.
+        /// The most similar known key.
         nearest: Option<String>,
-        /// What is known at that place.
+        /// The known keys, separated by commas.
         known: String,
     },
-    /// The token's file holds no token.
-    #[error("{} holds no token of at least 64 hex digits; delete it, and a new one is made", path.display())]
+    /// The token file contains no token.
+    #[error("{} contains no token of at least 64 hex digits; delete it, and a new one is created", path.display())]
     BadToken {
         /// The file.
         path: PathBuf,
@@ -50,7 +50,7 @@ pub enum Error {
 }
 
 fn meant(nearest: Option<&str>) -> String {
-    nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default()
+    nearest.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
 }
 
 impl Error {

@@ -1,4 +1,4 @@
-//! The folders of a home.
+//! The home folder.
 
 use std::fs;
 use std::io;
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use super::Error;
 
-/// The folder that holds everything cdpilot keeps: settings, token, profiles, files.
+/// The folder with all files of cdpilot: settings, token, profiles, screenshots, downloads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
     root: PathBuf,
 }
 
 impl Home {
-    /// `CDPILOT_HOME`, else `.cdpilot` below the person's own folder. It need not exist.
+    /// `CDPILOT_HOME`, or `.cdpilot` in the user's home folder. It need not exist.
     ///
     /// # Errors
     /// [`Error::NoHome`].
@@ -23,13 +23,13 @@ impl Home {
         root.map(Self::at).ok_or(Error::NoHome)
     }
 
-    /// A home at a place. It need not exist.
+    /// A home at a given path. It need not exist.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         let root = root.into();
         Self { root: std::path::absolute(&root).unwrap_or(root) }
     }
 
-    /// Makes the folder, for its owner alone (mode 0700), and the ones below it that everybody needs.
+    /// Creates the folder for its owner only (mode 0700), and the folders below it that are always needed.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -42,8 +42,8 @@ impl Home {
         Ok(())
     }
 
-    /// Reads a file that decides what cdpilot does or whom it trusts: settings, the token, where the server is. In a home
-    /// that others could write to, they may have put it there.
+    /// Reads a file that decides on behaviour or trust: settings, the token, the address of the server. In a home that
+    /// others can write to, they may have created it.
     ///
     /// # Errors
     /// Those of reading; one when the file belongs to another user.
@@ -52,14 +52,14 @@ impl Home {
         fs::read_to_string(path)
     }
 
-    /// Whether a file or folder, and what it is a link to, belongs to us or to the system. As root also to the owner of the
-    /// home, which may be a volume of a container.
+    /// Whether a file or folder, and the target of a link, belongs to this user or to the system. For root, also to the
+    /// owner of the home, which may be a volume of a container.
     #[cfg(unix)]
     fn check_owner(&self, path: &Path) -> io::Result<()> {
         use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
         let (link, target) = (fs::symlink_metadata(path)?, fs::metadata(path)?);
         if target.file_type().is_fifo() {
-            return Err(io::Error::other("it is a pipe, and whoever made it could keep it from being read; delete it"));
+            return Err(io::Error::other("it is a pipe, which could block reading forever; delete it"));
         }
         let us = rustix::process::geteuid().as_raw();
         let of_home = fs::metadata(&self.root).map_or(us, |facts| facts.uid());
@@ -67,7 +67,7 @@ impl Home {
         match [link.uid(), target.uid()].into_iter().find(|owner| !is_trusted(*owner)) {
             None => Ok(()),
             Some(other) => Err(io::Error::other(format!(
-                "it belongs to another user ({other}), who may have put it there; delete it, or make it yours with chown"
+                "it belongs to another user ({other}), who may have created it; delete it, or take ownership with chown"
             ))),
         }
     }
@@ -78,7 +78,7 @@ impl Home {
         Ok(())
     }
 
-    /// The folder itself.
+    /// The home folder.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
@@ -90,56 +90,56 @@ impl Home {
         self.root.join("config.yaml")
     }
 
-    /// The file with the token.
+    /// The token file.
     #[must_use]
     pub fn token(&self) -> PathBuf {
         self.root.join("token")
     }
 
-    /// The database.
+    /// The database file.
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.root.join("cdpilot.db")
     }
 
-    /// Where profiles of browsers lie, each in a folder with its name.
+    /// The folder of browser profiles, each in a folder with its name.
     #[must_use]
     pub fn profiles(&self) -> PathBuf {
         self.root.join("profiles")
     }
 
-    /// Where screenshots and PDFs go.
+    /// The folder of screenshots and PDFs.
     #[must_use]
     pub fn media(&self) -> PathBuf {
         self.root.join("media")
     }
 
-    /// Where downloads go.
+    /// The folder of downloads.
     #[must_use]
     pub fn downloads(&self) -> PathBuf {
         self.root.join("downloads")
     }
 
-    /// What may be uploaded.
+    /// The folder of files that may be uploaded.
     #[must_use]
     pub fn uploads(&self) -> PathBuf {
         self.root.join("uploads")
     }
 
-    /// Where traces go.
+    /// The folder of traces.
     #[must_use]
     pub fn traces(&self) -> PathBuf {
         self.root.join("traces")
     }
 
-    /// Where it is written who serves this home.
+    /// The folder with the address of the running server.
     #[must_use]
     pub fn run(&self) -> PathBuf {
         self.root.join("run")
     }
 }
 
-/// A folder for its owner alone; what was there is taken back from others.
+/// Creates a private folder, or makes an existing one private.
 fn private(folder: &Path) -> Result<(), Error> {
     let failed = |problem: std::io::Error| Error::file("make", folder, &problem);
     #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! Values of settings that are one of a few words.
+//! Values of settings with a fixed set of words.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 /// `auto`, `true` or `false`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AutoSwitch {
-    /// cdpilot decides, and says why.
+    /// Decided by cdpilot, with a reason in the status.
     #[default]
     Auto,
     /// Yes.
@@ -54,34 +54,34 @@ impl<'de> Deserialize<'de> for AutoSwitch {
     }
 }
 
-/// How the server talks to a browser that it starts.
+/// The transport to a browser that the server starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
-    /// A pipe, which no other program can reach; a port beside it for profiles that have a `cdp_port` of their own.
+    /// A pipe, which no other program can use; additionally a port for profiles with their own `cdp_port`.
     #[default]
     Auto,
-    /// A pipe, and a port of this machine beside it for other programs.
+    /// A pipe, and a local port for other programs.
     Port,
-    /// A pipe alone.
+    /// A pipe only.
     Pipe,
 }
 
-/// Which raw CDP commands may be sent: `false`, `read`, `act`, or `all`, which `true` means too.
+/// Which raw CDP commands are allowed: `false`, `read`, `act`, or `all` (same as `true`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RawCdp {
     /// None.
     Off,
-    /// Those that only read.
+    /// Commands that only read.
     Read,
-    /// Those that change pages too.
+    /// Also commands that change pages.
     Act,
-    /// All but those that endanger the supervision of pages or the navigation policy.
+    /// All except those that endanger supervision or the navigation policy.
     All,
 }
 
 impl RawCdp {
-    /// As it stands in the settings.
+    /// The word in the settings.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -131,21 +131,21 @@ impl<'de> Deserialize<'de> for RawCdp {
     }
 }
 
-/// Whether requests of pages are held to the navigation policy.
+/// Whether the navigation policy applies to requests of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subresources {
-    /// As documents are, where the policy refuses anything.
+    /// As for documents, if the policy refuses anything.
     #[default]
     Same,
-    /// They are not.
+    /// It does not apply.
     Allow,
 }
 
-/// The user agent of browsers that the server starts: `auto`, `native` or a text.
+/// The user agent of started browsers: `auto`, `native` or a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum UserAgent {
-    /// The browser's own without the word `HeadlessChrome`.
+    /// The browser's own, without `HeadlessChrome`.
     #[default]
     Auto,
     /// The browser's own.
@@ -174,11 +174,11 @@ impl<'de> Deserialize<'de> for UserAgent {
     }
 }
 
-/// What happens to dialogs that nobody has an answer for.
+/// How dialogs are handled that no armed answer matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
-    /// They wait for an answer.
+    /// They stay open until they are answered.
     #[default]
     MustRespond,
     /// They are dismissed at once.
@@ -187,7 +187,7 @@ pub enum Policy {
     AutoAccept,
 }
 
-/// When dialogs go over the bridge, for endpoints that answer native ones by themselves.
+/// When to use the dialog bridge, for endpoints that answer native dialogs by themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bridge {

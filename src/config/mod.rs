@@ -1,15 +1,15 @@
-//! Settings: the home folder, `config.yaml`, the token, and who serves the home at the moment.
+//! Settings: the home folder, `config.yaml`, the token, and the running server.
 //!
-//! The room reads and writes files below the home and knows nothing of browsers.
+//! Reads and writes files below the home; does not depend on browsers.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
 //! | `home` | the folders of a home |
 //! | `settings`, `tools`, `kinds` | `config.yaml` |
 //! | `capabilities` | names of WebDriver capabilities |
-//! | `token` | the token that programs show |
-//! | `running` | `run/server.json`, and that one server at most serves a home |
-//! | `nearest` | what somebody most likely meant |
+//! | `token` | the API token |
+//! | `running` | `run/server.json`, and the lock that admits one server per home |
+//! | `nearest` | suggestions for unknown names |
 
 mod capabilities;
 mod error;

@@ -1,16 +1,15 @@
-//! What somebody most likely meant.
+//! Suggestions for unknown names.
 
-/// How like two words must be, from 0 to 1, to be offered (Jaro-Winkler).
-const ALIKE: f64 = 0.75;
+/// Minimum similarity of a suggestion, from 0 to 1 (Jaro-Winkler).
+const MIN_SIMILARITY: f64 = 0.75;
 
-/// The known word that looks most like `word`, if one looks like it at all. Capitals, dashes and
-/// underscores make no difference.
+/// The known word most similar to `word`, if any is similar enough. Case, dashes and underscores are ignored.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
     let wanted = plain(word);
     let alike = |candidate: &'a str| (strsim::jaro_winkler(&wanted, &plain(candidate)), candidate);
     let best = known.into_iter().map(alike).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.filter(|(alike, _)| *alike >= ALIKE).map(|(_, candidate)| candidate)
+    best.filter(|(alike, _)| *alike >= MIN_SIMILARITY).map(|(_, candidate)| candidate)
 }
 
 #[cfg(test)]

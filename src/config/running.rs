@@ -1,4 +1,4 @@
-//! Who serves a home: one server at most, and where it is.
+//! The running server of a home: at most one, and its address.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{Read as _, Write as _};
@@ -10,25 +10,25 @@ use serde::{Deserialize, Serialize};
 use super::{Error, Home};
 use crate::sync::{Deadline, pause};
 
-/// How long those who only look for a server are waited for.
-const LOOKING: Duration = Duration::from_millis(500);
+/// How long to wait for processes that check for a server.
+const CHECK_TIME: Duration = Duration::from_millis(500);
 
-/// `run/server.json`: the server that serves a home.
+/// The content of `run/server.json`: the server of a home.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Running {
-    /// Its process.
+    /// The process id.
     pub pid: u32,
-    /// Its port.
+    /// The port.
     pub port: u16,
-    /// Its address, `http://127.0.0.1:18791`.
+    /// The base URL, such as `http://127.0.0.1:18791`.
     pub url: String,
-    /// When it started, Unix seconds.
+    /// The start time, in Unix seconds.
     pub started_at: f64,
-    /// Its version.
+    /// The version of cdpilot.
     pub version: String,
 }
 
-/// The right to serve a home. The system gives it up when the process ends, whatever ends it.
+/// The exclusive right to serve a home. It ends with the process, in any case.
 #[derive(Debug)]
 pub struct Claim {
     // Held, not read: the lock lasts as long as the file is open.
@@ -36,18 +36,18 @@ pub struct Claim {
     written: PathBuf,
 }
 
-/// What became of the wish to serve a home.
+/// The result of claiming a home.
 #[derive(Debug)]
 pub enum Claimed {
-    /// Nobody else does.
+    /// Claimed.
     Ours(Claim),
-    /// Somebody else does; where, unless it has only just begun.
+    /// Another server runs; its address, unless it is just starting.
     Taken(Option<Running>),
 }
 
 impl Running {
-    /// Who serves the home at the moment. `None` when nobody does: what a dead server has left does not
-    /// count, and processes are not looked through.
+    /// The server that runs for the home at present. `None` when there is none: stale files are ignored, without a
+    /// process scan.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -63,7 +63,7 @@ impl Running {
         }
     }
 
-    /// The process that serves the home, or is about to: it has the lock, and may not have told yet where it is.
+    /// The process that serves the home, or is about to: it has the lock, but may not have published its address yet.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -85,25 +85,25 @@ impl Running {
 }
 
 impl Claim {
-    /// Asks for the right to serve a home.
+    /// Claims the home.
     ///
     /// # Errors
     /// [`Error::File`].
     pub fn of(home: &Home) -> Result<Claimed, Error> {
         let lock = open_lock(home)?;
         let failed = |problem: &std::io::Error| Error::file("lock", lock_path(home), problem);
-        let until = Deadline::after(LOOKING);
+        let until = Deadline::after(CHECK_TIME);
         loop {
             match lock.try_lock() {
                 Ok(()) => break,
                 Err(TryLockError::Error(problem)) => return Err(failed(&problem)),
                 Err(TryLockError::WouldBlock) => {}
             }
-            // Who only looks holds it for a moment, and lets others look too; who serves does not.
+            // Processes that only check hold a shared lock for a moment; a server holds an exclusive one.
             match lock.try_lock_shared() {
                 Ok(()) if !until.passed() => lock.unlock().map_err(|problem| failed(&problem))?,
                 Ok(()) => return Ok(Claimed::Taken(read(home))),
-                // A process that was just forked holds what its parent has released until it executes its program.
+                // A forked process keeps its parent's released lock until it executes its program.
                 Err(TryLockError::WouldBlock) => match read(home) {
                     None if !until.passed() => {}
                     running => return Ok(Claimed::Taken(running)),
@@ -112,15 +112,15 @@ impl Claim {
             }
             pause(Duration::from_millis(1));
         }
-        // On a full disk it stays empty, and the process is known once it has told where it is.
+        // On a full disk the file stays empty, and the process id is known once the address has been published.
         let _ = lock.set_len(0).and_then(|()| write!(&lock, "{}", std::process::id()));
         let written = path(home);
-        // What a server before has left is not about us.
+        // The file of an earlier server is stale.
         let _ = fs::remove_file(&written);
         Ok(Claimed::Ours(Self { _lock: lock, written }))
     }
 
-    /// Tells everybody where the server is.
+    /// Publishes the address of the server.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -156,7 +156,7 @@ fn open_lock(home: &Home) -> Result<File, Error> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt as _;
-        // Not through a link that somebody put there.
+        // Never follows a link.
         options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
     }
     options.open(&path).map_err(|problem| Error::file("open", path, &problem))

@@ -1,4 +1,4 @@
-//! `config.yaml`. Every key may be left out; an unknown one is an error.
+//! `config.yaml`. Every key is optional; an unknown key is an error.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::kinds::{AutoSwitch, Bridge, Policy, RawCdp, Subresources, Transport, 
 use super::tools::{CustomTools, McpServer, Tools};
 use super::{Error, Home, nearest};
 
-/// The port that is left to people who debug by hand.
+/// The port reserved for manual debugging.
 pub const RESERVED_PORT: u16 = 9222;
 
 /// All settings.
@@ -19,13 +19,13 @@ pub const RESERVED_PORT: u16 = 9222;
 pub struct Config {
     /// The browser, and how it may be used.
     pub browser: Browser,
-    /// Toolsets that are on.
+    /// The enabled toolsets.
     pub toolsets: Vec<String>,
-    /// Toolsets of one's own: tools or toolsets by name.
+    /// User-defined toolsets: lists of tools and toolsets, by name.
     pub custom_toolsets: BTreeMap<String, CustomTools>,
-    /// MCP servers to use, by name.
+    /// External MCP servers, by name.
     pub mcp_servers: BTreeMap<String, McpServer>,
-    /// What models may call.
+    /// The tools of models.
     pub tools: Tools,
     /// The HTTP server.
     pub server: Server,
@@ -51,53 +51,53 @@ impl Default for Config {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Browser {
-    /// False: nothing is launched, and everything that needs a browser says so.
+    /// Whether browsers may be used. False: none is started, and operations that need one fail.
     pub enabled: bool,
-    /// Where the control server is. Not loopback: this machine only connects there.
+    /// The URL of the control server. If it is not loopback, this machine is only a client of it.
     pub control_url: String,
-    /// The colour that marks the browser's windows, `#RRGGBB`.
+    /// The colour of the browser's windows, `#RRGGBB`.
     pub color: String,
-    /// Without a window; `auto`: exactly when there is no display.
+    /// Whether to run without a window; `auto`: if there is no display.
     pub headless: AutoSwitch,
-    /// Never launch; only connect to what runs already.
+    /// Never start a browser; only attach to a running one.
     pub attach_only: bool,
-    /// Without Chromium's sandbox; `auto`: only as root in a container-like place.
+    /// Whether to run without Chromium's sandbox; `auto`: only as root in a container-like environment.
     pub no_sandbox: AutoSwitch,
-    /// The browser's executable; searched for when there is none.
+    /// The browser's executable. Default: search for one.
     pub executable_path: Option<PathBuf>,
-    /// Arguments for the browser beside ours.
+    /// Additional arguments of the browser.
     pub extra_args: Vec<String>,
-    /// How we talk to it.
+    /// The transport.
     pub transport: Transport,
-    /// CDP port of the default profile where a port is open; other profiles take the next free ones. 0: any free one.
+    /// CDP port of the default profile if a port is open; other profiles use the next free ones. 0: any free port.
     pub cdp_port: u16,
     /// The viewport of headless browsers.
     pub viewport: Viewport,
-    /// The user agent: `auto` is for headless browsers, a text for all that are started.
+    /// The user agent: `auto` applies to headless browsers, a text to all started browsers.
     pub user_agent: UserAgent,
-    /// Attach here instead of launching.
+    /// A browser to attach to instead of starting one.
     pub cdp_url: Option<String>,
-    /// The profile of commands that name none.
+    /// The profile of commands without a profile.
     pub default_profile: String,
-    /// Profiles with settings of their own, by name.
+    /// Profiles with their own settings, by name.
     pub profiles: BTreeMap<String, Profile>,
-    /// What happens to dialogs.
+    /// How dialogs are handled.
     pub dialog_policy: Policy,
-    /// How long a dialog waits for an answer, in seconds.
+    /// How long a dialog may stay open, in seconds.
     pub dialog_timeout_s: u64,
-    /// When dialogs go over the bridge.
+    /// When to use the dialog bridge.
     pub dialog_bridge: Bridge,
-    /// Whether scripts of callers may run.
+    /// Whether scripts of clients may run.
     pub evaluate_enabled: bool,
-    /// Which raw CDP commands may be sent.
+    /// Which raw CDP commands are allowed.
     pub raw_cdp_enabled: RawCdp,
-    /// Where pages may go.
+    /// The navigation policy.
     pub navigation: Navigation,
-    /// Folders beside `uploads/` that files may be uploaded from.
+    /// Folders, besides `uploads/`, from which files may be uploaded.
     pub upload_roots: Vec<PathBuf>,
-    /// How long a page may leave a probe unanswered before its script is ended, in milliseconds; 0: never.
+    /// How long a page may fail to respond to a probe before its script is terminated, in milliseconds; 0: never.
     pub rescue_after_ms: u64,
-    /// How many tabs, and how long.
+    /// Limits of tabs.
     pub tabs: TabLimits,
 }
 
@@ -132,13 +132,13 @@ impl Default for Browser {
     }
 }
 
-/// `browser.viewport`: CSS pixels of the page's area.
+/// `browser.viewport`: the viewport in CSS pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Viewport {
-    /// 500 to 7680: Chromium has no narrower window.
+    /// Width, 500 to 7680: Chromium has no narrower window.
     pub width: u32,
-    /// 100 to 7680.
+    /// Height, 100 to 7680.
     pub height: u32,
 }
 
@@ -148,47 +148,47 @@ impl Default for Viewport {
     }
 }
 
-/// `browser.profiles.<name>`: what differs from `browser`.
+/// `browser.profiles.<name>`: overrides of `browser`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Profile {
     /// Its CDP port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cdp_port: Option<u16>,
-    /// Attach here instead of launching.
+    /// A browser to attach to instead of starting one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cdp_url: Option<String>,
     /// Its colour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<String>,
-    /// Without a window.
+    /// Whether to run without a window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headless: Option<AutoSwitch>,
     /// Its executable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub executable_path: Option<PathBuf>,
-    /// Its folder, instead of one below the home.
+    /// Its folder, instead of one in the home.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_data_dir: Option<PathBuf>,
-    /// WebDriver capabilities to ask for, where `cdp_url` is a WebDriver server or Selenium Grid.
+    /// WebDriver capabilities to request, if `cdp_url` is a WebDriver server or Selenium Grid.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub capabilities: Map<String, Value>,
 }
 
-/// `browser.navigation`. Patterns are hosts, `*.example.com` for all below one, with an optional scheme
-/// before (`https://`) and port behind (`:8443`).
+/// `browser.navigation`. Patterns are hosts, or `*.example.com` for all subdomains, with an optional scheme
+/// (`https://`) and port (`:8443`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Navigation {
-    /// Not empty: only these.
+    /// If not empty, only these are allowed.
     pub allow: Vec<String>,
-    /// Never these; comes before `allow`.
+    /// Never allowed; takes precedence over `allow`.
     pub block: Vec<String>,
-    /// Whether addresses of private networks and this machine may be visited.
+    /// Whether addresses of private networks and of this machine are allowed.
     pub private_addresses: bool,
-    /// Whether `file:` addresses may be visited.
+    /// Whether `file:` URLs are allowed.
     pub file_urls: bool,
-    /// Whether requests of pages are held to this too.
+    /// Whether the policy applies to requests of pages too.
     pub subresources: Subresources,
 }
 
@@ -208,9 +208,9 @@ impl Default for Navigation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TabLimits {
-    /// Tabs at most.
+    /// Maximum number of tabs.
     pub max: usize,
-    /// Minutes after which a tab that was opened on request and not used since is closed; 0: never.
+    /// Minutes after which an unused tab that was opened by a client is closed; 0: never.
     pub idle_minutes: u64,
 }
 
@@ -228,7 +228,7 @@ pub struct Server {
     pub bind: String,
     /// The port to listen on; 0: any free one.
     pub port: u16,
-    /// Hosts, beside loopback, that requests may be for.
+    /// Hosts, besides loopback, that requests may be addressed to.
     pub allowed_hosts: Vec<String>,
 }
 
@@ -244,11 +244,11 @@ impl Default for Server {
 pub struct Agent {
     /// Alias of the model.
     pub model: String,
-    /// Steps at most.
+    /// Maximum number of steps.
     pub max_steps: u32,
-    /// Pictures that stay in the conversation.
+    /// Number of images kept in the conversation.
     pub image_window: u32,
-    /// Whether actions are shown before they are carried out.
+    /// Whether actions are previewed before they are executed.
     pub confirm: bool,
 }
 
@@ -272,13 +272,13 @@ impl Config {
         }
     }
 
-    /// Reads settings; `path` is what errors name.
+    /// Parses settings; `path` is used in errors.
     ///
     /// # Errors
     /// [`Error::Wrong`], [`Error::UnknownKey`].
     pub fn parse(text: &str, path: &Path) -> Result<Self, Error> {
         let wrong = |at: &str, problem: String| Error::Wrong { path: path.to_owned(), at: at.to_owned(), problem };
-        // By way of plain values: then errors can name the key.
+        // By way of plain values, so that errors can name the key.
         let value: Value = match serde_saphyr::from_str(text) {
             Ok(value) => value,
             Err(problem) => return Err(wrong("its YAML", first_line(&problem.to_string()))),
@@ -287,7 +287,10 @@ impl Config {
             return Ok(Self::default());
         }
         if !value.is_object() {
-            return Err(wrong("its first line", "it has to hold keys and values, as in `toolsets: [file]`".to_owned()));
+            return Err(wrong(
+                "its first line",
+                "it must contain keys and values, such as `toolsets: [file]`".to_owned(),
+            ));
         }
         let config: Self = serde_path_to_error::deserialize(value).map_err(|problem| {
             let (at, text) = (problem.path().to_string(), problem.inner().to_string());
@@ -297,17 +300,14 @@ impl Config {
         Ok(config)
     }
 
-    /// What a type alone cannot say.
+    /// Checks what types cannot express.
     fn check(&self) -> Result<(), (&'static str, String)> {
         let browser = &self.browser;
         let ports = [("browser.cdp_port", Some(browser.cdp_port)), ("server.port", Some(self.server.port))];
         let profiles = browser.profiles.values().map(|profile| ("browser.profiles.*.cdp_port", profile.cdp_port));
         for (at, port) in ports.into_iter().chain(profiles) {
             if port == Some(RESERVED_PORT) {
-                return Err((
-                    at,
-                    format!("port {RESERVED_PORT} is left to people who debug by hand; take another one"),
-                ));
+                return Err((at, format!("port {RESERVED_PORT} is reserved for manual debugging; choose another one")));
             }
         }
         for profile in browser.profiles.values() {
@@ -318,13 +318,13 @@ impl Config {
         let profiles = browser.profiles.values().map(|profile| ("browser.profiles.*.color", profile.color.as_ref()));
         for (at, color) in colors.into_iter().chain(profiles) {
             if color.is_some_and(|color| !is_color(color)) {
-                return Err((at, "a colour is written #RRGGBB".to_owned()));
+                return Err((at, "a colour must have the form #RRGGBB".to_owned()));
             }
         }
         let Viewport { width, height } = browser.viewport;
         for (at, pixels, least) in [("browser.viewport.width", width, 500), ("browser.viewport.height", height, 100)] {
             if !(least..=7680).contains(&pixels) {
-                return Err((at, format!("{pixels} is not a number of pixels from {least} to 7680")));
+                return Err((at, format!("{pixels} is out of range; use {least} to 7680 pixels")));
             }
         }
         if let UserAgent::Text(text) = &browser.user_agent
@@ -334,7 +334,7 @@ impl Config {
             return Err(("browser.user_agent", problem));
         }
         if browser.tabs.max == 0 {
-            return Err(("browser.tabs.max", "at least one tab has to be allowed".to_owned()));
+            return Err(("browser.tabs.max", "it must be 1 or more".to_owned()));
         }
         if !browser.control_url.starts_with("http://") && !browser.control_url.starts_with("https://") {
             return Err(("browser.control_url", "give http://host:port".to_owned()));
@@ -347,26 +347,26 @@ fn is_color(text: &str) -> bool {
     text.strip_prefix('#').is_some_and(|hex| hex.len() == 6 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// serde names the unknown field and the known ones in its sentence.
+/// serde names the unknown field and the known ones in its message.
 fn unknown(at: &str, text: &str, path: &Path) -> Option<Error> {
     let rest = text.strip_prefix("unknown field `")?;
     let (key, rest) = rest.split_once('`')?;
     let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
     let nearest = nearest(key, known.iter().copied()).map(str::to_owned);
-    // The path ends with the unknown key or with what holds it.
+    // The path ends with the unknown key or its parent.
     let around = at.strip_suffix(key).unwrap_or(at).trim_end_matches('.');
     let key = if around.is_empty() { key.to_owned() } else { format!("{around}.{key}") };
     Some(Error::UnknownKey { path: path.to_owned(), key, nearest, known: known.join(", ") })
 }
 
 fn first_line(text: &str) -> String {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it is no YAML");
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it is not YAML");
     let line = line.strip_prefix("error: ").unwrap_or(line);
-    // What is for whoever calls the parser.
+    // Advice for users of the parser's API.
     line.split(", set DuplicateKeyPolicy").next().unwrap_or(line).to_owned()
 }
 
-/// What serde expected, in the words of a file.
+/// serde's expected type, in words of YAML.
 fn in_words(text: &str) -> String {
     let Some((what, expected)) = text.rsplit_once(", expected ") else { return text.to_owned() };
     let expected = match expected {

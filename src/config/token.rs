@@ -1,4 +1,4 @@
-//! The token that programs show to the server.
+//! The API token of the server.
 
 use std::fmt::{self, Write as _};
 use std::io::Write as _;
@@ -8,12 +8,12 @@ use super::{Error, Home};
 /// Random bytes of a new token.
 const BYTES: usize = 32;
 
-/// The secret that opens the server. Never printed; `Debug` shows nothing of it.
+/// The API token. Secret: never printed, and hidden in `Debug`.
 #[derive(Clone)]
 pub struct Token(String);
 
 impl Token {
-    /// The token of a home, made when there is none, for its owner alone (mode 0600).
+    /// The token of a home, created if missing, readable by its owner only (mode 0600).
     ///
     /// # Errors
     /// [`Error::File`], [`Error::BadToken`].
@@ -32,7 +32,7 @@ impl Token {
             let _ = write!(text, "{byte:02x}");
             text
         });
-        // Written whole beside it and put in place only if nobody else was first.
+        // Written completely to another file, and renamed only if no other process was first.
         let failed = |problem: &std::io::Error| Error::file("write", &path, problem);
         let mut file = tempfile::NamedTempFile::new_in(home.root()).map_err(|e| failed(&e))?;
         file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(|e| failed(&e))?;
@@ -60,13 +60,13 @@ impl Token {
         Ok(Some(Self(text.to_owned())))
     }
 
-    /// A token that was given, from an environment variable say.
+    /// A given token, for example from an environment variable.
     #[must_use]
     pub fn given(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// Whether this is it. Takes the same time for every text of a length.
+    /// Whether `shown` is the token. Takes constant time for texts of the same length.
     #[must_use]
     pub fn is(&self, shown: &str) -> bool {
         let (ours, shown) = (self.0.as_bytes(), shown.as_bytes());
@@ -74,7 +74,7 @@ impl Token {
         std::hint::black_box(differing) == 0 && ours.len() == shown.len()
     }
 
-    /// The text, for a request's header.
+    /// The text of the token, for a request header.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0

@@ -1,4 +1,4 @@
-//! `tools` and `mcp_servers`: what models may call.
+//! `tools` and `mcp_servers`: the tools of models.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tools {
-    /// Tools and toolsets that are off everywhere.
+    /// Tools and toolsets that are disabled everywhere.
     pub disabled: Vec<String>,
-    /// What is on and off for one front door: `cli`, `mcp`, `acp`, `api-server`, …
+    /// Overrides per entry point ("platform"): `cli`, `mcp`, `acp`, `api-server`, …
     pub platforms: BTreeMap<String, Platform>,
-    /// The folder that file tools and the terminal work in. Without: the one that cdpilot was started in.
+    /// The working folder of file tools and terminal. Default: the folder in which cdpilot was started.
     pub workspace: Option<PathBuf>,
-    /// The alias in `llm.json` of the model that looks at pictures. Without: the default one.
+    /// The alias in `llm.json` of the vision model. Default: the default model.
     pub vision_model: Option<String>,
-    /// The terminal.
+    /// The terminal tool.
     pub terminal: Terminal,
-    /// Searching the web.
+    /// Web search.
     pub search: Search,
 }
 
@@ -27,9 +27,9 @@ pub struct Tools {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Platform {
-    /// Toolsets and tools that are on. Without: those of the platform.
+    /// Enabled toolsets and tools. Default: those of the entry point.
     pub toolsets: Option<Vec<String>>,
-    /// Tools and toolsets that are off all the same.
+    /// Tools and toolsets that are disabled nevertheless.
     pub disabled: Vec<String>,
 }
 
@@ -37,11 +37,11 @@ pub struct Platform {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Terminal {
-    /// Whether models may run commands at all.
+    /// Whether models may run commands.
     pub enabled: bool,
-    /// What a command in the foreground may take, seconds.
+    /// Timeout of a foreground command, in seconds.
     pub timeout_s: u64,
-    /// How many processes may run in the background at once.
+    /// Maximum number of background processes.
     pub max_processes: usize,
 }
 
@@ -55,9 +55,9 @@ impl Default for Terminal {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Search {
-    /// A SearXNG instance that answers in JSON: `https://search.example.com`. Without: there is no `web_search`.
+    /// A SearXNG instance with JSON output, such as `https://search.example.com`. Without it, there is no `web_search`.
     pub url: Option<String>,
-    /// What an answer of it may take, seconds.
+    /// Timeout of a search, in seconds.
     pub timeout_s: u64,
 }
 
@@ -67,7 +67,7 @@ impl Default for Search {
     }
 }
 
-/// `custom_toolsets.<name>`: tools and toolsets by name.
+/// `custom_toolsets.<name>`: names of tools and toolsets.
 pub type CustomTools = Vec<String>;
 
 /// `mcp_servers.<name>`.
@@ -88,8 +88,8 @@ pub struct McpServer {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct McpTools {
-    /// Not empty: only these.
+    /// If not empty, only these tools are used.
     pub include: Vec<String>,
-    /// Not these.
+    /// Tools that are not used.
     pub exclude: Vec<String>,
 }

@@ -199,7 +199,7 @@ pub(super) fn sandbox(profile: &Profile, config: &Config) -> Check {
 /// Room for profiles and files.
 pub(super) fn disk(home: &Home) -> Check {
     let folder = home.root().ancestors().find(|folder| folder.is_dir()).unwrap_or(home.root());
-    let free = browser::space(folder).map(|space| space.free);
+    let free = browser::disk_space(folder).map(|space| space.free);
     match free {
         Some(free) if free < LITTLE_SPACE => Check::fail(
             "disk",

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::profiles::Profiles;
 use super::{Check, Profile};
-use crate::browser::{AttachOptions, Browser, LaunchOptions, Space, Switch, reap, space};
+use crate::browser::{AttachOptions, Browser, DiskSpace, LaunchOptions, Switch, disk_space, reap};
 use crate::config::Config;
 use crate::sync::Deadline;
 
@@ -124,13 +124,15 @@ pub(super) fn temporary() -> Check {
     if let Err(problem) = can_write(&folder) {
         return Check::fail("temp", format!("{shown} cannot be written to: {problem}"), HINT);
     }
-    match space(&folder) {
-        Some(Space { free, .. }) if free < LITTLE_SPACE => Check::warn(
+    match disk_space(&folder) {
+        Some(DiskSpace { free, .. }) if free < LITTLE_SPACE => Check::warn(
             "temp",
             format!("{shown} has {} left", mebibytes(free)),
             "browsers keep their profiles there; make room",
         ),
-        Some(Space { free, .. }) => Check::pass("temp", format!("{shown} can be written to, {} left", mebibytes(free))),
+        Some(DiskSpace { free, .. }) => {
+            Check::pass("temp", format!("{shown} can be written to, {} left", mebibytes(free)))
+        }
         None => Check::pass("temp", format!("{shown} can be written to")),
     }
 }
@@ -138,11 +140,11 @@ pub(super) fn temporary() -> Check {
 /// Browsers that we start do without it; others lose tabs when it is full.
 pub(super) fn shared_memory() -> Check {
     let hint = "only browsers that something else starts need it, to be attached to; in a container: --shm-size=1g";
-    match space(Path::new("/dev/shm")) {
-        Some(Space { total, .. }) if total > LITTLE_SHARED_MEMORY => {
+    match disk_space(Path::new("/dev/shm")) {
+        Some(DiskSpace { total, .. }) if total > LITTLE_SHARED_MEMORY => {
             Check::pass("shared_memory", format!("/dev/shm has {}", mebibytes(total)))
         }
-        Some(Space { total, .. }) => {
+        Some(DiskSpace { total, .. }) => {
             Check::warn("shared_memory", format!("/dev/shm has {} only", mebibytes(total)), hint)
         }
         None => Check::warn("shared_memory", "there is no /dev/shm", hint),

@@ -1,4 +1,4 @@
-//! One request to a model, with its deadline and its retries.
+//! Requests to a model, with deadline and retries.
 
 use std::time::{Duration, Instant};
 
@@ -6,26 +6,26 @@ use crossbeam_channel::RecvTimeoutError;
 use ureq::http::{HeaderName, HeaderValue};
 use ureq::{Agent, Body, Timeout};
 
-use super::{Answer, Ask, Error, Model};
+use super::{Answer, ChatRequest, Error, Model};
 use crate::sync::{Cancel, Deadline, spawn};
 
-/// Tries at most.
-const TRIES: u32 = 4;
-/// The pause before the second try; doubled each time.
+/// Maximum number of attempts.
+const MAX_TRIES: u32 = 4;
+/// Pause before the second attempt; doubled each time.
 const PAUSE: Duration = Duration::from_millis(500);
-/// The longest pause that is made when an endpoint asks for it.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// The largest answer that is read, bytes.
-const LARGEST: u64 = 16 << 20;
-/// How often it is looked whether anybody waits still.
-const LOOK: Duration = Duration::from_millis(100);
-/// Characters of what an endpoint says that are told on.
-const TOLD: usize = 300;
+/// Longest pause that an endpoint may request.
+const MAX_PAUSE: Duration = Duration::from_secs(60);
+/// Maximum size of an answer, in bytes.
+const MAX_ANSWER: u64 = 16 << 20;
+/// How often cancellation is checked.
+const CANCEL_CHECK: Duration = Duration::from_millis(100);
+/// Maximum length of an endpoint's message that is passed on, in characters.
+const MAX_MESSAGE: usize = 300;
 
-/// Characters of an answer that is none.
-const BEGINNING: usize = 60;
+/// How much of an invalid answer is quoted, in characters.
+const MAX_EXCERPT: usize = 60;
 
-/// A model that can be asked. Cheap to clone.
+/// A client of one model. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Client {
     agent: Agent,
@@ -34,11 +34,11 @@ pub struct Client {
     model: String,
     key: Option<Key>,
     headers: Vec<(String, Key)>,
-    /// Tokens of an answer at most.
+    /// Maximum number of output tokens.
     most: Option<u32>,
 }
 
-/// A key, or the value of a header; never shown.
+/// A key or header value; never printed.
 #[derive(Clone)]
 struct Key(String);
 
@@ -48,25 +48,25 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// How one try went.
-enum Tried {
+/// The result of one attempt.
+enum Attempt {
     Answered(Answer),
-    /// Another try may go better, after a pause that the endpoint may have asked for.
+    /// Another attempt may succeed, after the pause that the endpoint requested, if any.
     Again(Error, Option<Duration>),
     Failed(Error),
 }
 
 impl Client {
-    /// The model of an alias. Nothing is sent yet.
+    /// A client for the model of an alias. Sends nothing yet.
     ///
     /// # Errors
-    /// [`Error::NoKey`]; [`Error::Unreachable`] for an address that is none.
+    /// [`Error::NoKey`]; [`Error::Unreachable`] for an invalid URL.
     pub fn new(alias: &str, model: &Model) -> Result<Self, Error> {
         let bad =
             |problem: &str| Error::Unreachable { host: format!("the model {alias:?}"), problem: problem.to_owned() };
-        let url = url::Url::parse(&model.base_url).map_err(|_| bad("its base_url is no address"))?;
+        let url = url::Url::parse(&model.base_url).map_err(|_| bad("its base_url is not a URL"))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(bad("its base_url is neither http nor https"));
+            return Err(bad("its base_url is not an http or https URL"));
         }
         let host = url.host_str().ok_or_else(|| bad("its base_url has no host"))?.to_owned();
         let key = match (&model.api_key, &model.api_key_env) {
@@ -79,14 +79,14 @@ impl Client {
         };
         for (name, value) in &model.headers {
             if HeaderName::from_bytes(name.as_bytes()).is_err() || HeaderValue::from_str(value).is_err() {
-                return Err(bad(&format!("its header {name:?} cannot be sent")));
+                return Err(bad(&format!("its header {name:?} is not valid")));
             }
         }
         let headers = model.headers.iter().map(|(name, value)| (name.clone(), Key(value.clone()))).collect();
         let config = Agent::config_builder().http_status_as_error(false).max_redirects(0);
         let config = config.user_agent(concat!("cdpilot/", env!("CARGO_PKG_VERSION")));
         let local = matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]");
-        // A proxy is for other machines.
+        // A proxy is only for other machines.
         let config = if local { config.proxy(None) } else { config };
         Ok(Self {
             agent: config.build().new_agent(),
@@ -99,30 +99,30 @@ impl Client {
         })
     }
 
-    /// Asks, and asks again where that may help.
+    /// Sends a request, with retries where these may help.
     ///
     /// # Errors
     /// [`Error::Unreachable`], [`Error::Refused`], [`Error::Malformed`], [`Error::Timeout`], [`Error::Cancelled`].
-    pub fn ask(&self, ask: &Ask, deadline: Deadline) -> Result<Answer, Error> {
+    pub fn ask(&self, ask: &ChatRequest, deadline: Deadline) -> Result<Answer, Error> {
         let began = Instant::now();
         let body = ask.to_value(&self.model, self.most).to_string();
         let mut tries = 0;
         loop {
             tries += 1;
             let (error, pause) = match self.try_once(body.clone(), began, deadline) {
-                Tried::Answered(answer) => return Ok(answer),
-                Tried::Failed(error) => return Err(error),
-                Tried::Again(error, pause) => (error, pause),
+                Attempt::Answered(answer) => return Ok(answer),
+                Attempt::Failed(error) => return Err(error),
+                Attempt::Again(error, pause) => (error, pause),
             };
             let pause = pause.unwrap_or(PAUSE * 2_u32.pow(tries - 1));
-            // Sooner than it asks for would be in vain, and later is the caller's business.
-            if tries >= TRIES || pause > LONGEST_PAUSE || deadline.left() <= pause {
+            // An earlier attempt would fail, and a later one is up to the caller.
+            if tries >= MAX_TRIES || pause > MAX_PAUSE || deadline.left() <= pause {
                 return Err(error);
             }
             tracing::debug!(host = %self.host, tries, ?pause, %error, "asking the model again");
             let until = deadline.within(pause);
             while !until.passed() {
-                crate::sync::pause(until.left().min(LOOK));
+                crate::sync::pause(until.left().min(CANCEL_CHECK));
             }
             if Cancel::is_current_set() {
                 return Err(Error::Cancelled);
@@ -130,45 +130,45 @@ impl Client {
         }
     }
 
-    /// On a thread of its own, since nothing else ends a request when nobody waits for it any more.
-    fn try_once(&self, body: String, began: Instant, deadline: Deadline) -> Tried {
+    /// Runs on its own thread, since nothing else can end a request on cancellation.
+    fn try_once(&self, body: String, began: Instant, deadline: Deadline) -> Attempt {
         let late = || Error::Timeout { host: self.host.clone(), after: began.elapsed() };
         let left = deadline.left();
         if left.is_zero() {
-            return Tried::Failed(late());
+            return Attempt::Failed(late());
         }
-        let (told, answer) = crossbeam_channel::bounded(1);
+        let (sender, answer) = crossbeam_channel::bounded(1);
         let client = self.clone();
         let thread = spawn("llm-ask", move || {
-            let _ = told.try_send(client.send(body, left));
+            let _ = sender.try_send(client.send(body, left));
         });
         let thread = match thread {
             Ok(thread) => thread,
             Err(problem) => {
-                return Tried::Failed(Error::Unreachable { host: self.host.clone(), problem: problem.to_string() });
+                return Attempt::Failed(Error::Unreachable { host: self.host.clone(), problem: problem.to_string() });
             }
         };
         let tried = loop {
-            match answer.recv_deadline(deadline.within(LOOK).instant()) {
+            match answer.recv_deadline(deadline.within(CANCEL_CHECK).instant()) {
                 Ok(tried) => break tried,
-                Err(RecvTimeoutError::Timeout) if Cancel::is_current_set() => break Tried::Failed(Error::Cancelled),
+                Err(RecvTimeoutError::Timeout) if Cancel::is_current_set() => break Attempt::Failed(Error::Cancelled),
                 Err(RecvTimeoutError::Timeout) if !deadline.passed() => {}
-                Err(_) => break Tried::Failed(late()),
+                Err(_) => break Attempt::Failed(late()),
             }
         };
-        if !thread.is_finished() && matches!(tried, Tried::Failed(_)) {
-            // It ends by the deadline that it was given, and then finds nobody.
+        if !thread.is_finished() && matches!(tried, Attempt::Failed(_)) {
+            // The thread ends by its deadline; its result is ignored.
             std::mem::forget(thread);
         }
         match tried {
-            Tried::Failed(Error::Timeout { host, .. }) => {
-                Tried::Failed(Error::Timeout { host, after: began.elapsed() })
+            Attempt::Failed(Error::Timeout { host, .. }) => {
+                Attempt::Failed(Error::Timeout { host, after: began.elapsed() })
             }
             tried => tried,
         }
     }
 
-    fn send(&self, body: String, left: Duration) -> Tried {
+    fn send(&self, body: String, left: Duration) -> Attempt {
         let mut request = self.agent.post(&self.url).header("Content-Type", "application/json");
         let has_own = self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
         for (name, Key(value)) in &self.headers {
@@ -191,53 +191,53 @@ impl Client {
         let refused = |problem| Error::Refused { host: self.host.clone(), status, problem };
         match (status, pause) {
             (200, _) => match (Answer::read(&text), said(&text)) {
-                (Ok(answer), _) => Tried::Answered(answer),
-                // Some gateways say so with what the model behind them refuses.
-                (Err(_), Some(reason)) => Tried::Failed(refused(self.shortened(&reason))),
+                (Ok(answer), _) => Attempt::Answered(answer),
+                // Some gateways answer so when the model behind them refuses.
+                (Err(_), Some(reason)) => Attempt::Failed(refused(self.shortened(&reason))),
                 (Err(problem), None) => {
-                    let begin: String = self.covered(text.trim()).chars().take(BEGINNING).collect();
-                    // It may quote a value of the answer, however long.
+                    let begin: String = self.covered(text.trim()).chars().take(MAX_EXCERPT).collect();
+                    // The message may quote a value of the answer.
                     let problem = self.shortened(&problem);
-                    let problem = format!("{problem}; it begins with {begin:?}, is base_url in llm.json right?");
-                    Tried::Failed(Error::Malformed { host: self.host.clone(), problem })
+                    let problem = format!("{problem}; it starts with {begin:?}; check base_url in llm.json");
+                    Attempt::Failed(Error::Malformed { host: self.host.clone(), problem })
                 }
             },
-            (300..=399, _) => Tried::Failed(refused(
-                "it redirects elsewhere, where the key would not be safe; set base_url in llm.json to where the model is"
+            (300..=399, _) => Attempt::Failed(refused(
+                "it redirects to another address, and the key is not sent there; set base_url in llm.json to the final address"
                     .to_owned(),
             )),
             (408 | 409 | 425 | 429 | 500..=599, Some(seconds)) => {
-                let problem = format!("{} (it asks to be left alone for {seconds} s)", self.reason(&text));
-                Tried::Again(refused(problem), Some(Duration::from_secs(seconds)))
+                let problem = format!("{} (retry after {seconds} s)", self.reason(&text));
+                Attempt::Again(refused(problem), Some(Duration::from_secs(seconds)))
             }
-            (408 | 409 | 425 | 429 | 500..=599, None) => Tried::Again(refused(self.reason(&text)), None),
-            _ => Tried::Failed(refused(self.reason(&text))),
+            (408 | 409 | 425 | 429 | 500..=599, None) => Attempt::Again(refused(self.reason(&text)), None),
+            _ => Attempt::Failed(refused(self.reason(&text))),
         }
     }
 
-    fn failed(&self, error: ureq::Error) -> Tried {
+    fn failed(&self, error: ureq::Error) -> Attempt {
         let host = self.host.clone();
         match error {
-            ureq::Error::Timeout(Timeout::Global) => Tried::Failed(Error::Timeout { host, after: Duration::ZERO }),
+            ureq::Error::Timeout(Timeout::Global) => Attempt::Failed(Error::Timeout { host, after: Duration::ZERO }),
             ureq::Error::BodyExceedsLimit(most) => {
-                Tried::Failed(Error::Malformed { host, problem: format!("it is larger than {most} bytes") })
+                Attempt::Failed(Error::Malformed { host, problem: format!("it is larger than {most} bytes") })
             }
-            error => Tried::Again(Error::Unreachable { host, problem: self.covered(&error.to_string()) }, None),
+            error => Attempt::Again(Error::Unreachable { host, problem: self.covered(&error.to_string()) }, None),
         }
     }
 
-    /// What an endpoint says of its refusal: its error, or the beginning of the text.
+    /// The endpoint's reason for a refusal: its error message, or the start of the text.
     fn reason(&self, text: &str) -> String {
         self.shortened(said(text).as_deref().unwrap_or(text))
     }
 
-    /// Covered before it is cut: what is left of a key that was cut through would not be found.
+    /// Covered before it is cut: a part of a key would not be recognised.
     fn shortened(&self, text: &str) -> String {
-        let short: String = self.covered(text.trim()).chars().take(TOLD).collect();
-        if short.is_empty() { "it gave no reason".to_owned() } else { short }
+        let short: String = self.covered(text.trim()).chars().take(MAX_MESSAGE).collect();
+        if short.is_empty() { "no reason given".to_owned() } else { short }
     }
 
-    /// Some endpoints say the key again in their errors.
+    /// Some endpoints repeat the key in their errors.
     fn covered(&self, text: &str) -> String {
         let secrets = self.key.iter().chain(self.headers.iter().map(|(_, value)| value));
         let secrets = secrets.filter(|Key(secret)| secret.len() >= 4);
@@ -245,14 +245,14 @@ impl Client {
     }
 }
 
-/// The error in an answer: `error.message` as OpenAI has it, or `error` as others do.
+/// The error of an answer: `error.message` as of OpenAI, or `error` as of others.
 fn said(text: &str) -> Option<String> {
-    let told: serde_json::Value = serde_json::from_str(text).ok()?;
-    let error = told.get("error")?;
+    let reply: serde_json::Value = serde_json::from_str(text).ok()?;
+    let error = reply.get("error")?;
     error.get("message").or(Some(error))?.as_str().map(str::to_owned)
 }
 
 fn read(body: &mut Body) -> Result<String, ureq::Error> {
-    let bytes = body.with_config().limit(LARGEST).read_to_vec()?;
+    let bytes = body.with_config().limit(MAX_ANSWER).read_to_vec()?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -1,10 +1,10 @@
-//! What can go wrong with a model.
+//! Errors of models.
 
 use crate::code::Code;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What can go wrong with a model. No text has a key in it.
+/// Errors of models. No message contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -13,74 +13,74 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         problem: String,
     },
-    /// `llm.json` is not as it has to be.
-    #[error("{} is wrong at {at}: {problem}; see docs/configuration.md", .path.display())]
+    /// `llm.json` is invalid.
+    #[error("{} is invalid at {at}: {problem}; see docs/configuration.md", .path.display())]
     Wrong {
         /// The file.
         path: PathBuf,
-        /// Where in it.
+        /// The path of the field.
         at: String,
-        /// What is wrong.
+        /// The reason.
         problem: String,
     },
-    /// There is no model of that name.
-    #[error("there is no model {name:?}; llm.json has {}", listed(.known))]
+    /// No model has this alias.
+    #[error("unknown model {name:?}; llm.json contains {}", listed(.known))]
     Unknown {
-        /// The name.
+        /// The alias.
         name: String,
-        /// Those there are.
+        /// The known aliases.
         known: Vec<String>,
     },
-    /// No model is set up.
-    #[error("no model is set up; write llm.json into the home folder, see docs/configuration.md")]
+    /// No model is configured.
+    #[error("no model is configured; create llm.json in the home folder, see docs/configuration.md")]
     None,
-    /// The variable that is to hold a key does not.
-    #[error("{variable} is not set, and the model {model:?} needs the key in it")]
+    /// The environment variable with the key is not set.
+    #[error("the model {model:?} needs its key in the environment variable {variable}, which is not set")]
     NoKey {
         /// The environment variable.
         variable: String,
         /// The model's alias.
         model: String,
     },
-    /// The endpoint could not be reached.
+    /// The endpoint cannot be reached.
     #[error("{host} cannot be reached: {problem}")]
     Unreachable {
-        /// Its host.
+        /// The host.
         host: String,
-        /// Why.
+        /// The reason.
         problem: String,
     },
-    /// The endpoint refused.
+    /// The endpoint refused the request.
     #[error("{host} refused with status {status}: {problem}")]
     Refused {
-        /// Its host.
+        /// The host.
         host: String,
         /// The HTTP status.
         status: u16,
-        /// What it said.
+        /// The endpoint's message.
         problem: String,
     },
-    /// What came back is no answer.
-    #[error("{host} answered what cannot be used: {problem}")]
+    /// The endpoint returned an invalid response.
+    #[error("{host} returned an invalid response: {problem}")]
     Malformed {
-        /// Its host.
+        /// The host.
         host: String,
-        /// What is wrong with it.
+        /// The reason.
         problem: String,
     },
-    /// The deadline came first.
+    /// The deadline has passed.
     #[error("{host} did not answer within {} ms", .after.as_millis())]
     Timeout {
-        /// Its host.
+        /// The host.
         host: String,
-        /// How long was waited.
+        /// How long the request waited.
         after: Duration,
     },
-    /// Nobody waits any more.
-    #[error("the request was given up")]
+    /// The request was cancelled.
+    #[error("the request was cancelled")]
     Cancelled,
 }
 

@@ -1,13 +1,13 @@
-//! Models: any endpoint that speaks OpenAI's chat completions.
+//! Models: any endpoint that implements OpenAI's chat completions.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `settings` | `llm.json`: which models there are, and how they are reached |
-//! | `types` | what is sent and what comes back |
-//! | `client` | one request, with its deadline and its retries |
-//! | `error` | what can go wrong |
+//! | `settings` | `llm.json`: the configured models |
+//! | `types` | requests and answers |
+//! | `client` | sending requests, with deadline and retries |
+//! | `error` | errors |
 //!
-//! See <https://platform.openai.com/docs/api-reference/chat>. Keys are sent to the model's endpoint and go nowhere else.
+//! See <https://platform.openai.com/docs/api-reference/chat>. Keys are only sent to the endpoint of their model.
 
 mod client;
 mod error;
@@ -17,4 +17,4 @@ mod types;
 pub use client::Client;
 pub use error::Error;
 pub use settings::{Model, Models, Price, Size};
-pub use types::{Answer, Ask, FunctionCall, Message, Part, Role, ToolCall, ToolSpec, Usage};
+pub use types::{Answer, ChatRequest, FunctionCall, Message, Part, Role, ToolCall, ToolSpec, Usage};

@@ -1,4 +1,4 @@
-//! `llm.json`: which models there are, and how they are reached.
+//! `llm.json`: the configured models.
 
 use std::collections::BTreeMap;
 
@@ -8,28 +8,28 @@ use serde_json::Value;
 use super::Error;
 use crate::config::{Home, nearest};
 
-/// How much a model can do at once.
+/// The capability class of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Size {
-    /// One of the large ones.
+    /// A large model.
     #[default]
     Big,
-    /// One that needs short prompts and few tools.
+    /// A small model, for which prompts are short and tools few.
     Small,
 }
 
-/// What a million tokens cost.
+/// Prices per 1,000,000 tokens.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Price {
-    /// Sent.
+    /// Input tokens.
     pub input: f64,
-    /// Sent before and kept by the endpoint.
+    /// Input tokens that the endpoint had cached.
     pub cached_input: Option<f64>,
-    /// Answered.
+    /// Output tokens.
     pub output: f64,
-    /// `USD`, `EUR`.
+    /// The currency, such as `USD` or `EUR`.
     pub currency: String,
 }
 
@@ -37,39 +37,39 @@ pub struct Price {
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
-    /// What the endpoint calls it.
+    /// The name of the model at the endpoint.
     pub model: String,
-    /// Where it is: `https://api.example.com/v1`.
+    /// The base URL, such as `https://api.example.com/v1`.
     pub base_url: String,
-    /// The key itself.
+    /// The API key.
     #[serde(default, skip_serializing)]
     pub api_key: Option<String>,
-    /// The environment variable that holds it.
+    /// The environment variable with the API key.
     #[serde(default)]
     pub api_key_env: Option<String>,
-    /// How much it can do at once.
+    /// The capability class.
     #[serde(default)]
     pub profile: Size,
-    /// Tokens that a request and its answer may have together.
+    /// Maximum number of tokens of a request and its answer together.
     #[serde(default)]
     pub context_window: Option<u64>,
-    /// Whether it can be shown pictures.
+    /// Whether the model accepts images. Default true.
     #[serde(default = "sees")]
     pub vision: bool,
-    /// Tokens of an answer at most. Lowers what a request asks for.
+    /// Maximum number of output tokens; limits what a request asks for.
     #[serde(default)]
     pub max_output_tokens: Option<u32>,
-    /// HTTP headers of every request to it, by name. They may hold keys.
+    /// Additional HTTP headers, by name. They may contain keys.
     #[serde(default, skip_serializing)]
     pub headers: BTreeMap<String, String>,
-    /// What it costs.
+    /// The prices.
     #[serde(default)]
     pub price: Option<Price>,
 }
 
 impl std::fmt::Debug for Model {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // No address: there may be a key in it.
+        // No URL: it may contain a key.
         f.debug_struct("Model").field("model", &self.model).finish_non_exhaustive()
     }
 }
@@ -92,18 +92,18 @@ const MODEL: [&str; 10] = [
     "price",
 ];
 
-/// All models that are set up, by alias.
+/// The configured models.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Models {
-    /// By alias.
+    /// The models, by alias.
     pub models: BTreeMap<String, Model>,
-    /// The alias of the one that is meant when none is named.
+    /// The alias of the default model.
     pub default: Option<String>,
 }
 
 impl Models {
-    /// Those of a home; none when it has no `llm.json`.
+    /// The models of a home; none without `llm.json`.
     ///
     /// # Errors
     /// [`Error::File`], [`Error::Wrong`].
@@ -127,7 +127,7 @@ impl Models {
         })
     }
 
-    /// The model of an alias, or the default one.
+    /// The model of an alias, or the default model.
     ///
     /// # Errors
     /// [`Error::Unknown`], [`Error::None`].
@@ -152,13 +152,13 @@ impl Models {
     }
 }
 
-/// The first field that does not exist: where it is, and which one was probably meant.
+/// The first unknown field: its path, and a message with the most similar known one.
 fn unknown_field(file: &Value) -> Option<(String, String)> {
     let unknown = |value: &Value, at: &str, known: &[&str]| {
         let name = value.as_object()?.keys().find(|name| !known.contains(&name.as_str()))?;
-        let meant = nearest(name, known.iter().copied()).map(|known| format!("; did you mean {known}?"));
+        let meant = nearest(name, known.iter().copied()).map(|known| format!(" (did you mean {known}?)"));
         let at = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
-        Some((at, format!("this field does not exist{}; known there: {}", meant.unwrap_or_default(), known.join(", "))))
+        Some((at, format!("unknown field{}; known fields: {}", meant.unwrap_or_default(), known.join(", "))))
     };
     let models = || file.get("models").and_then(Value::as_object).into_iter().flatten();
     unknown(file, "", &["models", "default"])

@@ -1,20 +1,20 @@
-//! What is sent to a model and what comes back.
+//! Requests to models, and their answers.
 
 use base64::Engine as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
-/// Who says something.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// What holds throughout.
+    /// Instructions.
     System,
-    /// The person.
+    /// The user.
     User,
     /// The model.
     Assistant,
-    /// What a tool gave.
+    /// A tool.
     Tool,
 }
 
@@ -23,26 +23,26 @@ pub enum Role {
 pub enum Part {
     /// Text.
     Text(String),
-    /// A picture: `image/png` or `image/jpeg`, and the file.
+    /// An image.
     Image {
-        /// Its media type.
+        /// The media type: `image/png` or `image/jpeg`.
         media_type: String,
         /// The file.
         bytes: Vec<u8>,
     },
 }
 
-/// A function that a model wants called.
+/// A function to call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionCall {
     /// Its name.
     pub name: String,
-    /// JSON, as the model wrote it.
+    /// The arguments as JSON, as the model wrote them.
     #[serde(deserialize_with = "written")]
     pub arguments: String,
 }
 
-/// Arguments as text. Some endpoints have read what the model wrote already.
+/// Arguments as text. Some endpoints return parsed JSON.
 fn written<'de, D: Deserializer<'de>>(given: D) -> Result<String, D::Error> {
     Ok(match Value::deserialize(given)? {
         Value::String(text) => text,
@@ -51,15 +51,15 @@ fn written<'de, D: Deserializer<'de>>(given: D) -> Result<String, D::Error> {
     })
 }
 
-/// A call that a model asks for.
+/// A tool call of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// What its result is told under.
+    /// The id for its result.
     pub id: String,
     /// Always `function`.
     #[serde(rename = "type", default = "function")]
     pub kind: String,
-    /// What is called.
+    /// The function to call.
     pub function: FunctionCall,
 }
 
@@ -70,30 +70,30 @@ fn function() -> String {
 /// A message of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
-    /// Who says it.
+    /// The author.
     pub role: Role,
-    /// What is said.
+    /// The content.
     pub parts: Vec<Part>,
-    /// What the model wants called.
+    /// Tool calls of the model.
     pub tool_calls: Vec<ToolCall>,
-    /// Which call it is the result of.
+    /// The tool call that this message is the result of.
     pub tool_call_id: Option<String>,
 }
 
 impl Message {
-    /// A message of text.
+    /// A text message.
     #[must_use]
     pub fn text(role: Role, text: impl Into<String>) -> Self {
         Self { role, parts: vec![Part::Text(text.into())], tool_calls: Vec::new(), tool_call_id: None }
     }
 
-    /// The result of a call.
+    /// The result of a tool call.
     #[must_use]
     pub fn result(call: &ToolCall, text: impl Into<String>) -> Self {
         Self { tool_call_id: Some(call.id.clone()), ..Self::text(Role::Tool, text) }
     }
 
-    /// Adds a picture.
+    /// Adds an image.
     #[must_use]
     pub fn with_image(mut self, media_type: &str, bytes: Vec<u8>) -> Self {
         self.parts.push(Part::Image { media_type: media_type.to_owned(), bytes });
@@ -106,14 +106,14 @@ impl Message {
             [Part::Text(text)] => Value::String(text.clone()),
             parts => Value::Array(parts.iter().map(part).collect()),
         };
-        let mut told = json!({ "role": self.role, "content": content });
+        let mut body = json!({ "role": self.role, "content": content });
         if !self.tool_calls.is_empty() {
-            told["tool_calls"] = json!(self.tool_calls);
+            body["tool_calls"] = json!(self.tool_calls);
         }
         if let Some(id) = &self.tool_call_id {
-            told["tool_call_id"] = json!(id);
+            body["tool_call_id"] = json!(id);
         }
-        told
+        body
     }
 }
 
@@ -127,7 +127,7 @@ fn part(part: &Part) -> Value {
     }
 }
 
-/// A tool that a model may ask for.
+/// A tool that a model may call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
     /// Its name.
@@ -138,67 +138,67 @@ pub struct ToolSpec {
     pub parameters: Value,
 }
 
-/// What is asked.
+/// A request to a model.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Ask {
-    /// The conversation so far.
+pub struct ChatRequest {
+    /// The messages so far.
     pub messages: Vec<Message>,
-    /// What the model may call.
+    /// The tools that the model may call.
     pub tools: Vec<ToolSpec>,
-    /// Tokens of the answer at most.
+    /// Maximum number of output tokens.
     pub max_tokens: Option<u32>,
-    /// From 0, always the likeliest, to 2.
+    /// The sampling temperature, 0 to 2.
     pub temperature: Option<f64>,
 }
 
-impl Ask {
+impl ChatRequest {
     pub(super) fn to_value(&self, model: &str, most: Option<u32>) -> Value {
         let messages: Vec<Value> = self.messages.iter().map(Message::to_value).collect();
-        let mut told = json!({ "model": model, "messages": messages });
+        let mut body = json!({ "model": model, "messages": messages });
         if !self.tools.is_empty() {
             let tool = |tool: &ToolSpec| {
                 let function =
                     json!({ "name": tool.name, "description": tool.description, "parameters": tool.parameters });
                 json!({ "type": "function", "function": function })
             };
-            told["tools"] = self.tools.iter().map(tool).collect();
+            body["tools"] = self.tools.iter().map(tool).collect();
         }
         if let Some(most) = self.max_tokens.into_iter().chain(most).min() {
-            told["max_tokens"] = json!(most);
+            body["max_tokens"] = json!(most);
         }
         if let Some(temperature) = self.temperature {
-            told["temperature"] = json!(temperature);
+            body["temperature"] = json!(temperature);
         }
-        told
+        body
     }
 }
 
-/// Tokens that were used.
+/// Token counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
-    /// Sent.
+    /// Input tokens.
     pub input: u64,
-    /// Of these, kept by the endpoint from before.
+    /// Input tokens that the endpoint had cached.
     pub cached_input: u64,
-    /// Answered.
+    /// Output tokens.
     pub output: u64,
 }
 
-/// What a model answered.
+/// The answer of a model.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Answer {
-    /// What it says.
+    /// The text.
     pub text: String,
-    /// What it wants called.
+    /// The requested tool calls.
     pub tool_calls: Vec<ToolCall>,
-    /// Why it stopped: `stop`, `length`, `tool_calls`.
+    /// The finish reason: `stop`, `length` or `tool_calls`.
     pub finish: String,
-    /// Tokens that were used, where the endpoint says so.
+    /// Token counts, if the endpoint reports them.
     pub usage: Option<Usage>,
 }
 
 impl Answer {
-    /// It as a message of the conversation.
+    /// The answer as a message of the conversation.
     #[must_use]
     pub fn to_message(&self) -> Message {
         let parts = if self.text.is_empty() { Vec::new() } else { vec![Part::Text(self.text.clone())] };
@@ -206,10 +206,10 @@ impl Answer {
     }
 
     pub(super) fn read(text: &str) -> Result<Self, String> {
-        let told: Told = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let choice = told.choices.into_iter().next().ok_or("there is no choice in it")?;
-        // Some leave parts of it out, or say null.
-        let usage = told.usage.filter(Value::is_object).map(|usage| {
+        let body: RawAnswer = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let choice = body.choices.into_iter().next().ok_or("it contains no choice")?;
+        // Some endpoints leave out parts of it, or send null.
+        let usage = body.usage.filter(Value::is_object).map(|usage| {
             let count = |at: &str| usage.pointer(at).and_then(Value::as_u64).unwrap_or_default();
             Usage {
                 input: count("/prompt_tokens"),
@@ -227,24 +227,24 @@ impl Answer {
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct RawAnswer {
     choices: Vec<Choice>,
     usage: Option<Value>,
 }
 
 #[derive(Deserialize)]
 struct Choice {
-    message: ToldMessage,
+    message: RawMessage,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct ToldMessage {
+struct RawMessage {
     content: Option<Value>,
     tool_calls: Option<Vec<ToolCall>>,
 }
 
-/// What a message says: a text, or the texts of a list of parts.
+/// The content of a message: a text, or the joined texts of a list of parts.
 fn joined(content: Value) -> String {
     match content {
         Value::String(text) => text,

@@ -1,4 +1,4 @@
-//! What can go wrong with a page, each with the way out.
+//! Errors of pages. Each message says what to do next.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use super::find::Match;
 use crate::code::Code;
 use crate::supervisor;
 
-/// What a ref was shown as.
+/// Role and name under which a snapshot showed an element.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
-    /// Its role.
+    /// The ARIA role.
     pub role: String,
-    /// Its accessible name: untrusted.
+    /// The accessible name. Untrusted.
     pub name: String,
 }
 
@@ -22,46 +22,46 @@ pub struct Shown {
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The supervisor could not do it.
+    /// An error of the supervisor: a dialog blocks the page, the tab is gone, the page does not respond, …
     #[error(transparent)]
     Supervisor(#[from] supervisor::Error),
-    /// The text is no ref.
-    #[error("{text:?} is no ref; refs look like e12 and stand in a snapshot as [ref=e12]")]
+    /// The text is not a ref.
+    #[error("{text:?} is not a ref; refs look like e12 and come from a snapshot")]
     BadRef {
-        /// What was given.
+        /// The text as given.
         text: String,
     },
-    /// The element that the ref was shown for is gone.
+    /// The element of the ref no longer exists.
     #[error("ref {reference} is stale: {why}; take a new snapshot and use a ref from it")]
     StaleRef {
         /// The ref.
         reference: String,
-        /// What became of it.
+        /// The reason, as part of a sentence.
         why: &'static str,
     },
-    /// The element is another one to a reader than when it was shown.
+    /// The element's role or name differs from those that the snapshot showed.
     #[error(
-        "ref {reference} has changed since it was shown: it was {} {:?} and is now {} {:?}; \
-         take a new snapshot, or use force if this is meant",
+        "ref {reference} has changed since the snapshot: it was {} {:?} and is now {} {:?}; \
+         take a new snapshot, or set force to act on it anyway",
         .was.role, .was.name, .now.role, .now.name
     )]
     RefChanged {
         /// The ref.
         reference: String,
-        /// What was shown.
+        /// Role and name in the snapshot.
         was: Shown,
-        /// What it is.
+        /// Role and name at present.
         now: Shown,
     },
-    /// Nothing matches the selector.
-    #[error("nothing matches the selector {selector:?} in {place}; take a snapshot to see what is there")]
+    /// No element matches the selector.
+    #[error("no element matches the selector {selector:?} in {place}; take a snapshot to see the elements of the page")]
     NoMatch {
         /// The selector.
         selector: String,
-        /// Where was looked.
+        /// The frame that was searched, in words.
         place: String,
     },
-    /// Nothing matches the locator.
+    /// No element matches the locator.
     #[error(
         "no element matches the locator '{locator}' in any frame{}; take a snapshot to see roles, names and texts",
         waited_for(*waited)
@@ -77,80 +77,80 @@ pub enum Error {
     AmbiguousLocator {
         /// The locator.
         locator: String,
-        /// The first of them.
+        /// The first matches.
         matches: Vec<Match>,
-        /// How many there are.
+        /// The number of all matches.
         total: usize,
-        /// The locator that matches whole texts only, when this one matches parts of texts.
+        /// The same locator matching whole texts only, when this one matches parts of texts.
         whole: Option<String>,
     },
-    /// The request makes no sense.
+    /// The request is invalid.
     #[error("{problem}")]
     BadRequest {
-        /// What is wrong and how it should be.
+        /// What is wrong, and what is expected.
         problem: String,
     },
-    /// There is no such kind of action.
-    #[error("unknown kind {kind:?}; one of: {known}")]
+    /// The kind of action does not exist.
+    #[error("unknown kind {kind:?}; known kinds: {known}")]
     UnknownKind {
-        /// What was given.
+        /// The kind as given.
         kind: String,
-        /// What there is.
+        /// All kinds, separated by commas.
         known: String,
     },
     /// The kind of action has no such field.
-    #[error("unknown field {field:?} of {of}; it has: {known}")]
+    #[error("unknown field {field:?} of {of}; known fields: {known}")]
     UnknownField {
-        /// What was given, and where.
+        /// The field, with its path in the request.
         field: String,
-        /// The kind.
+        /// The kind of action.
         of: String,
-        /// What there is.
+        /// All fields, separated by commas.
         known: String,
     },
     /// The element cannot be acted on.
     #[error("{what} cannot be acted on: {reason}")]
     NotActionable {
-        /// The element, as it was addressed.
+        /// The element, as the caller addressed it.
         what: String,
-        /// Why.
+        /// The reason, as part of a sentence.
         reason: String,
-        /// What lies over it, if something does.
+        /// The element that covers it, if that is the reason.
         covered_by: Option<String>,
     },
-    /// Another action has the tab.
+    /// Another action is running on the tab.
     #[error(
-        "the tab is busy: {running} of another client has run for {since_ms} ms{}; try again when it is done, or give \
-         this action more time (timeoutMs)", queued(*.ahead)
+        "the tab is busy: another client's action ({running}) has been running for {since_ms} ms{}; try again when it is \
+         done, or give this action more time (timeoutMs)", queued(*.ahead)
     )]
     Busy {
-        /// What runs.
+        /// The kind of the running action.
         running: &'static str,
-        /// For how long, in milliseconds.
+        /// How long it has been running, in milliseconds.
         since_ms: u64,
         /// Actions that were ahead of this one in the queue.
         ahead: usize,
     },
-    /// The document that was meant is gone.
-    #[error("frame {frame} shows another document by now; take a new snapshot")]
+    /// The frame shows another document than the one addressed.
+    #[error("frame {frame} now shows another document; take a new snapshot")]
     DocumentGone {
         /// The frame.
         frame: String,
     },
-    /// Our own script failed in the page.
+    /// The script that reads the page failed.
     #[error("reading the page failed in frame {frame}: {problem}; take a new snapshot")]
     Internal {
         /// The frame.
         frame: String,
-        /// What it said.
+        /// Its message.
         problem: String,
     },
-    /// What was waited for did not come.
-    #[error("{what} did not come {}", within(*.after_ms))]
+    /// A wait ended without its condition.
+    #[error("timed out{} waiting for {what}", after(*.after_ms))]
     Timeout {
-        /// What was waited for.
+        /// The condition, as a noun phrase.
         what: String,
-        /// How long, in milliseconds; 0 when nobody counted.
+        /// How long the call waited, in milliseconds; 0: not measured.
         after_ms: u64,
     },
     /// A file could not be read or written.
@@ -158,82 +158,80 @@ pub enum Error {
     File {
         /// `read`, `write`, …
         doing: &'static str,
-        /// Its name, without the folders above it.
+        /// The name of the file, without folders.
         name: String,
-        /// The system's sentence.
+        /// The message of the operating system.
         problem: String,
     },
-    /// A cookie that cannot be set.
+    /// A cookie cannot be set.
     #[error("cookie {index} cannot be set: {problem}")]
     BadCookie {
-        /// Which one, counted from 0.
+        /// The index of the cookie in the request, from 0.
         index: usize,
-        /// What is wrong with it. Its value is not in here.
+        /// The reason, as part of a sentence. It does not contain the value.
         problem: String,
     },
     /// The document has no storage.
     #[error("the page has no {kind}: its origin is {origin} ({why}); navigate to an http or https page first")]
     NoStorage {
-        /// Which storage.
+        /// `localStorage` or `sessionStorage`.
         kind: &'static str,
-        /// The origin.
+        /// The origin of the document.
         origin: String,
-        /// What Chromium says.
+        /// The reason that the browser gives.
         why: String,
     },
-    /// A path that may not be used.
+    /// A path that must not be used.
     #[error("{name:?} is refused: {why}")]
     PathRefused {
         /// The path or name as it was given.
         name: String,
-        /// Why, and what may be used.
+        /// The reason, and the paths that may be used.
         why: String,
     },
-    /// The tab has made no such request, or it is forgotten.
-    #[error("no request {id:?} among the last ones of this tab; list its requests for their ids")]
+    /// No request of the tab has this id, or it is no longer kept.
+    #[error("no request {id:?} among the last requests of this tab; list the requests to see their ids")]
     NoRequest {
-        /// What was asked for.
+        /// The id as given.
         id: String,
     },
-    /// What a request brought is not there.
-    #[error("there is no body of request {id}: {why}")]
+    /// The body of a response is not available.
+    #[error("no body is available for request {id}: {why}")]
     NoBody {
-        /// The request.
+        /// The id of the request.
         id: String,
-        /// Why.
+        /// The reason, as part of a sentence.
         why: String,
     },
-    /// The pixels of a picture could not be dealt with.
-    #[error("cannot {doing} the picture: {problem}; try again, or ask for a smaller part of the page")]
+    /// A screenshot could not be decoded, resized or encoded.
+    #[error("cannot {doing} the screenshot: {problem}; try again, or capture a smaller part of the page")]
     Picture {
         /// `read`, `write`, …
         doing: &'static str,
         /// What is wrong.
         problem: String,
     },
-    /// The browser did not capture a screenshot. The page is as it was.
+    /// The browser did not capture a screenshot. The page is not affected.
     #[error(
         "the screenshot could not be captured: {problem}; the page itself is not affected: capture the viewport or one element, \
          or allow more time"
     )]
     NotCaptured {
-        /// What happened.
+        /// The reason, as part of a sentence.
         problem: String,
-        /// Whether its time was up.
+        /// Whether the capture ran out of time.
         is_late: bool,
     },
-    /// What the browser writes meanwhile does not fit on the disk.
-    #[error("the disk is full: there is no space left in {folder}; make room and try again")]
+    /// The disk has no space left for the temporary file of the browser.
+    #[error("the disk is full: there is no space left in {folder}; free some space and try again")]
     DiskFull {
         /// The folder.
         folder: String,
     },
-    /// The browser makes no PDF.
-    #[error(
-        "the browser makes no PDF of this page: {problem}; try a browser without a window (headless), or take a screenshot"
-    )]
+    /// The browser did not print the page to PDF.
+    #[error("the browser cannot print this page to PDF: {problem}; try a headless browser, or take a screenshot")]
     NoPdf {
-        /// Its sentence.
+        /// The message of the browser.
         problem: String,
     },
 }
@@ -269,7 +267,7 @@ impl Error {
         self.kind().as_str()
     }
 
-    /// What an answer carries beside the sentence and the code.
+    /// The `details` of answers, for codes that have some.
     #[must_use]
     pub fn details(&self) -> Option<Value> {
         match self {
@@ -286,19 +284,19 @@ impl Error {
         }
     }
 
-    /// Whether an open dialog stands in the way.
+    /// Whether an open dialog blocked the operation.
     #[must_use]
     pub fn is_blocked_by_dialog(&self) -> bool {
         matches!(self, Self::Supervisor(error) if error.is_blocked_by_dialog())
     }
 }
 
-/// ` (waited 7.9 s)`, or nothing for less than half a second.
+/// ` (waited 7.9 s)`; empty below half a second.
 fn waited_for(time: Duration) -> String {
     if time < Duration::from_millis(500) { String::new() } else { format!(" (waited {:.1} s)", time.as_secs_f64()) }
 }
 
-/// Proposes the locator that matches whole texts only.
+/// Suggests the locator that matches whole texts only.
 fn or_whole(locator: Option<&str>) -> String {
     locator.map(|locator| format!("; `{locator}` matches the whole text only")).unwrap_or_default()
 }
@@ -318,11 +316,11 @@ fn listed(matches: &[Match], total: usize) -> String {
 fn queued(ahead: usize) -> String {
     match ahead {
         0 => String::new(),
-        1 => ", and 1 action was ahead in the queue".to_owned(),
-        _ => format!(", and {ahead} actions were ahead in the queue"),
+        1 => ", and 1 action is queued before this one".to_owned(),
+        _ => format!(", and {ahead} actions are queued before this one"),
     }
 }
 
-fn within(after_ms: u64) -> String {
-    if after_ms == 0 { "in time".to_owned() } else { format!("within {after_ms} ms") }
+fn after(after_ms: u64) -> String {
+    if after_ms == 0 { String::new() } else { format!(" after {after_ms} ms") }
 }

@@ -1,36 +1,40 @@
-//! Seeing and acting: what a tab shows, refs for what is in it, and actions on them.
+//! Reading tabs and acting on them: snapshots with refs, screenshots, actions.
 //!
-//! [`Tabs`] belongs to a supervisor and gives a [`Tab`] for each of its pages. A tab is asked for a
-//! [`Snapshot`], which shows all frames with refs, and told to act on a ref. Everything goes through the
-//! supervisor's connection and is bounded by a deadline; under a dialog it answers at once.
+//! [`Tabs`] belongs to a supervisor and provides a [`Tab`] for each of its pages. [`Tab::snapshot`] returns the content of all
+//! frames with refs, and [`Tab::act`] acts on a ref. Everything uses the supervisor's connection and has a deadline; while a
+//! dialog is open, calls return at once.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `world`, `script` | our isolated world in each frame, and what runs in it |
-//! | `refs` | numbers for DOM nodes |
-//! | `see` | snapshots |
-//! | `picture` | screenshots with labels, PDF, highlights |
-//! | `rest` | console, requests, text, cookies, storage, emulation, downloads, file choosers |
-//! | `cookie_import` | cookies of other programs |
+//! | `world`, `script` | the isolated world in each frame, and the script that runs in it |
+//! | `refs` | refs: numbers of DOM nodes |
+//! | `snapshot` | accessibility snapshots |
+//! | `screenshot` | screenshots with labels, PDF, highlights |
+//! | `data` | console, text, cookies, storage, downloads, file choosers |
+//! | `network` | network requests and HTTP Archives |
+//! | `emulation` | overrides of device, location, locale and network |
+//! | `cookie_import` | cookies exported by other programs |
 //! | `login_state` | cookies and storage of all origins, saved and loaded |
-//! | `options` | what the pages of a supervisor are given |
-//! | `find` | locators, and what is read of one element |
-//! | `act`, `input`, `place` | actions, trusted input, where things are in the top viewport |
-//! | `error` | what can go wrong |
+//! | `find` | locators, and reading one element |
+//! | `act`, `input`, `frame_geometry` | actions, trusted input, positions in the top viewport |
+//! | `options` | options of all tabs of a supervisor |
+//! | `error` | errors |
 
 mod act;
 mod cookie_import;
+mod data;
+mod emulation;
 mod error;
 mod find;
+mod frame_geometry;
 mod input;
 mod login_state;
+mod network;
 mod options;
-mod picture;
-mod place;
 mod refs;
-mod rest;
+mod screenshot;
 mod script;
-mod see;
+mod snapshot;
 mod world;
 
 use std::collections::HashMap;
@@ -45,23 +49,27 @@ pub use act::{
     NoticeKind, OpenedChooser, OpenedTab, Outcome, Point, Settle, Settled, State, WaitFor,
 };
 pub use cookie_import::{CookieFormat, FaultyLine, ImportedCookies, ReadCookies, read_cookies};
+pub(crate) use data::clear_incoming;
+use data::{ClearMarks, Downloads};
+pub use data::{
+    ConsoleMessage, Cookie, Download, DownloadState, FrameText, NewCookie, PageError, PageText, SameSite, Storage,
+    Upload, UploadedFiles,
+};
+use emulation::Overrides;
+pub(crate) use emulation::device_names;
+pub use emulation::{
+    Change, Credentials, EmulatedNetwork, Emulation, Geolocation, Media, NetworkPreset, NetworkSpeed, Viewport,
+};
 pub use error::{Error, Shown};
-pub use find::{ElementBox, ElementState, Got, Match, Matches, What};
+pub use find::{ElementBox, ElementProperty, ElementState, ElementValue, Match, Matches};
 pub use login_state::{
     LoadedState, LoginState, OriginReport, OriginState, PartitionKey, RejectedCookie, STATE_FORMAT, STATE_VERSION,
     SaveState, SavedState, SessionRestore, Skipped, StateCookie,
 };
+pub use network::{Har, RecordOptions, RequestRecord, RequestTiming, ResponseBody};
 pub use options::{PageOptions, TabNames};
-pub use picture::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
-pub(crate) use rest::clear_incoming;
-pub(crate) use rest::device_names;
-use rest::{Believed, Cleared, Downloads};
-pub use rest::{
-    Change, ConsoleMessage, Cookie, Credentials, Download, DownloadState, EmulatedNetwork, Emulation, FrameText,
-    Geolocation, Given, Har, Media, NetworkPreset, NetworkSpeed, NewCookie, PageError, PageText, RecordOptions,
-    RequestRecord, RequestTiming, ResponseBody, SameSite, Storage, Upload, Viewport,
-};
-pub use see::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, Unread};
+pub use screenshot::{Annotation, Fit, LabelCounts, PdfOptions, Picture, PictureType, Rect, ScreenshotOptions, save};
+pub use snapshot::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, UnreadFrame};
 pub use world::{Doc, Node};
 
 use crate::cdp::protocol::page::FrameId;
@@ -69,7 +77,7 @@ use crate::cdp::protocol::target::TargetId;
 use crate::supervisor::{self, FrameRef, Supervisor};
 use crate::sync::{Cancel, Deadline, Turn, Turns};
 
-/// The tabs of a supervisor. Clones are the same.
+/// The tabs of a supervisor. Clones share all state.
 #[derive(Clone)]
 pub struct Tabs {
     supervisor: Arc<Supervisor>,
@@ -78,21 +86,21 @@ pub struct Tabs {
     tabs: Arc<Mutex<HashMap<TargetId, Arc<Tab>>>>,
 }
 
-/// What turning something on in the supervisor may take; its thread is always quick.
+/// How long the supervisor's thread may take to change a setting.
 const SETTING: Duration = Duration::from_secs(2);
 
 impl Tabs {
-    /// The pages that a supervisor watches.
+    /// The pages of a supervisor, with default options.
     #[must_use]
     pub fn new(supervisor: Arc<Supervisor>) -> Self {
         let options = PageOptions::default();
-        // Of a supervisor that has ended the next call says so.
+        // If the supervisor has ended, the next call reports it.
         let _ = supervisor.watch_network(options.network, Deadline::after(SETTING));
         let _ = supervisor.watch_choosers(true, Deadline::after(SETTING));
         Self { supervisor, options: Arc::new(options), downloads: None, tabs: Arc::default() }
     }
 
-    /// The pages that a supervisor watches, with options.
+    /// The pages of a supervisor, with options.
     ///
     /// # Errors
     /// [`Error::File`] when the downloads folder cannot be used, [`Error::Supervisor`].
@@ -115,8 +123,7 @@ impl Tabs {
         &self.supervisor
     }
 
-    /// Drops what is kept of pages that are gone: refs, snapshots, pictures. [`tab`](Self::tab) does so for refs and
-    /// snapshots.
+    /// Drops refs, snapshots and screenshots of closed pages. [`tab`](Self::tab) also drops refs and snapshots.
     pub fn forget_closed(&self) {
         let now = self.supervisor.snapshot();
         let mut old = Vec::new();
@@ -131,7 +138,7 @@ impl Tabs {
         self.supervisor.drop_old_pictures();
     }
 
-    /// A tab by its target id. The same one as before, with its refs.
+    /// A tab by its target id. Later calls return the same tab, with its refs.
     ///
     /// # Errors
     /// [`supervisor::Error::PageNotFound`].
@@ -150,14 +157,14 @@ impl Tabs {
                 target: target.clone(),
                 worlds: world::Worlds::default(),
                 refs: Mutex::default(),
-                seen: Mutex::default(),
+                snapshot_cache: Mutex::default(),
                 mouse: Mutex::default(),
-                acted: Mutex::default(),
+                action_requests: Mutex::default(),
                 options: Arc::clone(&self.options),
                 downloads: self.downloads.clone(),
                 highlighted: Mutex::default(),
-                cleared: Cleared::default(),
-                believed: Mutex::new(Believed::default()),
+                cleared: ClearMarks::default(),
+                overrides: Mutex::new(Overrides::default()),
             })
         });
         Ok(Arc::clone(tab))
@@ -170,39 +177,39 @@ impl fmt::Debug for Tabs {
     }
 }
 
-/// One tab: its refs and what was seen of it. All methods may be called from any thread.
+/// A tab, with its refs and snapshots. All methods may be called from any thread.
 ///
-/// Locks are held for moments only, never over a call into the browser, and never two at once.
+/// Locks are held briefly, never during a call into the browser, and never two at once.
 pub struct Tab {
     supervisor: Arc<Supervisor>,
     target: TargetId,
     turns: Turns,
     worlds: world::Worlds,
     refs: Mutex<refs::Refs>,
-    seen: Mutex<see::Seen>,
+    snapshot_cache: Mutex<snapshot::SnapshotCache>,
     mouse: Mutex<input::Mouse>,
-    acted: Mutex<act::Acted>,
+    action_requests: Mutex<act::ActionRequests>,
     options: Arc<PageOptions>,
     downloads: Option<Arc<Downloads>>,
-    highlighted: Mutex<Option<picture::Highlighted>>,
-    cleared: Cleared,
-    believed: Mutex<Believed>,
+    highlighted: Mutex<Option<screenshot::Highlighted>>,
+    cleared: ClearMarks,
+    overrides: Mutex<Overrides>,
 }
 
 impl Tab {
-    /// Its target.
+    /// The target id.
     #[must_use]
     pub fn target(&self) -> &TargetId {
         &self.target
     }
 
-    /// The supervisor it belongs to.
+    /// The supervisor of the tab.
     #[must_use]
     pub fn supervisor(&self) -> &Arc<Supervisor> {
         &self.supervisor
     }
 
-    /// What a ref was shown for: `e12`, `@e12` or `12`.
+    /// The node of a ref (`e12`, `@e12` or `12`), with the role and name it was shown with.
     ///
     /// # Errors
     /// [`Error::BadRef`], [`Error::StaleRef`].
@@ -210,13 +217,12 @@ impl Tab {
         self.refs.lock().get(reference)
     }
 
-    /// Waits for the turn to change the tab: one at a time, first come, first served. [`act`](Self::act) takes it by
-    /// itself; it is for what changes a tab in another way, such as a navigation. An open dialog ends the wait unless
-    /// `under_dialog`. What only reads needs no turn.
+    /// Waits for a turn to change the tab: one at a time, first come, first served. [`act`](Self::act) takes turns by itself;
+    /// call this before other changes, such as a navigation. Reading needs no turn. An open dialog ends the wait unless
+    /// `under_dialog` is set. `what` names the change in the error of other callers.
     ///
     /// # Errors
-    /// [`Error::Busy`] at the deadline, [`Error::Supervisor`] when a dialog opens, when the tab closes, and for a caller
-    /// that is gone.
+    /// [`Error::Busy`] at the deadline, [`Error::Supervisor`] when a dialog opens, when the tab closes, and on cancellation.
     pub fn turn(&self, what: &'static str, under_dialog: bool, deadline: Deadline) -> Result<Turn<'_>, Error> {
         let target = self.target.as_str();
         let stop = || {
@@ -259,7 +265,7 @@ impl Tab {
         Ok(self.supervisor.wait_arrived(&self.target, deadline)?)
     }
 
-    /// Where commands to the whole tab go.
+    /// The destination of commands to the whole tab.
     fn page(&self) -> FrameRef {
         FrameRef::TopOf(self.target.clone())
     }

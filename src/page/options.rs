@@ -1,4 +1,4 @@
-//! What the pages of a supervisor are given.
+//! Options of [`Tabs`](super::Tabs).
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use crate::supervisor::{Snapshot, TargetId};
 
-/// Gives tabs the ids that people and models name them by, such as `t3`. Called under no lock; must not wait.
+/// Names tabs, such as `t3`, in answers. Called without a lock; must not block.
 #[derive(Clone)]
 pub struct TabNames(Arc<Name>);
 
 type Name = dyn Fn(&TargetId, &Snapshot) -> Option<String> + Send + Sync;
 
 impl TabNames {
-    /// Names by a function of the target and of what is known of the browser.
+    /// Names tabs by a function of the target id and the state of the browser.
     #[must_use]
     pub fn new(name: impl Fn(&TargetId, &Snapshot) -> Option<String> + Send + Sync + 'static) -> Self {
         Self(Arc::new(name))
@@ -34,15 +34,15 @@ impl fmt::Debug for TabNames {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PageOptions {
-    /// Whether network requests are watched, for [`Tab::requests`](super::Tab::requests) and for actions
-    /// that wait until what they caused has settled. Default true.
+    /// Whether to watch network requests, for [`Tab::requests`](super::Tab::requests) and for actions that wait until
+    /// their effects have settled. Default true.
     pub network: bool,
-    /// The folder for downloads, made when there is none. Default none: downloads are left to the browser.
+    /// The downloads folder, created if missing. Default `None`: the browser handles downloads by itself.
     pub downloads: Option<PathBuf>,
-    /// Folders that files to upload must lie in, links resolved. Default none: any file of this machine may
-    /// be uploaded, which is for callers who are the person themselves.
+    /// Folders that uploaded files must be in, links resolved. Default `None`: any file of this machine may be
+    /// uploaded; only for callers with the user's own rights.
     pub uploads: Option<Vec<PathBuf>>,
-    /// What the tabs that an action opens are called. Default none: they have target ids only.
+    /// Names of the tabs that an action opens. Default `None`: they only have target ids.
     pub tab_names: Option<TabNames>,
 }
 

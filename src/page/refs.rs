@@ -1,7 +1,7 @@
-//! The refs of a tab: numbers that stand for one DOM node each.
+//! The refs of a tab: numbers of DOM nodes.
 //!
-//! A number is given when a node is shown first, belongs to that node as long as its document stays, and
-//! is never given again in the tab. Nothing is matched anew: a node that is gone is gone.
+//! A node gets its number when it is first shown and keeps it as long as its document stays; a number is never reused
+//! in the tab. Refs are never matched anew: a removed node stays removed.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,27 +10,27 @@ use super::error::{Error, Shown};
 use super::world::{Doc, Node};
 use crate::cdp::protocol::page::FrameId;
 
-/// The refs that a tab has given.
+/// All refs of a tab.
 #[derive(Debug, Default)]
 pub(super) struct Refs {
     last: u32,
     shown: HashMap<u32, (Node, Shown)>,
     numbers: HashMap<Doc, HashMap<u32, u32>>,
-    /// The numbers in the last snapshot.
+    /// The refs of the last snapshot.
     latest: Latest,
 }
 
-/// What the last snapshot showed.
+/// The content of the last snapshot.
 #[derive(Debug, Default)]
 pub(super) struct Latest {
-    /// The numbers, in the order of the page.
+    /// Numbers of the refs, in document order.
     pub(super) numbers: Vec<u32>,
-    /// The loaders of the frames in it.
+    /// Loader ids of the frames.
     pub(super) loaders: HashMap<FrameId, Arc<str>>,
 }
 
 impl Refs {
-    /// The number of a node, which is shown as `shown` from now on.
+    /// The number of a node, shown with role and name `shown` from now on.
     pub(super) fn show(&mut self, node: Node, shown: Shown) -> u32 {
         let of_doc = self.numbers.entry(node.doc.clone()).or_default();
         let number = *of_doc.entry(node.id).or_insert_with(|| {
@@ -41,7 +41,7 @@ impl Refs {
         number
     }
 
-    /// The number of a node that is not shown yet. What it was shown as, if it was, stays.
+    /// The number of a node that is not shown yet. Role and name of an earlier snapshot stay.
     pub(super) fn reserve(&mut self, node: Node, now: Shown) -> u32 {
         match self.number(&node) {
             Some(number) => number,
@@ -49,7 +49,7 @@ impl Refs {
         }
     }
 
-    /// What a ref was given for.
+    /// The node of a ref, and the role and name it was shown with.
     ///
     /// # Errors
     /// [`Error::BadRef`], [`Error::StaleRef`].
@@ -57,17 +57,17 @@ impl Refs {
         let number = parse(text)?;
         let stale = |why| Error::StaleRef { reference: format!("e{number}"), why };
         if number > self.last {
-            return Err(stale("no snapshot of this tab has shown it"));
+            return Err(stale("no snapshot of this tab contains it"));
         }
-        self.shown.get(&number).cloned().ok_or_else(|| stale("its frame shows another document"))
+        self.shown.get(&number).cloned().ok_or_else(|| stale("its frame now shows another document"))
     }
 
-    /// Keeps what a snapshot showed, in place of the one before.
+    /// Stores the content of a new snapshot.
     pub(super) fn set_latest(&mut self, latest: Latest) {
         self.latest = latest;
     }
 
-    /// The numbers in the last snapshot, and what they were shown as. `is_current`: whether a frame has this loader.
+    /// The refs of the last snapshot, with role and name. `is_current` says whether a frame still has a loader id.
     pub(super) fn latest(
         &self,
         is_current: impl Fn(&FrameId, &str) -> bool,
@@ -77,12 +77,12 @@ impl Refs {
         self.latest.numbers.iter().filter_map(known).filter(move |(_, node, _)| current(&node.frame))
     }
 
-    /// The number of a node that was shown.
+    /// The number of a node, if it has one.
     pub(super) fn number(&self, node: &Node) -> Option<u32> {
         self.numbers.get(&node.doc)?.get(&node.id).copied()
     }
 
-    /// Forgets the refs of documents that are gone.
+    /// Forgets the refs of replaced documents.
     pub(super) fn keep(&mut self, present: impl Fn(&Node) -> bool) {
         self.shown.retain(|_, (node, _)| present(node));
         let docs: HashSet<&Doc> = self.shown.values().map(|(node, _)| &node.doc).collect();
@@ -90,7 +90,7 @@ impl Refs {
     }
 }
 
-/// `e12`, `@e12` or `12`.
+/// Parses `e12`, `@e12` or `12`.
 fn parse(text: &str) -> Result<u32, Error> {
     let digits = text.strip_prefix('@').unwrap_or(text);
     let digits = digits.strip_prefix('e').unwrap_or(digits);

@@ -1,9 +1,8 @@
-//! Our isolated world in each frame: made when it is needed, and called.
+//! The isolated world in each frame: created on demand.
 //!
-//! A world belongs to one document. It holds a token of ours, and every call says which token it means,
-//! so that nothing runs in another document than the one that was meant: execution context ids are used
-//! again by other processes under the same session. `Page.createIsolatedWorld` gives the same world
-//! again while the document stays.
+//! A world belongs to one document. It holds a random token, and every call names the token it expects, so that nothing
+//! runs in another document than the intended one: other processes reuse execution context ids under the same session.
+//! `Page.createIsolatedWorld` returns the existing world while the document stays.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -27,10 +26,10 @@ use crate::cdp::protocol::runtime::{
 use crate::supervisor::{self, Done, FrameRef, Snapshot};
 use crate::sync::Deadline;
 
-/// The name of our worlds.
-const NAME: &str = "cdpilot";
-/// How often a document may go while a call that takes any document is made.
-const TRIES: u32 = 4;
+/// The name of the isolated worlds.
+const WORLD_NAME: &str = "cdpilot";
+/// How often a call that takes any document is repeated because the document was replaced.
+const MAX_TRIES: u32 = 4;
 
 /// One document of one frame.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -49,20 +48,20 @@ pub struct Node {
     pub frame: FrameId,
     /// The document.
     pub doc: Doc,
-    /// Its number in that document.
+    /// The number of the node in that document.
     pub id: u32,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct World {
     session: Option<Arc<str>>,
-    /// The loader id of the document that it was made in, as far as that was known.
+    /// The loader id of its document, if it was known.
     document: Option<Arc<str>>,
     context: ExecutionContextId,
     pub(super) doc: Doc,
 }
 
-/// The worlds of a tab. The lock is held for a map operation only.
+/// The worlds of a tab. The lock is held for map operations only.
 #[derive(Debug, Default)]
 pub(super) struct Worlds(Mutex<HashMap<FrameId, World>>);
 
@@ -74,15 +73,15 @@ impl Worlds {
         }
     }
 
-    /// Forgets the worlds of frames that are not there any more.
+    /// Forgets the worlds of frames that no longer exist.
     pub(super) fn keep(&self, frames: &[FrameId]) {
         self.0.lock().retain(|frame, _| frames.contains(frame));
     }
 }
 
-/// What [`script::CALL`] gives.
+/// The answer of [`script::CALL`].
 #[derive(serde::Deserialize)]
-struct Told<'a> {
+struct CallReply<'a> {
     #[serde(default)]
     g: u8,
     #[serde(borrow)]
@@ -99,7 +98,7 @@ impl Tab {
         Ok(self.world(frame, deadline)?.doc)
     }
 
-    /// Calls into a frame, whatever document it shows.
+    /// Calls a function of the page script in a frame, whatever document it shows.
     pub(super) fn call<T: DeserializeOwned>(
         &self,
         frame: &FrameId,
@@ -113,13 +112,13 @@ impl Tab {
             tries += 1;
             let world = self.world(frame, deadline)?;
             match self.call_world(frame, &world, name, &args, deadline) {
-                Err(Error::DocumentGone { .. }) if tries < TRIES => {}
+                Err(Error::DocumentGone { .. }) if tries < MAX_TRIES => {}
                 outcome => return Ok((world.doc, outcome?)),
             }
         }
     }
 
-    /// Calls into one document.
+    /// Calls a function of the page script in one document.
     ///
     /// # Errors
     /// [`Error::DocumentGone`] when the frame shows another one.
@@ -133,10 +132,10 @@ impl Tab {
     ) -> Result<Done<T>, Error> {
         let (world, call) = self.call_of_doc(frame, doc, name, args, deadline)?;
         let answer = self.send(frame, &call, deadline);
-        self.told(frame, &world, answer)
+        self.reply(frame, &world, answer)
     }
 
-    /// The same for a function that is over in a moment.
+    /// As [`call_in`](Self::call_in), for a function that returns quickly.
     pub(super) fn call_in_brief<T: DeserializeOwned>(
         &self,
         frame: &FrameId,
@@ -147,10 +146,10 @@ impl Tab {
     ) -> Result<Done<T>, Error> {
         let (world, call) = self.call_of_doc(frame, doc, name, args, deadline)?;
         let answer = self.supervisor.brief_call(&FrameRef::Id(frame.clone()), &call, deadline);
-        self.told(frame, &world, answer)
+        self.reply(frame, &world, answer)
     }
 
-    /// A call into one document, and its world.
+    /// The call of a function in one document, and its world.
     fn call_of_doc(
         &self,
         frame: &FrameId,
@@ -165,20 +164,20 @@ impl Tab {
         Ok((world, call))
     }
 
-    /// Sends a call into the document of a frame without waiting for the answer. Returns `false`, and sends nothing, when our
-    /// world in that document is not known.
+    /// Sends a call into the document of a frame without waiting for the answer. Returns `false`, and sends nothing,
+    /// when the world of that document is not known.
     pub(super) fn post_to(&self, frame: &FrameId, name: &str, args: &impl Serialize) -> bool {
         let (Some(world), Ok(args)) = (self.known(frame), raw(args, frame)) else { return false };
         let document = world.document.clone().filter(|loader| !loader.is_empty());
         if document.is_none() || document != self.supervisor.snapshot().document_of(frame) {
-            return false; // the world went with its document
+            return false; // the world is gone with its document
         }
         self.supervisor.post(&FrameRef::Id(frame.clone()), &call_of(&world, name, &args));
         true
     }
 
-    /// Calls into several frames at once, whatever documents they show. The outcomes are in the order of
-    /// the frames.
+    /// Calls a function of the page script in several frames at once, whatever documents they show. The results are in
+    /// the order of the frames.
     pub(super) fn call_all<T: DeserializeOwned, A: Serialize>(
         &self,
         frames: &[FrameId],
@@ -189,7 +188,7 @@ impl Tab {
         self.call_all_beside::<T, A, CallFunctionOn>(frames, name, args, Vec::new(), deadline).0
     }
 
-    /// The same for functions that are over in a moment, or wait without holding the page.
+    /// As [`call_all`](Self::call_all), for functions that return quickly or wait without blocking the page.
     pub(super) fn call_all_brief<T: DeserializeOwned, A: Serialize>(
         &self,
         frames: &[FrameId],
@@ -201,7 +200,7 @@ impl Tab {
         self.call_each::<T, A, CallFunctionOn>(frames, name, args, send, deadline).0
     }
 
-    /// The same, and commands of the protocol right behind it.
+    /// As [`call_all_brief`](Self::call_all_brief), followed by protocol commands on the same sessions.
     pub(super) fn call_all_beside<T: DeserializeOwned, A: Serialize, C: cdp::rt::Command>(
         &self,
         frames: &[FrameId],
@@ -234,7 +233,7 @@ impl Tab {
                     calls.push((FrameRef::Id(frame.clone()), call_of(&world, name, &args)));
                     outcomes.push(None);
                 }
-                // Alone, it says what is wrong.
+                // A single call reports the reason.
                 (None, Ok(_)) => outcomes.push(Some(self.call(frame, name, &args(frame), deadline))),
                 (_, Err(error)) => outcomes.push(Some(Err(error))),
             }
@@ -248,8 +247,8 @@ impl Tab {
             let Some((answer, world)) = answers.next().zip(self.known(frame)) else {
                 return self.call(frame, name, &args(frame), deadline);
             };
-            match self.told(frame, &world, answer) {
-                // It went on to another document meanwhile.
+            match self.reply(frame, &world, answer) {
+                // It navigated meanwhile.
                 Err(Error::DocumentGone { .. }) => self.call(frame, name, &args(frame), deadline),
                 outcome => Ok((world.doc, outcome?)),
             }
@@ -257,7 +256,7 @@ impl Tab {
         (frames.iter().zip(outcomes).map(finish).collect(), beside)
     }
 
-    /// A handle of a node for protocol commands, in our world. To be [released](Self::release).
+    /// A handle of a node for protocol commands, in the isolated world. The caller must [release](Self::release) it.
     pub(super) fn object(&self, node: &Node, deadline: Deadline) -> Result<RemoteObjectId, Error> {
         let world = self.world_of(&node.frame, &node.doc, deadline)?;
         let mut call = CallFunctionOn::new(script::NODE);
@@ -268,8 +267,8 @@ impl Tab {
         returned.result.result.object_id.ok_or_else(|| Error::DocumentGone { frame: node.frame.to_string() })
     }
 
-    /// Handles of several nodes of one document, and one of the list that they came in. What is not there
-    /// any more is left out. All are to be [released](Self::release).
+    /// Handles of several nodes of one document, and one of the list that holds them. Nodes that no longer exist are
+    /// left out. The caller must [release](Self::release) all of them.
     pub(super) fn objects(
         &self,
         frame: &FrameId,
@@ -286,21 +285,20 @@ impl Tab {
         let list = list.result.result.object_id.ok_or_else(|| Error::DocumentGone { frame: frame.to_string() })?;
         let mut members = GetProperties::new(list.clone());
         members.own_properties = Some(true);
-        let told = self.send(frame, &members, deadline).map_err(|error| gone(error, frame))?;
+        let reply = self.send(frame, &members, deadline).map_err(|error| gone(error, frame))?;
         let member = |member: PropertyDescriptor| {
             let index: usize = member.name.parse().ok()?;
             Some((*ids.get(index)?, member.value?.object_id?))
         };
-        Ok((list, told.result.result.into_iter().filter_map(member).collect()))
+        Ok((list, reply.result.result.into_iter().filter_map(member).collect()))
     }
 
-    /// Lets go of a handle. Nobody waits for it.
+    /// Releases a handle without waiting for the answer.
     pub(super) fn release(&self, frame: &FrameId, object: RemoteObjectId) {
         self.supervisor.post(&FrameRef::Id(frame.clone()), &ReleaseObject::new(object));
     }
 
-    /// The nodes that protocol commands know by their backend ids, in the present document of a frame.
-    /// What is not in there is left out.
+    /// The nodes with some backend ids in the present document of a frame. Ids of other documents are left out.
     pub(super) fn numbers(
         &self,
         frame: &FrameId,
@@ -335,15 +333,15 @@ impl Tab {
                 found.push(None);
                 continue;
             };
-            let told = numbers.next().and_then(Result::ok);
-            let value = told.as_ref().and_then(|done| done.result.result.value.as_deref());
+            let reply = numbers.next().and_then(Result::ok);
+            let value = reply.as_ref().and_then(|done| done.result.result.value.as_deref());
             found.push(value.and_then(|raw| raw.get().parse().ok()).filter(|number| *number > 0));
             self.release(frame, object);
         }
         Ok(found)
     }
 
-    /// The execution context of our world in a frame.
+    /// The execution context of the isolated world in a frame.
     pub(super) fn context(&self, frame: &FrameId, deadline: Deadline) -> Option<ExecutionContextId> {
         self.world(frame, deadline).ok().map(|world| world.context)
     }
@@ -354,7 +352,7 @@ impl Tab {
         worlds.get(frame).filter(|world| world.session.is_some() && world.session == session).cloned()
     }
 
-    /// The world of a frame, made if need be.
+    /// The world of a frame, created if it does not exist.
     fn world(&self, frame: &FrameId, deadline: Deadline) -> Result<World, Error> {
         if let Some(world) = self.known(frame) {
             return Ok(world);
@@ -367,7 +365,7 @@ impl Tab {
             let context = made.result.execution_context_id;
             match self.send(frame, &install(context), deadline) {
                 Ok(returned) => return self.installed(frame, &now, context, returned.result.into()),
-                Err(error) if tries < TRIES && is_gone(&error) => {}
+                Err(error) if tries < MAX_TRIES && is_gone(&error) => {}
                 Err(error) => return Err(gone(error, frame)),
             }
         }
@@ -378,7 +376,7 @@ impl Tab {
         if world.doc == *doc { Ok(world) } else { Err(Error::DocumentGone { frame: frame.to_string() }) }
     }
 
-    /// Makes the worlds that are missing, all at once. What fails is left out.
+    /// Creates the missing worlds, all at once. Failures are ignored.
     fn make_worlds(&self, frames: &[FrameId], deadline: Deadline) {
         let now = self.supervisor.snapshot();
         let missing: Vec<&FrameId> = frames.iter().filter(|frame| self.known(frame).is_none()).collect();
@@ -406,13 +404,13 @@ impl Tab {
         frame: &FrameId,
         now: &Snapshot,
         context: ExecutionContextId,
-        told: Returned,
+        reply: ScriptResult,
     ) -> Result<World, Error> {
         let internal = |problem: String| Error::Internal { frame: frame.to_string(), problem };
-        if let Some(problem) = told.problem {
+        if let Some(problem) = reply.problem {
             return Err(internal(problem));
         }
-        let token: Option<String> = told.value.as_deref().and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let token: Option<String> = reply.value.as_deref().and_then(|raw| serde_json::from_str(raw.get()).ok());
         let doc = Doc(token.ok_or_else(|| internal("no token".to_owned()))?.into());
         let session = now.frame(frame.as_str()).and_then(|frame| frame.session_id.clone());
         let world = World { session, document: now.document_of(frame), context, doc };
@@ -429,10 +427,10 @@ impl Tab {
         deadline: Deadline,
     ) -> Result<Done<T>, Error> {
         let answer = self.send(frame, &call_of(world, name, args), deadline);
-        self.told(frame, world, answer)
+        self.reply(frame, world, answer)
     }
 
-    fn told<T: DeserializeOwned>(
+    fn reply<T: DeserializeOwned>(
         &self,
         frame: &FrameId,
         world: &World,
@@ -446,19 +444,19 @@ impl Tab {
         })?;
         let rescued = answer.rescued;
         let internal = |problem: String| Error::Internal { frame: frame.to_string(), problem };
-        let told = Returned::from(answer.result);
-        let Some(value) = told.value else {
-            return Err(internal(told.problem.unwrap_or_else(|| "no value".to_owned())));
+        let reply = ScriptResult::from(answer.result);
+        let Some(value) = reply.value else {
+            return Err(internal(reply.problem.unwrap_or_else(|| "no value".to_owned())));
         };
-        let told: Told<'_> = serde_json::from_str(value.get()).map_err(|error| internal(error.to_string()))?;
-        if told.g == 1 {
+        let reply: CallReply<'_> = serde_json::from_str(value.get()).map_err(|error| internal(error.to_string()))?;
+        if reply.g == 1 {
             self.worlds.forget(frame, &world.doc);
             return Err(Error::DocumentGone { frame: frame.to_string() });
         }
-        if let Some(problem) = told.e {
+        if let Some(problem) = reply.e {
             return Err(internal(problem));
         }
-        let result = told.v.map_or("null", RawValue::get);
+        let result = reply.v.map_or("null", RawValue::get);
         let result = serde_json::from_str(result).map_err(|error| internal(error.to_string()))?;
         Ok(Done { result, rescued })
     }
@@ -473,16 +471,16 @@ impl Tab {
     }
 }
 
-/// What a call into a frame came to, and the document that it was made in.
+/// The result of a call into a frame, and the document in which it ran.
 pub(super) type Called<T> = Result<(Doc, Done<T>), Error>;
 
-/// What a script came to.
-struct Returned {
+/// The result of a script.
+struct ScriptResult {
     value: Option<Box<RawValue>>,
     problem: Option<String>,
 }
 
-impl From<CallFunctionOnReturns> for Returned {
+impl From<CallFunctionOnReturns> for ScriptResult {
     fn from(returned: CallFunctionOnReturns) -> Self {
         let problem = returned.exception_details.map(|details| {
             let thrown = details.exception.and_then(|thrown| thrown.description);
@@ -494,11 +492,11 @@ impl From<CallFunctionOnReturns> for Returned {
 
 fn make(frame: &FrameId) -> CreateIsolatedWorld {
     let mut make = CreateIsolatedWorld::new(frame.clone());
-    make.world_name = Some(NAME.to_owned());
+    make.world_name = Some(WORLD_NAME.to_owned());
     make
 }
 
-/// The token comes as an argument: for a text that it has seen before, V8 need not compile anything.
+/// The token is passed as an argument: V8 need not compile a text that it has seen before.
 fn install(context: ExecutionContextId) -> CallFunctionOn {
     let token = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
     let mut install = CallFunctionOn::new(script::SOURCE);
@@ -533,7 +531,7 @@ fn argument(value: &impl Serialize, frame: &FrameId) -> Result<CallArgument, Err
     Ok(CallArgument { value: Some(raw(value, frame)?), ..CallArgument::default() })
 }
 
-/// Whether the execution context or the object in it is gone: Chromium's sentences for that.
+/// Whether the execution context, or the object in it, is gone, by Chromium's messages.
 fn is_gone(error: &supervisor::Error) -> bool {
     let supervisor::Error::Cdp(cdp::Error::Protocol { message, .. }) = error else { return false };
     [
@@ -547,7 +545,7 @@ fn is_gone(error: &supervisor::Error) -> bool {
     .any(|text| message.contains(text))
 }
 
-/// The error of a call into a frame: its document is gone, where Chromium says that in one of its ways.
+/// The error of a call into a frame: [`Error::DocumentGone`] where Chromium's message says that.
 pub(super) fn gone(error: supervisor::Error, frame: &FrameId) -> Error {
     if is_gone(&error) { Error::DocumentGone { frame: frame.to_string() } } else { error.into() }
 }

@@ -1,13 +1,13 @@
-//! What Linux tells about processes in `/proc`, and signals that cannot reach the wrong one.
+//! Processes in `/proc`, and signals that cannot reach a wrong process.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// What is known of a process that runs. Its number alone says little: numbers are used again.
+/// A running process. The id alone is not enough: ids are reused.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct ProcessInfo {
     /// Its process group.
     pub(crate) group: u32,
     /// When it was started: the id of this boot of the system, and the clock ticks since.
@@ -19,13 +19,13 @@ pub(crate) struct Seen {
 }
 
 /// Looks at a process. `None` when there is none of this number, or only a zombie.
-pub(crate) fn look(pid: u32) -> Option<Seen> {
+pub(crate) fn read(pid: u32) -> Option<ProcessInfo> {
     let process = Path::new("/proc").join(pid.to_string());
     seen(&process, &stat(&process)?)
 }
 
 /// The processes of a group that are more than zombies.
-pub(crate) fn members(group: u32) -> Vec<(u32, Seen)> {
+pub(crate) fn members(group: u32) -> Vec<(u32, ProcessInfo)> {
     let with = |process: PathBuf| {
         let stat = stat(&process).filter(|stat| stat.group == group)?;
         Some((number(&process)?, seen(&process, &stat)?))
@@ -62,7 +62,7 @@ struct Stat {
 
 fn stat(process: &Path) -> Option<Stat> {
     let stat = std::fs::read_to_string(process.join("stat")).ok()?;
-    // The name is the second field and may hold anything; what follows its last bracket is the third.
+    // The name is the second field and may contain anything; the text after its last bracket starts with the third.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let field = |number: usize| fields.get(number - 3).copied();
     if matches!(field(3), Some("Z" | "X" | "x") | None) {
@@ -72,17 +72,22 @@ fn stat(process: &Path) -> Option<Stat> {
     Some(Stat { stopped, group: field(5)?.parse().ok()?, ticks: field(22)?.parse().ok()? })
 }
 
-fn seen(process: &Path, stat: &Stat) -> Option<Seen> {
+fn seen(process: &Path, stat: &Stat) -> Option<ProcessInfo> {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let command = std::fs::read(process.join("cmdline")).ok()?;
-    Some(Seen { group: stat.group, started: format!("{}/{}", boot.trim(), stat.ticks), command, stopped: stat.stopped })
+    Some(ProcessInfo {
+        group: stat.group,
+        started: format!("{}/{}", boot.trim(), stat.ticks),
+        command,
+        stopped: stat.stopped,
+    })
 }
 
-/// A handle that stands for one process, whoever gets its number later.
+/// A handle for one process, even if its id is reused later.
 #[derive(Debug)]
-pub(crate) struct Hold(OwnedFd);
+pub(crate) struct ProcessHandle(OwnedFd);
 
-impl Hold {
+impl ProcessHandle {
     /// Takes hold of a process. Whether it is the right one has to be looked at after this. `None` on
     /// kernels that have no such handles, too: there nothing is killed.
     pub(crate) fn of(pid: u32) -> Option<Self> {

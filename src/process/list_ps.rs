@@ -1,12 +1,12 @@
-//! What `ps` tells about processes, for systems without `/proc` and without handles on processes.
+//! Processes as listed by `ps`, for systems without `/proc` and process handles.
 
 use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// What is known of a process that runs. Its number alone says little: numbers are used again.
+/// A running process. The id alone is not enough: ids are reused.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct ProcessInfo {
     /// Its process group.
     pub(crate) group: u32,
     /// When it was started, to the second.
@@ -18,23 +18,23 @@ pub(crate) struct Seen {
 }
 
 /// Looks at a process. `None` when there is none of this number, or only a zombie.
-pub(crate) fn look(pid: u32) -> Option<Seen> {
+pub(crate) fn read(pid: u32) -> Option<ProcessInfo> {
     listed(&["-p", &pid.to_string()]).pop().map(|(_, seen)| seen)
 }
 
 /// The processes of a group that are more than zombies.
-pub(crate) fn members(group: u32) -> Vec<(u32, Seen)> {
+pub(crate) fn members(group: u32) -> Vec<(u32, ProcessInfo)> {
     listed(&["-ax"]).into_iter().filter(|(_, seen)| seen.group == group).collect()
 }
 
 /// Processes whose command line has one of the words in it.
 pub(crate) fn with_words(words: &[&[u8]]) -> Vec<u32> {
-    let has = |seen: &Seen| words.iter().any(|word| memchr::memmem::find(&seen.command, word).is_some());
+    let has = |seen: &ProcessInfo| words.iter().any(|word| memchr::memmem::find(&seen.command, word).is_some());
     listed(&["-ax"]).into_iter().filter(|(_, seen)| has(seen)).map(|(pid, _)| pid).collect()
 }
 
-/// The clock and the language are fixed, so that a time looks the same whoever asks.
-fn listed(which: &[&str]) -> Vec<(u32, Seen)> {
+/// Time zone and language are fixed, so that a time always has the same form.
+fn listed(which: &[&str]) -> Vec<(u32, ProcessInfo)> {
     let mut ps = Command::new("ps");
     ps.args(which).args(["-ww", "-o", "pid=,pgid=,stat=,lstart=,command="]);
     ps.env("LC_ALL", "C").env("TZ", "UTC0").stdin(Stdio::null()).stderr(Stdio::null());
@@ -43,7 +43,7 @@ fn listed(which: &[&str]) -> Vec<(u32, Seen)> {
 }
 
 /// `pid group state Sun Nov 22 02:07:41 2026 command…`
-fn row(line: &[u8]) -> Option<(u32, Seen)> {
+fn row(line: &[u8]) -> Option<(u32, ProcessInfo)> {
     let mut rest = line;
     let mut word = || {
         let from = rest.iter().position(|byte| *byte != b' ')?;
@@ -59,15 +59,14 @@ fn row(line: &[u8]) -> Option<(u32, Seen)> {
     }
     let stopped = state.starts_with('T');
     let started = [word()?, word()?, word()?, word()?, word()?].join(" ");
-    Some((pid, Seen { group, started, command: rest.trim_ascii().to_vec(), stopped }))
+    Some((pid, ProcessInfo { group, started, command: rest.trim_ascii().to_vec(), stopped }))
 }
 
-/// Stands for a process by its number: these systems have no better handle. It is looked at right
-/// before it is killed.
+/// A process by its id: these systems have no better handle. It is checked right before it is killed.
 #[derive(Debug)]
-pub(crate) struct Hold(Pid);
+pub(crate) struct ProcessHandle(Pid);
 
-impl Hold {
+impl ProcessHandle {
     /// Takes note of a process.
     pub(crate) fn of(pid: u32) -> Option<Self> {
         Pid::from_raw(i32::try_from(pid).ok()?).map(Self)

@@ -64,7 +64,7 @@ mod url_glob;
 mod value;
 mod worker;
 
-pub(crate) use crate::browser::is_full;
+pub(crate) use crate::browser::is_disk_full;
 pub use crate::cdp::protocol::browser::BrowserContextId;
 pub use crate::cdp::protocol::network::Cookie;
 pub use crate::cdp::protocol::page::{FrameId, NavigationEntry};

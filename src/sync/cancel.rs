@@ -1,4 +1,4 @@
-//! Giving up work whose asker is gone.
+//! Cancellation: ending work whose client no longer waits for the result.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -7,18 +7,18 @@ use std::time::Duration;
 
 use super::Deadline;
 
-/// How often a wait that may be cancelled looks whether it is.
-const LOOK: Duration = Duration::from_millis(100);
+/// How often a cancellable wait checks its flag.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 thread_local! {
     static CURRENT: RefCell<Option<Cancel>> = const { RefCell::new(None) };
 }
 
-/// A flag that ends the waits of whoever works for somebody who does not want the result any more.
+/// A flag that ends the waits of work whose result is no longer wanted.
 ///
-/// It is handed down by no argument: [`run`](Self::run) makes it the calling thread's for a while. Every
-/// [`Deadline`] that is looked at meanwhile has passed once the flag is set, and every wait of this crate
-/// notices within 100 ms. Clones are the same flag.
+/// It is not passed as an argument: [`run`](Self::run) sets it for the calling thread for a while. Once the flag is
+/// set, every [`Deadline`] that is checked meanwhile has passed, and every wait of this crate ends within 100 ms.
+/// Clones are the same flag.
 ///
 /// ```
 /// use cdpilot::sync::{Cancel, Deadline};
@@ -40,52 +40,50 @@ impl Cancel {
         Self::default()
     }
 
-    /// Sets it, for good.
+    /// Sets the flag, permanently.
     pub fn set(&self) {
         self.flag.store(true, Ordering::Release);
     }
 
-    /// Whether it is set.
+    /// Whether the flag is set.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.flag.load(Ordering::Acquire)
     }
 
-    /// Does something for whoever holds this flag: waits of the calling thread end when it is set. Within
-    /// another one it counts instead of that.
+    /// Runs `work` under this flag: waits of the calling thread end when it is set. It replaces an outer flag.
     pub fn run<T>(&self, work: impl FnOnce() -> T) -> T {
         let _scope = Scope::enter(Some(self.clone()));
         work()
     }
 
-    /// Does something to its end, whatever the calling thread's flag says: for putting things in order
-    /// after what was cancelled.
+    /// Runs `work` to its end, whatever the calling thread's flag says: for cleanup after a cancellation.
     pub fn shielded<T>(work: impl FnOnce() -> T) -> T {
         let _scope = Scope::enter(None);
         work()
     }
 
-    /// Whether what the calling thread does is wanted no more.
+    /// Whether the work of the calling thread is cancelled.
     #[must_use]
     pub fn is_current_set() -> bool {
-        // A thread at its very end has no flag any more.
+        // A thread that is ending has no flag.
         CURRENT.try_with(|current| current.borrow().as_ref().is_some_and(Self::is_set)).unwrap_or(false)
     }
 
-    /// The calling thread's flag, to hand it on to another thread.
+    /// The calling thread's flag, to pass it to another thread.
     #[must_use]
     pub fn of_thread() -> Option<Self> {
         CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
     }
 
-    /// Until when the calling thread may wait before it looks at its flag.
+    /// How long the calling thread may wait before it checks its flag.
     pub(crate) fn until(deadline: Deadline) -> Deadline {
         let has_flag = CURRENT.try_with(|current| current.borrow().is_some()).unwrap_or(false);
-        if has_flag { deadline.within(LOOK) } else { deadline }
+        if has_flag { deadline.within(CHECK_INTERVAL) } else { deadline }
     }
 }
 
-/// Puts back what was there before, when the work panics too.
+/// Restores the outer flag, also after a panic.
 struct Scope {
     before: Option<Cancel>,
 }

@@ -1,4 +1,4 @@
-//! One time budget, handed down through nested steps.
+//! One time budget, passed down through nested steps.
 
 use std::time::{Duration, Instant};
 
@@ -6,18 +6,18 @@ use super::Cancel;
 
 /// The instant at which a wait gives up.
 ///
-/// A caller makes one `Deadline` and every nested step shares it, so that a chain of waits never
-/// takes longer than was asked for. Copying it is free.
+/// A caller creates one `Deadline` and every nested step shares it, so that a chain of waits never takes longer than
+/// requested. Copying is free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline {
     at: Instant,
 }
 
-/// Far enough away to stand for "no limit of its own", near enough that adding to it never overflows.
+/// Far enough to stand for "no limit", near enough that adding to it never overflows.
 const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
 impl Deadline {
-    /// A deadline `after` from now. Values beyond a year are cut to a year.
+    /// A deadline `after` from now. Values above one year are cut to one year.
     #[must_use]
     pub fn after(after: Duration) -> Self {
         let now = Instant::now();
@@ -49,7 +49,7 @@ impl Deadline {
         self.at
     }
 
-    /// What is left, zero when it has passed, or when the calling thread's [`Cancel`] is set.
+    /// The remaining time; zero when the deadline has passed or the calling thread's [`Cancel`] is set.
     #[must_use]
     pub fn left(self) -> Duration {
         if Cancel::is_current_set() {
@@ -64,7 +64,7 @@ impl Deadline {
         self.left().is_zero()
     }
 
-    /// The nearer of the two: a step inside a budget may be shorter, never longer.
+    /// The earlier of two deadlines: a step may have less time than its caller, never more.
     #[must_use]
     pub fn min(self, other: Self) -> Self {
         if other.at < self.at { other } else { self }

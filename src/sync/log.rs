@@ -1,4 +1,4 @@
-//! A numbered, bounded list of what happened, which anybody can follow.
+//! A numbered, bounded log of events that any thread can follow.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
@@ -7,25 +7,25 @@ use parking_lot::{Condvar, Mutex};
 
 use super::{Cancel, Deadline};
 
-/// Entries kept at most.
+/// Maximum number of entries.
 const MAX_ENTRIES: usize = 10_000;
-/// Bytes kept at most, as [`Bytes`] counts them.
+/// Maximum size, as reported by [`Bytes`].
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// What an event takes of the bytes that a [`Log`] keeps.
+/// The size that an event takes of a [`Log`]'s limit.
 pub trait Bytes {
-    /// An estimate: the texts in it, and what it takes without any.
+    /// An estimate in bytes: the texts of the event, plus its size without them.
     fn bytes(&self) -> usize;
 }
 
-/// One entry of a [`Log`]: an event with its number and time. Its fields are those of the event.
+/// An entry of a [`Log`]: an event with number and time. Its fields are those of the event when serialised.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Logged<E> {
-    /// Its number, counted from 1.
+    /// The sequence number, from 1.
     pub seq: u64,
-    /// When, Unix seconds.
+    /// The time, in Unix seconds.
     pub ts: f64,
-    /// What happened.
+    /// The event.
     pub what: E,
 }
 
@@ -42,11 +42,11 @@ impl<E> Deref for Logged<E> {
 pub struct Tail<E> {
     /// Entries, oldest first.
     pub entries: Vec<Logged<E>>,
-    /// Entries between the asked-for number and the first one here that are no longer kept.
+    /// Number of entries after the requested one that are no longer kept.
     pub lost: u64,
 }
 
-/// A log: appended to by those who know of something, read by anybody. It keeps the newest 10,000 entries and 4 MiB.
+/// A log: appended to by producers, read by any thread. It keeps the newest 10,000 entries and 4 MiB.
 #[derive(Debug)]
 pub struct Log<E> {
     inner: Mutex<Inner<E>>,
@@ -69,7 +69,7 @@ impl<E> Default for Log<E> {
 }
 
 impl<E: Clone + Bytes> Log<E> {
-    /// The number of the newest entry, 0 when there is none.
+    /// The number of the newest entry; 0 when there is none.
     #[must_use]
     pub fn last(&self) -> u64 {
         self.inner.lock().last
@@ -81,8 +81,8 @@ impl<E: Clone + Bytes> Log<E> {
         self.inner.lock().since(seq, max)
     }
 
-    /// Entries newer than `seq`, waiting until there is one. Empty at the deadline, when the calling
-    /// thread's [`Cancel`] is set, or at once when the log has ended.
+    /// Entries newer than `seq`, waiting until there is one. Empty at the deadline, when the calling thread's
+    /// [`Cancel`] is set, or at once when the log has ended.
     #[must_use]
     pub fn wait_since(&self, seq: u64, max: usize, deadline: Deadline) -> Tail<E> {
         let mut inner = self.inner.lock();
@@ -95,15 +95,15 @@ impl<E: Clone + Bytes> Log<E> {
         inner.since(seq, max)
     }
 
-    /// Whether nothing will be added any more.
+    /// Whether the log has ended: nothing more will be appended.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.inner.lock().ended
     }
 
-    /// Adds events, each with its time in Unix seconds; their numbers are given here. A log that has ended takes none.
+    /// Appends events, each with its time in Unix seconds; the log numbers them. A log that has ended ignores them.
     pub fn append(&self, new: impl IntoIterator<Item = (f64, E)>) {
-        // Measured before the lock is taken: the iterator and the events are the caller's.
+        // Measured before the lock is taken: iterator and events belong to the caller.
         let new: Vec<_> = new.into_iter().map(|(ts, what)| (ts, what.bytes(), what)).collect();
         let mut inner = self.inner.lock();
         if inner.ended {
@@ -123,7 +123,7 @@ impl<E: Clone + Bytes> Log<E> {
         self.grown.notify_all();
     }
 
-    /// Nothing will be added any more.
+    /// Ends the log: nothing more can be appended, and waits return.
     pub fn end(&self) {
         self.inner.lock().ended = true;
         self.grown.notify_all();

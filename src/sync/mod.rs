@@ -1,9 +1,9 @@
-//! Threads, deadlines and published values.
+//! Threads, deadlines, cancellation and published values.
 //!
-//! This room stands below every other one. It owns the only way to start a thread ([`spawn`]), the
-//! only timed pause ([`pause`]), the time budget every wait carries ([`Deadline`]), the flag that ends
-//! waits nobody wants any more ([`Cancel`]), cleanup after a panic ([`on_panic`]), a fair queue for exclusive work
-//! ([`Turns`]) and the cell that frozen snapshots are published through ([`Published`]). It knows nothing of browsers.
+//! All other modules may use this one, and it uses none of them. It contains the only way to start a thread
+//! ([`spawn`]), the only timed pause ([`pause`]), the time budget of every wait ([`Deadline`]), cancellation
+//! ([`Cancel`]), cleanup after a panic ([`on_panic`]), a fair queue for exclusive work ([`Turns`]), the event log
+//! ([`Log`]) and the cell for published state ([`Published`]).
 
 mod cancel;
 mod deadline;

@@ -10,8 +10,8 @@ pub struct OnPanic<F: FnOnce()> {
 
 /// Runs `action` when the current scope is left by a panic.
 ///
-/// A thread that others wait for creates one before it starts to work, and publishes its end in `action`. Locks that
-/// were held inside the scope are released by then. A second panic in `action` ends the process.
+/// A thread that others wait for creates one before it starts to work, and publishes its end in `action`. Locks held
+/// inside the scope are released by then. A second panic in `action` ends the process.
 ///
 /// ```
 /// let (send, receive) = crossbeam_channel::bounded(1);
@@ -43,8 +43,8 @@ impl<F: FnOnce()> fmt::Debug for OnPanic<F> {
     }
 }
 
-/// Panics when a test requests it: when the folder `CDPILOT_TEST_FAULTS` contains a file with the name of this place,
-/// which is removed first. Does nothing in builds without debug assertions, so no release build can be made to panic.
+/// Panics when a test requests it: when the folder `CDPILOT_TEST_FAULTS` contains a file with the name of `place`,
+/// which is removed first. Does nothing in builds without debug assertions.
 #[cfg(debug_assertions)]
 pub(crate) fn fault_point(place: fmt::Arguments<'_>) {
     use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! A value with one writer and any number of readers, published as frozen versions.
+//! A value with one writer and any number of readers, published in frozen versions.
 
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ impl<T> Clone for Versioned<T> {
 
 /// A cell that holds the latest frozen value.
 ///
-/// The writer builds a new value outside and swaps it in; readers take an [`Arc`]. The lock is held
-/// for a pointer copy only, never over building, input or output.
+/// The writer builds a new value outside and swaps it in; readers take an [`Arc`]. The lock is held for a pointer copy
+/// only, never while building or for I/O.
 #[derive(Debug)]
 pub struct Published<T> {
     slot: Mutex<Versioned<T>>,
@@ -49,7 +49,7 @@ impl<T> Published<T> {
         self.slot.lock().clone()
     }
 
-    /// Publishes a new value and wakes everybody who waits. Returns its version.
+    /// Publishes a new value and wakes all waiting threads. Returns its version.
     pub fn publish(&self, value: Arc<T>) -> u64 {
         let (old, version) = {
             let mut slot = self.slot.lock();
@@ -61,8 +61,8 @@ impl<T> Published<T> {
         version
     }
 
-    /// Waits until a version newer than `seen` is there. `None` when the deadline passed first, or the
-    /// calling thread's [`Cancel`] was set.
+    /// Waits until there is a version newer than `seen`. `None` at the deadline, or when the calling thread's
+    /// [`Cancel`] is set.
     pub fn wait_newer(&self, seen: u64, deadline: Deadline) -> Option<Versioned<T>> {
         let mut slot = self.slot.lock();
         while slot.version <= seen {

@@ -4,21 +4,21 @@ use std::io;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// Stack of the threads we start, in bytes. They fold events and move buffers; nothing recurses on
-/// input deeper than the JSON reader's own limit.
+/// Stack size of threads, in bytes. They fold events and move buffers; no recursion depends on input beyond the limit
+/// of the JSON parser.
 const STACK: usize = 512 * 1024;
 
 /// A named thread with one owner. Dropping it waits for its end.
 ///
-/// Whoever owns a `Thread` must have told it to end before dropping it. A thread that drops its own
-/// handle (the last owner of a value may be one of its threads) does not wait for itself.
+/// The owner must signal the thread to end before dropping it. A thread that drops its own handle (the last owner of a
+/// value may be one of its threads) does not wait for itself.
 #[derive(Debug)]
 pub struct Thread {
     handle: Option<JoinHandle<()>>,
 }
 
 impl Thread {
-    /// Waits for the end of the thread. A panic in it has been reported by the panic hook already.
+    /// Waits for the end of the thread. A panic in it has already been reported by the panic hook.
     pub fn join(mut self) {
         self.finish();
     }
@@ -44,8 +44,7 @@ impl Drop for Thread {
     }
 }
 
-/// Starts a thread. The name is what `top -H`, a debugger and the leak tests show (Linux cuts it to
-/// 15 bytes).
+/// Starts a thread. The name is shown by `top -H`, debuggers and the leak tests (Linux cuts it to 15 bytes).
 ///
 /// # Errors
 /// When the system refuses another thread.
@@ -55,8 +54,8 @@ pub fn spawn(name: impl Into<String>, body: impl FnOnce() + Send + 'static) -> i
     Ok(Thread { handle: Some(handle) })
 }
 
-/// A timed pause, for what gives no signal to wait on (a port another process is about to open, a
-/// back-off between tries). Never a substitute for waiting on a cause.
+/// A timed pause, for changes without a signal (a port that another process is about to open, a back-off between
+/// attempts). Never a substitute for waiting on a cause.
 #[allow(clippy::disallowed_methods)] // the one place that may
 pub fn pause(time: Duration) {
     std::thread::sleep(time);

@@ -1,4 +1,4 @@
-//! Turns: one at a time works on something, first come, first served.
+//! Turns: exclusive work, first come, first served.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -7,10 +7,10 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::Deadline;
 
-/// How often a caller that waits checks whether it should stop waiting.
+/// How often a waiting caller evaluates `stop`.
 const CHECK: Duration = Duration::from_millis(50);
 
-/// A caller that had to wait gets no turn when it has less time left than this.
+/// A caller that had to wait gets no turn with less time left than this.
 const LEAST: Duration = Duration::from_millis(100);
 
 /// A fair queue for exclusive work. The lock inside is held for a queue operation, never while a caller works.
@@ -23,9 +23,9 @@ pub struct Turns {
 #[derive(Debug, Default)]
 struct Queue {
     next: u64,
-    /// Tickets of callers that wait, in the order they came.
+    /// Tickets of waiting callers, in order of arrival.
     waiting: VecDeque<u64>,
-    /// Who works at the moment, on what, since when.
+    /// The present turn: its ticket, its work, and when it began.
     current: Option<(u64, &'static str, Instant)>,
 }
 
@@ -36,23 +36,23 @@ pub struct Turn<'a> {
     ticket: u64,
 }
 
-/// Why a turn did not come.
+/// Why the caller got no turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoTurn {
-    /// What the caller that has the turn does, or had it last; `None` when nobody had it.
+    /// The work of the present turn, or of the last one; `None` if there was none.
     pub running: Option<&'static str>,
-    /// For how long it has had the turn.
+    /// How long that turn has lasted.
     pub since: Duration,
     /// Callers ahead in the queue.
     pub ahead: usize,
 }
 
 impl Turns {
-    /// Waits for a turn until the deadline, the calling thread's [`Cancel`](super::Cancel), or until `stop` holds,
-    /// which is evaluated every 50 ms. A caller that stops waiting leaves the queue.
+    /// Waits for a turn until the deadline, the calling thread's [`Cancel`](super::Cancel), or until `stop` returns
+    /// true, which is evaluated every 50 ms. A caller that stops waiting leaves the queue.
     ///
     /// # Errors
-    /// [`NoTurn`], which names what has the turn.
+    /// [`NoTurn`], which names the present turn.
     pub fn take(
         &self,
         what: &'static str,
@@ -64,7 +64,7 @@ impl Turns {
         let mut blocked_by = None;
         loop {
             let is_next = queue.current.is_none() && queue.waiting.front() == Some(&place.ticket);
-            // Of a turn that comes too late nothing can be made.
+            // A turn that comes too late is useless.
             let is_late = blocked_by.is_some() && deadline.left() < LEAST;
             if is_next && !is_late {
                 queue.current = Some((place.ticket, what, Instant::now()));
@@ -73,7 +73,7 @@ impl Turns {
             if let Some((_, what, since)) = queue.current {
                 blocked_by = Some((what, since));
             }
-            // The caller's check takes locks of its own.
+            // `stop` takes locks of its own.
             if MutexGuard::unlocked(&mut queue, || is_late || deadline.passed() || stop()) {
                 let ahead = queue.waiting.iter().take_while(|ticket| **ticket != place.ticket).count();
                 let (running, since) = blocked_by.map(|(what, since)| (what, since.elapsed())).unzip();
@@ -86,7 +86,7 @@ impl Turns {
     }
 }
 
-/// A place in the queue, left when it is dropped: with a turn, without one, or by a panic of the caller's check.
+/// A place in the queue. Dropping it leaves the queue: with a turn, without one, or after a panic of `stop`.
 struct Place<'a> {
     turns: &'a Turns,
     ticket: u64,

@@ -1,10 +1,10 @@
-//! Characters that are not seen, or that change how others are seen, written as escapes.
+//! Escaping characters that are invisible or change how others are displayed.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Whether a character is invisible or changes the direction of what follows: a text with it does not say what it shows.
-/// Line breaks and tabs are not among them, nor what chooses between the forms of an emoji.
+/// Whether a character is invisible or changes the direction of text, so that a text with it does not mean what it
+/// shows. Excludes line breaks, tabs, and the variation selectors of emoji.
 pub(crate) fn is_hidden(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(c,
@@ -30,15 +30,15 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// A JSON text with hidden characters, and all other control characters of Unicode, as `\u202e`: the same value, and
-/// safe on a terminal. White space between values stays.
+/// A JSON text with hidden characters, and all other control characters of Unicode, escaped like `\u202e`: the same
+/// value, and safe on a terminal. White space between values stays.
 pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     if !json.contains(is_hidden) {
         return Cow::Borrowed(json);
     }
     let mut escaped = String::with_capacity(json.len() + 32);
     for c in json.chars() {
-        // Between values, where an escape would be an error. Inside of strings it cannot be.
+        // Between values an escape would be an error. Inside strings there cannot be any.
         if c == '\r' || !is_hidden(c) {
             escaped.push(c);
             continue;

@@ -1,8 +1,8 @@
-//! Text from elsewhere, made safe to read and to show.
+//! Making untrusted text safe to parse and to display.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `escapes` | characters that are not seen, as escapes |
+//! | `escapes` | escaping invisible characters |
 //! | `glob` | matching with wildcards |
 //! | `surrogates` | JSON with lone surrogates, which Rust strings cannot hold |
 

@@ -1,21 +1,21 @@
 //! Lone surrogates in JSON.
 //!
-//! A JavaScript string may hold half of a surrogate pair. JSON can say that (`"\ud800"`), a Rust string cannot, so
-//! `serde_json` refuses the whole document.
+//! A JavaScript string may contain half of a surrogate pair. JSON can express that (`"\ud800"`), a Rust string cannot,
+//! so `serde_json` refuses the whole document.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-/// U+FFFD, as long as the escape that it replaces.
+/// U+FFFD, with the same length as the escape that it replaces.
 const REPLACEMENT: &[u8; ESCAPE] = b"\\ufffd";
-/// Bytes of an escape.
+/// Length of an escape, in bytes.
 const ESCAPE: usize = 6;
-/// How escapes of surrogates begin.
+/// The first bytes of surrogate escapes.
 static BEGINNINGS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| [Finder::new(b"\\ud"), Finder::new(b"\\uD")]);
 
-/// A JSON text with each escape of a lone surrogate replaced by one of U+FFFD. The length stays; a text without such
+/// A JSON text with each escape of a lone surrogate replaced by that of U+FFFD. The length stays; a text without such
 /// escapes is not copied.
 pub(crate) fn replace_lone_surrogates(json: &[u8]) -> Cow<'_, [u8]> {
     if BEGINNINGS.iter().all(|beginning| beginning.find(json).is_none()) {
@@ -33,13 +33,13 @@ pub(crate) fn replace_lone_surrogates(json: &[u8]) -> Cow<'_, [u8]> {
                 }
                 at += ESCAPE;
             }
-            _ => at += 2, // the backslash and what it escapes
+            _ => at += 2, // the backslash and the escaped character
         }
     }
     replaced
 }
 
-/// The UTF-16 unit of an escape that begins there.
+/// The UTF-16 unit of an escape at this position.
 fn unit(json: &[u8], at: usize) -> Option<u16> {
     let digits = json.get(at..at + ESCAPE)?.strip_prefix(b"\\u")?;
     let digits = std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;

@@ -10,7 +10,7 @@ use super::files::{Workspace, picture};
 use super::web::{Behind, Opened, UNTRUSTED};
 use super::{Capped, Outcome, Registry, RegistryError, Tool, ToolContext, ToolError};
 use crate::config::Home;
-use crate::llm::{self, Ask, Client, Message, Role};
+use crate::llm::{self, ChatRequest, Client, Message, Role};
 use crate::page::{PictureType, ScreenshotOptions};
 
 /// The tool.
@@ -87,7 +87,7 @@ fn analyze(eyes: &Eyes, call: &ToolContext<'_>, wanted: &Analyze) -> Result<Outc
         Message::text(Role::System, TASK),
         Message::text(Role::User, wanted.question.as_str()).with_image(media_type, bytes),
     ];
-    let asked = Ask { messages, max_tokens: Some(LONGEST), ..Ask::default() };
+    let asked = ChatRequest { messages, max_tokens: Some(LONGEST), ..ChatRequest::default() };
     let answer = client.ask(&asked, call.deadline)?;
     Ok(Outcome::default().with("analysis", capped(&answer.text)).with("image", image).with("untrusted", UNTRUSTED))
 }

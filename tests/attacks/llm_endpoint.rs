@@ -2,7 +2,7 @@
 
 mod endpoint;
 
-use cdpilot::llm::{Ask, Client, Error, Message, Model, Role};
+use cdpilot::llm::{ChatRequest, Client, Error, Message, Model, Role};
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
@@ -102,8 +102,8 @@ fn attacks_of_an_llm_endpoint() {
     run_all(&target, ATTACKS);
 }
 
-fn hello() -> Ask {
-    Ask { messages: vec![Message::text(Role::User, "Hello")], ..Ask::default() }
+fn hello() -> ChatRequest {
+    ChatRequest { messages: vec![Message::text(Role::User, "Hello")], ..ChatRequest::default() }
 }
 
 fn says(text: &str) -> Vec<u8> {

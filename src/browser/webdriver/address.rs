@@ -1,10 +1,10 @@
-//! The CDP address of a session, from the capabilities that it came with.
+//! The CDP address in the capabilities of a session.
 //!
-//! Selenium Grid tells `se:cdp`, `ws://HOST/session/ID/se/cdp`. HOST is what its node was told with
-//! `--grid-url`, else the node's own inner name: "the Node does not have a way to know what the public
-//! IP of the Grid is" (SeleniumHQ/selenium#10552), and the grid forwards that path to the node
-//! (#10313). So for this path an inner name is replaced by the place that was asked, and a public one is
-//! taken as it is. chromedriver and msedgedriver tell `debuggerAddress`, which is on their own machine.
+//! Selenium Grid provides `se:cdp`, `ws://HOST/session/ID/se/cdp`. HOST is the value of `--grid-url` of its node,
+//! otherwise the node's own internal name: "the Node does not have a way to know what the public IP of the Grid is"
+//! (SeleniumHQ/selenium#10552), and the grid forwards that path to the node (#10313). So for this path an internal name
+//! is replaced by the requested host, and a public one is used as it is. chromedriver and msedgedriver provide
+//! `debuggerAddress`, which is on their own machine.
 
 use std::net::IpAddr;
 
@@ -14,8 +14,8 @@ use super::super::Error;
 use super::super::endpoint::{Endpoint, Scheme};
 use super::driver::base;
 
-/// The address in the capabilities of session `id`: of the browser's WebSocket, or one to ask for it.
-/// `None` when there is none.
+/// The address in the capabilities of session `id`: of the browser's WebSocket, or one to query for it. `None` when
+/// there is none.
 pub(super) fn find(capabilities: &Value, id: &str, asked: &Endpoint) -> Result<Option<Endpoint>, Error> {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
     if let Some(told) = text(capabilities.get("se:cdp")) {
@@ -41,8 +41,8 @@ pub(super) fn find(capabilities: &Value, id: &str, asked: &Endpoint) -> Result<O
 fn parse(told: &str, name: &'static str, asked: &Endpoint) -> Result<Endpoint, Error> {
     Endpoint::parse(told).map_err(|_| Error::NotCdp {
         endpoint: asked.to_string(),
-        problem: format!("the {name} of its session cannot be read"),
-        advice: "look at the capabilities that the server answers with",
+        problem: format!("the {name} of its session is not a valid address"),
+        advice: "check the capabilities that the server returns",
     })
 }
 
@@ -67,18 +67,18 @@ fn of_grid(told: Endpoint, id: &str, asked: &Endpoint) -> Endpoint {
     Endpoint { scheme, ..told }
 }
 
-/// Whether the headers that were given for `asked` may go to `cdp` too.
+/// Whether the headers given for `asked` may be sent to `cdp` too.
 pub(super) fn may_know(cdp: &Endpoint, asked: &Endpoint) -> bool {
     cdp.host.eq_ignore_ascii_case(&asked.host) && (cdp.scheme().is_encrypted() || !asked.scheme().is_encrypted())
 }
 
-/// Loopback, or an address to listen on.
+/// A loopback address, or an address to listen on.
 fn is_this_machine(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost")
         || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified())
 }
 
-/// A name or address that means something inside a network only.
+/// A name or address that is only meaningful inside a network.
 fn is_inner(host: &str) -> bool {
     match host.parse::<IpAddr>() {
         Ok(IpAddr::V4(ip)) => {

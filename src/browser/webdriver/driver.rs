@@ -1,5 +1,4 @@
-//! Commands to a WebDriver server, and the reading of its answers.
-//! <https://www.w3.org/TR/webdriver2/#protocol>
+//! Commands to a WebDriver server, and parsing its answers. <https://www.w3.org/TR/webdriver2/#protocol>
 
 use std::time::Instant;
 
@@ -12,15 +11,15 @@ use crate::cdp::{self, ConnectOptions, http};
 use crate::redact::redact_addresses;
 use crate::sync::Deadline;
 
-/// Longest message of a server that is passed on, in characters.
-const LONGEST_MESSAGE: usize = 400;
-/// Shorter words are no secrets: taking them out would only tear holes into messages.
-const SHORTEST_SECRET: usize = 3;
+/// Maximum length of a server's message that is passed on, in characters.
+const MAX_MESSAGE: usize = 400;
+/// Shorter texts are not secrets: covering them would only damage messages.
+const MIN_SECRET: usize = 3;
 
-/// A server and what is sent to it with every command.
+/// A server, and the headers of every command.
 #[derive(Clone)]
 pub(super) struct Driver {
-    /// With the path that commands are below, without a slash at its end.
+    /// Includes the base path of commands, without trailing slash.
     server: Endpoint,
     headers: Vec<(String, String)>,
     roots: Vec<Vec<u8>>,
@@ -43,7 +42,7 @@ impl Driver {
         Self { server: Endpoint { path: path.to_owned(), ..self.server.clone() }, ..self.clone() }
     }
 
-    /// Sends a command. Gives the `value` of its answer.
+    /// Sends a command. Returns the `value` of its answer.
     pub(super) fn command(
         &self,
         method: &'static str,
@@ -89,9 +88,9 @@ impl Driver {
         if status == 200 { Ok(value) } else { Err(answer(format!("it answers with status {status}"))) }
     }
 
-    /// A server's sentence without secrets of ours, on one line and not too long.
+    /// A server's message without secrets, on one line and cut.
     fn clean(&self, text: &str) -> String {
-        // Behind these there are stacks, builds, and capabilities with addresses.
+        // Followed by stacks, build information, and capabilities with addresses.
         let ends = ["\nBuild info:", "\nStacktrace:", "\nHost info:", "\n  (Session info:", "\n#0 "];
         let end = ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
         let text = text.split_at(end).0.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -99,10 +98,10 @@ impl Driver {
         for secret in self.secrets() {
             text = text.replace(&secret, "…");
         }
-        text.chars().take(LONGEST_MESSAGE).collect()
+        text.chars().take(MAX_MESSAGE).collect()
     }
 
-    /// What a server may repeat of what we sent, the longest first.
+    /// Sent values that a server may repeat, the longest first.
     fn secrets(&self) -> Vec<String> {
         let mut found: Vec<&str> = Vec::new();
         for (_, value) in &self.headers {
@@ -119,18 +118,18 @@ impl Driver {
         }
         found.extend(self.server.path.split('/').filter(|part| !["wd", "hub", "session"].contains(part)));
         let mut found: Vec<String> =
-            found.into_iter().filter(|secret| secret.len() >= SHORTEST_SECRET).map(str::to_owned).collect();
+            found.into_iter().filter(|secret| secret.len() >= MIN_SECRET).map(str::to_owned).collect();
         found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         found
     }
 
-    /// The error for a person.
+    /// The error of a command.
     pub(super) fn error(&self, problem: Problem) -> Error {
         Error::WebDriver { endpoint: self.server.to_string(), problem }
     }
 }
 
-/// The path that commands are below: people also copy the address of the command.
+/// The base path of commands: users also give the address of a command.
 pub(super) fn base(asked: &Endpoint) -> &str {
     let path = asked.path.trim_end_matches('/');
     path.strip_suffix("/session").unwrap_or(path)

@@ -1,35 +1,34 @@
-//! What can go wrong with a WebDriver server.
+//! Errors of WebDriver servers.
 
 use std::fmt;
 use std::time::Duration;
 
-/// What a WebDriver server did wrong. Redacted: no variant holds an address, a session id, or the value
-/// of a header.
+/// What a WebDriver server did wrong. Redacted: no variant contains an address, a session id, or the value of a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WebDriverProblem {
-    /// Nobody answers there.
+    /// It cannot be reached.
     Unreachable {
-        /// The system's sentence.
+        /// The message of the operating system.
         problem: String,
     },
     /// It did not answer in time.
     Timeout {
-        /// How long was waited.
+        /// How long it was given.
         after: Duration,
     },
-    /// It answers, but not as a WebDriver server does.
+    /// It answers, but not like a WebDriver server.
     Answer {
         /// The HTTP status; `None` when it does not speak HTTP.
         status: Option<u16>,
-        /// What came instead.
+        /// The answer, as part of a sentence.
         problem: String,
     },
-    /// It refuses: <https://www.w3.org/TR/webdriver2/#errors>.
+    /// It refused: <https://www.w3.org/TR/webdriver2/#errors>.
     Refused {
-        /// The error code, as `session not created`.
+        /// The error code, such as `session not created`.
         code: String,
-        /// Its sentence, at most 400 characters.
+        /// Its message, at most 400 characters.
         message: String,
     },
 }
@@ -54,16 +53,16 @@ impl WebDriverProblem {
             Self::Answer { status, .. } => match status {
                 Some(401 | 403 | 407) => "check user, password, token and headers",
                 Some(404 | 405) => "check the path: grids listen at the root or at /wd/hub",
-                Some(429 | 500..) => "the server or a proxy before it is in trouble, look at its log",
+                Some(429 | 500..) => "the server or a proxy in front of it failed, see its log",
                 _ => "check that the address is that of a WebDriver server",
             },
             Self::Refused { code, .. } => match code.as_str() {
                 "session not created" => {
-                    "check that it has a free slot and a browser that fits the capabilities asked for"
+                    "check that it has a free slot and a browser that matches the requested capabilities"
                 }
                 "invalid argument" => "check the extra capabilities",
                 "invalid session id" => "the session has ended, attach again",
-                _ => "its log may tell more",
+                _ => "see its log",
             },
         }
     }

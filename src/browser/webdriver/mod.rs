@@ -1,11 +1,11 @@
-//! Browsers behind a W3C WebDriver server, as in a Selenium Grid.
+//! Browsers of a W3C WebDriver server, such as a Selenium Grid.
 //!
-//! A session gives us a browser and tells its CDP address; all work goes over CDP then. WebDriver is
-//! used for three things only: opening the session, keeping it alive, deleting it.
+//! A session provides a browser and its CDP address; all work uses CDP then. WebDriver is only used to open the
+//! session, to keep it alive and to delete it.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `options` | what is asked for |
+//! | `options` | options of sessions |
 //! | `driver`, `error` | commands and answers |
 //! | `session` | opened, kept alive by a thread (`wd-alive`), deleted |
 //! | `address` | the CDP address in a session's capabilities |
@@ -30,14 +30,14 @@ use crate::cdp::ConnectOptions;
 use crate::sync::Deadline;
 use driver::Driver;
 
-/// A session and the way to its browser. Dropping it deletes the session.
+/// A session and how to connect to its browser. Dropping it deletes the session.
 pub(super) struct Opened {
     pub(super) session: Session,
-    /// The address of the browser's WebSocket.
+    /// The WebSocket address of the browser.
     pub(super) endpoint: Endpoint,
-    /// What to connect with: headers only go where they were meant for.
+    /// Options of the connection: headers are only sent where they were meant for.
     pub(super) connect: ConnectOptions,
-    /// For the connection.
+    /// The deadline for connecting.
     pub(super) deadline: Deadline,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn open(asked: &Endpoint, options: &AttachOptions) -> Result<Opened, 
     let mut connect = connect.clone();
     let deadline = Deadline::after(connect.connect_timeout);
     let found = address::find(&capabilities, session.id(), asked)?
-        .ok_or_else(|| Error::no_cdp(&Backend::WebDriver(asked.clone()), "its session tells no CDP address"))?;
+        .ok_or_else(|| Error::no_cdp(&Backend::WebDriver(asked.clone()), "its session provides no CDP address"))?;
     if !address::may_know(&found, asked) {
         connect.headers.clear();
     }
@@ -65,7 +65,7 @@ pub(super) fn open(asked: &Endpoint, options: &AttachOptions) -> Result<Opened, 
     Ok(Opened { session, endpoint, connect, deadline })
 }
 
-/// A server may overrule what was asked for.
+/// A server may override the requested behaviour.
 fn warn_of_prompts(capabilities: &Value) {
     let told = capabilities.get("unhandledPromptBehavior");
     let told = told.map(|told| told.get("default").unwrap_or(told));

@@ -1,4 +1,4 @@
-//! What a session is asked for.
+//! Options of WebDriver sessions.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::cdp::ConnectOptions;
 /// How to attach, for every kind of address.
 #[derive(Debug, Clone, Default)]
 pub struct AttachOptions {
-    /// The CDP connection. Its headers and root certificates hold for WebDriver commands too.
+    /// The CDP connection. Its headers and root certificates also apply to WebDriver commands.
     pub connect: ConnectOptions,
     /// Sessions of `webdriver+…` addresses.
     pub webdriver: WebDriverOptions,
@@ -24,20 +24,18 @@ impl From<ConnectOptions> for AttachOptions {
     }
 }
 
-/// How a WebDriver session is opened and kept. Its `Debug` shows the names of capabilities only, since
-/// hosted grids take keys among them.
+/// How to open and keep a WebDriver session. `Debug` only shows the names of capabilities, since hosted grids take keys
+/// in them.
 #[derive(Clone)]
 pub struct WebDriverOptions {
-    /// Capabilities to ask for (`alwaysMatch`), as `{"browserName": "MicrosoftEdge"}`. Each replaces
-    /// what is asked for otherwise: `browserName` is `chrome`, and the options of Chrome or Edge hold
-    /// `--headless=new` where it is needed. `unhandledPromptBehavior` always is `ignore`: dialogs are the
-    /// supervisor's.
+    /// Capabilities to request (`alwaysMatch`), such as `{"browserName": "MicrosoftEdge"}`. They replace the defaults:
+    /// `browserName` is `chrome`, and the options of Chrome or Edge contain `--headless=new` where needed.
+    /// `unhandledPromptBehavior` is always `ignore`: the supervisor handles dialogs.
     pub capabilities: Map<String, Value>,
-    /// How long the server has for a session; a grid lets requests wait for a free slot. Default 60 s.
+    /// How long the server may take to create a session; a grid queues requests until a slot is free. Default 60 s.
     pub session_timeout: Duration,
-    /// After so much time the server is asked for something harmless, since CDP traffic does not count
-    /// as activity and grids end idle sessions (Selenium Grid after 300 s, hosted ones from 90 s).
-    /// Default 30 s.
+    /// Interval of harmless commands, since CDP traffic does not count as activity and grids end idle sessions
+    /// (Selenium Grid after 300 s, hosted ones from 90 s). Default 30 s. `None`: no such commands.
     pub keep_alive: Option<Duration>,
 }
 
@@ -67,7 +65,7 @@ pub(super) fn request(extra: &Map<String, Value>, driver: &Endpoint) -> Value {
     let mut wanted = Map::new();
     wanted.insert("browserName".to_owned(), "chrome".into());
     wanted.extend(extra.clone());
-    // A driver refuses options of another browser, so only those of the browser asked for are added.
+    // A driver refuses options of another browser, so only those of the requested browser are added.
     let options = match wanted.get("browserName").and_then(Value::as_str) {
         Some("chrome") => Some("goog:chromeOptions"),
         Some("MicrosoftEdge" | "msedge") => Some("ms:edgeOptions"),
@@ -83,8 +81,8 @@ pub(super) fn request(extra: &Map<String, Value>, driver: &Endpoint) -> Value {
     json!({ "capabilities": { "alwaysMatch": wanted } })
 }
 
-/// What the browser needs to start: beside a driver on this machine what a browser of our own would, on
-/// another one no window, since nobody knows whether there is a display.
+/// Arguments of the browser: with a driver on this machine as for a started browser, otherwise headless, since it is
+/// not known whether there is a display.
 fn arguments(driver: &Endpoint) -> Vec<&'static str> {
     let mut around = Surroundings::read();
     let local = driver.is_loopback();

@@ -15,14 +15,14 @@ use super::error::WebDriverProblem as Problem;
 use crate::cdp::Connection;
 use crate::sync::{Deadline, Thread, spawn};
 
-/// What a server has, after we gave up on it, to answer with a session that is then deleted.
-const LATE: Duration = Duration::from_secs(60);
-/// What one keep-alive command may take.
-const BEAT: Duration = Duration::from_secs(10);
-/// What the deletion by a drop may take.
+/// How long a server may still answer with a session after the deadline; that session is deleted.
+const LATE_ANSWER: Duration = Duration::from_secs(60);
+/// How long one keep-alive command may take.
+const KEEP_ALIVE_TIME: Duration = Duration::from_secs(10);
+/// How long the deletion by a drop may take.
 const DROP_TIME: Duration = Duration::from_secs(5);
 
-/// A session that is ours to end. Dropping it ends it.
+/// A session opened here. Dropping it deletes it.
 pub(in crate::browser) struct Session {
     driver: Driver,
     id: String,
@@ -36,7 +36,7 @@ pub(in crate::browser) struct Session {
 type Connected = Arc<Mutex<Option<Connection>>>;
 
 impl Session {
-    /// Opens one. Gives its capabilities too.
+    /// Opens a session. Also returns its capabilities.
     pub(super) fn open(
         driver: Driver,
         request: Value,
@@ -45,7 +45,7 @@ impl Session {
     ) -> Result<(Self, Value), Error> {
         let (driver, mut made) = create(driver, request, deadline)?;
         let Some(id) = id_of(&made) else {
-            let problem = "the session in its answer has no id".to_owned();
+            let problem = "its answer contains no session id".to_owned();
             return Err(driver.error(Problem::Answer { status: Some(200), problem }));
         };
         let capabilities = made.get_mut("capabilities").map(Value::take).unwrap_or_default();
@@ -57,7 +57,7 @@ impl Session {
         Ok((session, capabilities))
     }
 
-    /// Names the connection to its browser: it is ended when the server says that the session is gone.
+    /// Sets the connection to its browser: it is closed when the server reports that the session has ended.
     pub(in crate::browser) fn connected(&self, connection: &Connection) {
         *self.connection.lock() = Some(connection.clone());
     }
@@ -66,12 +66,12 @@ impl Session {
         &self.id
     }
 
-    /// Where its server is.
+    /// The address of the server.
     pub(in crate::browser) fn server(&self) -> &Endpoint {
         self.driver.server()
     }
 
-    /// Deletes it: <https://www.w3.org/TR/webdriver2/#delete-session>. One that is gone already is fine.
+    /// Deletes the session: <https://www.w3.org/TR/webdriver2/#delete-session>. Succeeds if it no longer exists.
     pub(in crate::browser) fn end(&mut self, deadline: Deadline) -> Result<(), Error> {
         if std::mem::replace(&mut self.ended, true) {
             return Ok(());
@@ -97,18 +97,17 @@ impl Drop for Session {
     }
 }
 
-/// Asks for a session. The server is asked on a thread, since it may give us one after we gave up; that
-/// one is deleted then.
+/// Requests a session, on a thread, since the server may answer after the deadline; that session is deleted then.
 fn create(driver: Driver, request: Value, deadline: Deadline) -> Result<(Driver, Value), Error> {
     let began = Instant::now();
-    let (send, made) = bounded(0); // a session that nobody takes comes back to the thread
+    let (send, made) = bounded(0); // a session that is not received returns to the thread
     let asker = driver.clone();
-    let late = Deadline::after(deadline.left().saturating_add(LATE));
+    let late = Deadline::after(deadline.left().saturating_add(LATE_ANSWER));
     let thread = spawn("wd-new", move || {
         let outcome = ask(&asker, &request, late);
         if let Err(SendError(Ok((driver, made)))) = send.send(outcome)
             && let Some(id) = id_of(&made)
-            && let Err(problem) = delete(&driver, &id, Deadline::after(BEAT))
+            && let Err(problem) = delete(&driver, &id, Deadline::after(KEEP_ALIVE_TIME))
         {
             tracing::warn!(server = %driver.server(), "a session that came too late could not be deleted: {}", problem.what());
         }
@@ -123,14 +122,12 @@ fn create(driver: Driver, request: Value, deadline: Deadline) -> Result<(Driver,
             std::mem::forget(thread); // joining would wait for the server
             Err(driver.error(Problem::Timeout { after: began.elapsed() }))
         }
-        Err(RecvTimeoutError::Disconnected) => {
-            Err(Error::system("cannot ask for a session", "the thread that asks has ended"))
-        }
+        Err(RecvTimeoutError::Disconnected) => Err(Error::system("cannot request a session", "its thread has ended")),
     }
 }
 
-/// Asks at the path of the address; without one also where older grids listen. Gives the driver that has
-/// the session.
+/// Requests at the path of the address; without one also at the path of older grids. Returns the driver with the
+/// session.
 fn ask(driver: &Driver, request: &Value, deadline: Deadline) -> Result<(Driver, Value), Problem> {
     let new = |driver: &Driver| driver.command("POST", "/session", Some(request), deadline);
     let first = new(driver);
@@ -159,7 +156,7 @@ fn delete(driver: &Driver, id: &str, deadline: Deadline) -> Result<(), Problem> 
     }
 }
 
-/// Whether the server says that it has no such session.
+/// Whether the server reports that the session does not exist.
 fn is_gone(problem: &Problem) -> bool {
     matches!(problem, Problem::Refused { code, .. } if code == "invalid session id")
 }
@@ -172,8 +169,8 @@ fn path(id: &str) -> String {
     format!("/session/{}", utf8_percent_encode(id, if id.len() > 2 { KEPT } else { DOTS }))
 }
 
-/// The thread that keeps a session alive. It asks for the session's timeouts: every command counts as
-/// activity, and this one is answered under an open dialog too and leaves it alone.
+/// The thread that keeps a session alive. It requests the session's timeouts: every command counts as activity, and
+/// this one also works while a dialog is open and does not affect it.
 struct KeepAlive {
     stop: Sender<()>,
     ended: Receiver<()>,
@@ -189,11 +186,11 @@ impl KeepAlive {
             let _alive = alive;
             let mut quiet = false;
             while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
-                match driver.command("GET", &path, None, Deadline::after(BEAT)) {
+                match driver.command("GET", &path, None, Deadline::after(KEEP_ALIVE_TIME)) {
                     Ok(_) => quiet = false,
                     Err(problem) if is_gone(&problem) => {
                         tracing::warn!(server = %driver.server(), "the WebDriver session has ended by itself");
-                        // A grid may leave the connection open, and nobody answers on it any more.
+                        // A grid may leave the connection open although nothing answers on it.
                         let connection = connection.lock().take();
                         if let Some(connection) = connection {
                             connection.session_ended();
@@ -212,7 +209,7 @@ impl KeepAlive {
         Ok(Self { stop, ended, thread })
     }
 
-    /// Tells it to end.
+    /// Tells the thread to end.
     fn tell(self) -> Self {
         let _ = self.stop.try_send(());
         self
@@ -221,7 +218,7 @@ impl KeepAlive {
     /// Waits for its end.
     fn finish(self, deadline: Deadline) {
         if self.ended.recv_deadline(deadline.instant()) == Err(RecvTimeoutError::Timeout) {
-            std::mem::forget(self.thread); // its command is not answered; it ends by itself, with that
+            std::mem::forget(self.thread); // its command is pending; it ends by itself with the answer
         }
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn program(command: &str) -> std::ffi::OsString {
 }
 
 /// How the guard is called, on its command line.
-const GUARD_NAME: &str = "cdpilot-mcp-guard";
+const REAPER_NAME: &str = "cdpilot-mcp-guard";
 
 /// Ends the server after us, should it not end by itself when its input does. It waits for the end of its own input, which
 /// comes when we end, however that happens; then the server has two seconds, and what is left of its group another half
@@ -110,6 +110,6 @@ impl Drop for Process {
 /// The group that a server leads, and the reaper in it.
 fn reaped(leader: &Child) -> io::Result<(Group, Reaper)> {
     let group = Group::led_by(leader)?;
-    let reaper = Reaper::start(group.id(), GUARD_NAME, GUARD, &[group.id().to_string().as_ref()])?;
+    let reaper = Reaper::start(group.id(), REAPER_NAME, GUARD, &[group.id().to_string().as_ref()])?;
     Ok((group, reaper))
 }

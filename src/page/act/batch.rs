@@ -10,17 +10,17 @@ use super::{Act, Kind, Outcome, Settle, notices};
 use crate::supervisor::{self, Snapshot};
 use crate::sync::Deadline;
 
-/// Actions of a batch at most, those of batches in it counted too.
-const MOST: usize = 100;
-/// Batches in batches at most.
-const DEEPEST: usize = 5;
-/// So long a page may take to be left when an action has failed meanwhile.
-const LEAVING: Duration = Duration::from_secs(5);
+/// Maximum number of actions in a batch, nested batches included.
+const MAX_ACTIONS: usize = 100;
+/// Maximum nesting depth of batches.
+const MAX_DEPTH: usize = 5;
+/// How long a page may take to unload after an action on it failed.
+const UNLOAD_TIME: Duration = Duration::from_secs(5);
 
 impl Tab {
-    /// Does them one after the other. Ends early after the first that fails, if so wished, and where what
-    /// follows was meant for what is not there any more: after the document was left or the tab closed, and
-    /// under a dialog. `settle` is for the actions that have none of their own.
+    /// Runs actions one after the other. Ends early after the first failure, with `stop_on_error`, and when the
+    /// following actions would hit something else than the caller meant: after a navigation, after the tab closed, and
+    /// when a dialog opened. `settle` applies to actions without one of their own.
     pub(super) fn batch(
         &self,
         actions: &[Act],
@@ -29,8 +29,8 @@ impl Tab {
         actor: Option<&str>,
         deadline: Deadline,
     ) -> Result<Outcome, Error> {
-        if count(actions, 1)? > MOST {
-            let problem = format!("a batch has at most {MOST} actions; send several");
+        if count(actions, 1)? > MAX_ACTIONS {
+            let problem = format!("a batch has at most {MAX_ACTIONS} actions; split it into several");
             return Err(Error::BadRequest { problem });
         }
         let before = self.supervisor.snapshot();
@@ -38,7 +38,7 @@ impl Tab {
             return Err(supervisor::Error::blocked_by_dialog("act", &open.id).into());
         }
         let url = before.page(self.target.as_str()).map(|page| page.url.to_string());
-        let mut told =
+        let mut outcome_so_far =
             Outcome { target_id: Some(self.target.clone()), url: url.unwrap_or_default(), ..Outcome::default() };
         let (mut results, mut failed) = (Vec::new(), 0);
         for (index, act) in actions.iter().enumerate() {
@@ -54,8 +54,8 @@ impl Tab {
                     if outcome.blocked_by_dialog {
                         reason = Some("dialog");
                     }
-                    told.absorb(&outcome);
-                    // A batch in it is as good as what is in it.
+                    outcome_so_far.absorb(&outcome);
+                    // A nested batch succeeded if all of its actions did.
                     let ok = outcome.failed.unwrap_or(0) == 0;
                     results.push(done(&outcome, ok));
                     ok
@@ -74,27 +74,28 @@ impl Tab {
             }
             let skipped = actions.len() - index - 1;
             if let Some(reason) = reason.filter(|_| skipped > 0) {
-                let url = &told.url;
-                told.aborted = Some(json!({ "reason": reason, "afterAction": index, "url": url, "skipped": skipped }));
+                let url = &outcome_so_far.url;
+                outcome_so_far.aborted =
+                    Some(json!({ "reason": reason, "afterAction": index, "url": url, "skipped": skipped }));
                 break;
             }
             if !ok && stop_on_error {
                 break;
             }
         }
-        told.results = Some(results);
-        told.failed = Some(failed);
-        Ok(told)
+        outcome_so_far.results = Some(results);
+        outcome_so_far.failed = Some(failed);
+        Ok(outcome_so_far)
     }
 
-    /// The document that the tab shows; none when it is closed.
+    /// The document of the top frame; `None` when the tab is closed.
     fn shown(&self, now: &Snapshot) -> Option<Arc<str>> {
         let top = now.page(self.target.as_str())?.top_frame.as_ref()?;
         now.document_of(top)
     }
 
-    /// Whether the tab or what it showed is gone. One that failed may have failed because the page is about to
-    /// be left: that is waited for.
+    /// Why the rest of the batch cannot run: the tab closed or shows another document. A failed action may have failed
+    /// because the page is unloading: waits for that.
     fn gone_since(&self, here: Option<&Arc<str>>, has_failed: bool, deadline: Deadline) -> Option<&'static str> {
         let target = self.target.as_str();
         let leaves = |now: &Snapshot| {
@@ -103,7 +104,7 @@ impl Tab {
         };
         if has_failed && self.supervisor.caught_up(deadline).is_ok() {
             let over = |now: &Snapshot| !leaves(now) || now.dialogs_of(target).next().is_some();
-            self.supervisor.wait_until(deadline.within(LEAVING), over);
+            self.supervisor.wait_until(deadline.within(UNLOAD_TIME), over);
         }
         let now = self.supervisor.snapshot();
         if now.page(target).is_none() {
@@ -134,8 +135,10 @@ impl Outcome {
 }
 
 fn count(actions: &[Act], depth: usize) -> Result<usize, Error> {
-    if depth > DEEPEST {
-        return Err(Error::BadRequest { problem: format!("batches may stand in each other {DEEPEST} deep") });
+    if depth > MAX_DEPTH {
+        return Err(Error::BadRequest {
+            problem: format!("batches are nested deeper than {MAX_DEPTH} levels; flatten them"),
+        });
     }
     let mut all = actions.len();
     for act in actions {

@@ -1,4 +1,4 @@
-//! What is waited for: what documents are asked, and how it is spoken of.
+//! Conditions of `wait`: the arguments of the in-page calls, and their names in messages.
 
 use std::time::Instant;
 
@@ -10,13 +10,13 @@ use super::{State, WaitFor};
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::{Snapshot, Value};
 
-/// The longest time that can be waited for.
-const MOST: u64 = 30_000;
+/// The longest `timeMs`, in milliseconds.
+const MAX_TIME_MS: u64 = 30_000;
 
-/// What is asked of a document.
+/// Arguments of the in-page call `holds`.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Ask<'a> {
+pub(super) struct HoldsArgs<'a> {
     pub(super) text: Option<&'a str>,
     pub(super) text_gone: Option<&'a str>,
     pub(super) selector: Option<&'a str>,
@@ -28,7 +28,7 @@ pub(super) struct Ask<'a> {
     pub(super) ms: u64,
 }
 
-impl Ask<'_> {
+impl HoldsArgs<'_> {
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_none()
             && self.text_gone.is_none()
@@ -38,10 +38,10 @@ impl Ask<'_> {
     }
 }
 
-/// What it answers.
+/// The answer of the in-page call: which of the given conditions hold.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Holds {
+pub(super) struct HoldsReply {
     pub(super) text: Option<bool>,
     pub(super) text_gone: Option<bool>,
     pub(super) selector: Option<bool>,
@@ -51,12 +51,12 @@ pub(super) struct Holds {
     pub(super) gone: bool,
 }
 
-/// The conditions, in the order they are waited for.
+/// The conditions, in the order in which they are awaited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum Condition {
     Url,
     Load,
-    /// No request is under way, nor was half a second before.
+    /// No request is under way, and none was within the last half second.
     Quiet,
     Text,
     Selector,
@@ -65,7 +65,7 @@ pub(super) enum What {
     Script,
 }
 
-impl What {
+impl Condition {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Url | Self::Quiet | Self::Script => "change",
@@ -78,60 +78,60 @@ impl What {
     }
 }
 
-/// What is waited for, with what it is about.
+/// A wait in progress.
 pub(super) struct Wait<'a> {
     pub(super) wanted: &'a WaitFor,
     pub(super) node: Option<Node>,
     pub(super) top: FrameId,
-    /// The frame of selector and script.
+    /// The frame of `selector` and `fn`.
     pub(super) frame: FrameId,
-    /// When a request was under way last.
+    /// When a request was last under way.
     pub(super) busy: Option<Instant>,
-    /// What the script threw last.
+    /// The last exception of `fn`.
     pub(super) thrown: Option<String>,
-    /// Some document could not be asked last time.
+    /// Whether some document did not answer the last time.
     pub(super) unknown: bool,
-    /// The page did not answer when it was asked last.
+    /// Whether the page did not respond the last time.
     pub(super) silent: bool,
-    /// A script of the page was ended meanwhile.
+    /// Whether a script of the page was terminated meanwhile.
     pub(super) rescued: bool,
 }
 
 impl Wait<'_> {
-    /// All that are given.
-    pub(super) fn all(&self) -> Vec<What> {
+    /// All conditions that the caller gave.
+    pub(super) fn all(&self) -> Vec<Condition> {
         let wanted = self.wanted;
         let given = [
-            (What::Url, wanted.url.is_some()),
-            (What::Load, wanted.load_state.is_some()),
-            (What::Text, wanted.text.is_some()),
-            (What::Selector, wanted.selector.is_some()),
-            (What::Reference, wanted.reference.is_some()),
-            (What::TextGone, wanted.text_gone.is_some()),
-            (What::Script, wanted.script.is_some()),
+            (Condition::Url, wanted.url.is_some()),
+            (Condition::Load, wanted.load_state.is_some()),
+            (Condition::Text, wanted.text.is_some()),
+            (Condition::Selector, wanted.selector.is_some()),
+            (Condition::Reference, wanted.reference.is_some()),
+            (Condition::TextGone, wanted.text_gone.is_some()),
+            (Condition::Script, wanted.script.is_some()),
         ];
         given.into_iter().filter(|(_, given)| *given).map(|(what, _)| what).collect()
     }
 
-    /// What a frame is asked.
-    pub(super) fn ask_of(&self, frame: &FrameId, until: Option<What>) -> Ask<'_> {
+    /// The arguments for one frame.
+    pub(super) fn args_of(&self, frame: &FrameId, until: Option<Condition>) -> HoldsArgs<'_> {
         let wanted = self.wanted;
-        let asked = |what: What| until.is_none_or(|until| until == what);
-        let mut ask = Ask::default();
-        if asked(What::Text) {
+        let asked = |what: Condition| until.is_none_or(|until| until == what);
+        let mut ask = HoldsArgs::default();
+        if asked(Condition::Text) {
             ask.text = wanted.text.as_deref();
         }
-        if asked(What::TextGone) {
+        if asked(Condition::TextGone) {
             ask.text_gone = wanted.text_gone.as_deref();
         }
-        if asked(What::Selector) && *frame == self.frame {
+        if asked(Condition::Selector) && *frame == self.frame {
             ask.selector = wanted.selector.as_deref();
             ask.selector_state = wanted.state.filter(|_| wanted.reference.is_none());
         }
-        if asked(What::Load) && *frame == self.top {
+        if asked(Condition::Load) && *frame == self.top {
             ask.load = wanted.load_state.as_deref();
         }
-        if asked(What::Reference)
+        if asked(Condition::Reference)
             && let Some(node) = self.node.as_ref().filter(|node| node.frame == *frame)
         {
             ask.id = Some(node.id);
@@ -146,38 +146,38 @@ impl Wait<'_> {
         top.and_then(|top| now.frame(top.as_str())).is_some_and(|frame| matches(wanted, &frame.url))
     }
 
-    /// What it means that the element is gone.
+    /// Whether a removed element fulfils the condition; an error if it never will.
     pub(super) fn gone(&self, document: bool) -> Result<bool, Error> {
         if matches!(self.wanted.state, Some(State::Hidden | State::Gone)) {
             return Ok(true);
         }
         let why =
-            if document { "its frame shows another document" } else { "its element is not in the document any more" };
+            if document { "its frame now shows another document" } else { "its element was removed from the document" };
         let reference = self.wanted.reference.as_deref().unwrap_or_default().trim_start_matches(['@', 'e']);
         Err(Error::StaleRef { reference: format!("e{reference}"), why })
     }
 
-    /// A condition in words.
-    pub(super) fn told(&self, what: What) -> String {
+    /// A condition in error messages, as a noun phrase.
+    pub(super) fn describe(&self, what: Condition) -> String {
         let wanted = self.wanted;
         let text = |text: &Option<String>| text.as_deref().unwrap_or_default().chars().take(100).collect::<String>();
         let state = serde_json::to_value(wanted.state.unwrap_or(State::Visible)).unwrap_or_default();
         let state = state.as_str().unwrap_or_default().to_owned();
         match what {
-            What::Url => format!("an address like {:?}", text(&wanted.url)),
-            What::Load | What::Quiet => format!("the load state {:?}", text(&wanted.load_state)),
-            What::Text => format!("the text {:?}", text(&wanted.text)),
-            What::TextGone => format!("the end of the text {:?}", text(&wanted.text_gone)),
-            What::Selector if wanted.reference.is_none() && wanted.state.is_some() => {
-                format!("{:?} in the state {state}", text(&wanted.selector))
+            Condition::Url => format!("a URL that matches {:?}", text(&wanted.url)),
+            Condition::Load | Condition::Quiet => format!("the load state {:?}", text(&wanted.load_state)),
+            Condition::Text => format!("the text {:?}", text(&wanted.text)),
+            Condition::TextGone => format!("the text {:?} to disappear", text(&wanted.text_gone)),
+            Condition::Selector if wanted.reference.is_none() && wanted.state.is_some() => {
+                format!("an element that matches {:?} to be {state}", text(&wanted.selector))
             }
-            What::Selector => format!("something visible for {:?}", text(&wanted.selector)),
-            What::Reference => format!("{} in the state {state}", text(&wanted.reference)),
-            What::Script => match &self.thrown {
+            Condition::Selector => format!("a visible element that matches {:?}", text(&wanted.selector)),
+            Condition::Reference => format!("{} to be {state}", text(&wanted.reference)),
+            Condition::Script => match &self.thrown {
                 Some(thrown) => {
-                    format!("something true from fn (it threw {})", thrown.chars().take(200).collect::<String>())
+                    format!("fn to return a true value (it threw {})", thrown.chars().take(200).collect::<String>())
                 }
-                None => "something true from fn".to_owned(),
+                None => "fn to return a true value".to_owned(),
             },
         }
     }
@@ -187,22 +187,22 @@ pub(super) fn check(wanted: &WaitFor) -> Result<(), Error> {
     let bad = |problem: String| Err(Error::BadRequest { problem });
     if *wanted == (WaitFor { state: wanted.state, frame_id: wanted.frame_id.clone(), ..WaitFor::default() }) {
         return bad(
-            "there is nothing to wait for; give timeMs, text, textGone, selector, url, loadState, fn or ref".to_owned()
+            "no condition was given; give at least one of timeMs, text, textGone, selector, url, loadState, fn, ref and locator".to_owned()
         );
     }
-    if let Some(time) = wanted.time_ms.filter(|time| *time > MOST) {
-        return bad(format!("timeMs is {time}; at most {MOST} can be waited for"));
+    if let Some(time) = wanted.time_ms.filter(|time| *time > MAX_TIME_MS) {
+        return bad(format!("timeMs is {time}; the maximum is {MAX_TIME_MS}"));
     }
     if let Some(state) = wanted.load_state.as_deref()
         && !["load", "domcontentloaded", "networkidle"].contains(&state)
     {
         let state: String = state.chars().take(40).collect();
-        return bad(format!("loadState {state:?} is not known; it is load, domcontentloaded or networkidle"));
+        return bad(format!("loadState {state:?} is not known; use load, domcontentloaded or networkidle"));
     }
     Ok(())
 }
 
-/// Whether a value is true in JavaScript.
+/// Whether a JavaScript value is truthy.
 pub(super) fn is_true(value: &Value) -> bool {
     match &value.value {
         serde_json::Value::Null => false,
@@ -216,7 +216,7 @@ pub(super) fn is_true(value: &Value) -> bool {
     }
 }
 
-/// Whether an address is like a pattern: `*` stands for anything, `?` for one character or itself.
+/// Whether a URL matches a pattern: `*` matches any text, `?` matches one character.
 fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t, mut star) = (0, 0, None);

@@ -1,9 +1,9 @@
-//! Dragging, with the mouse.
+//! Dragging with the mouse.
 //!
-//! Chromium 156 makes drag and drop of plain mouse events: with the button down, moves over something draggable
-//! become `dragstart`, `dragover` and `drop`, in every frame. Between processes it forgets the source: `dragend`
-//! does not come there and its document takes no mouse events any more, until `dragCancel` is dispatched at the
-//! place where the drag began. `dropEffect` is `none` in that `dragend`.
+//! Chromium 156 turns plain mouse events into drag and drop: while the button is down, moves over something draggable
+//! become `dragstart`, `dragover` and `drop`, in every frame. Between processes it loses the source: `dragend` is not
+//! dispatched there and that document receives no mouse events, until `dragCancel` is dispatched where the drag began.
+//! `dropEffect` is `none` in that `dragend`.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -14,43 +14,43 @@ use serde_json::json;
 use super::super::input::{Buttons, Sent, UNANSWERED, moved, pressed, released};
 use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
-use super::arrive::{Arrived, COMING};
-use super::pointer::{Click, did};
-use super::ready::{Needs, Ready};
-use super::{Act, Button, Did, Input, Kind, Locator, Point};
+use super::actionability::{Needs, Ready};
+use super::input_probe::{Arrived, LOST_AFTER_FRAMES};
+use super::pointer::{Click, performed};
+use super::{Act, Button, Input, Kind, Locator, Performed, Point};
 use crate::cdp::protocol::input::{DispatchDragEvent, DispatchDragEventType, DispatchMouseEventType, DragData};
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::FrameRef;
 use crate::sync::{Cancel, Deadline};
 
-/// Moves on the way when nothing is said.
+/// Default number of moves between the two ends.
 const STEPS: u32 = 10;
-/// Moves on the way at most.
-const MOST: u32 = 1000;
-/// How far the mouse moves before a drag begins, CSS pixels: Chromium takes less than four for no movement.
-const BEGINNING: f64 = 6.0;
-/// How long the events at the end of a drag may take.
-const ENDING: u64 = 300;
-/// How long an end that the page replaces on the press is looked for.
-const ANEW: Duration = Duration::from_secs(1);
-/// How long the end of a forgotten drag may take.
+/// Maximum number of moves between the two ends.
+const MAX_STEPS: u32 = 1000;
+/// Length of the first move, in CSS pixels: Chromium ignores moves of less than four.
+const FIRST_MOVE: f64 = 6.0;
+/// How long the events at the end of a drag may take, in milliseconds.
+const END_EVENTS_MS: u64 = 300;
+/// How long an end that the page replaced on the press is located again.
+const RELOCATE: Duration = Duration::from_secs(1);
+/// How long the cancellation of a drag between processes may take.
 const CANCEL: Duration = Duration::from_secs(1);
 
-/// One end of a drag, as it was asked for.
-enum End {
+/// One end of a drag, as the caller described it.
+enum DragEnd {
     At(Locator),
     Point(Point),
 }
 
-/// One end, found.
-struct Spot {
+/// One end of a drag, located.
+struct LocatedEnd {
     point: Point,
     ready: Option<Ready>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Begun {
+struct DragStartReply {
     point: (f64, f64),
     draggable: bool,
     items: Vec<(String, String)>,
@@ -60,38 +60,38 @@ struct Begun {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Dropped {
+struct DropReply {
     effect: String,
 }
 
-/// One end for a script: an element or a point of its document's viewport.
+/// One end of a drag for the page script: an element, or a point of its document's viewport.
 #[derive(Serialize)]
-struct Place {
+struct EndArgs {
     id: Option<u32>,
     point: Option<(f64, f64)>,
 }
 
 impl Tab {
     /// Presses the button at one place and releases it at another.
-    pub(super) fn drag(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    pub(super) fn drag(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         let Kind::Drag { start_ref, start_selector, start, end_ref, end_selector, end, steps, frame_id, .. } =
             &act.kind
         else {
-            return Err(Error::BadRequest { problem: "this is nothing to drag".to_owned() });
+            return Err(Error::BadRequest { problem: "the action is not a drag".to_owned() });
         };
         let from = end_of(("start", "startRef", "startSelector"), start_ref, start_selector, start, frame_id)?;
         let to = end_of(("end", "endRef", "endSelector"), end_ref, end_selector, end, frame_id)?;
         let steps = steps.unwrap_or(STEPS);
-        if !(1..=MOST).contains(&steps) {
-            return Err(Error::BadRequest { problem: format!("steps is {steps}; it has to be from 1 to {MOST}") });
+        if !(1..=MAX_STEPS).contains(&steps) {
+            return Err(Error::BadRequest { problem: format!("steps is {steps}; use 1 to {MAX_STEPS}") });
         }
         self.emulate_focus();
-        // First where it goes: an end that is not there leaves the page as it was.
-        let to_spot = self.spot(&to, act.force, Needs::HOVER, deadline)?;
+        // The target first: if it does not exist, the page stays as it was.
+        let to_spot = self.locate_end(&to, act.force, Needs::HOVER, deadline)?;
         let needs = Needs { presses: u8::from(act.input != Some(Input::Synthetic)), ..Needs::HOVER };
-        let mut from_spot = self.spot(&from, act.force, needs, deadline)?;
-        if self.bring_both(&from_spot, &to_spot, deadline)? {
-            from_spot = self.spot(&from, act.force, needs, deadline)?;
+        let mut from_spot = self.locate_end(&from, act.force, needs, deadline)?;
+        if self.scroll_both(&from_spot, &to_spot, deadline)? {
+            from_spot = self.locate_end(&from, act.force, needs, deadline)?;
         }
         let rescued = [&to_spot, &from_spot].iter().any(|s| s.ready.as_ref().is_some_and(|ready| ready.rescued));
         let done = if act.input == Some(Input::Synthetic) {
@@ -100,18 +100,18 @@ impl Tab {
             self.trusted_drag(act, &from_spot, &to, &to_spot, steps, deadline)?
         };
         let element = from_spot.ready.map(|ready| ready.shown);
-        Ok(Did { rescued: done.rescued || rescued, element, ..done })
+        Ok(Performed { rescued: done.rescued || rescued, element, ..done })
     }
 
-    fn spot(&self, end: &End, force: bool, needs: Needs, deadline: Deadline) -> Result<Spot, Error> {
+    fn locate_end(&self, end: &DragEnd, force: bool, needs: Needs, deadline: Deadline) -> Result<LocatedEnd, Error> {
         match end {
-            End::Point(point) => {
+            DragEnd::Point(point) => {
                 self.check_point(*point, deadline)?;
-                Ok(Spot { point: *point, ready: None })
+                Ok(LocatedEnd { point: *point, ready: None })
             }
-            End::At(locator) => {
+            DragEnd::At(locator) => {
                 let ready = self.ready(locator, needs, force, deadline)?;
-                Ok(Spot { point: self.point_of(&ready)?, ready: Some(ready) })
+                Ok(LocatedEnd { point: self.point_of(&ready)?, ready: Some(ready) })
             }
         }
     }
@@ -119,12 +119,12 @@ impl Tab {
     fn trusted_drag(
         &self,
         act: &Act,
-        from: &Spot,
-        to: &End,
-        to_spot: &Spot,
+        from: &LocatedEnd,
+        to: &DragEnd,
+        to_spot: &LocatedEnd,
         steps: u32,
         deadline: Deadline,
-    ) -> Result<Did, Error> {
+    ) -> Result<Performed, Error> {
         let frames = self.all_frames();
         for armed in self.call_all::<serde_json::Value, _>(&frames, "arm", |_| (), deadline.within(CANCEL)) {
             match armed {
@@ -140,24 +140,24 @@ impl Tab {
         if sent == Sent::Unanswered && !self.came_after_all(from, deadline)? {
             return self.synthetic_drag(from, to_spot, steps, deadline);
         }
-        // Where the button is down.
+        // Where the button is down, while it is.
         let down = Cell::new(Some(from.point));
-        let carried = self.carry(act, from, to, to_spot, steps, &down, deadline);
+        let carried = self.drag_to(act, from, to, to_spot, steps, &down, deadline);
         if let Some(point) = down.get() {
-            self.let_go(point, deadline);
+            self.release_button(point, deadline);
         }
-        let Some((sent, rescued)) = carried? else { return Ok(Did { cut: true, ..Did::default() }) };
+        let Some((sent, rescued)) = carried? else { return Ok(Performed { cut: true, ..Performed::default() }) };
         if matches!(sent, Sent::Handled { .. } | Sent::Cut) {
             let began = self.end_drag(&frames, from.point, deadline)?;
             if let Some(ready) = from.ready.as_ref().filter(|_| !began && matches!(sent, Sent::Handled { .. })) {
                 self.check_dragged(ready, deadline)?;
             }
         }
-        Ok(Did { rescued, ..did(sent)? })
+        Ok(Performed { rescued, ..performed(sent)? })
     }
 
-    /// Releases the button, also when nobody wants the drag any more.
-    fn let_go(&self, point: Point, deadline: Deadline) {
+    /// Releases the button, also after a cancellation.
+    fn release_button(&self, point: Point, deadline: Deadline) {
         let up = released(point, Button::Left, 1, 0);
         if deadline.passed() {
             self.mouse.lock().buttons = Buttons::default();
@@ -167,15 +167,15 @@ impl Tab {
         }
     }
 
-    /// Presses the button, moves the mouse and releases it. `down` is where it is down in the end, when it may be. `None` when
-    /// a dialog or the end of the document cut it off.
+    /// Presses the button, moves the mouse and releases it. `down` is where the button may still be down afterwards.
+    /// `None` when a dialog or the end of the document interrupted it.
     #[expect(clippy::too_many_arguments, reason = "one drag, both of its ends")]
-    fn carry(
+    fn drag_to(
         &self,
         act: &Act,
-        from: &Spot,
-        to: &End,
-        to_spot: &Spot,
+        from: &LocatedEnd,
+        to: &DragEnd,
+        to_spot: &LocatedEnd,
         steps: u32,
         down: &Cell<Option<Point>>,
         deadline: Deadline,
@@ -199,13 +199,13 @@ impl Tab {
         if !matches!(begun, Sent::Handled { .. }) {
             return Ok(Some((begun, false)));
         }
-        // What the press brought into the way, or out of view.
-        let target = match self.spot(to, act.force, Needs::DROP, deadline) {
-            Ok(spot) => spot.point,
+        // The press may have moved or covered the target.
+        let target = match self.locate_end(to, act.force, Needs::DROP, deadline) {
+            Ok(locate_end) => locate_end.point,
             Err(Error::NotActionable { .. }) => to_spot.point,
             Err(error @ (Error::StaleRef { .. } | Error::RefChanged { .. })) => {
                 down.set(Some(from.point));
-                self.spot_anew(act, deadline).ok_or_else(|| replaced(&error))?.point
+                self.relocated(act, deadline).ok_or_else(|| replaced(&error))?.point
             }
             Err(error) if error.is_blocked_by_dialog() => {
                 down.set(None);
@@ -222,11 +222,11 @@ impl Tab {
             let way = |from: f64, to: f64| from + (to - from) * part;
             moved(Point { x: way(from.point.x, target.x), y: way(from.point.y, target.y) }, held, 0)
         };
-        // The last twice: what the drag began with is no move over its end yet.
+        // The last move twice: the one that starts the drag does not count as a move over the target.
         let events = (1..=steps).map(step).chain([moved(target, held, 0), released(target, Button::Left, 1, 0)]);
         let mut rescued = false;
         for event in events {
-            // One by one: a drag that began changes what the next one does.
+            // One by one: once a drag has begun, the next event is handled differently.
             let is_last = event.r#type == DispatchMouseEventType::MouseReleased;
             sent = self.send_mouse(vec![event], deadline)?;
             rescued |= sent == Sent::Handled { rescued: true };
@@ -240,16 +240,17 @@ impl Tab {
         Ok(Some((sent, rescued)))
     }
 
-    /// The end of the drag, by its locator, when the page has replaced the element on the press.
-    fn spot_anew(&self, act: &Act, deadline: Deadline) -> Option<Spot> {
+    /// Locates the target again when the page has replaced it on the press.
+    fn relocated(&self, act: &Act, deadline: Deadline) -> Option<LocatedEnd> {
         let Kind::Drag { end_locator: Some(locator), frame_id, .. } = &act.kind else { return None };
         let at = Locator { locator: Some(locator.clone()), frame_id: frame_id.clone(), ..Locator::default() };
-        let found = self.by_ref(&at, deadline.within(ANEW)).ok()?.into_owned();
-        self.spot(&End::At(found), act.force, Needs::DROP, deadline.within(ANEW)).ok()
+        let found = self.by_ref(&at, deadline.within(RELOCATE)).ok()?.into_owned();
+        self.locate_end(&DragEnd::At(found), act.force, Needs::DROP, deadline.within(RELOCATE)).ok()
     }
 
-    /// Scrolls so that both ends are in view, where they are in one document and fit in it. Whether anything was scrolled.
-    fn bring_both(&self, from: &Spot, to: &Spot, deadline: Deadline) -> Result<bool, Error> {
+    /// Scrolls so that both ends are in view, if they are in one document and fit into it. Returns whether anything was
+    /// scrolled.
+    fn scroll_both(&self, from: &LocatedEnd, to: &LocatedEnd, deadline: Deadline) -> Result<bool, Error> {
         let (Some(from), Some(to)) = (&from.ready, &to.ready) else { return Ok(false) };
         if from.node.frame != to.node.frame || from.node.doc != to.node.doc {
             return Ok(false);
@@ -258,21 +259,21 @@ impl Tab {
         Ok(self.call_in::<bool>(&from.node.frame, &from.node.doc, "bringBoth", &ask, deadline)?.result)
     }
 
-    /// Fails when something that can be dragged was pressed and moved, and no drag began.
+    /// Fails when something draggable was pressed and moved, but no drag began.
     fn check_dragged(&self, ready: &Ready, deadline: Deadline) -> Result<(), Error> {
         let Node { frame, doc, .. } = &ready.node;
         match self.call_in::<bool>(frame, doc, "draggable", &(), deadline.within(CANCEL)) {
             Ok(done) if done.result => Err(Error::NotActionable {
                 what: format!("the {}", ready.tag),
-                reason: "it is draggable, but no drag began (no dragstart event); try more steps".to_owned(),
+                reason: "it is draggable, but no drag began (no dragstart event); increase steps".to_owned(),
                 covered_by: None,
             }),
             _ => Ok(()),
         }
     }
 
-    /// Whether the mouse has come to where the drag begins, though Chromium has not said so.
-    fn came_after_all(&self, from: &Spot, deadline: Deadline) -> Result<bool, Error> {
+    /// Whether the mouse has reached the start of the drag, although Chromium has not confirmed it.
+    fn came_after_all(&self, from: &LocatedEnd, deadline: Deadline) -> Result<bool, Error> {
         let node = match &from.ready {
             Some(ready) => ready.node.clone(),
             None => {
@@ -280,7 +281,7 @@ impl Tab {
                 Node { doc: self.document(&frame, deadline)?, frame, id: 0 }
             }
         };
-        Ok(self.missed(&node, &["mousemove"], COMING, deadline)?.result.mousemove > 0)
+        Ok(self.missed(&node, &["mousemove"], LOST_AFTER_FRAMES, deadline)?.result.mousemove > 0)
     }
 
     fn all_frames(&self) -> Vec<FrameId> {
@@ -289,7 +290,8 @@ impl Tab {
         there.map(|frame| frame.frame_id.clone()).collect()
     }
 
-    /// Waits for the end of drag and drop where it began, and ends it there when Chromium does not. Whether one began.
+    /// Waits for the end of drag and drop in the source document, and cancels the drag when Chromium does not end it.
+    /// Returns whether a drag began.
     fn end_drag(&self, frames: &[FrameId], from: Point, deadline: Deadline) -> Result<bool, Error> {
         let ask = |types: &[&str], ms| json!({ "types": types, "ms": ms, "last": false });
         let deadline = deadline.within(CANCEL * 2);
@@ -299,7 +301,7 @@ impl Tab {
             (done.result.dragstart > 0).then(|| Node { frame: frame.clone(), doc, id: 0 })
         });
         let Some(source) = source else { return Ok(false) };
-        match self.came(&source, &["dragend"], ENDING, false, deadline) {
+        match self.came(&source, &["dragend"], END_EVENTS_MS, false, deadline) {
             Ok(arrived) if arrived.dragend == 0 => {}
             _ => return Ok(true),
         }
@@ -309,37 +311,48 @@ impl Tab {
         if let Err(error) = self.supervisor.session_call(&page, &cancel, deadline) {
             tracing::debug!(%error, "a drag between frames was not ended");
         }
-        // The drop is in another process, and as good as there.
-        let _ = self.came(&source, &["dragend"], ENDING, true, deadline);
+        // The drop happens in another process, at practically the same time.
+        let _ = self.came(&source, &["dragend"], END_EVENTS_MS, true, deadline);
         Ok(true)
     }
 
-    /// By script: in one document all of it, between two what was dragged is handed over.
-    fn synthetic_drag(&self, from: &Spot, to: &Spot, steps: u32, deadline: Deadline) -> Result<Did, Error> {
+    /// Drags by script: within one document all of it; between two, the dragged data is handed over.
+    fn synthetic_drag(
+        &self,
+        from: &LocatedEnd,
+        to: &LocatedEnd,
+        steps: u32,
+        deadline: Deadline,
+    ) -> Result<Performed, Error> {
         let (source, at) = self.place_of(from, deadline)?;
         let (target, end) = self.place_of(to, deadline)?;
-        let done = |rescued| Did { input: Some(Input::Synthetic), rescued, ..Did::default() };
+        let done = |rescued| Performed { input: Some(Input::Synthetic), rescued, ..Performed::default() };
         let call = |of: &(FrameId, Doc), name: &str, ask: serde_json::Value| {
             self.call_in::<serde_json::Value>(&of.0, &of.1, name, &ask, deadline)
         };
         let outcome = (|| {
-            let begun =
-                self.call_in::<Begun>(&source.0, &source.1, "syntheticDragBegin", &json!({ "from": at }), deadline)?;
+            let begun = self.call_in::<DragStartReply>(
+                &source.0,
+                &source.1,
+                "syntheticDragBegin",
+                &json!({ "from": at }),
+                deadline,
+            )?;
             let (rescued, begun) = (begun.rescued, begun.result);
             if begun.gone {
                 return Err(Error::DocumentGone { frame: source.0.to_string() });
             }
             let here = source == target;
             if !begun.draggable {
-                // The mouse stays with the document it went down in.
+                // Mouse events stay with the document that the button went down in.
                 let beyond = (begun.point.0 + to.point.x - from.point.x, begun.point.1 + to.point.y - from.point.y);
-                let end = if here { end } else { Place { id: None, point: Some(beyond) } };
+                let end = if here { end } else { EndArgs { id: None, point: Some(beyond) } };
                 call(&source, "syntheticMoves", json!({ "to": end, "steps": steps }))?;
                 return Ok(done(rescued));
             }
             let ask =
                 json!({ "to": end, "items": begun.items, "allowed": begun.allowed, "steps": steps, "here": here });
-            let dropped = self.call_in::<Dropped>(&target.0, &target.1, "syntheticDrop", &ask, deadline)?.result;
+            let dropped = self.call_in::<DropReply>(&target.0, &target.1, "syntheticDrop", &ask, deadline)?.result;
             let effect = if dropped.effect.is_empty() { "none" } else { &dropped.effect };
             call(&source, "syntheticDragEnd", json!({ "effect": effect }))?;
             Ok(done(rescued))
@@ -351,51 +364,52 @@ impl Tab {
         }
     }
 
-    fn place_of(&self, spot: &Spot, deadline: Deadline) -> Result<((FrameId, Doc), Place), Error> {
-        if let Some(ready) = &spot.ready {
+    fn place_of(&self, locate_end: &LocatedEnd, deadline: Deadline) -> Result<((FrameId, Doc), EndArgs), Error> {
+        if let Some(ready) = &locate_end.ready {
             let node = &ready.node;
-            return Ok(((node.frame.clone(), node.doc.clone()), Place { id: Some(node.id), point: None }));
+            return Ok(((node.frame.clone(), node.doc.clone()), EndArgs { id: Some(node.id), point: None }));
         }
         let top = self.top()?;
         let doc = self.document(&top, deadline)?;
-        Ok(((top, doc), Place { id: None, point: Some((spot.point.x, spot.point.y)) }))
+        Ok(((top, doc), EndArgs { id: None, point: Some((locate_end.point.x, locate_end.point.y)) }))
     }
 }
 
-/// The error of a drag whose end the page took away on the press. It is no stale ref: nothing may begin the drag again.
+/// The error of a drag whose target the page replaced on the press. It is not a stale ref: the drag must not be
+/// repeated.
 fn replaced(error: &Error) -> Error {
     let reason = format!(
-        "the page removed or changed it when the button was pressed ({error}); the button was released where the drag began"
+        "the page removed or replaced it when the button was pressed ({error}); the button was released where the drag began"
     );
-    Error::NotActionable { what: "the end of the drag".to_owned(), reason, covered_by: None }
+    Error::NotActionable { what: "the target of the drag".to_owned(), reason, covered_by: None }
 }
 
-/// A point a little away from a place in the direction of another one.
+/// A point a few pixels from `from` in the direction of `to`.
 fn towards(from: Point, to: Point) -> Point {
     let (dx, dy) = (to.x - from.x, to.y - from.y);
-    let part = (BEGINNING / dx.hypot(dy).max(BEGINNING)).min(1.0);
+    let part = (FIRST_MOVE / dx.hypot(dy).max(FIRST_MOVE)).min(1.0);
     Point { x: from.x + dx * part, y: from.y + dy * part }
 }
 
-/// One end of a drag: exactly one way to say it.
+/// One end of a drag. Exactly one of the three ways to give it must be used.
 fn end_of(
     names: (&str, &str, &str),
     reference: &Option<String>,
     selector: &Option<String>,
     point: &Option<Point>,
     frame_id: &Option<String>,
-) -> Result<End, Error> {
+) -> Result<DragEnd, Error> {
     let given = [reference.is_some(), selector.is_some(), point.is_some()];
     if given.iter().filter(|given| **given).count() != 1 {
         let (at, by_ref, by_selector) = names;
-        let problem = format!("the {at} of the drag has to be given in one way: {by_ref}, {by_selector} or {at}");
+        let problem = format!("give the {at} of the drag by exactly one of {by_ref}, {by_selector} and {at}");
         return Err(Error::BadRequest { problem });
     }
     Ok(match point {
-        Some(point) => End::Point(*point),
+        Some(point) => DragEnd::Point(*point),
         None => {
             let frame_id = frame_id.clone().filter(|_| selector.is_some());
-            End::At(Locator {
+            DragEnd::At(Locator {
                 reference: reference.clone(),
                 selector: selector.clone(),
                 frame_id,

@@ -1,15 +1,15 @@
-//! Scripts of the caller.
+//! Scripts of callers.
 //!
-//! A script runs in the page's own world, where the page's variables are. It is tried as an expression;
-//! if that gives a function, the function is called, with the element of the ref if there is one. What
-//! does not parse as an expression is tried as one in an async function (for `await`), and then run as
-//! the body of such a function. Only what parses runs, and nothing runs twice. Promises are awaited. With a
-//! ref the element is `element` in all three.
+//! A script runs in the main world of the frame, with the page's variables. It is tried as an expression; if its value
+//! is a function, the function is called, with the element of the ref if there is one. A script that does not parse as
+//! an expression is tried as one in an async function (for `await`), then as the body of such a function. Only a form
+//! that parses runs, and nothing runs twice. Promises are awaited. With a ref, all three forms see the element as
+//! `element`.
 
 use super::super::world::{Node, gone};
 use super::super::{Error, Tab};
-use super::ready::Needs;
-use super::{Act, Did, Kind, Locator};
+use super::actionability::Needs;
+use super::{Act, Kind, Locator, Performed};
 use crate::cdp::protocol::dom::{DescribeNode, ResolveNode};
 use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::runtime::{CallArgument, CallFunctionOn, CompileScript, RemoteObjectId};
@@ -17,13 +17,15 @@ use crate::supervisor::{self, Done, FrameRef, Value};
 use crate::sync::Deadline;
 
 impl Tab {
-    /// [`Kind::Evaluate`].
-    pub(super) fn evaluate(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    /// Runs [`Kind::Evaluate`].
+    pub(super) fn evaluate(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         let Kind::Evaluate { script, reference, frame_id, .. } = &act.kind else {
-            return Err(Error::BadRequest { problem: "this is no evaluate".to_owned() });
+            return Err(Error::BadRequest { problem: "the action is not an evaluate".to_owned() });
         };
         if script.trim().is_empty() {
-            return Err(Error::BadRequest { problem: "fn is empty; give an expression or a function".to_owned() });
+            return Err(Error::BadRequest {
+                problem: "fn is empty; give an expression, a function or a function body".to_owned(),
+            });
         }
         let value = match reference {
             Some(_) => {
@@ -39,17 +41,17 @@ impl Tab {
                 self.evaluate_in(&frame, script, deadline)?
             }
         };
-        Ok(Did { result: Some(value.result.value), rescued: value.rescued, ..Did::default() })
+        Ok(Performed { result: Some(value.result.value), rescued: value.rescued, ..Performed::default() })
     }
 
-    /// Runs a script in the page's own world of a frame.
+    /// Runs a script in the main world of a frame.
     pub(super) fn evaluate_in(&self, frame: &FrameId, script: &str, deadline: Deadline) -> Result<Done<Value>, Error> {
         let at = FrameRef::Id(frame.clone());
         let run = |text: &str| self.supervisor.evaluate(&at, text, deadline);
         self.first_that_parses(&at, &expressions(script), run, deadline)
     }
 
-    /// Runs a script in the page's own world, with an element.
+    /// Runs a script in the main world of a node's frame, with the node as `element`.
     fn evaluate_with(&self, node: &Node, script: &str, deadline: Deadline) -> Result<Done<Value>, Error> {
         let at = FrameRef::Id(node.frame.clone());
         let element = self.in_main_world(node, deadline)?;
@@ -74,18 +76,18 @@ impl Tab {
         run: impl Fn(&str) -> Result<Done<Value>, supervisor::Error>,
         deadline: Deadline,
     ) -> Result<Done<Value>, Error> {
-        let mut refused = Error::BadRequest { problem: "fn does not parse".to_owned() };
+        let mut refused = Error::BadRequest { problem: "fn is not valid JavaScript".to_owned() };
         for form in forms {
             match run(form) {
-                // A script that throws a syntax error itself (JSON.parse) has run; one that does not parse has not.
+                // A script that throws a syntax error itself (`JSON.parse`) has run; one that does not parse has not.
                 Err(supervisor::Error::Script(thrown))
                     if thrown.message.starts_with("SyntaxError") && !self.parses(at, form, deadline)? =>
                 {
-                    // What stands before it is on one line of its own.
+                    // The wrapper adds one line before the script.
                     let line = thrown.line.saturating_sub(1).max(0);
                     refused = supervisor::Error::Script(supervisor::ScriptError { line, ..thrown }).into();
                 }
-                // A script that is awaited is cut off when its frame goes to another document.
+                // An awaited script is cut off when its frame navigates.
                 outcome => return outcome.map_err(|error| gone_in(at, error)),
             }
         }
@@ -98,7 +100,7 @@ impl Tab {
         Ok(compiled.result.exception_details.is_none())
     }
 
-    /// A handle of a node in the page's own world. To be released.
+    /// A handle of a node in the main world. The caller must release it.
     fn in_main_world(&self, node: &Node, deadline: Deadline) -> Result<RemoteObjectId, Error> {
         let ours = self.object(node, deadline)?;
         let at = FrameRef::Id(node.frame.clone());
@@ -121,12 +123,12 @@ fn gone_in(at: &FrameRef, error: supervisor::Error) -> Error {
     }
 }
 
-/// As an expression a script may end with semicolons.
+/// An expression may end with semicolons.
 fn as_expression(script: &str) -> &str {
     script.trim_end_matches(|c: char| c == ';' || c.is_whitespace())
 }
 
-/// The script as expressions that run it, in the order they are tried.
+/// The forms of a script without an element, in the order in which they are tried.
 fn expressions(script: &str) -> [String; 3] {
     let expression = as_expression(script);
     [
@@ -138,7 +140,7 @@ fn expressions(script: &str) -> [String; 3] {
     ]
 }
 
-/// The script as functions that take an element.
+/// The forms of a script as functions of an element.
 fn functions(script: &str) -> [String; 3] {
     let expression = as_expression(script);
     [

@@ -1,8 +1,8 @@
 //! Form fields.
 //!
-//! Text is typed, with the events of keys. What has a picker (dates, times, colours, ranges) and lists of options
-//! are set, with the `input` and `change` that a choice causes. Boxes, radio buttons and switches are
-//! clicked, on their label where they are hidden behind it, and looked at afterwards.
+//! Text is typed with key events. Fields with a picker (dates, times, colours, ranges) and lists of options are set,
+//! with the `input` and `change` events of a choice. Checkboxes, radio buttons and switches are clicked, on their label
+//! where they are hidden behind it, and checked afterwards.
 
 use std::time::Duration;
 
@@ -12,22 +12,22 @@ use serde_json::json;
 use super::super::error::Shown;
 use super::super::world::Node;
 use super::super::{Error, Tab};
-use super::ready::{Needs, Ready};
+use super::actionability::{Needs, Ready};
 use super::typing::{Mode, Typing, gone, named, refusal};
-use super::{Act, Button, Did, Field, FieldValue, Input, Kind, Locator};
+use super::{Act, Button, Field, FieldValue, Input, Kind, Locator, Performed};
 use crate::sync::Deadline;
 
-/// How long a page may take to show that a box is ticked.
-const SHOWS: Duration = Duration::from_secs(1);
-/// How long one wait in the page takes.
-const SLICE: Duration = Duration::from_millis(250);
-/// What is kept back of a deadline for the page to say why not.
-const ANSWER: Duration = Duration::from_millis(250);
+/// How long a page may take to show a changed checkbox.
+const CHECK_TIME: Duration = Duration::from_secs(1);
+/// How long one in-page call waits.
+const WAIT_SLICE: Duration = Duration::from_millis(250);
+/// Time reserved before the deadline for the page's reason.
+const RESERVED: Duration = Duration::from_millis(250);
 
-/// What came of choosing options.
+/// The answer of the in-page call `choose`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Chosen {
+struct ChooseReply {
     gone: bool,
     wrong: bool,
     single: bool,
@@ -39,10 +39,10 @@ struct Chosen {
     kept: bool,
 }
 
-/// Something that is ticked.
+/// The answer of the in-page call `tick`: a checkbox, radio button or switch.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Tick {
+struct TickReply {
     gone: bool,
     wrong: bool,
     id: u32,
@@ -54,37 +54,37 @@ struct Tick {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Ended {
+struct EndReply {
     gone: bool,
     done: bool,
     problem: Option<String>,
 }
 
 impl Tab {
-    /// [`Kind::Select`], [`Kind::Check`], [`Kind::Uncheck`] and [`Kind::Fill`].
-    pub(super) fn fill_in(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    /// Runs [`Kind::Select`], [`Kind::Check`], [`Kind::Uncheck`] and [`Kind::Fill`].
+    pub(super) fn fill_in(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         match &act.kind {
             Kind::Select { at, values } => self.select(at, values, act.force, deadline),
             Kind::Check { at } => self.tick(at, true, act, deadline),
             Kind::Uncheck { at } => self.tick(at, false, act, deadline),
             Kind::Fill { fields, submit } => self.fill(fields, *submit, act, deadline),
-            _ => Err(Error::BadRequest { problem: "this is nothing for a form".to_owned() }),
+            _ => Err(Error::BadRequest { problem: "the action is not one on a form".to_owned() }),
         }
     }
 
-    fn select(&self, at: &Locator, values: &[String], force: bool, deadline: Deadline) -> Result<Did, Error> {
+    fn select(&self, at: &Locator, values: &[String], force: bool, deadline: Deadline) -> Result<Performed, Error> {
         let there = self.ready(at, Needs::PRESENT, force, deadline)?;
         if there.tag != "select" {
-            return Err(not_actionable(at, "it is no <select>; click it, then click its option"));
+            return Err(not_actionable(at, "it is not a <select>; click it, then click one of its options"));
         }
         let ready = self.ready(at, Needs::EDIT, force, deadline)?;
         let chosen = loop {
-            let ms = deadline.left().saturating_sub(ANSWER).min(SLICE);
+            let ms = deadline.left().saturating_sub(RESERVED).min(WAIT_SLICE);
             let ms = u64::try_from(ms.as_millis()).unwrap_or(0);
             let args = json!({ "id": ready.node.id, "values": values, "ms": ms });
-            let chosen: Chosen = self.call_on_node(&ready.node, "choose", &args, deadline)?;
+            let chosen: ChooseReply = self.call_on_node(&ready.node, "choose", &args, deadline)?;
             // Pages fill lists when a server has answered.
-            if (chosen.unknown.is_none() && chosen.disabled.is_none()) || deadline.left() <= ANSWER + SLICE {
+            if (chosen.unknown.is_none() && chosen.disabled.is_none()) || deadline.left() <= RESERVED + WAIT_SLICE {
                 break chosen;
             }
         };
@@ -92,44 +92,45 @@ impl Tab {
             return Err(gone(at));
         }
         if chosen.single {
-            let problem = format!("{} takes one option, {} were given", named(at), values.len());
+            let problem = format!("{} accepts one option, but {} were given", named(at), values.len());
             return Err(Error::BadRequest { problem });
         }
         if let Some(value) = &chosen.unknown {
-            let problem = format!("{} has no option {value:?}; there are: {}", named(at), listed(&chosen));
+            let problem = format!("{} has no option {value:?}; its options: {}", named(at), listed(&chosen));
             return Err(Error::BadRequest { problem });
         }
         if let Some(value) = &chosen.disabled {
             return Err(not_actionable(at, &format!("its option {value:?} is disabled")));
         }
         if !chosen.kept {
-            return Err(not_actionable(at, "the page put another choice in its place"));
+            return Err(not_actionable(at, "the page changed the selection to another one"));
         }
-        Ok(Did {
+        Ok(Performed {
             result: Some(json!({ "values": chosen.values })),
             rescued: ready.rescued,
             element: Some(ready.shown),
-            ..Did::default()
+            ..Performed::default()
         })
     }
 
-    fn tick(&self, at: &Locator, want: bool, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    fn tick(&self, at: &Locator, want: bool, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         let ready = self.ready(at, Needs::PRESENT, act.force, deadline)?;
-        let look = || self.call_on_node::<Tick>(&ready.node, "tick", &json!({ "id": ready.node.id }), deadline);
-        let mut did = Did { rescued: ready.rescued, element: Some(ready.shown.clone()), ..Did::default() };
+        let look = || self.call_on_node::<TickReply>(&ready.node, "tick", &json!({ "id": ready.node.id }), deadline);
+        let mut performed =
+            Performed { rescued: ready.rescued, element: Some(ready.shown.clone()), ..Performed::default() };
         for turn in 0..2 {
             let mut tick = look()?;
             if tick.wrong {
-                return Err(not_actionable(at, "it is no checkbox, radio button or switch"));
+                return Err(not_actionable(at, "it is not a checkbox, radio button or switch"));
             }
             if tick.checked == Some(want) {
-                return Ok(did);
+                return Ok(performed);
             }
             if tick.radio && !want {
-                return Err(not_actionable(at, "a radio button is unticked by ticking another one of its group"));
+                return Err(not_actionable(at, "a radio button cannot be unchecked; check another one of its group"));
             }
             while let Some(reason) = tick.off.take() {
-                if deadline.left() <= SLICE + ANSWER {
+                if deadline.left() <= WAIT_SLICE + RESERVED {
                     return Err(not_actionable(at, &reason));
                 }
                 let args = json!({ "id": tick.id, "state": "enabled", "until": "reference", "ms": 250 });
@@ -141,25 +142,25 @@ impl Tab {
             }
             let via = Node { id: tick.via.unwrap_or(tick.id), ..ready.node.clone() };
             let clicked = self.point_at(&click(self.locator_of(via), act.input), deadline)?;
-            did.rescued |= clicked.rescued;
-            did.input = did.input.or(clicked.input);
-            let most = u64::try_from(SHOWS.min(deadline.left()).as_millis()).unwrap_or(0);
+            performed.rescued |= clicked.rescued;
+            performed.input = performed.input.or(clicked.input);
+            let most = u64::try_from(CHECK_TIME.min(deadline.left()).as_millis()).unwrap_or(0);
             let args = json!({ "id": tick.id, "want": want, "ms": most });
-            match self.call_on_node::<Ended>(&ready.node, "ticked", &args, deadline) {
-                Ok(ended) if ended.done || ended.gone => return Ok(did),
-                // It goes through a third state.
+            match self.call_on_node::<EndReply>(&ready.node, "ticked", &args, deadline) {
+                Ok(ended) if ended.done || ended.gone => return Ok(performed),
+                // It has a third state in between.
                 Ok(_) if turn == 0 && look().is_ok_and(|now| now.checked != tick.checked) => {}
                 Ok(_) => break,
-                // The click led on to another document.
-                Err(Error::DocumentGone { .. }) => return Ok(did),
+                // The click navigated.
+                Err(Error::DocumentGone { .. }) => return Ok(performed),
                 Err(error) => return Err(error),
             }
         }
-        let state = if want { "ticked" } else { "unticked" };
-        Err(not_actionable(at, &format!("it was clicked and is not {state}; the page may not allow it")))
+        let state = if want { "checked" } else { "unchecked" };
+        Err(not_actionable(at, &format!("it was clicked and is still not {state}; the page may not allow it")))
     }
 
-    /// A node as a ref, for what takes nothing else.
+    /// A locator for a node: its ref, a new one if it has none.
     fn locator_of(&self, node: Node) -> Locator {
         let mut refs = self.refs.lock();
         let number = refs.number(&node);
@@ -167,32 +168,32 @@ impl Tab {
         Locator { reference: Some(format!("e{number}")), ..Locator::default() }
     }
 
-    fn fill(&self, fields: &[Field], submit: bool, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    fn fill(&self, fields: &[Field], submit: bool, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         self.emulate_focus();
-        let (mut did, mut typed_in) = (Did::default(), None);
+        let (mut performed, mut typed_in) = (Performed::default(), None);
         for (index, field) in fields.iter().enumerate() {
             let place = |error: Error| in_field(error, index + 1, &field.at);
             let filled = self.fill_one(field, act, deadline).map_err(place)?;
-            did.rescued |= filled.0.rescued;
-            did.input = did.input.or(filled.0.input);
-            did.element = filled.0.element.filter(|_| fields.len() == 1);
+            performed.rescued |= filled.0.rescued;
+            performed.input = performed.input.or(filled.0.input);
+            performed.element = filled.0.element.filter(|_| fields.len() == 1);
             typed_in = filled.1.then_some(field).or(typed_in);
             if self.has_dialog() {
-                did.result = Some(json!({ "filled": index + 1, "of": fields.len() }));
-                return Ok(did);
+                performed.result = Some(json!({ "filled": index + 1, "of": fields.len() }));
+                return Ok(performed);
             }
         }
         if let Some(last) = typed_in.or(fields.last()).filter(|_| submit) {
             let at = self.by_ref(&last.at, deadline)?;
             let enter = self.press(act, &at, "Enter", 1, deadline)?;
-            did.rescued |= enter.rescued;
-            did.input = did.input.or(enter.input);
+            performed.rescued |= enter.rescued;
+            performed.input = performed.input.or(enter.input);
         }
-        Ok(did)
+        Ok(performed)
     }
 
-    /// Fills in one field. Whether text was typed into it.
-    fn fill_one(&self, field: &Field, act: &Act, deadline: Deadline) -> Result<(Did, bool), Error> {
+    /// Fills in one field. Returns whether text was typed into it.
+    fn fill_one(&self, field: &Field, act: &Act, deadline: Deadline) -> Result<(Performed, bool), Error> {
         let at = self.by_ref(&field.at, deadline)?;
         let at = &*at;
         let there = self.ready(at, Needs::PRESENT, act.force, deadline)?;
@@ -204,28 +205,28 @@ impl Tab {
                     FieldValue::Number(number) => vec![number.to_string()],
                     FieldValue::Texts(texts) => texts.clone(),
                     FieldValue::Flag(_) => {
-                        return bad("it is a list of options; give the value or label of one".to_owned());
+                        return bad("it is a list of options; give the value or label of an option".to_owned());
                     }
                 };
-                let did = self.select(at, &values, act.force, deadline)?;
-                Ok((Did { result: None, ..did }, false))
+                let performed = self.select(at, &values, act.force, deadline)?;
+                Ok((Performed { result: None, ..performed }, false))
             }
             Filled::Ticked => {
                 let want = match &field.value {
                     FieldValue::Flag(want) => *want,
                     FieldValue::Text(text) if text == "true" || text == "false" => text == "true",
-                    _ => return bad("it is ticked or not; give true or false".to_owned()),
+                    _ => return bad("it is a checkbox, radio button or switch; give true or false".to_owned()),
                 };
                 Ok((self.tick(at, want, act, deadline)?, false))
             }
-            Filled::File => Err(not_actionable(at, "it takes files; use upload")),
+            Filled::File => Err(not_actionable(at, "it is a file input; use upload")),
             Filled::Text => {
                 let text = match &field.value {
                     FieldValue::Text(text) => text.replace("\r\n", "\n"),
                     FieldValue::Number(number) => number.to_string(),
-                    FieldValue::Flag(_) => return bad("it takes text; true and false are for boxes".to_owned()),
+                    FieldValue::Flag(_) => return bad("it is a text field; give text, not true or false".to_owned()),
                     FieldValue::Texts(_) => {
-                        return bad("it takes one text; several are for lists of options".to_owned());
+                        return bad("it is a text field; give one text, not a list".to_owned());
                     }
                 };
                 Ok((self.fill_typed(at, &text, act, deadline)?, true))
@@ -233,15 +234,15 @@ impl Tab {
         }
     }
 
-    /// A dialog that has just opened may take the focus while the text is typed: it is then typed once more.
-    fn fill_typed(&self, at: &Locator, text: &str, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    /// A dialog of the page that just opened may take the focus during typing: the text is then typed once more.
+    fn fill_typed(&self, at: &Locator, text: &str, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         match self.fill_typed_once(at, text, act, true, deadline)? {
-            Some(did) => Ok(did),
+            Some(performed) => Ok(performed),
             None => self.fill_typed_once(at, text, act, false, deadline).map(Option::unwrap_or_default),
         }
     }
 
-    /// `None` when the field lost the focus before it had the text and that `may_repeat`.
+    /// `None` when the field lost the focus before it had the text and `may_repeat` is set.
     fn fill_typed_once(
         &self,
         at: &Locator,
@@ -249,30 +250,31 @@ impl Tab {
         act: &Act,
         may_repeat: bool,
         deadline: Deadline,
-    ) -> Result<Option<Did>, Error> {
+    ) -> Result<Option<Performed>, Error> {
         let ready = self.ready(at, Needs::EDIT, act.force, deadline)?;
         let focused = self.focus_field(&ready, at, Mode::Replace, deadline)?;
-        let did = Did { rescued: ready.rescued, element: Some(ready.shown.clone()), ..Did::default() };
+        let performed =
+            Performed { rescued: ready.rescued, element: Some(ready.shown.clone()), ..Performed::default() };
         match focused.kind.as_str() {
             "picked" => {
                 self.set_field(&ready, at, text, deadline)?;
-                return Ok(Some(did));
+                return Ok(Some(performed));
             }
             "line" if text.contains('\n') => {
-                let problem = "it has one line and the text has several".to_owned();
+                let problem = "it is a single-line field, but the text has line breaks; remove them".to_owned();
                 return Err(Error::BadRequest { problem });
             }
             "line" | "lines" | "rich" => {}
-            _ => return Err(not_actionable(at, "it takes no text")),
+            _ => return Err(not_actionable(at, "it does not accept text")),
         }
         let typed = if act.input == Some(Input::Synthetic) {
             self.synthetic_text(Some((&ready.node, Mode::Replace)), text, false, deadline)?
         } else {
             self.type_into(&ready, &focused, Mode::Replace, text, Typing::default(), deadline)?
         };
-        let did = Did { input: typed.synthetic.then_some(Input::Synthetic), ..did };
+        let performed = Performed { input: typed.synthetic.then_some(Input::Synthetic), ..performed };
         if typed.blocked {
-            return Ok(Some(did));
+            return Ok(Some(performed));
         }
         if let Some(took) = self.took(&ready, text, deadline).filter(|took| !took.gone && !took.same) {
             if may_repeat && took.lost {
@@ -280,7 +282,7 @@ impl Tab {
             }
             let nothing = took.now == focused.was || (took.empty && !text.is_empty());
             let reason = match took.most {
-                Some(most) => Some(format!("it takes at most {most} characters")),
+                Some(most) => Some(format!("it accepts at most {most} characters")),
                 None if took.bad || (nothing && focused.kind != "rich") => Some(refusal(&took)),
                 None => None,
             };
@@ -288,13 +290,13 @@ impl Tab {
                 return Err(not_actionable(at, &reason));
             }
         }
-        Ok(Some(did))
+        Ok(Some(performed))
     }
 
-    /// Sets the value of a field that has a picker.
+    /// Sets the value of a field with a picker.
     pub(super) fn set_field(&self, ready: &Ready, at: &Locator, text: &str, deadline: Deadline) -> Result<(), Error> {
         let args = json!({ "id": ready.node.id, "value": text });
-        let ended: Ended = self.call_on_node(&ready.node, "setField", &args, deadline)?;
+        let ended: EndReply = self.call_on_node(&ready.node, "setField", &args, deadline)?;
         if ended.gone {
             return Err(gone(at));
         }
@@ -333,7 +335,7 @@ fn not_actionable(at: &Locator, reason: &str) -> Error {
     Error::NotActionable { what: named(at), reason: reason.to_owned(), covered_by: None }
 }
 
-fn listed(chosen: &Chosen) -> String {
+fn listed(chosen: &ChooseReply) -> String {
     let one = |(value, label): &(String, String)| {
         if value == label || label.is_empty() { format!("{value:?}") } else { format!("{value:?} ({label})") }
     };
@@ -344,7 +346,7 @@ fn listed(chosen: &Chosen) -> String {
     if options.is_empty() { "none".to_owned() } else { options.join(", ") }
 }
 
-/// The error, naming which field it is about.
+/// Adds the number of the field to an error.
 fn in_field(error: Error, number: usize, at: &Locator) -> Error {
     match error {
         Error::NotActionable { what, reason, covered_by } => {

@@ -1,8 +1,8 @@
-//! Keys and texts on their way to the page.
+//! Sending keys and text.
 //!
-//! Key events go to the page's own session: Chromium hands them to whatever frame has the focus, of any
-//! process. Events are sent in bursts, so that a long text does not wait for each of them. A dialog that opens in
-//! between ends the typing: what was sent of the burst comes in when the dialog is answered, the rest does not.
+//! Key events go to the page's session: Chromium delivers them to the focused frame, of any process. They are sent in
+//! bursts, so that a long text does not wait for each of them. A dialog that opens in between ends the typing: the rest
+//! of the burst arrives when the dialog is answered, later characters are not sent.
 
 use std::time::{Duration, Instant};
 
@@ -12,34 +12,34 @@ use serde_json::json;
 use super::super::input::keys::{Chord, Key, SHIFT};
 use super::super::world::Node;
 use super::super::{Error, Tab};
-use super::arrive::COMING;
-use super::ready::Needs;
+use super::actionability::Needs;
+use super::input_probe::LOST_AFTER_FRAMES;
 use super::typing::{Mode, Typed, Typing};
-use super::{Act, Did, Input, Locator};
+use super::{Act, Input, Locator, Performed};
 use crate::cdp::protocol::input::{DispatchKeyEvent, InsertText};
 use crate::supervisor::{self, FrameRef};
 use crate::sync::{Deadline, pause};
 
-/// Between the characters of slow typing.
-const SLOWLY: Duration = Duration::from_millis(75);
-/// Characters that the page handles one by one, as from a fast typist: widgets that work between keys miss none.
+/// Pause between characters with `slowly`.
+const SLOW_PAUSE: Duration = Duration::from_millis(75);
+/// The first characters are handled one by one, as from a fast typist: widgets that work between keys miss none.
 const SINGLE: usize = 64;
-/// How many characters are under way at once after that: at first, and in the end, where each burst is twice the one before.
+/// Characters per burst after that: at first, and at most. Each burst is twice the size of the one before.
 const BURST: usize = 16;
 const LONGEST_BURST: usize = 256;
-/// How often a key may be repeated.
-const MOST: u32 = 1_000;
-/// Where Chromium does not answer the first key for so long, though the page answers, the events are dispatched
-/// by script.
+/// Maximum of `repeat`.
+const MAX_REPEAT: u32 = 1_000;
+/// When Chromium does not confirm the first key for this long although the page responds, the events are dispatched by
+/// script.
 const UNANSWERED: Duration = Duration::from_secs(1);
 
-/// What is sent for a part of a text.
+/// One part of a text: a key, or text without a key.
 enum Step {
     Key(Key),
     Text(String),
 }
 
-/// The focus in one frame.
+/// The focus in one frame: the answer of the in-page call `focus`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct FocusIn {
@@ -51,17 +51,17 @@ pub(super) struct FocusIn {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Sent {
+struct ScriptReply {
     problem: Option<String>,
 }
 
 impl Tab {
-    /// Where keys go: the page, which knows what has the focus.
+    /// Keys go to the page, which knows the focused element.
     fn keyboard(&self) -> FrameRef {
         FrameRef::TopOf(self.target.clone())
     }
 
-    /// Sends a text to whatever has the focus.
+    /// Sends a text to the focused element.
     pub(super) fn send_text(
         &self,
         text: &str,
@@ -74,7 +74,7 @@ impl Tab {
         steps.extend(how.submit.then(|| Key::of_char('\n').map(Step::Key)).flatten());
         let began = Instant::now();
         let late = |sent: usize| Error::Timeout {
-            what: format!("the end of the text ({sent} of {of} characters are typed; insertText is for long texts)"),
+            what: format!("the text to be typed ({sent} of {of} characters are typed; use insertText for long texts)"),
             after_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
         let (mut sent, mut steps, mut first, mut burst) = (0, steps.into_iter().peekable(), true, BURST);
@@ -109,11 +109,11 @@ impl Tab {
             match outcome {
                 Ok(()) => sent += count,
                 Err(error) if error.is_blocked_by_dialog() && self.has_dialog() => {
-                    // The key that opened it, and what was under way behind it, come in afterwards.
+                    // The key that opened the dialog and those already sent after it arrive later.
                     let sent = sent + (handled / 2).min(count - 1);
                     return Ok(Typed { sent, of, follows: count.min(of - sent), blocked: true, synthetic: false });
                 }
-                // The page answers, the browser's input does not.
+                // The page responds, the browser's input does not.
                 Err(error) if first && unanswered(&error) && !deadline.passed() => {
                     if self.key_came(into.map(|(node, _)| node), deadline)? {
                         (sent, first) = (sent + count, false);
@@ -127,14 +127,14 @@ impl Tab {
             }
             first = false;
             if how.slowly && steps.peek().is_some() {
-                pause(SLOWLY.min(deadline.left()));
+                pause(SLOW_PAUSE.min(deadline.left()));
             }
         }
         Ok(Typed { sent: sent.min(of), of, follows: 0, blocked: false, synthetic: false })
     }
 
-    /// Sends key events, all before the first answer is waited for. How many the page has handled, and what
-    /// ended it.
+    /// Sends key events, all before the first answer is awaited. Returns how many the page has handled, and the error
+    /// that ended it.
     pub(super) fn send_keys(&self, events: Vec<DispatchKeyEvent>, deadline: Deadline) -> (usize, Result<(), Error>) {
         let page = self.keyboard();
         let (mut handled, mut events) = (0, events.into_iter().peekable());
@@ -150,11 +150,11 @@ impl Tab {
         (handled, Ok(()))
     }
 
-    /// The same for the first ones, which tell whether the browser's input is answered at all.
+    /// As `send_keys`, for the first events: they show whether the browser confirms input at all.
     fn send_first(&self, events: Vec<DispatchKeyEvent>, deadline: Deadline) -> (usize, Result<(), Error>) {
         let all = events.len();
         match self.send_keys(events, deadline.within(UNANSWERED)) {
-            // What the page does about the key takes that long.
+            // The page takes this long to handle the key.
             (_, Err(Error::Supervisor(supervisor::Error::Unresponsive { .. }))) if !deadline.passed() => {
                 (all, self.is_mac(deadline).map(|_| ()))
             }
@@ -167,12 +167,12 @@ impl Tab {
         Ok(())
     }
 
-    pub(super) fn insert(&self, text: &str, deadline: Deadline) -> Result<Did, Error> {
+    pub(super) fn insert(&self, text: &str, deadline: Deadline) -> Result<Performed, Error> {
         let reason = match self.focus(deadline)? {
             Some((_, focus)) if focus.locked => "it is read-only",
             Some((_, focus)) if focus.typed => "",
             Some((node, _)) if node.id == 0 => return Err(not_focused()),
-            Some(_) => "it takes no text; focus a field first, or use type with a ref",
+            Some(_) => "it does not accept text; focus a field first, or use type with a ref",
             None => return Err(not_focused()),
         };
         if !reason.is_empty() {
@@ -180,19 +180,19 @@ impl Tab {
             return Err(Error::NotActionable { what, reason: reason.to_owned(), covered_by: None });
         }
         self.insert_raw(text, deadline)?;
-        Ok(Did::default())
+        Ok(Performed::default())
     }
 
     /// Fails when no element has the focus: the text would be lost.
     pub(super) fn check_focus(&self, deadline: Deadline) -> Result<(), Error> {
         match self.focus(deadline)? {
-            // A body that is edited as a whole is no focused element, and takes text all the same.
+            // An editable body is not a focused element, but accepts text.
             Some((node, focus)) if node.id > 0 || focus.typed => Ok(()),
             _ => Err(not_focused()),
         }
     }
 
-    /// The frame that has the focus and what has it there.
+    /// The focused frame and element.
     fn focus(&self, deadline: Deadline) -> Result<Option<(Node, FocusIn)>, Error> {
         let now = self.supervisor.snapshot();
         let frames: Vec<_> = now.frames_of(self.target.as_str()).map(|frame| frame.frame_id.clone()).collect();
@@ -218,63 +218,63 @@ impl Tab {
         key: &str,
         times: u32,
         deadline: Deadline,
-    ) -> Result<Did, Error> {
+    ) -> Result<Performed, Error> {
         let chord = Chord::parse(key).map_err(|problem| Error::BadRequest { problem })?;
-        if times == 0 || times > MOST {
-            let problem = format!("repeat is {times}; a key is pressed 1 to {MOST} times");
+        if times == 0 || times > MAX_REPEAT {
+            let problem = format!("repeat is {times}; use 1 to {MAX_REPEAT}");
             return Err(Error::BadRequest { problem });
         }
-        let mut did = Did::default();
+        let mut performed = Performed::default();
         let mut node = None;
         let mut mac = cfg!(target_os = "macos");
         if at.reference.is_some() || at.selector.is_some() {
             let ready = self.ready(at, Needs::FOCUS, act.force, deadline)?;
             self.focus_field(&ready, at, Mode::Keep, deadline)?;
-            did.rescued = ready.rescued;
+            performed.rescued = ready.rescued;
             mac = ready.mac;
-            (node, did.element) = (Some(ready.node), Some(ready.shown));
+            (node, performed.element) = (Some(ready.node), Some(ready.shown));
         } else if chord.by_platform {
             mac = self.is_mac(deadline)?;
         }
         let chord = chord.on(mac);
         if act.input == Some(Input::Synthetic) {
             self.synthetic_press(node.as_ref(), &chord, times, deadline)?;
-            did.input = Some(Input::Synthetic);
-            return Ok(did);
+            performed.input = Some(Input::Synthetic);
+            return Ok(performed);
         }
         let events = chord.events(times, mac);
         let sent = if times == 1 { self.send_first(events, deadline) } else { self.send_keys(events, deadline) };
         match sent.1 {
-            Ok(()) => Ok(did),
+            Ok(()) => Ok(performed),
             Err(error) if unanswered(&error) && !deadline.passed() => {
                 if self.key_came(node.as_ref(), deadline)? {
-                    return Ok(did);
+                    return Ok(performed);
                 }
                 self.synthetic_press(node.as_ref(), &chord, times, deadline)?;
-                did.input = Some(Input::Synthetic);
-                Ok(did)
+                performed.input = Some(Input::Synthetic);
+                Ok(performed)
             }
             Err(error) => Err(error),
         }
     }
 
-    /// Whether a key has come to a field, though Chromium has not said so in time.
+    /// Whether a key has reached a field although Chromium has not confirmed it in time.
     fn key_came(&self, node: Option<&Node>, deadline: Deadline) -> Result<bool, Error> {
         let Some(node) = node else { return Ok(false) };
-        match self.missed(node, &["keydown"], COMING, deadline) {
+        match self.missed(node, &["keydown"], LOST_AFTER_FRAMES, deadline) {
             Ok(arrived) => Ok(arrived.result.keydown > 0),
-            // The key led on to another document.
+            // The key navigated.
             Err(Error::DocumentGone { .. }) => Ok(true),
             Err(error) => Err(error),
         }
     }
 
     fn is_mac(&self, deadline: Deadline) -> Result<bool, Error> {
-        let (_, told) = self.call::<bool>(&self.top()?, "isMac", &json!({}), deadline)?;
-        Ok(told.result)
+        let (_, reply) = self.call::<bool>(&self.top()?, "isMac", &json!({}), deadline)?;
+        Ok(reply.result)
     }
 
-    /// Types by script: into a field, or into what has the focus.
+    /// Types by script, into a field or the focused element.
     pub(super) fn synthetic_text(
         &self,
         into: Option<(&Node, Mode)>,
@@ -290,8 +290,8 @@ impl Tab {
         keys.extend(submit.then(|| stroke_by_script('\n')));
         let args = json!({ "id": node.id, "mode": mode.name(), "keys": keys });
         let of = text.chars().count();
-        match self.call_on_node::<Sent>(&node, "typeByScript", &args, deadline) {
-            Ok(told) => match told.problem {
+        match self.call_on_node::<ScriptReply>(&node, "typeByScript", &args, deadline) {
+            Ok(reply) => match reply.problem {
                 Some(reason) => {
                     Err(Error::NotActionable { what: "the focused element".to_owned(), reason, covered_by: None })
                 }
@@ -309,8 +309,8 @@ impl Tab {
         let args = json!({
             "id": node.id, "held": chord.held, "key": chord.key, "bits": chord.bits(), "times": times,
         });
-        let told: Sent = self.call_on_node(&node, "pressByScript", &args, deadline)?;
-        match told.problem {
+        let reply: ScriptReply = self.call_on_node(&node, "pressByScript", &args, deadline)?;
+        match reply.problem {
             Some(reason) => {
                 Err(Error::NotActionable { what: "the focused element".to_owned(), reason, covered_by: None })
             }
@@ -318,7 +318,7 @@ impl Tab {
         }
     }
 
-    /// What has the focus; the body of the top document when nothing has it (id 0).
+    /// The focused element; id 0, the body of the top document, when there is none.
     fn focused_node(&self, deadline: Deadline) -> Result<Node, Error> {
         if let Some((node, _)) = self.focus(deadline)? {
             return Ok(node);
@@ -330,11 +330,11 @@ impl Tab {
 }
 
 fn not_focused() -> Error {
-    let reason = "no element has the focus; give the ref or selector of a field, or focus one first (keys for the page itself go with press)";
+    let reason = "no element has the focus; give the ref or selector of a field, or focus one first (use press for keys to the page itself)";
     Error::NotActionable { what: "the text".to_owned(), reason: reason.to_owned(), covered_by: None }
 }
 
-/// Whether the browser left input unanswered though the page answered.
+/// Whether the browser did not confirm input although the page responds.
 fn unanswered(error: &Error) -> bool {
     matches!(error, Error::Supervisor(supervisor::Error::Cdp(error)) if error.is_timeout())
 }

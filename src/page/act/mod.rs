@@ -1,35 +1,35 @@
 //! Actions: what a person does to a page.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `request`, `parse` | the actions as they are asked for |
-//! | `ready` | finding an element, and waiting until it can be acted on |
+//! | `request`, `parse` | the actions as callers describe them |
+//! | `actionability` | finding an element, and waiting until it can be acted on |
 //! | `pointer`, `drag`, `scroll` | the mouse |
-//! | `arrive` | whether input has arrived |
+//! | `input_probe` | whether trusted input has reached its element |
 //! | `typing`, `keyboard`, `forms` | text into fields, keys, form fields |
 //! | `evaluate`, `wait`, `conditions` | scripts of the caller; conditions |
-//! | `settle`, `told` | what an action caused and when that has ended; what is told of it |
-//! | `settled`, `notices` | the reason why it has ended; what the page itself reports |
-//! | `batch` | several in a row |
-//! | `logged` | actions in the event log |
+//! | `settle`, `settled` | waiting until the effects of an action have ended, and the reason why they have |
+//! | `outcome`, `notices` | the answer of an action; messages of the page after it |
+//! | `batch` | several actions in a row |
+//! | `action_log` | actions in the event log |
 
-mod arrive;
+mod action_log;
+mod actionability;
 mod batch;
 mod conditions;
 mod drag;
 mod evaluate;
 mod forms;
+mod input_probe;
 mod keyboard;
-mod logged;
 mod notices;
+mod outcome;
 mod parse;
 mod pointer;
-mod ready;
 mod request;
 mod scroll;
 mod settle;
 mod settled;
-mod told;
 mod typing;
 mod wait;
 
@@ -41,7 +41,7 @@ pub use request::{
     Act, Button, Direction, Field, FieldValue, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Point, Settle,
     State, WaitFor,
 };
-pub(super) use settle::Acted;
+pub(super) use settle::ActionRequests;
 pub use settled::Settled;
 
 use super::error::Shown;
@@ -50,80 +50,80 @@ use crate::cdp::protocol::target::TargetId;
 use crate::supervisor::{self, ClosedDialog, Dialog, FailedDocument};
 use crate::sync::{Cancel, Deadline};
 
-/// What came of an action.
+/// The answer of an action: its result and its effects.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The tab.
+    /// The target id of the tab.
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub target_id: Option<TargetId>,
-    /// Its address afterwards.
+    /// The URL of the tab after the action.
     pub url: String,
-    /// What it gives, by its kind.
+    /// The result of the action. Its shape depends on the kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// Whether the tab shows another document or address since.
+    /// Whether the document or URL of the tab changed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub navigated: bool,
-    /// The HTTP status of the document that the action led to, when there was one.
+    /// The HTTP status of the new document, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// The tab could not load a document: what it shows is Chromium's own page about that, and `url` is the address that
-    /// failed.
+    /// Set when a document failed to load: the tab shows Chromium's error page, and `url` is the failed URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_load: Option<FailedDocument>,
-    /// What the page itself reports since: alerts, status texts, dialogs that opened, refused fields.
+    /// Messages of the page after the action: alerts, status texts, page dialogs that opened, fields that validation
+    /// refused.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
-    /// Tabs that it opened.
+    /// Tabs that the action opened.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub new_tabs: Vec<OpenedTab>,
-    /// How many tabs were closed at once because as many were open as may be (`browser.tabs.max`).
+    /// How many popups were closed at once because of the tab limit (`browser.tabs.max`).
     #[serde(skip_serializing_if = "is_none")]
     pub blocked_popups: usize,
-    /// Downloads that it started. Their end is waited for 500 ms: after that the state is `inProgress`, and there is no
-    /// path yet.
+    /// Downloads that the action started. The action waits 500 ms for their end; later ones have the state `inProgress`
+    /// and no path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub downloads: Vec<Download>,
-    /// Errors on the console since.
+    /// Console errors since the action began.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub console_errors: Vec<String>,
-    /// File choosers that opened. None is shown to anybody: each got the files that waited for it, or was cancelled.
+    /// File choosers that opened. None is shown to a person: each received the armed files, or was cancelled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub file_choosers: Vec<OpenedChooser>,
-    /// Dialogs that opened and were answered at once, by an armed answer or by policy.
+    /// Dialogs that opened and were answered at once, by an armed answer or by the dialog policy.
     #[serde(rename = "answered_dialogs", skip_serializing_if = "Vec::is_empty")]
     pub answered_dialogs: Vec<ClosedDialog>,
-    /// A dialog opened; the page waits for its answer.
+    /// A dialog is open and blocks the page until it is answered.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blocked_by_dialog: bool,
-    /// Dialogs that wait.
+    /// Open dialogs of the tab.
     #[serde(rename = "pending_dialogs", skip_serializing_if = "Vec::is_empty")]
     pub pending_dialogs: Vec<Dialog>,
-    /// `synthetic` when the events were dispatched by script: asked for, or because Chromium did not answer
-    /// trusted input.
+    /// `synthetic` when the events were dispatched by script: because the caller requested it, or because Chromium did
+    /// not confirm trusted input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<Input>,
-    /// A script of the page was ended meanwhile.
+    /// A script of the page was terminated during the action.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rescued: bool,
-    /// Why the action counts as over.
+    /// Why the action counts as finished.
     pub settled: Settled,
-    /// The lines of a snapshot that changed, as `+ ` and `- `; with `delta`.
+    /// Changed lines of the snapshot, with `+ ` and `- ` in front. Only with `delta`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<String>,
-    /// Outcomes of a batch.
+    /// The answers of a batch's actions, in order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub results: Option<Vec<Value>>,
-    /// How many of a batch failed.
+    /// How many actions of a batch failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<usize>,
-    /// Why a batch ended early.
+    /// Why a batch ended early: `{reason, afterAction, url, skipped}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aborted: Option<Value>,
-    /// Its element, for the event log.
+    /// The element of the action, for the event log.
     #[serde(skip)]
     pub(crate) element: Option<Shown>,
 }
@@ -134,15 +134,15 @@ pub struct Outcome {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OpenedTab {
-    /// Its target id.
+    /// The target id.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub target_id: TargetId,
-    /// Its tab id, where tabs have one.
+    /// The tab id, such as `t3`, where tabs have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tab_id: Option<String>,
-    /// Its address; the one that it is on its way to when its server has not answered within 700 ms.
+    /// The URL; the requested one when the server has not answered within 700 ms.
     pub url: String,
-    /// Its title as far as it is known: untrusted.
+    /// The title, if known. Untrusted.
     pub title: String,
 }
 
@@ -151,10 +151,10 @@ pub struct OpenedTab {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct OpenedChooser {
-    /// Names of the files that it got; empty when none were waiting for it.
+    /// Names of the files that it received; empty when none were armed.
     #[serde(default)]
     pub files: Vec<String>,
-    /// Why it did not get the files that were waiting.
+    /// Why it did not receive the armed files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
@@ -164,31 +164,31 @@ fn is_none(number: &usize) -> bool {
     *number == 0
 }
 
-/// What one kind of action gives its caller beside what it caused.
+/// What performing an action returns, before its effects are known.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Did {
+pub(super) struct Performed {
     pub(super) result: Option<Value>,
     pub(super) input: Option<Input>,
     pub(super) rescued: bool,
-    /// Input was cut off by a dialog or the end of the document.
+    /// A dialog or the end of the document interrupted the input.
     pub(super) cut: bool,
-    /// The element that it was done to.
+    /// The element that was acted on.
     pub(super) element: Option<Shown>,
 }
 
 impl Tab {
-    /// Does it, and answers when what it caused has ended. A dialog that it opens is a success. Actions on one tab take
-    /// turns, first come, first served; `wait` and `close` do not wait for a turn.
+    /// Performs an action and returns when its effects have ended. A dialog that the action opens is a success. Actions
+    /// on one tab take turns, first come, first served; `wait` and `close` do not wait for a turn.
     ///
     /// # Errors
-    /// [`Error::Busy`] when the turn does not come by the deadline;
-    /// [`Error::StaleRef`], [`Error::RefChanged`], [`Error::NotActionable`], [`Error::NoMatch`],
-    /// [`Error::BadRequest`], [`Error::Timeout`] and those of the supervisor.
+    /// [`Error::Busy`] when the turn does not come before the deadline; [`Error::StaleRef`], [`Error::RefChanged`],
+    /// [`Error::NotActionable`], [`Error::NoMatch`], [`Error::BadRequest`], [`Error::Timeout`] and those of the
+    /// supervisor.
     pub fn act(&self, act: &Act, deadline: Deadline) -> Result<Outcome, Error> {
         self.act_as(act, None, deadline)
     }
 
-    /// The same, and the event log says who acts: `action_started` and `action_finished` carry the name.
+    /// As [`act`](Self::act), with the name of the actor for the events `action_started` and `action_finished`.
     ///
     /// # Errors
     /// Those of [`act`](Self::act).
@@ -202,8 +202,8 @@ impl Tab {
         outcome
     }
 
-    /// The same for who has the turn. An element that a locator matched and that the page has replaced meanwhile is located
-    /// anew.
+    /// As [`act_as`](Self::act_as), for a caller that has the turn. An element that was located and that the page
+    /// replaced meanwhile is located again.
     fn act_in_turn(&self, act: &Act, actor: Option<&str>, deadline: Deadline) -> Result<Outcome, Error> {
         self.logged(act, actor, || self.act_on_located(act, actor, deadline))
     }
@@ -219,17 +219,17 @@ impl Tab {
         }
     }
 
-    /// The same for elements that are located.
+    /// As [`act_in_turn`](Self::act_in_turn), for an action whose elements are located.
     fn act_on(&self, act: &Act, actor: Option<&str>, deadline: Deadline) -> Result<Outcome, Error> {
         let outcome = self.settled(act, actor, deadline);
         if Cancel::is_current_set() {
-            return Err(supervisor::Error::Cancelled.into()); // whatever it came to by then
+            return Err(supervisor::Error::Cancelled.into()); // whatever the outcome
         }
         outcome
     }
 
-    /// Does it without looking at what comes of it.
-    pub(super) fn perform(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    /// Performs an action without waiting for its effects.
+    pub(super) fn perform(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         match &act.kind {
             Kind::Click { .. } | Kind::Hover { .. } | Kind::ClickCoords { .. } | Kind::Mouse { .. } => {
                 self.point_at(act, deadline)

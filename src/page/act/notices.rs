@@ -1,4 +1,5 @@
-//! Notices: what the page itself reports after an action. Status texts, alerts, dialogs of the page, refused fields.
+//! Notices: messages of the page after an action. Status texts, alerts, dialogs of the page, fields that validation
+//! refused.
 
 use std::time::Duration;
 
@@ -6,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::super::Tab;
 use super::Settled;
-use super::settle::{Before, Seen};
+use super::settle::{Before, Observed};
 use crate::cdp::protocol::page::FrameId;
 use crate::sync::Deadline;
 
-/// Notices of an answer at most; the page script cuts their texts.
-const MOST: usize = 5;
-/// Time for asking a document that the action led to.
-const TIME: Duration = Duration::from_millis(500);
+/// Maximum number of notices in an answer; the page script limits their texts.
+const MAX_NOTICES: usize = 5;
+/// Time for reading notices of the document that an action navigated to.
+const READ_TIME: Duration = Duration::from_millis(500);
 
 /// The kind of a [`Notice`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -31,7 +32,7 @@ pub enum NoticeKind {
 }
 
 impl NoticeKind {
-    /// The token of JSON answers.
+    /// The token in JSON answers.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -43,19 +44,19 @@ impl NoticeKind {
     }
 }
 
-/// A message that the page shows since the action. At most five an answer.
+/// A message that the page shows since the action. An answer has at most five.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Notice {
-    /// What it is.
+    /// The kind of message.
     pub kind: NoticeKind,
-    /// Its text, at most 300 characters; of a field the validation message. Untrusted.
+    /// The text, at most 300 characters; for a field its validation message. Untrusted.
     pub text: String,
     /// The accessible name of the dialog or field, at most 80 characters. Untrusted.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Its frame; left out for the top frame.
+    /// The frame; absent for the top frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
@@ -71,11 +72,11 @@ pub(super) struct Reported {
 }
 
 impl Tab {
-    /// The notices of the documents that were acted on, or of the one that the action led to.
+    /// The notices of the documents that were acted on, or of the one that the action navigated to.
     pub(super) fn notices(
         &self,
         before: &Before,
-        seen: &mut Seen,
+        seen: &mut Observed,
         settled: Settled,
         deadline: Deadline,
     ) -> Vec<Notice> {
@@ -88,17 +89,17 @@ impl Tab {
             if leads_elsewhere {
                 seen.notices.clear();
             }
-            let told = self.call_all::<Vec<Reported>, ()>(&frames, "notices", |_| (), deadline.within(TIME));
-            for (frame, told) in frames.into_iter().zip(told) {
-                if let Ok((_, done)) = told {
+            let reported = self.call_all::<Vec<Reported>, ()>(&frames, "notices", |_| (), deadline.within(READ_TIME));
+            for (frame, reported) in frames.into_iter().zip(reported) {
+                if let Ok((_, done)) = reported {
                     seen.notices.insert(frame, done.result);
                 }
             }
         }
         let mut all: Vec<Notice> = Vec::new();
-        for (frame, told) in std::mem::take(&mut seen.notices) {
+        for (frame, reported) in std::mem::take(&mut seen.notices) {
             let frame_id = Some(frame).filter(|frame| Some(frame) != before.top.as_ref());
-            all.extend(told.into_iter().map(|Reported { kind, text, name }| Notice {
+            all.extend(reported.into_iter().map(|Reported { kind, text, name }| Notice {
                 kind,
                 text,
                 name,
@@ -106,7 +107,7 @@ impl Tab {
             }));
         }
         all.sort_by_key(|notice| notice.kind);
-        all.truncate(MOST);
+        all.truncate(MAX_NOTICES);
         all
     }
 }
@@ -114,7 +115,7 @@ impl Tab {
 /// Adds the notices of a later action of a batch.
 pub(super) fn absorb(all: &mut Vec<Notice>, more: &[Notice]) {
     for notice in more {
-        if all.len() < MOST && !all.contains(notice) {
+        if all.len() < MAX_NOTICES && !all.contains(notice) {
             all.push(notice.clone());
         }
     }

@@ -1,4 +1,4 @@
-//! From the JSON of a request to an action, with everything that is not known refused by name.
+//! Parsing the JSON of an action. Unknown kinds and fields are refused by name.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use super::Act;
 const COMMON: [&str; 6] = ["kind", "timeoutMs", "input", "force", "delta", "settle"];
 const LOCATOR: [&str; 5] = ["ref", "selector", "locator", "nth", "frameId"];
 
-/// The kinds there are, and the fields that each has beside the common ones.
+/// All kinds, with their fields beside the common ones.
 const KINDS: [(&str, bool, &[&str]); 20] = [
     // kind, whether it has a locator, fields
     ("click", true, &["double", "button", "modifiers"]),
@@ -68,11 +68,11 @@ const KINDS: [(&str, bool, &[&str]); 20] = [
 const FIELD: [&str; 6] = ["ref", "selector", "locator", "nth", "frameId", "value"];
 
 impl Act {
-    /// Reads an action.
+    /// Reads an action from JSON.
     ///
     /// # Errors
-    /// [`Error::UnknownKind`], [`Error::UnknownField`] for what the kind does not have, also in the actions of
-    /// a batch and the fields of a form, [`Error::BadRequest`] for values that make no sense.
+    /// [`Error::UnknownKind`], [`Error::UnknownField`] also for the actions of a batch and the fields of a form,
+    /// [`Error::BadRequest`] for invalid values.
     pub fn parse(value: Value) -> Result<Self, Error> {
         check(&value, "")?;
         let act: Self =
@@ -81,13 +81,13 @@ impl Act {
     }
 }
 
-/// Names what is not known, with the place it stands at.
+/// Refuses unknown kinds and fields, with their path in the request.
 fn check(value: &Value, place: &str) -> Result<(), Error> {
     let bad = |problem: String| Error::BadRequest { problem };
-    let map = value.as_object().ok_or_else(|| bad(format!("{place}an action is a JSON object")))?;
+    let map = value.as_object().ok_or_else(|| bad(format!("{place}an action must be a JSON object")))?;
     let kinds = || KINDS.map(|(kind, ..)| kind).join(", ");
-    let kind = map.get("kind").ok_or_else(|| bad(format!("{place}kind is missing; one of: {}", kinds())))?;
-    let kind = kind.as_str().ok_or_else(|| bad(format!("{place}kind is not a text")))?;
+    let kind = map.get("kind").ok_or_else(|| bad(format!("{place}kind is missing; known kinds: {}", kinds())))?;
+    let kind = kind.as_str().ok_or_else(|| bad(format!("{place}kind must be a string")))?;
     let Some((_, located, own)) = KINDS.iter().find(|(known, ..)| *known == kind) else {
         return Err(Error::UnknownKind { kind: kind.chars().take(40).collect(), known: kinds() });
     };

@@ -1,26 +1,26 @@
-//! The mouse, and what is done to a whole tab.
+//! Mouse actions, and actions on the whole tab.
 
 use serde::{Deserialize, Serialize};
 
 use super::super::input::{Buttons, Sent, UNANSWERED, modifier_bits, moved, pressed, released, wheeled};
 use super::super::world::Node;
 use super::super::{Error, Tab};
-use super::arrive::{COMING, is_end};
-use super::ready::{Needs, Ready};
-use super::{Act, Button, Did, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Point};
+use super::actionability::{Needs, Ready};
+use super::input_probe::{LOST_AFTER_FRAMES, is_end};
+use super::{Act, Button, Input, Kind, Locator, Modifier, MouseEvent, MouseKind, Performed, Point};
 use crate::cdp::protocol::emulation::SetDeviceMetricsOverride;
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::FrameRef;
 use crate::sync::Deadline;
 
-/// No mouse goes farther, CSS pixels.
-const FARTHEST: f64 = 1e6;
-/// How often a press may go to something else.
-const ASTRAY: u32 = 3;
-/// A viewport's sides, CSS pixels.
+/// Largest coordinate of a mouse event, in CSS pixels.
+const MAX_COORDINATE: f64 = 1e6;
+/// How often a press that hit something else is repeated.
+const MAX_REPEATS: u32 = 3;
+/// Range of a viewport's sides, in CSS pixels.
 const SIDES: std::ops::RangeInclusive<u32> = 1..=8192;
 
-/// A click: the same for trusted and synthetic ones.
+/// The parameters of a click, trusted or synthetic.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Click<'a> {
     pub(super) button: Button,
@@ -29,31 +29,31 @@ pub(super) struct Click<'a> {
 }
 
 #[derive(Serialize)]
-struct AskClick {
+struct ClickArgs {
     id: u32,
     button: i64,
     count: i64,
     modifiers: i64,
-    /// Of trusted input, which may still come and then must not count.
+    /// Dispatched in place of trusted input, which must have no effect if it still arrives.
     instead: bool,
 }
 
-/// Where a press went instead of the element that it was meant for.
+/// Which element received a press instead of the intended one: the answer of the in-page call `landed`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Landed {
-    /// What got it.
+pub(super) struct PressReport {
+    /// Description of the element that received it.
     pub(super) over: Option<String>,
-    /// Whether it was kept from that.
+    /// Whether the press was blocked before that element saw it.
     kept: bool,
-    /// How many presses the element had received before.
+    /// How many earlier presses the intended element had received.
     received: u32,
-    /// No event of the press came to the check.
+    /// No event of the press reached the check.
     pub(super) unseen: bool,
 }
 
-impl Landed {
-    /// Whether nothing has received anything yet.
+impl PressReport {
+    /// Whether no element has received anything yet.
     fn can_be_repeated(&self, click: Click<'_>) -> bool {
         click.count == 0 || (self.kept && self.received == 0)
     }
@@ -62,28 +62,28 @@ impl Landed {
         let what = format!("the {}", ready.tag);
         let Some(over) = self.over else {
             let reason =
-                "no event of the press has come: the page stops mouse events or is behind another tab, so what \
+                "the press cannot be confirmed: the page stops mouse events, or the tab is behind another one, so it is not known what \
                           received it is not known; take a snapshot before you repeat the action"
                     .to_owned();
             return Error::NotActionable { what, reason, covered_by: None };
         };
         let reason = match (click.count, self.kept, self.received) {
-            (0, ..) => format!("{over} covers it whenever the mouse arrives"),
-            (_, true, 0) => format!(
-                "{over} takes its place whenever the mouse arrives; the press was blocked, so nothing was clicked"
-            ),
-            (_, true, _) => {
-                format!("the first press reached it; the second one hit {over} and was blocked")
+            (0, ..) => format!("{over} covers it whenever the mouse is over it"),
+            (_, true, 0) => {
+                format!("{over} covers it whenever the mouse is over it; the press was blocked, so nothing was clicked")
             }
-            (_, false, _) => format!("{over} covered it at the moment of the press and received the press"),
+            (_, true, _) => {
+                format!("the first press reached it, but the second one hit {over} and was blocked")
+            }
+            (_, false, _) => format!("{over} covered it at that moment and received the press instead"),
         };
         Error::NotActionable { what, reason, covered_by: Some(over) }
     }
 }
 
 impl Tab {
-    /// Clicks, hovers, and single mouse events.
-    pub(super) fn point_at(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    /// Clicks, hovers and single mouse events.
+    pub(super) fn point_at(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         self.emulate_focus();
         match &act.kind {
             Kind::Click { at, double, button, modifiers } => {
@@ -102,32 +102,32 @@ impl Tab {
                 let click = Click { button: *button, count: if *double { 2 } else { 1 }, modifiers: &[] };
                 let mut events = vec![moved(at, Buttons::default(), 0)];
                 events.extend(presses(at, click, 0));
-                did(self.send_mouse(events, deadline)?)
+                performed(self.send_mouse(events, deadline)?)
             }
             Kind::Mouse { events } => {
                 only_trusted(act, "mouse")?;
                 self.mouse_events(events, deadline)
             }
-            _ => Err(Error::BadRequest { problem: "this is nothing for the mouse".to_owned() }),
+            _ => Err(Error::BadRequest { problem: "the action is not one of the mouse".to_owned() }),
         }
     }
 
     /// Sets the viewport's size, or closes the tab.
-    pub(super) fn whole_tab(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    pub(super) fn whole_tab(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         match &act.kind {
             Kind::Resize { width, height } => self.resize(*width, *height, deadline),
             Kind::Close {} => {
                 self.supervisor.close_page(&self.target, deadline)?;
-                Ok(Did::default())
+                Ok(Performed::default())
             }
-            _ => Err(Error::BadRequest { problem: "this is nothing for a whole tab".to_owned() }),
+            _ => Err(Error::BadRequest { problem: "the action is not one on the whole tab".to_owned() }),
         }
     }
 
-    fn resize(&self, width: u32, height: u32, deadline: Deadline) -> Result<Did, Error> {
+    fn resize(&self, width: u32, height: u32, deadline: Deadline) -> Result<Performed, Error> {
         for (side, name) in [(width, "width"), (height, "height")] {
             if !SIDES.contains(&side) {
-                let problem = format!("{name} is {side}; it has to be from {} to {}", SIDES.start(), SIDES.end());
+                let problem = format!("{name} is {side}; use {} to {}", SIDES.start(), SIDES.end());
                 return Err(Error::BadRequest { problem });
             }
         }
@@ -135,26 +135,33 @@ impl Tab {
         let done = self.supervisor.session_call(&FrameRef::TopOf(self.target.clone()), &metrics, deadline)?;
         let (_, sized) = self.call::<(f64, f64)>(&self.top()?, "sized", &(width, height), deadline)?;
         if sized.result != (f64::from(width), f64::from(height)) {
-            let reason = format!("its viewport is {} x {} afterwards", sized.result.0, sized.result.1);
+            let reason = format!("its viewport is {} x {} after the resize", sized.result.0, sized.result.1);
             return Err(Error::NotActionable { what: "the window".to_owned(), reason, covered_by: None });
         }
-        Ok(Did { rescued: done.rescued || sized.rescued, ..Did::default() })
+        Ok(Performed { rescued: done.rescued || sized.rescued, ..Performed::default() })
     }
 
-    /// Fails for a point outside of the viewport.
+    /// Fails for a point outside the viewport.
     pub(super) fn check_point(&self, at: Point, deadline: Deadline) -> Result<(), Error> {
         let (_, size) = self.call::<(f64, f64)>(&self.top()?, "viewport", &(), deadline)?;
         let (width, height) = size.result;
-        // Written so that what is no number fails too.
+        // Also fails for NaN.
         if at.x >= 0.0 && at.x < width && at.y >= 0.0 && at.y < height {
             return Ok(());
         }
         let problem =
-            format!("the point {}, {} is outside of the viewport, which is {width} x {height} CSS pixels", at.x, at.y);
+            format!("the point {}, {} is outside the viewport, which is {width} x {height} CSS pixels", at.x, at.y);
         Err(Error::BadRequest { problem })
     }
 
-    fn click(&self, act: &Act, at: &Locator, needs: Needs, click: Click<'_>, deadline: Deadline) -> Result<Did, Error> {
+    fn click(
+        &self,
+        act: &Act,
+        at: &Locator,
+        needs: Needs,
+        click: Click<'_>,
+        deadline: Deadline,
+    ) -> Result<Performed, Error> {
         let mut astray = 0;
         loop {
             let ready = self.ready(at, needs, act.force, deadline)?;
@@ -164,44 +171,44 @@ impl Tab {
             } else {
                 let point = self.point_of(&ready)?;
                 let done = match self.trusted_click(&ready, point, click, modifiers, deadline) {
-                    // The frame went on to another document before a button was down.
+                    // The frame navigated before the button was down.
                     Err(error) if is_end(&error) && at.selector.is_some() && !deadline.passed() => continue,
                     outcome => outcome?,
                 };
                 if let Some(landed) = self.astray(&ready, click, &done, deadline) {
                     astray += 1;
-                    if landed.can_be_repeated(click) && astray < ASTRAY {
-                        continue; // it may be what shows while the mouse comes for the first time
+                    if landed.can_be_repeated(click) && astray < MAX_REPEATS {
+                        continue; // it may only appear on the first hover
                     }
                     return Err(landed.error(&ready, click));
                 }
                 done
             };
-            return Ok(Did { rescued: done.rescued || ready.rescued, element: Some(ready.shown), ..done });
+            return Ok(Performed { rescued: done.rescued || ready.rescued, element: Some(ready.shown), ..done });
         }
     }
 
-    /// What got the mouse instead of the element that it was meant for, as far as the document of the element and those around
-    /// it can tell.
-    fn astray(&self, ready: &Ready, click: Click<'_>, done: &Did, deadline: Deadline) -> Option<Landed> {
+    /// The element that received the mouse instead of the intended one, as far as the document of the element and those
+    /// around it can see.
+    fn astray(&self, ready: &Ready, click: Click<'_>, done: &Performed, deadline: Deadline) -> Option<PressReport> {
         if done.input.is_some() {
             return None;
         }
         let name = if click.count == 0 { "hovered" } else { "landed" };
-        // Of input that a dialog cut off the rest may come later.
+        // After an interruption by a dialog, the rest of the input may arrive later.
         self.landed(&ready.node, name, deadline).filter(|landed| !(landed.unseen && done.cut))
     }
 
-    /// Where a press went, when not to the element that it was meant for: the first document that says so.
-    pub(super) fn landed(&self, node: &Node, name: &str, deadline: Deadline) -> Option<Landed> {
+    /// The element that received a press instead of the intended one, from the first document that reports one.
+    pub(super) fn landed(&self, node: &Node, name: &str, deadline: Deadline) -> Option<PressReport> {
         let deadline = deadline.within(UNANSWERED);
-        // A document that is gone, or blocked by a dialog, has had the press.
-        let here = self.call_in_brief::<Landed>(&node.frame, &node.doc, name, &(), deadline).ok()?.result;
+        // A document that is gone or blocked by a dialog has received the press.
+        let here = self.call_in_brief::<PressReport>(&node.frame, &node.doc, name, &(), deadline).ok()?.result;
         if here.over.is_some() || name == "hovered" {
             return Some(here).filter(|landed| landed.over.is_some());
         }
         let around = self.frames_around(&node.frame);
-        let found = self.call_all_brief::<Landed, ()>(&around, name, |_| (), deadline);
+        let found = self.call_all_brief::<PressReport, ()>(&around, name, |_| (), deadline);
         let mut landed = found.into_iter().filter_map(Result::ok).map(|(_, done)| done.result);
         landed.find(|landed| landed.kept && landed.over.is_some()).or(Some(here).filter(|here| here.unseen))
     }
@@ -216,7 +223,7 @@ impl Tab {
     pub(super) fn point_of(&self, ready: &Ready) -> Result<Point, Error> {
         ready.point.ok_or_else(|| Error::NotActionable {
             what: format!("the {}", ready.tag),
-            reason: "it has no point that receives events".to_owned(),
+            reason: "no point of it receives mouse events".to_owned(),
             covered_by: None,
         })
     }
@@ -228,15 +235,15 @@ impl Tab {
         click: Click<'_>,
         modifiers: i64,
         deadline: Deadline,
-    ) -> Result<Did, Error> {
+    ) -> Result<Performed, Error> {
         let silence = deadline.within(UNANSWERED);
         let over = moved(at, Buttons::default(), modifiers);
         let sent = if self.is_elsewhere(&ready.node) {
-            // Where the frames of other processes are drawn is known to Chromium a moment after they were scrolled.
+            // Chromium knows the position of a scrolled frame of another process a moment later.
             match self.arrive(ready, at, modifiers, deadline)? {
                 Sent::Handled { .. } => self.press_elsewhere(ready, &presses(at, click, modifiers), deadline)?,
                 Sent::Cut => {
-                    // A dialog that the move opened: the rest comes to the page behind it, as in the top document.
+                    // The move opened a dialog: the rest reaches the page after it, as in the top document.
                     let page = FrameRef::TopOf(self.target.clone());
                     presses(at, click, modifiers).iter().for_each(|event| self.supervisor.post(&page, event));
                     Sent::Cut
@@ -250,7 +257,7 @@ impl Tab {
         };
         match sent {
             Sent::Unanswered | Sent::Busy => self.instead(ready, click, modifiers, deadline),
-            sent => did(sent),
+            sent => performed(sent),
         }
     }
 
@@ -262,32 +269,34 @@ impl Tab {
         top.is_none_or(|top| session(top.as_str()) != session(node.frame.as_str()))
     }
 
-    /// The synthetic sequence in the place of trusted input that Chromium does not answer. Never both: what
-    /// has arrived is not done again, and what arrives late is kept from the page.
-    fn instead(&self, ready: &Ready, click: Click<'_>, modifiers: i64, deadline: Deadline) -> Result<Did, Error> {
+    /// Dispatches the synthetic sequence because Chromium does not confirm trusted input. Never both: input that has
+    /// arrived is not repeated, and input that arrives late is blocked.
+    fn instead(&self, ready: &Ready, click: Click<'_>, modifiers: i64, deadline: Deadline) -> Result<Performed, Error> {
         let last = if click.count == 0 { "mousemove" } else { "mouseup" };
         let mut rescued = false;
         loop {
-            // A page that was busy, or is on a slow machine, first takes what waits for it.
+            // A page that was busy, or is on a slow machine, first handles pending input.
             let node = &ready.node;
-            let arrived = match self.missed(node, &[last], COMING, deadline) {
+            let arrived = match self.missed(node, &[last], LOST_AFTER_FRAMES, deadline) {
                 Ok(arrived) => arrived,
-                Err(error) if error.is_blocked_by_dialog() => return Ok(Did { rescued, cut: true, ..Did::default() }),
-                Err(Error::DocumentGone { .. }) => return Ok(Did { rescued, cut: true, ..Did::default() }),
+                Err(error) if error.is_blocked_by_dialog() => {
+                    return Ok(Performed { rescued, cut: true, ..Performed::default() });
+                }
+                Err(Error::DocumentGone { .. }) => return Ok(Performed { rescued, cut: true, ..Performed::default() }),
                 Err(error) => return Err(error),
             };
             rescued |= arrived.rescued;
             let arrived = arrived.result;
             if if click.count == 0 { arrived.mousemove } else { arrived.mouseup } > 0 {
-                return Ok(Did { rescued, ..Did::default() });
+                return Ok(Performed { rescued, ..Performed::default() });
             }
             if arrived.mousedown == 0 {
                 let done = self.synthetic_click(node, click, modifiers, true, deadline)?;
-                return Ok(Did { rescued: rescued || done.rescued, ..done });
+                return Ok(Performed { rescued: rescued || done.rescued, ..done });
             }
-            // Half of it is there.
+            // Only a part of it has arrived.
             if deadline.passed() {
-                return Err(Error::Timeout { what: "the release of the button".to_owned(), after_ms: 0 });
+                return Err(Error::Timeout { what: "the release of the mouse button".to_owned(), after_ms: 0 });
             }
         }
     }
@@ -299,43 +308,44 @@ impl Tab {
         modifiers: i64,
         instead: bool,
         deadline: Deadline,
-    ) -> Result<Did, Error> {
+    ) -> Result<Performed, Error> {
         let button = match click.button {
             Button::Left => 0,
             Button::Middle => 1,
             Button::Right => 2,
         };
-        let ask = AskClick { id: node.id, button, count: click.count, modifiers, instead };
+        let ask = ClickArgs { id: node.id, button, count: click.count, modifiers, instead };
         self.synthetic(node, "syntheticClick", &ask, deadline)
     }
 
-    /// Runs a synthetic sequence. What ends the document meanwhile was set off by it.
+    /// Runs a synthetic sequence. If the document ends meanwhile, the sequence caused it.
     pub(super) fn synthetic(
         &self,
         node: &Node,
         name: &str,
         ask: &impl Serialize,
         deadline: Deadline,
-    ) -> Result<Did, Error> {
+    ) -> Result<Performed, Error> {
         let input = Some(Input::Synthetic);
         match self.call_in::<serde_json::Value>(&node.frame, &node.doc, name, ask, deadline) {
-            Ok(done) => Ok(Did { input, rescued: done.rescued, ..Did::default() }),
-            Err(error) if error.is_blocked_by_dialog() => Ok(Did { input, ..Did::default() }),
-            Err(Error::DocumentGone { .. }) => Ok(Did { input, ..Did::default() }),
+            Ok(done) => Ok(Performed { input, rescued: done.rescued, ..Performed::default() }),
+            Err(error) if error.is_blocked_by_dialog() => Ok(Performed { input, ..Performed::default() }),
+            Err(Error::DocumentGone { .. }) => Ok(Performed { input, ..Performed::default() }),
             Err(error) => Err(error),
         }
     }
 
-    /// One after the other while a button is down, for what follows a drag; at once otherwise.
-    fn mouse_events(&self, events: &[MouseEvent], deadline: Deadline) -> Result<Did, Error> {
+    /// Sends the events of `mouse` one after the other.
+    fn mouse_events(&self, events: &[MouseEvent], deadline: Deadline) -> Result<Performed, Error> {
         let (mut held, mut pressed_at, mut count) = (self.mouse.lock().buttons, None::<Point>, 0);
-        let mut whole = Did::default();
+        let mut whole = Performed::default();
         for event in events {
-            if ![event.x, event.y, event.delta_x, event.delta_y].iter().all(|number| number.abs() <= FARTHEST) {
-                let problem = format!("a mouse event's numbers have to lie within {FARTHEST} CSS pixels");
+            if ![event.x, event.y, event.delta_x, event.delta_y].iter().all(|number| number.abs() <= MAX_COORDINATE) {
+                let problem =
+                    format!("the coordinates and deltas of mouse events must be within ±{MAX_COORDINATE} CSS pixels");
                 return Err(Error::BadRequest { problem });
             }
-            // What is dragged may leave the viewport. Chromium does not answer what begins outside.
+            // A drag may leave the viewport. Chromium does not confirm input that begins outside.
             if matches!(event.kind, MouseKind::Down | MouseKind::Wheel) {
                 self.check_point(Point { x: event.x, y: event.y }, deadline)?;
             }
@@ -356,7 +366,7 @@ impl Tab {
                 MouseKind::Wheel => wheeled(at, (event.delta_x, event.delta_y), held),
             };
             let sent = self.send_mouse(vec![sent], deadline)?;
-            whole.rescued |= did(sent)?.rescued;
+            whole.rescued |= performed(sent)?.rescued;
             if sent == Sent::Cut {
                 break;
             }
@@ -365,7 +375,7 @@ impl Tab {
     }
 }
 
-/// Some actions have no synthetic form.
+/// Refuses `input: synthetic` for an action without a synthetic form.
 fn only_trusted(act: &Act, kind: &str) -> Result<(), Error> {
     if act.input != Some(Input::Synthetic) {
         return Ok(());
@@ -376,19 +386,19 @@ fn only_trusted(act: &Act, kind: &str) -> Result<(), Error> {
     Err(Error::BadRequest { problem })
 }
 
-/// A button down and up, so often.
+/// `click.count` presses and releases of a button.
 fn presses(at: Point, click: Click<'_>, modifiers: i64) -> Vec<crate::cdp::protocol::input::DispatchMouseEvent> {
     let once = |count| [pressed(at, click.button, count, modifiers), released(at, click.button, count, modifiers)];
     (1..=click.count).flat_map(once).collect()
 }
 
-/// What is told of input that was sent.
-pub(super) fn did(sent: Sent) -> Result<Did, Error> {
+/// Turns the fate of sent input into the result of an action.
+pub(super) fn performed(sent: Sent) -> Result<Performed, Error> {
     match sent {
-        Sent::Handled { rescued } => Ok(Did { rescued, ..Did::default() }),
-        Sent::Cut => Ok(Did { cut: true, ..Did::default() }),
+        Sent::Handled { rescued } => Ok(Performed { rescued, ..Performed::default() }),
+        Sent::Cut => Ok(Performed { cut: true, ..Performed::default() }),
         Sent::Unanswered | Sent::Busy => {
-            Err(Error::Timeout { what: "the browser's answer to input".to_owned(), after_ms: 0 })
+            Err(Error::Timeout { what: "the browser to confirm the input".to_owned(), after_ms: 0 })
         }
     }
 }

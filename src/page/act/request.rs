@@ -1,4 +1,4 @@
-//! The actions as they are asked for: the fields of `POST /act`.
+//! Actions as callers describe them: the fields of `POST /act`.
 
 use std::time::Duration;
 
@@ -12,42 +12,43 @@ use crate::sync::Deadline;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Act {
-    /// What is done.
+    /// The kind of action, with its own fields.
     #[serde(flatten)]
     pub kind: Kind,
-    /// How long it may take, milliseconds: 8,000 by default, 20,000 for `wait` and `evaluate`, 120,000 at most.
+    /// Maximum duration, in milliseconds. Default 8,000 (20,000 for `wait` and `evaluate`, 120,000 for `batch`), at
+    /// most 120,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// How events get into the page.
+    /// How events are dispatched. Default `trusted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Input>,
-    /// Also when what the ref stands for has changed since it was shown.
+    /// Act even if role or name of the element changed since the snapshot. Default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub force: bool,
-    /// Whether what changed on the page is told.
+    /// Report the changed lines of the page in `changes`. Default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub delta: bool,
-    /// How long the effects of the action are waited for: `auto` by default, `none` for `mouse` and `clickCoords`.
+    /// How long to wait for the effects of the action. Default `auto`; `none` for `mouse` and `clickCoords`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<Settle>,
-    /// Secrets to cover in what is told of the page's changes, together with what looks like one.
+    /// Secrets to cover in the reported changes, besides texts that look like one.
     #[serde(skip)]
     pub redact: Option<Secrets>,
 }
 
-/// The time that an action takes at most when none is given, and the most that may be given.
-const USUAL: Duration = Duration::from_secs(8);
-const PATIENT: Duration = Duration::from_secs(20);
-const LONGEST: Duration = Duration::from_secs(120);
+/// Default durations, and the maximum.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(8);
+const LONG_DEFAULT_TIMEOUT: Duration = Duration::from_secs(20);
+const MAX_TIMEOUT: Duration = Duration::from_secs(120);
 
 impl Act {
-    /// An action with nothing but its kind.
+    /// An action with defaults for all common fields.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
         Self { kind, timeout_ms: None, input: None, force: false, delta: false, settle: None, redact: None }
     }
 
-    /// How long its effects are waited for.
+    /// How long to wait for the effects of the action.
     #[must_use]
     pub fn settles(&self) -> Settle {
         self.settle.unwrap_or(match self.kind {
@@ -56,33 +57,33 @@ impl Act {
         })
     }
 
-    /// Its own deadline, within another one.
+    /// The deadline of the action, within another one.
     #[must_use]
     pub fn deadline(&self, within: Deadline) -> Deadline {
         let usual = match self.kind {
-            Kind::Wait(_) | Kind::Evaluate { .. } => PATIENT,
-            Kind::Batch { .. } => LONGEST,
-            _ => USUAL,
+            Kind::Wait(_) | Kind::Evaluate { .. } => LONG_DEFAULT_TIMEOUT,
+            Kind::Batch { .. } => MAX_TIMEOUT,
+            _ => DEFAULT_TIMEOUT,
         };
-        within.within(self.timeout_ms.map_or(usual, Duration::from_millis).min(LONGEST))
+        within.within(self.timeout_ms.map_or(usual, Duration::from_millis).min(MAX_TIMEOUT))
     }
 }
 
-/// How long the effects of an action are waited for before it is answered.
+/// How long to wait for the effects of an action before it is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Settle {
-    /// Until navigations have ended, and what the action changed has come to rest: at most 500 ms after the last change that
-    /// it caused.
+    /// Until navigations have ended and the page has settled, at most 500 ms after the last change that the action
+    /// caused.
     Auto,
-    /// Not at all.
+    /// Do not wait.
     None,
-    /// As `auto`, but for so many milliseconds at most altogether, requests and navigations included.
+    /// As `auto`, but at most this many milliseconds in total, requests and navigations included.
     MaxMs(u64),
 }
 
-/// The kinds that act on one element.
+/// The kinds with one element.
 macro_rules! on_element {
     ($at:ident) => {
         Self::Click { at: $at, .. }
@@ -99,7 +100,7 @@ macro_rules! on_element {
 }
 
 impl Kind {
-    /// Its name in requests.
+    /// The `kind` in requests.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -126,12 +127,12 @@ impl Kind {
         }
     }
 
-    /// Whether it waits for its turn. `wait` changes nothing, and a tab can be closed whatever hangs in it.
+    /// Whether the action waits for its turn. `wait` changes nothing, and a tab can be closed whatever runs in it.
     pub(super) fn takes_turn(&self) -> bool {
         !matches!(self, Self::Wait(_) | Self::Close {})
     }
 
-    /// The frames it names, those of a batch's actions aside.
+    /// The frames that the action names, without those of a batch's actions.
     pub(super) fn frames(&self) -> Vec<&str> {
         let named = match self {
             Self::Wait(wanted) => vec![&wanted.frame_id],
@@ -142,7 +143,7 @@ impl Kind {
         named.into_iter().flatten().map(String::as_str).collect()
     }
 
-    /// The same, to be changed.
+    /// As [`frames`](Self::frames), mutable.
     pub(super) fn frames_mut(&mut self) -> Vec<&mut String> {
         let named = match self {
             Self::Wait(wanted) => vec![&mut wanted.frame_id],
@@ -153,7 +154,7 @@ impl Kind {
         named.into_iter().flatten().collect()
     }
 
-    /// The element it is about, if it is about one.
+    /// The element of the action, if it has one.
     pub(in crate::page) fn locator(&self) -> Option<&Locator> {
         match self {
             on_element!(at) => Some(at),
@@ -162,7 +163,7 @@ impl Kind {
         }
     }
 
-    /// The same, to be changed; not that of a field in a form.
+    /// As [`locator`](Self::locator), mutable, and without the fields of a form.
     pub(in crate::page) fn locator_mut(&mut self) -> Option<&mut Locator> {
         match self {
             on_element!(at) => Some(at),
@@ -171,244 +172,245 @@ impl Kind {
     }
 }
 
-/// How events get into the page.
+/// How events are dispatched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Input {
-    /// Through the browser, as a person's.
+    /// By the browser, like input of a person.
     Trusted,
-    /// Dispatched by script, in their full sequence.
+    /// By a script, in the full DOM sequence.
     Synthetic,
 }
 
 impl Locator {
-    /// Whether it names an element at all.
+    /// Whether an element is given at all.
     pub(super) fn is_given(&self) -> bool {
         self.reference.is_some() || self.selector.is_some() || self.locator.is_some()
     }
 }
 
-/// An element: by ref, or by a CSS selector.
+/// An element: by ref, CSS selector or locator.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Locator {
-    /// A ref of a snapshot.
+    /// A ref from a snapshot, such as `e12`.
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
     pub reference: Option<String>,
-    /// The first match in document order over open shadow roots.
+    /// A CSS selector: the first match in document order, over open shadow roots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
-    /// `role=button[name="Save"]`, `text=…`, `label=…`, `placeholder=…`, `testid=…`, `css=…`, chained by ` >> `; over all
-    /// frames and shadow roots. Several matches are an error unless `nth` is given.
+    /// `role=button[name="Save"]`, `text=…`, `label=…`, `placeholder=…`, `testid=…` or `css=…`, chained by ` >> `, over
+    /// all frames and shadow roots. Several matches are an error unless `nth` is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locator: Option<String>,
-    /// Which match of the locator: from 0, or from the end for a negative number.
+    /// Which match of the locator to use: from 0, or from the end if negative.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nth: Option<i32>,
-    /// The frame that a selector or locator is looked for in, by its id or the ref of the iframe. Default: the top frame for a selector, all frames for a locator.
+    /// The frame to search: a frame id or the ref of an iframe. Default: the top frame for a selector, all frames for a
+    /// locator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame_id: Option<String>,
 }
 
-/// What is done.
+/// The kind of action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Kind {
-    /// Presses and releases a mouse button on an element.
+    /// Clicks an element.
     Click {
-        /// The element.
+        /// The element to click.
         #[serde(flatten)]
         at: Locator,
-        /// Twice in a row.
+        /// Double-click. Default false.
         #[serde(default)]
         double: bool,
-        /// Which button.
+        /// The mouse button. Default `left`.
         #[serde(default)]
         button: Button,
-        /// Keys that are held.
+        /// Modifier keys to hold.
         #[serde(default)]
         modifiers: Vec<Modifier>,
     },
     /// Moves the mouse over an element.
     Hover {
-        /// The element.
+        /// The element to hover.
         #[serde(flatten)]
         at: Locator,
     },
-    /// Gives an element the focus.
+    /// Moves the focus to an element.
     Focus {
-        /// The element.
+        /// The element to focus.
         #[serde(flatten)]
         at: Locator,
     },
-    /// Brings an element into view.
+    /// Scrolls an element into view.
     ScrollIntoView {
-        /// The element.
+        /// The element to show.
         #[serde(flatten)]
         at: Locator,
     },
-    /// Clicks at a point of the viewport, CSS pixels.
+    /// Clicks a point of the viewport.
     ClickCoords {
-        /// From the left.
+        /// Distance from the left, in CSS pixels.
         x: f64,
-        /// From the top.
+        /// Distance from the top, in CSS pixels.
         y: f64,
-        /// Twice in a row.
+        /// Double-click. Default false.
         #[serde(default)]
         double: bool,
-        /// Which button.
+        /// The mouse button. Default `left`.
         #[serde(default)]
         button: Button,
     },
-    /// Single mouse events.
+    /// Sends single mouse events.
     Mouse {
-        /// In this order.
+        /// The events, in order.
         events: Vec<MouseEvent>,
     },
-    /// Types into an element, or into the focused one.
+    /// Types text into an element, or into the focused one.
     Type {
-        /// The element.
+        /// The field. Default: the focused element.
         #[serde(flatten)]
         at: Locator,
-        /// What.
+        /// The text to type.
         text: String,
-        /// Press Enter afterwards.
+        /// Press Enter afterwards. Default false.
         #[serde(default)]
         submit: bool,
-        /// With 75 ms between characters.
+        /// Wait 75 ms between characters. Default false.
         #[serde(default)]
         slowly: bool,
-        /// Behind what is there, instead of in its place.
+        /// Append instead of replacing. Default false.
         #[serde(default)]
         append: bool,
     },
-    /// Puts text into the focused element, without key events.
+    /// Inserts text into the focused element, without key events.
     InsertText {
-        /// What.
+        /// The text to insert.
         text: String,
     },
     /// Presses a key or a chord: `Enter`, `Control+a`, `Shift+ArrowDown`.
     Press {
-        /// The element.
+        /// The element to focus first. Default: the focused element.
         #[serde(flatten)]
         at: Locator,
-        /// Which.
+        /// The key or chord.
         key: String,
-        /// How often.
+        /// How many times to press it, 1 to 1,000. Default 1.
         #[serde(default)]
         repeat: Option<u32>,
     },
     /// Drags from one place to another.
     Drag {
-        /// Where it begins: a ref,
+        /// The start, as a ref.
         #[serde(default)]
         #[cfg_attr(feature = "schema", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
         start_ref: Option<String>,
-        /// a selector,
+        /// The start, as a CSS selector.
         #[serde(default)]
         start_selector: Option<String>,
-        /// a locator,
+        /// The start, as a locator.
         #[serde(default)]
         start_locator: Option<String>,
-        /// or a point.
+        /// The start, as a point of the viewport.
         #[serde(default)]
         start: Option<Point>,
-        /// Where it ends: a ref,
+        /// The target, as a ref.
         #[serde(default)]
         #[cfg_attr(feature = "schema", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
         end_ref: Option<String>,
-        /// a selector,
+        /// The target, as a CSS selector.
         #[serde(default)]
         end_selector: Option<String>,
-        /// a locator,
+        /// The target, as a locator.
         #[serde(default)]
         end_locator: Option<String>,
-        /// or a point.
+        /// The target, as a point of the viewport.
         #[serde(default)]
         end: Option<Point>,
-        /// Moves on the way; 10 by default.
+        /// Mouse moves between start and target, 1 to 1,000. Default 10.
         #[serde(default)]
         steps: Option<u32>,
-        /// The frame of selectors and scripts, by its id or the ref of the iframe; the top frame by default.
+        /// The frame of selectors and locators: a frame id or the ref of an iframe. Default: the top frame.
         #[serde(default)]
         frame_id: Option<String>,
     },
-    /// Chooses options by value or label.
+    /// Selects options of a `<select>`.
     Select {
-        /// The element.
+        /// The `<select>`.
         #[serde(flatten)]
         at: Locator,
-        /// Values or labels.
+        /// Values or labels of the options.
         values: Vec<String>,
     },
-    /// Ticks a checkbox, radio button or switch.
+    /// Checks a checkbox, radio button or switch.
     Check {
-        /// The element.
+        /// The element to check.
         #[serde(flatten)]
         at: Locator,
     },
-    /// Unticks one.
+    /// Unchecks a checkbox or switch.
     Uncheck {
-        /// The element.
+        /// The element to uncheck.
         #[serde(flatten)]
         at: Locator,
     },
-    /// Fills in several fields.
+    /// Fills in form fields.
     Fill {
-        /// In this order.
+        /// The fields, in order.
         fields: Vec<Field>,
-        /// Press Enter afterwards, in the last text field.
+        /// Press Enter in the last text field afterwards. Default false.
         #[serde(default)]
         submit: bool,
     },
-    /// Scrolls the page, or what is in an element.
+    /// Scrolls the page or a container.
     Scroll {
-        /// The element.
+        /// An element in the container to scroll. Default: the page.
         #[serde(flatten)]
         at: Locator,
-        /// Where to.
+        /// The direction.
         direction: Direction,
-        /// How far, CSS pixels; most of a view by default.
+        /// Distance in CSS pixels. Default: most of a page.
         #[serde(default)]
         pixels: Option<f64>,
     },
-    /// Waits until all of the conditions hold.
+    /// Waits until all given conditions hold at once.
     Wait(WaitFor),
-    /// Sets the size of the viewport, CSS pixels.
+    /// Sets the size of the viewport.
     Resize {
-        /// How wide.
+        /// Width in CSS pixels, 1 to 8,192.
         width: u32,
-        /// How high.
+        /// Height in CSS pixels, 1 to 8,192.
         height: u32,
     },
     /// Closes the tab.
     Close {},
-    /// Runs a script of the caller.
+    /// Runs JavaScript in the page.
     Evaluate {
-        /// An expression, a function that is called with the element, or the body of one.
+        /// An expression, a function that is called with the element, or a function body. Promises are awaited.
         #[serde(rename = "fn")]
         script: String,
-        /// The element that it gets.
+        /// The element to pass, as a ref.
         #[serde(default, rename = "ref")]
         #[cfg_attr(feature = "schema", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
         reference: Option<String>,
-        /// The element, as a locator.
+        /// The element to pass, as a locator.
         #[serde(default)]
         locator: Option<String>,
-        /// The frame of selectors and scripts, by its id or the ref of the iframe; the top frame by default.
+        /// The frame to run in: a frame id or the ref of an iframe. Default: the top frame.
         #[serde(default)]
         frame_id: Option<String>,
     },
-    /// Several in a row.
+    /// Runs several actions one after the other.
     Batch {
-        /// In this order.
+        /// The actions, in order; at most 100.
         actions: Vec<Act>,
-        /// Whether the first that fails ends it; true by default.
+        /// Stop at the first failure. Default true.
         #[serde(default)]
         stop_on_error: Option<bool>,
     },
@@ -419,26 +421,26 @@ pub enum Kind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Button {
-    /// The usual one.
+    /// The primary button.
     #[default]
     Left,
-    /// The one for menus.
+    /// The secondary button, which opens context menus.
     Right,
-    /// The wheel.
+    /// The middle button, or wheel.
     Middle,
 }
 
-/// A key that is held.
+/// A modifier key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Modifier {
-    /// Alt, Option.
+    /// Alt (Option on macOS).
     Alt,
     /// Control.
     Control,
     /// Command on macOS, Control elsewhere.
     ControlOrMeta,
-    /// Command, Windows.
+    /// Command on macOS, the Windows key elsewhere.
     Meta,
     /// Shift.
     Shift,
@@ -449,9 +451,9 @@ pub enum Modifier {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Point {
-    /// From the left.
+    /// Distance from the left.
     pub x: f64,
-    /// From the top.
+    /// Distance from the top.
     pub y: f64,
 }
 
@@ -460,65 +462,65 @@ pub struct Point {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MouseEvent {
-    /// What happens.
+    /// The type of event.
     #[serde(rename = "type")]
     pub kind: MouseKind,
-    /// From the left, CSS pixels.
+    /// Distance from the left, in CSS pixels.
     pub x: f64,
-    /// From the top, CSS pixels.
+    /// Distance from the top, in CSS pixels.
     pub y: f64,
-    /// For a wheel: to the right, CSS pixels.
+    /// For `wheel`: distance to the right, in CSS pixels.
     #[serde(default)]
     pub delta_x: f64,
-    /// For a wheel: down, CSS pixels.
+    /// For `wheel`: distance down, in CSS pixels.
     #[serde(default)]
     pub delta_y: f64,
 }
 
-/// What a single mouse event is.
+/// The type of a single mouse event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MouseKind {
-    /// It moves.
+    /// Move the mouse.
     Move,
-    /// The left button goes down.
+    /// Press the left button.
     Down,
-    /// The left button goes up.
+    /// Release the left button.
     Up,
-    /// The wheel turns.
+    /// Turn the wheel.
     Wheel,
 }
 
-/// A field and what goes into it.
+/// A form field and its new value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("additionalProperties" = false)))]
 #[serde(rename_all = "camelCase")]
 pub struct Field {
-    /// Which.
+    /// The field.
     #[serde(flatten)]
     pub at: Locator,
-    /// What.
+    /// The value.
     pub value: FieldValue,
 }
 
-/// What goes into a field.
+/// The value of a form field.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum FieldValue {
     /// For a checkbox, radio button or switch.
     Flag(bool),
-    /// For a number or a range.
+    /// For a number or range.
     Number(serde_json::Number),
-    /// Text, a date, a colour, an option by value or label.
+    /// Text, a date, a colour, or an option by value or label.
     Text(String),
     /// Several options.
     Texts(Vec<String>),
 }
 
-/// Where a scroll goes.
+/// The direction of a scroll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -533,42 +535,42 @@ pub enum Direction {
     Right,
 }
 
-/// Conditions; all that are given must hold.
+/// Conditions. All that are given must hold at once.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(inline))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WaitFor {
-    /// So long, milliseconds.
+    /// Time to wait, in milliseconds; at most 30,000.
     pub time_ms: Option<u64>,
-    /// The text is visible in some frame.
+    /// A text that is visible in some frame. Case and white space are ignored.
     pub text: Option<String>,
-    /// The text is visible in no frame.
+    /// A text that is visible in no frame.
     pub text_gone: Option<String>,
-    /// Something visible matches.
+    /// A CSS selector with a visible match, or one in `state`.
     pub selector: Option<String>,
-    /// The tab's address matches: `*` and `?` as in file names.
+    /// A pattern for the URL of the tab: `*` matches any text, `?` one character.
     pub url: Option<String>,
     /// `load`, `domcontentloaded` or `networkidle`.
     pub load_state: Option<String>,
-    /// A script gives something true.
+    /// A script that returns a true value.
     #[serde(rename = "fn")]
     pub script: Option<String>,
-    /// The element is in this state.
+    /// A ref whose element is in `state`.
     #[serde(rename = "ref")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^@?e?[0-9]{1,9}$")))]
     pub reference: Option<String>,
-    /// The element that this locator matches is in this state.
+    /// A locator whose element is in `state`.
     pub locator: Option<String>,
-    /// Which match of the locator: from 0, or from the end for a negative number.
+    /// Which match of the locator to use: from 0, or from the end if negative.
     pub nth: Option<i32>,
-    /// The state. Default with a locator: visible.
+    /// The state of the element. Default `visible`.
     pub state: Option<State>,
-    /// The frame that selector and script are for, by its id or the ref of the iframe.
+    /// The frame of `selector` and `fn`: a frame id or the ref of an iframe. Default: the top frame.
     pub frame_id: Option<String>,
 }
 
-/// A state that an element can be waited for.
+/// A state of an element to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -578,14 +580,14 @@ pub enum State {
     Visible,
     /// Not rendered, hidden or gone.
     Hidden,
-    /// Can be used.
+    /// Not disabled.
     Enabled,
     /// Cannot be used.
     Disabled,
-    /// Ticked.
+    /// Checked.
     Checked,
-    /// Not ticked.
+    /// Not checked.
     Unchecked,
-    /// Not in the document any more.
+    /// Removed from the document.
     Gone,
 }

@@ -1,20 +1,20 @@
-//! Scrolling: by the wheel where that reaches, by script where it does not.
+//! Scrolling: by the mouse wheel, or by script where the wheel does not reach.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::super::frame_geometry::FramePoints;
 use super::super::input::{Sent, UNANSWERED, wheeled};
-use super::super::place::Places;
 use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
-use super::arrive::COMING;
-use super::ready::Needs;
-use super::{Act, Did, Direction, Input, Kind, Locator};
+use super::actionability::Needs;
+use super::input_probe::LOST_AFTER_FRAMES;
+use super::{Act, Direction, Input, Kind, Locator, Performed};
 use crate::cdp::protocol::page::FrameId;
 use crate::sync::Deadline;
 
 #[derive(Serialize)]
-struct AskScroller {
+struct ScrollerArgs {
     id: Option<u32>,
     along: &'static str,
     pixels: Option<f64>,
@@ -31,14 +31,14 @@ struct Scroller {
     gone: bool,
 }
 
-/// What scrolls, and where it is.
-struct Found {
+/// The scrollable element and its document.
+struct ScrollTarget {
     frame: FrameId,
     doc: Doc,
     scroller: Scroller,
 }
 
-/// How far it went, CSS pixels.
+/// The distance scrolled, in CSS pixels.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Moved {
     x: f64,
@@ -63,15 +63,15 @@ impl Direction {
 
 impl Tab {
     /// Scrolls, or brings an element into view.
-    pub(super) fn scroll(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    pub(super) fn scroll(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         self.emulate_focus();
         match &act.kind {
             Kind::ScrollIntoView { at } => {
                 let ready = self.ready(at, Needs::VIEW, act.force, deadline)?;
-                Ok(Did { rescued: ready.rescued, element: Some(ready.shown), ..Did::default() })
+                Ok(Performed { rescued: ready.rescued, element: Some(ready.shown), ..Performed::default() })
             }
             Kind::Scroll { at, direction, pixels } => self.scroll_by(act, at, *direction, *pixels, deadline),
-            _ => Err(Error::BadRequest { problem: "this is nothing to scroll".to_owned() }),
+            _ => Err(Error::BadRequest { problem: "the action is not a scroll".to_owned() }),
         }
     }
 
@@ -82,9 +82,9 @@ impl Tab {
         direction: Direction,
         pixels: Option<f64>,
         deadline: Deadline,
-    ) -> Result<Did, Error> {
+    ) -> Result<Performed, Error> {
         if pixels.is_some_and(|pixels| !pixels.is_finite() || pixels < 0.0) {
-            let problem = "pixels has to be a number from 0; the direction says where to".to_owned();
+            let problem = "pixels must be 0 or more; use direction to scroll the other way".to_owned();
             return Err(Error::BadRequest { problem });
         }
         let mut rescued = false;
@@ -98,7 +98,7 @@ impl Tab {
         };
         let along = direction.along();
         let Some(found) = self.scroller(frame, node, along, pixels, deadline)? else {
-            return Ok(Did { result: Some(json!(Moved { x: 0.0, y: 0.0 })), rescued, ..Did::default() });
+            return Ok(Performed { result: Some(json!(Moved { x: 0.0, y: 0.0 })), rescued, ..Performed::default() });
         };
         let by = found.scroller.pixels * direction.sign();
         let input = if act.input == Some(Input::Synthetic) {
@@ -106,7 +106,12 @@ impl Tab {
             let goes = self.call_in::<bool>(&found.frame, &found.doc, "syntheticWheel", &ask, deadline)?;
             if !goes.result {
                 let input = Some(Input::Synthetic);
-                return Ok(Did { result: Some(json!(Moved { x: 0.0, y: 0.0 })), input, rescued, ..Did::default() });
+                return Ok(Performed {
+                    result: Some(json!(Moved { x: 0.0, y: 0.0 })),
+                    input,
+                    rescued,
+                    ..Performed::default()
+                });
             }
             Some(Input::Synthetic)
         } else {
@@ -115,10 +120,15 @@ impl Tab {
         let wheel = input.is_none() && self.wheel(&found, along, by, deadline)?;
         let ask = json!({ "by": by, "wheel": wheel });
         let moved = self.call_in::<Moved>(&found.frame, &found.doc, "scrolled", &ask, deadline)?;
-        Ok(Did { result: Some(json!(moved.result)), input, rescued: rescued || moved.rescued, ..Did::default() })
+        Ok(Performed {
+            result: Some(json!(moved.result)),
+            input,
+            rescued: rescued || moved.rescued,
+            ..Performed::default()
+        })
     }
 
-    /// What scrolls around an element, or around the frame it is in.
+    /// The scrollable element around an element, or around the frame it is in.
     fn scroller(
         &self,
         mut frame: FrameId,
@@ -126,46 +136,46 @@ impl Tab {
         along: &'static str,
         pixels: Option<f64>,
         deadline: Deadline,
-    ) -> Result<Option<Found>, Error> {
+    ) -> Result<Option<ScrollTarget>, Error> {
         loop {
-            let ask = AskScroller { id: node.as_ref().map(|node| node.id), along, pixels };
+            let ask = ScrollerArgs { id: node.as_ref().map(|node| node.id), along, pixels };
             let (doc, scroller) = match &node {
                 Some(node) => {
-                    let told = self.call_in::<Scroller>(&node.frame, &node.doc, "scroller", &ask, deadline)?;
-                    (node.doc.clone(), told.result)
+                    let reply = self.call_in::<Scroller>(&node.frame, &node.doc, "scroller", &ask, deadline)?;
+                    (node.doc.clone(), reply.result)
                 }
                 None => {
-                    let (doc, told) = self.call::<Scroller>(&frame, "scroller", &ask, deadline)?;
-                    (doc, told.result)
+                    let (doc, reply) = self.call::<Scroller>(&frame, "scroller", &ask, deadline)?;
+                    (doc, reply.result)
                 }
             };
             if scroller.gone {
                 return Err(Error::DocumentGone { frame: frame.to_string() });
             }
             if !scroller.none {
-                return Ok(Some(Found { frame, doc, scroller }));
+                return Ok(Some(ScrollTarget { frame, doc, scroller }));
             }
             let Some(holder) = self.holder(&frame, deadline)? else { return Ok(None) };
             (frame, node) = (holder.frame.clone(), Some(holder));
         }
     }
 
-    /// Turns the wheel over what scrolls. Whether that could be done.
-    fn wheel(&self, found: &Found, along: &str, by: f64, deadline: Deadline) -> Result<bool, Error> {
+    /// Turns the wheel over the scrollable element. Returns whether that was possible.
+    fn wheel(&self, found: &ScrollTarget, along: &str, by: f64, deadline: Deadline) -> Result<bool, Error> {
         let scroller = &found.scroller;
         if scroller.points.is_empty() || by == 0.0 {
             return Ok(false);
         }
-        let places = Places { points: scroller.points.clone(), size: scroller.size, hit: true, presses: 0 };
+        let places = FramePoints { points: scroller.points.clone(), size: scroller.size, hit: true, presses: 0 };
         let Ok(at) = self.lift(&found.frame, places, deadline)? else { return Ok(false) };
         let delta = if along == "x" { (by, 0.0) } else { (0.0, by) };
         let held = self.mouse.lock().buttons;
         let turn = wheeled(at, delta, held);
         let sent = self.send_mouse(vec![turn], deadline.within(UNANSWERED))?;
         if matches!(sent, Sent::Unanswered | Sent::Busy) {
-            // It may come yet. What does not is made up for by script.
+            // It may still arrive. The rest is scrolled by script.
             let node = Node { frame: found.frame.clone(), doc: found.doc.clone(), id: scroller.id };
-            self.missed(&node, &[], COMING, deadline)?;
+            self.missed(&node, &[], LOST_AFTER_FRAMES, deadline)?;
             return Ok(true);
         }
         Ok(matches!(sent, Sent::Handled { .. }))

@@ -1,11 +1,11 @@
-//! What an action caused, and when that has ended.
+//! Waiting for the effects of an action.
 //!
-//! Causes are looked for where they can be seen: in the document that was acted on and those around it
-//! (changes), and in what the supervisor was told before the page answered again (dialogs, navigations,
-//! tabs, requests, downloads). That a page has put something off to a timer or to the next frame can be seen
-//! by the numbers these get, but not what it is. So its document counts as at rest when it has not changed
-//! over [`STEPS`] steps, each a frame and a timer: in step with the page, whatever the speed of the machine.
-//! A document that has put off nothing is over after a step without a change, or at once when there was none.
+//! Effects are observed where they happen: changes in the document that was acted on and those around it; dialogs,
+//! navigations, tabs, requests and downloads in what the supervisor received before the page answered again. Ids of
+//! timers and animation frames show that a page has deferred something, but not what. So a document counts as settled
+//! when it has not changed over [`STEPS`] steps, each a frame and a timer: in step with the page, whatever the speed of
+//! the machine. A document that has deferred nothing is settled after one step without a change, or at once when
+//! nothing changed.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -17,70 +17,68 @@ use serde_json::json;
 
 use super::super::{Error, Tab};
 use super::notices::Reported;
-use super::{Act, Did, Kind, Outcome, Settle, Settled};
+use super::{Act, Kind, Outcome, Performed, Settle, Settled};
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::{self, Dialog, Loading, Secrets, Snapshot, Traffic};
 use crate::sync::Deadline;
 
-/// Steps without a change after which a document is at rest.
+/// Steps without a change after which a document counts as settled.
 const STEPS: u32 = 3;
-/// And so long it must have stood still, when it had changed.
-const QUIET: Duration = Duration::from_millis(30);
-/// So long a document may go on changing, and requests may take after the last change, before the action counts as over all
-/// the same.
-const BEYOND: Duration = Duration::from_millis(500);
-/// So long the body of a response is waited for: one that takes longer is a stream.
-const BODY: Duration = Duration::from_millis(150);
-/// So often an address is requested between actions before its requests count as polling.
-const POLLS: usize = 3;
-/// So long a navigation may take. Of the time that the action has left it is three quarters at most: there is an answer
-/// to give.
-const LOADING: Duration = Duration::from_secs(10);
-/// So long a download may take to begin, once it is known to be on its way.
-const BEGINNING: Duration = Duration::from_secs(3);
-/// So long the end of downloads is waited for, so that their paths can be reported.
-const ENDED: Duration = Duration::from_millis(500);
-/// How long it may take to begin to watch. A page that hangs is freed before that.
-const LOOK: Duration = Duration::from_secs(5);
-/// How often dialogs and navigations are looked for while requests are under way.
-const SLICE: Duration = Duration::from_millis(50);
-/// How many documents in a row may go while they load.
-const TRIES: u32 = 5;
-/// Requests whose answer changes nothing that is shown to a reader, or that stay open.
-const ASIDE: [&str; 7] = ["ping", "prefetch", "image", "media", "font", "cspviolationreport", "eventsource"];
+/// How long a changed document must also stay unchanged.
+const MIN_QUIET: Duration = Duration::from_millis(30);
+/// How long a document may keep changing, and requests may take after the last change, before the action counts as
+/// finished anyway.
+const AFTER_LAST_CHANGE: Duration = Duration::from_millis(500);
+/// How long to wait for the body of a response: a longer one is a stream.
+const BODY_TIME: Duration = Duration::from_millis(150);
+/// Requests of one address between actions after which its requests count as polling.
+const MIN_POLLS: usize = 3;
+/// How long a navigation may take; at most three quarters of the action's remaining time, to leave time for the answer.
+const NAVIGATION: Duration = Duration::from_secs(10);
+/// How long a download may take to start once it is expected.
+const DOWNLOAD_START: Duration = Duration::from_secs(3);
+/// How long to wait for the end of downloads, so that their paths can be reported.
+const DOWNLOAD_END: Duration = Duration::from_millis(500);
+/// How long it may take to start watching. A page that hangs is rescued before that.
+const WATCH_START: Duration = Duration::from_secs(5);
+/// How often dialogs and navigations are checked while requests are under way.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// Maximum number of documents that may replace each other while loading.
+const MAX_DOCUMENTS: u32 = 5;
+/// Resource types whose responses change no visible text, or that stay open.
+const IGNORED_TYPES: [&str; 7] = ["ping", "prefetch", "image", "media", "font", "cspviolationreport", "eventsource"];
 
-/// What there was before.
+/// The state before the action.
 pub(super) struct Before {
     pub(super) seen: Arc<Snapshot>,
     pub(super) log: u64,
-    /// The newest request.
+    /// The number of the newest request.
     pub(super) requests: u64,
-    /// Addresses of requests under way, without what is behind `?`. One of these that is made again is a poll
-    /// that goes on.
+    /// URLs without query of requests under way. Another request of such a URL is a poll that continues.
     polled: Vec<Arc<str>>,
-    /// The newest download.
+    /// The number of the newest download.
     pub(super) downloads: u64,
     pub(super) top: Option<FrameId>,
     pub(super) document: Arc<str>,
-    /// Whether navigations that were under way count too: a dialog has held them.
+    /// Whether navigations that were already under way count too, because a dialog has blocked them.
     held: bool,
 }
 
-/// Steps that are waited for a first change.
+/// Steps to wait for a first change.
 #[derive(Clone, Copy)]
-struct Look {
-    /// Of a document that has put off nothing.
+struct StepLimits {
+    /// In a document that has deferred nothing.
     least: u32,
-    /// Of one that has.
+    /// In a document that has deferred something.
     most: u32,
 }
 
-impl Look {
+impl StepLimits {
     fn of(kind: &Kind) -> Self {
         match kind {
-            // A script is awaited, and can wait for what it set off.
+            // A script is awaited, and can wait for its own effects.
             Kind::Evaluate { .. } => Self { least: 0, most: 0 },
-            // What is scrolled or resized is told so with the next frame.
+            // Scrolled and resized documents are notified with the next frame.
             Kind::Scroll { .. }
             | Kind::ScrollIntoView { .. }
             | Kind::Mouse { .. }
@@ -92,10 +90,10 @@ impl Look {
     }
 }
 
-/// How long is waited.
+/// Time limits.
 #[derive(Clone, Copy)]
-struct Patience {
-    /// At most, for everything.
+struct TimeLimits {
+    /// For everything.
     all: Deadline,
     /// After the last change that the action caused.
     beyond: Duration,
@@ -105,21 +103,21 @@ struct Patience {
     answer: Deadline,
 }
 
-impl Patience {
+impl TimeLimits {
     fn of(settle: Option<Settle>, deadline: Deadline) -> Self {
         let most = deadline.left() * 3 / 4;
         let (all, beyond) = match settle {
             Some(Settle::MaxMs(ms)) => (Duration::from_millis(ms).min(most), Duration::from_millis(ms)),
-            _ => (LOADING.min(most), BEYOND),
+            _ => (NAVIGATION.min(most), AFTER_LAST_CHANGE),
         };
-        let answer = deadline.within((all + BEYOND * 4).min(most));
-        Self { all: deadline.within(all), beyond, changing: BEYOND.min(all), answer }
+        let answer = deadline.within((all + AFTER_LAST_CHANGE * 4).min(most));
+        Self { all: deadline.within(all), beyond, changing: AFTER_LAST_CHANGE.min(all), answer }
     }
 }
 
-/// What is looked for in a document.
+/// Arguments of the in-page call `quiet`.
 #[derive(Serialize)]
-struct Quiet {
+struct QuietArgs {
     least: u32,
     look: u32,
     steps: u32,
@@ -127,14 +125,14 @@ struct Quiet {
     most: u64,
 }
 
-/// How it stands in a document.
+/// The answer of the in-page call `quiet`.
 #[derive(Debug, Deserialize)]
-struct Rest {
+struct QuietReply {
     changes: u64,
     rest: bool,
-    /// A link was clicked whose address is to be saved.
+    /// Whether a link to a download was clicked.
     saves: bool,
-    /// Steps that were waited, and those of them without a frame.
+    /// The number of steps waited, and of those without a frame.
     #[allow(dead_code)] // for the trace
     steps: u32,
     #[allow(dead_code)] // for the trace
@@ -142,10 +140,10 @@ struct Rest {
     notices: Vec<Reported>,
 }
 
-/// What has been seen so far.
+/// What has been observed so far.
 #[derive(Default)]
-pub(super) struct Seen {
-    /// Some document has answered.
+pub(super) struct Observed {
+    /// Whether some document has answered.
     looked: bool,
     changed: bool,
     restless: bool,
@@ -153,14 +151,14 @@ pub(super) struct Seen {
     last: Option<Instant>,
     saves: bool,
     rescued: bool,
-    /// Documents of frames below the top that have been waited for.
+    /// Documents of child frames that have already been awaited.
     known: HashMap<FrameId, Arc<str>>,
-    /// What the page reported, by frame.
+    /// Notices of the page, by frame.
     pub(super) notices: HashMap<FrameId, Vec<Reported>>,
 }
 
 impl Tab {
-    /// Does it, and answers when what it caused has ended.
+    /// Performs an action and waits for its effects.
     pub(super) fn settled(&self, act: &Act, actor: Option<&str>, deadline: Deadline) -> Result<Outcome, Error> {
         if let Kind::Batch { actions, stop_on_error } = &act.kind {
             let stop_on_error = stop_on_error.unwrap_or(true);
@@ -168,14 +166,14 @@ impl Tab {
         }
         let began = Instant::now();
         if matches!(act.kind, Kind::Close {}) {
-            // Whatever the tab shows: its dialogs are dismissed.
+            // Even under a dialog: closing dismisses the tab's dialogs.
             let before = self.before();
-            let did = self.perform(act, deadline)?;
-            return Ok(self.tell(&before, did, Settled::Done));
+            let performed = self.perform(act, deadline)?;
+            return Ok(self.build_outcome(&before, performed, Settled::Done));
         }
         self.arrived(deadline)?;
         let act = &*self.with_frame_ids(act, deadline)?;
-        // What was told of before is not this action's.
+        // Earlier events are not effects of this action.
         self.supervisor.caught_up(deadline)?;
         let before = self.before();
         if let Some(open) = before.seen.dialogs_of(self.target.as_str()).next() {
@@ -184,7 +182,7 @@ impl Tab {
         self.with_delta(act, deadline, || self.caused(act, &before, began, deadline))
     }
 
-    /// The action with ids in the place of the refs of iframes.
+    /// The action with frame ids in place of the refs of iframes.
     fn with_frame_ids<'a>(&self, act: &'a Act, deadline: Deadline) -> Result<Cow<'a, Act>, Error> {
         if act.kind.frames().iter().all(|frame| self.own_frame(frame).is_ok()) {
             return Ok(Cow::Borrowed(act));
@@ -199,23 +197,23 @@ impl Tab {
     fn caused(&self, act: &Act, before: &Before, began: Instant, deadline: Deadline) -> Result<Outcome, Error> {
         let waits = causes(&act.kind) && act.settles() != Settle::None;
         let frames = if waits { self.watched_frames(act, before, deadline) } else { Vec::new() };
-        let mut did = match self.perform(act, deadline) {
-            // What was waited for has not come.
+        let mut performed = match self.perform(act, deadline) {
+            // The condition did not come true.
             Err(error) if matches!(act.kind, Kind::Wait(_)) => return Err(error),
             Err(error) if error.is_blocked_by_dialog() && self.opened_in(before, &self.supervisor.snapshot()) => {
-                Did::default()
+                Performed::default()
             }
             outcome => outcome?,
         };
         let (mut settled, mut notices) = (Settled::Done, Vec::new());
         if waits {
-            let mut seen = Seen::default();
-            let patience = Patience::of(act.settle, deadline);
-            settled = self.settle(before, &frames, Look::of(&act.kind), &mut seen, patience, deadline);
+            let mut seen = Observed::default();
+            let patience = TimeLimits::of(act.settle, deadline);
+            settled = self.settle(before, &frames, StepLimits::of(&act.kind), &mut seen, patience, deadline);
             notices = self.notices(before, &mut seen, settled, deadline);
-            did.rescued |= seen.rescued;
+            performed.rescued |= seen.rescued;
             self.wait_for_opened(before, deadline.within(patience.all.left()));
-            self.wait_downloads_after(before.downloads, deadline.within(ENDED.min(patience.all.left())));
+            self.wait_downloads_after(before.downloads, deadline.within(DOWNLOAD_END.min(patience.all.left())));
         } else if causes(&act.kind) {
             settled = if self.opened_in(before, &self.supervisor.snapshot()) {
                 Settled::DialogOpened
@@ -224,20 +222,20 @@ impl Tab {
             };
         } else {
             self.wait_for_opened(before, deadline);
-            self.wait_downloads_after(before.downloads, deadline.within(ENDED));
+            self.wait_downloads_after(before.downloads, deadline.within(DOWNLOAD_END));
         }
         if causes(&act.kind) {
-            self.acted.lock().add(before.requests, self.supervisor.traffic().last);
+            self.action_requests.lock().add(before.requests, self.supervisor.traffic().last);
         }
         tracing::debug!(target: "cdpilot::page", %settled, took = ?began.elapsed(), "acted");
         if settled == Settled::NoChange && !notices.is_empty() {
             settled = Settled::PageSettled; // without a change of the document: native validation
         }
-        Ok(Outcome { notices, ..self.tell(before, did, settled) })
+        Ok(Outcome { notices, ..self.build_outcome(before, performed, settled) })
     }
 
-    /// Does something that lets the page go on, as the answer to a dialog does, and waits for what the page does then.
-    /// `frame` is the one that was held; `redact` covers secrets in the changes.
+    /// Runs something that lets the page continue, such as answering a dialog, and waits for its effects. `frame` is
+    /// the blocked frame; `redact` covers secrets in the changes.
     ///
     /// # Errors
     /// Those of `run`.
@@ -251,11 +249,12 @@ impl Tab {
         let before = Before { held: true, ..self.before() };
         let done = run()?;
         let frames = around(&before.seen, frame.or_else(|| before.top.clone()));
-        let mut seen = Seen::default();
-        let patience = Patience::of(None, deadline);
-        let settled = self.settle(&before, &frames, Look { least: 0, most: STEPS }, &mut seen, patience, deadline);
+        let mut seen = Observed::default();
+        let patience = TimeLimits::of(None, deadline);
+        let settled =
+            self.settle(&before, &frames, StepLimits { least: 0, most: STEPS }, &mut seen, patience, deadline);
         let notices = self.notices(&before, &mut seen, settled, deadline);
-        let mut outcome = Outcome { notices, ..self.tell(&before, Did::default(), settled) };
+        let mut outcome = Outcome { notices, ..self.build_outcome(&before, Performed::default(), settled) };
         if !outcome.blocked_by_dialog {
             outcome.changes = self.changes_since(&before, redact, deadline);
         }
@@ -279,43 +278,43 @@ impl Tab {
         }
     }
 
-    /// The frames whose documents are looked at for changes: the one that is acted on, and those around it.
+    /// The frames to watch for changes: that of the element, and those around it.
     fn watched_frames(&self, act: &Act, before: &Before, deadline: Deadline) -> Vec<FrameId> {
         let named = act.kind.locator().and_then(|at| match (&at.reference, &at.frame_id) {
             (Some(reference), _) => self.resolve(reference).ok().map(|(node, _)| node.frame),
             (None, frame) => frame.as_deref().map(FrameId::from),
         });
         let frames = around(&before.seen, named.or_else(|| before.top.clone()));
-        // An action on an element begins when that is ready.
+        // An action on an element begins when the element is ready.
         let now = act.kind.locator().is_none_or(|at| !at.is_given()) && !matches!(act.kind, Kind::Drag { .. });
-        // One that does not answer begins to watch when it is looked at.
+        // A frame that does not answer starts watching when it is first checked.
         let args = json!({ "now": now });
         match &frames[..] {
-            // The call that makes sure of the element comes behind this one on the same session.
+            // The next call on the same session checks the element.
             [only] if !now && self.post_to(only, "watch", &args) => {}
-            _ => drop(self.call_all::<u8, _>(&frames, "watch", |_| &args, deadline.within(LOOK))),
+            _ => drop(self.call_all::<u8, _>(&frames, "watch", |_| &args, deadline.within(WATCH_START))),
         }
         frames
     }
 
-    /// Waits for what it caused. Gives the reason why that counts as over.
+    /// Waits for the effects and returns why the action counts as finished.
     fn settle(
         &self,
         before: &Before,
         frames: &[FrameId],
-        look: Look,
-        seen: &mut Seen,
-        patience: Patience,
+        look: StepLimits,
+        seen: &mut Observed,
+        patience: TimeLimits,
         deadline: Deadline,
     ) -> Settled {
         let began = Instant::now();
         let loading = patience.all;
         loop {
-            // The page's answer comes after all that the action set off at once; the documents around are
-            // looked at after that, for what it has told them.
-            if let Some((acted, around)) = frames.split_first() {
-                self.look_at(std::slice::from_ref(acted), look, seen, patience);
-                self.look_at(around, look, seen, patience);
+            // The page answers after everything that the action triggered synchronously; the documents around it are
+            // checked after that, for messages from it.
+            if let Some((action_requests, around)) = frames.split_first() {
+                self.check_quiet(std::slice::from_ref(action_requests), look, seen, patience);
+                self.check_quiet(around, look, seen, patience);
             }
             if self.supervisor.caught_up(deadline).is_err() {
                 return Settled::BrowserEnded;
@@ -335,8 +334,8 @@ impl Tab {
                 if let Some(reason) = self.left(before, seen, loading) {
                     return reason;
                 }
-                // A dialog or a navigation is told elsewhere, so it is looked for by the way.
-                let slice = requests.within(SLICE);
+                // The supervisor learns of dialogs and navigations elsewhere, so they are checked in between.
+                let slice = requests.within(CHECK_INTERVAL);
                 self.supervisor.wait_traffic(slice, |now| !self.is_fetching(before, now));
             }
         }
@@ -344,23 +343,29 @@ impl Tab {
             return Settled::DownloadStarted;
         }
         match seen {
-            Seen { restless: true, .. } => Settled::PageChanging,
-            Seen { changed: true, .. } => Settled::PageSettled,
-            Seen { looked: true, .. } => Settled::NoChange,
+            Observed { restless: true, .. } => Settled::PageChanging,
+            Observed { changed: true, .. } => Settled::PageSettled,
+            Observed { looked: true, .. } => Settled::NoChange,
             _ => Settled::PageUnresponsive,
         }
     }
 
-    fn look_at(&self, frames: &[FrameId], look: Look, seen: &mut Seen, patience: Patience) {
+    fn check_quiet(&self, frames: &[FrameId], look: StepLimits, seen: &mut Observed, patience: TimeLimits) {
         let most = if seen.restless { Duration::ZERO } else { patience.changing };
-        let args = Quiet { least: look.least, look: look.most, steps: STEPS, quiet: millis(QUIET), most: millis(most) };
-        let found = self.call_all_brief::<Rest, &Quiet>(frames, "quiet", |_| &args, patience.answer);
-        // A frame that does not answer is on its way elsewhere, gone, or under a dialog: others tell.
+        let args = QuietArgs {
+            least: look.least,
+            look: look.most,
+            steps: STEPS,
+            quiet: millis(MIN_QUIET),
+            most: millis(most),
+        };
+        let found = self.call_all_brief::<QuietReply, &QuietArgs>(frames, "quiet", |_| &args, patience.answer);
+        // A frame that does not answer is navigating, gone or blocked by a dialog, which is detected elsewhere.
         for (frame, found) in frames.iter().zip(found) {
             let Ok((_, done)) = found else { continue };
             tracing::trace!(target: "cdpilot::page", rest = ?done.result, "looked");
             seen.looked = true;
-            // What changes for ever has no last change.
+            // Endless changes have no last one.
             if done.result.changes > 0 && done.result.rest {
                 seen.last = Some(Instant::now());
             }
@@ -372,30 +377,32 @@ impl Tab {
         }
     }
 
-    /// Whether requests are under way that it started and whose answers may be shown.
+    /// Whether requests of the action are under way whose responses may be shown.
     fn is_fetching(&self, before: &Before, now: &Traffic) -> bool {
         let is_aside = |open: &Loading| {
-            ASIDE.contains(&&*open.resource_type)
-                || open.answered.is_some_and(|answered| answered.elapsed() > BODY)
+            IGNORED_TYPES.contains(&&*open.resource_type)
+                || open.answered.is_some_and(|answered| answered.elapsed() > BODY_TIME)
                 || before.polled.iter().any(|polled| **polled == *path(&open.url))
                 || self.is_polled(before, path(&open.url))
         };
         now.since(&self.target, before.requests).any(|open| !is_aside(open))
     }
 
-    /// Whether the page requested an address again and again between actions.
+    /// Whether the page requested a URL repeatedly between actions.
     fn is_polled(&self, before: &Before, address: &str) -> bool {
-        let acted = self.acted.lock().clone();
+        let action_requests = self.action_requests.lock().clone();
         let requests = self.supervisor.network_requests(&self.target);
         let alike = requests.iter().filter(|request| {
-            request.number <= before.requests && path(&request.url) == address && !acted.contains(request.number)
+            request.number <= before.requests
+                && path(&request.url) == address
+                && !action_requests.contains(request.number)
         });
-        alike.take(POLLS).count() == POLLS
+        alike.take(MIN_POLLS).count() == MIN_POLLS
     }
 
-    /// Why there is nothing more to wait for in the document: a dialog, another document, the end. Waits for
-    /// the documents of frames that it set on their way.
-    fn left(&self, before: &Before, seen: &mut Seen, loading: Deadline) -> Option<Settled> {
+    /// Why waiting for the document has ended: a dialog, another document, the end of the tab. Waits for documents that
+    /// child frames are loading.
+    fn left(&self, before: &Before, seen: &mut Observed, loading: Deadline) -> Option<Settled> {
         let target = self.target.as_str();
         let over = |now: &Snapshot| now.page(target).is_none() || self.opened_in(before, now);
         let mut tries = 0;
@@ -421,7 +428,7 @@ impl Tab {
                 return None;
             }
             seen.changed = true;
-            // A document is loaded when those in it are.
+            // A document is loaded when those inside it are.
             let frames: Vec<FrameId> = match &before.top {
                 Some(frame) if top => vec![frame.clone()],
                 _ => new.iter().map(|(frame, _)| frame.clone()).collect(),
@@ -435,7 +442,7 @@ impl Tab {
                 seen.known.extend(new);
             } else if loaded.iter().any(Result::is_ok) {
                 return Some(Settled::Navigated);
-            } else if tries >= TRIES {
+            } else if tries >= MAX_DOCUMENTS {
                 return Some(Settled::NavigationPending);
             }
             if self.supervisor.caught_up(loading).is_err() {
@@ -444,8 +451,8 @@ impl Tab {
         }
     }
 
-    /// Frames that show another document than before, or are new.
-    fn new_documents(&self, before: &Before, seen: &Seen, now: &Snapshot) -> Vec<(FrameId, Arc<str>)> {
+    /// Frames that are new or show another document than before.
+    fn new_documents(&self, before: &Before, seen: &Observed, now: &Snapshot) -> Vec<(FrameId, Arc<str>)> {
         let there = now.frames_of(self.target.as_str());
         let there = there.filter(|frame| frame.session_id.is_some() && !frame.loader.is_empty());
         let is_new = |frame: &&supervisor::Frame| {
@@ -455,7 +462,7 @@ impl Tab {
         there.filter(is_new).map(|frame| (frame.frame_id.clone(), Arc::clone(&frame.loader))).collect()
     }
 
-    /// Whether a frame is on its way to another document that was not before.
+    /// Whether a frame is navigating that was not before.
     fn is_loading(&self, before: &Before, now: &Snapshot) -> bool {
         let was = |frame: &supervisor::Frame| {
             let old = before.seen.frame(frame.frame_id.as_str());
@@ -469,7 +476,7 @@ impl Tab {
         now.dialogs_of(self.target.as_str()).any(|dialog| !known(dialog))
     }
 
-    /// Whether a navigation got an answer that was not shown: it goes into a file.
+    /// Whether a navigation turned into a download.
     fn was_a_download(&self, before: &Before) -> bool {
         let requests = self.supervisor.network_requests(&self.target);
         requests.iter().any(|request| {
@@ -480,21 +487,21 @@ impl Tab {
         })
     }
 
-    /// Waits for the beginning of a download.
+    /// Waits for a download to start. Returns whether it did.
     fn begun(&self, before: &Before, deadline: Deadline) -> bool {
         let target = self.target.as_str();
         let begun = |now: &Snapshot| now.downloads.iter().any(|d| d.number > before.downloads && self.is_mine(d));
         let over = |now: &Snapshot| begun(now) || now.page(target).is_none() || self.opened_in(before, now);
-        self.supervisor.wait_until(deadline.within(BEGINNING), over).is_some_and(|now| begun(&now))
+        self.supervisor.wait_until(deadline.within(DOWNLOAD_START), over).is_some_and(|now| begun(&now))
     }
 }
 
-/// Numbers of the requests that were made while it was acted: the last ranges.
+/// Numbers of the requests made during actions: the last ranges.
 #[derive(Debug, Clone, Default)]
-pub(in crate::page) struct Acted(VecDeque<(u64, u64)>);
+pub(in crate::page) struct ActionRequests(VecDeque<(u64, u64)>);
 
-impl Acted {
-    /// How many ranges are remembered.
+impl ActionRequests {
+    /// Maximum number of ranges.
     const MOST: usize = 32;
 
     fn add(&mut self, after: u64, upto: u64) {
@@ -512,7 +519,7 @@ impl Acted {
     }
 }
 
-/// A frame and those around it.
+/// A frame and its ancestors, innermost first.
 fn around(seen: &Snapshot, frame: Option<FrameId>) -> Vec<FrameId> {
     let mut frames: Vec<FrameId> = frame.into_iter().collect();
     while let Some(around) = frames
@@ -526,12 +533,12 @@ fn around(seen: &Snapshot, frame: Option<FrameId>) -> Vec<FrameId> {
     frames
 }
 
-/// Whether an action changes anything that is to be waited for.
+/// Whether an action has effects to wait for.
 fn causes(kind: &Kind) -> bool {
     !matches!(kind, Kind::Wait(_) | Kind::Close {} | Kind::Batch { .. })
 }
 
-/// An address without what is behind `?`.
+/// A URL without its query.
 fn path(url: &str) -> &str {
     url.split('?').next().unwrap_or(url)
 }

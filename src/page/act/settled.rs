@@ -1,10 +1,10 @@
-//! Why an action counts as over.
+//! Why an action counts as finished.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Why an action counts as over: the `settled` token of its answer.
+/// Why an action counts as finished: the token `settled` of its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -13,19 +13,19 @@ pub enum Settled {
     /// The action has no effects to wait for (`wait`, `close`).
     #[default]
     Done,
-    /// The caller asked not to wait (`settle: "none"`).
+    /// The caller requested not to wait (`settle: "none"`).
     NotWaited,
     /// Nothing on the page changed because of the action.
     NoChange,
-    /// The page changed and has come to rest.
+    /// The page changed and has settled.
     PageSettled,
     /// The page keeps changing.
     PageChanging,
     /// Requests that the action started are still under way.
     RequestsPending,
-    /// The tab shows another document, and it is loaded.
+    /// The tab navigated, and the new document is loaded.
     Navigated,
-    /// The tab is on its way to another document, which is not loaded yet.
+    /// The tab is navigating; the new document is not loaded yet.
     NavigationPending,
     /// A download started.
     DownloadStarted,
@@ -33,14 +33,14 @@ pub enum Settled {
     DialogOpened,
     /// The tab closed.
     TabClosed,
-    /// The page did not answer.
+    /// The page did not respond.
     PageUnresponsive,
     /// The browser or its supervisor ended.
     BrowserEnded,
 }
 
 impl Settled {
-    /// The token of JSON answers.
+    /// The token in JSON answers.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,13 +1,13 @@
-//! The keyboard.
+//! Typing.
 //!
-//! Key events go to the page's own session: Chromium hands them to whatever frame has the focus, of any
-//! process. Each character that the US layout has a key for is sent as that key, going down and up; a
-//! line break is Enter, which ends a line in a text area and submits a form from a field of one line;
-//! everything else (tabs, accents, emoji, other scripts) is put in as text, without key events.
+//! Key events go to the page's session: Chromium delivers them to the focused frame, of any process. Each character
+//! with a key on the US layout is sent as that key, down and up; a line break is Enter, which ends a line in a text
+//! area and submits a form from a single-line field; all other characters (tabs, accents, emoji, other scripts) are
+//! inserted as text, without key events.
 //!
-//! A dialog that opens in between ends the typing. The answer then tells how many characters the page has
-//! handled (`typed`), how many there are (`of`), and how many of the rest may come in once the dialog is answered,
-//! since they were under way already (`mayFollow`).
+//! A dialog that opens in between ends the typing. The answer then reports how many characters the page has handled
+//! (`typed`) of how many (`of`), and how many more may arrive once the dialog is answered because they were already
+//! sent (`mayFollow`).
 
 use serde::Deserialize;
 use serde_json::json;
@@ -15,50 +15,50 @@ use serde_json::json;
 use super::super::input::keys::Chord;
 use super::super::world::Node;
 use super::super::{Error, Tab};
-use super::arrive::is_end;
+use super::actionability::{Needs, Ready};
+use super::input_probe::is_end;
 use super::keyboard::FocusIn;
-use super::ready::{Needs, Ready};
-use super::{Act, Did, Input, Kind, Locator};
+use super::{Act, Input, Kind, Locator, Performed};
 use crate::sync::Deadline;
 
-/// How a field is prepared for typing.
+/// The answer of the in-page call `focusField`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Focused {
-    /// It is not there any more.
+    /// Whether the field was removed.
     pub(super) gone: bool,
     /// `line`, `lines`, `rich`, `picked`, `ticked`, `choice`, `file`, `other`.
     pub(super) kind: String,
-    /// The type of an input.
+    /// The type of an `<input>`.
     #[serde(rename = "type")]
     pub(super) type_: String,
     /// Why it does not have the focus.
     pub(super) problem: Option<String>,
-    /// All that is edited together is meant.
+    /// Whether the whole content of the editor is to be replaced.
     pub(super) whole: bool,
-    /// There is nothing in it.
+    /// Whether it is empty.
     pub(super) empty: bool,
-    /// Stands for what is in it.
+    /// A hash of its content.
     pub(super) was: i64,
 }
 
-/// How a field took a text.
+/// The answer of the in-page call `tookText`: how a field accepted a text.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Took {
+pub(super) struct TextCheck {
     pub(super) gone: bool,
     pub(super) same: bool,
     pub(super) empty: bool,
     pub(super) now: i64,
     pub(super) bad: bool,
-    /// The focus has gone to something that takes no text.
+    /// Whether the focus moved to something that does not accept text.
     pub(super) lost: bool,
     #[serde(rename = "type")]
     pub(super) type_: String,
     pub(super) most: Option<u64>,
 }
 
-/// What becomes of the content of a field.
+/// What happens to the content of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     Replace,
@@ -76,24 +76,24 @@ impl Mode {
     }
 }
 
-/// How far a text came.
+/// The progress of typing.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Typed {
     /// Characters that the page has handled.
     pub(super) sent: usize,
-    /// Characters that there are.
+    /// Characters of the whole text.
     pub(super) of: usize,
-    /// Characters that may come in when the dialog is answered.
+    /// Characters that may arrive when the dialog is answered.
     pub(super) follows: usize,
-    /// A dialog opened meanwhile.
+    /// Whether a dialog interrupted the typing.
     pub(super) blocked: bool,
-    /// The events were dispatched by script.
+    /// Whether the events were dispatched by script.
     pub(super) synthetic: bool,
 }
 
 impl Tab {
-    /// [`Kind::Type`], [`Kind::InsertText`] and [`Kind::Press`].
-    pub(super) fn write(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    /// Runs [`Kind::Type`], [`Kind::InsertText`], [`Kind::Focus`] and [`Kind::Press`].
+    pub(super) fn write(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         self.emulate_focus();
         match &act.kind {
             Kind::Type { at, text, submit, slowly, append } => {
@@ -104,7 +104,7 @@ impl Tab {
             Kind::InsertText { text } => self.insert(text, deadline),
             Kind::Focus { at } => self.focus_on(at, act.force, deadline),
             Kind::Press { at, key, repeat } => self.press(act, at, key, repeat.unwrap_or(1), deadline),
-            _ => Err(Error::BadRequest { problem: "this is nothing for the keyboard".to_owned() }),
+            _ => Err(Error::BadRequest { problem: "the action is not one of the keyboard".to_owned() }),
         }
     }
 
@@ -115,7 +115,7 @@ impl Tab {
         how: Typing,
         input: Option<Input>,
         deadline: Deadline,
-    ) -> Result<Did, Error> {
+    ) -> Result<Performed, Error> {
         let text = text.replace("\r\n", "\n");
         if at.reference.is_none() && at.selector.is_none() {
             self.check_focus(deadline)?;
@@ -124,7 +124,7 @@ impl Tab {
             } else {
                 self.send_text(&text, how, None, deadline)?
             };
-            return Ok(did(typed, None));
+            return Ok(performed(typed, None));
         }
         self.check_kind(at, how.force, deadline)?;
         let ready = self.ready(at, Needs::EDIT, how.force, deadline)?;
@@ -136,7 +136,7 @@ impl Tab {
                 self.set_field(&ready, at, &text, deadline)?;
                 let submit = if how.submit { "\n" } else { "" };
                 let typed = self.send_text(submit, Typing { submit: false, ..how }, None, deadline)?;
-                return Ok(did(typed, Some(ready)));
+                return Ok(performed(typed, Some(ready)));
             }
             other => return Err(not_typed(at, other)),
         }
@@ -148,17 +148,17 @@ impl Tab {
         if !typed.blocked && !how.submit {
             self.check_taken(&ready, at, &focused, &text, mode, deadline)?;
         }
-        Ok(did(typed, Some(ready)))
+        Ok(performed(typed, Some(ready)))
     }
 
-    /// Gives an element the focus.
-    fn focus_on(&self, at: &Locator, force: bool, deadline: Deadline) -> Result<Did, Error> {
+    /// Moves the focus to an element.
+    fn focus_on(&self, at: &Locator, force: bool, deadline: Deadline) -> Result<Performed, Error> {
         let ready = self.ready(at, Needs { enabled: true, ..Needs::FOCUS }, force, deadline)?;
         self.focus_field(&ready, at, Mode::Keep, deadline)?;
-        Ok(Did { rescued: ready.rescued, element: Some(ready.shown), ..Did::default() })
+        Ok(Performed { rescued: ready.rescued, element: Some(ready.shown), ..Performed::default() })
     }
 
-    /// Fails at once for what will never take text, instead of waiting until it does.
+    /// Fails at once for elements that never accept text, instead of waiting.
     fn check_kind(&self, at: &Locator, force: bool, deadline: Deadline) -> Result<(), Error> {
         let ready = self.ready(at, Needs::PRESENT, force, deadline)?;
         match (ready.tag.as_str(), ready.kind.as_str()) {
@@ -170,7 +170,7 @@ impl Tab {
         }
     }
 
-    /// Focuses a field and selects what is to be replaced.
+    /// Focuses a field and selects the content to replace.
     pub(super) fn focus_field(
         &self,
         ready: &Ready,
@@ -189,7 +189,7 @@ impl Tab {
         }
     }
 
-    /// Types into the focused field whose content is selected.
+    /// Types into the focused field, whose content is selected.
     pub(super) fn type_into(
         &self,
         ready: &Ready,
@@ -201,7 +201,7 @@ impl Tab {
     ) -> Result<Typed, Error> {
         let mut before = Vec::new();
         if mode == Mode::Replace {
-            // Editors that draw their text themselves know of their own selection only.
+            // Editors that draw their own text only know their own selection.
             if focused.whole && (focused.kind == "lines" || !focused.empty) {
                 let all = Chord::parse("ControlOrMeta+a").map_err(|problem| Error::BadRequest { problem })?;
                 before.extend(all.on(ready.mac).events(1, ready.mac));
@@ -229,7 +229,7 @@ impl Tab {
         Ok(typed)
     }
 
-    /// Fails when another document has the focus than that of a field which is typed into.
+    /// Fails when the document of the field has lost the focus.
     pub(super) fn check_still_focused(
         &self,
         node: &Node,
@@ -239,12 +239,12 @@ impl Tab {
     ) -> Result<(), Error> {
         match self.call_in::<FocusIn>(&node.frame, &node.doc, "focus", &json!({}), deadline) {
             Ok(done) if done.result.has => Ok(()),
-            // The field itself is told to be gone, or blocked, by what comes next.
+            // The next call reports that the field is gone or blocked.
             Err(error) if error.is_blocked_by_dialog() => Ok(()),
             Err(error) if !is_end(&error) => Err(error),
             _ => {
                 let reason = format!(
-                    "another frame took the focus while the text was typed; {sent} of {of} characters were sent by then, and the last ones may have gone there"
+                    "another frame took the focus while typing; {sent} of {of} characters had been sent, and the last ones may have gone to that frame"
                 );
                 Err(Error::NotActionable { what: "the password field".to_owned(), reason, covered_by: None })
             }
@@ -266,7 +266,7 @@ impl Tab {
         self.supervisor.snapshot().dialogs_of(self.target.as_str()).next().is_some()
     }
 
-    /// A field that took nothing of a text says why.
+    /// Fails with the reason when a field accepted nothing of a text.
     fn check_taken(
         &self,
         ready: &Ready,
@@ -288,34 +288,34 @@ impl Tab {
         Ok(())
     }
 
-    /// How a field took a text; `None` when it cannot be asked any more.
-    pub(super) fn took(&self, ready: &Ready, text: &str, deadline: Deadline) -> Option<Took> {
+    /// How a field accepted a text; `None` when it can no longer be checked.
+    pub(super) fn took(&self, ready: &Ready, text: &str, deadline: Deadline) -> Option<TextCheck> {
         let args = json!({ "id": ready.node.id, "text": text });
         self.call_on_node(&ready.node, "tookText", &args, deadline).ok()
     }
 }
 
-/// How a text is typed.
+/// How to type a text.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Typing {
     pub(super) submit: bool,
     pub(super) slowly: bool,
     pub(super) append: bool,
     pub(super) force: bool,
-    /// Each character is typed only while its field's document has the focus.
+    /// Send each character only while the field's document has the focus.
     pub(super) watched: bool,
 }
 
-/// Why a field did not take a text.
-pub(super) fn refusal(took: &Took) -> String {
+/// Why a field did not accept a text.
+pub(super) fn refusal(took: &TextCheck) -> String {
     match (took.type_.as_str(), took.most) {
-        ("number", _) => "it did not take the text: it holds numbers only, like 12.5".to_owned(),
-        (_, Some(0)) => "it did not take the text: it takes no characters (maxlength 0)".to_owned(),
-        _ => "it did not take the text; the page may refuse keys there, or put its own value back".to_owned(),
+        ("number", _) => "it did not accept the text: it accepts numbers only, like 12.5".to_owned(),
+        (_, Some(0)) => "it did not accept the text: its maxlength is 0".to_owned(),
+        _ => "it did not accept the text; the page may block keys there, or restore its own value".to_owned(),
     }
 }
 
-/// How an element is spoken of.
+/// An element in error messages.
 pub(super) fn named(at: &Locator) -> String {
     match (&at.reference, &at.selector) {
         (Some(reference), _) => format!("e{}", reference.trim_start_matches(['@', 'e'])),
@@ -326,10 +326,10 @@ pub(super) fn named(at: &Locator) -> String {
 
 pub(super) fn gone(at: &Locator) -> Error {
     match &at.reference {
-        Some(_) => Error::StaleRef { reference: named(at), why: "its element is not in the document any more" },
+        Some(_) => Error::StaleRef { reference: named(at), why: "its element was removed from the document" },
         None => Error::NotActionable {
             what: named(at),
-            reason: "it is not attached to the document any more".to_owned(),
+            reason: "it was removed from the document".to_owned(),
             covered_by: None,
         },
     }
@@ -338,16 +338,16 @@ pub(super) fn gone(at: &Locator) -> Error {
 fn not_typed(at: &Locator, kind: &str) -> Error {
     let reason = match kind {
         "choice" => "it is a list of options; use select",
-        "ticked" => "it is ticked, not typed into; use check or uncheck",
-        "file" => "it takes files; use upload",
-        _ => "it takes no text",
+        "ticked" => "it is a checkbox or radio button; use check or uncheck",
+        "file" => "it is a file input; use upload",
+        _ => "it does not accept text",
     };
     Error::NotActionable { what: named(at), reason: reason.to_owned(), covered_by: None }
 }
 
-fn did(typed: Typed, ready: Option<Ready>) -> Did {
+fn performed(typed: Typed, ready: Option<Ready>) -> Performed {
     let rescued = ready.as_ref().is_some_and(|ready| ready.rescued);
     let element = ready.map(|ready| ready.shown);
     let result = typed.blocked.then(|| json!({ "typed": typed.sent, "of": typed.of, "mayFollow": typed.follows }));
-    Did { result, input: typed.synthetic.then_some(Input::Synthetic), rescued, element, ..Did::default() }
+    Performed { result, input: typed.synthetic.then_some(Input::Synthetic), rescued, element, ..Performed::default() }
 }

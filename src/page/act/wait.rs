@@ -1,57 +1,55 @@
-//! Conditions.
+//! Waiting for conditions.
 //!
-//! All that are given have to hold at once. What can be seen in a document is waited for there, by a promise
-//! that follows its changes and is renewed every half second, in whatever document the frame shows by then; the
-//! address is waited for in what the supervisor is told. When the one that was missing has come, all are
-//! looked at again.
+//! All given conditions must hold at once. Conditions on a document are awaited there, by a promise that follows its
+//! changes and is renewed every half second, in whatever document the frame shows by then; the URL is awaited in the
+//! supervisor's view. When the missing condition holds, all are checked again.
 //!
-//! Text is looked for without regard to case, and with any white space as one space. A script (`fn`) is
-//! tried at every change of its document, at least ten times a second; what it throws counts as "not yet" and is told
-//! in the end, unless it does not parse. `networkidle` is a loaded document, no request under way, and half a
-//! second since the last one; sockets and event streams do not count.
+//! Text is compared without regard to case, with any white space as one space. A script (`fn`) is evaluated at every
+//! change of its document, at least ten times a second; an exception counts as "not yet" and is reported at the end,
+//! unless the script does not parse. `networkidle` means a loaded document, no request under way, and half a second
+//! since the last one; sockets and event streams do not count.
 
 use std::time::{Duration, Instant};
 
 use super::super::world::Node;
 use super::super::{Error, Tab};
-use super::conditions::{Ask, Holds, Wait, What, check, is_true};
-use super::{Act, Did, Kind, Locator, State, WaitFor};
+use super::conditions::{Condition, HoldsArgs, HoldsReply, Wait, check, is_true};
+use super::{Act, Kind, Locator, Performed, State, WaitFor};
 use crate::cdp;
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::{self, Phase, Snapshot};
 use crate::sync::Deadline;
 
-/// How long one call waits in one frame, and in several: the first that has it is waited for together with
-/// the others.
-const ALONE: Duration = Duration::from_millis(500);
-const TOGETHER: Duration = Duration::from_millis(100);
-/// How long a script of the caller is not tried again when nothing changes.
+/// How long one call waits in a single frame, and in each of several frames, which are awaited together.
+const SINGLE_FRAME: Duration = Duration::from_millis(500);
+const PER_FRAME: Duration = Duration::from_millis(100);
+/// How often a script of the caller is evaluated when nothing changes.
 const SCRIPT: Duration = Duration::from_millis(100);
-/// What a call may take beyond what it waits: a page that answers later is asked again.
-const BEYOND: Duration = Duration::from_secs(5);
-/// The load state in which nothing is loaded, and for how long nothing has been.
-const IDLE: &str = "networkidle";
-const QUIET: Duration = Duration::from_millis(500);
-/// What is kept back of the deadline for the answer.
-const ANSWER: Duration = Duration::from_millis(100);
+/// Additional time for the answer of a call; a page that answers later is called again.
+const ANSWER_TIME: Duration = Duration::from_secs(5);
+/// The load state without network activity, and how long there must have been none.
+const NETWORK_IDLE: &str = "networkidle";
+const QUIET_NETWORK: Duration = Duration::from_millis(500);
+/// Time reserved before the deadline for the answer.
+const RESERVED: Duration = Duration::from_millis(100);
 
-/// How long a call waits for content, milliseconds.
+/// Arguments of the in-page call `content`: how long it waits, in milliseconds.
 #[derive(serde::Serialize)]
-struct Content {
+struct ContentArgs {
     ms: u64,
 }
 
 impl Tab {
-    /// Waits until the document shows a text or something to act on, for pages that scripts render after they have loaded.
-    /// Whether it does by the deadline; a document without scripts is not waited for, and counts as complete.
+    /// Waits until the document shows text or something to interact with, for pages that scripts render after loading.
+    /// Returns whether it does by the deadline. A document without scripts counts as complete at once.
     ///
     /// # Errors
-    /// Those of the supervisor; [`Error::DocumentGone`] when the page keeps going elsewhere.
+    /// Those of the supervisor; [`Error::DocumentGone`] when the page keeps navigating.
     pub fn wait_content(&self, deadline: Deadline) -> Result<bool, Error> {
         loop {
-            let ms = u64::try_from(deadline.within(ALONE).left().as_millis()).unwrap_or(u64::MAX);
-            let answer = Deadline::after(ALONE + BEYOND);
-            let asked = self.call_all::<bool, Content>(&[self.top()?], "content", |_| Content { ms }, answer);
+            let ms = u64::try_from(deadline.within(SINGLE_FRAME).left().as_millis()).unwrap_or(u64::MAX);
+            let answer = Deadline::after(SINGLE_FRAME + ANSWER_TIME);
+            let asked = self.call_all::<bool, ContentArgs>(&[self.top()?], "content", |_| ContentArgs { ms }, answer);
             match asked.into_iter().next() {
                 Some(Ok((_, done))) if done.result || deadline.passed() => return Ok(done.result),
                 Some(Ok(_)) => {}
@@ -62,10 +60,10 @@ impl Tab {
         }
     }
 
-    /// [`Kind::Wait`].
-    pub(super) fn wait(&self, act: &Act, deadline: Deadline) -> Result<Did, Error> {
+    /// Runs [`Kind::Wait`].
+    pub(super) fn wait(&self, act: &Act, deadline: Deadline) -> Result<Performed, Error> {
         let Kind::Wait(wanted) = &act.kind else {
-            return Err(Error::BadRequest { problem: "this is no wait".to_owned() });
+            return Err(Error::BadRequest { problem: "the action is not a wait".to_owned() });
         };
         if wanted.locator.is_some() {
             return self.wait_located(wanted, deadline, |wanted, deadline| self.wait_for(wanted, act.force, deadline));
@@ -73,7 +71,7 @@ impl Tab {
         self.wait_for(wanted, act.force, deadline)
     }
 
-    fn wait_for(&self, wanted: &WaitFor, force: bool, deadline: Deadline) -> Result<Did, Error> {
+    fn wait_for(&self, wanted: &WaitFor, force: bool, deadline: Deadline) -> Result<Performed, Error> {
         check(wanted)?;
         let began = Instant::now();
         let timeout = |what: String| {
@@ -83,17 +81,17 @@ impl Tab {
         if let Some(time) = wanted.time_ms {
             self.wait_time(Duration::from_millis(time), deadline)?;
             if began.elapsed() < Duration::from_millis(time) {
-                return Err(timeout(format!("the end of {time} ms")));
+                return Err(timeout(format!("{time} ms to pass")));
             }
         }
         let top = self.top()?;
         let frame = wanted.frame_id.as_deref().map_or_else(|| top.clone(), FrameId::from);
         if wanted.frame_id.is_some() {
-            // A frame that is not there will not come by this id.
+            // A frame that does not exist will not appear under this id.
             self.document(&frame, deadline)
-                .map_or_else(|error| if passing(&error) { Ok(()) } else { Err(error) }, |_| Ok(()))?;
+                .map_or_else(|error| if may_pass(&error) { Ok(()) } else { Err(error) }, |_| Ok(()))?;
         }
-        if wanted.load_state.as_deref() == Some(IDLE) && !self.supervisor.traffic().watched {
+        if wanted.load_state.as_deref() == Some(NETWORK_IDLE) && !self.supervisor.traffic().watched {
             self.supervisor.watch_network(true, deadline)?;
         }
         let mut wait = Wait {
@@ -110,27 +108,27 @@ impl Tab {
         let mut missing = wait.all();
         loop {
             match self.missing(&mut wait, deadline) {
-                // In the end, what was missing before tells more than that the page was not quick enough.
-                Ok(_) if wait.unknown && deadline.left() <= ANSWER => {}
+                // At the end, the missing conditions say more than that the page was slow.
+                Ok(_) if wait.unknown && deadline.left() <= RESERVED => {}
                 Ok(now) => missing = now,
-                // An answer that did not come in time says less than what it was about.
-                Err(error) if is_late(&error) && deadline.left() <= ANSWER => {}
+                // The missing conditions say more than that an answer was late.
+                Err(error) if is_late(&error) && deadline.left() <= RESERVED => {}
                 Err(error) => return self.is_there().and(Err(error)),
             }
             let Some(first) = missing.first().copied() else {
-                return Ok(Did { rescued: wait.rescued, ..Did::default() });
+                return Ok(Performed { rescued: wait.rescued, ..Performed::default() });
             };
-            if deadline.left() <= ANSWER {
-                let names: Vec<String> = missing.iter().map(|what| wait.told(*what)).collect();
-                let silent = if wait.silent { " (the page did not answer in the end)" } else { "" };
+            if deadline.left() <= RESERVED {
+                let names: Vec<String> = missing.iter().map(|what| wait.describe(*what)).collect();
+                let silent = if wait.silent { " (the page did not respond at the end)" } else { "" };
                 return Err(timeout(names.join(" and ") + silent));
             }
-            let step = Deadline::after(deadline.left().saturating_sub(ANSWER));
+            let step = Deadline::after(deadline.left().saturating_sub(RESERVED));
             self.wait_for_one(&mut wait, first, step).or_else(|error| self.is_there().and(Err(error)))?;
         }
     }
 
-    /// Waits a time, unless something comes in between that ends all waiting.
+    /// Waits a time, unless a dialog opens or the tab closes.
     fn wait_time(&self, time: Duration, deadline: Deadline) -> Result<(), Error> {
         let target = self.target.as_str();
         self.supervisor
@@ -140,7 +138,7 @@ impl Tab {
         self.top().map(|_| ())
     }
 
-    /// Refuses to wait on when the browser has ended: nothing comes any more.
+    /// Fails when the browser has ended: no condition can come true any more.
     fn is_there(&self) -> Result<(), Error> {
         match &self.supervisor.snapshot().phase {
             Phase::Ended(reason) => Err(supervisor::Error::NotActive { reason: reason.to_string() }.into()),
@@ -155,30 +153,30 @@ impl Tab {
         }
     }
 
-    /// The node of the ref. One that is gone already is what `hidden` and `gone` wait for.
+    /// The node of the ref. With `hidden` and `gone`, it may already be gone.
     fn meant(&self, wanted: &WaitFor, force: bool, deadline: Deadline) -> Result<Option<Node>, Error> {
         let Some(reference) = &wanted.reference else { return Ok(None) };
         let (node, _) = self.resolve(reference)?;
         let ends = matches!(wanted.state, Some(State::Hidden | State::Gone));
         if !ends {
             let at = Locator { reference: Some(reference.clone()), ..Locator::default() };
-            self.ready(&at, super::ready::Needs::PRESENT, force, deadline)?;
+            self.ready(&at, super::actionability::Needs::PRESENT, force, deadline)?;
         }
         Ok(Some(node))
     }
 
     /// The conditions that do not hold now.
-    fn missing(&self, wait: &mut Wait<'_>, deadline: Deadline) -> Result<Vec<What>, Error> {
+    fn missing(&self, wait: &mut Wait<'_>, deadline: Deadline) -> Result<Vec<Condition>, Error> {
         self.is_there()?;
         self.no_dialog()?;
         (wait.silent, wait.unknown) = (false, false);
         let mut missing = Vec::new();
         if !wait.url_holds(&self.supervisor.snapshot(), self.target.as_str()) {
-            missing.push(What::Url);
+            missing.push(Condition::Url);
         }
         let unmet = self.ask(wait, None, Duration::ZERO, deadline)?;
-        if !unmet.contains(&What::Load) && !self.is_quiet(wait) {
-            missing.push(What::Quiet);
+        if !unmet.contains(&Condition::Load) && !self.is_quiet(wait) {
+            missing.push(Condition::Quiet);
         }
         missing.extend(unmet);
         if let Some(script) = &wait.wanted.script {
@@ -194,7 +192,7 @@ impl Tab {
                     wait.thrown = thrown.message.lines().next().map(str::to_owned);
                     false
                 }
-                Err(error) if passing(&error) => {
+                Err(error) if may_pass(&error) => {
                     wait.silent |= is_silent(&error);
                     wait.unknown = true;
                     false
@@ -202,65 +200,65 @@ impl Tab {
                 Err(error) => return Err(error),
             };
             if !truth {
-                missing.push(What::Script);
+                missing.push(Condition::Script);
             }
         }
         Ok(missing)
     }
 
-    /// Waits a while for one condition.
-    fn wait_for_one(&self, wait: &mut Wait<'_>, what: What, deadline: Deadline) -> Result<(), Error> {
+    /// Waits a moment for one condition.
+    fn wait_for_one(&self, wait: &mut Wait<'_>, what: Condition, deadline: Deadline) -> Result<(), Error> {
         let target = self.target.as_str();
         match what {
-            What::Url => {
+            Condition::Url => {
                 let over = |s: &Snapshot| {
                     wait.url_holds(s, target) || s.page(target).is_none() || s.dialogs_of(target).next().is_some()
                 };
                 self.supervisor.wait_until(deadline, over);
                 self.top().map(|_| ())
             }
-            What::Quiet => {
-                let step = deadline.within(ALONE);
+            Condition::Quiet => {
+                let step = deadline.within(SINGLE_FRAME);
                 self.supervisor.wait_traffic(step, |traffic| traffic.of(&self.target).next().is_none());
                 if self.is_quiet(wait) {
                     return Ok(());
                 }
-                let left = wait.busy.map_or(QUIET, |busy| QUIET.saturating_sub(busy.elapsed()));
+                let left = wait.busy.map_or(QUIET_NETWORK, |busy| QUIET_NETWORK.saturating_sub(busy.elapsed()));
                 self.supervisor
                     .wait_traffic(deadline.within(left), |traffic| traffic.of(&self.target).next().is_some());
                 Ok(())
             }
-            What::Script => {
+            Condition::Script => {
                 let time = SCRIPT.min(deadline.left());
-                let ask = Ask { until: Some(what.name()), ms: millis(time), ..Ask::default() };
-                match self.call::<Holds>(&wait.frame, "holds", &ask, deadline.within(time + BEYOND)) {
-                    Err(error) if !passing(&error) => Err(error),
+                let ask = HoldsArgs { until: Some(what.name()), ms: millis(time), ..HoldsArgs::default() };
+                match self.call::<HoldsReply>(&wait.frame, "holds", &ask, deadline.within(time + ANSWER_TIME)) {
+                    Err(error) if !may_pass(&error) => Err(error),
                     Err(_) => self.wait_for_news(deadline),
                     Ok(_) => Ok(()),
                 }
             }
             _ => {
-                let several = matches!(what, What::Text) && self.frames().len() > 1;
-                let time = if several { TOGETHER } else { ALONE };
+                let several = matches!(what, Condition::Text) && self.frames().len() > 1;
+                let time = if several { PER_FRAME } else { SINGLE_FRAME };
                 self.ask(wait, Some(what), time.min(deadline.left()), deadline).map(|_| ())
             }
         }
     }
 
-    /// Whether the network has been quiet for a while, as far as that is waited for.
+    /// Whether the network has been quiet long enough, if the caller waits for that.
     fn is_quiet(&self, wait: &mut Wait<'_>) -> bool {
-        if wait.wanted.load_state.as_deref() != Some(IDLE) {
+        if wait.wanted.load_state.as_deref() != Some(NETWORK_IDLE) {
             return true;
         }
         if self.supervisor.traffic().of(&self.target).next().is_some() {
             wait.busy = Some(Instant::now());
         }
-        wait.busy.is_none_or(|busy| busy.elapsed() >= QUIET)
+        wait.busy.is_none_or(|busy| busy.elapsed() >= QUIET_NETWORK)
     }
 
-    /// A frame that cannot be asked at the moment comes back with something new from the browser.
+    /// A frame that cannot answer at the moment recovers with some event of the browser.
     fn wait_for_news(&self, deadline: Deadline) -> Result<(), Error> {
-        let _ = self.supervisor.wait_newer(self.supervisor.version(), deadline.within(TOGETHER));
+        let _ = self.supervisor.wait_newer(self.supervisor.version(), deadline.within(PER_FRAME));
         self.top().map(|_| ())
     }
 
@@ -269,19 +267,20 @@ impl Tab {
         now.frames_of(self.target.as_str()).map(|frame| frame.frame_id.clone()).collect()
     }
 
-    /// Asks the documents which conditions hold, or waits for one of them there.
+    /// Asks all documents which conditions hold, or waits for one of them there.
     fn ask(
         &self,
         wait: &mut Wait<'_>,
-        until: Option<What>,
+        until: Option<Condition>,
         time: Duration,
         deadline: Deadline,
-    ) -> Result<Vec<What>, Error> {
-        let asks: Vec<(FrameId, Ask<'_>)> = self
+    ) -> Result<Vec<Condition>, Error> {
+        let asks: Vec<(FrameId, HoldsArgs<'_>)> = self
             .frames()
             .into_iter()
             .map(|frame| {
-                let ask = Ask { until: until.map(What::name), ms: millis(time), ..wait.ask_of(&frame, until) };
+                let ask =
+                    HoldsArgs { until: until.map(Condition::name), ms: millis(time), ..wait.args_of(&frame, until) };
                 (frame, ask)
             })
             .filter(|(_, ask)| !ask.is_empty())
@@ -289,14 +288,14 @@ impl Tab {
         let frames: Vec<FrameId> = asks.iter().map(|(frame, _)| frame.clone()).collect();
         let ask =
             |frame: &FrameId| asks.iter().find(|(f, _)| f == frame).map(|(_, ask)| ask.clone()).unwrap_or_default();
-        let answers = self.call_all::<Holds, _>(&frames, "holds", ask, deadline.within(time + BEYOND));
+        let answers = self.call_all::<HoldsReply, _>(&frames, "holds", ask, deadline.within(time + ANSWER_TIME));
         let wanted = wait.wanted;
         let (mut text, mut text_gone, mut unknown) = (false, true, false);
         let (mut selector, mut load, mut reference) = (false, false, false);
         for (frame, answer) in frames.iter().zip(answers) {
             let (doc, done) = match answer {
                 Ok(answer) => answer,
-                Err(error) if passing(&error) => {
+                Err(error) if may_pass(&error) => {
                     wait.silent |= is_silent(&error);
                     wait.unknown = true;
                     unknown = true;
@@ -330,18 +329,18 @@ impl Tab {
             self.wait_for_news(deadline)?;
         }
         let all = [
-            (What::Load, wanted.load_state.is_none() || load),
-            (What::Text, wanted.text.is_none() || text),
-            (What::Selector, wanted.selector.is_none() || selector),
-            (What::Reference, wanted.reference.is_none() || reference),
-            (What::TextGone, wanted.text_gone.is_none() || (text_gone && !unknown)),
+            (Condition::Load, wanted.load_state.is_none() || load),
+            (Condition::Text, wanted.text.is_none() || text),
+            (Condition::Selector, wanted.selector.is_none() || selector),
+            (Condition::Reference, wanted.reference.is_none() || reference),
+            (Condition::TextGone, wanted.text_gone.is_none() || (text_gone && !unknown)),
         ];
         Ok(all.into_iter().filter(|(_, holds)| !holds).map(|(what, _)| what).collect())
     }
 }
 
-/// Whether it may be otherwise in a moment: the frame goes on to another document.
-fn passing(error: &Error) -> bool {
+/// Whether the error may pass: the frame is loading another document.
+fn may_pass(error: &Error) -> bool {
     use supervisor::Error as E;
     match error {
         Error::DocumentGone { .. } => true,
@@ -353,12 +352,12 @@ fn passing(error: &Error) -> bool {
     }
 }
 
-/// Whether the page answered nothing at all.
+/// Whether the page did not respond at all.
 fn is_silent(error: &Error) -> bool {
     matches!(error, Error::Supervisor(supervisor::Error::Unresponsive { .. }))
 }
 
-/// Whether an answer did not come in time.
+/// Whether an answer was late.
 fn is_late(error: &Error) -> bool {
     match error {
         Error::Supervisor(supervisor::Error::Cdp(error)) => error.is_timeout(),

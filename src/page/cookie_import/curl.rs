@@ -1,9 +1,9 @@
-//! cURL commands, as "Copy as cURL" of developer tools writes them.
+//! cURL commands, as written by "Copy as cURL" of developer tools.
 
 use super::shell::{MANY_WORDS, Word, words};
 use super::{NewCookie, ReadCookies};
 
-/// Options whose next word is their value. Those of headers and cookies aside.
+/// Options whose next word is their value, except those of headers and cookies.
 const VALUED: [&str; 46] = [
     "-X",
     "-d",
@@ -53,17 +53,17 @@ const VALUED: [&str; 46] = [
     "--retry",
 ];
 
-/// Bytes that scheme, host and port of an address may have.
+/// Maximum length of scheme, host and port of a URL, in bytes.
 const LONG_SITE: usize = 1024;
 /// Why the cookies of a line are not used.
-const ESCAPE: &str = "its cookies have an escape in $'…' that stands for no character";
+const ESCAPE: &str = "its cookies contain an invalid escape in $'…'";
 
 pub(super) fn read(text: &str, url: Option<&str>, now: f64, read: &mut ReadCookies) {
     let mut words = words(text);
     if let Some(last) = words.get(MANY_WORDS) {
-        // The command that it is in is not whole.
+        // The command that contains it is incomplete.
         let (line, whole) = (last.line, words[..MANY_WORDS].iter().rposition(|word| word.ends));
-        read.reject(line, format!("the text has more than {MANY_WORDS} words up to here; import the rest on its own"));
+        read.reject(line, format!("the text has more than {MANY_WORDS} words up to here; import the rest separately"));
         words.truncate(whole.unwrap_or_default());
     }
     let mut found = false;
@@ -77,7 +77,7 @@ pub(super) fn read(text: &str, url: Option<&str>, now: f64, read: &mut ReadCooki
             _ => (first, rest),
         };
         if !matches!(first.text.as_str(), "curl" | "curl.exe") {
-            read.reject(first.line, "it does not begin with curl; give commands as \"Copy as cURL\" writes them");
+            read.reject(first.line, "it does not start with curl; give commands as \"Copy as cURL\" writes them");
             continue;
         }
         found = true;
@@ -88,13 +88,13 @@ pub(super) fn read(text: &str, url: Option<&str>, now: f64, read: &mut ReadCooki
     }
 }
 
-/// An address without its path, which each cookie would carry along.
+/// A URL without its path, which each cookie would otherwise carry.
 fn site(address: &str) -> &str {
     let start = address.find("://").map_or(0, |at| at + 3);
     address[start..].find(['/', '?', '#']).map_or(address, |end| &address[..start + end])
 }
 
-/// The value of an option: attached, behind `=`, or the next word.
+/// The value of an option: attached, after `=`, or the next word.
 fn value<'a>(word: &'a str, short: &str, long: &str) -> Option<Option<&'a str>> {
     if word == long || word == short {
         return Some(None);
@@ -140,7 +140,7 @@ fn of_command(line: usize, words: &[Word], url: Option<&str>, now: f64, read: &m
         } else if VALUED.contains(&text) {
             rest.next();
         } else if !text.starts_with('-') && !address.is_some_and(|address| address.contains("://")) {
-            // An option that is not known may have a value; an address is told by its form.
+            // An unknown option may have a value; a URL is recognised by its form.
             address = if text.contains("://") { Some(text) } else { address.or(Some(text)) };
         }
     }
@@ -155,10 +155,9 @@ fn of_command(line: usize, words: &[Word], url: Option<&str>, now: f64, read: &m
         false => format!("http://{address}"),
     });
     let address =
-        address.as_deref().map(site).filter(|site| site.len() <= LONG_SITE && crate::page::rest::is_web(site));
+        address.as_deref().map(site).filter(|site| site.len() <= LONG_SITE && crate::page::data::is_web(site));
     let Some(address) = address else {
-        return read
-            .reject(line, "the command has no http or https address; give the address that its cookies are for");
+        return read.reject(line, "the command has no http or https URL; give the URL that its cookies are for");
     };
     let secure = address.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"));
     for (line, cookies) in given {

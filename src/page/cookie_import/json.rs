@@ -1,4 +1,5 @@
-//! JSON arrays of cookies: browser extensions (EditThisCookie, Cookie-Editor), Puppeteer, Playwright, and our own.
+//! JSON arrays of cookies: browser extensions (EditThisCookie, Cookie-Editor), Puppeteer, Playwright, and the own
+//! format.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -7,7 +8,7 @@ use serde_json::value::RawValue;
 use super::{NewCookie, ReadCookies, address};
 use crate::page::SameSite;
 
-/// Bytes that the address of a cookie may have: the one that is given is kept with each.
+/// Maximum length of the URL of a cookie, in bytes.
 const LONG_URL: usize = 8192;
 
 #[derive(Deserialize)]
@@ -25,7 +26,7 @@ pub(super) fn read(text: &str, url: Option<&str>, now: f64, read: &mut ReadCooki
     let all = match all {
         Ok(all) => all,
         Err(problem) => {
-            // Its sentence may show what it found.
+            // The message may contain values.
             let why = if problem.is_data() { "it is not a list of cookies" } else { "it is not valid JSON" };
             return read.reject(problem.line().max(1), format!("{why} (column {})", problem.column()));
         }
@@ -50,7 +51,7 @@ fn cookie(text: &str, url: Option<&str>) -> Result<NewCookie, String> {
     let text = |field: &str| match &json[field] {
         Value::Null => Ok(None),
         Value::String(text) => Ok(Some(text.as_str())),
-        _ => Err(format!("its `{field}` is not a text")),
+        _ => Err(format!("its `{field}` is not a string")),
     };
     let flag = |field: &str| match &json[field] {
         Value::Null => Ok(None),
@@ -60,17 +61,17 @@ fn cookie(text: &str, url: Option<&str>) -> Result<NewCookie, String> {
     let name = text("name")?.ok_or("it has no `name`")?;
     let value = text("value")?.ok_or("it has no `value`")?;
     if !json["partitionKey"].is_null() {
-        return Err("it is partitioned (CHIPS), which only `state load` restores".to_owned());
+        return Err("it is partitioned (CHIPS); only a login state can restore it (`state load`)".to_owned());
     }
     let secure = flag("secure")?;
     let same_site = match text("sameSite")?.map(str::to_ascii_lowercase).as_deref() {
         None | Some("" | "unspecified") => None,
         Some("lax") => Some(SameSite::Lax),
         Some("strict") => Some(SameSite::Strict),
-        // Extensions write it for cookies without any `SameSite` too.
+        // Extensions also write it for cookies without `SameSite`.
         Some("no_restriction") => (secure == Some(true)).then_some(SameSite::None),
         Some("none") => Some(SameSite::None),
-        Some(_) => return Err("its `sameSite` is none of Strict, Lax, None".to_owned()),
+        Some(_) => return Err("its `sameSite` is not Strict, Lax or None".to_owned()),
     };
     let field = if json["expirationDate"].is_null() { "expires" } else { "expirationDate" };
     let expires = match &json[field] {
@@ -85,7 +86,7 @@ fn cookie(text: &str, url: Option<&str>) -> Result<NewCookie, String> {
     let address = match (domain, text("url")?.or(url)) {
         (Some(domain), _) => address(is_url_secure, domain)?,
         (None, Some(url)) if url.len() > LONG_URL => {
-            return Err(format!("its address is longer than {LONG_URL} bytes"));
+            return Err(format!("its URL is longer than {LONG_URL} bytes"));
         }
         (None, Some(url)) => url.to_owned(),
         (None, None) => return Err("it has neither `domain` nor `url`".to_owned()),

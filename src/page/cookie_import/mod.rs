@@ -1,6 +1,6 @@
-//! Cookies of other programs: Netscape cookie files, cURL commands, JSON of browser extensions.
+//! Cookies exported by other programs: Netscape cookie files, cURL commands, JSON of browser extensions.
 //!
-//! The parsers are pure. A faulty line is named with its number and why; it does not affect the others.
+//! The parsers are pure. A faulty line is reported with its number and the reason; it does not affect other lines.
 
 mod curl;
 mod json;
@@ -14,26 +14,26 @@ use serde::{Deserialize, Serialize};
 use crate::page::{Error, NewCookie, Tab};
 use crate::sync::Deadline;
 
-/// Cookies that are read at most.
+/// Maximum number of cookies.
 const MANY: usize = 10_000;
-/// Faulty lines that are listed at most; more are counted.
+/// Maximum number of faulty lines listed; more are counted.
 const LISTED: usize = 100;
-/// Cookies that are under way at once.
+/// Maximum number of pending cookie commands.
 const AT_ONCE: usize = 200;
 
-/// The form of a text with cookies.
+/// The format of a text with cookies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CookieFormat {
-    /// Known by how the text begins.
+    /// Detected from the start of the text.
     #[default]
     Auto,
-    /// A Netscape cookie file, as of `curl -c`, yt-dlp and browser extensions.
+    /// A Netscape cookie file, as written by `curl -c`, yt-dlp and browser extensions.
     Netscape,
-    /// One or more curl commands, as of "Copy as cURL" (bash or cmd).
+    /// One or more curl commands, as written by "Copy as cURL" (bash or cmd).
     Curl,
-    /// A JSON array of cookies, as of browser extensions, Puppeteer and Playwright.
+    /// A JSON array of cookies, as written by browser extensions, Puppeteer and Playwright.
     Json,
 }
 
@@ -54,24 +54,24 @@ impl CookieFormat {
     }
 }
 
-/// A line that holds no usable cookie.
+/// A line without a usable cookie.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultyLine {
-    /// Its number, counted from 1. Of a command over several lines: where the option stands.
+    /// The line number, from 1. For a command over several lines: the line of the option.
     pub line: usize,
-    /// Why. No value is in it.
+    /// The reason. It contains no cookie value.
     pub reason: String,
 }
 
-/// What a text holds.
+/// The cookies of a text.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReadCookies {
-    /// Cookies, each with its line.
+    /// The cookies, each with its line number.
     pub cookies: Vec<(usize, NewCookie)>,
-    /// The first 100 lines that hold none.
+    /// The first 100 faulty lines.
     pub rejected: Vec<FaultyLine>,
-    /// How many lines hold none.
+    /// The number of faulty lines.
     pub rejected_count: usize,
 }
 
@@ -83,7 +83,7 @@ impl ReadCookies {
         }
     }
 
-    /// Takes a cookie, unless something is wrong with it.
+    /// Adds a cookie, or the reason why it is invalid.
     fn take(&mut self, line: usize, cookie: NewCookie, now: f64) {
         let expired = cookie.expires.is_some_and(|time| time >= 0.0 && time <= now);
         match cookie.problem() {
@@ -97,8 +97,8 @@ impl ReadCookies {
     }
 }
 
-/// Reads cookies. `url` is the address that cURL commands without one, and JSON without a domain, are for; `now` is in Unix
-/// seconds.
+/// Reads cookies. `url` is the URL for cURL commands without one and for JSON cookies without a domain; `now` is in
+/// Unix seconds.
 #[must_use]
 pub fn read_cookies(text: &str, format: CookieFormat, url: Option<&str>, now: f64) -> ReadCookies {
     let mut read = ReadCookies::default();
@@ -112,36 +112,37 @@ pub fn read_cookies(text: &str, format: CookieFormat, url: Option<&str>, now: f6
     read
 }
 
-/// The address of a host's own cookie.
+/// The URL of a host-only cookie.
 fn address(secure: bool, host: &str) -> Result<String, String> {
-    if !crate::page::rest::is_host(host) {
+    if !crate::page::data::is_host(host) {
         return Err(
-            "its domain is no host name or address; give it without scheme, port, path and user name".to_owned()
+            "its domain is not a host name or address; give it without scheme, port, path and user name".to_owned()
         );
     }
     Ok(format!("{}://{}/", if secure { "https" } else { "http" }, host.trim_start_matches('.')))
 }
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ImportedCookies {
-    /// The format that was read.
+    /// The detected format.
     pub format: CookieFormat,
-    /// Cookies that were set.
+    /// Number of cookies set.
     pub added: usize,
     /// The first 100 lines that were not used.
     pub rejected: Vec<FaultyLine>,
-    /// How many lines were not used.
+    /// Number of lines that were not used.
     pub rejected_count: usize,
 }
 
 impl Tab {
-    /// Reads cookies from a text and sets them in the tab's browser context. Faulty lines are reported, the others are used.
+    /// Reads cookies from a text and sets them in the tab's browser context. Faulty lines are reported, the others are
+    /// used.
     ///
     /// # Errors
-    /// [`Error::BadRequest`] for a `url` that is no http or https address; [`Error::Supervisor`].
+    /// [`Error::BadRequest`] unless `url` is an http or https URL; [`Error::Supervisor`].
     pub fn import_cookies(
         &self,
         text: &str,
@@ -149,8 +150,8 @@ impl Tab {
         url: Option<&str>,
         deadline: Deadline,
     ) -> Result<ImportedCookies, Error> {
-        if url.is_some_and(|url| !super::rest::is_web(url)) {
-            return Err(Error::BadRequest { problem: "url is not an http or https address".to_owned() });
+        if url.is_some_and(|url| !super::data::is_web(url)) {
+            return Err(Error::BadRequest { problem: "url is not an http or https URL".to_owned() });
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         let ReadCookies { cookies, mut rejected, mut rejected_count } = read_cookies(text, format, url, now);
@@ -161,8 +162,7 @@ impl Tab {
                 match outcome {
                     Ok(done) if done.result.success => added += 1,
                     Ok(_) | Err(crate::supervisor::Error::Cdp(crate::cdp::Error::Protocol { .. })) => {
-                        let reason =
-                            "the browser does not take it; do host, path and `secure` fit each other?".to_owned();
+                        let reason = "the browser refuses it; check that host, path and `secure` match".to_owned();
                         rejected.push(FaultyLine { line: *line, reason });
                         rejected_count += 1;
                     }

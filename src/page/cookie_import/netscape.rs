@@ -2,7 +2,7 @@
 
 use super::{NewCookie, ReadCookies, address};
 
-/// The prefix of a line whose cookie scripts cannot read.
+/// The prefix of a line with an HttpOnly cookie.
 const HTTP_ONLY: &str = "#HttpOnly_";
 
 pub(super) fn read(text: &str, now: f64, read: &mut ReadCookies) {
@@ -23,7 +23,7 @@ pub(super) fn read(text: &str, now: f64, read: &mut ReadCookies) {
 }
 
 fn cookie(line: &str, http_only: bool) -> Result<NewCookie, String> {
-    // Copied text often has spaces in place of the tabs.
+    // Copied text often has spaces instead of tabs.
     let fields: Vec<&str> = match line.contains('\t') {
         true => line.splitn(7, '\t').collect(),
         false => line.split_whitespace().collect(),
@@ -59,7 +59,7 @@ fn cookie(line: &str, http_only: bool) -> Result<NewCookie, String> {
         url: (!of_domain).then(|| address(secure, domain)).transpose()?,
         domain: of_domain.then(|| domain.to_owned()),
         path: Some(path.trim().to_owned()),
-        // 0 is for the session, and so is what some write as -1.
+        // 0 means a session cookie, and so does -1 of some programs.
         expires: (expires > 0.0).then_some(expires),
         http_only: Some(http_only),
         secure: Some(secure),

@@ -1,15 +1,15 @@
-//! Words of a command line as shells read them: bash (`'…'`, `$'…'`, `"…"`, `\`) and cmd (`^`).
+//! Splitting command lines into words, like bash (`'…'`, `$'…'`, `"…"`, `\`) and cmd (`^`).
 
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
-/// A word, and the line that it begins in, counted from 1.
+/// A word, and the line it starts in, from 1.
 #[derive(Debug, PartialEq)]
 pub(super) struct Word {
     pub(super) text: String,
     pub(super) line: usize,
-    /// It ends a command: `;`, `&`, `|`, unquoted.
+    /// Whether it ends a command: an unquoted `;`, `&` or `|`.
     pub(super) ends: bool,
-    /// An escape of `$'…'` in it stands for no character.
+    /// Whether it contains an invalid escape of `$'…'`.
     pub(super) faulty: bool,
 }
 
@@ -23,7 +23,7 @@ impl Word {
     }
 }
 
-/// Words that are read at most: each takes many times the memory of its text.
+/// Maximum number of words: each takes many times the memory of its text.
 pub(super) const MANY_WORDS: usize = 200_000;
 
 /// The words of one or more commands.
@@ -32,7 +32,7 @@ pub(super) fn words(text: &str) -> Vec<Word> {
     if is_cmd { split(&without_carets(text), true) } else { split(text, false) }
 }
 
-/// What cmd makes of carets: each stands for the character behind it, and joins lines at their end.
+/// Resolves cmd's carets: each escapes the next character, and joins lines at their end.
 fn without_carets(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();

@@ -1,4 +1,4 @@
-//! What is read of one element.
+//! Reading one element.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -8,39 +8,39 @@ use super::super::{Error, Tab};
 use super::Match;
 use crate::sync::Deadline;
 
-/// Characters of a text or of HTML at most.
-const MOST: usize = 100_000;
+/// Maximum length of text or HTML, in characters.
+const MAX_CHARS: usize = 100_000;
 
-/// What is read of an element.
+/// Which property of an element to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum What {
-    /// Its text as it is rendered.
+pub enum ElementProperty {
+    /// The rendered text.
     Text,
-    /// Its HTML, itself included.
+    /// The outer HTML.
     Html,
-    /// The value of a field. A password is covered.
+    /// The value of a field. Passwords are covered.
     Value,
-    /// An attribute; `null` when it has none of that name.
+    /// An attribute; `null` if the element does not have it.
     Attribute,
-    /// Where it is in the viewport of its frame, CSS pixels; `null` when it is not rendered.
+    /// The box in the viewport of its frame, in CSS pixels; `null` if it is not rendered.
     Box,
-    /// How many elements the locator or selector matches.
+    /// The number of elements that match the locator or selector.
     Count,
-    /// Whether it is visible, enabled, checked and so on.
+    /// Visible, enabled, editable, focused, checked.
     State,
 }
 
-/// What was read.
+/// The property that was read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Got {
+pub struct ElementValue {
     /// The text, number, attribute, box or state.
     pub value: Value,
-    /// Whether the text or the list was cut at 100,000 characters.
+    /// Whether the text was cut at 100,000 characters.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
     /// The element.
@@ -48,39 +48,39 @@ pub struct Got {
     pub element: Option<Match>,
 }
 
-/// Where an element is: CSS pixels of the viewport of its frame.
+/// The box of an element, in CSS pixels of the viewport of its frame.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ElementBox {
-    /// From the left.
+    /// Distance from the left.
     pub x: f64,
-    /// From the top.
+    /// Distance from the top.
     pub y: f64,
-    /// How wide.
+    /// Width.
     pub width: f64,
-    /// How high.
+    /// Height.
     pub height: f64,
 }
 
-/// How an element is.
+/// The state of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ElementState {
-    /// It is rendered and has a size.
+    /// Whether it is rendered and has a size.
     pub visible: bool,
-    /// It is not disabled.
+    /// Whether it is not disabled.
     pub enabled: bool,
-    /// It takes text or a choice.
+    /// Whether it accepts text or a choice.
     pub editable: bool,
-    /// It has the focus.
+    /// Whether it has the focus.
     pub focused: bool,
-    /// It is checked; `null` for what cannot be.
+    /// Whether it is checked; `null` for elements that cannot be.
     pub checked: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Read {
+struct ReadReply {
     gone: bool,
     value: Value,
     truncated: bool,
@@ -88,12 +88,12 @@ struct Read {
 }
 
 impl Tab {
-    /// The state of an element as it is now: `{"visible": false}` alone when nothing matches, which is not waited for.
+    /// The state of an element at present. Does not wait: `{"visible": false}` alone when nothing matches.
     ///
     /// # Errors
-    /// Those of [`get`](Self::get), but for the ones that say that there is no element.
-    pub fn state_now(&self, at: &Locator, deadline: Deadline) -> Result<Got, Error> {
-        let absent = || Got { value: json!({ "visible": false }), truncated: false, element: None };
+    /// Those of [`get`](Self::get), except the ones that report a missing element.
+    pub fn state_now(&self, at: &Locator, deadline: Deadline) -> Result<ElementValue, Error> {
+        let absent = || ElementValue { value: json!({ "visible": false }), truncated: false, element: None };
         let locator = at.locator.clone().or(at.selector.as_ref().map(|selector| format!("css={selector}")));
         if let (None, Some(locator)) = (&at.reference, locator) {
             let total = self.matches_of(&locator, at.nth, at.frame_id.as_deref(), 0, deadline)?.total;
@@ -101,38 +101,44 @@ impl Tab {
                 return Ok(absent());
             }
         }
-        match self.get(What::State, None, at, deadline) {
+        match self.get(ElementProperty::State, None, at, deadline) {
             Err(Error::StaleRef { .. } | Error::NoMatch { .. } | Error::NoneLocated { .. }) => Ok(absent()),
             outcome => outcome,
         }
     }
 
-    /// Reads something of an element, which is waited for when it is named by a locator. Nothing is changed and nothing is
-    /// scrolled.
+    /// Reads a property of an element. Waits for the element when it is given by a locator. Changes and scrolls
+    /// nothing.
     ///
     /// # Errors
     /// [`Error::BadRequest`], [`Error::StaleRef`], [`Error::NoMatch`], [`Error::NoneLocated`], [`Error::AmbiguousLocator`] and
     /// those of the supervisor.
-    pub fn get(&self, what: What, name: Option<&str>, at: &Locator, deadline: Deadline) -> Result<Got, Error> {
+    pub fn get(
+        &self,
+        what: ElementProperty,
+        name: Option<&str>,
+        at: &Locator,
+        deadline: Deadline,
+    ) -> Result<ElementValue, Error> {
         let bad = |problem: &str| Err(Error::BadRequest { problem: problem.to_owned() });
         match (what, name) {
-            (What::Attribute, None) => return bad("name is missing: the attribute to read"),
-            (What::Attribute, Some(_)) | (_, None) => {}
-            (_, Some(_)) => return bad("name is for what: attribute only"),
+            (ElementProperty::Attribute, None) => return bad("name is missing; give the attribute to read"),
+            (ElementProperty::Attribute, Some(_)) | (_, None) => {}
+            (_, Some(_)) => return bad("name is only allowed with what: attribute"),
         }
-        if what == What::Count {
+        if what == ElementProperty::Count {
             let locator = match (&at.locator, &at.selector) {
                 (Some(locator), None) => locator.clone(),
                 (None, Some(selector)) => format!("css={selector}"),
-                _ => return bad("count takes a locator or a selector"),
+                _ => return bad("count needs a locator or a selector"),
             };
             let total = self.find(&locator, at.frame_id.as_deref(), Some(0), deadline)?.total;
-            return Ok(Got { value: json!(total), truncated: false, element: None });
+            return Ok(ElementValue { value: json!(total), truncated: false, element: None });
         }
         let at = self.by_ref(at, deadline)?;
         let ready = self.present(&at, deadline)?;
-        let args = json!({ "id": ready.node.id, "what": what, "name": name, "most": MOST });
-        let read: Read = self.call_on_node(&ready.node, "get", &args, deadline)?;
+        let args = json!({ "id": ready.node.id, "what": what, "name": name, "most": MAX_CHARS });
+        let read: ReadReply = self.call_on_node(&ready.node, "get", &args, deadline)?;
         if read.gone {
             return Err(Error::DocumentGone { frame: ready.node.frame.to_string() });
         }
@@ -145,6 +151,6 @@ impl Tab {
             frame_id: Some(ready.node.frame).filter(|frame| *frame != top),
             visible: read.visible,
         };
-        Ok(Got { value: read.value, truncated: read.truncated, element: Some(element) })
+        Ok(ElementValue { value: read.value, truncated: read.truncated, element: Some(element) })
     }
 }

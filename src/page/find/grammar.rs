@@ -1,37 +1,37 @@
 //! The grammar of locators: `role=button[name="Save"]`, `text=…`, chained by ` >> `.
 //!
-//! Pure: from a text to the steps that are taken one after the other.
+//! Pure: from a text to its steps.
 
 use serde::Serialize;
 
-/// The longest locator, bytes.
-const LONGEST: usize = 2_000;
-/// Steps of a chain at most.
-const MOST: usize = 20;
-/// Attributes that a role may be narrowed by, beside `name`.
+/// Maximum length of a locator, in bytes.
+const MAX_LENGTH: usize = 2_000;
+/// Maximum number of steps.
+const MAX_STEPS: usize = 20;
+/// Attributes of roles, besides `name`.
 const STATES: [&str; 7] = ["checked", "disabled", "expanded", "level", "pressed", "selected", "required"];
 
 /// One step of a locator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Matches elements.
+    /// Elements that match.
     Match(Matcher),
-    /// Takes one of the matches so far: from 0, or from the end for a negative number.
+    /// One of the matches so far: from 0, or from the end if negative.
     Nth(i32),
-    /// A ref of a snapshot.
+    /// A ref from a snapshot.
     Ref(String),
 }
 
-/// What elements are matched by.
+/// How elements are matched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Matcher {
-    /// How the text is meant.
+    /// What the text is compared with.
     pub(super) engine: Engine,
     /// The role, text, label, placeholder, test id or CSS selector.
     pub(super) text: String,
-    /// Whether the whole of the text has to match, case included.
+    /// Whether the whole text must match, including case.
     pub(super) exact: bool,
-    /// What a role is narrowed by.
+    /// Conditions on a role.
     pub(super) attributes: Vec<Attribute>,
 }
 
@@ -50,12 +50,12 @@ pub(super) enum Engine {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Attribute {
     pub(super) name: String,
-    /// `=` for the whole value, `*=` for a part of it, case aside.
+    /// `=` for the whole value, `*=` for a part of it regardless of case.
     pub(super) op: &'static str,
     pub(super) value: String,
 }
 
-/// The locator whose last step matches whole texts only, when that step matches parts of texts.
+/// The locator with its last step matching whole texts only, if that step matches parts of texts.
 pub(super) fn whole(locator: &str) -> Option<String> {
     let Some(Step::Match(last)) = parse(locator).ok()?.pop() else { return None };
     let is_part = matches!(last.engine, Engine::Text | Engine::Label | Engine::Placeholder) && !last.exact;
@@ -63,25 +63,25 @@ pub(super) fn whole(locator: &str) -> Option<String> {
     Some(format!("{before}\"{}\"", last.text))
 }
 
-/// Reads a locator. The error says what is wrong and what there is.
+/// Parses a locator. The error says what is wrong and what is expected.
 pub(super) fn parse(text: &str) -> Result<Vec<Step>, String> {
-    if text.len() > LONGEST {
-        return Err(format!("a locator has at most {LONGEST} characters"));
+    if text.len() > MAX_LENGTH {
+        return Err(format!("the locator is longer than {MAX_LENGTH} characters"));
     }
     let steps: Vec<Step> = chain(text).into_iter().map(step).collect::<Result<_, _>>()?;
-    if steps.len() > MOST {
-        return Err(format!("a locator has at most {MOST} steps"));
+    if steps.len() > MAX_STEPS {
+        return Err(format!("the locator has more than {MAX_STEPS} steps"));
     }
     if !matches!(steps.last(), Some(Step::Match(_) | Step::Ref(_) | Step::Nth(_))) || matches!(steps[0], Step::Nth(_)) {
-        return Err("nth picks one of the matches of the step before it; begin with another step".to_owned());
+        return Err("nth picks one of the matches of the step before it; start with another step".to_owned());
     }
     if steps.iter().skip(1).any(|step| matches!(step, Step::Ref(_))) {
-        return Err("a ref can only be the first step of a locator".to_owned());
+        return Err("a ref must be the first step of a locator".to_owned());
     }
     Ok(steps)
 }
 
-/// The parts between `>>` that are not in quotes.
+/// The parts between `>>` outside quotes.
 fn chain(text: &str) -> Vec<&str> {
     let (mut parts, mut from, mut quote, mut escaped) = (Vec::new(), 0, None, false);
     let bytes = text.as_bytes();
@@ -93,7 +93,7 @@ fn chain(text: &str) -> Vec<&str> {
             Some(_) if byte == b'\\' => escaped = true,
             Some(open) if byte == open => quote = None,
             Some(_) => {}
-            // An apostrophe in a word is no quote.
+            // An apostrophe inside a word is not a quote.
             None if byte == b'"' || (byte == b'\'' && at > 0 && matches!(bytes[at - 1], b'=' | b'[' | b'(')) => {
                 quote = bytes[at + 1..].contains(&byte).then_some(byte);
             }
@@ -118,7 +118,7 @@ fn step(part: &str) -> Result<Step, String> {
     };
     let value = value.trim();
     if value.is_empty() {
-        return Err(format!("{part:?} has nothing after the equals sign; {HELP}"));
+        return Err(format!("{part:?} has no value after the equals sign; {HELP}"));
     }
     let plain = |engine| {
         let (text, exact) = unquoted(value);
@@ -137,7 +137,7 @@ fn step(part: &str) -> Result<Step, String> {
             attributes: Vec::new(),
         })),
         "ref" => Ok(Step::Ref(value.to_owned())),
-        "nth" => value.parse().map(Step::Nth).map_err(|_| format!("nth={value} is not a number; the first match is 0")),
+        "nth" => value.parse().map(Step::Nth).map_err(|_| format!("nth={value} is not a number; 0 is the first match")),
         other => Err(format!("unknown locator {other:?}; {HELP}")),
     }
 }
@@ -154,7 +154,10 @@ fn role(value: &str) -> Result<Step, String> {
     }
     let mut attributes = Vec::new();
     while !rest.trim().is_empty() {
-        let open = rest.trim_start().strip_prefix('[').ok_or_else(|| format!("{rest:?} is not [attribute=value]"))?;
+        let open = rest
+            .trim_start()
+            .strip_prefix('[')
+            .ok_or_else(|| format!("{rest:?} is not of the form [attribute=value]"))?;
         let end = closing(open).ok_or_else(|| format!("the bracket of {rest:?} is not closed"))?;
         attributes.push(attribute(&open[..end])?);
         rest = &open[end + 1..];
@@ -162,7 +165,7 @@ fn role(value: &str) -> Result<Step, String> {
     Ok(Step::Match(Matcher { engine: Engine::Role, text: role, exact: true, attributes }))
 }
 
-/// Where a bracket is closed, quotes aside.
+/// The position of the closing bracket outside quotes.
 fn closing(text: &str) -> Option<usize> {
     let (mut quote, mut escaped) = (None, false);
     for (at, c) in text.char_indices() {
@@ -188,12 +191,12 @@ fn attribute(text: &str) -> Result<Attribute, String> {
         },
     };
     if name != "name" && !STATES.contains(&name) {
-        return Err(format!("a role is narrowed by name or {}, not by {name:?}", STATES.join(", ")));
+        return Err(format!("unknown attribute {name:?} of a role; use name, {}", STATES.join(", ")));
     }
     Ok(Attribute { name: name.to_owned(), op, value })
 }
 
-/// A text without its quotes; whether it had some.
+/// A text without its quotes, and whether it had some.
 fn unquoted(text: &str) -> (String, bool) {
     for quote in ['"', '\''] {
         let inner = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));

@@ -1,12 +1,12 @@
 //! Locators: elements by role and name, text, label, placeholder, test id or CSS, over all frames and shadow roots.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `grammar` | from the text of a locator to its steps |
-//! | `get` | what is read of one element |
+//! | `grammar` | parsing locators |
+//! | `get` | reading one element |
 //!
-//! Each step is looked for in all frames at once, by the roles and names that snapshots show. A step finds elements inside of
-//! the matches of the step before it, those in frames inside of them included.
+//! Each step is searched in all frames at once, by the roles and names of snapshots. A step finds elements inside the
+//! matches of the step before it, including those in frames inside them.
 
 mod get;
 mod grammar;
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-pub use get::{ElementBox, ElementState, Got, What};
+pub use get::{ElementBox, ElementProperty, ElementState, ElementValue};
 use grammar::{Matcher, Step};
 
 use super::act::{Act, Kind, Locator, State, WaitFor};
@@ -29,33 +29,33 @@ use crate::cdp::protocol::page::FrameId;
 use crate::supervisor;
 use crate::sync::{Deadline, pause};
 
-/// Matches that are reported when a locator is ambiguous.
-const REPORTED: usize = 10;
-/// Matches that are returned unless another number is given.
-const LIMIT: usize = 50;
-/// Matches that are described by one call.
-const DESCRIBED: usize = 500;
+/// Maximum number of matches reported for an ambiguous locator.
+const MAX_REPORTED: usize = 10;
+/// Default number of matches returned.
+const DEFAULT_LIMIT: usize = 50;
+/// Matches described by one in-page call.
+const DESCRIBE_AT_ONCE: usize = 500;
 /// How often a locator without a match is tried again.
-const AGAIN: Duration = Duration::from_millis(50);
-/// How long a state of a located element is waited for before it is located anew.
-const SLICE: Duration = Duration::from_millis(500);
-/// What is kept back of a deadline for the answer.
-const ANSWER: Duration = Duration::from_millis(100);
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
+/// How long to wait for a state of a located element before it is located again.
+const WAIT_SLICE: Duration = Duration::from_millis(500);
+/// Time reserved before the deadline for the answer.
+const RESERVED: Duration = Duration::from_millis(100);
 
-/// An element that a locator matches.
+/// An element that matches a locator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Match {
-    /// Its ref, as in a snapshot.
+    /// The ref, as in a snapshot.
     #[serde(rename = "ref")]
     pub reference: String,
-    /// Its role.
+    /// The ARIA role.
     pub role: String,
-    /// Its accessible name, at most 200 characters: untrusted.
+    /// The accessible name, at most 200 characters. Untrusted.
     pub name: String,
-    /// The frame; `None` for the main frame.
+    /// The frame; `None` for the top frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub frame_id: Option<FrameId>,
@@ -63,21 +63,21 @@ pub struct Match {
     pub visible: bool,
 }
 
-/// What a locator matches.
+/// The matches of a locator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Matches {
-    /// In document order, frame by frame.
+    /// The matches, in document order, frame by frame.
     pub matches: Vec<Match>,
-    /// How many there are altogether.
+    /// The number of all matches.
     pub total: usize,
 }
 
 /// An element as the page script describes it.
 #[derive(Debug, Deserialize)]
-struct Found {
+struct Description {
     role: String,
     name: String,
     visible: bool,
@@ -85,15 +85,15 @@ struct Found {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Answer {
-    /// The numbers of all matches.
+struct StepReply {
+    /// Numbers of all matches.
     ids: Vec<u32>,
-    /// The first of them.
-    described: Vec<Found>,
+    /// Descriptions of the first matches.
+    described: Vec<Description>,
     bad: Option<String>,
 }
 
-/// Where the next step looks in a frame.
+/// Where the next step searches in a frame.
 #[derive(Debug, Clone)]
 enum Scope {
     Whole,
@@ -104,17 +104,17 @@ struct Located {
     frame: FrameId,
     doc: Doc,
     id: u32,
-    /// What it is, where that has been read.
-    found: Option<Found>,
+    /// Role and name, where they have been read.
+    found: Option<Description>,
 }
 
 impl Tab {
-    /// The elements that a locator matches now, in all frames or in one and those inside it; at most `limit` (50 by default) are
-    /// returned.
+    /// The elements that match a locator now, in all frames, or in one frame and those inside it. At most `limit`
+    /// matches are returned (default 50).
     ///
     /// # Errors
-    /// [`Error::BadRequest`] for what is no locator, [`Error::StaleRef`], and those of the supervisor when the main frame does
-    /// not answer.
+    /// [`Error::BadRequest`] for an invalid locator, [`Error::StaleRef`], and those of the supervisor when the top
+    /// frame does not answer.
     pub fn find(
         &self,
         locator: &str,
@@ -122,7 +122,7 @@ impl Tab {
         limit: Option<usize>,
         deadline: Deadline,
     ) -> Result<Matches, Error> {
-        self.matches_of(locator, None, frame, limit.unwrap_or(LIMIT), deadline)
+        self.matches_of(locator, None, frame, limit.unwrap_or(DEFAULT_LIMIT), deadline)
     }
 
     fn matches_of(
@@ -150,7 +150,7 @@ impl Tab {
         let top = self.top()?;
         let mut refs = self.refs.lock();
         let show = |Located { frame, doc, id, found }: Located| {
-            let found = found?; // gone meanwhile
+            let found = found?; // removed meanwhile
             let shown = Shown { role: found.role.clone(), name: found.name.clone() };
             let number = refs.show(Node { frame: frame.clone(), doc, id }, shown);
             Some(Match {
@@ -164,16 +164,17 @@ impl Tab {
         Ok(Matches { matches: matches.into_iter().filter_map(show).collect(), total })
     }
 
-    /// Reads what matches are, of those that it is not known of.
+    /// Reads role and name of matches that have not been described yet.
     fn describe(&self, matches: &mut [Located], deadline: Deadline) -> Result<(), Error> {
         let mut unknown: Vec<&mut Located> = matches.iter_mut().filter(|located| located.found.is_none()).collect();
         for part in unknown.chunk_by_mut(|a, b| a.doc == b.doc) {
-            for part in part.chunks_mut(DESCRIBED) {
+            for part in part.chunks_mut(DESCRIBE_AT_ONCE) {
                 let Some((frame, doc)) = part.first().map(|first| (first.frame.clone(), first.doc.clone())) else {
                     continue;
                 };
                 let ids: Vec<u32> = part.iter().map(|located| located.id).collect();
-                let described = self.call_in::<Vec<Option<Found>>>(&frame, &doc, "describeMatches", &ids, deadline)?;
+                let described =
+                    self.call_in::<Vec<Option<Description>>>(&frame, &doc, "describeMatches", &ids, deadline)?;
                 for (located, found) in part.iter_mut().zip(described.result) {
                     located.found = found;
                 }
@@ -201,11 +202,11 @@ impl Tab {
                 }
                 Step::Ref(reference) => {
                     let (node, shown) = self.resolve(reference)?;
-                    let found = Found { role: shown.role, name: shown.name, visible: true };
+                    let found = Description { role: shown.role, name: shown.name, visible: true };
                     vec![Located { frame: node.frame, doc: node.doc, id: node.id, found: Some(found) }]
                 }
                 Step::Match(matcher) => {
-                    let describe = if index + 1 == steps.len() { limit.min(DESCRIBED) } else { 0 };
+                    let describe = if index + 1 == steps.len() { limit.min(DESCRIBE_AT_ONCE) } else { 0 };
                     self.step(matcher, &frames, &scopes, describe, deadline)?
                 }
             };
@@ -219,7 +220,7 @@ impl Tab {
         Ok(matches)
     }
 
-    /// The matches of one step, frame by frame; the first so many of each are described.
+    /// The matches of one step, frame by frame; the first `describe` of each are described.
     fn step(
         &self,
         matcher: &Matcher,
@@ -233,7 +234,7 @@ impl Tab {
             Some(Scope::In(ids)) => json!({ "step": matcher, "within": ids, "describe": describe }),
             _ => json!({ "step": matcher, "describe": describe }),
         };
-        let answers = self.call_all::<Answer, _>(&asked, "find", args, deadline);
+        let answers = self.call_all::<StepReply, _>(&asked, "find", args, deadline);
         let (mut matches, mut failed) = (Vec::new(), None);
         for (frame, answer) in asked.iter().zip(answers) {
             match answer {
@@ -249,14 +250,14 @@ impl Tab {
                 Err(error) => failed = Some(error),
             }
         }
-        // What cannot be looked into may hold what is looked for.
+        // A frame that cannot be searched may hold the match.
         match failed {
             Some(error) if matches.is_empty() => Err(error),
             _ => Ok(matches),
         }
     }
 
-    /// Where the step after some matches looks: inside of them, and in the frames inside of them.
+    /// Where the step after some matches searches: inside them, and in the frames inside them.
     fn scopes(
         &self,
         frames: &[FrameId],
@@ -271,7 +272,7 @@ impl Tab {
                 Scope::Whole => {}
             }
         }
-        // Frames come after those that hold them.
+        // Frames follow the frames that hold them.
         for frame in frames {
             let Some(parent) = parents.get(frame) else { continue };
             let is_inside = match scopes.get(parent) {
@@ -290,18 +291,18 @@ impl Tab {
         scopes
     }
 
-    /// Waits until a locator matches, and gives the ref of the element.
+    /// Waits until a locator matches exactly one element.
     fn locate(&self, at: &Locator, deadline: Deadline) -> Result<Match, Error> {
         let locator = at.locator.as_deref().unwrap_or_default();
         let (began, mut has_looked) = (Instant::now(), false);
         loop {
             match self.matched(at, deadline) {
                 Ok(Some(one)) => return Ok(one),
-                Ok(None) | Err(Error::DocumentGone { .. }) if deadline.left() > ANSWER => {
+                Ok(None) | Err(Error::DocumentGone { .. }) if deadline.left() > RESERVED => {
                     has_looked = true;
-                    pause(AGAIN.min(deadline.left()));
+                    pause(RETRY_INTERVAL.min(deadline.left()));
                 }
-                // The last look had too little time: what those before it saw is the better answer.
+                // The last attempt had too little time: the result of earlier ones is the better answer.
                 Err(Error::Supervisor(supervisor::Error::Unresponsive { .. })) if has_looked => {
                     return Err(Error::NoneLocated { locator: locator.to_owned(), waited: began.elapsed() });
                 }
@@ -311,10 +312,10 @@ impl Tab {
         }
     }
 
-    /// The one element that a locator matches now.
+    /// The one element that matches a locator now.
     fn matched(&self, at: &Locator, deadline: Deadline) -> Result<Option<Match>, Error> {
         let locator = at.locator.as_deref().unwrap_or_default();
-        let found = self.matches_of(locator, at.nth, at.frame_id.as_deref(), REPORTED, deadline)?;
+        let found = self.matches_of(locator, at.nth, at.frame_id.as_deref(), MAX_REPORTED, deadline)?;
         if found.total > 1 {
             let Matches { matches, total } = found;
             let whole = grammar::whole(locator);
@@ -323,12 +324,12 @@ impl Tab {
         Ok(found.matches.into_iter().next())
     }
 
-    /// The ref of the element that is named by a ref, or by a locator, which is waited for until the deadline. `None` where
-    /// neither is given.
+    /// The ref of an element given by ref or locator; `None` if neither is given. Waits until the locator matches, at
+    /// most until the deadline.
     ///
     /// # Errors
-    /// [`Error::NoneLocated`], [`Error::AmbiguousLocator`], [`Error::BadRequest`] for both a ref and a locator and for text that is
-    /// not a locator, and those of [`find`](Self::find).
+    /// [`Error::NoneLocated`], [`Error::AmbiguousLocator`], [`Error::BadRequest`] for both a ref and a locator and for
+    /// an invalid locator, and those of [`find`](Self::find).
     pub fn ref_of(
         &self,
         reference: Option<String>,
@@ -339,14 +340,14 @@ impl Tab {
         Ok(self.by_ref(&at, deadline)?.into_owned().reference)
     }
 
-    /// The ref that stands for a locator, in its place.
+    /// Replaces a locator by the ref of its element.
     pub(super) fn by_ref<'a>(&self, at: &'a Locator, deadline: Deadline) -> Result<Cow<'a, Locator>, Error> {
         let bad = |problem: &str| Err(Error::BadRequest { problem: problem.to_owned() });
         match (&at.locator, at.nth) {
             (None, None) => Ok(Cow::Borrowed(at)),
-            (None, Some(_)) => bad("nth is for a locator; a selector stands for its first match"),
+            (None, Some(_)) => bad("nth needs a locator; a selector always uses its first match"),
             (Some(_), _) if at.reference.is_some() || at.selector.is_some() => {
-                bad("give one of ref, selector and locator")
+                bad("give only one of ref, selector and locator")
             }
             (Some(_), _) => {
                 let reference = Some(self.locate(at, deadline)?.reference);
@@ -355,7 +356,7 @@ impl Tab {
         }
     }
 
-    /// The action with refs in the place of its locators. Fields of a form, and what is waited for, are located later.
+    /// The action with refs in place of its locators. Fields of a form and conditions of `wait` are located later.
     pub(super) fn located<'a>(&self, act: &'a Act, deadline: Deadline) -> Result<Cow<'a, Act>, Error> {
         let mut kind = Cow::Borrowed(&act.kind);
         if let Some(at) = act.kind.locator().filter(|_| !matches!(act.kind, Kind::Fill { .. }))
@@ -380,12 +381,12 @@ impl Tab {
             if let Kind::Drag { start_ref, end_ref, start_locator, .. } = kind.to_mut() {
                 *start_ref = from.or(start_ref.take());
                 *end_ref = to.or(end_ref.take());
-                *start_locator = None; // that of the end stays: it may be needed once more
+                *start_locator = None; // that of the target stays: it may be needed again
             }
         }
         if let Kind::Evaluate { locator: locator @ Some(_), frame_id, reference, .. } = &act.kind {
             if reference.is_some() {
-                return Err(Error::BadRequest { problem: "give one of ref and locator".to_owned() });
+                return Err(Error::BadRequest { problem: "give only one of ref and locator".to_owned() });
             }
             let found = one(locator, frame_id)?;
             if let Kind::Evaluate { reference, locator, frame_id, .. } = kind.to_mut() {
@@ -398,7 +399,7 @@ impl Tab {
         })
     }
 
-    /// Waits for the state of the element that a locator matches, by `wait` for its ref.
+    /// Waits for a state of the element that matches a locator, with `wait` for its ref.
     pub(super) fn wait_located<T>(
         &self,
         wanted: &WaitFor,
@@ -406,7 +407,7 @@ impl Tab {
         wait: impl Fn(&WaitFor, Deadline) -> Result<T, Error>,
     ) -> Result<T, Error> {
         if wanted.reference.is_some() {
-            return Err(Error::BadRequest { problem: "give one of ref and locator".to_owned() });
+            return Err(Error::BadRequest { problem: "give only one of ref and locator".to_owned() });
         }
         let at = Locator {
             locator: wanted.locator.clone(),
@@ -427,15 +428,15 @@ impl Tab {
                 let reference = found.map(|found| found.reference);
                 let state = reference.as_ref().map(|_| state);
                 let now = WaitFor { reference, state, ..plain.clone() };
-                match wait(&now, deadline.within(SLICE)) {
+                match wait(&now, deadline.within(WAIT_SLICE)) {
                     Err(Error::Timeout { .. } | Error::StaleRef { .. } | Error::DocumentGone { .. })
-                        if deadline.left() > ANSWER => {}
-                    // It knows of the last attempt only, and of a ref that nobody gave.
+                        if deadline.left() > RESERVED => {}
+                    // The error names the last attempt only, and a ref that the caller does not know.
                     Err(Error::Timeout { what, .. }) => {
                         let after_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-                        let named = format!("the element {:?} in the state", at.locator.unwrap_or_default());
+                        let named = format!("the element {:?} to be", at.locator.unwrap_or_default());
                         let what = match &now.reference {
-                            Some(reference) => what.replace(&format!("{reference} in the state"), &named),
+                            Some(reference) => what.replace(&format!("{reference} to be"), &named),
                             None => what,
                         };
                         return Err(Error::Timeout { what, after_ms });
@@ -443,11 +444,11 @@ impl Tab {
                     outcome => return outcome,
                 }
             }
-            if deadline.left() <= ANSWER {
+            if deadline.left() <= RESERVED {
                 let what = at.locator.unwrap_or_default();
                 return Err(Error::NoneLocated { locator: what, waited: began.elapsed() });
             }
-            pause(AGAIN.min(deadline.left()));
+            pause(RETRY_INTERVAL.min(deadline.left()));
         }
     }
 }

@@ -1,9 +1,8 @@
-//! The keys of a US keyboard: what the browser has to be told for each of them.
+//! The keys of a US keyboard, and their key events.
 //!
-//! A key is named by what it gives ([`KeyboardEvent.key`](https://www.w3.org/TR/uievents-key/): `Enter`,
-//! `a`, `ArrowDown`), by where it is ([`KeyboardEvent.code`](https://www.w3.org/TR/uievents-code/): `KeyA`,
-//! `NumpadEnter`, `ShiftRight`), or by one of the usual short names (`esc`, `ctrl`, `up`). Names are read
-//! without regard to case, single characters with it.
+//! A key is named by its value ([`KeyboardEvent.key`](https://www.w3.org/TR/uievents-key/): `Enter`, `a`, `ArrowDown`),
+//! by its position ([`KeyboardEvent.code`](https://www.w3.org/TR/uievents-code/): `KeyA`, `NumpadEnter`, `ShiftRight`),
+//! or by a common short name (`esc`, `ctrl`, `up`). Case matters for single characters only.
 
 use std::borrow::Cow;
 
@@ -13,24 +12,24 @@ pub(in crate::page) use super::layout::SHIFT;
 use super::layout::{ALIASES, HELD, KEYPAD, MAC, NAMED, SIGNS};
 use crate::cdp::protocol::input::{DispatchKeyEvent, DispatchKeyEventType};
 
-/// A key, with what it gives at the moment.
+/// A key, and its present value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(in crate::page) struct Key {
     /// `KeyboardEvent.key`.
     pub(in crate::page) key: Cow<'static, str>,
     /// `KeyboardEvent.code`.
     pub(in crate::page) code: Cow<'static, str>,
-    /// The Windows virtual key code, which is `KeyboardEvent.keyCode`.
+    /// The Windows virtual key code: `KeyboardEvent.keyCode`.
     #[serde(rename = "keyCode")]
     pub(in crate::page) windows: i64,
-    /// `KeyboardEvent.location`: 1 left, 2 right, 3 keypad.
+    /// `KeyboardEvent.location`: 1 left, 2 right, 3 numeric keypad.
     pub(in crate::page) location: i64,
-    /// The character it puts in.
+    /// The character that it types.
     pub(in crate::page) text: Option<char>,
-    /// The bit of a key that is held.
+    /// The modifier bit, for a modifier key.
     #[serde(skip)]
     pub(in crate::page) bit: i64,
-    /// Shift is needed for it.
+    /// Whether it needs Shift.
     #[serde(skip)]
     pub(in crate::page) shifted: bool,
 }
@@ -40,7 +39,7 @@ impl Key {
         Self { key: key.into(), code: code.into(), windows, location: 0, text: None, bit: 0, shifted: false }
     }
 
-    /// The key that gives a character, if the keyboard has one. A line break is Enter.
+    /// The key of a character, if the keyboard has one. A line break is Enter.
     pub(in crate::page) fn of_char(character: char) -> Option<Self> {
         let lower = character.to_ascii_lowercase();
         let mut key = if lower.is_ascii_lowercase() {
@@ -98,7 +97,7 @@ impl Key {
         ((1..=24).contains(&number) && is(&canonical)).then(|| Self::new(canonical.clone(), canonical, 111 + number))
     }
 
-    /// The same key with Shift held.
+    /// The key with Shift held.
     fn with_shift(self) -> Self {
         let Some(text) = self.text.filter(|_| self.location == 0) else { return self };
         let other = SIGNS.iter().find(|(plain, ..)| *plain == text).map(|(_, shifted, ..)| *shifted);
@@ -106,9 +105,9 @@ impl Key {
         other.and_then(Self::of_char).unwrap_or(self)
     }
 
-    /// What the browser is told when it goes down, while modifiers are held.
+    /// The key down event, with modifiers held.
     pub(in crate::page) fn down(&self, modifiers: i64, again: bool, mac: bool) -> DispatchKeyEvent {
-        // With Control, Alt or Meta a key is a command and puts nothing in.
+        // With Control, Alt or Meta a key is a command and types nothing.
         let text = self.text.filter(|_| modifiers & !SHIFT == 0).map(String::from);
         let kind = if text.is_some() { DispatchKeyEventType::KeyDown } else { DispatchKeyEventType::RawKeyDown };
         let mut event = self.event(kind, modifiers | self.bit);
@@ -122,7 +121,7 @@ impl Key {
         event
     }
 
-    /// What it is told when it goes up.
+    /// The key up event.
     pub(in crate::page) fn up(&self, modifiers: i64) -> DispatchKeyEvent {
         self.event(DispatchKeyEventType::KeyUp, modifiers & !self.bit)
     }
@@ -133,41 +132,41 @@ impl Key {
         event.key = Some(self.key.clone().into_owned());
         event.code = Some(self.code.clone().into_owned());
         event.windows_virtual_key_code = Some(self.windows);
-        // Without `nativeVirtualKeyCode`: with it Chromium 156 takes Control+T, Control+W and the like for its own
-        // shortcuts, opens and closes tabs, and the page does not see them.
+        // Without `nativeVirtualKeyCode`: with it, Chromium 156 handles Control+T, Control+W and the like as its own
+        // shortcuts, opens and closes tabs, and hides them from the page.
         event.location = (self.location != 0).then_some(self.location);
         event.is_keypad = (self.location == 3).then_some(true);
         event
     }
 }
 
-/// A key with others held meanwhile.
+/// A key with modifiers held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::page) struct Chord {
-    /// Held, in the order they go down.
+    /// The modifiers, in the order in which they go down.
     pub(in crate::page) held: Vec<Key>,
     /// The key.
     pub(in crate::page) key: Key,
-    /// Control where it is not macOS, Meta where it is: which one is held is not said yet.
+    /// Control, or Meta on macOS: [`on`](Self::on) decides.
     pub(in crate::page) by_platform: bool,
 }
 
 impl Chord {
-    /// Reads `Enter`, `Control+a`, `Control+Shift+T`, `ControlOrMeta+a`, `Control++`. With Control, Alt or
-    /// Meta, Shift is held only when it is named: `Control+A` is `Control+a`.
+    /// Parses `Enter`, `Control+a`, `Control+Shift+T`, `ControlOrMeta+a`, `Control++`. With Control, Alt or Meta, Shift
+    /// is only held when it is named: `Control+A` is `Control+a`.
     ///
     /// # Errors
-    /// What is wrong with it and how it should be.
+    /// A message that says what is wrong and what is expected.
     pub(in crate::page) fn parse(text: &str) -> Result<Self, String> {
         let (names, last) = match text.strip_suffix('+') {
             Some(rest) => (rest.strip_suffix('+').unwrap_or(rest), "+"),
             None => text.rsplit_once('+').unwrap_or(("", text)),
         };
         if text.is_empty() {
-            return Err("the key is empty; name one, like Enter, ArrowDown or Control+a".to_owned());
+            return Err("key is empty; give one, such as Enter, ArrowDown or Control+a".to_owned());
         }
         if !names.is_empty() && last == "+" && !text.ends_with("++") {
-            return Err(format!("{text:?} ends with + and names no key; write {names}++ for the plus key"));
+            return Err(format!("{text:?} ends with + and names no key; use {names}++ for the plus key"));
         }
         let (mut held, mut by_platform) = (Vec::new(), false);
         for name in names.split('+').filter(|_| !names.is_empty()) {
@@ -181,7 +180,7 @@ impl Chord {
             let key = Key::named(name.trim()).ok_or_else(|| unknown(name))?;
             if key.bit == 0 {
                 return Err(format!(
-                    "{name:?} in {text:?} is no key that is held; before the last + stand Control, Shift, Alt, \
+                    "{name:?} in {text:?} is not a modifier; before the last + use Control, Shift, Alt, \
                      Meta or ControlOrMeta"
                 ));
             }
@@ -203,7 +202,7 @@ impl Chord {
         Ok(Self { held, key, by_platform })
     }
 
-    /// The same with the key that the platform has for commands.
+    /// The chord with `ControlOrMeta` resolved for a platform.
     pub(in crate::page) fn on(mut self, mac: bool) -> Self {
         if std::mem::take(&mut self.by_platform) {
             let held = Key::named(if mac { "Meta" } else { "Control" });
@@ -215,15 +214,15 @@ impl Chord {
         self
     }
 
-    /// The bits of what is held while the key itself goes down.
+    /// The modifier bits while the key itself goes down.
     pub(in crate::page) fn bits(&self) -> i64 {
         let held = self.held.iter().fold(0, |bits, key| bits | key.bit);
-        // A single character that needs Shift says so, as from a real keyboard.
+        // A single character that needs Shift has its bit, as with a real keyboard.
         if self.key.shifted { held | SHIFT } else { held }
     }
 
-    /// All that the browser is told: what is held goes down, the key does so `times` as a key that is
-    /// held does, and everything goes up again.
+    /// All key events: the modifiers go down, the key goes down `times` times like a repeating key, and all go up
+    /// again.
     pub(in crate::page) fn events(&self, times: u32, mac: bool) -> Vec<DispatchKeyEvent> {
         let mut events = Vec::new();
         let mut bits = 0;
@@ -251,14 +250,13 @@ fn unknown(name: &str) -> String {
     let mut near: Vec<(usize, &str)> = all.map(|key| (distance(&lower, &key.to_ascii_lowercase()), key)).collect();
     near.sort_by_key(|(distance, _)| *distance);
     let near: Vec<&str> = near.into_iter().filter(|(far, _)| *far <= 3).take(3).map(|(_, key)| key).collect();
-    let hint = if near.is_empty() { "Enter, Escape, ArrowDown, F5, a".to_owned() } else { near.join(", ") };
-    let kind = if near.is_empty() { "keys are named like" } else { "near ones are" };
-    let more =
-        if name.chars().count() == 1 { "; a character without a key is put in with insertText or type" } else { "" };
-    format!("there is no key {name:?}; {kind} {hint}{more}")
+    let hint = if near.is_empty() { "Enter, Escape, ArrowDown, F5 or a".to_owned() } else { near.join(", ") };
+    let kind = if near.is_empty() { "use a name such as" } else { "similar names:" };
+    let more = if name.chars().count() == 1 { "; use insertText or type for a character without a key" } else { "" };
+    format!("unknown key {name:?}; {kind} {hint}{more}")
 }
 
-/// How many characters have to be put in, taken out or changed.
+/// The edit distance (Levenshtein) of two names.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.chars().count()).collect();
     for (i, x) in a.chars().enumerate() {

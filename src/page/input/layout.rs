@@ -1,12 +1,12 @@
-//! The US layout as tables.
+//! The US keyboard layout as tables.
 
-/// Modifier bits as the protocol counts them.
+/// Modifier bits of the protocol.
 pub(super) const ALT: i64 = 1;
 pub(super) const CONTROL: i64 = 2;
 pub(super) const META: i64 = 4;
 pub(in crate::page) const SHIFT: i64 = 8;
 
-/// Keys with names: what they give, where they are, their Windows code.
+/// Named keys: value, position, Windows key code.
 pub(super) const NAMED: &[(&str, &str, i64)] = &[
     ("Backspace", "Backspace", 8),
     ("Tab", "Tab", 9),
@@ -48,7 +48,7 @@ pub(super) const NAMED: &[(&str, &str, i64)] = &[
     ("MediaPlayPause", "MediaPlayPause", 179),
 ];
 
-/// Keys that are held: name, the left and the right one, their Windows codes, bit.
+/// Modifier keys: name, left and right position, their Windows key codes, modifier bit.
 pub(super) const HELD: &[(&str, &str, &str, i64, i64, i64)] = &[
     ("Shift", "ShiftLeft", "ShiftRight", 16, 16, SHIFT),
     ("Control", "ControlLeft", "ControlRight", 17, 17, CONTROL),
@@ -56,7 +56,7 @@ pub(super) const HELD: &[(&str, &str, &str, i64, i64, i64)] = &[
     ("Meta", "MetaLeft", "MetaRight", 91, 92, META),
 ];
 
-/// Keys that are no letters: without and with Shift, where they are, their Windows code.
+/// Keys of other characters: without and with Shift, position, Windows key code.
 pub(super) const SIGNS: &[(char, char, &str, i64)] = &[
     ('`', '~', "Backquote", 192),
     ('1', '!', "Digit1", 49),
@@ -82,7 +82,7 @@ pub(super) const SIGNS: &[(char, char, &str, i64)] = &[
     (' ', ' ', "Space", 32),
 ];
 
-/// The keypad with the number lock on: where, what it gives, Windows code.
+/// The numeric keypad with Num Lock on: position, value, Windows key code.
 pub(super) const KEYPAD: &[(&str, &str, i64)] = &[
     ("Numpad0", "0", 96),
     ("Numpad1", "1", 97),
@@ -102,7 +102,7 @@ pub(super) const KEYPAD: &[(&str, &str, i64)] = &[
     ("NumpadEnter", "Enter", 13),
 ];
 
-/// Short and other names, lower case.
+/// Aliases, lower case.
 pub(super) const ALIASES: &[(&str, &str)] = &[
     ("esc", "Escape"),
     ("return", "Enter"),
@@ -136,8 +136,8 @@ pub(super) const ALIASES: &[(&str, &str)] = &[
     ("apps", "ContextMenu"),
 ];
 
-/// What macOS itself makes of a key, which Chromium has to be told there: bits, key, editing commands.
-/// Elsewhere it knows by itself.
+/// Keys that macOS turns into editing commands, which Chromium must be given there (elsewhere it knows them): modifier
+/// bits, key, commands.
 pub(super) const MAC: &[(i64, &str, &str)] = &[
     (META, "a", "selectAll"),
     (META, "c", "copy"),

@@ -1,4 +1,4 @@
-//! Trusted input: what goes through the browser, as a person's.
+//! Trusted input: sent through the browser, like input of a person.
 
 pub(super) mod keys;
 mod layout;

@@ -1,11 +1,11 @@
-//! The mouse, through `Input.dispatchMouseEvent` on the page's session. Chromium finds the frame at a point by
-//! itself, in whatever process.
+//! The mouse, through `Input.dispatchMouseEvent` on the page's session. Chromium finds the frame at a point by itself,
+//! in any process.
 //!
-//! Chromium 156 sends moves and wheel turns to a page when it draws the next frame. A tab in the background draws
-//! none: there a lone move is answered after 5 s, a wheel turn after more than 8 s, while a button press takes the
-//! moves before it along at once. With the focus emulated the tab draws, in the background too, but once a second only
-//! when three frames that differ have not been shown to anybody. A screencast has them shown, so that everything is
-//! answered at once. A wheel turn is answered before the page has seen it.
+//! Chromium 156 delivers moves and wheel turns when the page draws its next frame. A background tab draws none: a
+//! single move is confirmed after 5 s there, a wheel turn after more than 8 s, while a button press delivers the moves
+//! before it at once. With focus emulation the tab draws in the background too, but only once a second when three
+//! differing frames have not been displayed. A screencast counts as displaying them, so everything is confirmed at
+//! once. A wheel turn is confirmed before the page has received it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,43 +19,43 @@ use crate::cdp::protocol::page::{StartScreencast, StartScreencastFormat};
 use crate::supervisor::{self, Frame, FrameRef};
 use crate::sync::Deadline;
 
-/// How long trusted input may stay unanswered.
+/// How long trusted input may stay unconfirmed.
 pub(in super::super) const UNANSWERED: Duration = Duration::from_secs(1);
 
-/// Which buttons are down: a set of `MouseEvent.buttons` bits.
+/// Pressed buttons: a set of `MouseEvent.buttons` bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in super::super) struct Buttons(pub(in super::super) i64);
 
-/// The mouse of a tab, as it was left.
+/// The state of a tab's mouse.
 #[derive(Debug, Default)]
 pub(in super::super) struct Mouse {
-    /// Where it is.
+    /// The position of the pointer.
     pub(in super::super) at: Option<Point>,
-    /// What is down.
+    /// The pressed buttons.
     pub(in super::super) buttons: Buttons,
-    /// The sessions in which the focus is emulated.
+    /// Sessions with focus emulation.
     focused: Vec<Arc<str>>,
 }
 
-/// What became of input.
+/// The fate of sent input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Sent {
     /// The page has handled it.
     Handled {
-        /// A script of the page was ended meanwhile.
+        /// Whether a script of the page was terminated meanwhile.
         rescued: bool,
     },
-    /// It set something off that ends the page's answers: a dialog, the end of the document or of the tab.
+    /// It triggered something that ends the page's answers: a dialog, the end of the document or of the tab.
     Cut,
-    /// Chromium did not answer.
+    /// Chromium did not confirm it.
     Unanswered,
-    /// The page is busy, so that it could not.
+    /// The page is too busy to handle it.
     Busy,
 }
 
 impl Tab {
-    /// Makes the page, and a frame of it with a process of its own, believe that they have the focus and
-    /// are seen. Without an answer to wait for: input sent behind it comes behind it.
+    /// Makes a page, and its frames with a process of their own, behave as focused and visible. Does not wait for the
+    /// answer: input sent afterwards arrives afterwards.
     pub(in super::super) fn emulate_focus(&self) {
         let now = self.supervisor.snapshot();
         let there = |f: &Frame| f.session_id.clone().map(|session| (session, f.frame_id.clone()));
@@ -81,8 +81,8 @@ impl Tab {
         }
     }
 
-    /// Has the page draw its frames also where nobody sees them: by a screencast that nobody looks at. Its
-    /// pictures are tiny, and of those that are not acknowledged Chromium makes two.
+    /// Makes the page draw frames even when it is not visible, by a screencast that nobody reads. Its images are tiny,
+    /// and Chromium makes two if none is acknowledged.
     pub(in super::super) fn keep_drawing(&self) {
         let mut cast = StartScreencast::new();
         cast.format = Some(StartScreencastFormat::Jpeg);
@@ -90,7 +90,7 @@ impl Tab {
         self.supervisor.post(&FrameRef::TopOf(self.target.clone()), &cast);
     }
 
-    /// Sends mouse events, all under way before the first is answered.
+    /// Sends mouse events, all before the first is confirmed.
     pub(in super::super) fn send_mouse(
         &self,
         events: Vec<DispatchMouseEvent>,
@@ -121,7 +121,7 @@ impl Tab {
     }
 }
 
-/// What follows from the input itself.
+/// Whether the error is an effect of the input itself.
 fn is_cut(error: &supervisor::Error) -> bool {
     error.is_blocked_by_dialog()
         || matches!(
@@ -141,7 +141,7 @@ fn is_silence(error: &supervisor::Error) -> bool {
     }
 }
 
-/// The bits of `Input.dispatchMouseEvent`'s `modifiers`.
+/// The modifier bits of mouse events.
 pub(in super::super) fn modifier_bits(modifiers: &[Modifier], mac: bool) -> i64 {
     let bit = |modifier: &Modifier| match modifier {
         Modifier::Alt => 1,
@@ -160,7 +160,7 @@ pub(in super::super) fn modifier_bits(modifiers: &[Modifier], mac: bool) -> i64 
 }
 
 impl Buttons {
-    /// Just one.
+    /// The set of one button.
     pub(in super::super) fn of(button: Button) -> Self {
         Self(match button {
             Button::Left => 1,
@@ -179,7 +179,7 @@ impl Buttons {
     }
 }
 
-/// The mouse goes to a point, with buttons down.
+/// A mouse move to a point, with buttons held.
 pub(in super::super) fn moved(at: Point, buttons: Buttons, modifiers: i64) -> DispatchMouseEvent {
     let mut event = DispatchMouseEvent::new(DispatchMouseEventType::MouseMoved, at.x, at.y);
     event.button = Some(buttons.named());
@@ -188,7 +188,7 @@ pub(in super::super) fn moved(at: Point, buttons: Buttons, modifiers: i64) -> Di
     event
 }
 
-/// A button goes down for the `count`th time in a row.
+/// A button press, the `count`th in a row.
 pub(in super::super) fn pressed(at: Point, button: Button, count: i64, modifiers: i64) -> DispatchMouseEvent {
     let mut event = DispatchMouseEvent::new(DispatchMouseEventType::MousePressed, at.x, at.y);
     event.button = Some(Buttons::of(button).named());
@@ -198,7 +198,7 @@ pub(in super::super) fn pressed(at: Point, button: Button, count: i64, modifiers
     event
 }
 
-/// It comes up again.
+/// A button release.
 pub(in super::super) fn released(at: Point, button: Button, count: i64, modifiers: i64) -> DispatchMouseEvent {
     let mut event = pressed(at, button, count, modifiers);
     event.r#type = DispatchMouseEventType::MouseReleased;
@@ -206,7 +206,7 @@ pub(in super::super) fn released(at: Point, button: Button, count: i64, modifier
     event
 }
 
-/// The wheel turns.
+/// A turn of the wheel.
 pub(in super::super) fn wheeled(at: Point, delta: (f64, f64), buttons: Buttons) -> DispatchMouseEvent {
     let mut event = DispatchMouseEvent::new(DispatchMouseEventType::MouseWheel, at.x, at.y);
     (event.delta_x, event.delta_y) = (Some(delta.0), Some(delta.1));

@@ -1,11 +1,11 @@
-//! Cookies with all that they have, so that another browser treats them alike.
+//! Cookies with all their attributes, so that another browser treats them alike.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cdp::protocol::network::{self, CookieSameSite, CookieSourceScheme, SetCookie};
-use crate::page::rest::is_host;
+use crate::page::data::is_host;
 use crate::page::{Cookie, SameSite};
 
 /// A cookie of a login state. `Debug` does not show its value.
@@ -13,28 +13,28 @@ use crate::page::{Cookie, SameSite};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StateCookie {
-    /// What every cookie has.
+    /// The attributes of every cookie.
     #[serde(flatten)]
     pub cookie: Cookie,
-    /// The site that a partitioned cookie (CHIPS) belongs to.
+    /// The partition of a partitioned cookie (CHIPS).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partition_key: Option<PartitionKey>,
-    /// The port of the server that set it, where that is known and not the usual one.
+    /// The port of the server that set it, if it is known and not the default one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_port: Option<u16>,
-    /// Whether it was set over a secure connection, where that is known.
+    /// Whether it was set over a secure connection, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_secure: Option<bool>,
 }
 
-/// Where a partitioned cookie belongs.
+/// The partition of a partitioned cookie.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PartitionKey {
     /// The site of the top frame.
     pub top_level_site: String,
-    /// Whether a frame of another site is between them.
+    /// Whether a frame of another site is in between.
     #[serde(default)]
     pub has_cross_site_ancestor: bool,
 }
@@ -64,7 +64,7 @@ impl From<network::Cookie> for StateCookie {
 }
 
 impl<'de> Deserialize<'de> for StateCookie {
-    /// Reads what we write, and what Playwright does: an `expires` of -1, a `partitionKey` that is a text.
+    /// Accepts the own format, and Playwright's: an `expires` of -1, a `partitionKey` that is a string.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
@@ -119,7 +119,7 @@ impl<'de> Deserialize<'de> for StateCookie {
 }
 
 impl StateCookie {
-    /// The command that sets it. A host's own cookie is set by an address: a domain would make it one of all hosts below.
+    /// The command that sets it. A host-only cookie is set by URL: a domain would include the subdomains.
     pub(super) fn command(&self) -> SetCookie {
         let cookie = &self.cookie;
         let mut set = SetCookie::new(&*cookie.name, &*cookie.value);
@@ -154,18 +154,18 @@ impl StateCookie {
         set
     }
 
-    /// Why it cannot be set, if that is plain.
+    /// Why it cannot be set, if that is certain.
     pub(super) fn problem(&self, now: f64) -> Option<&'static str> {
         let cookie = &self.cookie;
         let forbidden = |text: &str| text.chars().any(|c| c == ';' || c.is_control());
         if forbidden(&cookie.name) || forbidden(&cookie.value) || forbidden(&cookie.path) {
-            Some("its name, value or path has a `;` or control character in it")
+            Some("its name, value or path contains `;` or a control character")
         } else if cookie.domain.is_empty() {
             Some("it has no domain")
         } else if !is_host(&cookie.domain) {
-            Some("its domain is no host name or address; give it without scheme, port, path and user name")
+            Some("its domain is not a host name or address; give it without scheme, port, path and user name")
         } else if !cookie.path.starts_with('/') {
-            Some("its path does not begin with `/`")
+            Some("its path does not start with `/`")
         } else if cookie.expires.is_some_and(|time| time <= now) {
             Some("it has expired")
         } else {

@@ -1,4 +1,4 @@
-//! From a state into a browser.
+//! Restoring a state in a browser.
 
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,11 +13,11 @@ use crate::page::{Error, Storage, Tab, Tabs};
 use crate::supervisor::TargetId;
 use crate::sync::Deadline;
 
-/// Cookies that are under way at once.
+/// Maximum number of pending cookie commands.
 const AT_ONCE: usize = 200;
-/// Characters of a name that are reported.
+/// Maximum length of reported names, in characters.
 const SHOWN: usize = 200;
-/// The world that session storage is restored in: scripts of the page cannot interfere.
+/// The world in which session storage is restored: scripts of the page cannot interfere.
 const WORLD: &str = "cdpilot-state";
 
 /// What was restored.
@@ -25,29 +25,29 @@ const WORLD: &str = "cdpilot-state";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LoadedState {
-    /// Cookies that were set.
+    /// Number of cookies set.
     pub cookies: usize,
-    /// Cookies that were not.
+    /// Cookies that were refused.
     pub rejected_cookies: Vec<RejectedCookie>,
     /// What was restored of each origin, and what was left out.
     pub origins: Vec<OriginReport>,
 }
 
-/// A cookie that was not set.
+/// A cookie that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RejectedCookie {
-    /// Its name, at most 200 characters.
+    /// The name, at most 200 characters.
     pub name: String,
-    /// Its domain, at most 200 characters.
+    /// The domain, at most 200 characters.
     pub domain: String,
-    /// Why.
+    /// The reason.
     pub problem: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Told {
+struct RestoreReply {
     origin: String,
     #[serde(default)]
     local_storage: usize,
@@ -58,13 +58,13 @@ struct Told {
 }
 
 impl Tabs {
-    /// Puts a state into a tab's browser context. Cookies of the same name, domain and path are overwritten, others stay;
-    /// the `localStorage` of each origin in the state and the databases in it are replaced. `sessionStorage` goes into the
-    /// tab: at once when it shows the origin, else when it next does. Nothing is sent over the network; a page that is
-    /// open notices cookies with its next request.
+    /// Restores a state in a tab's browser context. Cookies of the same name, domain and path are overwritten, others
+    /// stay; `localStorage` and the databases of each origin in the state are replaced. `sessionStorage` is restored in
+    /// the tab: at once when it shows the origin, otherwise when it next does. Nothing is sent over the network; open
+    /// pages use the cookies with their next request.
     ///
     /// # Errors
-    /// [`Error::Supervisor`]. What cannot be restored is reported instead.
+    /// [`Error::Supervisor`]. Anything that cannot be restored is reported instead.
     pub fn load_state(&self, tab: &TargetId, state: &LoginState, deadline: Deadline) -> Result<LoadedState, Error> {
         let into = self.tab(tab)?;
         let (cookies, rejected_cookies) = into.set_state_cookies(state, deadline)?;
@@ -87,9 +87,9 @@ impl Tabs {
                 continue;
             }
             match write(&mut hidden, origin, shown.contains(&origin.origin), deadline) {
-                Ok(Some(told)) => {
-                    (report.local_storage, report.databases) = (told.local_storage, told.databases);
-                    report.skipped.extend(told.skipped);
+                Ok(Some(reply)) => {
+                    (report.local_storage, report.databases) = (reply.local_storage, reply.databases);
+                    report.skipped.extend(reply.skipped);
                 }
                 Ok(None) => {}
                 Err(error) => report.skipped.push(Skipped::one("localStorage and IndexedDB", error)),
@@ -109,13 +109,13 @@ impl Tabs {
     }
 }
 
-/// Writes what is kept by the origin, not by a tab.
+/// Restores the data of an origin that does not belong to a tab.
 fn write(
     hidden: &mut Hidden<'_>,
     origin: &OriginState,
     in_use: bool,
     deadline: Deadline,
-) -> Result<Option<Told>, Error> {
+) -> Result<Option<RestoreReply>, Error> {
     if origin.local_storage.is_none() && origin.indexed_db.is_empty() {
         return Ok(None);
     }
@@ -123,12 +123,12 @@ fn write(
     let ask = json!({
         "origin": origin.origin, "localStorage": items, "partial": origin.local_storage_partial, "databases": origin.indexed_db, "inUse": in_use, "room": 0,
     });
-    let told: Told = hidden.call(&origin.origin, &ask, deadline)?;
-    if told.origin != origin.origin {
+    let reply: RestoreReply = hidden.call(&origin.origin, &ask, deadline)?;
+    if reply.origin != origin.origin {
         let problem = "the browser shows another origin instead".to_owned();
         return Err(crate::supervisor::Error::NotShown { origin: origin.origin.clone(), problem }.into());
     }
-    Ok(Some(told))
+    Ok(Some(reply))
 }
 
 impl Tab {
@@ -152,9 +152,9 @@ impl Tab {
             for (cookie, outcome) in some.iter().zip(self.supervisor.session_calls(calls, deadline)) {
                 match outcome {
                     Ok(done) if done.result.success => set += 1,
-                    Ok(_) => reject(cookie, "the browser does not take it".to_owned()),
+                    Ok(_) => reject(cookie, "the browser refuses it".to_owned()),
                     Err(crate::supervisor::Error::Cdp(crate::cdp::Error::Protocol { .. })) => {
-                        reject(cookie, "the browser calls it invalid".to_owned());
+                        reject(cookie, "the browser reports that it is invalid".to_owned());
                     }
                     Err(error) => return Err(error.into()),
                 }
@@ -163,7 +163,7 @@ impl Tab {
         Ok((set, rejected))
     }
 
-    /// Puts items into the tab's session storage of an origin.
+    /// Restores the tab's session storage of an origin.
     fn restore_session(
         &self,
         origin: &str,

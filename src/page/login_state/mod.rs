@@ -1,12 +1,12 @@
-//! Login state: the cookies of a browser context and what its origins store, to be put into another one.
+//! Login state: the cookies of a browser context and the storage of its origins, to be restored in another one.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `read` | state as JSON, ours and Playwright's |
-//! | `cookie` | cookies with all that they have |
-//! | `origins` | which origins there are |
-//! | `save`, `load` | from a browser, and into one |
-//! | `origin.js` | what runs in an empty document of an origin |
+//! | `read` | state as JSON, own format and Playwright's |
+//! | `cookie` | complete cookies |
+//! | `origins` | the known origins |
+//! | `save`, `load` | saving and restoring |
+//! | `origin.js` | the script that runs in an empty document of an origin |
 
 mod cookie;
 mod load;
@@ -24,52 +24,53 @@ pub use cookie::{PartitionKey, StateCookie};
 pub use load::{LoadedState, RejectedCookie};
 pub use save::{SaveState, SavedState};
 
-/// What runs in an empty document of an origin.
+/// The script that runs in an empty document of an origin.
 const SCRIPT: &str = include_str!("origin.js");
 /// The `format` of a state.
 pub const STATE_FORMAT: &str = "cdpilot-state";
-/// The only `version` there is.
+/// The only `version`.
 pub const STATE_VERSION: u32 = 1;
 
-/// The cookies of a browser context and what its origins store. It holds secrets: whoever has it is logged in. `Debug`
-/// shows counts.
+/// The cookies of a browser context and the storage of its origins. Secret: its holder is logged in. `Debug` shows
+/// counts only.
 #[derive(Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoginState {
-    /// `cdpilot-state`.
+    /// Always `cdpilot-state`.
     format: String,
-    /// 1.
+    /// Always 1.
     version: u32,
-    /// The cookies, partitioned ones included.
+    /// All cookies, including partitioned ones.
     pub cookies: Vec<StateCookie>,
-    /// What origins store. One without anything is left out.
+    /// The storage of origins. Origins without data are left out.
     pub origins: Vec<OriginState>,
 }
 
-/// What one origin stores. `Debug` shows counts.
+/// The storage of one origin. `Debug` shows counts only.
 #[derive(Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OriginState {
-    /// The origin: scheme, host, and port where it is not the usual one.
+    /// The origin: scheme, host, and port unless it is the default one.
     pub origin: String,
-    /// Items of `localStorage`. Absent: loading leaves them as they are.
+    /// Items of `localStorage`. Absent: restoring does not change `localStorage`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub local_storage: Option<BTreeMap<String, String>>,
-    /// Whether `localStorage` had more items than these: loading adds them then, and deletes none.
+    /// Whether `localStorage` had more items than these: restoring then adds items and deletes none.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub local_storage_partial: bool,
-    /// Items of `sessionStorage`, of one tab.
+    /// Items of `sessionStorage` of one tab.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub session_storage: BTreeMap<String, String>,
-    /// Databases of IndexedDB: `{name, version, stores: [{name, keyPath, autoIncrement, indexes, records, partial}]}`. A
-    /// store that could not be read has no `records`; one with `partial` had more. Loading deletes no record of either.
+    /// IndexedDB databases: `{name, version, stores: [{name, keyPath, autoIncrement, indexes, records, partial}]}`. A
+    /// store that could not be read has no `records`; one with `partial` had more. Restoring deletes no record of
+    /// either.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub indexed_db: Vec<Value>,
-    /// What the state has and cannot be read, such as databases in Playwright's form.
+    /// Parts of the state that are not supported, such as databases in Playwright's format.
     #[serde(skip)]
     pub unread: Vec<Skipped>,
 }
@@ -83,7 +84,7 @@ impl LoginState {
 }
 
 impl OriginState {
-    /// An origin that stores nothing.
+    /// An origin without data.
     #[must_use]
     pub fn new(origin: impl Into<String>) -> Self {
         Self {
@@ -120,12 +121,12 @@ impl fmt::Debug for OriginState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Skipped {
-    /// What: `localStorage`, `sessionStorage`, `IndexedDB name/store` (cut off after 200 characters), or `origin` for all
-    /// of it.
+    /// What was left out: `localStorage`, `sessionStorage`, `IndexedDB name/store` (cut after 200 characters), or
+    /// `origin` for all data of the origin.
     pub what: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// How many records, items or databases.
+    /// The number of records, items or databases.
     pub count: u64,
 }
 
@@ -135,14 +136,14 @@ impl Skipped {
     }
 }
 
-/// When items of `sessionStorage` are put into the tab.
+/// When items of `sessionStorage` are restored in the tab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SessionRestore {
-    /// They are there.
+    /// They have been restored.
     Now,
-    /// When the tab next shows a document of the origin, once, unless the tab has items of it already.
+    /// When the tab next shows a document of the origin, once, unless it has items by then.
     NextVisit,
 }
 
@@ -153,16 +154,16 @@ pub enum SessionRestore {
 pub struct OriginReport {
     /// The origin.
     pub origin: String,
-    /// Items of `localStorage`.
+    /// Number of `localStorage` items.
     pub local_storage: usize,
-    /// Items of `sessionStorage`.
+    /// Number of `sessionStorage` items.
     pub session_storage: usize,
-    /// When those are restored. Loading only.
+    /// When `sessionStorage` is restored. Only when restoring.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_restore: Option<SessionRestore>,
-    /// Databases of IndexedDB.
+    /// Number of IndexedDB databases.
     pub databases: usize,
-    /// What was left out.
+    /// Data that was left out.
     pub skipped: Vec<Skipped>,
 }
 

@@ -1,7 +1,8 @@
-// What an origin stores, read or written in an empty document of it that no page script ever ran in.
+// Reads or writes the storage of an origin, in an empty document of it in which no page script ever ran.
 //
-// Values keep what structured clones have: JSON holds strings, finite numbers, booleans and null as they are, anything else
-// as an object with one field that says what it is. What cannot be held is counted under `skipped`, with the reason.
+// Values keep what structured clones support: JSON contains strings, finite numbers, booleans and null as they are,
+// anything else as an object with one field that names its type. Unsupported values are counted under `skipped`, with
+// the reason.
 async function (ask) {
   const DEEPEST = 96;
   const PATIENCE = 3000;
@@ -17,7 +18,7 @@ async function (ask) {
   class Unfit extends Error {}
 
   const skipped = new Map();
-  /** Counts something that is left out. Names in `place` are long when a page wants them to be. */
+  /** Counts something that is left out. A page can make the names in `place` arbitrarily long. */
   const skip = (place, reason, count = 1) => {
     const what = place.length > LONGEST_NAME ? place.slice(0, LONGEST_NAME).toWellFormed() + "…" : place.toWellFormed();
     const key = JSON.stringify([what, reason]);
@@ -47,19 +48,19 @@ async function (ask) {
     return text;
   };
 
-  // ---- room: bytes of JSON ----
+  // ---- size limit: bytes of JSON ----
   let room = ask.room;
   const use = (bytes) => {
     room -= bytes;
     if (room < 0) throw new Unfit("the state would be too large");
   };
-  /** The bytes of a value as JSON. */
+  /** The size of a value as JSON, in bytes. */
   const size = (json) => {
     const text = JSON.stringify(json);
     if (text.length > room) use(text.length);
     return new TextEncoder().encode(text).length;
   };
-  /** Does something that takes room; if it fails, it takes none. */
+  /** Runs something that uses up room; if it fails, it uses none. */
   const within = async (work) => {
     const before = room;
     try {
@@ -69,7 +70,7 @@ async function (ask) {
       throw error;
     }
   };
-  /** Encodes a record. What is used on the way bounds the work; what it takes is its size. */
+  /** Encodes a record. Intermediate data bounds the work; only the result counts as its size. */
   const sized = (work) =>
     within(async () => {
       const before = room;
@@ -91,14 +92,14 @@ async function (ask) {
     return toBase64(new Uint8Array(buffer, offset, length));
   };
 
-  /** The bytes of a blob, read only when there is room for them. */
+  /** The bytes of a blob, read only if there is room for them. */
   const contents = (blob) => {
     const length = Math.ceil(blob.size / 3) * 4;
     if (length > room) use(length);
     return blob.arrayBuffer();
   };
 
-  /** A value as JSON. `around` are the objects that it is in, `depth` the levels of JSON. */
+  /** A value as JSON. `around` are the enclosing objects, `depth` is the nesting level of JSON. */
   const encode = async (value, around, depth) => {
     if (depth > DEEPEST) throw new Unfit("it is nested too deep");
     use(value !== null && typeof value === "object" ? 8 : 2);
@@ -183,7 +184,7 @@ async function (ask) {
     for (const key of Object.keys(value)) {
       fields.push([text(key), await encode(value[key], inside, depth + 3)]);
     }
-    // By name where that keeps their order, since readers of JSON may sort them.
+    // By name where that keeps their order, since JSON parsers may sort them.
     const sorted = (at) => at === 0 || fields[at - 1][0] < fields[at][0];
     const plain = ([key], at) => typeof key === "string" && /^[\x20-\x7e]*$/.test(key) && key !== "__proto__" && sorted(at);
     return fields.every(plain) ? { object: Object.fromEntries(fields) } : { fields };
@@ -323,12 +324,12 @@ async function (ask) {
   };
 
   let storesLeft = MOST_STORES;
-  /** The form of a database, with the room that it takes. */
+  /** The schema of a database, and the room that it takes. */
   const formOf = (name, database) =>
     within(async () => {
       const count = database.objectStoreNames.length;
       if (count > storesLeft) throw new Unfit(`the databases of the origin have more than ${MOST_STORES} stores`);
-      // A cheap limit first: names are read one by one only when all of them fit.
+      // A cheap limit first: names are read one by one only if all of them fit.
       const names = [name, ...database.objectStoreNames];
       if (!names.every((name) => name.isWellFormed())) throw new Unfit("its name is not valid Unicode");
       const before = room;
@@ -338,13 +339,13 @@ async function (ask) {
       const indexes = stores.flatMap(({ indexes }) => indexes.map(({ name }) => name));
       if (!indexes.every((name) => name.isWellFormed())) throw new Unfit("its name is not valid Unicode");
       const form = { name, version: database.version, stores };
-      // With the records and what marks them as incomplete, for each store.
+      // Including the records and the marks of incomplete ones, for each store.
       use(size(form) + 32 * count);
       storesLeft -= count;
       return form;
     });
 
-  /** Reads a database. A store without `records` could not be read, a `partial` one not as a whole. */
+  /** Reads a database. A store without `records` could not be read, a `partial` one not completely. */
   const readDatabase = async ({ name }) => {
     if (!name.isWellFormed()) throw new Unfit("its name is not valid Unicode");
     if (name.length > room) use(name.length);
@@ -384,7 +385,7 @@ async function (ask) {
   /** Whether all records of a store are in the state. */
   const isWhole = (store) => Boolean(store.records) && !store.partial;
 
-  /** Opens a database of the wanted form, with whatever is in it. */
+  /** Opens a database with the wanted schema, with its present content. */
   const openAs = async (wanted) => {
     const there = (await indexedDB.databases()).some(({ name }) => name === wanted.name);
     if (!there) return create(wanted);
@@ -396,7 +397,7 @@ async function (ask) {
     if (!wanted.stores.every(isWhole)) {
       throw new Unfit("it has another version or other stores, and records that the state does not have; clear the site's data to replace it");
     }
-    // Deleting waits for others for as long as they have it open, and would happen then, behind our back.
+    // Deleting waits as long as others have it open, and would happen at an unexpected time then.
     if (ask.inUse) throw new Unfit("it has another version or other stores, and a tab of this origin is open; close it and load again");
     await done(indexedDB.deleteDatabase(wanted.name), "a worker uses the database");
     return create(wanted);
@@ -499,7 +500,7 @@ async function (ask) {
     return written;
   };
 
-  // ---- what was asked for ----
+  // ---- requests ----
   const answer = { origin: self.origin };
   if (self.origin !== ask.origin) return answer;
   if (ask.read === "localStorage") {
@@ -507,7 +508,7 @@ async function (ask) {
     try {
       answer.hasDatabases = (await indexedDB.databases()).length > 0;
     } catch {
-      answer.hasDatabases = true; // reading them says why
+      answer.hasDatabases = true; // reading them reports the reason
     }
     answer.room = Math.max(room, 0);
   } else if (ask.read) {

@@ -1,14 +1,14 @@
-//! Which origins a browser context has something of, as far as that can be known without visiting any.
+//! The origins of which a browser context has data, as far as that is known without visiting any.
 
 use crate::cdp::protocol::network;
 use crate::page::{Error, Tabs};
 use crate::supervisor::{FrameRef, Page, TargetId};
 use crate::sync::Deadline;
 
-/// Origins that are looked at, at most.
-pub(super) const MOST: usize = 300;
+/// Maximum number of origins.
+pub(super) const MAX_ORIGINS: usize = 300;
 
-/// The origin of a web address: scheme and host in small letters, the port where it is not the usual one.
+/// The origin of a URL: scheme and host in lower case, the port unless it is the default one.
 pub(super) fn origin_of(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     let scheme = scheme.to_ascii_lowercase();
@@ -25,22 +25,24 @@ pub(super) fn origin_of(url: &str) -> Option<String> {
     is_host.then(|| format!("{scheme}://{place}"))
 }
 
-/// The origins that were named, in their usual form.
+/// The given origins, in canonical form.
 pub(super) fn named(origins: &[String]) -> Result<Vec<String>, Error> {
     let mut all = Vec::new();
     for text in origins {
         let origin = origin_of(text).ok_or_else(|| {
             let shown: String = text.split(['?', '#']).next().unwrap_or_default().chars().take(200).collect();
             let problem =
-                format!("{shown:?} is not an origin; give one as https://example.com, with its port where it has one");
+                format!("{shown:?} is not an origin; give one such as https://example.com or http://localhost:8080");
             Error::BadRequest { problem }
         })?;
         if !all.contains(&origin) {
             all.push(origin);
         }
     }
-    if all.len() > MOST {
-        return Err(Error::BadRequest { problem: format!("{} origins are too many; name at most {MOST}", all.len()) });
+    if all.len() > MAX_ORIGINS {
+        return Err(Error::BadRequest {
+            problem: format!("{} origins are too many; give at most {MAX_ORIGINS}", all.len()),
+        });
     }
     Ok(all)
 }
@@ -66,7 +68,7 @@ pub(super) fn is_sent_to(domain: &str, origins: &[String]) -> bool {
     origins.iter().any(fits)
 }
 
-/// The origins that a cookie speaks of.
+/// The origins that a cookie belongs to.
 fn of_cookie(cookie: &network::Cookie) -> Vec<String> {
     let is_secure = cookie.secure || cookie.source_scheme == Some(network::CookieSourceScheme::Secure);
     let (scheme, usual) = if is_secure { ("https", 443) } else { ("http", 80) };
@@ -88,7 +90,7 @@ impl Tabs {
         pages
     }
 
-    /// Origins that are known: of frames and histories of tabs, and those that cookies speak of.
+    /// The known origins: of frames and histories of tabs, and of cookies.
     pub(super) fn known_origins(&self, pages: &[Page], cookies: &[network::Cookie], deadline: Deadline) -> Vec<String> {
         let now = self.supervisor().snapshot();
         let mut all: Vec<String> = Vec::new();

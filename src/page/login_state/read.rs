@@ -1,4 +1,4 @@
-//! State as JSON: ours, and Playwright's `storageState`.
+//! State as JSON: own format, and Playwright's `storageState`.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{LoginState, OriginState, STATE_FORMAT, STATE_VERSION, Skipped, StateCookie, origins};
 use crate::page::Error;
 
-/// Cookies and origins that a state may have.
+/// Maximum number of cookies and origins of a state.
 const MOST_COOKIES: usize = 20_000;
 
 #[derive(Deserialize)]
@@ -36,12 +36,12 @@ struct ReadOrigin {
     session_storage: Option<Items>,
     #[serde(default)]
     indexed_db: Vec<Value>,
-    /// Playwright's.
+    /// Playwright's field.
     #[serde(default, rename = "indexedDB")]
     foreign_databases: Vec<serde::de::IgnoredAny>,
 }
 
-/// Items by key, or as Playwright has them: `[{name, value}]`.
+/// Items by key, or Playwright's `[{name, value}]`.
 struct Items(BTreeMap<String, String>);
 
 impl<'de> Deserialize<'de> for Items {
@@ -57,57 +57,59 @@ impl<'de> Deserialize<'de> for Items {
             Map(BTreeMap<String, String>),
             List(Vec<Item>),
         }
-        // The sentence of an untagged enum says nothing, and one of its parts could hold a value.
+        // The message of an untagged enum is useless, and a part of it could contain a value.
         Ok(Self(match Any::deserialize(deserializer) {
             Ok(Any::Map(map)) => map,
             Ok(Any::List(list)) => list.into_iter().map(|item| (item.name, item.value)).collect(),
-            Err(_) => return Err(serde::de::Error::custom("items are an object of texts, or a list of {name, value}")),
+            Err(_) => {
+                return Err(serde::de::Error::custom("items must be an object of strings, or a list of {name, value}"));
+            }
         }))
     }
 }
 
 impl LoginState {
-    /// Reads a state: one of ours, or a `storageState` of Playwright.
+    /// Reads a state: own format, or Playwright's `storageState`.
     ///
     /// # Errors
-    /// [`Error::BadRequest`] with the place of what is wrong; no value is in it.
+    /// [`Error::BadRequest`] with the path of the invalid field, without its value.
     pub fn from_json(json: Value) -> Result<Self, Error> {
         let bad = |problem: String| Error::BadRequest { problem };
         let is_object = json.is_object();
         let read: Read = serde_path_to_error::deserialize(json).map_err(|error| {
-            // The sentences of serde may show what they found.
+            // Messages of serde may contain values.
             let at = error.path().to_string();
             let place = if at == "." { String::new() } else { format!(" at {at}") };
-            bad(format!("the state cannot be read{place}: a field is missing or has another type than it should"))
+            bad(format!("the state cannot be read{place}: a field is missing or has the wrong type"))
         })?;
         match (read.format.as_deref(), read.version) {
             (Some(STATE_FORMAT), Some(version)) if version == u64::from(STATE_VERSION) => {}
             (Some(STATE_FORMAT), version) => {
                 let version = version.map_or_else(|| "none".to_owned(), |version| version.to_string());
                 return Err(bad(format!(
-                    "the state has version {version}, and this cdpilot reads version {STATE_VERSION}; use the cdpilot that wrote it"
+                    "the state has version {version}, but only version {STATE_VERSION} is supported; use the version of cdpilot that wrote it"
                 )));
             }
             (None, _) if is_object && read.cookies.is_some() && read.origins.is_some() => {}
             _ => {
-                let what = "it is neither a state of cdpilot nor a storageState of Playwright";
+                let what = "the state is neither one of cdpilot nor a storageState of Playwright";
                 return Err(bad(format!("{what}; `cdpilot browser state save` writes one")));
             }
         }
         let (cookies, origins) = (read.cookies.unwrap_or_default(), read.origins.unwrap_or_default());
-        if cookies.len() > MOST_COOKIES || origins.len() > origins::MOST {
+        if cookies.len() > MOST_COOKIES || origins.len() > origins::MAX_ORIGINS {
             return Err(bad(format!(
-                "the state has {} cookies and {} origins; at most {MOST_COOKIES} and {} are read",
+                "the state has {} cookies and {} origins; the maximum is {MOST_COOKIES} and {}",
                 cookies.len(),
                 origins.len(),
-                origins::MOST
+                origins::MAX_ORIGINS
             )));
         }
         let origins = origins.into_iter().enumerate().map(|(index, read)| {
             let origin = origins::origin_of(&read.origin)
                 .ok_or_else(|| bad(format!("origins[{index}].origin is not an http or https origin")))?;
             let foreign = read.foreign_databases.len() as u64;
-            let reason = "databases in Playwright's form are not read";
+            let reason = "databases in Playwright's format are not supported";
             let unread = (foreign > 0).then(|| Skipped {
                 what: "IndexedDB".to_owned(),
                 reason: reason.to_owned(),

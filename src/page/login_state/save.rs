@@ -1,4 +1,4 @@
-//! From a browser to a state.
+//! Saving the state of a browser.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,29 +11,29 @@ use crate::page::{Error, Storage, Tabs};
 use crate::supervisor::{HiddenPage, TargetId};
 use crate::sync::Deadline;
 
-/// Room for what all origins store, bytes of JSON.
-const ROOM: u64 = 16 << 20;
-/// Room for a whole state, bytes of JSON: less than `POST /state/load` takes.
-const WHOLE: u64 = 46 << 20;
-/// How long one tab may take to tell its session storage.
+/// Maximum size of the storage of all origins, in bytes of JSON.
+const MAX_STORAGE: u64 = 16 << 20;
+/// Maximum size of a whole state, in bytes of JSON: below the body limit of `POST /state/load`.
+const MAX_STATE: u64 = 46 << 20;
+/// How long reading the session storage of one tab may take.
 const TAB: Duration = Duration::from_secs(3);
 
-/// What is saved.
+/// What to save.
 #[derive(Debug, Clone, Default)]
 pub struct SaveState {
-    /// These origins only, and the cookies that are sent to them. Empty: all that are known.
+    /// Only these origins, and the cookies that are sent to them. Empty: all known origins.
     pub origins: Vec<String>,
 }
 
-/// A state, and what is in it.
+/// A saved state with its summary.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SavedState {
-    /// The state. It holds secrets.
+    /// The state. Secret.
     pub state: LoginState,
-    /// How many cookies it has.
+    /// Number of cookies.
     pub cookies: usize,
-    /// What was saved of each origin, and what was left out. Origins that store nothing are left out.
+    /// What was saved of each origin, and what was left out. Origins without data are absent.
     pub origins: Vec<OriginReport>,
     /// Cookies that were left out.
     pub skipped: Vec<Skipped>,
@@ -41,7 +41,7 @@ pub struct SavedState {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Told {
+struct OriginReply {
     origin: String,
     local_storage: Option<Vec<(String, String)>>,
     #[serde(default)]
@@ -59,7 +59,7 @@ struct Told {
 /// Items of session storage by origin, or why they could not be read.
 type Sessions = BTreeMap<String, Result<BTreeMap<String, String>, Skipped>>;
 
-/// An origin on the way, and whether it has databases that are to be read.
+/// An origin being read, and whether it has databases to read.
 struct Reading {
     state: OriginState,
     report: OriginReport,
@@ -67,13 +67,13 @@ struct Reading {
 }
 
 impl Tabs {
-    /// Reads the cookies of a tab's browser context and what its origins store. Tabs are not disturbed, and nothing is
-    /// sent over the network: `localStorage` and IndexedDB are read in empty documents that a hidden page shows. Origins
-    /// that the navigation policy refuses, and what cannot be held, are reported. `sessionStorage` is that of the tab, or
-    /// of the first other tab that shows the origin.
+    /// Reads the cookies of a tab's browser context and the storage of its origins. Does not disturb tabs or send
+    /// anything over the network: `localStorage` and IndexedDB are read in empty documents of a hidden page. Origins
+    /// that the navigation policy refuses, and data that a state cannot hold, are reported. `sessionStorage` is that of
+    /// the tab, or of the first other tab that shows the origin.
     ///
     /// # Errors
-    /// [`Error::BadRequest`] for what is no origin; [`Error::Supervisor`].
+    /// [`Error::BadRequest`] for an invalid origin; [`Error::Supervisor`].
     pub fn save_state(&self, tab: &TargetId, what: &SaveState, deadline: Deadline) -> Result<SavedState, Error> {
         let named = origins::named(&what.origins)?;
         let mut cookies = self.tab(tab)?.all_cookies(deadline)?;
@@ -87,20 +87,20 @@ impl Tabs {
                 named
             }
         };
-        let beyond = all.len().saturating_sub(origins::MOST) as u64;
-        all.truncate(origins::MOST);
+        let beyond = all.len().saturating_sub(origins::MAX_ORIGINS) as u64;
+        all.truncate(origins::MAX_ORIGINS);
         let cookies: Vec<StateCookie> = cookies.into_iter().map(StateCookie::from).collect();
-        let mut room = ROOM.min(WHOLE.saturating_sub(size(&cookies)));
+        let mut room = MAX_STORAGE.min(MAX_STATE.saturating_sub(size(&cookies)));
         let mut hidden = Hidden { tabs: self, tab, page: None };
-        // What is small and holds most logins first: one large database leaves no room for anything else.
+        // Small data with most logins first: one large database would leave no room for anything else.
         let mut all: Vec<Reading> =
             all.iter().map(|origin| hidden.local_storage(origin, &mut room, deadline)).collect();
         self.add_sessions(&mut all, self.session_items(&pages, deadline), &mut room);
         for reading in all.iter_mut().filter(|reading| reading.has_databases) {
             match hidden.read("databases", &reading.state.origin, &mut room, deadline) {
-                Ok(told) => {
-                    reading.state.indexed_db = told.databases;
-                    reading.report.skipped.extend(told.skipped);
+                Ok(reply) => {
+                    reading.state.indexed_db = reply.databases;
+                    reading.report.skipped.extend(reply.skipped);
                 }
                 Err(error) => reading.report.skipped.push(Skipped::one("IndexedDB", error)),
             }
@@ -119,11 +119,11 @@ impl Tabs {
         }
         let mut skipped = Vec::new();
         if opaque > 0 {
-            let reason = "cookies of an opaque partition, which no other browser has".to_owned();
+            let reason = "cookies of an opaque partition, which cannot be restored in another browser".to_owned();
             skipped.push(Skipped { what: "cookies".to_owned(), reason, count: opaque });
         }
         if beyond > 0 {
-            let reason = format!("more than {} origins; name the ones that matter", origins::MOST);
+            let reason = format!("more than {} origins; give the origins to save", origins::MAX_ORIGINS);
             skipped.push(Skipped { what: "origins".to_owned(), reason, count: beyond });
         }
         let count = cookies.len();
@@ -156,7 +156,7 @@ impl Tabs {
         }
     }
 
-    /// The session storage of each origin that a tab shows: of the first one that has any.
+    /// The session storage of each origin that a tab shows: of the first tab that has any.
     fn session_items(&self, pages: &[crate::supervisor::Page], deadline: Deadline) -> Sessions {
         let now = self.supervisor().snapshot();
         let mut all = Sessions::new();
@@ -166,9 +166,9 @@ impl Tabs {
             if matches!(all.get(&origin), Some(Ok(items)) if !items.is_empty()) {
                 continue;
             }
-            let told =
+            let reply =
                 self.tab(&page.target_id).and_then(|tab| tab.storage(Storage::Session, None, deadline.within(TAB)));
-            match told {
+            match reply {
                 Ok(items) => drop(all.insert(origin, Ok(items))),
                 Err(error) => {
                     all.entry(origin).or_insert_with(|| Err(Skipped::one("sessionStorage", error)));
@@ -179,12 +179,12 @@ impl Tabs {
     }
 }
 
-/// The bytes of something as JSON.
+/// The size of a value as JSON, in bytes.
 fn size(value: &impl Serialize) -> u64 {
     serde_json::to_string(value).map_or(u64::MAX, |text| text.len() as u64)
 }
 
-/// The hidden page, opened when it is needed.
+/// The hidden page, opened on demand.
 pub(super) struct Hidden<'a> {
     pub(super) tabs: &'a Tabs,
     /// A tab of the browser context.
@@ -205,11 +205,11 @@ impl<'a> Hidden<'a> {
                 supervisor.open_hidden(context, deadline)?
             }
         };
-        page.show(origin, deadline)?; // one that fails is given up
+        page.show(origin, deadline)?; // a page that fails is dropped
         Ok(self.page.insert(page))
     }
 
-    /// Calls our script in a document of an origin.
+    /// Calls the script in a document of an origin.
     pub(super) fn call<T: serde::de::DeserializeOwned>(
         &mut self,
         origin: &str,
@@ -218,23 +218,23 @@ impl<'a> Hidden<'a> {
     ) -> Result<T, Error> {
         let unread = |problem: String| Error::Internal { frame: "of a hidden page".to_owned(), problem };
         let argument = serde_json::value::to_raw_value(ask).map_err(|error| unread(error.to_string()))?;
-        let told = self.show(origin, deadline)?.call(SCRIPT, argument, deadline);
-        if told.is_err() {
+        let reply = self.show(origin, deadline)?.call(SCRIPT, argument, deadline);
+        if reply.is_err() {
             self.page = None;
         }
-        // No sentence of serde: it could show what it found.
-        serde_json::from_str(told?.get()).map_err(|_| unread("its answer has another form".to_owned()))
+        // No message of serde: it could contain values.
+        serde_json::from_str(reply?.get()).map_err(|_| unread("its answer has an unexpected format".to_owned()))
     }
 
     /// Reads the `localStorage` of an origin.
     fn local_storage(&mut self, origin: &str, room: &mut u64, deadline: Deadline) -> Reading {
         let (mut state, mut report) = (OriginState::new(origin), OriginReport::new(origin));
         let has_databases = match self.read("localStorage", origin, room, deadline) {
-            Ok(told) => {
-                state.local_storage = told.local_storage.map(|items| items.into_iter().collect());
-                state.local_storage_partial = told.partial && state.local_storage.is_some();
-                report.skipped = told.skipped;
-                told.has_databases
+            Ok(reply) => {
+                state.local_storage = reply.local_storage.map(|items| items.into_iter().collect());
+                state.local_storage_partial = reply.partial && state.local_storage.is_some();
+                report.skipped = reply.skipped;
+                reply.has_databases
             }
             Err(error) => {
                 report.skipped.push(Skipped::one("origin", error));
@@ -244,18 +244,18 @@ impl<'a> Hidden<'a> {
         Reading { state, report, has_databases }
     }
 
-    /// Reads a part of what an origin stores, and takes its size from the room that is left.
-    fn read(&mut self, part: &str, origin: &str, room: &mut u64, deadline: Deadline) -> Result<Told, Error> {
+    /// Reads one kind of storage of an origin, and subtracts its size from the remaining room.
+    fn read(&mut self, part: &str, origin: &str, room: &mut u64, deadline: Deadline) -> Result<OriginReply, Error> {
         let ask = json!({ "read": part, "origin": origin, "room": *room });
-        let told: Told = self.call(origin, &ask, deadline)?;
-        if told.origin != origin {
+        let reply: OriginReply = self.call(origin, &ask, deadline)?;
+        if reply.origin != origin {
             let shown = crate::supervisor::Error::NotShown {
                 origin: origin.to_owned(),
                 problem: "the browser shows another origin instead".to_owned(),
             };
             return Err(shown.into());
         }
-        *room = told.room;
-        Ok(told)
+        *room = reply.room;
+        Ok(reply)
     }
 }

@@ -1,4 +1,5 @@
-// Finding an element, and waiting until it can be acted on.
+// Finding an element and waiting until it is actionable.
+// Uses: forms, frame-geometry, input-probe, name, node, node-cache, role, settle, state, wait.
 
 const RECTS = Element.prototype.getClientRects;
 const BOX = Element.prototype.getBoundingClientRect;
@@ -13,7 +14,7 @@ const MAKE_RANGE = Document.prototype.createRange;
 const GET_ID = getterOf(Element.prototype, "id");
 const LABEL_CONTROL = getterOf(HTMLLabelElement.prototype, "control");
 
-/** The first match in document order over open shadow roots; what is in a root comes before the host's children. */
+/** The first match in document order over open shadow roots; the content of a root comes before the host's children. */
 function firstIn(root, selector) {
   const light = (root instanceof Document ? ONE_IN_DOCUMENT : ONE_IN_FRAGMENT).call(root, selector);
   const walker = MAKE_WALKER.call(document, root, NodeFilter.SHOW_ELEMENT);
@@ -26,7 +27,7 @@ function firstIn(root, selector) {
   return light;
 }
 
-/** The element that arguments name, or the answer that says why there is none. */
+/** The element that the arguments address, or the answer that says why there is none. */
 function found(args) {
   if (args.id) {
     const node = nodeOf(args.id);
@@ -41,24 +42,24 @@ function found(args) {
   }
 }
 
-// What it is.
+// Identity.
 
 const roleFor = (element) => (typeof roleOf === "function" ? roleOf(element) || "" : "");
 const nameFor = (element) => (typeof nameOf === "function" ? nameOf(element) || "" : "");
-// What was shown came back with U+FFFD for each lone surrogate.
+// Rust returned the shown text with U+FFFD for each lone surrogate.
 const likeness = (text) => fold(String(text).replace(/\p{Cs}/gu, "\ufffd").replace(/\p{Nd}+/gu, " "));
 
-// What has no role is shown as generic where it can be clicked.
+// An element without a role is shown as generic where it is clickable.
 const shownRole = (role) => (role === "none" ? "generic" : role);
 
-/** What is shown now, when a reader would take it for another thing than `was`. */
+/** Role and name at present, if they differ from `was` for a reader. */
 function changedFrom(was, element) {
   if (!was || typeof roleOf !== "function" || typeof nameOf !== "function") return null;
   const now = { role: shownRole(roleFor(element)), name: nameFor(element) };
   return shownRole(was.role) === now.role && likeness(was.name) === likeness(now.name) ? null : now;
 }
 
-/** How a person is told of an element: role "name" (tag#id). */
+/** An element in messages: role "name" (tag#id). */
 function described(element) {
   const id = GET_ID.call(element);
   const tag = nameOfTag(element) + (id ? "#" + id.slice(0, 60) : "");
@@ -68,7 +69,7 @@ function described(element) {
   return text ? text + " (" + tag + ")" : tag;
 }
 
-// Where it is.
+// Position.
 
 const area = (rect) => rect.width > 0 && rect.height > 0;
 
@@ -83,7 +84,7 @@ function rectsOf(element) {
   return Array.from(range.getClientRects()).filter(area);
 }
 
-/** The box around a part of an image map. */
+/** The box of an area of an image map. */
 function areaRects(element) {
   const map = CLOSEST.call(element, "map");
   const name = map && (attr(map, "name") || GET_ID.call(map));
@@ -106,7 +107,10 @@ function areaRects(element) {
 const clips = (overflow) => overflow !== "visible";
 const holdsFixed = (style) => style.transform !== "none" || style.filter !== "none" || style.perspective !== "none";
 
-/** What of a rectangle its scrolled containers and the viewport show; the viewport does not count for the `whole` page. */
+/**
+ * The part of a rectangle that its scroll containers and the viewport show; for the `whole` page, the viewport does not
+ * count.
+ */
 function shownPart(element, rect, whole = false) {
   let { left, top, right, bottom } = rect;
   let position = styleOf(element).position;
@@ -133,7 +137,7 @@ function shownPart(element, rect, whole = false) {
 
 const middle = (part) => ({ x: (part.left + part.right) / 2, y: (part.top + part.bottom) / 2 });
 
-/** The innermost element at a point of the viewport, in whatever shadow root. */
+/** The innermost element at a point of the viewport, through all shadow roots. */
 function hitAt({ x, y }) {
   let hit = POINT_IN_DOCUMENT.call(document, x, y);
   for (let depth = 0; hit && depth < 100; depth++) {
@@ -145,7 +149,7 @@ function hitAt({ x, y }) {
   return hit;
 }
 
-/** The slot that shows a text of a host at a point: hit tests give the host for it. */
+/** The slot that shows text of a host at a point: hit tests return the host for it. */
 function slotAt(host, x, y) {
   for (let child = firstOf(host); child; child = nextOf(child)) {
     if (typeOf(child) !== 3) continue;
@@ -156,7 +160,7 @@ function slotAt(host, x, y) {
   return null;
 }
 
-/** Whether what happens to `hit` happens to `element`. */
+/** Whether events at `hit` act on `element`. */
 function receives(element, hit) {
   for (let node = hit; node instanceof Element; node = parentOf(node)) {
     if (node === element) return true;
@@ -165,9 +169,9 @@ function receives(element, hit) {
   return false;
 }
 
-/** What lies over an element, and what that belongs to. */
+/** The element that covers another one, and the dialog or container that it belongs to. */
 function cover(element, hit) {
-  if (!hit) return "nothing of this document";
+  if (!hit) return "another document";
   const around = new Set();
   for (let node = element; node; node = parentOf(node)) around.add(node);
   let outer = hit;
@@ -176,7 +180,7 @@ function cover(element, hit) {
   return outer === hit ? inner : inner + " in " + described(outer);
 }
 
-// Whether it can be acted on.
+// Actionability.
 
 function hiddenWhy(element) {
   if (element instanceof HTMLAreaElement) {
@@ -227,8 +231,8 @@ const LABELLED_INPUTS = /^(checkbox|radio|file)$/;
 const isTyped = (element) => /^(line|lines|rich)$/.test(fieldKind(element));
 
 /**
- * What is clicked in place of an element that is not shown itself: the label of a checkbox, radio button or file input, the
- * part of an editor that its tiny field is in.
+ * The element to click in place of a hidden one: the label of a checkbox, radio button or file input, or the editor
+ * around its tiny field.
  */
 function standInFor(element) {
   if (isTyped(element)) {
@@ -247,7 +251,10 @@ function standInFor(element) {
   return Array.from(GET_INPUT_LABELS.call(element) || []).find((label) => canBeHit(label)) || paintedFor(element);
 }
 
-/** What is painted for a control in the smallest element around it that listens to clicks and has no other control. */
+/**
+ * The painted replacement of a control, in the smallest element around it that listens to clicks and has no other
+ * control.
+ */
 function paintedFor(element) {
   const widget = widgetAround(element, parentElementOf(element));
   if (!widget || Array.from(allIn(widget, "*")).some((one) => one !== element && listening.has(one))) return null;
@@ -257,7 +264,7 @@ function paintedFor(element) {
 
 const MOST_LEVELS_TO_WIDGET = 4;
 
-/** The element around a control, from `start` on, that listens to clicks for this control alone; null when there is none. */
+/** The element around a control, from `start` on, that listens to clicks for this control only; null when there is none. */
 function widgetAround(control, start) {
   let up = start;
   for (let level = 0; up && level < MOST_LEVELS_TO_WIDGET; level++) {
@@ -269,8 +276,8 @@ function widgetAround(control, start) {
 }
 
 /**
- * The widget that takes the clicks on a transparent control under what the widget paints for it; null where the control is
- * to be seen, or `hit` does something else.
+ * The widget that receives the clicks on a transparent control below the widget's own painting; null when the control is
+ * visible, or `hit` does something else.
  */
 function widgetOver(control, hit) {
   let [around, isClear] = [control, false];
@@ -280,10 +287,10 @@ function widgetOver(control, hit) {
   return widget;
 }
 
-// The usual ways to keep a control for screen readers alone.
+// Common ways to hide a control from everything but screen readers.
 const isClipped = ({ clip, clipPath }) => /^rect\(0(px)?(,| )/.test(clip) || /^inset\((50|100)%/.test(clipPath);
 
-/** What to click in place of an element that is not shown: its painted neighbour. */
+/** The element to click in place of a hidden one: its painted neighbour. */
 function insteadOf(element) {
   if (!(element instanceof HTMLInputElement)) return "";
   const near = [GET_NEXT_ELEMENT.call(element), GET_PREVIOUS_ELEMENT.call(element), parentElementOf(element)];
@@ -293,23 +300,23 @@ function insteadOf(element) {
 
 const TIMES = [0, 16, 50, 100, 100, 250];
 const ALIGNMENTS = ["center", "center", "end", "start", "nearest"];
-// Containers that snap go back to where they were when they are scrolled by little.
+// Scroll snap containers return to their position after small scrolls.
 const INLINE_ALIGNMENTS = ["nearest", "center", "start", "end", "nearest"];
 
-// How long a frame is waited for is counted in turns of the event loop, which a slow machine has few of too. A document that
-// has drawn before is given more of them.
+// Waiting for a frame is limited by turns of the event loop, of which a slow machine also has few. A document that has
+// drawn before gets more of them.
 let hasDrawn = false;
 
-/** The next frame; whether there was one. None is drawn in hidden tabs and in frames out of view. */
+/** Waits for the next frame; resolves to whether there was one. Hidden tabs and frames out of view draw none. */
 function frame() {
   return new Promise((done) => {
     let left = hasDrawn ? 60 : 25;
-    requestAnimationFrame(() => {
+    requestFrame(() => {
       noteFrame();
       left = 0;
       done((hasDrawn = true));
     });
-    const wait = () => (left-- > 0 ? setTimeout(wait, 16) : done(false));
+    const wait = () => (left-- > 0 ? startTimer(wait, 16) : done(false));
     wait();
     if (document.hidden) turns(performance.now() + 20, () => done(false));
   });
@@ -318,8 +325,8 @@ function frame() {
 const ANIMATIONS = Element.prototype.getAnimations;
 
 /**
- * What animations do to an element: "pending", one waits for its first frame; "running"; or nothing. Between frames the
- * browser shows where a running one will be in the next, so that no difference to that frame is seen.
+ * Animations of an element: "pending" when one waits for its first frame, "running", or undefined. Between frames the
+ * browser already reports the position of the next one, so that comparing with that frame shows no movement.
  */
 function animated(element) {
   let state = null;
@@ -332,10 +339,10 @@ function animated(element) {
   return state;
 }
 
-// Milliseconds from one frame to the next, and some.
+// Milliseconds from one frame to the next, and some more.
 const CALM = 20;
 
-/** Whether an element is where it was a frame before; so are its boxes then. */
+/** Whether an element and its boxes are where they were one frame before. */
 async function atRest(element, turn) {
   if (isCalm(CALM) && !animated(element)) return true;
   let before = rectsOf(element);
@@ -349,12 +356,12 @@ async function atRest(element, turn) {
   if (!same()) return false;
   const state = isConnected(element) && animated(element);
   if (!state) return true;
-  // A slow machine draws late, and until then nothing moves; so does a tab that is about to come to the front. Where
-  // nothing is drawn again and again, nothing will.
+  // A slow machine draws late, and until then nothing moves; so does a tab that is about to become visible. If nothing
+  // is drawn repeatedly, nothing will move.
   for (let n = 0; !drew && n < 2; n++) drew = await frame();
   if (!drew) return !hasDrawn && turn >= 12;
   if (state !== "running") return false;
-  // Two frames may stand for one moment of the animations: they tell nothing of what moves.
+  // Two frames may show the same moment of an animation: they do not show what moves.
   const began = timeNow();
   for (let n = 0; n < 4; n++) {
     if (!(await frame()) || !same()) return false;
@@ -364,16 +371,16 @@ async function atRest(element, turn) {
 }
 
 const GET_TIMELINE = getterOf(Document.prototype, "timeline");
-// Milliseconds in which a movement can be seen.
+// Milliseconds in which a movement is visible.
 const MOMENT = 8;
 
-/** The time that animations go by. */
+/** The time of the document timeline. */
 function timeNow() {
   const timeline = GET_TIMELINE.call(document);
   return (timeline && timeline.currentTime) || 0;
 }
 
-// Timers come once a second in hidden pages, messages at once.
+// In hidden pages timers fire once a second, messages at once.
 function turns(until, done) {
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = () => {
@@ -384,7 +391,7 @@ function turns(until, done) {
   port2.postMessage(0);
 }
 
-const rest = (ms) => new Promise((done) => setTimeout(done, ms));
+const rest = (ms) => new Promise((done) => startTimer(done, ms));
 
 function sameBoxes(one, other) {
   return one.length === other.length && one.every((a, i) => {
@@ -393,19 +400,19 @@ function sameBoxes(one, other) {
   });
 }
 
-/** Points of the viewport that may stand for an element: the middle of what is shown of each of its rectangles. */
+/** Points of the viewport that may represent an element: the centre of the visible part of each of its rectangles. */
 function candidates(element, rects) {
   return rects.map((rect) => shownPart(element, rect)).filter(Boolean).map(middle);
 }
 
-// Where else in a rectangle a point is looked for, as parts of its sides.
+// Other points of a rectangle to try, as fractions of its sides.
 const ELSEWHERE = [
   [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75], [0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75],
   [0.08, 0.5], [0.92, 0.5], [0.5, 0.08], [0.5, 0.92], [0.08, 0.08], [0.92, 0.08], [0.08, 0.92], [0.92, 0.92],
 ];
 const MOST_RECTS = 8;
 
-/** The points at which an element receives events: of the middles, else of others. */
+/** The points at which an element receives events: of the centres, otherwise of others. */
 function hitPoints(element, rects) {
   const receiving = (point) => receives(element, hitAt(point));
   const middles = candidates(element, rects).filter(receiving);
@@ -420,7 +427,7 @@ function hitPoints(element, rects) {
   return [];
 }
 
-/** Scrolls so that two elements are in view together, if that can be. Whether anything was scrolled. */
+/** Scrolls so that two elements are in view together, if possible. Returns whether anything was scrolled. */
 calls.bringBoth = ({ from, to }) => {
   const [start, end] = [nodeOf(from), nodeOf(to)];
   const isShown = (element) => candidates(element, rectsOf(element)).length > 0;
@@ -428,7 +435,7 @@ calls.bringBoth = ({ from, to }) => {
   for (const element of [end, start]) SCROLL_INTO_VIEW.call(element, { block: "nearest", inline: "nearest", behavior: "instant" });
   forget();
   if (!isShown(end)) {
-    // The start at the far edge leaves most room for the end.
+    // The start at the far edge leaves most room for the target.
     const before = BOX.call(start).top > BOX.call(end).top;
     SCROLL_INTO_VIEW.call(start, { block: before ? "end" : "start", inline: "nearest", behavior: "instant" });
   }
@@ -437,7 +444,7 @@ calls.bringBoth = ({ from, to }) => {
   return true;
 };
 
-/** Brings an element into view, when it is not. */
+/** Scrolls an element into view if it is not. */
 function reveal(element, turn) {
   if (turn < 2 && candidates(element, rectsOf(element)).length && !isTall(element)) return;
   const block = ALIGNMENTS[turn % ALIGNMENTS.length];
@@ -448,7 +455,7 @@ function reveal(element, turn) {
   forget();
 }
 
-// A sliver of a large thing that is in view already is not worth a scroll, one of a small thing is.
+// A visible part of a large element is sufficient, of a small one it is not.
 function isTall(element) {
   const [rect] = rectsOf(element);
   const part = rect && shownPart(element, rect);
@@ -457,7 +464,7 @@ function isTall(element) {
   return w < Math.min(rect.width, innerWidth) * 0.5 || h < Math.min(rect.height, innerHeight) * 0.5;
 }
 
-// An element without a box of its own is scrolled to by the first one in it, or around it.
+// For an element without a box of its own, the first element with one inside or around it is scrolled to.
 function boxedIn(element) {
   if (element instanceof HTMLAreaElement) {
     const map = CLOSEST.call(element, "map");
@@ -466,7 +473,7 @@ function boxedIn(element) {
   return Array.from(allIn(element, "*")).find((inner) => RECTS.call(inner).length) || element;
 }
 
-/** One look; `last` when another one cannot come to anything else. */
+/** One check. `last` when waiting cannot change the result. */
 async function look(args, turn) {
   const { needs } = args;
   const { element, answer, last } = found(args);
@@ -478,14 +485,14 @@ async function look(args, turn) {
   };
   const now = changed();
   if (now) return now;
-  // What is clicked in place of a control that is not shown itself.
+  // The element to click in place of a hidden control.
   let target = element;
   const able = () => {
     target = (needs.point && standInFor(element)) || element;
     const rects = needs.visible || needs.point ? rectsOf(target) : [];
     const hidden = needs.visible && hiddenWhy(target);
     if (hidden) return hidden + insteadOf(element);
-    // Editors type into fields that have no size.
+    // Editors have fields without a size.
     const isSized = rects.length || (!needs.point && (isTyped(element) || supportsFocus(element)));
     if (needs.visible && !isSized) return "it is not visible (it has no size)" + insteadOf(element);
     return (needs.enabled && disabledWhy(element)) || (needs.editable && readOnlyWhy(element));
@@ -497,7 +504,7 @@ async function look(args, turn) {
   if (needs.stable || needs.point) {
     const resting = !needs.stable || (await atRest(target, turn));
     forget();
-    if (!isConnected(element)) return args.id ? { answer: { gone: true }, last: true } : no("it is not attached to the document any more");
+    if (!isConnected(element)) return args.id ? { answer: { gone: true }, last: true } : no("it was removed from the document");
     if (!resting) return no("it is moving");
     const later = changed();
     if (later) return later;
@@ -506,10 +513,10 @@ async function look(args, turn) {
     if (needs.point) {
       const rects = rectsOf(target);
       const within = candidates(target, rects);
-      if (!within.length) return no("it is outside of the viewport and cannot be scrolled into it");
+      if (!within.length) return no("it is outside the viewport and cannot be scrolled into view");
       points = hitPoints(target, rects);
       if (!points.length) {
-        if (styleOf(target).pointerEvents === "none") return no("it takes no pointer events (pointer-events: none)" + insteadOf(element));
+        if (styleOf(target).pointerEvents === "none") return no("it does not receive pointer events (pointer-events: none)" + insteadOf(element));
         const widget = widgetOver(element, hitAt(within[0]));
         if (!widget) {
           const over = cover(target, hitAt(within[0]));
@@ -521,7 +528,7 @@ async function look(args, turn) {
   }
   if (needs.scroll && !needs.point) {
     points = candidates(element, rectsOf(element));
-    if (!points.length && needs.stable) return no("it is outside of the viewport and cannot be scrolled into it");
+    if (!points.length && needs.stable) return no("it is outside the viewport and cannot be scrolled into view");
   }
   if (needs.scroll || needs.arm) begin();
   if (needs.arm) arm(target, needs.presses);
@@ -545,13 +552,13 @@ function ready(element, points) {
   };
 }
 
-/** Pinch zoom moves what the window shows of the layout. There is none in a frame. */
+/** Pinch zoom moves the visual viewport. Frames have none. */
 function topMost({ x, y }) {
   const { offsetLeft, offsetTop, scale } = visualViewport;
   return [(x - offsetLeft) * scale, (y - offsetTop) * scale];
 }
 
-/** Waits until an element can be acted on, at most `ms`. The last reason why it cannot otherwise. */
+/** Waits up to `ms` until an element is actionable. Returns the last reason if it is not. */
 calls.ready = async (args) => {
   const end = performance.now() + args.ms;
   for (let turn = args.turn || 0; ; turn++) {

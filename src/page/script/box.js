@@ -1,4 +1,5 @@
-// Boxes of nodes, for pictures. All are [x, y, width, height] in CSS pixels of this frame's viewport.
+// Boxes of nodes, for screenshots. All are [x, y, width, height] in CSS pixels of this frame's viewport.
+// Uses: act, node, node-cache.
 
 const GET_HIDDEN = getterOf(Document.prototype, "hidden");
 const GET_CLIENT_LEFT = getterOf(Element.prototype, "clientLeft");
@@ -15,13 +16,16 @@ const SCROLL_TO = Element.prototype.scrollTo;
 
 const listed = ({ left, top, right, bottom }) => [left, top, right - left, bottom - top];
 
-/** The box around some rectangles. */
+/** The bounding box of some rectangles. */
 function boxAround(rects) {
   const side = (pick, name) => pick(...rects.map((rect) => rect[name]));
   return { left: side(Math.min, "left"), top: side(Math.min, "top"), right: side(Math.max, "right"), bottom: side(Math.max, "bottom") };
 }
 
-/** Whether an element can be seen at the middle or near a corner of a part of it. What is out of the viewport can. */
+/**
+ * Whether an element is visible at the centre or near a corner of a part of it. Outside the viewport it counts as
+ * visible.
+ */
 function isOnTop(element, part) {
   const inset = (from, to) => Math.min(Math.max((to - from) * 0.2, 2), (to - from) / 2);
   const [dx, dy] = [inset(part.left, part.right), inset(part.top, part.bottom)];
@@ -34,7 +38,7 @@ function isOnTop(element, part) {
   });
 }
 
-/** All of an element and the part that is shown; of a wrapped link also the part of each line. */
+/** The box of an element and its visible part; for a wrapped link also the part of each line. */
 function boxOf(id, { whole, uncovered }) {
   const node = nodeOf(id);
   const element = node && typeOf(node) === 3 ? parentElementOf(node) : node;
@@ -49,7 +53,7 @@ function boxOf(id, { whole, uncovered }) {
   return { all: listed(all), part: part && listed(part), lines: rects.length > 1 && part ? lines.map(listed) : [] };
 }
 
-/** Where the document in an <iframe> lies, how much larger it is shown than it is, and what is shown of it. */
+/** The position of the document of an <iframe>, its scale, and its visible part. */
 function holeOf(id, whole) {
   const element = nodeOf(id);
   if (!(element instanceof HTMLElement) || !isConnected(element)) return null;
@@ -67,7 +71,7 @@ function holeOf(id, whole) {
   return { x: left, y: top, sx, sy, all: listed({ left, top, right, bottom }), part: part ? listed(part) : null };
 }
 
-/** What the viewport is, and where it is scrolled to. */
+/** Size and scroll position of the viewport. */
 const viewNow = () => ({
   width: innerWidth,
   height: innerHeight,
@@ -80,20 +84,20 @@ const viewNow = () => ({
 
 calls.view = () => viewNow();
 
-/** Boxes of nodes by `ids`, and of the documents in the frame elements `holes`. */
+/** Boxes of the nodes with some `ids`, and of the documents in the frame elements `holes`. */
 calls.boxes = (args) => ({
   view: viewNow(),
   boxes: args.ids.map((id) => boxOf(id, args)),
   holes: args.holes.map((id) => holeOf(id, args.whole)),
 });
 
-/** The element that a selector names. */
+/** The element that matches a selector. */
 calls.pick = ({ selector }) => {
   const { element, answer } = found({ selector });
   return element ? { id: idOf(element) } : answer;
 };
 
-/** Scrolls an element into view. What to give to `putBack`. */
+/** Scrolls an element into view. Returns the positions for `putBack`. */
 calls.bring = ({ id }) => {
   const element = nodeOf(id);
   if (!(element instanceof Element) || !isConnected(element)) return { gone: true };

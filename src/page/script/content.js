@@ -1,12 +1,13 @@
-// Text of what is inside an element, joined as it is read: words of separate boxes are kept apart.
+// Text inside an element, joined as it is read: words of separate boxes are kept apart.
+// Uses: drawing, name, native, node, node-cache, role, state, style.
 
-/** What is written inside an element, as a part of a name. */
+/** The text inside an element, as part of a name. */
 const contentOf = (element) => textInside(element, null, new Set([element]));
 
 function textInside(element, root, visited) {
   if (root === element && isInert(element)) return "";
   if (element instanceof SVGUseElement) return usedText(element);
-  if (element instanceof HTMLOptionElement) return textIn(element); // Its text is one, whatever is in it.
+  if (element instanceof HTMLOptionElement) return textIn(element); // one text, whatever it contains
   if (element instanceof HTMLInputElement) return /^(submit|reset)$/.test(typeOfInput(element)) ? defaultText(element) : "";
   if (element instanceof HTMLProgressElement || element instanceof HTMLHRElement) return "";
   const gathering = new Gathering(root, visited);
@@ -14,7 +15,7 @@ function textInside(element, root, visited) {
   return gathering.text;
 }
 
-// What <use> draws is a copy of something else, which may have a title.
+// <use> draws a copy of another element, which may have a title.
 function usedText(use) {
   const href = attr(use, "href") || attr(use, "xlink:href") || "";
   const used = href[0] === "#" ? byIdFrom(use, href.slice(1)) : null;
@@ -28,15 +29,15 @@ class Gathering {
   constructor(root, visited) {
     this.root = root;
     this.visited = visited;
-    this.passed = visited.passed || (visited.passed = []); // What may have been a part: it is found out when it matters.
+    this.passed = visited.passed || (visited.passed = []); // possible parts, resolved only when they matter
     this.text = "";
-    this.before = null; // The node (or the parent of the text) before: null at the start.
+    this.before = null; // the previous node (or parent of the text); null at the start
     this.beforeIsText = false;
     this.beforeSource = "";
-    this.broken = false; // Something came between that breaks the line.
+    this.broken = false; // something in between broke the line
   }
 
-  // Adds what is inside an element, unless that is deeper than any page is.
+  // Adds the content of an element, up to a maximum depth.
   inside(element) {
     const { visited } = this;
     const level = visited.level || 0;
@@ -46,7 +47,7 @@ class Gathering {
     visited.level = level;
   }
 
-  // Adds the children of an element, and what its style puts before and after them.
+  // Adds the children of an element, and its ::before and ::after.
   insideOf(element) {
     const pseudo = isHtml(element) && mayHavePseudo(element) && shownOf(element) !== GONE;
     if (pseudo) this.generated(element, "::before");
@@ -90,17 +91,17 @@ class Gathering {
     this.said(node);
   }
 
-  // Adds what an element says of itself.
+  // Adds the text that an element contributes itself.
   said(node) {
     source = "";
     const text = textAgain(node, this.root, this.visited);
     const from = source;
-    // A line ends before a box, and the white space at its end with it.
+    // A line ends before a box, including the white space at its end.
     if (text && from === "contents" && endsInSpace(this.text) && isInline(node) && startsWithBox(node)) this.text = this.text.trimEnd();
     this.add(text, node, false, from);
   }
 
-  // A <details> without a <summary> is given one by the browser, in its language.
+  // A <details> without a <summary> gets one from the browser, in its language.
   untitled(details) {
     if (!navigator.language.startsWith("en")) doubtText(details);
     this.broken = true;
@@ -108,7 +109,7 @@ class Gathering {
     this.broken = true;
   }
 
-  // Whether the text has as many parts as it may have.
+  // Whether the text has reached the maximum number of parts.
   isFull() {
     const { passed, visited } = this;
     if (this.text.length > MOST_READ) return (visited.long = true);
@@ -119,12 +120,12 @@ class Gathering {
     return visited.cut;
   }
 
-  // Inside of what is not visible something may be again, but not its own text.
+  // Inside an invisible element, descendants may be visible, but not its own text.
   unveiled(element) {
     for (const child of childrenOf(element)) if (isElement(child)) this.child(child, element);
   }
 
-  // A box without text still keeps apart what is on its sides.
+  // A box without text still separates its neighbours.
   empties(node) {
     if (this.text && !this.broken && !GET_FIRST.call(node) && !isInline(node)) this.broken = true;
   }
@@ -168,7 +169,7 @@ class Gathering {
     this.broken = false;
   }
 
-  // Whether the text before and the one that comes now are of different boxes.
+  // Whether the previous text and the next one belong to different boxes.
   apart(node, isText, from) {
     if (this.broken || !this.before || keepsApart(this.beforeSource) || keepsApart(from)) return true;
     if (!this.beforeIsText && standsAlone(this.before)) return true;
@@ -179,7 +180,7 @@ class Gathering {
   }
 }
 
-// Whether what comes first in an element that is a part of a line is a box of its own.
+// Whether the first content of an inline element is a box of its own.
 function startsWithBox(element) {
   if (mayHavePseudo(element) && contentIn(getComputedStyle(element, "::before"))) return false;
   for (const child of childrenOf(element)) {
@@ -201,7 +202,7 @@ function isOutOfFlow(element) {
 // A box of its own is a part of a text.
 const isPart = (element) => kindOf(element) === "generic" && !isInline(element);
 
-// White space is laid out between words and the like, not at the start of a box or between boxes.
+// White space is rendered between words, not at the start of a box or between boxes.
 function isLaidOut(blank) {
   const before = GET_PREVIOUS.call(blank);
   if (!before) return false;
@@ -213,7 +214,7 @@ const endsInSpace = (text) => isSpace(text.charCodeAt(text.length - 1));
 
 const REPLACED = new Set("img input button select textarea video audio canvas iframe embed object meter progress".split(" "));
 
-/** Whether an element is laid out as a part of a line of text. */
+/** Whether an element is laid out inline. */
 function isInline(element) {
   if (element instanceof HTMLBRElement) return true;
   if (shownOf(element) === GONE) return false;
@@ -228,7 +229,7 @@ function standsAlone(element) {
   return !!role && isWidget(kindOf(element));
 }
 
-// The box whose lines an element's text is in.
+// The box whose lines contain an element's text.
 function flowOf(element) {
   for (let up = element; up; up = parentElementOf(up)) {
     if (!isInline(up)) return up;
@@ -245,5 +246,5 @@ const WIDGETS = new Set(
 );
 const isWidget = (kind) => WIDGETS.has(kind);
 
-// Whether a generic element is nothing in the tree: its children take its place.
+// Whether a generic element is ignored in the tree: its children take its place.
 const passes = (element) => !(marksOf(element) & (ID | TITLE | LANG | TAB | EDITS | ARIA | HANDLER | MIN));

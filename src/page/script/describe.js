@@ -1,4 +1,5 @@
-// Descriptions: what more an author says of an element than its name.
+// Descriptions: what an author provides in addition to the name.
+// Uses: content, name, native, node, node-cache, role, table.
 
 /** The accessible description of an element; "" when it has none. */
 function descriptionOf(element) {

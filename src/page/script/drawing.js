@@ -1,5 +1,6 @@
-// Kinds of drawings and formulas, and those that only the layout gives.
+// Kinds of SVG and MathML elements, and kinds that depend on the layout.
 // https://w3c.github.io/svg-aam/ https://w3c.github.io/mathml-aam/
+// Uses: native, node, node-cache, role, state, table.
 
 const MATH_ROWS = "mrow annotation-xml maction merror mpadded mphantom mstyle semantics";
 
@@ -27,7 +28,7 @@ function svgKind(element) {
 const GET_OWNER_SVG = getterOf(SVGElement.prototype, "ownerSVGElement");
 const isNestedSvg = (svg) => !!GET_OWNER_SVG.call(svg);
 
-// Whether Chromium would show anything inside an <svg>: one with nothing inside is an image.
+// Whether Chromium exposes anything inside an <svg>: an empty one is an image.
 function hasAccessibleChild(element) {
   for (const child of childrenOf(element)) {
     if (!isElement(child)) {
@@ -43,7 +44,7 @@ function hasAccessibleChild(element) {
   return false;
 }
 
-// Whether a part of a drawing is in the tree: it has a title, is written or can be used, or holds one that is.
+// Whether a part of a drawing is in the tree: it has a title, text or an action, or contains such a part.
 function isShownDrawing(element) {
   const tag = nameOfTag(element);
   if (tag === "title" || tag === "desc" || tag === "symbol" || shownOf(element) !== SHOWN || isAriaHiddenRoot(element)) return false;

@@ -1,10 +1,11 @@
 // Locators: elements by role and name, text, label, placeholder, test id or CSS, in document order over shadow roots.
+// Uses: act, box, forms, name, node, node-cache, role, state, tree, value.
 
 const TEST_IDS = ["data-testid", "data-test-id", "data-test"];
 const LABELLED = /^(textbox|searchbox|combobox|listbox|checkbox|radio|switch|slider|spinbutton|colorwell|date|datetime|inputtime|progressbar|meter)$/i;
 const UNREAD = new Set("script style template noscript head title".split(" "));
 
-/** The elements below a document, shadow root or element; what is in a root comes before the host's children. */
+/** The elements below a document, shadow root or element; the content of a root comes before the host's children. */
 function gatherIn(scope, into) {
   for (const element of allIn(scope, "*")) {
     into.push(element);
@@ -14,14 +15,14 @@ function gatherIn(scope, into) {
   return into;
 }
 
-/** The elements of a scope: the whole document, or what is in an element. */
+/** The elements of a scope: the whole document, or the content of an element. */
 function elementsOf(within) {
   if (!within) return gatherIn(document, []);
   const all = new Set();
   for (const id of within) {
     const element = nodeOf(id);
     if (!(element instanceof Element) || !isConnected(element)) continue;
-    if (all.has(element)) continue; // what is in it is there with what it is in
+    if (all.has(element)) continue; // its descendants were added with an ancestor
     const root = rootsOf(element);
     if (root) for (const inner of gatherIn(root, [])) all.add(inner);
     for (const inner of gatherIn(element, [])) all.add(inner);
@@ -47,21 +48,21 @@ function byRole({ text, attributes }) {
     return attributes.every(({ name, op, value }) => {
       if (name !== "name") return stateFor(element, name) === value;
       const now = fold(nameOf(element)).toLowerCase();
-      // Style sheets change the case of what is shown.
+      // Style sheets can change the case of displayed text.
       const want = fold(value).toLowerCase();
       return op === "=" ? now === want : now.includes(want);
     });
   };
 }
 
-/** Of names that differ in case only, those that are written as they were given. */
+/** Of names that differ in case only, those with the given case. */
 function exactFirst({ attributes }, matches) {
   const want = attributes.find(({ name, op }) => name === "name" && op === "=");
   const exact = want ? matches.filter((element) => fold(nameOf(element)) === fold(want.value)) : [];
   return exact.length ? exact : matches;
 }
 
-/** The text of an element; of a button input what is written on it. */
+/** The text of an element; for an input button, its label. */
 function readText(element) {
   if (element instanceof HTMLInputElement) {
     return /^(button|submit|reset)$/.test(GET_INPUT_TYPE.call(element)) ? fold(GET_INPUT_VALUE.call(element)) : "";
@@ -69,7 +70,7 @@ function readText(element) {
   return fold(textIn(element));
 }
 
-/** The innermost elements that hold a text. */
+/** The innermost elements that contain a text. */
 function byText({ text, exact }, elements) {
   const holding = elements.filter((element) => {
     if (UNREAD.has(nameOfTag(element)) || CLOSEST.call(element, "script,style,template,head")) return false;
@@ -111,8 +112,8 @@ const matchFor = (element) => ({
 });
 
 /**
- * The elements that a step of a locator matches, in the whole document or `within` some elements: the numbers of all, and the
- * first so many described.
+ * The elements that match a step of a locator, in the whole document or `within` some elements: the numbers of all, and
+ * descriptions of the first `describe`.
  */
 calls.find = ({ step, within, describe }) => {
   forget();
@@ -127,20 +128,20 @@ calls.find = ({ step, within, describe }) => {
   return { ids: matches.map(idOf), described: matches.slice(0, describe).map(matchFor) };
 };
 
-/** Describes matches; `null` for those that are gone. */
+/** Describes matches; `null` for removed ones. */
 calls.describeMatches = (ids) => {
   forget();
   survey();
   return ids.map(nodeOf).map((element) => (element && isConnected(element) ? matchFor(element) : null));
 };
 
-/** Whether an element is one of some others, or in one of them. */
+/** Whether an element is one of some others, or inside one of them. */
 calls.isWithin = ({ inner, within }) => {
   const element = nodeOf(inner);
   return !!element && within.map(nodeOf).some((outer) => outer && isWithinTree(element, outer));
 };
 
-/** Reads something of an element. */
+/** Reads a property of an element. */
 calls.get = (args) => withNode(args.id, (element) => {
   forget();
   const visible = !hiddenWhy(element) && rectsOf(element).length > 0;
@@ -155,7 +156,7 @@ function read(element, { what, name, most }, visible) {
     case "html":
       return text(htmlOf(element));
     case "value":
-      // As many bullets as it has characters, as in a snapshot.
+      // As many bullets as characters, as in a snapshot.
       if (isSecretField(element) || isPassword(element)) return text("•".repeat(Math.min(heldBy(element).length, most + 1)));
       if (element instanceof HTMLSelectElement) {
         const chosen = optionsOf(element).filter((option) => GET_SELECTED.call(option)).map((option) => GET_OPTION_VALUE.call(option));
@@ -191,7 +192,7 @@ function read(element, { what, name, most }, visible) {
 const isPassword = (element) => element instanceof HTMLInputElement && GET_INPUT_TYPE.call(element) === "password";
 const GET_OUTER = getterOf(Element.prototype, "outerHTML");
 
-/** Texts of which all together have so many characters at most; one without any counts as one. */
+/** Cuts texts to a total number of characters; a text without any counts as one. */
 function cutAll(texts, most) {
   const kept = [];
   let room = most;
@@ -211,20 +212,20 @@ const SET_ATTRIBUTE = Element.prototype.setAttribute;
 const SET_TEXT = Object.getOwnPropertyDescriptor(Node.prototype, "textContent").set;
 const WRITTEN_FIELDS = "input,textarea";
 
-/** The HTML of an element without what fields for passwords and other secrets hold. */
+/** The HTML of an element without the values of secret fields. */
 function htmlOf(element) {
   const fields = [element, ...allIn(element, WRITTEN_FIELDS)];
   const hasTemplates = nameOfTag(element) === "template" || allIn(element, "template").length > 0;
   const secrets = fields.map((field) => isPassword(field) || isSecretField(field));
   if (!hasTemplates && !secrets.includes(true)) return GET_OUTER.call(element);
-  // In a document without a window nothing of the copy is loaded or run.
+  // In a document without a window, nothing of the copy is loaded or run.
   const copy = IMPORT_NODE.call(MAKE_DOCUMENT.call(GET_IMPLEMENTATION.call(document), ""), element, true);
   [copy, ...allIn(copy, WRITTEN_FIELDS)].forEach((field, index) => secrets[index] && coverField(field));
   coverTemplates(copy);
   return GET_OUTER.call(copy);
 }
 
-/** Covers the secrets in templates: elements there have no style. */
+/** Covers the secrets in templates, whose elements have no style. */
 function coverTemplates(within) {
   const inside = Array.from(allIn(within, "template"));
   if (isElement(within) && nameOfTag(within) === "template") inside.push(within);

@@ -1,7 +1,8 @@
-// Fields: the focus, what they hold, and what is put into them.
+// Form fields: focus, values, and changing them.
 //
-// Values are set through this world's own prototypes. A page that keeps track of a value by a property of its own on
-// the element (as React does) takes that for a change by a person, which is what is wanted.
+// Values are set through the prototypes of the isolated world. A page that tracks a value by a property of its own on
+// the element (as React does) takes that for a change by the user, as intended.
+// Uses: act, input-probe, node, node-cache, role, state, value, wait.
 
 const FOCUS_FIELD = HTMLElement.prototype.focus;
 const FOCUS_SVG = SVGElement.prototype.focus;
@@ -30,8 +31,8 @@ const PICKED_INPUTS = new Set(["date", "time", "datetime-local", "month", "week"
 const SELECTABLE_INPUTS = new Set(["text", "search", "url", "tel", "password"]);
 
 /**
- * How a field is filled in: `line`, `lines` and `rich` are typed into, a value is set to `picked`; `ticked`, `choice`, `file`
- * and `other` speak for themselves.
+ * How a field is filled in: `line`, `lines` and `rich` are typed into, `picked` is set by value, `ticked`, `choice`,
+ * `file`; `other` accepts no text.
  */
 function fieldKind(element) {
   const tag = isHtml(element) ? nameOfTag(element) : "";
@@ -50,20 +51,20 @@ function fieldKind(element) {
 
 const EDIT_CONTEXT = Object.getOwnPropertyDescriptor(HTMLElement.prototype, "editContext");
 
-/** Whether text is typed into an element that is no field: it is editable, or an editor takes its input (EditContext). */
+/** Whether an element that is not a form field accepts text: it is editable, or its editor uses an EditContext. */
 const isEdited = (element) => GET_EDITABLE.call(element) || (!!EDIT_CONTEXT && EDIT_CONTEXT.get.call(element) !== null);
 
 const TICKED_ROLES = new Set(["checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"]);
 const firstWord = (text) => (text || "").trim().split(/\s+/)[0].toLowerCase();
 
-/** What a field holds, as text. */
+/** The content of a field, as text. */
 function heldBy(element) {
   if (element instanceof HTMLInputElement) return GET_INPUT_VALUE.call(element);
   if (element instanceof HTMLTextAreaElement) return GET_AREA_VALUE.call(element);
   return textIn(element);
 }
 
-/** What a field must not have been changed to: a number of it is told, so that nothing typed leaves the page. */
+/** A hash of a field's content, to detect changes without passing typed text to Rust. */
 const digest = (text) => {
   let sum = text.length;
   for (let i = 0; i < text.length; i++) sum = (Math.imul(sum, 31) + text.charCodeAt(i)) | 0;
@@ -82,10 +83,10 @@ function isWithinTree(node, ancestor) {
   return false;
 }
 
-/** Focuses an element; null, or why it did not work. */
+/** Focuses an element. Returns null, or why that failed. */
 function focusOn(element) {
   const target = fieldKind(element) === "rich" ? editingHost(element) : element;
-  // A body that is edited has the focus when nothing else has it.
+  // An editable body has the focus when no other element has it.
   const whole = target === GET_BODY.call(document) || target === GET_DOCUMENT_ELEMENT.call(document);
   const there = () => {
     const focused = focusedElement();
@@ -97,7 +98,7 @@ function focusOn(element) {
   if (target instanceof HTMLElement || target instanceof SVGElement) focus.call(target, { preventScroll: true });
   if (there()) return null;
   const focused = focusedElement();
-  return focused ? "the focus went to " + described(focused) + " when it was focused" : "it does not take the focus";
+  return focused ? "the focus moved to " + described(focused) + " when it was focused" : "it cannot be focused";
 }
 
 function selectIn(element) {
@@ -110,7 +111,7 @@ function selectIn(element) {
   }
 }
 
-/** Puts the caret behind what is there. */
+/** Puts the caret at the end of the content. */
 function caretToEnd(element) {
   const kind = fieldKind(element);
   const length = heldBy(element).length;
@@ -129,8 +130,8 @@ const withNode = (id, then) => {
 };
 
 /**
- * Focuses a field. `mode` is what becomes of its content: `replace` selects it, `append` goes behind it, `none` leaves the
- * selection alone.
+ * Focuses a field. `mode` decides on its content: `replace` selects it, `append` moves the caret to its end, `none`
+ * leaves the selection as it is.
  */
 calls.focusField = ({ id, mode }) => withNode(id, (element) => {
   const kind = fieldKind(element);
@@ -147,7 +148,7 @@ calls.focusField = ({ id, mode }) => withNode(id, (element) => {
   return { kind, type, whole, empty: held === "", was: digest(held) };
 });
 
-/** How a field took a text that was typed into it. */
+/** How a field accepted typed text. */
 calls.tookText = ({ id, text }) => withNode(id, (element) => {
   const held = heldBy(element);
   const focused = focusedElement();
@@ -178,22 +179,22 @@ const SHAPES = {
   range: "a number",
 };
 
-/** Sets the value of a field that is not typed into. */
+/** Sets the value of a field with a picker. */
 calls.setField = ({ id, value }) => withNode(id, (element) => {
   const type = GET_INPUT_TYPE.call(element);
   focusOn(element);
   const before = GET_INPUT_VALUE.call(element);
   const wanted = type === "color" ? value.trim().toLowerCase() : value.trim();
-  // What the field does not understand must not be in it for a moment: it is tried out on another one.
+  // An invalid value must not be in the field even for a moment, so it is first tried in another one.
   const scratch = document.createElement("input");
   scratch.type = type;
   for (const name of ["min", "max", "step"]) if (type === "range" && has(element, name)) scratch.setAttribute(name, attr(element, name));
   scratch.value = wanted;
   const taken = scratch.value;
   const understood = type === "range" ? isNumber(wanted) : type === "color" ? taken === wanted : taken !== "" || wanted === "";
-  if (!understood) return { problem: "it takes " + SHAPES[type] };
+  if (!understood) return { problem: "it needs " + SHAPES[type] };
   if (type === "range" && Number(taken) !== Number(wanted)) {
-    return { problem: "it takes numbers from " + (attr(element, "min") || "0") + " to " + (attr(element, "max") || "100") + " in steps of " + (attr(element, "step") || "1") };
+    return { problem: "it accepts numbers from " + (attr(element, "min") || "0") + " to " + (attr(element, "max") || "100") + " in steps of " + (attr(element, "step") || "1") };
   }
   if (taken !== before) {
     SET_INPUT_VALUE.call(element, wanted);
@@ -202,8 +203,8 @@ calls.setField = ({ id, value }) => withNode(id, (element) => {
   const held = GET_INPUT_VALUE.call(element);
   if (held !== taken) return { problem: "the page changed it to another value" };
   const { rangeUnderflow, rangeOverflow, stepMismatch } = GET_INPUT_VALIDITY.call(element);
-  if (rangeUnderflow) return { problem: "it takes nothing below " + attr(element, "min") };
-  if (rangeOverflow) return { problem: "it takes nothing above " + attr(element, "max") };
+  if (rangeUnderflow) return { problem: "the value is below the minimum " + attr(element, "min") };
+  if (rangeOverflow) return { problem: "the value is above the maximum " + attr(element, "max") };
   if (stepMismatch) return { problem: "the value is not one of its steps (step " + (attr(element, "step") || "1") + ")" };
   return {};
 });
@@ -213,7 +214,7 @@ const isNumber = (text) => text !== "" && Number.isFinite(Number(text));
 const labelOfOption = (option) => fold(GET_OPTION_LABEL.call(option));
 const optionsOf = (element) => Array.from(GET_OPTIONS.call(element));
 
-/** Chooses options by value or label, which may take `ms` milliseconds to come; those alone are chosen afterwards. */
+/** Selects options by value or label, waiting up to `ms` for them to appear; deselects all others. */
 calls.choose = async ({ id, values, ms }) => {
   const end = performance.now() + ms;
   for (;;) {
@@ -241,7 +242,7 @@ function choose(element, values) {
     if (MATCHES.call(option, ":disabled")) return { disabled: value };
     chosen.push(option);
   }
-  // Without the focus: popups close when that goes elsewhere without a press inside them.
+  // Without moving the focus: popups close when it moves without a press inside them.
   const state = () => options.map((option) => GET_SELECTED.call(option)).join();
   const before = state();
   if (many) for (const option of options) SET_SELECTED.call(option, chosen.includes(option));
@@ -252,21 +253,21 @@ function choose(element, values) {
   return { values: now, kept: wanted.every((value) => now.includes(value)) };
 }
 
-/** Whether something is ticked: true, false, or null when it is neither (mixed). */
+/** The checked state: true, false, or null (mixed, or not checkable). */
 function tickOf(element) {
   if (element instanceof HTMLInputElement) return GET_INDETERMINATE.call(element) ? null : GET_CHECKED.call(element);
   const checked = (attr(element, "aria-checked") || "").toLowerCase();
   return checked === "mixed" ? null : checked === "true";
 }
 
-/** The element that is ticked: the one given, or the control of a label. */
+/** The element with a checked state: the given one, or the control of a label. */
 function tickable(element) {
   if (fieldKind(element) === "ticked") return element;
   const control = element instanceof HTMLLabelElement && LABEL_CONTROL.call(element);
   return control && fieldKind(control) === "ticked" ? control : null;
 }
 
-/** What is to be clicked to tick something: itself, or its label where it cannot be clicked. */
+/** The element to click to change the checked state: itself, or its label where it cannot be clicked. */
 calls.tick = ({ id }) => withNode(id, (element) => {
   const target = tickable(element);
   if (!target) return { wrong: true };
@@ -279,14 +280,14 @@ calls.tick = ({ id }) => withNode(id, (element) => {
   return { ...answer, via: instead ? idOf(instead) : null };
 });
 
-/** Whether it has a size and is visible: what may be in the way is found out by the click. */
+/** Whether it has a size and is visible; whether it is covered is left to the click. */
 function canBeHit(element) {
   forget();
   const sizes = rectsOf(element);
   return !hiddenWhy(element) && sizes.some((rect) => rect.width > 1 && rect.height > 1);
 }
 
-/** Waits a while until something is ticked, or not: pages may take a moment to say so. */
+/** Waits until the checked state is as wanted: pages may take a moment to show it. */
 calls.ticked = async ({ id, want, ms }) => {
   const end = performance.now() + ms;
   for (;;) {
@@ -298,7 +299,7 @@ calls.ticked = async ({ id, want, ms }) => {
   }
 };
 
-/** Whether this frame has the focus, and whether what has it takes text. */
+/** Whether this frame has the focus, and whether the focused element accepts text. */
 calls.focus = () => {
   const focused = focusedElement();
   const inner = focused instanceof HTMLIFrameElement || (focused && nameOfTag(focused) === "frame");
@@ -306,7 +307,7 @@ calls.focus = () => {
   const kind = focused ? fieldKind(focused) : "other";
   const typed = kind === "line" || kind === "lines" || kind === "rich";
   const body = GET_BODY.call(document);
-  // A body that is edited as a whole takes text where its caret is.
+  // An editable body accepts text at its caret.
   const caret = !focused && body instanceof HTMLElement && GET_EDITABLE.call(body) && document.getSelection();
   const rich = !!caret && caret.rangeCount > 0;
   return { has: true, id: focused ? idOf(focused) : 0, typed: typed || rich, locked: typed && !!readOnlyWhy(focused), mac: /^Mac/.test(navigator.platform) };

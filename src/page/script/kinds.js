@@ -1,4 +1,5 @@
-// Tables of kinds: see role.js for what a kind is.
+// Tables of kinds; see role.js for the meaning of a kind.
+// Uses: nothing.
 
 /** ARIA's roles by the tokens that authors write. */
 const ARIA_ROLES = new Map();
@@ -20,7 +21,7 @@ for (const role of (
 }
 ARIA_ROLES.set("directory", "list").set("img", "image").set("presentation", "none");
 
-/** HTML elements whose kind does not depend on anything else. */
+/** HTML elements whose kind depends on nothing else. */
 const TAG_KINDS = {
   abbr: "Abbr", address: "group", article: "article", aside: "complementary", audio: "Audio",
   blockquote: "blockquote", br: "LineBreak", canvas: "Canvas", caption: "caption", code: "code", dd: "definition", del: "deletion",

@@ -1,15 +1,15 @@
-//! The script that runs in our isolated world in each frame, put together from the files beside this one.
+//! The script that runs in the isolated world of each frame, assembled from the files beside this one.
 //!
-//! It is one function scope, evaluated once a document. What the rest of this room calls is in its
-//! `calls`; see [`world`](super::world). It writes nothing into the page and calls nothing of it.
+//! It is one function scope, evaluated once per document, so all files share their definitions. Each file names the files
+//! that it uses in its line `// Uses:`; `make lint` checks that, and the types. Functions called from Rust are in `calls`;
+//! see [`world`](super::world). The script writes nothing into the page and calls none of its functions.
 
-/// The function. It gives the token of the document, and takes the token to use when there is
-/// none yet.
+/// The function. Returns the token of the document, and takes the token to use if there is none yet.
 pub(super) const SOURCE: &str = concat!(
     "(token => {\n\"use strict\";\nif (globalThis.__cdpilot) return globalThis.__cdpilot.token;\n",
     "const calls = Object.create(null);\n",
     include_str!("node.js"),
-    include_str!("memory.js"),
+    include_str!("node-cache.js"),
     include_str!("kinds.js"),
     include_str!("role.js"),
     include_str!("drawing.js"),
@@ -23,8 +23,8 @@ pub(super) const SOURCE: &str = concat!(
     include_str!("describe.js"),
     include_str!("tree.js"),
     include_str!("act.js"),
-    include_str!("arrive.js"),
-    include_str!("through.js"),
+    include_str!("input-probe.js"),
+    include_str!("frame-geometry.js"),
     include_str!("synthetic-pointer.js"),
     include_str!("synthetic-drag.js"),
     include_str!("scroll.js"),
@@ -41,8 +41,8 @@ pub(super) const SOURCE: &str = concat!(
     "globalThis.__cdpilot = {token, calls, idOf, nodeOf, adopt};\nreturn token;\n})",
 );
 
-/// What is called in the world: finds the script of one document and nothing else, and calls in it.
-/// Gives `{"g": 1}` when that document is gone, else `{"v": …}` or, for an exception, `{"e": …}`.
+/// Calls a function of the script in one document. Returns `{"g": 1}` when that document is gone, otherwise `{"v": …}` or,
+/// for an exception, `{"e": …}`.
 pub(super) const CALL: &str = "async function(token, name, args) {
     const world = globalThis.__cdpilot;
     if (!world || world.token !== token) return {g: 1};
@@ -54,19 +54,19 @@ pub(super) const CALL: &str = "async function(token, name, args) {
     }
 }";
 
-/// Gives the number of the node it is called on.
+/// Returns the number of the node it is called on.
 pub(super) const NUMBER: &str = "function() { return globalThis.__cdpilot ? globalThis.__cdpilot.idOf(this) : 0; }";
-/// Gives the node with a number, the document for 0.
+/// Returns the node with a number; the document for 0.
 pub(super) const NODE: &str = "function(token, id) {
     const world = globalThis.__cdpilot;
     return world && world.token === token ? (id ? world.nodeOf(id) : document) : null;
 }";
-/// Gives the nodes with some numbers, in a list; `null` for those that are gone.
+/// Returns a list of the nodes with some numbers; `null` for removed nodes.
 pub(super) const NODES: &str = "function(token, ids) {
     const world = globalThis.__cdpilot;
     return world && world.token === token ? ids.map(id => world.nodeOf(id)) : null;
 }";
-/// Hands over a closed shadow root, which it is called on; one of another document is left.
+/// Passes a closed shadow root, which it is called on, to the script; one of another document is ignored.
 pub(super) const ADOPT: &str = "function() {
     const world = globalThis.__cdpilot;
     if (world && this.ownerDocument === document) world.adopt(this.host, this);
@@ -90,5 +90,23 @@ mod tests {
         let mut names = BTreeSet::new();
         let twice: Vec<String> = defined.filter(|name| !names.insert(name.clone())).collect();
         assert!(names.len() > 100 && twice.is_empty(), "{twice:?} of {}", names.len());
+    }
+
+    /// A file that is not listed would be missing in the page.
+    #[test]
+    fn every_file_is_part_of_the_script() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/page/script");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let files: Vec<_> = files.filter(|path| path.extension().is_some_and(|ending| ending == "js")).collect();
+        assert!(files.len() > 20);
+        for file in &files {
+            let text = std::fs::read_to_string(file).unwrap();
+            assert!(SOURCE.contains(&text), "{} is not included", file.display());
+            let uses = text.lines().find_map(|line| line.strip_prefix("// Uses: ")?.strip_suffix('.'));
+            let uses = uses.unwrap_or_else(|| panic!("{} has no line `// Uses: …`", file.display()));
+            for name in uses.split(", ").filter(|name| *name != "nothing") {
+                assert!(files.iter().any(|other| other.file_stem().is_some_and(|stem| stem == name)), "{name}");
+            }
+        }
     }
 }

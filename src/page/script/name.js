@@ -1,9 +1,10 @@
-// Names: the accessible name and description computation, as Chromium does it where the specification leaves it open.
+// Names: the accessible name and description computation, as in Chromium where the specification leaves it open.
 // https://w3c.github.io/accname/ https://w3c.github.io/html-aam/#accessible-name-and-description-computation
 //
 // A name has no white space at its ends (Chromium may keep one space there).
+// Uses: content, native, node, node-cache, role, state, style, value.
 
-/** Where the last text came from; the spacing of a text and whether there is a description depend on it. */
+/** The source of the last text; spacing and descriptions depend on it. */
 let source = "";
 
 const CONTENT_KINDS = new Set(
@@ -14,7 +15,7 @@ const CONTENT_KINDS = new Set(
   ).split(" "),
 );
 
-// These have no name of their content, but what they are inside of has.
+// Not named by their content, but part of the content of their ancestors.
 const PASSING_KINDS = new Set(
   (
     "generic none Abbr Canvas caption code deletion insertion definition DescriptionList Details emphasis Figcaption Footer " +
@@ -23,17 +24,17 @@ const PASSING_KINDS = new Set(
   ).split(" "),
 );
 
-// A title is no name for these (ARIA: naming prohibited), unless they can have the focus.
+// A title does not name these (ARIA: naming prohibited), unless they are focusable.
 const NAMELESS_KINDS = new Set(
   "caption code definition deletion emphasis generic insertion mark none paragraph strong subscript suggestion superscript term time".split(" "),
 );
 
-// Chromium ends a text when it is made of more parts than this.
+// Chromium cuts a text with more parts than this.
 const MOST_PARTS = 100;
 
-// Characters of a name. A page can make one of any length, and messages have to stay within their limit.
+// Maximum length of a name. A page can create one of any length, and messages have a limit.
 const MOST_NAME = 10000;
-// Characters that are read for one, white space included.
+// Maximum length that is read for a name, including white space.
 const MOST_READ = 16 * MOST_NAME;
 
 /** The accessible name of an element; "" when it has none. */
@@ -43,7 +44,7 @@ function nameOf(element) {
 
 const NO_NAME = { name: "", source: "", cut: false, leaf: false };
 
-// Kinds that have a name only by their attributes, or when they have the focus.
+// Kinds that are named by attributes only, or when they have the focus.
 const UNNAMED_KINDS = new Set(
   (
     "article banner blockquote caption code complementary contentinfo definition deletion DescriptionList emphasis Figcaption " +
@@ -52,7 +53,7 @@ const UNNAMED_KINDS = new Set(
   ).split(" "),
 );
 
-/** The name of an element with where it came from, whether Chromium cut it, and whether all that is inside is one text. */
+/** The name of an element with its source, whether Chromium cut it, and whether the whole content is one text. */
 function namedOf(element) {
   const it = known(element);
   if (it.named === null) {
@@ -65,7 +66,7 @@ function namedOf(element) {
   return it.named;
 }
 
-// Most elements have no name, or one text and nothing else inside.
+// Most elements have no name, or one text and no other content.
 function quicklyNamed(element) {
   if (marksOf(element) & (LABEL | TITLE | EDITS | ROLE | OWNS) || focus() === element) return null;
   if (!(element instanceof HTMLElement)) return null;
@@ -86,6 +87,7 @@ function quicklyNamed(element) {
 
 function slowlyNamed(element) {
   source = "";
+  /** @type {Set<any> & { long?: boolean, cut?: boolean, passed?: any[] }} */
   const visited = new Set();
   const text = textOf(element, false, null, visited);
   const name = fold(text.length > MOST_READ ? text.slice(0, MOST_READ) : text);
@@ -93,8 +95,8 @@ function slowlyNamed(element) {
   return { name: long ? name.slice(0, MOST_NAME) : name, source, cut: visited.cut === true || long, leaf: false };
 }
 
-// The text of an element: as its own name, or (recursive) as a part of another's; `root` is what aria-labelledby or
-// aria-describedby points at while what is inside of it is gathered.
+// The text of an element: as its own name, or (recursive) as a part of another one's; `root` is the target of
+// aria-labelledby or aria-describedby while its content is collected.
 function textOf(element, recursive, root, visited) {
   const html = element instanceof HTMLElement;
   const tag = nameOfTag(element);
@@ -147,7 +149,7 @@ function textOf(element, recursive, root, visited) {
   return "";
 }
 
-// In the middle of another's name a file input says what has been chosen too.
+// Inside another element's name, a file input also contributes the chosen files.
 function withFiles(element, tag, text) {
   if (tag !== "input" || !(element instanceof HTMLInputElement) || typeOfInput(element) !== "file") return text;
   if (!navigator.language.startsWith("en")) doubtText(element);
@@ -171,7 +173,7 @@ function ariaText(element, root, again, visited) {
   return label;
 }
 
-/** What aria-labelledby points at, in the element's own tree. */
+/** The targets of aria-labelledby, in the element's own tree. */
 function labellersOf(element) {
   const by = has(element, "aria-labelledby") ? "aria-labelledby" : "aria-labeledby";
   return referencesOf(element, by, GET_LABELLED_BY);
@@ -183,7 +185,7 @@ const GET_DESCRIBED_BY = getterOf(Element.prototype, "ariaDescribedByElements");
 function referencesOf(element, name, getter) {
   const value = attr(element, name);
   if (value === null) return [];
-  if (value === "") return getter.call(element) || []; // Set by script, not by id.
+  if (value === "") return getter.call(element) || []; // set by script, not by id
   const found = [];
   for (const id of fold(value).split(" ")) {
     const other = id && byIdFrom(element, id);
@@ -203,7 +205,7 @@ function textOfAll(elements, pointedAt, visited) {
   return text;
 }
 
-// What is in there is not laid out by itself, so nothing can point at it.
+// Their content has no layout of its own, so nothing can refer to it.
 const HOLDERS = "option,progress,meter,video,audio,iframe";
 
 function isOutOfTree(element) {
@@ -228,7 +230,7 @@ function isHiddenInName(element, root) {
   return isAriaHiddenRoot(element) || shownOf(element) !== SHOWN;
 }
 
-// Whether what a label points at is hidden itself: then all of it counts.
+// Whether the target of a label is hidden itself: then all of its content counts.
 function isOutOfSight(element) {
   if (shownOf(element) !== SHOWN) return true;
   for (let up = element; up; up = axParentOf(up)) if (isAriaHiddenRoot(up)) return true;
@@ -238,7 +240,7 @@ function isOutOfSight(element) {
 const GET_NETWORK_STATE = getterOf(HTMLMediaElement.prototype, "networkState");
 const GET_MEDIA_ERROR = getterOf(HTMLMediaElement.prototype, "error");
 
-// Media without anything to play are named by that; in the browser's language.
+// Media without a source are named by that, in the browser's language.
 function isUnplayable(media) {
   const state = GET_NETWORK_STATE.call(media);
   if (state !== 0 && state !== 3 && !GET_MEDIA_ERROR.call(media)) return false;
@@ -246,7 +248,7 @@ function isUnplayable(media) {
   return true;
 }
 
-// What a control says of itself in the middle of another's name: its value.
+// The value that a control contributes to another element's name.
 function valueInName(element, kind, visited) {
   if (kind === "generic" || kind === "none" || kind === "link" || kind === "paragraph") {
     return isEditingHost(element) ? writtenIn(element) : null;
@@ -286,7 +288,7 @@ function isNameless(element, kind) {
   return !supportsFocus(element) || shownOf(element) !== SHOWN || styleOf(element).display === "contents";
 }
 
-// Whether an element's content is its name, or a part of the name it is gathered for.
+// Whether the content of an element is its name, or a part of the name being collected.
 function givesContent(element, kind, recursive, root) {
   if (element instanceof HTMLSelectElement) return false;
   const field = kind === "textbox" || kind === "searchbox" || kind === "TextFieldWithComboBox";

@@ -1,8 +1,9 @@
-// Names of the host language.
+// Names by the host language.
+// Uses: name, node, node-cache, role, table, value.
 
 const GET_CONTROL = getterOf(HTMLLabelElement.prototype, "control");
 
-/** The labels of a control, in order; null when it has none. (The property of the same name searches the whole tree.) */
+/** The labels of a control, in order; null when it has none. (The property `labels` searches the whole tree.) */
 function labelsOf(element) {
   const { labels } = memory();
   const root = GET_ROOT_NODE.call(element);
@@ -73,7 +74,7 @@ function inputText(input, kind) {
       source = "value";
       if (attr(input, "value") !== null) {
         const value = GET_INPUT_VALUE.call(input);
-        if (!value) source = "none"; // An empty one counts: nothing else is asked.
+        if (!value) source = "none"; // an empty one counts: nothing else is used
         return value;
       }
       return "";
@@ -99,7 +100,7 @@ function inputText(input, kind) {
 
 const DEFAULT_TEXTS = { button: "", submit: "Submit", reset: "Reset", image: "Submit" };
 
-// What the browser writes on a button of its own accord is in its language, which is most often English.
+// Default labels of buttons are in the browser's language, which is usually English.
 function defaultText(input) {
   const type = typeOfInput(input);
   source = type === "image" ? "value" : "contents";
@@ -160,7 +161,7 @@ function svgChild(element, type) {
   return null;
 }
 
-/** The title attribute, unless it only repeats what is written inside. */
+/** The title attribute, unless it only repeats the content. */
 function titleText(element) {
   const title = attr(element, "title");
   if (!title) return "";

@@ -1,7 +1,8 @@
-// Nodes of the page: how they are numbered, read and put in order.
+// Nodes of the page: numbering, reading and order.
 //
-// A named control shadows the properties of its form (and a named image those of the document): `form.firstChild`
-// may be an <input name=firstChild>. Everything is therefore read through the getters of this world's own prototypes.
+// A named control shadows the properties of its form (and a named image those of the document): `form.firstChild` may
+// be an <input name=firstChild>. So all properties are read through the getters of this world's own prototypes.
+// Uses: node-cache.
 
 const getterOf = (proto, name) => Object.getOwnPropertyDescriptor(proto, name).get;
 
@@ -64,7 +65,7 @@ const numbered = new Map();
 let lastNumber = 0;
 let sweepAt = 8192;
 
-/** The number of a node: positive, the same for as long as its document lives, never given twice. */
+/** The number of a node: positive, the same while its document lives, never reused. */
 function idOf(node) {
   const it = Stamp.of(node);
   if (it.id === 0) {
@@ -75,13 +76,13 @@ function idOf(node) {
   return it.id;
 }
 
-// Lets go of the numbers of nodes that have been collected.
+// Forgets the numbers of collected nodes.
 function sweep() {
   for (const [id, reference] of numbered) if (!reference.deref()) numbered.delete(id);
   sweepAt = Math.max(8192, numbered.size * 2);
 }
 
-/** The node with a number; null when there is none or it has been collected. It may be out of its document. */
+/** The node with a number; null when it does not exist or was collected. It may be detached. */
 function nodeOf(id) {
   const reference = numbered.get(id);
   return (reference && reference.deref()) || null;
@@ -92,7 +93,7 @@ function nodeOf(id) {
 const closedRoots = new WeakMap();
 let hasClosedRoots = false;
 
-/** Tells of a closed shadow root, which no script in the page can find. */
+/** Registers a closed shadow root, which no script in the page can find. */
 function adopt(host, root) {
   if (!(root instanceof ShadowRoot) || GET_SHADOW.call(host) || closedRoots.has(host)) return false;
   closedRoots.set(host, root);
@@ -100,14 +101,14 @@ function adopt(host, root) {
   return true;
 }
 
-/** The open or adopted closed shadow root of an element; never one of the browser's own (an input's, a video's). */
+/** The open or registered closed shadow root of an element; never one of the browser's own (of an input or video). */
 function rootsOf(element) {
   return GET_SHADOW.call(element) || closedRoots.get(element) || null;
 }
 
-// The flat tree: what is laid out, in order.
+// The flat tree: what is rendered, in order.
 
-/** Takes the children of a node in the flat tree into an array (the caller's, so that a walk makes few). */
+/** Appends the children of a node in the flat tree to the caller's array, so that a walk creates few arrays. */
 function gatherChildren(node, into) {
   if (node instanceof Element) {
     const root = rootsOf(node);
@@ -125,7 +126,7 @@ function gatherChildren(node, into) {
   return gatherSiblings(firstOf(node), into);
 }
 
-/** Whether the children of an element in the flat tree are not just its child nodes in their order. */
+/** Whether the children of an element in the flat tree differ from its child nodes. */
 function isReordered(element) {
   if (element instanceof HTMLDetailsElement) return true;
   if (remembered && remembered.flat) return false;
@@ -140,7 +141,7 @@ function gatherSiblings(first, into) {
   return into;
 }
 
-// The first <summary> comes first wherever it stands; the rest is there only while the element is open.
+// The first <summary> always comes first; the rest is present only while the element is open.
 function gatherDetails(details, into) {
   const summary = summaryOf(details);
   if (summary) into.push(summary);
@@ -152,7 +153,7 @@ function gatherDetails(details, into) {
   return into;
 }
 
-/** The <summary> that opens a <details>: its first. */
+/** The <summary> of a <details>: its first. */
 function summaryOf(details) {
   for (let child = GET_FIRST_ELEMENT.call(details); child; child = GET_NEXT_ELEMENT.call(child)) {
     if (child instanceof HTMLElement && nameOfTag(child) === "summary") return child;
@@ -163,7 +164,7 @@ function summaryOf(details) {
 /** The children of a node in the flat tree: elements and text nodes. */
 const childrenOf = (node) => gatherChildren(node, []);
 
-/** The parent of a node in the flat tree; null when the node is not in it (a child of a host that no slot takes). */
+/** The parent of a node in the flat tree; null when the node is not in it (a child of a host without a slot for it). */
 function parentOf(node) {
   const parent = GET_PARENT.call(node);
   if (!parent || (remembered && remembered.flat)) return parent;
@@ -191,7 +192,7 @@ function parentElementOf(node) {
   return parent instanceof Element ? parent : null;
 }
 
-/** The focused element of the document, through open and adopted shadow roots; null when that is the body or nothing. */
+/** The focused element of the document, through open and registered shadow roots; null when that is the body or nothing. */
 function focusedElement() {
   let focused = GET_DOCUMENT_FOCUS.call(document);
   while (focused) {
@@ -203,7 +204,7 @@ function focusedElement() {
   return !focused || focused === GET_DOCUMENT_ELEMENT.call(document) || nameOfTag(focused) === "body" ? null : focused;
 }
 
-/** The first element with an id in the tree scope (document or shadow root) that `element` is in. */
+/** The first element with an id in the tree scope (document or shadow root) of `element`. */
 function byIdFrom(element, id) {
   const root = GET_ROOT_NODE.call(element);
   if (root instanceof Document) return BY_ID_IN_DOCUMENT.call(root, id);

@@ -1,28 +1,29 @@
-// Notices: what the page itself reports after an action. Status texts and alerts (live regions), dialogs of the page that
+// Notices: messages of the page after an action. Status texts and alerts (live regions), dialogs of the page that
 // opened, and fields that validation refused.
+// Uses: name, node, node-cache, settle, wait.
 
 const LIVE = "[role~=alert i],[role~=status i],[role~=log i],output,[aria-live=polite i],[aria-live=assertive i]";
 const PAGE_DIALOGS = "dialog[open],[role~=dialog i],[role~=alertdialog i]";
 const MARKED_INVALID = "[aria-invalid]:not([aria-invalid=''],[aria-invalid=false i])";
 const NOTICE_CANDIDATES = LIVE + "," + PAGE_DIALOGS + "," + MARKED_INVALID;
-// Elements that are looked at, notices that are reported, characters of a text and of a name.
+// Maximum number of elements checked and of notices reported, and lengths of a text and of a name.
 const [MOST_CANDIDATES, MOST_NOTICES, NOTICE_TEXT, NOTICE_NAME] = [200, 5, 300, 80];
 const NOTICE_ORDER = ["alert", "dialog", "invalid", "status"];
-// Changes whose live region is looked for, at a time.
+// Maximum number of changes at a time whose live region is searched.
 const MOST_TOUCHES = 500;
 
-// Of what a document shows that the action led to, aria-live alone is no news.
+// In a document that the action navigated to, aria-live alone does not make a notice.
 const NEWS = "[role~=alert i],[role~=status i]," + PAGE_DIALOGS + "," + MARKED_INVALID;
 
-// What each candidate said before the action; null in a document that the action led to.
+// The text of each candidate before the action; null in a document that the action navigated to.
 let saidBefore = null;
-// Whether something may have been said since.
+// Whether there may be a new notice.
 let mayHaveNotices = true;
-// Live regions that were written to, and fields that failed validation, since then.
+// Live regions that changed, and fields that failed validation, since the action began.
 let touched = new Set();
 let failedFields = new Set();
 
-/** Notices are those since now. */
+/** Starts to observe: later messages are notices. */
 function noteBefore(roots) {
   forget();
   [touched, failedFields] = [new Set(), new Set()];
@@ -30,7 +31,7 @@ function noteBefore(roots) {
   try {
     for (const element of noticeCandidates(roots)) saidBefore.set(element, saidBy(element, noticeKind(element)));
   } catch {
-    // What was not looked at counts as new.
+    // Candidates that were not checked count as new.
   }
 }
 
@@ -40,7 +41,7 @@ function noteInvalid({ target }) {
   if (target instanceof HTMLElement) failedFields.add(target);
 }
 
-/** Changes of the document: a live region may be written with the text that it had. */
+/** Changes of the document: a live region may be set to the same text again. */
 function noteTouched(records) {
   mayHaveNotices = true;
   if (!saidBefore || !saidBefore.size) return;
@@ -73,7 +74,7 @@ function noticeKind(element) {
   return live === "assertive" || MATCHES.call(element, "[role~=alert i]") ? "alert" : "status";
 }
 
-/** What an element says at the moment; "" for one that is not shown. */
+/** The present text of an element; "" when it is not shown. */
 function saidBy(element, kind) {
   if (!kind || !isVisible(element)) return "";
   if (kind === "invalid") return invalidText(element) || "invalid";
@@ -81,7 +82,7 @@ function saidBy(element, kind) {
   return text || (kind === "dialog" ? " " : fold(attr(element, "aria-label") || ""));
 }
 
-/** What is wrong with a field, as far as the page or the browser says it. */
+/** The validation message of a field, from the page or the browser. */
 function invalidText(field) {
   const errors = referencesOf(field, "aria-errormessage", GET_ERROR_MESSAGES).filter(isVisible);
   const pointed = errors.length ? errors : referencesOf(field, "aria-describedby", GET_DESCRIBED_BY).filter(isVisible);
@@ -91,17 +92,17 @@ function invalidText(field) {
 
 const GET_ERROR_MESSAGES = getterOf(Element.prototype, "ariaErrorMessageElements");
 
-// No form, whose controls may be called like these.
+// Not for forms, whose controls may shadow these properties.
 const isRefused = (field) => !!field.validity && !field.validity.valid;
 
-/** A text of at most so many characters. */
+/** A text cut to so many characters. */
 function clipped(text, most) {
   if (text.length <= most) return text;
   const code = text.charCodeAt(most - 2);
   return text.slice(0, code >= 0xd800 && code < 0xdc00 ? most - 2 : most - 1) + "…";
 }
 
-/** What the page has reported since [`noteBefore`]; in a document that came since, what it shows. */
+/** The notices since [`noteBefore`]; in a document that loaded since, its present messages. */
 function notices(roots) {
   forget();
   const found = [];
@@ -119,20 +120,20 @@ function notices(roots) {
     const text = saidBy(element, kind);
     const before = saidBefore ? saidBefore.get(element) : undefined;
     if (!text || failedFields.has(element) || (!saidBefore && !MATCHES.call(element, NEWS))) continue;
-    // A dialog that was open is reported by what is new in it.
+    // A dialog that was already open is reported by its new content.
     if (kind === "dialog" ? before : before === text && !touched.has(element)) continue;
     if (kind === "dialog" || kind === "invalid") add(kind, element, text, fold(nameOf(element)));
     else if (kind === "status" && MATCHES.call(element, "[role~=log i]")) add(kind, element, text.slice(-NOTICE_TEXT), "");
     else add(kind, element, text, "");
   }
-  // What a dialog says is reported with it.
+  // The text of a dialog is reported with it.
   const dialogs = found.filter(({ kind }) => kind === "dialog").map(({ element }) => element);
   const isApart = ({ element }) => !dialogs.some((dialog) => dialog !== element && CONTAINS.call(dialog, element));
   const kept = found.filter(isApart).sort((a, b) => NOTICE_ORDER.indexOf(a.kind) - NOTICE_ORDER.indexOf(b.kind));
   return kept.slice(0, MOST_NOTICES).map(({ kind, text, name }) => (name ? { kind, text, name } : { kind, text }));
 }
 
-/** None when nothing has changed. Whether an action has settled does not depend on them. */
+/** Empty when nothing has changed. Does not affect whether an action has settled. */
 calls.notices = () => {
   if (saidBefore && !mayHaveNotices) return [];
   try {

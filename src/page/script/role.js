@@ -1,10 +1,12 @@
-// Roles: what Chromium's accessibility tree calls an element, in ARIA's words.
+// Roles: those of Chromium's accessibility tree, by their ARIA names.
 //
-// A "kind" is finer than a role: Chromium keeps <header> and role=banner, or a button and a toggle button, apart while it
-// computes, and names them alike in the end. ARIA roles are their own kind; kinds of the host language are capitalised.
+// A "kind" is finer than a role: while computing, Chromium distinguishes <header> from role=banner, or a button from a
+// toggle button, but names them alike in the end. ARIA roles are their own kind; kinds of the host language are
+// capitalised.
 // https://w3c.github.io/html-aam/ https://w3c.github.io/aria/ https://w3c.github.io/svg-aam/
+// Uses: drawing, kinds, name, node, node-cache, state, table.
 
-/** Names Chromium gives that ARIA does not have, and what we say instead; anything else is said as Chromium says it. */
+/** Roles of Chromium without an ARIA name, and the names used instead; all others keep Chromium's name. */
 const CHROME_NAMES = {
   Abbr: "abbr",
   Audio: "audio",
@@ -36,7 +38,7 @@ const CHROME_NAMES = {
   image: "img",
 };
 
-/** Kinds that Chromium itself calls by another name. */
+/** Kinds that Chromium itself names differently. */
 const KIND_NAMES = {
   ComboBoxGrouping: "combobox",
   ComboBoxMenuButton: "combobox",
@@ -51,7 +53,7 @@ const KIND_NAMES = {
   ToggleButton: "button",
 };
 
-// Attributes that make a presentational role void: ARIA's global states and properties that are not on their way out.
+// Attributes that override a presentational role: ARIA's global states and properties that are not deprecated.
 const GLOBAL_ARIA = new Set(
   (
     "atomic braillelabel brailleroledescription busy controls current describedby description details flowto keyshortcuts " +
@@ -59,7 +61,7 @@ const GLOBAL_ARIA = new Set(
   ).split(" ").map((name) => "aria-" + name),
 );
 
-/** The role of an element as Chromium's accessibility tree has it, in our words. */
+/** The role of an element in Chromium's accessibility tree. */
 function roleOf(element) {
   return wordFor(finalKind(element));
 }
@@ -76,17 +78,17 @@ function wordFor(kind) {
   return word;
 }
 
-/** The kind of an element, but for what only its style says (`display: table`); see `finalKind`. */
+/** The kind of an element, except for what depends on its style (`display: table`); see `finalKind`. */
 function kindOf(element) {
   const it = known(element);
   if (it.kind === "") {
-    it.kind = "generic"; // Whoever asks again meanwhile (aria-owns in a circle) gets an answer.
+    it.kind = "generic"; // the answer for circular requests (aria-owns)
     it.kind = (marksOf(element) & ROLE && ariaKind(element)) || (internals !== null && internalKind(element)) || nativeKind(element);
   }
   return it.kind;
 }
 
-// What the browser says of custom elements, as far as it was asked: role and states by `ElementInternals`.
+// Roles and states that the browser reported for custom elements (`ElementInternals`).
 let internals = null;
 
 function learnInternals(told) {
@@ -110,12 +112,12 @@ const NO_INTERNALS = { kind: "", states: {} };
 const mayHaveInternals = (element) =>
   isCustom(element) && !(marksOf(element) & ROLE) && (marksOf(element) & (TAB | LABEL)) !== 0 && !(internals && internals.has(element));
 
-/** The kind as it is said in the end: some depend on what is around or inside. */
+/** The final kind: some kinds depend on ancestors or content. */
 function finalKind(element) {
   let kind = kindOf(element);
   switch (kind) {
     case "generic":
-      if (nameOfTag(element) === "body" && isEditingHost(element)) return "textbox"; // a frame that is an editor
+      if (nameOfTag(element) === "body" && isEditingHost(element)) return "textbox"; // the frame is an editor
       return marksOf(element) & ROLE && ariaKind(element) ? kind : kindByStyle(element);
     case "Header":
       return isInSectioning(element, true) ? "sectionheader" : kind;
@@ -137,7 +139,7 @@ function finalKind(element) {
   }
 }
 
-// Roles that authors give.
+// Roles set by authors.
 
 function ariaKind(element) {
   const value = attr(element, "role");
@@ -178,10 +180,11 @@ function firstRole(element, value, noLandmark) {
   return null;
 }
 
-// An item outside of what it is an item of is none (ARIA "required context"): its next role or its element's counts.
+// An item without its required context (ARIA) loses its role: the next role of the attribute, or that of its element,
+// is used.
 function hasContext(element, kind) {
   if (kind === "listitem") return isWithin(element, "list", null);
-  // Chromium drops these where an element without a role is between. The author's word says more than "generic".
+  // Chromium drops these where an element without a role is in between. The author's role says more than "generic".
   if (kind === "option") return isWithin(element, "listbox", null) || isSomewhereIn(element, "listbox");
   return kind === "treeitem" ? isWithin(element, "tree", "treeitem") || isSomewhereIn(element, "tree") : true;
 }
@@ -215,7 +218,7 @@ function isWithin(element, wanted, passing) {
   return false;
 }
 
-// The first known role in a role attribute, whatever is around.
+// The first known role of a role attribute, regardless of context.
 function rawRole(value) {
   for (const token of fold(value).toLowerCase().split(" ")) {
     const kind = ARIA_ROLES.get(token);
@@ -239,7 +242,8 @@ function nativeKind(element) {
   return kind ? kind(element, tag) : minimumKind(element);
 }
 
-// HTML elements whose kind depends on something else, beside those whose does not.
+// HTML elements whose kind depends on more than the tag.
+/** @type {Map<string, string | ((element: any, tag?: string) => string)>} */
 const KINDS = new Map(Object.entries(TAG_KINDS));
 KINDS.set("a", (element) => linkKind(element));
 KINDS.set("area", (element) => (has(element, "href") ? "link" : "generic"));
@@ -259,14 +263,14 @@ function optionKind(option) {
   return select && isMenuList(select) ? "MenuListOption" : "option";
 }
 
-// What is shown, found or moved by itself is at least a group.
+// An element that is visible, focusable or movable by itself is at least a group.
 function minimumKind(element) {
   return marksOf(element) & MIN && !attr(element, "role") ? "group" : "generic";
 }
 
 function linkKind(element) {
   if (has(element, "href") || has(element, "onclick") || has(element, "onmousedown") || has(element, "onmouseup")) return "link";
-  doubt(element); // A listener makes it a link, and this world does not see the page's listeners.
+  doubt(element); // a listener makes it a link, and listeners are not visible in this world
   return "generic";
 }
 
@@ -277,7 +281,7 @@ function buttonKind(element) {
   return popup && popup !== "dialog" ? "PopUpButton" : "button";
 }
 
-/** What aria-haspopup says, in one of ARIA's words; null when it says nothing. */
+/** The value of aria-haspopup as one of ARIA's words; null when there is none. */
 function popupOf(element) {
   const value = attr(element, "aria-haspopup");
   if (!value) return null;
@@ -301,7 +305,7 @@ function inputKind(input) {
 const GET_SELECT_SIZE = getterOf(HTMLSelectElement.prototype, "size");
 const GET_SELECT_MULTIPLE = getterOf(HTMLSelectElement.prototype, "multiple");
 
-/** Whether a <select> is shown as one line that opens; one of several choices is where its size is said to be 1. */
+/** Whether a <select> is rendered as a menu; a multiple one is if its size is explicitly 1. */
 function isMenuList(select) {
   const size = GET_SELECT_SIZE.call(select);
   return size === 1 || (size === 0 && !GET_SELECT_MULTIPLE.call(select));
@@ -323,7 +327,7 @@ function summaryKind(element) {
   return attr(parent, "name") ? "DisclosureTriangleGrouped" : "DisclosureTriangle";
 }
 
-// What an element is inside of.
+// Context of an element.
 
 function isInSectioning(element, mainToo) {
   for (let up = axParentOf(element); up; up = axParentOf(up)) {
@@ -342,7 +346,7 @@ function isInGrid(element) {
   return false;
 }
 
-// The items of a list of notes or sources are such.
+// The items of a list of footnotes or sources.
 function listItemKind(element) {
   const list = axParentOf(element);
   if (!list || kindOf(list) !== "list") return "listitem";
@@ -365,18 +369,18 @@ function itemKindIn(list) {
   return "listitem";
 }
 
-/** The parent element in the accessibility tree: an aria-owns counts before the flat tree. */
+/** The parent element in the accessibility tree: aria-owns precedes the flat tree. */
 function axParentOf(element) {
   return ownerOf(element) || parentElementOf(element);
 }
 
-// Small questions.
+// Predicates.
 
 const isFrameElement = (element) => isHtml(element) && /^(iframe|frame|fencedframe)$/.test(nameOfTag(element));
 const isCustom = (element) => isHtml(element) && nameOfTag(element).includes("-");
 const isTextInput = (type) => !Object.hasOwn(INPUT_KINDS, type) && !/^(button|submit|reset|hidden)$/.test(type);
 
-/** <textarea> and the inputs whose text is edited as one. */
+/** <textarea> and the inputs that are edited as text. */
 function isTextControl(element) {
   if (element instanceof HTMLTextAreaElement) return true;
   if (!(element instanceof HTMLInputElement)) return false;
@@ -389,7 +393,7 @@ function isButtonElement(element) {
   return element instanceof HTMLInputElement && /^(button|submit|reset|image|file)$/.test(typeOfInput(element));
 }
 
-/** Whether an author has named an element by attribute. */
+/** Whether the author has named an element by attribute. */
 function isNamedByAuthor(element) {
   const marks = marksOf(element);
   if (!(marks & (TITLE | LABEL))) return false;
@@ -400,7 +404,7 @@ function isNamedByAuthor(element) {
 
 const IS_DISABLED = ":disabled";
 
-/** Whether an element could take the focus if it were shown. */
+/** Whether an element would be focusable if it were visible. */
 function supportsFocus(element) {
   const tab = marksOf(element) & TAB ? attr(element, "tabindex") : null;
   if (tab !== null && /^\s*[+-]?\d/.test(tab)) return true;

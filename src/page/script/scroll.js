@@ -1,4 +1,5 @@
-// Scrolling the page or what is in an element.
+// Scrolling the page or a container.
+// Uses: act, frame-geometry, node, node-cache, synthetic-pointer.
 
 const WHEELED = /^(auto|scroll|overlay)$/;
 const pageScroller = () => document.scrollingElement || GET_DOCUMENT_ELEMENT.call(document);
@@ -8,13 +9,13 @@ const LIMITS = ["scrollWidth", "clientWidth", "scrollHeight", "clientHeight"].ma
 
 const placeOf = (scroller) => ({ x: GET_SCROLL_X.call(scroller), y: GET_SCROLL_Y.call(scroller) });
 
-/** How much of an element is out of view along an axis. */
+/** The length of the hidden content of an element along an axis. */
 function spare(scroller, along) {
   const [whole, shown] = along === "x" ? [LIMITS[0], LIMITS[1]] : [LIMITS[2], LIMITS[3]];
   return whole.call(scroller) - shown.call(scroller);
 }
 
-/** The nearest thing around an element that scrolls along an axis; null when there is none in this document. */
+/** The nearest scroll container of an element along an axis; null when there is none in this document. */
 function scrollerOf(element, along) {
   const page = pageScroller();
   for (let node = element; node; node = parentElementOf(node)) {
@@ -29,7 +30,7 @@ function scrollerOf(element, along) {
 
 const HOLDS_FRAMES = /^(iframe|frame|object|embed|fencedframe)$/;
 
-/** Points of the viewport at which a turn of the wheel scrolls `scroller`. */
+/** Points of the viewport at which the wheel scrolls `scroller`. */
 function wheelPoints(scroller, along) {
   const page = scroller === pageScroller();
   const part = page ? { left: 0, top: 0, right: innerWidth, bottom: innerHeight } : shownPart(scroller, BOX.call(scroller));
@@ -48,7 +49,7 @@ function wheelPoints(scroller, along) {
 
 let scrolling = null;
 
-/** Looks for what scrolls around an element, or the page, and watches it from now on. */
+/** Finds the scroll container of an element, or of the page, and watches it from now on. */
 calls.scroller = ({ id, along, pixels }) => {
   const element = id ? nodeOf(id) : null;
   if (id && (!element || !isConnected(element))) return { gone: true };
@@ -69,33 +70,33 @@ calls.scroller = ({ id, along, pixels }) => {
   };
   addEventListener("scrollend", state.on, true);
   scrolling = state;
-  // Most of what is shown, so that something stays to go by.
+  // Most of the visible part, so that some of it stays for orientation.
   return { id: idOf(scroller), pixels: pixels === null ? Math.max(Math.round(shown * 0.85), 1) : pixels, points: wheelPoints(scroller, along), size: [innerWidth, innerHeight] };
 };
 
 const movedBy = ({ scroller, from, along }) => placeOf(scroller)[along] - from[along];
 
-// On a slow machine the wheel's scrolling begins late, and stops between frames that are drawn late.
+// On a slow machine wheel scrolling begins late, and pauses between late frames.
 const STILL_FRAMES = 5;
 
-/** As long as scrolling that goes on shows itself again. */
+/** Within this time, continuing scrolling is visible again. */
 async function still() {
   await rest(120);
   for (let drawn = 0; drawn < STILL_FRAMES; drawn++) await frame();
 }
 
-/** Waits until the scrolling that was set off has ended. */
+/** Waits until the scrolling has ended. */
 async function scrollEnd(state) {
   const began = performance.now();
   while (!state.ended && performance.now() - began < 3000) {
     const before = movedBy(state);
     await Promise.race([new Promise((done) => (state.wake = done)), still()]);
-    // A turn of the wheel that moves nothing has no end either.
+    // A turn of the wheel that moves nothing has no end.
     if (!state.ended && movedBy(state) === before && performance.now() - began > 100) break;
   }
 }
 
-/** Waits for the end of what the wheel set off, and makes up for what is missing of the way. How far it went. */
+/** Waits for the end of wheel scrolling, and scrolls the missing distance by script. Returns the distance scrolled. */
 calls.scrolled = async ({ by, wheel }) => {
   const state = scrolling;
   if (!state) return { x: 0, y: 0 };
@@ -113,7 +114,7 @@ calls.scrolled = async ({ by, wheel }) => {
   return along === "x" ? { x: moved, y: 0 } : { x: 0, y: moved };
 };
 
-/** A turn of the wheel by script. Whether the page leaves the scrolling to the browser. */
+/** Dispatches a wheel event by script. Returns whether the page leaves the scrolling to the browser. */
 calls.syntheticWheel = ({ id, along, by }) => {
   const scroller = nodeOf(id);
   if (!scroller) return false;

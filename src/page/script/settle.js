@@ -1,65 +1,66 @@
-// When what an action caused has come to an end in this document.
+// Waiting until the effects of an action in this document have ended.
+// Uses: forms, node, notices, wait.
 
 const EVERYTHING = {subtree: true, childList: true, attributes: true, characterData: true};
 
-// Timers and frame callbacks are numbered for the page and for our world together: by ours, which are counted here, it is
-// known how many of the page's there have been.
+// Ids of timers and animation frame callbacks are shared by the page and this world: subtracting those of this world,
+// which are counted here, gives the number of the page's.
 let ownTimers = 0;
 let ownFrames = 0;
-const setTimeout = (body, ms) => {
+const startTimer = (body, ms) => {
   ownTimers++;
   return globalThis.setTimeout(body, ms);
 };
-const requestAnimationFrame = (body) => {
+const requestFrame = (body) => {
   ownFrames++;
   return globalThis.requestAnimationFrame(body);
 };
 
-/** How many timers and frame callbacks the page has requested since its beginning. */
+/** How many timers and animation frame callbacks the page has requested since it was loaded. */
 function putOff() {
-  const [timer, frame] = [setTimeout(() => 0, WATCHED), requestAnimationFrame(() => 0)];
+  const [timer, frame] = [startTimer(() => 0, WATCHED), requestFrame(() => 0)];
   clearTimeout(timer);
   cancelAnimationFrame(frame);
   return { timers: timer - ownTimers, frames: frame - ownFrames };
 }
 
-// Changes that the action caused, and when the last of them came.
+// Changes caused by the action, and the time of the last one.
 let caused = 0;
 let lastCaused = 0;
-// Those of them that are waited for: an animation is not.
+// Those that are awaited: animations are not.
 let changes = 0;
-// What the page had put off at the last check, and when that was.
+// What the page had deferred at the last check, and the time of that check.
 let waiting = { timers: 0, frames: 0, at: 0 };
 // The last change of any kind, and the last one that scrolled or resized something.
 let lastChange = 0;
 let lastMove = 0;
-// The last two frames that were waited for.
+// The last two frames that were awaited.
 let [frameBefore, lastFrame] = [0, 0];
 let watchedSince = 0;
 let observer = null;
-// The document and the shadow roots that are observed.
+// The observed document and shadow roots.
 let watchedRoots = new Set();
 let unwatch = 0;
-// Clicks on links whose address is to be saved.
+// Clicked download links.
 let saving = [];
-// Nobody asks after an action for so long.
+// How long after an action its effects may be requested.
 const WATCHED = 15000;
 // Milliseconds from one frame to the next.
 const FRAME = 17;
-// What has not scrolled for so many milliseconds has come to rest, on a slow machine too.
+// After so many milliseconds without scrolling, scrolling has ended, also on a slow machine.
 const SCROLLED = 1000;
-// So many steps with a change are no end of changes.
+// After so many steps with a change, the changes count as endless.
 const RESTLESS = 10;
-// Changes of one attribute or text in so many steps are an animation or a counter, which is not waited for.
+// Changes of one attribute or text in so many steps are an animation or counter, which is not awaited.
 const [ANIMATION, COUNTER] = [3, 5];
-// Nodes whose changes before an action are remembered.
+// Maximum number of nodes whose changes before an action are remembered.
 const MOST_BEFORE = 2000;
 // Attributes that roles, names, values and states depend on.
 const MEANINGFUL = /^(role|aria-.*|value|checked|disabled|selected|open|hidden|href|src|alt|title|placeholder|label|readonly|required|contenteditable|type)$/;
 
 /**
- * Watches the document, shadow roots included. Changes count as caused by the action from now on when it acts `now`, otherwise
- * from [`begin`]: what changed before that goes on by itself.
+ * Watches the document, including shadow roots. Changes count as caused by the action from now on if it acts `now`,
+ * otherwise from [`begin`]: anything that changed before that continues by itself.
  */
 calls.watch = ({ now }) => {
   watch();
@@ -68,26 +69,27 @@ calls.watch = ({ now }) => {
   return 0;
 };
 
-// Whether the action has begun, and how many changes there have been before that.
+// Whether the action has begun, and how many changes there were before.
 let [begun, early] = [false, 0];
-// What changed before the action: by node, when each attribute, text or list of children did last, and how often its elements were rebuilt.
+// Changes before the action, per node: when each attribute, text or child list last changed, and how often its elements
+// were rebuilt.
 let goingOn = new WeakMap();
 let goingOnCount = 0;
-// Whether child elements of one of them were replaced again and again.
+// Whether child elements of one of them were replaced repeatedly.
 let rebuilding = false;
-// What changed so many milliseconds before the action goes on. What changed before that may have ended.
+// A change within so many milliseconds before the action continues. An earlier one may have ended.
 const GOES_ON = 100;
 let beganAt = 0;
 // In how many steps each of them has changed since.
 let repeats = new WeakMap();
 let stepNumber = 0;
-// An attribute or text that means something changes again and again since the action.
+// A relevant attribute or text changes repeatedly since the action.
 let endless = false;
-// Frame callbacks for each frame, and timers for each millisecond, that the page requested before the action.
+// Animation frame callbacks per frame, and timers per millisecond, that the page requested before the action.
 let pace = { frames: 0, timers: 0 };
 let framesBefore = 0;
 
-/** The action begins: what changes from now on and did not change before is caused by it. */
+/** The action begins: changes from now on, except those that continue from before, are caused by it. */
 function begin() {
   // A document that replaced the one of the last call does not watch yet.
   if (!observer) calls.watch({ now: false });
@@ -112,7 +114,7 @@ function watch() {
   pace = { frames: 0, timers: 0 };
   waiting = { ...putOff(), at: performance.now() };
   clearTimeout(unwatch);
-  unwatch = setTimeout(() => {
+  unwatch = startTimer(() => {
     if (observer) observer.disconnect();
     observer = null;
     for (const root of watchedRoots) UNLISTEN.call(root, "invalid", noteInvalid, {capture: true});
@@ -144,7 +146,7 @@ function observeRoot(root) {
   LISTEN_TO.call(root, "invalid", noteInvalid, {capture: true, passive: true});
 }
 
-// What moves things without a change of the document.
+// Events that move things without a change of the document.
 const MOVES = ["scroll", "load", "toggle"];
 const UNLISTEN = EventTarget.prototype.removeEventListener;
 
@@ -163,8 +165,8 @@ function noteFrame() {
 }
 
 /**
- * Whether the document has been watched for so many milliseconds and nothing has changed or scrolled meanwhile. On a slow
- * machine frames come late, and with them what moves: where something may move, whole frames count.
+ * Whether the document has been watched for so many milliseconds without a change or scroll. On a slow machine frames
+ * are late, and movements with them: where something may move, whole frames count.
  */
 function isCalm(milliseconds) {
   if (!observer) return false;
@@ -174,7 +176,7 @@ function isCalm(milliseconds) {
   return (hasNoTimers() && now - lastMove > SCROLLED) || last < frameBefore;
 }
 
-/** Without timers and frame callbacks in all its life there are none that change the page now and then. */
+/** A page that never requested timers or animation frames has none that change it periodically. */
 const hasNoTimers = () => waiting.timers === 0 && waiting.frames === 0;
 
 function count(records) {
@@ -192,7 +194,7 @@ function count(records) {
 
 const IS_TEXT = (node) => typeOf(node) === 3;
 
-/** Whether only texts came and went, as when a counter is written. */
+/** Whether only texts were replaced, as by a counter. */
 function isText({ type, addedNodes, removedNodes }) {
   return type !== "childList" || (Array.from(addedNodes).every(IS_TEXT) && Array.from(removedNodes).every(IS_TEXT));
 }
@@ -218,7 +220,7 @@ function countEarly(record) {
   if (!isText(record) && ++known.rebuilt >= 2) rebuilding = true;
 }
 
-/** Whether a change goes on since before the action. */
+/** Whether a change continues from before the action. */
 function isGoingOn(record) {
   if (goingOnCount === 0) return false;
   const part = changedPart(record);
@@ -252,7 +254,7 @@ function countCaused(record) {
   }
   const before = known.steps > ANIMATION && (goingOn.get(record.target) || NO_PARTS).get(part);
   if (before && before.rebuilt) {
-    // It was rebuilt once before the action, and is again and again.
+    // It was rebuilt once before the action, and is rebuilt repeatedly.
     [before.rebuilt, before.at, rebuilding] = [2, beganAt, true];
     return;
   }
@@ -260,7 +262,7 @@ function countCaused(record) {
   lastCaused = performance.now();
 }
 
-/** Shadow roots that came with an element. */
+/** Shadow roots that were added with an element. */
 function observeIn(element) {
   const own = rootsOf(element);
   if (own) observeRoot(own);
@@ -274,20 +276,20 @@ function noteSaving(event) {
   for (const node of event.composedPath()) {
     if (!(node instanceof HTMLAnchorElement) || !has(node, "download") || !has(node, "href")) continue;
     const url = new URL(GET_LINK_HREF.call(node), location.href);
-    // Of another origin it is followed like any link.
+    // A link to another origin is followed like any link.
     if (url.origin === location.origin || url.protocol === "data:" || url.protocol === "blob:") saving.push(event);
     return;
   }
 }
 
 /**
- * Waits until what runs now has run, and then until what the action caused in the document has come to rest, `most` milliseconds
- * at most where it changes all the time. Where the page has put something off to a timer, or goes on to ask for frames, that is
- * `steps` steps and `quiet` milliseconds without a change, or `look` steps where nothing has changed yet. Where it has not, a step
- * without a change after one or after a frame callback, and at least `least` steps.
+ * Waits until present tasks have run, and then until the document has settled, at most `most` milliseconds if it changes
+ * continuously. If the page has deferred something to a timer, or keeps requesting frames, that takes `steps` steps and
+ * `quiet` milliseconds without a change, or `look` steps if nothing has changed yet. Otherwise it takes one step without
+ * a change after a change or an animation frame callback, and at least `least` steps.
  */
 calls.quiet = async ({least, look, steps, quiet, most}) => {
-  if (!observer) watch(); // another document than the one that was acted on
+  if (!observer) watch(); // not the document that was acted on
   if (!begun) {
     begin();
     [changes, caused] = [changes + early, caused + early];
@@ -298,10 +300,11 @@ calls.quiet = async ({least, look, steps, quiet, most}) => {
   await turn();
   await turn();
   let [seen, calm, busy, done, undrawn, rest] = [counted(), 0, 0, 0, 0, true];
-  // How long a timer has to run is not known; a frame callback has run after the next step, unless that asks for another one.
+  // The remaining time of a timer is unknown; an animation frame callback has run after the next step, unless it
+  // requests another one.
   let { timers: late, frames: framed } = newlyPutOff();
   let hadFrames = framed;
-  // A callback of the action is not told from those of a loop that goes on.
+  // A callback of the action cannot be distinguished from those of a continuing loop.
   const first = pace.frames > 0 ? Math.max(least, 1) : least;
   for (;;) {
     const now = performance.now();
@@ -324,11 +327,14 @@ calls.quiet = async ({least, look, steps, quiet, most}) => {
     else [calm, busy] = [0, busy + 1];
   }
   const all = caused;
-  [changes, caused] = [0, 0]; // what comes after that is counted by the next look
+  [changes, caused] = [0, 0]; // later changes are counted by the next call
   return {changes: all, rest: rest && !endless, steps: done, undrawn, saves: saving.some((event) => !event.defaultPrevented), notices: calls.notices()};
 };
 
-/** Whether the page has put something off to timers and to frames since the last check, beside what it did before the action. */
+/**
+ * Whether the page has deferred something to timers or frames since the last check, beyond what it did before the
+ * action.
+ */
 function newlyPutOff() {
   const [before, now] = [waiting, { ...putOff(), at: performance.now() }];
   waiting = now;
@@ -343,7 +349,7 @@ function counted() {
   return changes;
 }
 
-/** Waits until the document and what it embeds are loaded. */
+/** Waits until the document and its resources are loaded. */
 calls.loaded = async () => {
   if (GET_READY.call(document) !== "complete") await new Promise((done) => addEventListener("load", done, {once: true}));
   await turn();
@@ -351,8 +357,8 @@ calls.loaded = async () => {
 };
 
 /**
- * A frame and a timer. A callback for a frame and a timer of zero that the page has set before have run then: whoever goes
- * from one to the next is followed, however slow the machine.
+ * A frame and a timer. Any animation frame callback and zero timer that the page had requested have run then: chains of
+ * them are followed, however slow the machine is.
  */
 async function step() {
   const frame = await drawn();
@@ -360,12 +366,12 @@ async function step() {
   return frame;
 }
 
-// Whether no frames are drawn of this document: the last one that was waited for has not come.
+// Whether this document draws no frames: the last awaited one did not come.
 let undrawable = false;
 
 /**
- * Waits for the next frame; whether it came. Where none are drawn, many turns in its place: a machine under load, where the
- * processes that draw come late, still gets there first.
+ * Waits for the next frame; resolves to whether it came. If none is drawn, waits many turns instead: a machine under
+ * load, where drawing processes are late, still gets there first.
  */
 function drawn() {
   return new Promise((done) => {
@@ -374,37 +380,37 @@ function drawn() {
       [undrawable, over] = [!frame, true];
       done(frame);
     };
-    requestAnimationFrame(() => {
+    requestFrame(() => {
       noteFrame();
       end(true);
     });
     const go = () => {
       if (over) return;
-      if (turns-- > 0) setTimeout(go, 10);
+      if (turns-- > 0) startTimer(go, 10);
       else end(false);
     };
     go();
   });
 }
 
-/** Waits for so many frames; less where none are drawn. */
+/** Waits for so many frames; less if none are drawn. */
 calls.drawn = async (frames) => {
   while (frames-- > 0 && (await drawn()));
 };
 
 let frameCount = null;
 
-/** How many frames have been drawn since it was last asked anew, so many at most. */
+/** How many frames have been drawn since the last call, up to a maximum. */
 calls.counted = ({ anew, most }) => {
   if (anew) {
     const count = (frameCount = { frames: 0 });
-    const next = () => ++count.frames < most && requestAnimationFrame(next);
-    requestAnimationFrame(next);
+    const next = () => ++count.frames < most && requestFrame(next);
+    requestFrame(next);
   }
   return frameCount ? frameCount.frames : most;
 };
 
-/** A turn of the event loop: tasks that were due before it have run. */
+/** A turn of the event loop: tasks that were due have run. */
 function turn() {
   return new Promise((done) => {
     const {port1, port2} = new MessageChannel();
@@ -417,5 +423,5 @@ function turn() {
 }
 
 function after(milliseconds) {
-  return new Promise((done) => setTimeout(done, milliseconds));
+  return new Promise((done) => startTimer(done, milliseconds));
 }

@@ -1,13 +1,14 @@
 // States and values of elements, and whether they are in the accessibility tree at all.
+// Uses: name, node, node-cache, role, style, table.
 
-const SHOWN = 1; // Laid out and visible.
-const VEILED = 2; // visibility: hidden, which what is inside may undo.
-const GONE = 3; // Not laid out, with all that is inside.
+const SHOWN = 1; // rendered and visible
+const VEILED = 2; // visibility: hidden, which descendants can override
+const GONE = 3; // not rendered, with all descendants
 
 const CHECK_VISIBILITY = Element.prototype.checkVisibility;
 const VISIBILITY = { visibilityProperty: true };
 
-/** Whether an element is shown: SHOWN, VEILED or GONE. */
+/** The visibility of an element: SHOWN, VEILED or GONE. */
 function shownOf(element) {
   const it = known(element);
   if (it.shown === 0) {
@@ -17,7 +18,7 @@ function shownOf(element) {
   return it.shown;
 }
 
-// An area is where its image is, if that is shown as an image.
+// An area is where its image is, if that is rendered as an image.
 function shownArea(area) {
   const image = imageOf(area);
   return image && GET_NATURAL_WIDTH.call(image) > 0 ? shownOf(image) : GONE;
@@ -30,12 +31,12 @@ function whyNotShown(element) {
   const display = style.display;
   if (display === "none" || display === "") return GONE;
   if (style.visibility !== "visible") return VEILED;
-  if (display !== "contents") return GONE; // In a skipped or undisplayed subtree.
+  if (display !== "contents") return GONE; // in a skipped or hidden subtree
   const parent = parentElementOf(element);
   return parent && shownOf(parent) === GONE ? GONE : SHOWN;
 }
 
-/** Whether aria-hidden takes an element's subtree out of the tree; it does not where the focus is inside. */
+/** Whether aria-hidden removes an element's subtree from the tree; it does not while the focus is inside. */
 function isAriaHiddenRoot(element) {
   if (!(marksOf(element) & HIDDEN)) return false;
   const value = attr(element, "aria-hidden");
@@ -48,14 +49,14 @@ function isAriaHiddenRoot(element) {
   return !focused || !holds(element, focused);
 }
 
-/** The focused element, asked once a call. */
+/** The focused element, read once per call. */
 function focus() {
   const store = memory();
   if (store.focused === undefined) store.focused = focusedElement();
   return store.focused;
 }
 
-/** Whether a node is inside an element (or is it) in the flat tree. */
+/** Whether a node is inside an element (or is that element) in the flat tree. */
 function holds(element, node) {
   for (let up = node; up; up = parentOf(up)) if (up === element) return true;
   return false;
@@ -71,7 +72,7 @@ function modalElement() {
 function findModal() {
   const modals = allIn(document, ":modal");
   if (modals.length <= 1) return modals[0] || null;
-  // Of several only the last opened answers to the pointer.
+  // Of several, only the last opened one receives pointer events.
   for (const modal of modals) {
     const box = Element.prototype.getBoundingClientRect.call(modal);
     const hit = Document.prototype.elementFromPoint.call(document, box.left + 1, box.top + 1);
@@ -80,11 +81,11 @@ function findModal() {
   return modals[modals.length - 1];
 }
 
-/** Whether an element cannot be used or read because of `inert` or of a modal dialog. */
+/** Whether an element is inert, by `inert` or a modal dialog. */
 function isInert(element) {
   const modal = modalElement();
   for (let up = element; up; up = parentElementOf(up)) {
-    if (up === modal) return false; // A modal dialog is not inert, whatever it is in.
+    if (up === modal) return false; // a modal dialog is never inert
     if (marksOf(up) & INERT) return true;
   }
   return !!modal || isInertByStyle(element);
@@ -92,7 +93,7 @@ function isInert(element) {
 
 const isInertByStyle = (element) => mayBeInertByStyle() && styleOf(element).interactivity === "inert";
 
-/** Whether an element is out of Chromium's accessibility tree: not shown, hidden by the author, or inert. */
+/** Whether an element is excluded from Chromium's accessibility tree: not rendered, hidden by the author, or inert. */
 function isHidden(element) {
   const at = element instanceof HTMLAreaElement ? imageOf(element) : selectOf(element) || element;
   if (!at) return true;
@@ -101,13 +102,13 @@ function isHidden(element) {
   return false;
 }
 
-/** The <select> that an option or group is in; null for other elements. */
+/** The <select> of an option or group; null for other elements. */
 function selectOf(element) {
   if (!(element instanceof HTMLOptionElement || element instanceof HTMLOptGroupElement)) return null;
   return CLOSEST.call(element, "select");
 }
 
-/** The image that shows an area, or null. */
+/** The image of an area, or null. */
 function imageOf(area) {
   const map = CLOSEST.call(area, "map");
   const name = map && (attr(map, "name") || attr(map, "id"));
@@ -118,16 +119,16 @@ function imageOf(area) {
   return null;
 }
 
-// aria-owns: children by order of the author.
+// aria-owns: children set by the author.
 
-/** Who owns an element by a valid aria-owns, or null. */
+/** The owner of an element by a valid aria-owns, or null. */
 function ownerOf(element) {
   if (!memory().owns) return null;
   const scope = ownsIn(GET_ROOT_NODE.call(element));
   return (scope && scope.owner.get(element)) || null;
 }
 
-/** What an element owns by aria-owns: an array, or null. */
+/** The elements that an element owns by aria-owns: an array, or null. */
 function ownedBy(element) {
   if (!(marksOf(element) & OWNS)) return null;
   const scope = ownsIn(GET_ROOT_NODE.call(element));
@@ -163,7 +164,7 @@ function takeOwned(scope, owner) {
     const child = id && byIdFrom(owner, id);
     if (!child || child instanceof HTMLBodyElement || !parentOf(child) || holds(child, owner)) continue;
     if (scope.owner.has(child)) {
-      // Which of several owners has it depends on what the browser saw first.
+      // With several owners, the result depends on the order in which the browser saw them.
       for (const one of [child, owner, scope.owner.get(child)]) doubtText(one);
     } else if (!closesCircle(scope, owner, child)) {
       scope.owner.set(child, owner);
@@ -182,7 +183,7 @@ function closesCircle(scope, owner, child) {
 
 const isTrue = (value) => !!value && !/^(false|undefined)$/i.test(value);
 
-/** What an attribute says: true, false, or null when it says nothing. */
+/** The value of a boolean attribute: true, false, or null when it is absent. */
 function ariaBoolean(element, name) {
   const value = attr(element, name);
   return !value || /^undefined$/i.test(value) ? null : !/^false$/i.test(value);
@@ -210,8 +211,9 @@ const GET_CHECKED = getterOf(HTMLInputElement.prototype, "checked");
 const GET_INDETERMINATE = getterOf(HTMLInputElement.prototype, "indeterminate");
 const GET_SELECTED = getterOf(HTMLOptionElement.prototype, "selected");
 
-/** The states of an element: only those that are set, checkable roles' `checked: false` among them. */
+/** The states of an element that are set, including `checked: false` of checkable roles. */
 function statesOf(element) {
+  /** @type {Record<string, any>} */
   const states = {};
   const kind = kindOf(element);
   const aria = (marksOf(element) & ARIA) !== 0;
@@ -288,7 +290,7 @@ function expandedState(element, kind) {
   return ariaBoolean(element, "aria-expanded");
 }
 
-// A button that sends its form opens nothing.
+// A button that submits its form opens nothing.
 const submits = (element) => !/^(button|reset)$/i.test(attr(element, "type") || "");
 
 function selectedState(element) {
@@ -307,7 +309,7 @@ function nativeStates(control, states) {
   }
 }
 
-/** Disabled by the browser, by the author, or (where it could take the focus) by what it is in. */
+/** Disabled by the browser, by the author, or (if focusable) by an ancestor. */
 function isDisabled(element) {
   if (element instanceof HTMLOptGroupElement) return false;
   if (isDisabledControl(element)) return true;
@@ -323,7 +325,7 @@ function isDisabled(element) {
   return false;
 }
 
-// By an attribute, a control is; a <fieldset> only makes its controls so.
+// The attribute disables a control; a <fieldset> only disables its controls.
 function isDisabledControl(element) {
   if (!isHtml(element) || element instanceof HTMLFieldSetElement) return false;
   const can = isControlElement(element) || element instanceof HTMLOptionElement || isCustom(element);
@@ -340,26 +342,26 @@ function levelOf(element, kind) {
   return tag.length === 2 && tag[0] === "h" ? tag.charCodeAt(1) - 48 : 2;
 }
 
-// What can be done with an element.
+// Interactivity.
 
-/** Whether text can be typed into an element. */
+/** Whether an element accepts typed text. */
 function isEditable(element) {
   if (isTextControl(element)) return !has(element, "readonly") && !MATCHES.call(element, IS_DISABLED);
   return isHtml(element) && GET_EDITABLE.call(element);
 }
 
 /**
- * Whether a generic element looks as if it could be clicked: by its cursor (its own, not its parent's), by its attributes, or
- * because it changes under the mouse and something around it listens.
+ * Whether a generic element appears clickable: by its cursor (its own, not its parent's), by its attributes, or because
+ * it changes under the pointer and an ancestor listens.
  */
 function isClickable(element) {
   return hasEffect(element) || hasPointer(element) || isHoverItem(element);
 }
 
-// So far up is a listener looked for that an item belongs to.
+// Maximum number of levels up to search for a listener.
 const MOST_LEVELS_TO_LISTENER = 6;
 
-/** Whether an element has a style of its own under the mouse and is in one that listens to clicks, as an item of a menu is. */
+/** Whether an element has a hover style of its own and is inside one that listens to clicks, like an item of a menu. */
 function isHoverItem(element) {
   if (!hasListeners || !hasHoverStyle(element)) return false;
   let up = parentElementOf(element);
@@ -374,14 +376,14 @@ function isHoverItem(element) {
 
 const CONTROLS = /^\s*(button|link|option|tab|menuitem|menuitemcheckbox|menuitemradio|checkbox|radio|switch|treeitem)\b/i;
 
-// Elements that listen to clicks, as far as the last snapshot was told.
+// Elements that listen to clicks, as reported for the last snapshot.
 let listening = new WeakSet();
 let hasListeners = false;
-// An element with more inside hands on the clicks of what is in it.
+// An element with more descendants delegates clicks.
 const MOST_INSIDE = 60;
 const USED = "a[href],button,input,select,textarea,summary,[tabindex],[onclick],[contenteditable],[role=button],[role=link],[role=option],[role=menuitem],[role=tab],[role=treeitem]";
 
-/** Whether clicks on an element itself are listened to. */
+/** Whether an element itself listens to clicks. */
 function listens(element) {
   if (!hasListeners) return false;
   if (!listening.has(element)) return isItem(element) && isListening(GET_PARENT.call(element));
@@ -396,7 +398,7 @@ const isItem = (element) => /^(li|tr)$/.test(nameOfTag(element)) && isHtml(eleme
 
 const isListening = (list) => list instanceof HTMLElement && /^(ul|ol|menu|tbody|table)$/.test(nameOfTag(list)) && listening.has(list);
 
-/** Whether something in an element listens to clicks. */
+/** Whether a descendant of an element listens to clicks. */
 function listensInside(element) {
   if (!hasListeners) return false;
   for (const inner of allIn(element, "*")) if (listening.has(inner)) return true;
@@ -404,13 +406,13 @@ function listensInside(element) {
 }
 
 /**
- * Whether an element does something: by its attributes (a handler, a place in the order of the Tab key, text to edit) or
- * because it listens to clicks.
+ * Whether an element is interactive: by its attributes (a handler, tabindex, editable text) or because it listens to
+ * clicks.
  */
 function hasEffect(element) {
   if (listens(element)) return true;
   const marks = marksOf(element);
-  // What its author calls a control, and the browser does not because of what is around it.
+  // A control by its author's role that the browser does not accept in this context.
   if (marks & ROLE && kindOf(element) === "generic" && CONTROLS.test(attr(element, "role") || "")) return true;
   if (marks & HANDLER && (attr(element, "draggable") !== "false" || has(element, "onclick"))) return true;
   if (marks & TAB && !(parseInt(attr(element, "tabindex"), 10) < 0)) return true;
@@ -421,7 +423,7 @@ const DRAWN = "img,svg,canvas,video,picture,input,button,select,textarea,iframe,
 const MOST_BOXES = 12;
 const GET_BOX = Element.prototype.getBoundingClientRect;
 
-/** Whether there is nothing to be seen of an element: it has neither text nor images, and draws nothing itself. */
+/** Whether an element is blank: it has neither text nor images, and draws nothing itself. */
 function isEmptyBox(element) {
   if (!isBlank(textIn(element)) || rootsOf(element) || MATCHES.call(element, DRAWN)) return false;
   const inside = allIn(element, "*");
@@ -447,10 +449,10 @@ function draws(element) {
   return false;
 }
 
-// Cursors that say that something can be clicked or dragged.
+// Cursors that indicate something clickable or draggable.
 const HANDS = /(^|,\s*)(pointer|grab|grabbing|move|all-scroll|copy|zoom-in|zoom-out|[a-z]+-resize)$/;
 
-/** Whether the cursor becomes a hand at this element, and not already around it. */
+/** Whether the cursor becomes a pointer at this element, and not already around it. */
 function hasPointer(element) {
   if (!mayPoint(element)) return false;
   const { cursor } = styleOf(element);

@@ -1,4 +1,5 @@
-// Local and session storage, which our world shares with the page.
+// Local and session storage, which isolated worlds share with the page.
+// Uses: node.
 
 const STORAGE_GET = Storage.prototype.getItem;
 const STORAGE_SET = Storage.prototype.setItem;
@@ -7,7 +8,7 @@ const STORAGE_CLEAR = Storage.prototype.clear;
 const STORAGE_KEY = Storage.prototype.key;
 const STORAGE_LENGTH = getterOf(Storage.prototype, "length");
 
-/** Changes the storage as asked, and gives what it holds then. */
+/** Changes the storage as requested, and returns its content. */
 calls.storage = ({ session, key, set, remove, clear }) => {
   let storage;
   try {
@@ -15,7 +16,7 @@ calls.storage = ({ session, key, set, remove, clear }) => {
   } catch (error) {
     return { none: String((error && error.message) || error), origin: self.origin };
   }
-  if (!storage) return { none: "the document has none", origin: self.origin };
+  if (!storage) return { none: "the document has no storage", origin: self.origin };
   if (clear) STORAGE_CLEAR.call(storage);
   if (typeof remove === "string") STORAGE_REMOVE.call(storage, remove);
   for (const [name, value] of set || []) {

@@ -1,11 +1,12 @@
-// Style that changes what is written: text put before and after elements, letters made capital.
+// Styles that change text: ::before and ::after, text-transform.
+// Uses: content, node, node-cache, state.
 
-// What the style sheets of the document could do at all: asking every element for it would cost more than all the rest.
+// What the style sheets of the document can do at all: checking every element would cost more than everything else.
 const sheets = {
-  generates: [], // Selectors of elements that have text before or after them; null when they are not known.
-  points: [], // Selectors of elements that make the cursor a hand; null when they are not known.
-  drags: [], // Selectors of elements that make the cursor one that drags.
-  hovers: [], // Selectors of elements that have a style of their own under the mouse, without `:hover`.
+  generates: [], // selectors of elements with ::before or ::after text; null: unknown
+  points: [], // selectors of elements with cursor: pointer; null: unknown
+  drags: [], // selectors of elements with a drag cursor
+  hovers: [], // selectors of elements with a hover style of their own, without `:hover`
   cases: true,
   inerts: true,
 };
@@ -17,7 +18,7 @@ const MOST_SELECTORS = 60;
 const MOST_HOVERS = 400;
 const readBefore = new WeakMap();
 
-/** Looks through the style sheets, those that have not changed only once. */
+/** Reads the style sheets; unchanged ones are read only once. */
 function readSheets() {
   const store = memory();
   if (store.sheets) return;
@@ -34,7 +35,7 @@ function readSheets() {
   store.hovering = (sheets.hovers.length > 0 && matching(sheets.hovers)) || null;
 }
 
-// The elements that match any of some selectors; null when that is not known.
+// The elements that match any of some selectors; null: unknown.
 function matching(selectors) {
   if (!selectors) return null;
   try {
@@ -49,7 +50,7 @@ function readSheet(sheet) {
   try {
     rules = sheet.cssRules;
   } catch {
-    sheets.cases = sheets.inerts = true; // Another origin's: it may say anything.
+    sheets.cases = sheets.inerts = true; // of another origin: it may contain anything
     sheets.generates = sheets.points = null;
     return;
   }
@@ -110,10 +111,10 @@ function readSelectors(rule, around, seen) {
   if (rule.cssRules && rule.cssRules.length) readRules(rule.cssRules, own.replace(/::?(before|after)/g, ""), seen);
 }
 
-// The last compound of a selector, without combinators inside of parentheses.
+// The last compound of a selector, ignoring combinators in parentheses.
 const LAST_COMPOUND = /(?:[^\s>+~()[\]]|\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])+$/;
 
-// Of the selectors of a rule those that match what is under the mouse itself, not something beside or inside of that.
+// The selectors of a rule that match the hovered element itself, not a sibling or descendant.
 function readHovers(selectors, seen) {
   for (const part of selectors.split(/,(?![^(]*\))/)) {
     const [last] = LAST_COMPOUND.exec(part.trim()) || [""];
@@ -126,28 +127,28 @@ function readHovers(selectors, seen) {
 const DRAGS = /(^|,\s*)(grab|grabbing|move)$/;
 const MOST_DRAGGED = 500;
 
-/** Elements that have a cursor that drags, by a rule or an attribute of their own. */
+/** Elements with a drag cursor, by a rule or an attribute of their own. */
 function allWithDragCursor() {
   readSheets();
   const all = Array.from(matching(sheets.drags) || []).slice(0, MOST_DRAGGED);
   return all.filter((one) => DRAGS.test(styleOf(one).cursor));
 }
 
-/** Whether a rule of a style sheet gives an element itself another style under the mouse. */
+/** Whether a style sheet gives an element itself a hover style. */
 function hasHoverStyle(element) {
   const store = memory();
   readSheets();
   return store.hovering !== null && store.hovering.has(element);
 }
 
-/** Whether there may be text before or after what is in an element. */
+/** Whether the content of an element may have ::before or ::after text. */
 function mayHavePseudo(element) {
   const store = memory();
   readSheets();
   return store.generating === null || store.generating.has(element);
 }
 
-/** Whether the cursor may become a hand at an element because of a style of its own. */
+/** Whether an element may have cursor: pointer by a style of its own. */
 function mayPoint(element) {
   const store = memory();
   readSheets();
@@ -160,7 +161,7 @@ function mayBeInertByStyle() {
   return sheets.inerts;
 }
 
-/** The text of a node as its element's style writes it. */
+/** The text of a node after text-transform of its element. */
 function transformed(text, element, node) {
   if (element instanceof MathMLElement && nameOfTag(element) === "mi" && shownOf(element) !== GONE) return slanted(text);
   readSheets();
@@ -168,7 +169,7 @@ function transformed(text, element, node) {
   return cased(text, styleOf(element).textTransform, element, node);
 }
 
-// A variable of one letter is written in mathematical italics.
+// A variable of one letter is rendered in mathematical italics.
 function slanted(text) {
   const letter = fold(text);
   const code = letter.codePointAt(0) || 0;
@@ -185,7 +186,7 @@ function cased(text, how, element, node) {
   return how.includes("lowercase") ? inLanguage(text, "toLocaleLowerCase", language) : text;
 }
 
-// The first letter of a word, which may have begun in the text before.
+// The first letter of a word, which may have begun in the previous text.
 function capitalised(text, node) {
   const before = node ? lastBefore(node) : "";
   const all = (before + text).replace(/(^|[^\p{L}\p{N}\p{M}'’_])(\p{L})/gu, (_, gap, first) => {
@@ -195,7 +196,7 @@ function capitalised(text, node) {
   return all.slice(before.length);
 }
 
-// The last character before a text in its line; "" when it begins one.
+// The last character before a text in its line; "" at the start of the line.
 function lastBefore(node) {
   for (let at = node; at; at = GET_PARENT.call(at)) {
     for (let before = GET_PREVIOUS.call(at); before; before = GET_PREVIOUS.call(before)) {
@@ -223,7 +224,7 @@ function contentIn(style) {
   return content === "none" || content === "normal" || style.display === "none" ? "" : content;
 }
 
-/** The text before or after what is in an element. */
+/** The ::before or ::after text of an element. */
 function generatedBy(element, which) {
   const style = getComputedStyle(element, which);
   const content = contentIn(style);
@@ -232,7 +233,7 @@ function generatedBy(element, which) {
   return alternative ? text : cased(text, style.textTransform, element, null);
 }
 
-// Which quotes they are depends on the language, and on those around: English ones are known here.
+// Quotation marks depend on the language and nesting: only English ones are supported.
 function quote(token, element) {
   if (token === "close-quote" && !getComputedStyle(element, "::before").content.includes("open-quote")) return "";
   const holder = CLOSEST.call(element, "[lang]");

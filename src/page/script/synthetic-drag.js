@@ -1,5 +1,6 @@
-// Dragging by script: with the mouse, and by the events of drag and drop where the page has something draggable.
+// Dragging by script: with mouse events, and with drag and drop events for draggable elements.
 // https://html.spec.whatwg.org/multipage/dnd.html#drag-and-drop-processing-model
+// Uses: act, node, synthetic-pointer.
 
 const GET_DRAGGABLE = getterOf(HTMLElement.prototype, "draggable");
 let dragged = null;
@@ -7,7 +8,7 @@ let dragged = null;
 const sendDrag = (target, type, mouse, data, more) =>
   DISPATCH.call(target, new DragEvent(type, whole(initOf(mouse, { button: 0, buttons: 0, dataTransfer: data, ...more }))));
 
-/** Where one end of a drag is, and what is there. */
+/** One end of a drag: its position and the element there. */
 function endOf({ id, point }) {
   if (!id) {
     const at = { x: point[0], y: point[1] };
@@ -29,7 +30,7 @@ function emptyTransfer(items, allowed) {
   return data;
 }
 
-/** The button goes down, and what can be dragged is. */
+/** Presses the button, and starts to drag what is draggable. */
 calls.syntheticDragBegin = ({ from }) => {
   const start = endOf(from);
   if (!start) return { gone: true };
@@ -49,7 +50,7 @@ calls.syntheticDragBegin = ({ from }) => {
   return { ...place, draggable: true, items: data.types.map((type) => [type, data.getData(type)]).filter((item) => item[0] !== "Files"), allowed: data.effectAllowed };
 };
 
-/** The mouse, with the button down, goes over to a point in so many moves, and the button comes up. */
+/** Moves the pointer to a point in so many moves with the button down, and releases the button. */
 calls.syntheticMoves = ({ to, steps }) => {
   if (!dragged || dragged.data) return { gone: true };
   const { mouse, down } = dragged;
@@ -67,7 +68,7 @@ calls.syntheticMoves = ({ to, steps }) => {
   return {};
 };
 
-/** What is dragged goes over to a place, and is dropped there when that takes it. What it did with it. */
+/** Drags to a place, and drops if that accepts it. Returns the drop effect. */
 calls.syntheticDrop = ({ to, items, allowed, steps, here }) => {
   const end = endOf(to);
   if (!end) return { gone: true };
@@ -100,7 +101,7 @@ calls.syntheticDrop = ({ to, items, allowed, steps, here }) => {
   return { effect };
 };
 
-/** The drag is over for what was dragged. */
+/** Ends the drag at its source. */
 calls.syntheticDragEnd = ({ effect }) => {
   if (!dragged || !dragged.data) return {};
   const { source, data, mouse } = dragged;

@@ -1,15 +1,16 @@
-// Keys by script: the events that a key causes, and what a browser makes of them.
+// Keys by script: the events of a key, and its default actions.
 //
-// What is put in and taken out of fields follows from beforeinput, as it does for a person. Enter ends a line or
-// submits a form, Enter and Space use buttons, links and boxes, Backspace and Delete take out, Control+a selects, Tab goes to
-// the next field. Other keys only send their events.
+// Insertions and deletions follow from beforeinput, as with a person. Enter ends a line or submits a form, Enter and
+// Space activate buttons, links and checkboxes, Backspace and Delete delete, Control+a selects all, Tab moves to the
+// next field. Other keys only send their events.
+// Uses: act, forms, node, role, synthetic-pointer, wait.
 
 const GET_INPUT_FORM = getterOf(HTMLInputElement.prototype, "form");
 const GET_DEFAULT_ELEMENTS = getterOf(HTMLFormElement.prototype, "elements");
 const REQUEST_SUBMIT = HTMLFormElement.prototype.requestSubmit;
 const KEY_BITS = { altKey: 1, ctrlKey: 2, metaKey: 4, shiftKey: 8 };
 
-/** Where keys go: to what has the focus. */
+/** The target of keys: the focused element. */
 const keyTarget = () => focusedElement() || GET_BODY.call(document) || GET_DOCUMENT_ELEMENT.call(document);
 
 function sendKey(type, key, bits, again) {
@@ -31,7 +32,7 @@ function sendKey(type, key, bits, again) {
   return SEND_EVENT.call(keyTarget(), new KeyboardEvent(type, init));
 }
 
-/** A key goes down: whether the page lets it do something. */
+/** Presses a key. Returns whether the page allows its default action. */
 function keyDown(key, bits, again) {
   if (!sendKey("keydown", key, bits, again)) return;
   if (key.text && !(bits & ~KEY_BITS.shiftKey)) {
@@ -60,7 +61,7 @@ function keyUp(key, bits) {
 
 const changedFields = new WeakMap();
 
-/** A field that was changed by script does not tell so when it loses the focus: it is told for it. */
+/** A field changed by script dispatches no `change` when it loses the focus: it is dispatched here. */
 function tellOnLeave(element) {
   if (changedFields.has(element)) return;
   changedFields.set(element, heldBy(element));
@@ -82,14 +83,14 @@ function editEvent(type, inputType, data) {
   return new InputEvent(type, { inputType, data, bubbles: true, cancelable: type === "beforeinput", composed: true, view: window });
 }
 
-/** Puts text in at the selection, or takes out what is selected or stands beside the caret. */
+/** Inserts text at the selection, or deletes the selection or the character beside the caret. */
 function putIn(element, inputType, data) {
   const kind = fieldKind(element);
   if (!/^(line|lines|rich)$/.test(kind) || readOnlyWhy(element) || MATCHES.call(element, ":disabled")) return;
   if (!SEND_EVENT.call(element, editEvent("beforeinput", inputType, data))) return;
   if (kind === "rich") {
     const command = { deleteContentBackward: "delete", deleteContentForward: "forwardDelete", insertParagraph: "insertParagraph" }[inputType];
-    document.execCommand(command || "insertText", false, data === null ? undefined : data); // tells of the input by itself
+    document.execCommand(command || "insertText", false, data === null ? undefined : data); // dispatches `input` by itself
     return;
   }
   tellOnLeave(element);
@@ -101,7 +102,7 @@ function replaceIn(element, kind, inputType, data) {
   const area = kind === "lines";
   const value = heldBy(element);
   const set = (text) => (area ? SET_AREA_VALUE : SET_INPUT_VALUE).call(element, text);
-  // Fields of numbers and addresses tell nothing of their selection.
+  // Number and email fields do not expose their selection.
   const blind = !area && !SELECTABLE_INPUTS.has(GET_INPUT_TYPE.call(element));
   if (blind) return replaceBlind(element, value, inputType, data, set);
   let [start, end] = area ? [AREA_START.call(element), AREA_END.call(element)] : [INPUT_START.call(element), INPUT_END.call(element)];
@@ -121,7 +122,7 @@ const isHighHalf = (code) => code >= 0xd800 && code < 0xdc00;
 const stepBack = (text, at) => (at > 1 && isHighHalf(text.charCodeAt(at - 2)) ? at - 2 : Math.max(at - 1, 0));
 const stepOn = (text, at) => Math.min(at + (isHighHalf(text.charCodeAt(at)) ? 2 : 1), text.length);
 
-// What a field holds half way ("1.", "-") is not told by it.
+// A partial value ("1.", "-") is not readable.
 const halfWay = new WeakMap();
 const allSelected = new WeakSet();
 
@@ -139,7 +140,7 @@ function replaceBlind(element, value, inputType, data, set) {
   return true;
 }
 
-// Keys that do something.
+// Keys with default actions.
 
 function enterPressed(bits) {
   const target = keyTarget();
@@ -155,7 +156,7 @@ function enterPressed(bits) {
   if (tag === "button" || tag === "summary" || (tag === "a" && has(target, "href"))) CLICK_FIELD.call(target);
 }
 
-/** Submits the form of a field as Enter in it does: by the form's first button, or without one when it has a single field. */
+/** Submits the form of a field like Enter: by the form's first button, or without one if it has a single field. */
 function submitFrom(field) {
   const form = GET_INPUT_FORM.call(field);
   if (!form) return;
@@ -172,7 +173,7 @@ function submitFrom(field) {
 
 const FOCUSABLE = "a[href], area[href], button, input, select, textarea, summary, iframe, [tabindex], [contenteditable]";
 
-/** Focuses the next element in the order of the document, or the one before. */
+/** Focuses the next element in tab order, or the previous one. */
 function toNextField(from, back) {
   const index = (element) => (element instanceof SVGElement ? GET_SVG_TAB_INDEX : GET_TAB_INDEX).call(element);
   const able = (element) => (isHtml(element) || element instanceof SVGElement) && index(element) >= 0 && !hiddenWhy(element) && !MATCHES.call(element, ":disabled");
@@ -181,17 +182,17 @@ function toNextField(from, back) {
   const at = order.indexOf(from);
   const next = order[back ? (at < 0 ? order.length : at) - 1 : at + 1];
   if (next) focusOn(next);
-  else if (isHtml(from)) BLUR_FIELD.call(from);
+  else if (isHtml(from)) BLUR.call(from);
   const now = focusedElement();
   if (now && now !== from && fieldKind(now) === "line") selectIn(now);
 }
 
 // Calls.
 
-/** The element that keys are meant for is focused; why not, otherwise. */
+/** Focuses the element for keys. Returns why that failed, otherwise null. */
 function prepare(id, mode) {
   const element = id ? nodeOf(id) : null;
-  if (!element) return id ? "it is not in the document any more" : null;
+  if (!element) return id ? "it was removed from the document" : null;
   const problem = mode === "focused" ? null : focusOn(element);
   if (problem) return problem;
   if (mode === "replace") {

@@ -1,5 +1,6 @@
-// Pointer and mouse events by script, in the sequence in which a browser dispatches them.
+// Pointer and mouse events by script, in the order in which a browser dispatches them.
 // https://www.w3.org/TR/pointerevents3/ and https://www.w3.org/TR/uievents/#events-mouseevent-event-order
+// Uses: act, input-probe, node.
 
 const FOCUS = HTMLElement.prototype.focus;
 const BLUR = HTMLElement.prototype.blur;
@@ -8,7 +9,7 @@ const MODIFIER_BITS = { altKey: 1, ctrlKey: 2, metaKey: 4, shiftKey: 8 };
 let hovered = null;
 let hoveredAt = { x: 0, y: 0 };
 
-/** The mouse of one action: where it is, what is down, which keys are held. */
+/** The mouse of one action: position, buttons, modifier keys. */
 function mouseAt(point, modifiers) {
   const keys = {};
   for (const key of Object.keys(MODIFIER_BITS)) keys[key] = (modifiers & MODIFIER_BITS[key]) !== 0;
@@ -41,7 +42,7 @@ const whole = (init) => ({ ...init, clientX: Math.floor(init.clientX), clientY: 
 const sendPointer = (target, type, mouse, more) =>
   DISPATCH.call(target, new PointerEvent(type, initOf(mouse, { ...POINTER, pressure: mouse.buttons ? 0.5 : 0, ...more })));
 const sendMouse = (target, type, mouse, more) => DISPATCH.call(target, new MouseEvent(type, whole(initOf(mouse, more))));
-// What Chromium dispatches as a pointer event of the old kind: click, auxclick, contextmenu.
+// Legacy mouse events that Chromium dispatches as pointer events: click, auxclick, contextmenu.
 const sendClick = (target, type, mouse, more) =>
   DISPATCH.call(target, new PointerEvent(type, whole(initOf(mouse, { ...POINTER, isPrimary: false, pressure: 0, ...more }))));
 
@@ -51,7 +52,7 @@ function lineage(node) {
   return line;
 }
 
-/** The mouse goes over to an element: out of what it was over, into this one. */
+/** Moves the pointer to an element: out of the previous one, into this one. */
 function goOver(target, mouse) {
   const before = hovered && hovered.deref();
   const old = before && isConnected(before) ? before : null;
@@ -66,7 +67,9 @@ function goOver(target, mouse) {
   };
   const leave = old && steps("leave", old, target, out, false);
   const enter = steps("enter", target, old, into, true);
-  for (const [prefix, send] of [["pointer", sendPointer], ["mouse", sendMouse]]) {
+  /** @type {[string, typeof sendPointer][]} */
+  const senders = [["pointer", sendPointer], ["mouse", sendMouse]];
+  for (const [prefix, send] of senders) {
     const button = prefix === "pointer" ? -1 : 0;
     if (leave) {
       send(old, prefix + "out", mouse, { ...none, button, relatedTarget: target });
@@ -79,8 +82,8 @@ function goOver(target, mouse) {
 }
 
 /**
- * The mouse moves to where it is, over an element. While something is dragged pointer events go to where the button went
- * down: whether the page has captured the pointer is not seen for events by script.
+ * Moves the pointer over an element. While dragging, pointer events go to the element where the button was pressed:
+ * pointer capture is not visible for synthetic events.
  */
 function moveOver(target, mouse, captor) {
   goOver(target, mouse);
@@ -91,7 +94,7 @@ function moveOver(target, mouse, captor) {
   if (!mouse.quiet) sendMouse(target, "mousemove", mouse, { button: mouse.buttons ? mouse.button : 0, movementX, movementY });
 }
 
-/** A button goes down. Whether what follows by default may follow. */
+/** Presses a button. Returns whether default actions may follow. */
 function press(target, mouse, count) {
   mouse.buttons = BUTTON_BITS[mouse.button];
   mouse.quiet = !sendPointer(target, "pointerdown", mouse, { detail: 0 });
@@ -106,7 +109,7 @@ function focusFrom(target) {
     const before = focusedElement();
     if (node === before) return;
     const control = node instanceof HTMLLabelElement ? LABEL_CONTROL.call(node) : null;
-    if (control) return; // its click focuses it
+    if (control) return; // the click on its label focuses it
     if (isHtml(node) && (GET_TAB_INDEX.call(node) >= 0 || has(node, "tabindex") || GET_EDITABLE.call(node))) {
       FOCUS.call(node, { preventScroll: true });
       return;
@@ -116,7 +119,7 @@ function focusFrom(target) {
   if (before && isHtml(before)) BLUR.call(before);
 }
 
-/** It comes up over an element; `down` is where it went down. The click goes to what both have in common. */
+/** Releases the button over an element; `down` is where it was pressed. The click goes to their common ancestor. */
 function release(down, up, mouse, count, captor) {
   mouse.buttons = 0;
   sendPointer(captor || up, "pointerup", mouse, { detail: 0 });
@@ -131,7 +134,7 @@ function release(down, up, mouse, count, captor) {
   return target;
 }
 
-/** Where an element gets events, and what gets them there. */
+/** A point where an element receives events, and the element that receives them. */
 function aim(element) {
   for (const point of candidates(element, rectsOf(element))) {
     const hit = hitAt(point);
@@ -141,7 +144,7 @@ function aim(element) {
   return { point: rect ? middle(rect) : { x: 0, y: 0 }, hit: element };
 }
 
-/** Clicks an element so often; not at all is a hover. */
+/** Clicks an element `count` times; 0 only hovers. */
 calls.syntheticClick = ({ id, button, count, modifiers, instead }) => {
   const element = nodeOf(id);
   if (!element || !isConnected(element)) return { gone: true };
@@ -153,7 +156,7 @@ calls.syntheticClick = ({ id, button, count, modifiers, instead }) => {
   let target = hit;
   for (let n = 1; n <= count; n++) {
     press(target, mouse, n);
-    // What a press has put in its place gets the release.
+    // An element that the page inserted on the press receives the release.
     const up = isConnected(target) ? target : hitAt(point) || target;
     const clicked = release(target, up, mouse, n);
     if (n % 2 === 0 && button === 0 && clicked) sendMouse(clicked, "dblclick", mouse, { detail: n });

@@ -1,9 +1,10 @@
-// Tables: which are of data, and what rows and cells are in them.
+// Tables: data or layout, with their rows and cells.
+// Uses: drawing, node, role, state.
 
 const isTableKind = (kind) => kind === "table" || kind === "grid" || kind === "treegrid" || kind === "LayoutTable";
 const isRowKind = (kind) => kind === "row" || kind === "LayoutTableRow";
 
-// The nearest ancestor that means something in a table.
+// The nearest ancestor with a role in a table.
 function tableAncestor(element) {
   for (let up = parentElementOf(element); up; up = parentElementOf(up)) {
     let kind = kindOf(up);
@@ -71,7 +72,7 @@ const GET_FOOT = getterOf(HTMLTableElement.prototype, "tFoot");
 const GET_ELEMENT_WIDTH = getterOf(HTMLElement.prototype, "offsetWidth");
 const GET_ELEMENT_HEIGHT = getterOf(HTMLElement.prototype, "offsetHeight");
 
-/** Whether a <table> holds data; the others only place their cells. The signs are Chromium's. */
+/** Whether a <table> contains data; others only position their cells. The criteria are Chromium's. */
 function isDataTable(table) {
   if (!isConnected(table) || shownOf(table) === GONE) return true;
   if (attr(table, "role") !== null || GET_EDITABLE.call(table)) return true;
@@ -96,7 +97,7 @@ function isDataTable(table) {
   return looksLikeData(table, rows, count);
 }
 
-// By the look of the cells: borders, colours of their own, striped rows.
+// By the appearance of the cells: borders, background colours, striped rows.
 function looksLikeData(table, rows, count) {
   const style = getComputedStyle(table);
   const background = style.backgroundColor;

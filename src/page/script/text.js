@@ -1,8 +1,9 @@
 // The text of a page as a person reads it.
+// Uses: act, node, tree.
 
 const TEXT_DEPTH = 700; // levels deep
 const TEXT_SKIPPED = new Set(["script", "style", "noscript", "template", "head", "datalist"]);
-// They have a box, but no text for a reader.
+// They have a box, but no text to read.
 const TEXT_BOXES = new Set(["iframe", "object", "embed", "svg", "canvas", "video", "audio", "textarea", "math", "img", "meter",
   "progress"]);
 const TEXT_APART = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "table", "ul", "ol", "dl", "hr",
@@ -17,7 +18,7 @@ const TEXT_ONE = Document.prototype.querySelector;
 const TEXT_ALL = Document.prototype.querySelectorAll;
 const TEXT_SHOWN = Element.prototype.checkVisibility;
 
-/** Collects text: white space folded, breaks between blocks, no more than `most` characters. */
+/** Collects text: white space collapsed, breaks between blocks, at most `most` characters. */
 class TextReader {
   constructor(most) {
     this.most = most;
@@ -26,7 +27,7 @@ class TextReader {
     this.breaks = 0;
     this.blank = true;
     this.lists = [];
-    this.deep = false; // Something was left out because it is nested too deeply.
+    this.deep = false; // something was left out because it is nested too deeply
   }
 
   get full() {
@@ -43,7 +44,7 @@ class TextReader {
     this.length += text.length;
   }
 
-  /** Begins a line anew, `count - 1` empty ones before it. */
+  /** Starts a new line after `count - 1` empty ones. */
   rest(count) {
     if (this.breaks < count) this.breaks = count;
     this.blank = true;
@@ -119,7 +120,7 @@ function textElement(element, reader, depth) {
   if (breaks) reader.rest(breaks);
 }
 
-/** Of an invisible element only what is visible again below it. */
+/** Of an invisible element, only visible descendants. */
 function textHidden(element, reader, depth) {
   for (const child of gatherChildren(element, [])) {
     if (typeOf(child) === 1) textElement(child, reader, depth + 1);
@@ -166,7 +167,7 @@ function readableText(root, most) {
   return { text, deep: reader.deep };
 }
 
-/** Where the content is: the one article, the main part, or all of it. */
+/** The main content: the only article, the main part, or everything. */
 function textRoots() {
   const roots = [];
   const articles = Array.from(TEXT_ALL.call(document, "article")).filter((article) => TEXT_SHOWN.call(article));
@@ -174,7 +175,7 @@ function textRoots() {
   if (outer.length === 1) roots.push(outer[0]);
   const main = Array.from(TEXT_ALL.call(document, "main, [role=main]")).find((element) => TEXT_SHOWN.call(element));
   if (main) roots.push(main);
-  // A frameset or an XML document has no body.
+  // A frameset or XML document has no body.
   const whole = TEXT_ONE.call(document, "body") || GET_DOCUMENT_ELEMENT.call(document);
   if (whole) roots.push(whole);
   return roots;
@@ -199,7 +200,7 @@ calls.text = ({ selector, most }) => {
     ({ text, deep } = readableText(root, most));
     if (text) break;
   }
-  // A character of two units is not cut in half.
+  // Does not cut a surrogate pair in half.
   const cut = most > 0 && text.length > most ? Array.from(text.slice(0, most * 2)).slice(0, most).join("") : text;
   return { text: cut, truncated: deep || cut.length < text.length };
 };

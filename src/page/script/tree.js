@@ -1,9 +1,10 @@
-// The walk: the accessibility tree of a document as one flat list.
+// The accessibility tree of a document as a flat list.
+// Uses: act, content, describe, name, native, node, node-cache, role, state, style, value.
 
-// Kinds that are only shown where there is something to say of them: they are ways of writing or placing what is inside.
+// Kinds that are only shown with a name or state: they structure or position their content.
 const QUIET_KINDS = new Set(["generic", "none", "LabelText", "LayoutTable", "LayoutTableRow", "LayoutTableCell", "RubyAnnotation", "SvgRoot"]);
 
-// Of what is inside of an element that is named by its content only these are worth a line of their own.
+// Inside an element that is named by its content, only these get a line of their own.
 const TELLING_KINDS = new Set(
   (
     "button checkbox ColorWell combobox ComboBoxGrouping ComboBoxMenuButton ComboBoxSelect Date DateTime DisclosureTriangle " +
@@ -19,9 +20,9 @@ const INLINE_TAGS = new Set(
   "a abbr acronym b bdi bdo big cite code data dfn em font i kbd label mark q s samp small span strike strong sub sup time tt u var".split(" "),
 );
 const FRAMES = new Set("iframe frame fencedframe object embed".split(" "));
-// Deeper than any page is: a walk of one that is made deeper by a script would use up the stack.
+// Maximum depth: a deeper page, made by a script, would exhaust the stack.
 const MOST_LEVELS = 700;
-// Characters of a value and of an address, and of all that is told of a document: a message has to stay within its limit.
+// Maximum length of a value and of a URL, and of all text of a document, because of the limit of a message.
 const MOST_VALUE = 100000;
 const MOST_ADDRESS = 10000;
 const MOST_TOLD = 8e6;
@@ -31,7 +32,7 @@ const GET_URL = getterOf(Document.prototype, "URL");
 const GET_BASE = getterOf(Node.prototype, "baseURI");
 const GET_AREA_HREF = getterOf(HTMLAreaElement.prototype, "href");
 
-// What is text of what is told beside a name.
+// The text of details besides the name.
 const TEXTS = ["value", "placeholder", "description", "url"];
 
 class Walk {
@@ -52,7 +53,7 @@ class Walk {
     this.inerts = mayBeInertByStyle();
   }
 
-  // Adds the text that has been gathered: it is of one block, and nothing else has come in between.
+  // Adds the collected text: it belongs to one block, and nothing else has come in between.
   flush() {
     if (!this.text) return;
     const text = fold(this.text);
@@ -92,7 +93,7 @@ class Walk {
     if (generated) this.generated(element, "::after", depth);
   }
 
-  // Text that only the style has.
+  // Text of ::before and ::after.
   generated(element, which, depth) {
     const text = generatedBy(element, which);
     if (!text) return;
@@ -101,7 +102,7 @@ class Walk {
     this.text += gap + text + gap;
   }
 
-  // White space, so that the text before and the text to come do not run together.
+  // White space, so that the previous text and the next one stay apart.
   gap() {
     if (this.text) this.text += " ";
   }
@@ -159,12 +160,12 @@ class Walk {
     this.shown(element, tag, finalKind(element), depth, pointer);
   }
 
-  // Inside of what is not visible something may be again, but not its own text.
+  // Inside an invisible element, descendants may be visible, but not its own text.
   veiled(element, depth, named, pointer) {
     for (const child of childrenOf(element)) if (isElement(child)) this.child(child, element, depth, named, pointer);
   }
 
-  // Out of the tree by what its attributes say.
+  // Excluded from the tree by attributes.
   isOut(element) {
     if (isAriaHiddenRoot(element)) return true;
     if (!has(element, "inert")) return false;
@@ -172,7 +173,7 @@ class Walk {
     return !(modal && holds(element, modal)) && isInert(element);
   }
 
-  // Hidden from the accessibility tree, but not from the eye: only what can be clicked, by role and text.
+  // Hidden from the accessibility tree, but visible: only clickable elements, by role and text.
   unread(element, depth) {
     const all = allIn(element, "*");
     if (all.length > MOST_INSIDE || isInert(element)) return;
@@ -212,14 +213,14 @@ class Walk {
     this.flush();
   }
 
-  // It is no control, and can be clicked.
+  // Clickable, but not a control.
   clickable(element, more) {
     more.cursor = true;
     if (!hasEffect(element)) more.idle = true;
     return more;
   }
 
-  // Generic elements and their like: shown where they can be used or have a name, else what is inside takes their place.
+  // Generic elements and similar: shown if they are interactive or named, otherwise replaced by their content.
   quiet(element, tag, kind, marks, depth, named, pointer) {
     if (kind === "SvgRoot") return this.drawing(element, depth, named, pointer);
     if (tag === "label" && !pointer && isStandIn(element)) return this.usable(element, "LabelText", depth, named, pointer, pointer);
@@ -231,7 +232,7 @@ class Walk {
     } else {
       const worth = (marks & (TITLE | LABEL | TAB) && (isNamedByAuthor(element) || marks & TAB)) || isEditingHost(element);
       const focused = focus() === element;
-      // Clicks on its control come to the label where that is what is shown.
+      // A visible label receives the clicks of its control.
       const isRedundant = named && tag === "label" && isRedundantLabel(element);
       const place = isDropPlace(element);
       if (worth || focused || place || (!pointer && !isRedundant && isClickable(element))) {
@@ -269,7 +270,7 @@ class Walk {
     this.flush();
   }
 
-  // An <svg>: one image, unless there is something to use or to read in it.
+  // An <svg>: one image, unless it contains text or interactive elements.
   drawing(element, depth, named, pointer) {
     const inside = allIn(element, "a,text,foreignObject,title,[role],[tabindex],[aria-label],[onclick]").length > 0;
     const { name } = namedOf(element);
@@ -313,7 +314,10 @@ class Walk {
     return id;
   }
 
-  // States, value and the rest of a node; 0 when there is nothing to say.
+  /**
+   * States, value and other details of a node; 0 when it has none.
+   * @returns {any}
+   */
   more(element, tag, kind, name, from) {
     const plain = PLAIN_KINDS.has(kind) && !(marksOf(element) & (ARIA | ROLE | EDITS | OPENS)) && focus() !== element;
     let more = plain && !memory().disables ? null : statesOf(element);
@@ -341,14 +345,14 @@ class Walk {
   }
 }
 
-// On which sides an element of a line is kept apart from the text beside it.
+// The sides on which an inline element is separated from adjacent text.
 const BEFORE = 1;
 const BEHIND = 2;
 const IN_LINE = new Set("inline contents ruby ruby-text math".split(" "));
 const BOXES_IN_LINE = new Set("inline-block inline-flex inline-grid inline-table table-cell".split(" "));
 
-// A box of its own is apart on both sides, and -1 stands for one that is not in a line at all. A part of the line is apart
-// where a margin, border or padding of it is to be seen.
+// A box of its own is separated on both sides, and -1 means not inline at all. An inline element is separated where it
+// has a visible margin, border or padding.
 function gapsOf(element) {
   const style = styleOf(element);
   const { display } = style;
@@ -360,16 +364,16 @@ function gapsOf(element) {
   return (space("Left") ? BEFORE : 0) | (space("Right") ? BEHIND : 0);
 }
 
-// Whether an element has its content for a name only while it has the focus.
+// Whether the content of an element is its name only while it has the focus.
 const isNamedByFocus = (element, kind, from) =>
   from === "contents" && focus() === element && PASSING_KINDS.has(kind) && !CONTENT_KINDS.has(kind);
 
 const SOMETIMES_QUIET = new Set(["rowgroup", "image", "Canvas", "graphics-symbol", "graphics-object", "group"]);
 
-// Controls that hold others.
+// Controls that contain others.
 const HOLDING = new Set("listbox tree grid treegrid menu menubar tablist radiogroup toolbar".split(" "));
 
-// What Chromium leaves out as well: bodies of tables, empty images, parts of drawings that have no name.
+// Left out by Chromium too: bodies of tables, empty images, unnamed parts of drawings.
 function isQuiet(element, tag, kind) {
   if (kind === "rowgroup") return tag === "tbody" && !attr(element, "role") && !isNamedByAuthor(element);
   if (kind === "image" && tag === "img") {
@@ -381,7 +385,7 @@ function isQuiet(element, tag, kind) {
   return !nameOf(element) && !supportsFocus(element);
 }
 
-// Kinds that have no state or value of their own: only attributes give them some.
+// Kinds without states or values of their own, except by attributes.
 const PLAIN_KINDS = new Set(
   (
     "link listitem list paragraph cell row rowgroup table strong emphasis code article term definition banner navigation main " +
@@ -404,14 +408,14 @@ function urlOf(element) {
   }
 }
 
-// A label that is clicked in place of a checkbox, radio button or file input that is not shown.
+// A label that is clicked in place of a hidden checkbox, radio button or file input.
 function isStandIn(label) {
   const control = GET_CONTROL.call(label);
   if (!(control instanceof HTMLInputElement) || !/^(checkbox|radio|file)$/.test(typeOfInput(control))) return false;
   return shownOf(control) === GONE || shownOf(control) === VEILED;
 }
 
-// A label that says nothing its checkbox or radio button does not.
+// A label that adds nothing to its checkbox or radio button.
 function isRedundantLabel(label) {
   const control = GET_CONTROL.call(label);
   if (!(control instanceof HTMLInputElement) || !/^(checkbox|radio)$/.test(typeOfInput(control))) return false;
@@ -420,11 +424,11 @@ function isRedundantLabel(label) {
   return !first || (first === control && !GET_NEXT_ELEMENT.call(first));
 }
 
-// Text of something that is hidden from the accessibility tree is an icon or a word.
+// Text hidden from the accessibility tree is an icon or a word.
 const MOST_OF_TEXT = 80;
 
-// Whether a person sees an element and would click it, though it is hidden from the accessibility tree. What the mouse does
-// not reach, as a page behind a dialog, is none; where it cannot be tested, what containers cut off is none.
+// Whether a person sees an element and would click it although it is hidden from the accessibility tree. Not if pointer
+// events cannot reach it, as on a page behind a dialog; where that cannot be tested, not if containers clip it.
 function isUsedBySight(element) {
   if (!isClickable(element) && !hasHoverStyle(element)) return false;
   if (shownOf(element) !== SHOWN || isControlElement(element) !== (element instanceof HTMLButtonElement)) return false;
@@ -439,17 +443,17 @@ function isUsedBySight(element) {
   });
 }
 
-/** Whether another link leads to the same address: pictures beside the link of a title are hidden so. */
+/** Whether another link has the same URL: images beside the link of a title are hidden like this. */
 function isSecondLink(element) {
   const href = element instanceof HTMLAnchorElement && attr(element, "href");
   return !!href && allIn(document, `a[href="${CSS.escape(href)}"]`).length > 1;
 }
 
-// Places to drag something to: lists like the ones that hold what can be dragged, though nothing is in them.
+// Drop targets: lists like those that contain draggable elements, but empty.
 
 const MOST_PLACES = 50;
 const GET_CLASS = getterOf(Element.prototype, "className");
-/** Whether an element is of the same tag and classes as one that holds elements to drag, and holds none itself. */
+/** Whether an element has the same tag and classes as one with draggable elements, and contains none itself. */
 function isDropPlace(element) {
   const store = memory();
   if (store.places === null) {
@@ -478,13 +482,13 @@ function findPlaces(places) {
   }
 }
 
-/** The first match of a selector in document order, through open shadow roots; throws on a selector that is none. */
+/** The first match of a selector in document order, through open shadow roots; throws for an invalid selector. */
 function findFirst(scope, selector) {
   const match = allIn(scope, selector)[0] || null;
   for (const host of allIn(scope, "*")) {
     const root = GET_SHADOW.call(host);
     if (!root || host === match) continue;
-    // What is in a host's root comes after the host and before its children.
+    // The content of a root comes after its host and before the host's children.
     if (match && COMPARE.call(match, host) & Node.DOCUMENT_POSITION_FOLLOWING) break;
     const inside = findFirst(root, selector);
     if (inside) return inside;
@@ -494,7 +498,7 @@ function findFirst(scope, selector) {
 
 const COMPARE = Node.prototype.compareDocumentPosition;
 
-// Counts the elements below a document or shadow root, and the shadow roots we know with an element in them.
+// Counts the elements below a document or shadow root, and the known shadow roots that contain elements.
 function countIn(scope, into) {
   const all = scope === document ? BY_TAG_IN_DOCUMENT.call(document, "*") : allIn(scope, "*");
   const { length } = all;
@@ -512,7 +516,7 @@ function countIn(scope, into) {
 
 const GET_FIRST_IN_ROOT = getterOf(DocumentFragment.prototype, "firstElementChild");
 
-// Finds out of the whole document what spares the walk from asking everywhere.
+// Collects facts about the whole document that save checks during the walk.
 function survey() {
   const store = memory();
   const counted = countIn(document, { elements: 0, shadows: 0, roots: 0 });
@@ -525,10 +529,10 @@ function survey() {
 }
 
 /**
- * The tree below an element (`root`, `selector`) or of the whole document: what a reader of the page meets, in order.
- * A node is `[depth, role, name, id, more]`; `more` holds states, value, placeholder, description, url, cursor, frame; or is 0.
- * `count` is of all elements, `roots` of the shadow roots that have any, ours to know; `unsure` are the numbers of elements
- * whose role or name only the browser knows; `cut` says that not all is there, because of `max` or of the page's depth.
+ * The tree below an element (`root`, `selector`) or of the whole document, in order. A node is `[depth, role, name, id,
+ * more]`; `more` contains states, value, placeholder, description, url, cursor, frame; or is 0. `count` is the number of
+ * all elements, `roots` that of known shadow roots with elements; `unsure` are the numbers of elements whose role or
+ * name only the browser knows; `cut` says that something is missing because of `max` or the depth of the page.
  */
 calls.tree = (options) => {
   let top = GET_DOCUMENT_ELEMENT.call(document);
@@ -567,7 +571,7 @@ calls.tree = (options) => {
   return answer;
 };
 
-// Whether what an element is in takes it out of the tree.
+// Whether an ancestor excludes an element from the tree.
 function isUnderHidden(element) {
   for (let up = axParentOf(element); up; up = axParentOf(up)) if (isAriaHiddenRoot(up)) return true;
   return isInert(element);

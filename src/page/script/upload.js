@@ -1,4 +1,5 @@
-// Inputs for files.
+// File inputs.
+// Uses: act, node.
 
 const FILE_INPUT_TYPE = getterOf(HTMLInputElement.prototype, "type");
 const FILE_INPUT_MULTIPLE = getterOf(HTMLInputElement.prototype, "multiple");
@@ -7,7 +8,7 @@ const FILE_LABEL_CONTROL = getterOf(HTMLLabelElement.prototype, "control");
 
 const isFileInput = (element) => element instanceof HTMLInputElement && FILE_INPUT_TYPE.call(element) === "file";
 
-/** The number of the file input that an element is or labels, and what it takes. */
+/** The file input that an element is or labels, and whether it accepts several files. */
 calls.fileInput = ({ id, expect }) => {
   const element = nodeOf(id);
   if (!element || !isConnected(element)) return { gone: true };

@@ -1,4 +1,5 @@
 // Values of controls.
+// Uses: content, node, node-cache, role.
 
 const GET_INPUT_VALUE = getterOf(HTMLInputElement.prototype, "value");
 const GET_AREA_VALUE = getterOf(HTMLTextAreaElement.prototype, "value");
@@ -8,12 +9,12 @@ const GET_METER_VALUE = getterOf(HTMLMeterElement.prototype, "value");
 const GET_PROGRESS_VALUE = getterOf(HTMLProgressElement.prototype, "value");
 
 
-/** The text of an element that is edited, as it is laid out. */
+/** The rendered text of an editable element. */
 const writtenIn = (element) => (isHtml(element) ? GET_INNER_TEXT.call(element) : textIn(element));
 
 const RANGES = new Set(["meter", "progressbar", "scrollbar", "slider", "spinbutton"]);
 
-/** The value of a control as text; "" when it has none. A password's is as many bullets as it has characters. */
+/** The value of a control as text; "" when it has none. For a password, as many bullets as characters. */
 function valueOf(element) {
   const kind = kindOf(element);
   if (isTextControl(element)) return controlText(element) || (RANGES.has(kind) && rangeValue(element, kind)) || "";
@@ -39,7 +40,7 @@ function controlText(control) {
 const SECRET_PURPOSE = /(^|\s)(current-password|new-password|one-time-code|cc-number|cc-csc)(\s|$)/i;
 const SECRET_NAME = /passw|passphrase|passcode|pwd|secret|token|api[-_]?key|(^|[^a-z])(otp|totp|pin|cvc|cvv)([^a-z]|$)/i;
 
-/** Whether a field is made for a secret and shows it: by its purpose, its name or its style. */
+/** Whether a field for a secret shows its value: by its purpose, name or style. */
 function isSecretField(element) {
   if (!(element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement)) return false;
   if (!isTextControl(element)) return false;
@@ -58,7 +59,7 @@ function filesIn(input) {
   return files.length === 1 ? files[0].name : `${files.length} files`;
 }
 
-/** What a closed <select> shows: the chosen option, or how many there are. */
+/** The text of a closed <select>: the selected option, or how many there are. */
 function chosenLabel(select) {
   const chosen = GET_SELECTED_OPTIONS.call(select);
   if (GET_SELECT_MULTIPLE.call(select) && chosen.length !== 1) return `${chosen.length} selected`;
@@ -68,7 +69,7 @@ function chosenLabel(select) {
   return label !== null ? label : fold(GET_OPTION_LABEL.call(option));
 }
 
-/** The value of a range as it is said: its text, else its number; null when it has none. */
+/** The value of a range: its text, otherwise its number; null when it has none. */
 function rangeValue(element, kind) {
   const text = attr(element, "aria-valuetext");
   if (text !== null) return text;

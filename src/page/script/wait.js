@@ -1,10 +1,11 @@
-// Conditions that are waited for in this document.
+// Waiting for conditions in this document.
+// Uses: act, forms, node, node-cache, settle.
 
 const GET_BODY = getterOf(Document.prototype, "body");
 const GET_READY = getterOf(Document.prototype, "readyState");
 const QUIET_NETWORK = 500;
 
-/** All shadow roots of the document, closed ones that are known included. */
+/** All shadow roots of the document, including known closed ones. */
 function allRoots(from, into = []) {
   const walker = MAKE_WALKER.call(document, from, NodeFilter.SHOW_ELEMENT);
   for (let element = walker.nextNode(); element; element = walker.nextNode()) {
@@ -16,7 +17,7 @@ function allRoots(from, into = []) {
 
 const squeezed = (text) => text.replace(/\s+/g, " ").trim().toLowerCase();
 
-/** The text that is shown, over shadow roots. */
+/** The visible text, over shadow roots. */
 function shownTexts() {
   const body = GET_BODY.call(document);
   if (!(body instanceof HTMLElement) || !RECTS.call(body).length) return [];
@@ -37,7 +38,7 @@ function showsText(wanted, texts) {
 
 const isVisible = (element) => !hiddenWhy(element) && rectsOf(element).length > 0;
 
-/** Everything that matches in the document and its open shadow roots. */
+/** All matches in the document and its open shadow roots. */
 function* matchesOf(selector) {
   yield* allIn(document, selector);
   for (const root of allRoots(document)) if (GET_SHADOW.call(GET_HOST.call(root)) === root) yield* allIn(root, selector);
@@ -53,7 +54,7 @@ const STATES = {
   gone: () => false,
 };
 
-/** A selector is in a state when some match is; hidden and gone, when no match is visible or there. */
+/** A selector is in a state when some match is; for hidden and gone, when no match is visible or exists. */
 function selectorIn(selector, state) {
   const test = state === "hidden" ? isVisible : state === "gone" ? () => true : STATES[state];
   let some = false;
@@ -79,11 +80,12 @@ function isLoaded(state) {
   return state !== "networkidle" || networkRest() <= 0;
 }
 
-/** How long it takes until nothing has been loaded for half a second, if nothing comes in between. Milliseconds. */
+/** The time in milliseconds until nothing has been loaded for half a second, if nothing else is loaded. */
 function networkRest() {
   let last = 0;
-  for (const entry of performance.getEntriesByType("resource")) last = Math.max(last, entry.responseEnd, entry.startTime);
-  const [navigation] = performance.getEntriesByType("navigation");
+  const resources = /** @type {PerformanceResourceTiming[]} */ (performance.getEntriesByType("resource"));
+  for (const entry of resources) last = Math.max(last, entry.responseEnd, entry.startTime);
+  const [navigation] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType("navigation"));
   if (navigation) last = Math.max(last, navigation.loadEventEnd);
   return last + QUIET_NETWORK - performance.now();
 }
@@ -122,7 +124,7 @@ function nextChange(ms) {
       done();
     };
     const observer = new MutationObserver(over);
-    const timer = setTimeout(over, ms);
+    const timer = startTimer(over, ms);
     observer.observe(document, all);
     for (const root of allRoots(document)) observer.observe(root, all);
     for (const type of CHANGES) LISTEN_TO.call(document, type, over, true);
@@ -131,17 +133,17 @@ function nextChange(ms) {
 
 const CONTENT =
   "a[href],button,input:not([type=hidden]),select,textarea,summary,iframe,frame,img,svg,canvas,video,object,embed,[role=button],[role=link],[tabindex]";
-// A text that only stands in for what is to come.
+// Placeholder texts.
 const PLACEHOLDER = /^(loading|please wait)\W*$/i;
 
-/** Whether the document shows a text or something to act on. */
+/** Whether the document shows text or something interactive. */
 function hasContent() {
   forget();
   if (shownTexts().some((text) => text.trim() && !PLACEHOLDER.test(text.trim()))) return true;
   return [document, ...allRoots(document)].some((root) => Array.from(allIn(root, CONTENT)).some(isVisible));
 }
 
-/** Waits until there is content, `ms` at most. Whether there is, or none will come, for want of a script. */
+/** Waits up to `ms` until there is content. Returns whether there is, or cannot be because there is no script. */
 calls.content = async ({ ms }) => {
   const end = performance.now() + ms;
   for (;;) {
@@ -153,13 +155,13 @@ calls.content = async ({ ms }) => {
   }
 };
 
-// What shows and hides things, or ticks them, without a change of the tree.
+// Events that show, hide or check elements without a change of the tree.
 const CHANGES = ["readystatechange", "input", "change", "transitionend", "animationend", "toggle", "load"];
-// How often is looked where nothing tells of a change: of a style sheet, of the size of the window.
+// How often conditions without events are checked: those of style sheets or the window size.
 const LOOK_AGAIN = 100;
 
 /**
- * Which conditions hold. With `until` that one is waited for, `ms` at most; for `change` it is a change of the document.
+ * Which conditions hold. With `until`, waits up to `ms` for that one; `change` is any change of the document.
  */
 calls.holds = async (args) => {
   const end = performance.now() + (args.ms || 0);
@@ -172,7 +174,7 @@ calls.holds = async (args) => {
     const answer = conditions(args);
     const left = end - performance.now();
     if (!args.until || answer[args.until] || answer.bad || answer.gone || left <= 0) return answer;
-    // A page that changes all the time is not looked at all the time.
+    // A page that changes continuously is not checked continuously.
     const cost = performance.now() - began;
     await nextChange(Math.min(left, LOOK_AGAIN));
     const pause = Math.min(cost * 3, end - performance.now());

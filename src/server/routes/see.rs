@@ -15,8 +15,8 @@ use super::super::types::{
 use super::{Call, LONGEST};
 use crate::control::FileKind;
 use crate::page::{
-    Error as PageError, Got, Locator, Matches, PageText, PdfOptions, PictureType, RecordOptions, RefInfo, ResponseBody,
-    ScreenshotOptions, Tab, What,
+    ElementProperty, ElementValue, Error as PageError, Locator, Matches, PageText, PdfOptions, PictureType,
+    RecordOptions, RefInfo, ResponseBody, ScreenshotOptions, Tab,
 };
 use crate::supervisor::ConsoleLevel;
 use crate::sync::Deadline;
@@ -128,12 +128,12 @@ pub(super) fn find(call: &Call<'_>, query: FindQuery) -> Result<Matches, Failure
     Ok(tab.find(&query.locator, query.frame.as_deref(), query.limit, call.deadline)?)
 }
 
-pub(super) fn get(call: &Call<'_>, query: GetQuery) -> Result<Got, Failure> {
+pub(super) fn get(call: &Call<'_>, query: GetQuery) -> Result<ElementValue, Failure> {
     let GetQuery { what, name, reference, selector, locator, nth, frame_id, raw, absent } = query;
     let at = Locator { reference, selector, locator, nth, frame_id };
     let tab = call.tab_to_read()?.tab;
     let mut got = if absent {
-        if what != What::State {
+        if what != ElementProperty::State {
             return Err(PageError::BadRequest { problem: "absent is for what: state only".to_owned() }.into());
         }
         tab.state_now(&at, call.deadline)?

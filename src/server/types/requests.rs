@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::control::WaitUntil;
-use crate::page::{Act, CookieFormat, Format, NewCookie, PictureType, ScreenshotOptions, SnapshotOptions, What};
+use crate::page::{
+    Act, CookieFormat, ElementProperty, Format, NewCookie, PictureType, ScreenshotOptions, SnapshotOptions,
+};
 use crate::supervisor::{AbortReason, ConsoleLevel};
 
 /// No fields.
@@ -114,7 +116,7 @@ pub(in crate::server) struct FindQuery {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::server) struct GetQuery {
     /// What is read.
-    pub(in crate::server) what: What,
+    pub(in crate::server) what: ElementProperty,
     /// The attribute, for `what: attribute`.
     pub(in crate::server) name: Option<String>,
     /// A ref of a snapshot.

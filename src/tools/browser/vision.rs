@@ -10,7 +10,7 @@ use super::super::look::capped;
 use super::super::{Outcome, Tool, ToolContext, ToolError};
 use super::{Browser, BrowserTools, soon};
 use crate::control::FileKind;
-use crate::llm::{Ask, Client, Message, Role};
+use crate::llm::{ChatRequest, Client, Message, Role};
 use crate::page::{PictureType, ScreenshotOptions};
 
 /// What it is told to do.
@@ -54,7 +54,7 @@ fn ask(browser: &Browser<'_>, call: &ToolContext<'_>, question: &Question) -> Re
         Message::text(Role::System, TASK),
         Message::text(Role::User, question.question.as_str()).with_image(media_type, picture.bytes),
     ];
-    let asked = Ask { messages, max_tokens: Some(LONGEST), ..Ask::default() };
+    let asked = ChatRequest { messages, max_tokens: Some(LONGEST), ..ChatRequest::default() };
     let answer = eyes.ask(&asked, call.deadline)?;
     let mut outcome = Outcome::default().with("analysis", capped(&answer.text)).with("screenshot_path", json!(path));
     if let Some(annotations) = picture.annotations {

@@ -10,7 +10,7 @@ use crossbeam_channel::RecvTimeoutError;
 use parking_lot::{Condvar, Mutex};
 
 use super::lines::Lines;
-use super::system::{self, Family};
+use super::system::{self, ProcessGroup};
 use crate::process::stdio;
 use crate::redact::Secrets;
 use crate::sync::{Cancel, Deadline, Thread, on_panic, spawn};
@@ -53,7 +53,7 @@ struct State {
     is_over: bool,
     /// Something that it left behind was ended.
     left_behind: bool,
-    family: Option<Arc<Family>>,
+    family: Option<Arc<ProcessGroup>>,
     input: Input,
 }
 
@@ -172,7 +172,7 @@ impl Job {
         }
     }
 
-    fn family(&self) -> Option<Arc<Family>> {
+    fn family(&self) -> Option<Arc<ProcessGroup>> {
         self.shared.state.lock().family.clone()
     }
 

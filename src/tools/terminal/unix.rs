@@ -15,7 +15,7 @@ use crate::process::{Group, Reaper};
 use crate::sync::{Deadline, pause};
 
 /// How the guard is called, on its command line.
-const GUARD_NAME: &str = "cdpilot-terminal-guard";
+const REAPER_NAME: &str = "cdpilot-terminal-guard";
 /// A variable that tells what belongs to one command, also when it left the group.
 const MARK: &str = "TERMINAL_COMMAND_ID";
 /// The guard leads the group, so that there is one before the command runs, and its id stays taken until we let go of
@@ -32,7 +32,7 @@ kill -9 -- "-$$""#;
 
 /// A command and whatever it started.
 #[derive(Debug)]
-pub(super) struct Family {
+pub(super) struct ProcessGroup {
     group: Group,
     /// `None` once it is let go of: the group's id may be another's then.
     reaper: Mutex<Option<Reaper>>,
@@ -49,9 +49,9 @@ pub(super) fn start(
     folder: &Path,
     variables: Vec<(OsString, OsString)>,
     input: bool,
-) -> io::Result<(Child, Family, Output)> {
+) -> io::Result<(Child, ProcessGroup, Output)> {
     let mark = format!("{MARK}={:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
-    let mut reaper = Reaper::start(0, GUARD_NAME, GUARD, &[mark.as_ref()])?;
+    let mut reaper = Reaper::start(0, REAPER_NAME, GUARD, &[mark.as_ref()])?;
     let started = || -> io::Result<(Child, Group, Output)> {
         let group = Group::led_by(reaper.child())?;
         let (output, written) = io::pipe()?;
@@ -69,7 +69,9 @@ pub(super) fn start(
         Ok((child, group, output))
     };
     match started() {
-        Ok((child, group, output)) => Ok((child, Family { group, reaper: Mutex::new(Some(reaper)), mark }, output)),
+        Ok((child, group, output)) => {
+            Ok((child, ProcessGroup { group, reaper: Mutex::new(Some(reaper)), mark }, output))
+        }
         Err(problem) => {
             reaper.end();
             Err(problem)
@@ -77,7 +79,7 @@ pub(super) fn start(
     }
 }
 
-impl Family {
+impl ProcessGroup {
     /// Asks all of it to end.
     pub(super) fn terminate(&self) {
         self.signal(Signal::TERM);
@@ -158,7 +160,7 @@ mod linux {
 
     use rustix::process::Signal;
 
-    use crate::process::list::{Hold, number, processes};
+    use crate::process::list::{ProcessHandle, number, processes};
 
     fn is_marked(process: &Path, mark: &str) -> bool {
         let variables = std::fs::read(process.join("environ")).unwrap_or_default();
@@ -169,7 +171,7 @@ mod linux {
     /// become another's.
     pub(super) fn signal_marked(mark: &str, signal: Signal) {
         for process in processes().filter(|process| is_marked(process, mark)) {
-            if let Some(hold) = number(&process).and_then(Hold::of)
+            if let Some(hold) = number(&process).and_then(ProcessHandle::of)
                 && is_marked(&process, mark)
             {
                 hold.signal(signal);

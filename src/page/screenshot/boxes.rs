@@ -1,0 +1,222 @@
+//! Positions of nodes of any frame in the top viewport.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::world::{Doc, Node};
+use super::super::{Error, Tab};
+use super::options::Rect;
+use crate::cdp::protocol::page::FrameId;
+use crate::sync::Deadline;
+
+/// The viewport of a frame. Lengths in CSS pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+pub(super) struct View {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    /// The scroll position.
+    pub(super) x: f64,
+    pub(super) y: f64,
+    /// Device pixels per CSS pixel.
+    pub(super) ratio: f64,
+    /// The width of the scroll bar.
+    pub(super) bars: f64,
+    /// Whether the tab is not visible in a window.
+    pub(super) hidden: bool,
+}
+
+impl View {
+    /// The viewport as a rectangle at its own origin.
+    pub(super) fn rect(&self) -> Rect {
+        Rect { x: 0.0, y: 0.0, width: self.width, height: self.height }
+    }
+}
+
+/// The position of a node, in CSS pixels of the top viewport.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct NodePosition {
+    /// The whole box; `None` when the node is not rendered or not visible.
+    pub(super) all: Option<Rect>,
+    /// The visible part, clipped by frames and containers around it.
+    pub(super) part: Option<Rect>,
+    /// The visible parts of its lines, when it has several.
+    pub(super) lines: Vec<Rect>,
+}
+
+/// How positions are computed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct BoxOptions {
+    /// Include what is outside the top viewport.
+    pub(super) whole: bool,
+    /// Exclude what is covered by other elements.
+    pub(super) uncovered: bool,
+}
+
+#[derive(Serialize)]
+struct BoxArgs<'a> {
+    ids: &'a [u32],
+    holes: &'a [u32],
+    whole: bool,
+    uncovered: bool,
+}
+
+#[derive(Deserialize)]
+struct BoxReply {
+    view: View,
+    boxes: Vec<Option<NodeBox>>,
+    holes: Vec<Option<FrameBox>>,
+}
+
+#[derive(Deserialize)]
+struct NodeBox {
+    all: Option<Edges>,
+    part: Option<Edges>,
+    lines: Vec<Edges>,
+}
+
+/// The position of a document in the frame around it.
+#[derive(Clone, Copy, Deserialize)]
+struct FrameBox {
+    x: f64,
+    y: f64,
+    sx: f64,
+    sy: f64,
+    part: Option<Edges>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+struct Edges(f64, f64, f64, f64);
+
+impl From<Edges> for Rect {
+    fn from(Edges(x, y, width, height): Edges) -> Self {
+        Self { x, y, width, height }
+    }
+}
+
+/// The transform from a frame's viewport to the top one.
+#[derive(Clone, Copy)]
+struct FrameTransform {
+    x: f64,
+    y: f64,
+    sx: f64,
+    sy: f64,
+    /// The visible part of the frame, in the top viewport; `None` for the top frame.
+    shown: Option<Rect>,
+    is_top: bool,
+}
+
+impl FrameTransform {
+    const TOP: Self = Self { x: 0.0, y: 0.0, sx: 1.0, sy: 1.0, shown: None, is_top: true };
+
+    fn of(&self, rect: Rect) -> Rect {
+        Rect {
+            x: self.x + self.sx * rect.x,
+            y: self.y + self.sy * rect.y,
+            width: self.sx * rect.width,
+            height: self.sy * rect.height,
+        }
+    }
+
+    fn shown_of(&self, part: Edges) -> Option<Rect> {
+        let lifted = self.of(part.into());
+        if self.is_top { Some(lifted) } else { self.shown?.and(&lifted) }
+    }
+
+    fn into_hole(self, hole: &FrameBox) -> Self {
+        Self {
+            x: self.x + self.sx * hole.x,
+            y: self.y + self.sy * hole.y,
+            sx: self.sx * hole.sx,
+            sy: self.sy * hole.sy,
+            shown: hole.part.and_then(|part| self.shown_of(part)),
+            is_top: false,
+        }
+    }
+}
+
+/// The request to one frame.
+#[derive(Default)]
+struct FrameRequest {
+    ids: Vec<u32>,
+    holes: Vec<u32>,
+}
+
+impl Tab {
+    /// The positions of nodes of all frames, and the top viewport. `None` for a removed node.
+    pub(super) fn places(
+        &self,
+        nodes: &[Node],
+        how: BoxOptions,
+        deadline: Deadline,
+    ) -> Result<(View, Vec<Option<NodePosition>>), Error> {
+        let top = self.top()?;
+        let mut wanted: HashMap<FrameId, FrameRequest> = HashMap::from([(top.clone(), FrameRequest::default())]);
+        let mut owners: HashMap<FrameId, Node> = HashMap::new();
+        for node in nodes {
+            let mut frame = node.frame.clone();
+            // The enclosing frames are queried too.
+            while frame != top && !owners.contains_key(&frame) {
+                let Ok(Some(owner)) = self.owner(&frame, deadline) else { break };
+                let around = owner.frame.clone();
+                wanted.entry(around.clone()).or_default().holes.push(owner.id);
+                owners.insert(frame, owner);
+                frame = around;
+            }
+            let of_frame = wanted.entry(node.frame.clone()).or_default();
+            if !of_frame.ids.contains(&node.id) {
+                of_frame.ids.push(node.id);
+            }
+        }
+        let frames: Vec<FrameId> = wanted.keys().cloned().collect();
+        let ask = |frame: &FrameId| {
+            let wanted = wanted.get(frame);
+            let list = |of: fn(&FrameRequest) -> &Vec<u32>| wanted.map(of).map_or(&[][..], Vec::as_slice);
+            let (ids, holes) = (list(|wanted| &wanted.ids), list(|wanted| &wanted.holes));
+            BoxArgs { ids, holes, whole: how.whole && *frame == top, uncovered: how.uncovered }
+        };
+        let mut told: HashMap<FrameId, (Doc, BoxReply)> = HashMap::new();
+        for (frame, answer) in frames.iter().zip(self.call_all(&frames, "boxes", ask, deadline)) {
+            match answer {
+                Ok((doc, done)) => drop(told.insert(frame.clone(), (doc, done.result))),
+                Err(error) if *frame == top || error.is_blocked_by_dialog() => return Err(error),
+                Err(_) => {}
+            }
+        }
+        let lift = |frame: &FrameId| lift(frame, &top, &owners, &wanted, &told);
+        let place = |node: &Node| {
+            let (doc, answer) = told.get(&node.frame)?;
+            if *doc != node.doc {
+                return None;
+            }
+            let index = wanted.get(&node.frame)?.ids.iter().position(|id| *id == node.id)?;
+            let boxed = answer.boxes.get(index)?.as_ref()?;
+            let lift = lift(&node.frame)?;
+            let all = boxed.all.map(|side| lift.of(side.into()));
+            let lines = boxed.lines.iter().filter_map(|line| lift.shown_of(*line)).collect();
+            Some(NodePosition { all, part: boxed.part.and_then(|part| lift.shown_of(part)), lines })
+        };
+        let places = nodes.iter().map(place).collect();
+        let view = told.get(&top).map(|(_, told)| told.view);
+        let missing = || Error::DocumentGone { frame: top.to_string() };
+        Ok((view.ok_or_else(missing)?, places))
+    }
+}
+
+fn lift(
+    frame: &FrameId,
+    top: &FrameId,
+    owners: &HashMap<FrameId, Node>,
+    wanted: &HashMap<FrameId, FrameRequest>,
+    told: &HashMap<FrameId, (Doc, BoxReply)>,
+) -> Option<FrameTransform> {
+    if frame == top {
+        return Some(FrameTransform::TOP);
+    }
+    let owner = owners.get(frame)?;
+    let outer = lift(&owner.frame, top, owners, wanted, told)?;
+    let (doc, around) = told.get(&owner.frame)?;
+    let index = wanted.get(&owner.frame)?.holes.iter().position(|id| *id == owner.id)?;
+    let hole = around.holes.get(index)?.as_ref()?;
+    (*doc == owner.doc).then(|| outer.into_hole(hole))
+}

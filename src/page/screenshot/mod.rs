@@ -1,0 +1,139 @@
+//! Screenshots with labels, PDF, and highlights for a person.
+//!
+//! A screenshot is captured in its natural size (device pixels). Everything else is done with these pixels afterwards:
+//! resizing, drawing labels, encoding as PNG or JPEG. Nothing is drawn in the page.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `options` | options and results |
+//! | `take` | capturing viewport, page or element |
+//! | `frames` | frames that the browser leaves blank |
+//! | `tiles` | areas that the browser does not capture at once |
+//! | `scroll` | scrolling to elements and back |
+//! | `boxes` | positions of nodes in the top viewport |
+//! | `canvas`, `encode` | pixels; image files and their limits |
+//! | `draw`, `font` | labels |
+//! | `highlight` | a coloured area over an element |
+//! | `pdf` | printing to PDF |
+//! | `save` | writing files |
+
+mod boxes;
+mod canvas;
+mod draw;
+mod encode;
+mod font;
+mod frames;
+mod highlight;
+mod options;
+mod pdf;
+mod save;
+mod scroll;
+mod take;
+mod tiles;
+
+use canvas::Canvas;
+pub use encode::{Fit, PictureType};
+pub(super) use highlight::Highlighted;
+pub use options::{Annotation, LabelCounts, Picture, Rect, ScreenshotOptions};
+pub use pdf::PdfOptions;
+pub use save::save;
+use take::{Mark, Shot};
+
+use super::{Error, Tab};
+use crate::sync::Deadline;
+
+/// A screenshot smaller than this part of its natural size is hard to read.
+const HARD_TO_READ: f64 = 0.4;
+
+impl Tab {
+    /// Captures the viewport, the whole page, or one element in any frame, without bringing the tab to the front.
+    ///
+    /// The page is not scrolled and its viewport stays, with two exceptions, which are undone: an element hidden in a
+    /// scrolled container or a frame out of view is scrolled to, and for the whole page so are frames of other
+    /// processes out of view, since Chromium only draws them in view. To capture anything outside the viewport Chromium
+    /// lays the page out again: the page receives a `resize` event, at the end with its former sizes (in a background
+    /// tab sometimes with others in between), and listeners of media queries may run. A page does not notice a capture
+    /// of the viewport, or of an element inside it.
+    ///
+    /// A side has at most 30,000 pixels; [`Picture::cut_at`] says where a longer page or element was cut.
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`], [`Error::BadRef`], [`Error::StaleRef`], [`Error::NoMatch`]; [`Error::NotCaptured`] when
+    /// the browser fails, which does not affect the page; [`Error::NotActionable`] for an element that is not visible;
+    /// those of the supervisor. While a dialog is open, `BLOCKED_BY_DIALOG` at once:
+    /// [`last_picture`](crate::supervisor::Supervisor::last_picture) returns the last screenshot before it.
+    pub fn screenshot(&self, options: &ScreenshotOptions, deadline: Deadline) -> Result<Picture, Error> {
+        options.check()?;
+        let mut shot = self.unhighlighted(deadline, |tab| tab.take(options, deadline))?;
+        let natural = Canvas::sides(&shot.png)?;
+        let (width, height) = options.sides(natural.0, natural.1);
+        let untouched = (width, height) == natural && options.kind == PictureType::Png && shot.marks.is_empty();
+        let fits = options.fit.is_none_or(|fit| shot.png.len() <= fit.max_bytes && width.max(height) <= fit.max_side);
+        let encoded = if untouched && fits {
+            encode::Encoded { bytes: std::mem::take(&mut shot.png), kind: options.kind, width, height }
+        } else {
+            encoded(&mut shot, options, width, height)?
+        };
+        let scale = f64::from(encoded.width) / shot.area.width;
+        if scale < HARD_TO_READ {
+            let percent = (scale * 100.0).round();
+            shot.notes.push(format!(
+                "scaled to {percent} % of its size: text may be unreadable; capture the viewport or one element"
+            ));
+        }
+        if encoded.kind != options.kind {
+            shot.notes.push("encoded as JPEG to stay within the size limit".to_owned());
+        }
+        let counts = options.labels.then(|| {
+            let placed = draw::placed(&shot.marks, &shot.area, encoded.width, encoded.height);
+            (annotations(&shot, &placed, encoded.width, encoded.height), placed.len())
+        });
+        let skipped = |placed: usize| shot.marks.len() + shot.over - placed;
+        Ok(Picture {
+            kind: encoded.kind,
+            width: encoded.width,
+            height: encoded.height,
+            bytes: encoded.bytes,
+            target_id: self.target.clone(),
+            url: shot.url,
+            scale,
+            labels: counts.as_ref().map(|(_, placed)| LabelCounts { placed: *placed, skipped: skipped(*placed) }),
+            annotations: counts.map(|(annotations, _)| annotations),
+            cut_at: shot.cut_at,
+            notes: shot.notes,
+            rescued: shot.rescued,
+        })
+    }
+}
+
+/// Resizes, draws the labels, and encodes.
+fn encoded(shot: &mut Shot, options: &ScreenshotOptions, width: u32, height: u32) -> Result<encode::Encoded, Error> {
+    let canvas = Canvas::decode(&std::mem::take(&mut shot.png))?;
+    let canvas =
+        if (width, height) == (canvas.width, canvas.height) { canvas } else { canvas.resized(width, height)? };
+    let quality = options.quality.unwrap_or(encode::QUALITY);
+    match options.fit {
+        Some(fit) => encode::encode_within(&canvas, options.kind, quality, &fit, |canvas, width, height| {
+            let mut sized = canvas.resized(width, height)?;
+            draw::draw(&mut sized, &shot.marks, &shot.area);
+            Ok(sized)
+        }),
+        None => {
+            let mut canvas = canvas;
+            draw::draw(&mut canvas, &shot.marks, &shot.area);
+            encode::encode(&canvas, options.kind, quality)
+        }
+    }
+}
+
+/// The annotations of the labels, with boxes in pixels of the screenshot.
+fn annotations(shot: &Shot, placed: &[draw::Placed], width: u32, height: u32) -> Vec<Annotation> {
+    let told = |mark: &Mark| Annotation {
+        reference: format!("e{}", mark.number),
+        number: mark.number,
+        role: mark.shown.role.clone(),
+        name: mark.shown.name.clone(),
+        bounds: draw::in_picture(&mark.part, &shot.area, width, height),
+    };
+    placed.iter().filter_map(|placed| shot.marks.get(placed.mark)).map(told).collect()
+}

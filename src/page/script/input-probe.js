@@ -1,0 +1,190 @@
+// Whether trusted events have arrived in this document.
+// Uses: act, node, settle, synthetic-drag, tree.
+
+const ARRIVALS = ["mousemove", "pointerdown", "mousedown", "mouseup", "click", "dragstart", "dragover", "drop", "dragend", "keydown"];
+let arrived = null;
+
+// The events of a press. The first one shows its target.
+const PRESS = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"];
+
+// How long a press may take to arrive, in milliseconds.
+const GUARDED = 5000;
+
+/**
+ * Counts trusted events from now on, for `element`; with `inner` it holds the frame that the events are for, and none
+ * should arrive here. Blocks so many presses that hit something else, which a page may insert when the pointer arrives.
+ */
+function arm(element, presses, inner) {
+  disarm();
+  const shown = presses && !inner ? { role: roleFor(element), name: nameFor(element) } : null;
+  const state = { counts: {}, element, inner: !!inner, waiting: null, presses: presses || 0, shown, over: null, received: 0, clicked: false, isDown: false, at: null, reached: false, press: null, until: performance.now() + GUARDED };
+  state.on = (event) => {
+    if (!event.isTrusted) return;
+    state.counts[event.type] = (state.counts[event.type] || 0) + 1;
+    if (event.type === "mousedown") state.press = { event, target: event.composedPath()[0] };
+    if (event.type === "mousemove") {
+      state.at = { x: event.clientX, y: event.clientY };
+      state.reached = state.reached || (!!state.element && !state.inner && isFor(state.element, event));
+    }
+    if (state.waiting) state.waiting();
+  };
+  state.keep = (event) => {
+    if (!event.isTrusted) return;
+    // A page may stop pointerdown before it arrives here. Then mousedown shows the target.
+    if (event.type === "pointerdown" || (event.type === "mousedown" && !state.isDown)) {
+      const isOurs = state.presses-- > 0 && event.timeStamp < state.until;
+      state.over = isOurs ? astray(state, event) : null;
+      if (state.over === null) state.received++;
+    }
+    state.isDown = event.type === "pointerdown";
+    if (event.type === "click" && state.over === null && !state.inner) state.clicked = state.clicked || isFor(element, event);
+    if (state.over === null) return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+  };
+  for (const type of ARRIVALS) addEventListener(type, state.on, { capture: true, passive: true });
+  if (presses) for (const type of PRESS) addEventListener(type, state.keep, { capture: true, passive: false });
+  arrived = state;
+  startTimer(() => arrived === state && disarm(), 30000);
+}
+
+function disarm() {
+  if (!arrived) return;
+  for (const type of ARRIVALS) removeEventListener(type, arrived.on, { capture: true });
+  for (const type of PRESS) removeEventListener(type, arrived.keep, { capture: true });
+  arrived = null;
+}
+
+/** Whether a mouse event is for an element. */
+function isFor(element, event) {
+  const path = event.composedPath();
+  // The path does not contain the nodes of a closed shadow root.
+  return path.includes(element) || receives(element, path[0]) || receives(element, hitAt({ x: event.clientX, y: event.clientY }));
+}
+
+/** The element that a press hits instead of the intended one; `null` when it hits that. */
+function astray({ element, shown, inner }, event) {
+  const hit = event.composedPath()[0];
+  if (inner) return described(hit instanceof Element ? hit : GET_DOCUMENT_ELEMENT.call(document));
+  if (isFor(element, event)) return null;
+  const innermost = hitAt({ x: event.clientX, y: event.clientY });
+  // A page may render an element anew when the pointer arrives: one with the same role and name counts as the same.
+  for (let node = innermost; node instanceof Element && !isConnected(element); node = parentOf(node)) {
+    if (!changedFrom(shown, node)) return null;
+  }
+  return cover(element, hit instanceof Element ? hit : innermost);
+}
+
+/**
+ * The element that a press hit instead of the intended one (`over`), whether the press was blocked (`kept`), and how
+ * many presses the intended element received before. Blocks no more presses. `unseen`: no event of the press arrived
+ * here.
+ */
+calls.landed = () => {
+  const state = arrived;
+  if (!state || !state.element) return {};
+  state.presses = 0;
+  const { over, received } = state;
+  if (over !== null) return { over, kept: true, received };
+  if (state.inner || received || state.clicked) return { received };
+  // No event arrived: a frame may have received it, or the page stops events on its window before they arrive here.
+  const hit = isConnected(state.element) ? hitAt(state.at || middle(BOX.call(state.element))) : null;
+  if (!hit || !FRAMES.has(nameOfTag(hit))) return { unseen: true, received };
+  return receives(state.element, hit) ? { received } : { over: cover(state.element, hit), received };
+};
+
+/** The element that a blocked press hit, so far. */
+calls.strayed = () => (arrived && arrived.over !== null ? { over: arrived.over, kept: true } : {});
+
+/** Whether the pointer has reached the element; otherwise the element that it reached. */
+calls.hovered = () => {
+  const state = arrived;
+  if (!state || !state.element || state.reached || !isConnected(state.element)) return {};
+  if (!state.at) return hoveredUnseen(state.element);
+  const hit = hitAt(state.at);
+  return receives(state.element, hit) ? {} : { over: cover(state.element, hit) };
+};
+
+/** The same without a move event, which the page may stop on its window: only tests whether the element can be hit now. */
+function hoveredUnseen(element) {
+  if (hitPoints(element, rectsOf(element)).length) return {};
+  return { over: cover(element, hitAt(middle(BOX.call(element)))) };
+}
+
+/** Counts trusted events from now on, without disarming a watched element. */
+calls.arm = () => {
+  if (!arrived || !arrived.element) return arm(null);
+  [arrived.counts, arrived.press] = [{}, null];
+};
+
+/** Whether something draggable was pressed, and the page left the drag to the browser. */
+calls.draggable = () => {
+  const press = arrived && arrived.press;
+  if (!press || press.event.defaultPrevented) return false;
+  for (let node = press.target; node instanceof Element; node = parentOf(node)) {
+    if (isHtml(node) && has(node, "draggable")) return GET_DRAGGABLE.call(node);
+  }
+  return false;
+};
+
+/** Waits up to `ms` until an event of some types has arrived. Returns all counts. */
+calls.came = async ({ types, ms, last }) => {
+  const state = arrived;
+  if (!state) return {};
+  const end = performance.now() + ms;
+  while (!types.some((type) => state.counts[type])) {
+    const left = end - performance.now();
+    if (left <= 0) break;
+    await Promise.race([rest(left), new Promise((done) => (state.waiting = done))]);
+  }
+  if (last && arrived === state) disarm();
+  return state.counts;
+};
+
+// Input is delivered with frames: after some frames it would have arrived. If none is drawn in so many turns of the
+// event loop, none will be: a slow machine has few turns, unlike time.
+const TURNS_ENOUGH = 20;
+
+/** Waits up to `ms` until an event of some types has arrived, or can no longer be expected. Returns all counts. */
+calls.missed = async ({ types, ms, frames }) => {
+  const state = arrived;
+  const end = performance.now() + ms;
+  let drawn = 0;
+  const draw = () => {
+    drawn++;
+    if (drawn < frames) requestFrame(draw);
+  };
+  requestFrame(draw);
+  for (let passed = 0; !(state && types.some((type) => state.counts[type])); passed++) {
+    if (drawn >= frames || (drawn === 0 && passed >= TURNS_ENOUGH) || performance.now() >= end) break;
+    await new Promise((done) => {
+      if (state) state.waiting = done;
+      turnAfter(20, done);
+    });
+  }
+  return state ? state.counts : {};
+};
+
+/** A turn of the event loop so many milliseconds later, even where timers fire once a second. */
+function turnAfter(ms, done) {
+  if (document.hidden) turns(performance.now() + ms, done);
+  else startTimer(done, ms);
+}
+
+// Late trusted events, whose place synthetic events have taken, are blocked. They are older than those: input has the
+// time of its creation in the browser. A listener that the page added to its window earlier still sees them.
+const LATE = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"].concat(
+  ["over", "enter", "move", "out", "leave"].flatMap((what) => ["pointer" + what, "mouse" + what]),
+);
+
+/** Blocks older trusted mouse events, should they still arrive. */
+function swallow() {
+  const now = performance.now();
+  const stop = (event) => {
+    if (!event.isTrusted || event.timeStamp >= now) return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+  };
+  for (const type of LATE) addEventListener(type, stop, true);
+  startTimer(() => LATE.forEach((type) => removeEventListener(type, stop, true)), 30000);
+}

@@ -1,0 +1,172 @@
+//! What changed on a page since its text was last kept.
+//!
+//! The kept text is that of the whole page, with long runs folded, whatever part of it a snapshot showed. So actions
+//! also report text that an `interactive` snapshot leaves out.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::super::Tab;
+use super::super::error::{Error, Shown};
+use super::super::world::Doc;
+use super::collect::Item;
+use super::diff::Diff;
+use super::{Format, SnapshotOptions, fold, redact, text};
+use crate::redact::Secrets;
+use crate::sync::Deadline;
+
+/// The text of a whole page.
+#[derive(Debug, Clone)]
+pub(super) struct PageText {
+    doc: Doc,
+    text: Arc<str>,
+}
+
+impl SnapshotOptions {
+    /// Whether the text of the whole page is kept with a snapshot: for models, whose actions report changes.
+    pub(super) fn keeps_page(&self) -> bool {
+        let covers_page = self.frame.is_none() && self.selector.is_none();
+        self.fold && covers_page && self.format == Format::Ai
+    }
+}
+
+impl Tab {
+    /// Keeps the text of the whole page for [`changes`](Self::changes).
+    pub(super) fn keep_page(&self, doc: &Doc, items: Vec<Item>, redact: Option<&Secrets>) {
+        let text = self.page_text(&folded(items), redact);
+        self.snapshot_cache.lock().page[usize::from(redact.is_some())] = Some(PageText { doc: doc.clone(), text });
+    }
+
+    /// Whether changes of this document can be reported.
+    pub(in super::super) fn is_page_kept(&self, doc: &Doc, redact: Option<&Secrets>) -> bool {
+        self.snapshot_cache.lock().page[usize::from(redact.is_some())].as_ref().is_some_and(|page| page.doc == *doc)
+    }
+
+    /// Keeps the present text of the page.
+    pub(in super::super) fn keep_page_now(&self, redact: Option<&Secrets>, deadline: Deadline) -> Result<(), Error> {
+        let now = self.collect(&SnapshotOptions::default(), deadline)?;
+        self.keep_page(&now.doc, now.items, redact);
+        Ok(())
+    }
+
+    /// The lines that changed since the text of the page was last kept, in at most `most` characters. For another
+    /// document, the interactive elements. Keeps the present text.
+    pub(in super::super) fn changes(
+        &self,
+        most: usize,
+        redact: Option<&Secrets>,
+        deadline: Deadline,
+    ) -> Result<String, Error> {
+        let now = self.collect(&SnapshotOptions::default(), deadline)?;
+        let is_same = self.is_page_kept(&now.doc, redact);
+        let controls = SnapshotOptions { interactive: true, ..SnapshotOptions::default() };
+        let shown = if is_same { Vec::new() } else { folded(fold::filtered(now.items.clone(), &controls)) };
+        let items = folded(now.items);
+        let whole = self.page_text(&items, redact);
+        let page = PageText { doc: now.doc, text: Arc::clone(&whole) };
+        let before = self.snapshot_cache.lock().page[usize::from(redact.is_some())].replace(page).filter(|_| is_same);
+        let (lines, items) = match before {
+            Some(before) => (brief(&Diff::between(&before.text, &whole)), items),
+            None => (Diff::between("", &self.page_text(&shown, redact)).to_string(), shown),
+        };
+        let (lines, _) = text::cut(lines, most, 0);
+        // Reported nodes count as shown; the others keep the role and name they were shown with.
+        let told: HashSet<&str> = lines.lines().filter_map(|line| own_ref(line.strip_prefix("+ ")?)).collect();
+        let mut refs = self.refs.lock();
+        for (node, item) in items.iter().filter_map(|item| Some((item.node.as_ref()?, item))) {
+            let is_told = refs.number(node).is_some_and(|number| told.contains(format!("e{number}").as_str()));
+            if item.has_ref && is_told {
+                refs.show(node.clone(), shown_as(item));
+            }
+        }
+        drop(refs);
+        Ok(lines)
+    }
+
+    fn page_text(&self, items: &[Item], redact: Option<&Secrets>) -> Arc<str> {
+        let covered = redact.map(|secrets| redact::covered(items, secrets));
+        let lines = text::lines(covered.as_deref().unwrap_or(items));
+        let mut refs = self.refs.lock();
+        for item in items.iter().filter(|item| item.has_ref) {
+            if let Some(node) = &item.node {
+                // Uncovered, since it is later compared with the page.
+                refs.reserve(node.clone(), shown_as(item));
+            }
+        }
+        text::written(&lines, |item| refs.number(item.node.as_ref().filter(|_| item.has_ref)?)).into()
+    }
+}
+
+fn shown_as(item: &Item) -> Shown {
+    Shown { role: item.role.to_string(), name: item.name.to_string() }
+}
+
+/// The items of a whole page, without the focus, which does not count as a change.
+fn folded(mut items: Vec<Item>) -> Vec<Item> {
+    for more in items.iter_mut().filter_map(|item| item.more.as_mut()) {
+        more.active = false;
+    }
+    fold::folded(items, None)
+}
+
+/// A diff without the old lines of elements that still exist, by their refs.
+fn brief(diff: &Diff) -> String {
+    let added: HashSet<&str> =
+        diff.hunks.iter().flat_map(|hunk| &hunk.added).filter_map(|line| own_ref(line)).collect();
+    let mut lines = Vec::new();
+    for hunk in &diff.hunks {
+        let gone = hunk.removed.iter().filter(|line| own_ref(line).is_none_or(|reference| !added.contains(reference)));
+        lines.extend(gone.map(|line| format!("- {line}")));
+        lines.extend(hunk.added.iter().map(|line| format!("+ {line}")));
+    }
+    lines.join("\n")
+}
+
+/// The ref of a line. Text that looks like a ref in a name comes before it.
+fn own_ref(line: &str) -> Option<&str> {
+    let (role, rest) = line.trim_start().strip_prefix("- ")?.split_once(' ')?;
+    if role.ends_with(':') {
+        return None;
+    }
+    let rest = match rest.strip_prefix('"') {
+        Some(quoted) => {
+            let mut escaped = false;
+            let end = quoted.find(|c| {
+                let ends = c == '"' && !escaped;
+                escaped = c == '\\' && !escaped;
+                ends
+            })?;
+            quoted.get(end + 1..)?.trim_start()
+        }
+        None => rest,
+    };
+    rest.strip_prefix("[ref=")?.split(']').next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_still_there_is_shown_once() {
+        let before = "- button \"Buy (2)\" [ref=e1]\n- paragraph: old\n- link \"Gone\" [ref=e2]";
+        let after = "- button \"Buy (3)\" [ref=e1]\n- paragraph: new";
+        let told = brief(&Diff::between(before, after));
+        assert_eq!(
+            told,
+            "- - paragraph: old\n- - link \"Gone\" [ref=e2]\n+ - button \"Buy (3)\" [ref=e1]\n+ - paragraph: new"
+        );
+    }
+
+    #[test]
+    fn the_ref_of_a_line_is_its_own() {
+        for (line, reference) in [
+            ("  - button \"a \\\" [ref=e9]\" [ref=e1] [disabled]", Some("e1")),
+            ("- textbox [ref=e2]: [ref=e3]", Some("e2")),
+            ("- text: [ref=e3]", None),
+            ("- heading \"x\"", None),
+        ] {
+            assert_eq!(own_ref(line), reference, "{line}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Elements that listen to clicks without declaring it in their attributes.
+//!
+//! `DOMDebugger.getEventListeners` lists the listeners of a page's own scripts, those of a whole document in one call
+//! (Chromium 156: 3 ms for 10,000 elements with 100 listeners; about 0.5 ms for a small page). Scripts of an isolated
+//! world only see their own listeners. Numbers of nodes are remembered, so that only new listeners cost more than that
+//! call.
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::Tab;
+use super::super::error::Error;
+use super::super::world::{Doc, Node};
+use crate::cdp::protocol::dom::{BackendNodeId, DescribeNode, ResolveNode};
+use crate::cdp::protocol::dom_debugger::GetEventListeners;
+use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::runtime::RemoteObjectId;
+use crate::supervisor::FrameRef;
+use crate::sync::Deadline;
+
+/// Events that make an element clickable, draggable or a drop target.
+const CLICKS: [&str; 13] = [
+    "click",
+    "dblclick",
+    "mousedown",
+    "mouseup",
+    "pointerdown",
+    "pointerup",
+    "contextmenu",
+    "auxclick",
+    "touchstart",
+    "dragstart",
+    "dragenter",
+    "dragover",
+    "drop",
+];
+/// An element that listens to more types of events than this delegates them: frameworks do so on the element that holds
+/// an application.
+const MOST_TYPES: usize = 12;
+/// Maximum number of nodes whose numbers one snapshot requests.
+const MOST_NEW: usize = 300;
+
+/// The known listeners of one document.
+#[derive(Debug)]
+pub(super) struct ListenerCache {
+    doc: Doc,
+    /// The document in the main world.
+    document: RemoteObjectId,
+    numbers: HashMap<BackendNodeId, Option<u32>>,
+}
+
+impl Tab {
+    /// The numbers of the elements of each frame that listen to clicks. Frames that do not answer are left out.
+    pub(super) fn listening(&self, frames: &[FrameId], deadline: Deadline) -> HashMap<FrameId, Vec<u32>> {
+        let mut found = HashMap::new();
+        for frame in frames {
+            match self.listening_in(frame, deadline) {
+                Ok(ids) if !ids.is_empty() => {
+                    found.insert(frame.clone(), ids);
+                }
+                Ok(_) => {}
+                Err(error) => tracing::debug!(target: "cdpilot::page", %error, "cannot read event listeners"),
+            }
+        }
+        self.snapshot_cache.lock().listening.retain(|frame, _| frames.contains(frame));
+        found
+    }
+
+    fn listening_in(&self, frame: &FrameId, deadline: Deadline) -> Result<Vec<u32>, Error> {
+        let doc = self.document(frame, deadline)?;
+        let known = self
+            .snapshot_cache
+            .lock()
+            .listening
+            .get(frame)
+            .filter(|known| known.doc == doc)
+            .map(|k| k.document.clone());
+        let document = match known {
+            Some(document) => document,
+            None => {
+                let document = self.main_document(frame, &doc, deadline)?;
+                let new = ListenerCache { doc: doc.clone(), document: document.clone(), numbers: HashMap::new() };
+                self.snapshot_cache.lock().listening.insert(frame.clone(), new);
+                document
+            }
+        };
+        let mut get = GetEventListeners::new(document);
+        // Includes shadow roots, but not frames of the same process: a node that is resolved in the world of another
+        // document than its own keeps the types of that world permanently.
+        (get.depth, get.pierce) = (Some(-1), Some(!self.has_frames_inside(frame)));
+        let told = self.supervisor.session_call(&FrameRef::Id(frame.clone()), &get, deadline)?.result.listeners;
+        let mut types: HashMap<BackendNodeId, HashSet<String>> = HashMap::new();
+        for listener in told {
+            if let Some(node) = listener.backend_node_id {
+                types.entry(node).or_default().insert(listener.r#type);
+            }
+        }
+        types.retain(|_, types| types.len() <= MOST_TYPES && types.iter().any(|name| CLICKS.contains(&name.as_str())));
+        let new: Vec<BackendNodeId> = {
+            let seen = self.snapshot_cache.lock();
+            let known = seen.listening.get(frame).map(|known| &known.numbers);
+            let is_new = |node: &&BackendNodeId| known.is_none_or(|known| !known.contains_key(*node));
+            types.keys().filter(is_new).take(MOST_NEW).copied().collect()
+        };
+        let numbers = if new.is_empty() { Vec::new() } else { self.numbers(frame, &new, deadline)? };
+        let mut seen = self.snapshot_cache.lock();
+        let Some(known) = seen.listening.get_mut(frame).filter(|known| known.doc == doc) else { return Ok(Vec::new()) };
+        known.numbers.retain(|node, _| types.contains_key(node));
+        known.numbers.extend(new.into_iter().zip(numbers));
+        Ok(known.numbers.values().flatten().copied().collect())
+    }
+
+    /// Whether a frame contains others of the same session.
+    fn has_frames_inside(&self, frame: &FrameId) -> bool {
+        let now = self.supervisor.snapshot();
+        let session = now.frame(frame.as_str()).and_then(|frame| frame.session_id.clone());
+        now.frames_of(self.target.as_str())
+            .any(|inner| inner.parent_frame_id.as_ref() == Some(frame) && inner.session_id == session)
+    }
+
+    /// The document of a frame in the main world.
+    fn main_document(&self, frame: &FrameId, doc: &Doc, deadline: Deadline) -> Result<RemoteObjectId, Error> {
+        let at = FrameRef::Id(frame.clone());
+        let gone = || Error::DocumentGone { frame: frame.to_string() };
+        let ours = self.object(&Node { frame: frame.clone(), doc: doc.clone(), id: 0 }, deadline)?;
+        let mut describe = DescribeNode::new();
+        describe.object_id = Some(ours.clone());
+        let described = self.supervisor.session_call(&at, &describe, deadline);
+        self.release(frame, ours);
+        let mut resolve = ResolveNode::new();
+        resolve.backend_node_id = Some(described?.result.node.backend_node_id);
+        let resolved = self.supervisor.session_call(&at, &resolve, deadline)?;
+        resolved.result.object.object_id.ok_or_else(gone)
+    }
+}
