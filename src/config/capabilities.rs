@@ -59,9 +59,9 @@ mod tests {
         .unwrap();
         for (wanted, words) in [
             (json!({ "browsername": "s3cret" }), "did you mean browserName?"),
-            (json!({ "platform": "s3cret" }), "there is no capability platform"),
+            (json!({ "platform": "s3cret" }), "unknown capability platform"),
             (json!({ ":x": "s3cret" }), "vendor"),
-            (json!({ "browserName": ["s3cret"] }), "browserName is a text"),
+            (json!({ "browserName": ["s3cret"] }), "browserName must be a string"),
             (json!({ "unhandledPromptBehavior": "accept" }), "always `ignore`"),
         ] {
             let problem = check(wanted).unwrap_err();

@@ -237,11 +237,11 @@ mod tests {
     #[test]
     fn what_is_missing_is_named_with_its_line() {
         for (text, line, words) in [
-            ("wget x", 1, "begin with curl"),
+            ("wget x", 1, "start with curl"),
             ("curl https://x.test", 1, "no cookies"),
             ("curl https://x.test -b cookies.txt", 1, "names a file"),
-            ("curl -b a=b", 1, "no http or https address"),
-            ("curl ftp://x -b a=b", 1, "no http or https address"),
+            ("curl -b a=b", 1, "no http or https URL"),
+            ("curl ftp://x -b a=b", 1, "no http or https URL"),
             ("curl https://x.test \\\n -b 'a=b; s3cret'", 2, "without `=`"),
             ("curl https://x.test -b $'a=s3cret\\x01'", 1, "control character"),
             ("  \n ", 1, "no curl command"),
