@@ -61,6 +61,14 @@ impl Event {
         }
     }
 
+    /// One that did not come over a connection.
+    #[cfg(test)]
+    pub(crate) fn made_up(method: &str, session: Option<&str>, params: &serde_json::Value) -> Self {
+        let text = params.to_string();
+        let range = 0..text.len();
+        Self::new(&text.into(), method, session.map(Into::into), Some(range), 1)
+    }
+
     /// Whether its message was larger than [`max_message`](super::ConnectOptions::max_message). It cannot be decoded then;
     /// [`params`](Self::params) has the strings that its parameters begin with.
     #[must_use]

@@ -450,6 +450,8 @@ impl State {
         };
         let mut dialog = open.dialog;
         dialog.shorten();
+        // A call that begins once this is published must not be interrupted by a dialog that is closed.
+        self.effects.retain(|effect| !matches!(effect, Effect::Interrupt { dialog: of, .. } if *of == dialog.id));
         let closed = ClosedDialog { dialog, closed_at: now.unix, closed_by, accepted };
         self.note(Some(&closed.dialog.target_id), now, Noted::DialogClosed(closed.clone()));
         if let Some((Answering::Request(request), ..)) = open.answering {

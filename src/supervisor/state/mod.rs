@@ -24,6 +24,8 @@ mod requests;
 mod routing;
 mod sessions;
 mod standing;
+#[cfg(test)]
+mod table_tests;
 mod told;
 mod view;
 

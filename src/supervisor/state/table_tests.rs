@@ -1,0 +1,159 @@
+//! Tables: events in, effects and log entries out.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::super::options::{Pages, SupervisorOptions};
+use super::super::policy::{BridgeMode, DialogPolicy};
+use super::{Effect, Now, Outgoing, State};
+use crate::cdp::Event;
+
+/// An event of the page's session.
+type Step = (&'static str, Value);
+
+struct Row {
+    name: &'static str,
+    policy: DialogPolicy,
+    events: Vec<Step>,
+    effects: &'static [&'static str],
+    log: &'static [&'static str],
+}
+
+fn now() -> Now {
+    Now { instant: Instant::now(), unix: 1.0 }
+}
+
+/// A page in session `S` whose own events are all that comes next.
+fn attached(policy: DialogPolicy) -> State {
+    let (bridge, pages) = (BridgeMode::Never, Pages::All);
+    let mut state = State::new(SupervisorOptions { policy, bridge, pages, ..SupervisorOptions::task("table") });
+    state.begin(now());
+    let info = json!({
+        "targetId": "P", "type": "page", "title": "", "url": "http://a.test/", "attached": true, "canAccessOpener": false
+    });
+    let params = json!({ "sessionId": "S", "targetInfo": info, "waitingForDebugger": true });
+    state.on_event(&Event::made_up("Target.attachedToTarget", None, &params), now());
+    let sent = shown(state.take_effects());
+    assert!(sent.contains(&"S Resume".to_owned()), "a page that waits is let go: {sent:?}");
+    state.take_log();
+    state
+}
+
+fn shown(effects: Vec<Effect>) -> Vec<String> {
+    let one = |effect| match effect {
+        Effect::Interrupt { session, dialog } => format!("{session} interrupted by {dialog}"),
+        Effect::LookUp { host } => format!("look up {host}"),
+        Effect::Send { session, command, .. } => {
+            let command = match command {
+                Outgoing::AnswerDialog { accept, text } => format!("AnswerDialog({accept}, {text:?})"),
+                other => {
+                    let text = format!("{other:?}");
+                    text.split([' ', '(']).next().unwrap_or_default().to_owned()
+                }
+            };
+            format!("{} {command}", session.as_deref().unwrap_or("browser"))
+        }
+    };
+    effects.into_iter().map(one).collect()
+}
+
+fn opening(kind: &str) -> Step {
+    let params = json!({
+        "url": "http://a.test/", "frameId": "P", "message": "sure?", "type": kind, "hasBrowserHandler": true,
+        "defaultPrompt": "Ada"
+    });
+    ("Page.javascriptDialogOpening", params)
+}
+
+fn closed(result: bool) -> Step {
+    ("Page.javascriptDialogClosed", json!({ "result": result, "userInput": "", "frameId": "P" }))
+}
+
+#[test]
+fn events_lead_to_these_effects() {
+    let rows = [
+        Row {
+            name: "a dialog that waits for an answer interrupts the calls of its session",
+            policy: DialogPolicy::MustRespond,
+            events: vec![opening("confirm")],
+            effects: &["S interrupted by d-1"],
+            log: &["DialogOpened"],
+        },
+        Row {
+            name: "one that was closed at once interrupts nothing",
+            policy: DialogPolicy::MustRespond,
+            events: vec![opening("confirm"), closed(true)],
+            effects: &[],
+            log: &["DialogOpened", "DialogClosed"],
+        },
+        Row {
+            name: "the next one interrupts for itself alone",
+            policy: DialogPolicy::Hold,
+            events: vec![opening("alert"), opening("alert")],
+            effects: &["S interrupted by d-2"],
+            log: &["DialogOpened", "DialogClosed", "DialogOpened"],
+        },
+        Row {
+            name: "a policy dismisses",
+            policy: DialogPolicy::AutoDismiss,
+            events: vec![opening("confirm")],
+            effects: &["S AnswerDialog(false, None)"],
+            log: &["DialogOpened"],
+        },
+        Row {
+            name: "a policy accepts, a prompt with its own default",
+            policy: DialogPolicy::AutoAccept,
+            events: vec![opening("prompt")],
+            effects: &["S AnswerDialog(true, Some(\"Ada\"))"],
+            log: &["DialogOpened"],
+        },
+        Row {
+            name: "a closing event without a dialog changes nothing",
+            policy: DialogPolicy::MustRespond,
+            events: vec![closed(true)],
+            effects: &[],
+            log: &[],
+        },
+        Row {
+            name: "a crash is reported",
+            policy: DialogPolicy::MustRespond,
+            events: vec![("Inspector.targetCrashed", json!({}))],
+            effects: &[],
+            log: &["Crashed"],
+        },
+        Row {
+            name: "unknown events pass",
+            policy: DialogPolicy::MustRespond,
+            events: vec![("Future.happened", json!({ "anything": 1 }))],
+            effects: &[],
+            log: &[],
+        },
+    ];
+    let mut wrong = Vec::new();
+    for Row { name, policy, events, effects, log } in rows {
+        let mut state = attached(policy);
+        for (method, params) in events {
+            state.on_event(&Event::made_up(method, Some("S"), &params), now());
+        }
+        let sent = shown(state.take_effects());
+        let noted: Vec<String> = state.take_log().iter().map(|(_, line)| format!("{:?}", line.event.kind())).collect();
+        if sent != effects || noted != log || state.undecodable > 0 {
+            wrong.push(format!("{name}: {sent:?}, logged {noted:?}, {} not read", state.undecodable));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn an_event_that_cannot_be_read_changes_nothing() {
+    let mut state = attached(DialogPolicy::MustRespond);
+    for (method, params) in [
+        ("Page.javascriptDialogOpening", json!({ "message": 1 })),
+        ("Page.frameNavigated", json!({ "frame": {} })),
+        ("Page.frameAttached", json!([])),
+    ] {
+        state.on_event(&Event::made_up(method, Some("S"), &params), now());
+    }
+    assert_eq!((shown(state.take_effects()), state.take_log().len(), state.undecodable), (vec![], 0, 3));
+}
