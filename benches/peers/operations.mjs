@@ -8,7 +8,7 @@ const namesPage = (reply, { id }) => new RegExp(`id=${id}m?\\b`).test(reply.text
 
 /** `check`: whether a reply that claims success is right; `changes`: nothing is asked of the same start afterwards. */
 export const OPERATIONS = [
-  { key: 'cause', title: 'the call that led there', changes: true, check: () => true },
+  { key: 'cause', title: 'triggering call', changes: true, check: () => true },
   { key: 'evaluate', title: 'evaluate `1+1`', quick: true, check: (reply) => /\b2\b/.test(reply.text) },
   { key: 'url', title: 'read URL', check: namesPage },
   { key: 'tabs', title: 'list tabs', quick: true, check: namesPage },

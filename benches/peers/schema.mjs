@@ -1,4 +1,4 @@
-// Measures how much of a model's context the tools of MCP servers take, and what the tools of each are good for.
+// Measures the size of the tools of MCP servers in a model's context, and tests the tools of each.
 //
 //   node schema.mjs [--only "SET;…"]
 //
@@ -238,20 +238,23 @@ const covers = rows.filter(({ can }) => can && Object.values(can).every((problem
 const smallest = covers.sort((one, other) => one.bytes - other.bytes)[0];
 const text = `# Size of the tools
 
-What the tools of an MCP server take of a model's context before anything has happened: the answer to \`tools/list\` as
-compact JSON. \`make bench-schema\` measures and writes this page.
+The part of a model's context that the tools of an MCP server need: the answer to \`tools/list\` as compact JSON. \`make bench-schema\` measures
+and writes this page.
 
-Each server is started over stdio as it comes, without flags beside those for a headless browser (the set behind a comma
-is chosen by a flag), and asked \`initialize\` and \`tools/list\`, before and while a browser runs; the longer list counts.
-*bytes / 4* is the usual rule of thumb for tokens; *tokens* are counted with the tokenizer \`${ENCODING}\` (js-tiktoken
-${versionOf('js-tiktoken')}) over the same JSON; how a host wraps it differs.
+Each server is started over stdio with its defaults, and only with flags for a headless browser (a name after a comma is a set of tools
+that a flag selects). It receives \`initialize\` and \`tools/list\`, before and while a browser runs; the longer list counts. *bytes / 4* is the
+usual rule of thumb for tokens; *tokens* are counted with the tokenizer \`${ENCODING}\` (js-tiktoken ${versionOf('js-tiktoken')}) over the same JSON. MCP hosts
+wrap it differently.
 
-*tabs*, *frames* and *dialogs* are tried with the tools of the set, in a browser: the open tab is listed; a button in a
-cross-site frame within a cross-site frame is found in a snapshot, clicked by what that says, and the click arrives; a
-\`confirm\` that a click opens is accepted, and the page gets \`true\`.
+The columns *tabs*, *frames* and *dialogs* are tests with the tools of the set, in a browser:
+
+- *tabs*: the open tab is listed.
+- *frames*: a button in a cross-site frame within a cross-site frame is in a snapshot, can be clicked with what the snapshot says, and the
+  click arrives.
+- *dialogs*: a \`confirm\` that a click opens is accepted, and the page gets \`true\`.
 
 ${table.join('\n')}
-${reasons.length > 0 ? `\nWhy not:\n\n${reasons.join('\n')}\n` : ''}
+${reasons.length > 0 ? `\nFailed tests:\n\n${reasons.join('\n')}\n` : ''}
 The smallest set that covers all three: **${smallest ? `${smallest.set.name}, ${number(smallest.bytes)} bytes` : 'none'}**.
 `;
 console.log(`\n${table.join('\n')}\n${reasons.join('\n')}`);

@@ -71,7 +71,7 @@ function silence({ proxy }) {
  * `attach`: through a proxy to a browser that was started before; `fresh`: every call on a new start.
  */
 export const STATES = [
-  { key: 'nothing', title: 'nothing wrong', page: 'nothing', enter: release },
+  { key: 'nothing', title: 'no fault', page: 'nothing', enter: release },
   { key: 'alert', title: '`alert`', page: 'alert', enter: release, dialog: true },
   { key: 'confirm', title: '`confirm`', page: 'confirm', enter: release, dialog: true },
   { key: 'prompt', title: '`prompt`', page: 'prompt', enter: release, dialog: true },
