@@ -71,7 +71,7 @@ function summary(tools, results) {
 const allCells = (results) =>
   Object.values(results).flatMap((states) => Object.values(states)).flatMap((cells) => Object.values(cells));
 
-/** The load average of the machine while it was measured, from a tenth of the cells to nine tenths. */
+/** The load average during the measurement, from the 10th to the 90th percentile of the cells. */
 function loadOf(results) {
   const loads = allCells(results).map(({ load }) => load).sort((one, other) => one - other);
   const at = (share) => Math.round(loads[Math.floor((loads.length - 1) * share)] ?? 0);

@@ -2,8 +2,8 @@
 //
 //   node speed.mjs [--rounds N] [--calls N] [--only "TOOL;…"]
 //
-// Prints a table and writes it to docs/speed.md: medians, and each as a ratio to cdpilot over HTTP (the command
-// line for agent-browser, which is one process a command too).
+// Prints a table and writes it to docs/speed.md: medians, and their ratio to cdpilot over HTTP (to its command
+// line for agent-browser, which also starts one process per command).
 
 import fs from 'node:fs';
 import http from 'node:http';
@@ -79,7 +79,7 @@ async function timed(doing) {
 }
 
 function environmentOf(tool, mark, folder) {
-  const settings = /^(XDG_.*|CDPILOT_.*|AGENT_BROWSER_.*|PLAYWRIGHT_.*|CHROME_DEVTOOLS_.*)$/; // of whoever runs this
+  const settings = /^(XDG_.*|CDPILOT_.*|AGENT_BROWSER_.*|PLAYWRIGHT_.*|CHROME_DEVTOOLS_.*)$/; // settings of the user who runs this
   const inherited = Object.entries(process.env).filter(([name]) => !settings.test(name));
   const own = { [MARK]: mark, HOME: folder, TMPDIR: folder, XDG_RUNTIME_DIR: folder };
   return { ...Object.fromEntries(inherited), ...tool.environment, ...own };
@@ -119,7 +119,7 @@ async function round(tool, base, number) {
       try {
         for (let n = 0; n < calls; n += 1) add(name, (await timed(() => speed.click(shown))).ms);
       } catch (failure) {
-        samples[name] = []; // told as failed; the other figures stand
+        samples[name] = []; // reported as failed; the other figures are kept
         console.log(`${tool.name}, ${name}: ${failure.message.split('\n')[0]}`);
         continue;
       }
