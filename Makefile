@@ -1,68 +1,68 @@
-# `make help` lists what there is.
+# `make help` lists all targets.
 
 CARGO ?= cargo
-# Tests with a real browser fail when there is none, instead of being skipped.
+# Tests that need a browser fail if there is none, instead of being skipped.
 export CDPILOT_REQUIRE_BROWSER ?= 1
 
-# How long `make fuzz` stays with each target.
+# Duration of each target of `make fuzz`, in seconds.
 FUZZ_SECONDS ?= 60
 
 # Flags of benches/peers/run.mjs.
 PEERS ?=
 
-# Flags of benches/widgets/run.mjs, as `--only Select2`.
+# Flags of benches/widgets/run.mjs, for example `--only Select2`.
 WIDGETS ?=
 
-# A part of the name of the tests to run; all of them without it.
+# Run only tests whose name contains this; default: all.
 T ?=
 
 .PHONY: help browser driver demo test test-fast grid bench bench-page bench-peers bench-schema bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server faults
 
-help: ## this list
+help: ## list all targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
 
-browser: ## make sure that there is a Chromium-based browser, install one if not
+browser: ## install a Chromium-based browser if there is none
 	@scripts/ensure-browser.sh
 
-driver: ## the same, and chromedriver, which only tests need
+driver: ## like browser, and chromedriver, which only tests need
 	@scripts/ensure-browser.sh --driver
 
-demo: browser ## dialogs and frames in a real browser, shown step by step
+demo: browser ## show dialogs and frames in a real browser, step by step
 	$(CARGO) run -- demo
 
-test: driver ## all tests, with a real browser and chromedriver; T=page_settle: those with that in their name
+test: driver ## run all tests, with a real browser and chromedriver; T=page_settle: only tests whose name contains it
 	@CARGO="$(CARGO)" scripts/test.sh $(T)
 
-test-fast: ## the tests that need no browser; says how many were left out
+test-fast: ## run the tests that need no browser; prints how many were omitted
 	@CARGO="$(CARGO)" scripts/test-fast.sh
 
-grid: driver ## tests against a real Selenium Grid; needs Java 17 and npm
+grid: driver ## run the tests with a real Selenium Grid; needs Java 17 and npm
 	@scripts/ensure-grid.sh
 	CDPILOT_REQUIRE_GRID=1 CDPILOT_REQUIRE_BROWSER=1 $(CARGO) test --workspace --test main -- fleet_grid
 
-bench: browser ## round trips, floods and parallel calls, beside a raw loop
+bench: browser ## measure round trips, floods and parallel calls, compared with a raw loop
 	$(CARGO) bench --bench cdp
 
-bench-page: browser ## snapshots and clicks, beside bare calls and, where Node is there, playwright-core
+bench-page: browser ## measure snapshots and clicks, compared with bare calls and, if Node is installed, playwright-core
 	-cd benches/page && npm ci --ignore-scripts --no-audit --no-fund
 	$(CARGO) bench --bench page
 
-peers: browser ## what other tools do while a page does not answer, measured; needs Node, see docs/peers-never-block.md
+peers: browser ## measure other tools while a page does not answer; needs Node, writes docs/peers-never-block.md
 	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && nice node run.mjs $(PEERS)
 
-bench-peers: browser ## how fast other tools answer, beside ours, in one run; needs Node, writes docs/speed.md
+bench-peers: browser ## measure response times of cdpilot and other tools in one run; needs Node, writes docs/speed.md
 	$(CARGO) build --release
 	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && node speed.mjs
 
-bench-schema: browser ## how much of a model's context the tools of MCP servers take; needs Node, writes docs/schema-size.md
+bench-schema: browser ## measure the size of MCP tools in a model's context; needs Node, writes docs/schema-size.md
 	$(CARGO) build --release
 	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && node schema.mjs
 
-bench-widgets: browser ## actions on pages of widget libraries, beside playwright-core, in one run; needs Node, writes docs/widgets.md
+bench-widgets: browser ## test actions on widget libraries with cdpilot and playwright-core; needs Node, writes docs/widgets.md
 	$(CARGO) build --release
 	cd benches/widgets && npm ci --ignore-scripts --legacy-peer-deps --no-audit --no-fund && nice node run.mjs $(WIDGETS)
 
-fuzz: ## FUZZ_SECONDS=60 of each fuzz target; needs rustup's nightly, a C++ compiler, cargo-fuzz
+fuzz: ## run each fuzz target for FUZZ_SECONDS=60; needs rustup's nightly, a C++ compiler, cargo-fuzz
 	@$(CARGO) +nightly fuzz --version >/dev/null || { \
 	    echo 'fuzzing needs: rustup toolchain install nightly; cargo install cargo-fuzz; a C++ compiler' >&2; exit 1; }
 	@for target in $(notdir $(basename $(wildcard fuzz/fuzz_targets/*.rs))); do \
@@ -71,35 +71,35 @@ fuzz: ## FUZZ_SECONDS=60 of each fuzz target; needs rustup's nightly, a C++ comp
 	        -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 || exit 1; \
 	done
 
-never-block: browser ## every operation in every state that blocks others; writes docs/never-block.md
+never-block: browser ## measure every operation in every blocking state; writes docs/never-block.md
 	scripts/never-block.sh
 
-schemathesis: browser ## the control server against its own openapi.json; needs Python 3
+schemathesis: browser ## check the control server against its own openapi.json; needs Python 3
 	scripts/schemathesis.sh $(SCHEMATHESIS_FLAGS)
 
-soak: browser ## 10,000 dialogs by each policy, 200 cuts of the connection
+soak: browser ## run 10,000 dialogs with each policy and 200 lost connections
 	CDPILOT_TEST_DIALOGS=10000 CDPILOT_TEST_CUTS=200 $(CARGO) test --release --test main -- supervisor_scale supervisor_chaos --nocapture --test-threads=1
 
-soak-server: browser ## eight clients on sixteen tabs of one server for ten minutes
+soak-server: browser ## run eight clients on sixteen tabs of one server for ten minutes
 	CDPILOT_TEST_LOAD_SECONDS=600 $(CARGO) test --release --test main -- server_load --nocapture
 
-faults: browser ## 100 kills and stops of processes in every phase, a full disk, a clock that jumps, memory after hostile pages
+faults: browser ## kill and stop processes in every phase (100 rounds), fill the disk, change the clock, measure memory
 	scripts/ensure-faketime.sh
 	CDPILOT_TEST_FAULT_ROUNDS=100 CDPILOT_REQUIRE_NAMESPACES=1 CDPILOT_REQUIRE_FAKETIME=1 \
 	    $(CARGO) test --release --test main -- faults --nocapture --test-threads=1
 
-lint: ## formatting, clippy, documentation and the types of the in-page script, warnings are errors
+lint: ## check formatting, clippy, documentation and the types of the in-page script; warnings are errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features tls -- -D warnings
 	$(CARGO) clippy --all-targets --no-default-features -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --quiet
 	scripts/check-page-script.sh
 
-doc: ## the library's documentation
+doc: ## build the API reference
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps
 
 fmt: ## format everything
 	$(CARGO) fmt --all
 
-full-protocol: ## every domain of the protocol compiles
+full-protocol: ## check that every protocol domain compiles
 	$(CARGO) check --features full-protocol

@@ -1,4 +1,4 @@
-//! Writes the typed protocol into `OUT_DIR`; which parts, the cargo features say.
+//! Generates the typed protocol into `OUT_DIR`; cargo features select the domains.
 
 use std::path::Path;
 use std::{env, ffi::OsString, process::ExitCode};

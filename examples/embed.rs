@@ -1,7 +1,7 @@
-//! The supervisor embedded in another program: start a browser, answer a dialog, look into a frame.
+//! Embeds the supervisor in a program: start a browser, answer a dialog, evaluate a script in a frame.
 //!
 //! `cargo run --example embed --no-default-features`
-#![allow(clippy::print_stdout)] // an example shows what it found
+#![allow(clippy::print_stdout)] // the output of the example
 
 use cdpilot::browser::LaunchOptions;
 use cdpilot::supervisor::{DialogAnswer, FrameRef, Snapshot, Supervisor, SupervisorOptions};

@@ -1,19 +1,20 @@
 #!/bin/sh
-# Drives the browser with curl: open a page, look, click, take a picture. The server must run: `cdpilot serve`.
+# Drive the browser with curl: open a page, take a snapshot, click, answer a dialog, take a screenshot. Start the server first:
+# `cdpilot serve`.
 set -eu
 home=${CDPILOT_HOME:-$HOME/.cdpilot}
 url=$(sed 's/.*"url":"\([^"]*\)".*/\1/' "$home/run/server.json")
 
-ask() { # METHOD PATH [JSON]
+call() { # METHOD PATH [JSON]
     curl --silent --show-error --request "$1" --header "Authorization: Bearer $(cat "$home/token")" \
         --header 'Content-Type: application/json' ${3:+--data "$3"} "$url$2"
     echo
 }
 
-ask POST /tabs/open '{"url": "data:text/html,<button onclick=\"document.title = confirm(1)\">Ask</button>", "label": "example"}'
-ask GET '/snapshot?targetId=example'
-ask POST /act '{"kind": "click", "selector": "button", "targetId": "example"}'
-ask GET /dialogs
-ask POST /hooks/dialog '{"accept": true, "targetId": "example"}'
-ask POST /screenshot '{"targetId": "example"}'
-ask DELETE /tabs/example
+call POST /tabs/open '{"url": "data:text/html,<button onclick=\"document.title = confirm(1)\">Ask</button>", "label": "example"}'
+call GET '/snapshot?targetId=example'
+call POST /act '{"kind": "click", "selector": "button", "targetId": "example"}'
+call GET /dialogs
+call POST /hooks/dialog '{"accept": true, "targetId": "example"}'
+call POST /screenshot '{"targetId": "example"}'
+call DELETE /tabs/example

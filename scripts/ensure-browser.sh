@@ -1,18 +1,18 @@
 #!/bin/sh
-# Makes sure that a Chromium-based browser is on this machine; installs one with the system's package
-# manager when there is none. Used by `make test` and `make demo`.
+# Installs a Chromium-based browser with the system's package manager if there is none. Used by `make test` and
+# `make demo`.
 #
 #   ensure-browser.sh            the browser
-#   ensure-browser.sh --driver   chromedriver too, which only the tests of WebDriver sessions need
+#   ensure-browser.sh --driver   browser and chromedriver, which only the tests of WebDriver sessions need
 #
-# Exit status: 0 when they are there (now), 1 when one is not and could not be installed.
+# Exit status: 0 if they are installed, 1 if one is missing and could not be installed.
 set -eu
 
 say() { printf 'ensure-browser: %s\n' "$*"; }
 fail() { printf 'ensure-browser: %s\n' "$*" >&2; exit 1; }
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# On Ubuntu /usr/bin/chromium-browser may be a script that only points at the snap.
+# On Ubuntu /usr/bin/chromium-browser may be a script that only refers to the snap.
 is_stub() {
     case $(head -c 2 "$1" 2>/dev/null) in
         '#!') grep -q /snap/bin/chromium "$1" 2>/dev/null && [ ! -x /snap/bin/chromium ] ;;
@@ -20,7 +20,7 @@ is_stub() {
     esac
 }
 
-# Prints the path of a browser. The places are those that the program itself looks at.
+# Prints the path of a browser. The program searches the same paths.
 find_browser() {
     for name in chromium chromium-browser google-chrome-stable google-chrome google-chrome-beta \
         google-chrome-unstable brave-browser brave-browser-stable microsoft-edge-stable microsoft-edge; do
@@ -54,7 +54,7 @@ as_root() {
     elif has doas; then
         run doas "$@"
     else
-        fail "installing needs root and there is neither sudo nor doas; run as root: $*"
+        fail "installation needs root, and neither sudo nor doas is available; run as root: $*"
     fi
 }
 
@@ -66,7 +66,7 @@ distribution() {
 install_browser() {
     if has apt-get; then
         if [ "$(distribution)" = ubuntu ]; then
-            has snap || fail "Ubuntu packages Chromium as a snap only and there is no snapd; install Google Chrome's .deb or set CDPILOT_BROWSER"
+            has snap || fail "Ubuntu packages Chromium only as a snap, and snapd is not installed; install Google Chrome's .deb or set CDPILOT_BROWSER"
             as_root snap install chromium
         else
             as_root apt-get update && as_root apt-get install -y chromium
@@ -82,14 +82,14 @@ install_browser() {
     elif has brew; then
         run brew install --cask google-chrome
     else
-        fail "no package manager that this script knows (apt-get, dnf, pacman, zypper, apk, brew); install Chromium or Chrome by hand, or set CDPILOT_BROWSER"
+        fail "no supported package manager found (apt-get, dnf, pacman, zypper, apk, brew); install Chromium or Chrome manually, or set CDPILOT_BROWSER"
     fi
 }
 
 ensure_browser() {
     if [ -n "${CDPILOT_BROWSER:-}" ]; then
         path=$(command -v "$CDPILOT_BROWSER" 2>/dev/null) ||
-            fail "CDPILOT_BROWSER is set to $CDPILOT_BROWSER, which cannot be executed; correct or unset it"
+            fail "CDPILOT_BROWSER is set to $CDPILOT_BROWSER, which is not executable; correct or unset it"
         say "using $path (CDPILOT_BROWSER)"
         return
     fi
@@ -98,13 +98,13 @@ ensure_browser() {
         return
     fi
     say "no browser found, installing one"
-    install_browser || fail "the installation failed; install Chromium or Chrome by hand, or set CDPILOT_BROWSER"
+    install_browser || fail "the installation failed; install Chromium or Chrome manually, or set CDPILOT_BROWSER"
     path=$(find_browser) ||
-        fail "the installation went through but left no browser where it is expected; set CDPILOT_BROWSER"
+        fail "the installation succeeded, but no browser was found afterwards; set CDPILOT_BROWSER"
     say "installed $path"
 }
 
-# Prints the path of chromedriver. The places are those that the tests look at.
+# Prints the path of chromedriver. The tests search the same paths.
 find_driver() {
     for name in chromedriver chromium.chromedriver /snap/bin/chromium.chromedriver \
         /usr/lib/chromium-browser/chromedriver /usr/lib/chromium/chromedriver; do
@@ -113,11 +113,11 @@ find_driver() {
     return 1
 }
 
-# Where nothing is installed here, it comes with the browser's package.
+# On some systems chromedriver is part of the browser's package.
 install_driver() {
     if has apt-get; then
         if [ "$(distribution)" = ubuntu ]; then
-            has snap || fail "Ubuntu has chromedriver in the snap of Chromium only and there is no snapd; install chromedriver by hand"
+            has snap || fail "Ubuntu has chromedriver only in the Chromium snap, and snapd is not installed; install chromedriver manually"
             as_root snap install chromium
         else
             as_root apt-get update && as_root apt-get install -y chromium-driver
@@ -133,7 +133,7 @@ install_driver() {
     elif has brew; then
         run brew install --cask chromedriver
     else
-        fail "no package manager that this script knows; install the chromedriver that fits your browser by hand"
+        fail "no supported package manager found; install the chromedriver that matches your browser manually"
     fi
 }
 
@@ -143,13 +143,13 @@ ensure_driver() {
         return
     fi
     say "no chromedriver found, installing one"
-    install_driver || fail "the installation failed; install the chromedriver that fits your browser by hand"
-    path=$(find_driver) || fail "the installation went through but left no chromedriver; put one into PATH"
+    install_driver || fail "the installation failed; install the chromedriver that matches your browser manually"
+    path=$(find_driver) || fail "the installation succeeded, but no chromedriver was found afterwards; put one into PATH"
     say "installed $path"
 }
 
 case ${1:-} in
     '') ensure_browser ;;
     --driver) ensure_browser && ensure_driver ;;
-    *) fail "unknown argument $1; there is only --driver" ;;
+    *) fail "unknown argument $1; the only option is --driver" ;;
 esac

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Makes sure that libfaketime is on this machine, which the test of a clock that jumps needs; installs it with the
-# system's package manager when it is not there. Used by `make faults`.
+# Installs libfaketime, which the clock test needs, with the system's package manager if it is missing. Used by
+# `make faults`.
 #
-# Exit status: 0 when it is there (now), 1 when it is not and could not be installed.
+# Exit status: 0 if it is installed, 1 if it is missing and could not be installed.
 set -eu
 
 say() { printf 'ensure-faketime: %s\n' "$*"; }
 fail() { printf 'ensure-faketime: %s\n' "$*" >&2; exit 1; }
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# The places are those that the test looks at.
+# The test searches the same folders.
 find_library() {
     for folder in /usr/lib/x86_64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib64 /usr/lib /usr/local/lib; do
         [ -e "$folder/faketime/libfaketime.so.1" ] && { printf '%s\n' "$folder/faketime/libfaketime.so.1"; return 0; }
@@ -26,7 +26,7 @@ as_root() {
     elif has doas; then
         doas "$@"
     else
-        fail "installing needs root and there is neither sudo nor doas; run as root: $*"
+        fail "installation needs root, and neither sudo nor doas is available; run as root: $*"
     fi
 }
 
@@ -42,7 +42,7 @@ install_library() {
     elif has apk; then
         as_root apk add --no-cache libfaketime
     else
-        fail "no package manager that this script knows (apt-get, dnf, pacman, zypper, apk); install libfaketime by hand"
+        fail "no supported package manager found (apt-get, dnf, pacman, zypper, apk); install libfaketime manually"
     fi
 }
 
@@ -50,7 +50,7 @@ if path=$(find_library); then
     say "found $path"
     exit 0
 fi
-say "libfaketime is not there, installing it"
-install_library || fail "the installation failed; install libfaketime by hand"
-path=$(find_library) || fail "the installation went through but left no libfaketime where the test looks"
+say "libfaketime not found, installing it"
+install_library || fail "the installation failed; install libfaketime manually"
+path=$(find_library) || fail "the installation succeeded, but libfaketime was not found in the folders that the test searches"
 say "installed $path"

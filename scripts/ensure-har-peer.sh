@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes sure that the schema of HAR 1.2 and a validator, which a test checks archives with, are in target/har-peer (or where
-# CDPILOT_HAR_PEER says). They come from npm, pinned in tests/har, without install scripts. Needs Node.
+# Installs the HAR 1.2 schema and a validator, which a test uses, in target/har-peer (or in the folder CDPILOT_HAR_PEER).
+# They come from npm, pinned in tests/har, without install scripts. Needs Node.
 #
-# Does nothing when they are there already. Exit status: 0 when they are there (now), 1 when they could not be installed.
+# Does nothing if they are installed already. Exit status: 0 if they are installed, 1 if they could not be installed.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -17,7 +17,7 @@ if [ "$(cat "$place/stamp" 2>/dev/null)" = "$(stamp)" ]; then
     say "found $place"
     exit 0
 fi
-command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || fail "there is no Node with npm; install it"
+command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || fail "Node or npm not found; install Node.js"
 say "installing into $place"
 mkdir -p "$place"
 rm -f "$place/stamp"

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Makes sure that the official clients and example servers of the Model Context Protocol, which the tests speak with, are in
-# target/mcp-peers (or where CDPILOT_PEERS says). What is there is pinned in tests/peers:
+# Installs the official clients and example servers of the Model Context Protocol, which tests use, in target/mcp-peers (or
+# in the folder CDPILOT_PEERS). Versions are pinned in tests/peers:
 #
-#   python          the Python SDK of today, and a Node that the others run on
-#   python-legacy   the last Python SDK of the revisions that begin with `initialize`
+#   python          the current Python SDK, and a Node for the packages below
+#   python-legacy   the last Python SDK for the protocol revisions that begin with `initialize`
 #   node            the MCP inspector and example servers, without their install scripts
 #
-# Does nothing when they are there already. Exit status: 0 when they are there (now), 1 when they could not be installed.
+# Does nothing if they are installed already. Exit status: 0 if they are installed, 1 if they could not be installed.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -30,7 +30,7 @@ as_root() {
     elif has doas; then
         run doas "$@"
     else
-        fail "installing needs root and there is neither sudo nor doas; run as root: $*"
+        fail "installation needs root, and neither sudo nor doas is available; run as root: $*"
     fi
 }
 
@@ -38,7 +38,7 @@ stamp() {
     cat "$pinned/requirements.txt" "$pinned/requirements-legacy.txt" "$pinned/package-lock.json" "$0" | cksum
 }
 
-# Prints a Python that is new enough and can make environments with pip in them.
+# Prints the path of a Python that is new enough and can create virtual environments with pip.
 find_python() {
     for name in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do
         path=$(command -v "$name" 2>/dev/null) || continue
@@ -62,7 +62,7 @@ install_python() {
     elif has brew; then
         run brew install python3
     else
-        fail "no package manager that this script knows; install Python 3.10 or newer with venv"
+        fail "no supported package manager found; install Python 3.10 or newer with venv"
     fi
 }
 
@@ -77,9 +77,9 @@ if [ "$(cat "$place/stamp" 2>/dev/null)" = "$(stamp)" ] && "$place/python/bin/no
 fi
 
 python=$(find_python) || {
-    say "no Python 3.10 or newer with venv, installing one"
+    say "Python 3.10 or newer with venv not found, installing it"
     install_python || fail "the installation failed; install Python 3.10 or newer with venv"
-    python=$(find_python) || fail "the installation went through but left no Python 3.10 or newer with venv"
+    python=$(find_python) || fail "the installation succeeded, but Python 3.10 or newer with venv was not found afterwards"
 }
 
 say "installing into $place"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Asks the control server everything that its openapi.json allows and much that it forbids, and checks the answers.
+# Sends requests to the control server that its openapi.json allows, and many that it forbids, and checks the answers.
 #   scripts/schemathesis.sh [flags of `schemathesis run`]
-# A server with a home of its own is started for it and ended behind it. Needs Python 3 with venv; schemathesis comes from PyPI
-# unless SCHEMATHESIS names one.
+# The script starts a server with a temporary home and ends it afterwards. Needs Python 3 with venv; schemathesis is installed
+# from PyPI unless SCHEMATHESIS is the path of one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -34,9 +34,9 @@ url=$(sed -n 's/.*"url":"\([^"]*\)".*/\1/p' "$CDPILOT_HOME/run/server.json")
 token=$(cat "$CDPILOT_HOME/token")
 "$program" browser open 'data:text/html,<title>Sample</title><input><button>Press</button>' >/dev/null
 
-# Left out: /events and /wait/download do not end by themselves, /stop would leave every other route without a browser.
-# `positive_data_acceptance`: what is a selector, an address or a script is known to the browser alone, not to a schema.
-# 504: a request may allow one millisecond. 503: it may name a profile that an earlier one created, whose browser does not run.
+# Excluded: /events and /wait/download do not end by themselves; /stop would stop the browser that other routes need.
+# `positive_data_acceptance`: only the browser can tell whether a selector, an address or a script is valid, not the schema.
+# 504: a request may allow one millisecond. 503: it may select a profile created by an earlier request, whose browser is not running.
 cat >"$work/schemathesis.toml" <<'END'
 [checks]
 not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "503", "504"]

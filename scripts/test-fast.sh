@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the tests that need no browser, and says how many were left out.
+# Runs the tests that need no browser, and prints how many were omitted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,7 +10,7 @@ trap 'rm -f "$skipped"' EXIT
 export CDPILOT_REQUIRE_BROWSER=0
 export CDPILOT_TEST_BROWSER=none
 status=0
-# What is left out says so on stderr.
+# Each omitted test prints a line with SKIPPED on stderr.
 "$cargo" test --workspace --lib --bins --tests 2> >(tee "$skipped" | grep -v '^SKIPPED' >&2) || status=1
-echo "LEFT OUT, since they need a browser: $(grep -c '^SKIPPED' "$skipped" || true) tests"
+echo "OMITTED because they need a browser: $(grep -c '^SKIPPED' "$skipped" || true) tests"
 exit "$status"

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # Runs the tests: all of them, or those whose name contains the argument.
 #
-# What fails beside the others is run once more by itself. A test that passes then is reported as FLAKY: it is a defect, of
-# the product or of the test, and fails the run too, unless CI=true says that the machine is not ours to judge. What fails
-# twice fails the run, and so does a failure of more than a few tests, a crash, or anything that does not compile.
+# A failed test is run once more, alone. If it passes then, it is reported as FLAKY: that is a defect of the product or of the
+# test, and it fails the run, unless CI=true. A test that fails twice fails the run, and so do more than $most failures,
+# a crash, or a compile error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 most=8
 filter=${1:-}
 cargo=${CARGO:-cargo}
-# Tests wait for browsers most of the time.
+# Tests spend most of their time waiting for browsers.
 export RUST_TEST_THREADS=${RUST_TEST_THREADS:-4}
 
 if [ -n "$filter" ]; then
@@ -18,26 +18,26 @@ if [ -n "$filter" ]; then
 fi
 
 log=$(mktemp)
-told=$(mktemp)
+peers_log=$(mktemp)
 again=$(mktemp)
-trap 'rm -f "$log" "$told" "$again"' EXIT
+trap 'rm -f "$log" "$peers_log" "$again"' EXIT
 
-# Official MCP clients and servers come from PyPI and npm, while the compiler works. Where neither can be reached, or there
-# is no Python, the tests that speak with them are left out, and that is said.
-scripts/ensure-mcp-peers.sh >"$told" 2>&1 &
+# Official MCP clients and servers are downloaded from PyPI and npm during compilation. If that fails, the tests that need them
+# are omitted, and a message says so.
+scripts/ensure-mcp-peers.sh >"$peers_log" 2>&1 &
 peers=$!
 "$cargo" test --workspace --no-run
 if scripts/ensure-har-peer.sh; then
     export CDPILOT_REQUIRE_HAR_PEER=1
 else
-    echo "the test with a validator of HAR is LEFT OUT"
+    echo "OMITTED: the test with the HAR validator"
 fi
 if wait "$peers"; then
-    tail -n 1 "$told"
+    tail -n 1 "$peers_log"
     export CDPILOT_REQUIRE_PEERS=1
 else
-    cat "$told"
-    echo "the tests with official MCP clients and servers are LEFT OUT"
+    cat "$peers_log"
+    echo "OMITTED: the tests with official MCP clients and servers"
 fi
 
 if "$cargo" test --workspace --no-fail-fast 2>&1 | tee "$log"; then
@@ -51,7 +51,7 @@ if [ "${#failed[@]}" -eq 0 ] || [ "${#failed[@]}" -gt "$most" ] || [ "$ended" -e
     exit 1
 fi
 echo
-echo "failed beside the others, now once more by themselves: ${failed[*]}"
+echo "running the failed tests once more, alone: ${failed[*]}"
 status=0
 RUST_TEST_THREADS=1 "$cargo" test --workspace --lib --bins --tests --no-fail-fast -- --exact "${failed[@]}" 2>&1 |
     tee "$again" || status=1
@@ -59,7 +59,7 @@ RUST_TEST_THREADS=1 "$cargo" test --workspace --lib --bins --tests --no-fail-fas
 echo
 for name in "${failed[@]}"; do
     if grep -q "^test $name \.\.\. ok$" "$again"; then
-        echo "FLAKY: $name fails beside the other tests and passes by itself"
+        echo "FLAKY: $name failed with the other tests and passed alone"
         [ "${CI:-}" = true ] || status=1
     else
         echo "FAILED twice: $name"

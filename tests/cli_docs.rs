@@ -1,4 +1,4 @@
-//! `docs/cli.md` says what the program says of itself.
+//! `docs/cli.md` is generated from the definition of the command line.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn the_commands_are_described_as_they_are() {
         differing.next().map(|(told, written)| format!("\n  is: {written}\n  should be: {told}")).unwrap_or_default();
     assert!(
         ran.stdout == written,
-        "docs/cli.md is out of date; `UPDATE_DOCS=1 cargo test cli_docs` writes it anew{first}"
+        "docs/cli.md is out of date; `UPDATE_DOCS=1 cargo test cli_docs` regenerates it{first}"
     );
     for command in ["browser snapshot", "browser events", "serve", "ui", "doctor", "supervise"] {
         assert!(written.contains(&format!("`cdpilot {command}`")), "{command}");

@@ -58,12 +58,12 @@ enum Place {
 }
 
 const OPERATIONS: [&str; 14] = [
-    "snapshot",
+    "view",
     "evaluate",
     "evaluate in the frame",
     "raw command",
     "screenshot",
-    "last picture",
+    "last screenshot",
     "cookies",
     "history",
     "target info",
@@ -77,14 +77,14 @@ const OPERATIONS: [&str; 14] = [
 impl State {
     fn name(self) -> String {
         match self {
-            Self::Nothing => "nothing special".to_owned(),
+            Self::Nothing => "no fault".to_owned(),
             Self::Dialog { kind, place } => {
                 let place = match place {
                     Place::Main => "main frame",
                     Place::SameProcess => "frame of the same process",
                     Place::OwnProcess => "cross-process frame",
                     Place::Loading => "during load",
-                    Place::Bridge => "main frame, over the bridge",
+                    Place::Bridge => "main frame, dialog bridge",
                 };
                 format!("`{kind}`, {place}")
             }
@@ -274,7 +274,7 @@ impl Scene<'_> {
         let (supervisor, page) = (&self.world.supervisor, &self.page);
         let url = self.world.site.url("a", "/?elsewhere");
         Ok(match operation {
-            "snapshot" => {
+            "view" => {
                 let now = supervisor.snapshot();
                 let known = now.page(self.target.as_str()).unwrap();
                 assert!(!known.url.is_empty() && now.frames_of(self.target.as_str()).count() > 0, "{now:#?}");
@@ -284,7 +284,7 @@ impl Scene<'_> {
             "evaluate in the frame" => supervisor.evaluate(&self.frame, "1 + 1", deadline)?.rescued,
             "raw command" => supervisor.call_raw(page, "DOM.getDocument", &json!({}), deadline)?.rescued,
             "screenshot" => supervisor.screenshot(page, deadline)?.rescued,
-            "last picture" => {
+            "last screenshot" => {
                 assert!(supervisor.last_picture(&self.target).is_some());
                 false
             }
@@ -337,7 +337,7 @@ fn reason(error: &Error) -> Option<&'static str> {
         Error::Cdp(cdp::Error::SessionGone { .. }) => "session gone",
         Error::Cdp(cdp::Error::Timeout { .. }) | Error::Timeout { .. } | Error::NoDocument { .. } => "timeout",
         Error::Cdp(cdp::Error::Closed { .. }) => "connection lost",
-        Error::Reconnecting { .. } => "connecting again",
+        Error::Reconnecting { .. } => "reconnecting",
         Error::Unresponsive { .. } => "unresponsive",
         Error::PageBusy { .. } => "page busy",
         Error::Wedged { .. } => "lost dialog",
@@ -359,7 +359,7 @@ fn row(world: &World, number: usize, state: State, seen: &mut String) -> Vec<Str
     let mut problems = Vec::new();
     let _ = write!(seen, "| {} |", state.name());
     for operation in operations(number) {
-        let scene = world.enter(state, operation == "last picture");
+        let scene = world.enter(state, operation == "last screenshot");
         let (outcome, took) = scene.run(operation);
         scene.end();
         let millis = took.as_secs_f64() * 1000.0;

@@ -1,4 +1,4 @@
-//! `docs/api.md` is what `openapi.json` says, for people. `UPDATE_DOCS=1` writes it anew.
+//! `docs/api.md` is generated from `openapi.json`. `UPDATE_DOCS=1` writes it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,11 +10,12 @@ use crate::support::api::Served;
 const HEAD: &str = "\
 # HTTP API
 
-Written from `GET /openapi.json` by a test; what is said there is what the server reads requests with.
+Generated from `GET /openapi.json` by a test. The server parses requests with the same types.
 
-Every route but `GET /health` wants `Authorization: Bearer <token>`, with the token of the home; `POST /ui/secret` takes
-`Authorization: Ticket <ticket>` of the web UI instead. Bodies are `application/json`, at most 1 MiB unless a route says more; unknown fields and parameters are refused by name. A success is `{\"ok\": true, …}` with the
-fields below, a failure `{\"ok\": false, \"error\", \"code\", \"details\"?}` with the status of its code. `?` marks what may be left out.
+Every route except `GET /health` requires `Authorization: Bearer <token>`, with the token of the home; `POST /ui/secret` takes
+`Authorization: Ticket <ticket>` of the web UI instead. Bodies are `application/json`, at most 1 MiB unless the route states another
+limit. Unknown fields and parameters are refused; the error names them. A success is `{\"ok\": true, …}` with the fields below, a failure
+`{\"ok\": false, \"error\", \"code\", \"details\"?}` with the HTTP status of its code. `?` marks optional fields and parameters.
 ";
 
 fn resolved<'a>(described: &'a Value, schema: &'a Value) -> &'a Value {
@@ -167,5 +168,5 @@ fn the_page_about_the_api_is_up_to_date() {
         std::fs::write(&path, &page).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == page, "docs/api.md is old: UPDATE_DOCS=1 cargo test --test main -- server_docs");
+    assert!(kept == page, "docs/api.md is out of date: UPDATE_DOCS=1 cargo test --test main -- server_docs");
 }

@@ -1,4 +1,4 @@
-//! What is measured: many events, large answers, many tabs.
+//! Workloads with many events, large answers, many tabs.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// A page that logs without a pause.
+/// A page that logs continuously.
 pub(crate) fn flood(lane: &Lane, quick: bool) -> Result<Vec<Row>> {
     const CHUNK: usize = 1_000;
     let (count, turns) = if quick { (20_000, 2) } else { (100_000, 3) };
     let script = |from: usize| format!("for(let i={from};i<{from}+{CHUNK};i++)console.log(i)");
     let raw: Contestant<'_> = Box::new(|| {
         lane.raw(|raw, session| {
-            // Enabling replays what was logged before.
+            // Enabling replays earlier console messages.
             raw.call("Runtime.discardConsoleEntries", "{}", Some(session))?;
             raw.call("Runtime.enable", "{}", Some(session))?;
             measure(rate(count), || {
@@ -81,10 +81,10 @@ pub(crate) fn flood(lane: &Lane, quick: bool) -> Result<Vec<Row>> {
     ])
 }
 
-/// What sets a row's name apart, and the call.
+/// The suffix of the row's name, and the call.
 type Call<'a> = (&'a str, &'a dyn Fn(&Session) -> Result<()>);
 
-/// Runs one call many times, raw and ours; rows for time and processor time.
+/// Runs one call many times, with the raw loop and with cdpilot; rows for time and processor time.
 fn single(
     lane: &Lane,
     name: &str,
@@ -149,14 +149,14 @@ pub(crate) fn large(lane: &Lane, quick: bool) -> Result<Vec<Row>> {
     single(lane, "5 MB answer", (EVALUATE, &params), size, &[("", &typed), (", untyped", &untyped)], Goal::AtMost(1.14))
 }
 
-/// A picture of the page.
+/// A screenshot of the page.
 pub(crate) fn screenshot(lane: &Lane, quick: bool) -> Result<Vec<Row>> {
     let take = |session: &Session| -> Result<()> {
         session.call(&page::CaptureScreenshot::new(), patience())?;
         Ok(())
     };
     let size = if quick { (10, 3) } else { (20, 7) };
-    // Chromium's frames bound it; all good clients are level.
+    // Limited by Chromium's frames; all good clients are equal.
     let method = ("Page.captureScreenshot", "{}");
     single(lane, "screenshot 1280x720", method, size, &[("", &take)], Goal::AtMost(1.05))
 }
@@ -221,7 +221,7 @@ pub(crate) fn attach(lane: &Lane, quick: bool) -> Result<Vec<Row>> {
     ])
 }
 
-/// Attaches to all tabs at once and enables the domains as the answers come.
+/// Attaches to all tabs in parallel and enables the domains as answers arrive.
 fn attach_raw(raw: &mut Raw, tabs: &[String]) -> Result<Vec<String>> {
     let mut first = None;
     for tab in tabs {

@@ -1,4 +1,4 @@
-//! Starts a Chromium of our own, with a port or with a pipe, and ends it.
+//! Starts a Chromium with a port or a pipe, and ends it.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -12,11 +12,11 @@ use cdpilot::sync::{Deadline, pause};
 
 use crate::Result;
 
-/// How a browser is talked to.
+/// Transport to a browser.
 pub(crate) enum Endpoint {
     /// The address of its WebSocket.
     Ws(String),
-    /// The ends of its pipes: from the browser, to the browser.
+    /// Its pipe ends: from the browser, to the browser.
     Pipe(OwnedFd, OwnedFd),
 }
 
@@ -50,7 +50,7 @@ fn arguments(profile: &Path, transport: &str) -> Vec<OsString> {
 }
 
 impl Chrome {
-    /// A browser with a debugging port that the system picks.
+    /// A browser with a debugging port that the system selects.
     pub(crate) fn with_port(program: &Path) -> Result<Self> {
         let profile = tempfile::tempdir()?;
         let child = Command::new(program)
@@ -79,7 +79,7 @@ impl Chrome {
         Err("the browser opened no port within 30 s".into())
     }
 
-    /// A browser that speaks over its descriptors 3 and 4.
+    /// A browser with the protocol on its descriptors 3 and 4.
     pub(crate) fn with_pipe(program: &Path) -> Result<Self> {
         const MOVE: &str = r#"exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null"#;
         let profile = tempfile::tempdir()?;
@@ -97,12 +97,12 @@ impl Chrome {
         Ok(Self { child, endpoint: Endpoint::Pipe(from, to), _profile: profile })
     }
 
-    /// Its process, which leads the group of all its processes.
+    /// Its main process, which leads the process group.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// The pipe ends as files of their own.
+    /// The pipe ends as separate files.
     pub(crate) fn pipe_files(&self) -> Option<Result<(File, File)>> {
         match &self.endpoint {
             Endpoint::Ws(_) => None,

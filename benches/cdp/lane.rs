@@ -16,11 +16,11 @@ pub(crate) struct Lane {
     pub(crate) name: &'static str,
     pub(crate) version: String,
     chrome: Chrome,
-    /// The tab that is worked on.
+    /// The tab that is measured.
     page: String,
 }
 
-/// Patience with a browser on a loaded machine.
+/// Deadline for a browser on a loaded machine.
 pub(crate) fn patience() -> Deadline {
     Deadline::after_secs(120)
 }
@@ -48,7 +48,7 @@ impl Lane {
         }
     }
 
-    /// Opens a tab and gives its target id.
+    /// Opens a tab and returns its target id.
     pub(crate) fn tab(&self, raw: &mut Raw) -> Result<String> {
         Ok(field(&raw.call("Target.createTarget", r#"{"url":"about:blank"}"#, None)?, "targetId")?.to_owned())
     }
@@ -65,7 +65,7 @@ impl Lane {
         Ok(out)
     }
 
-    /// A connection of ours.
+    /// A connection of cdpilot.
     pub(crate) fn connect(&self, latency: Latency) -> Result<Connection> {
         let options = ConnectOptions { latency, ..ConnectOptions::default() };
         Ok(match &self.chrome.endpoint {
@@ -74,7 +74,7 @@ impl Lane {
         })
     }
 
-    /// Runs `body` with a session of ours attached to the tab.
+    /// Runs `body` with a CDP session of cdpilot attached to the tab.
     pub(crate) fn ours<T>(&self, latency: Latency, body: impl FnOnce(&Session) -> Result<T>) -> Result<T> {
         let connection = self.connect(latency)?;
         let params = json!({"targetId": self.page, "flatten": true});
@@ -87,10 +87,10 @@ impl Lane {
     }
 }
 
-/// Somebody who takes a turn each round.
+/// A contestant, which runs once per round.
 pub(crate) type Contestant<'a> = Box<dyn FnMut() -> Result<Sample> + 'a>;
 
-/// Lets everybody run once a round, in rotating order. One list of samples per contestant.
+/// Runs every contestant once per round, in rotating order. Returns one list of samples per contestant.
 pub(crate) fn rounds(count: usize, contestants: &mut [Contestant<'_>]) -> Result<Vec<Vec<Sample>>> {
     let mut samples = vec![Vec::new(); contestants.len()];
     for round in 0..count {
@@ -102,7 +102,7 @@ pub(crate) fn rounds(count: usize, contestants: &mut [Contestant<'_>]) -> Result
     Ok(samples)
 }
 
-/// Medians of both, and the median of the ratios round by round.
+/// Medians of both, and the median of the ratios per round.
 pub(crate) fn compare(raw: &[Sample], ours: &[Sample], figure: impl Fn(&Sample) -> f64) -> (f64, f64, f64) {
     let figures = |samples: &[Sample]| samples.iter().map(&figure).collect::<Vec<_>>();
     let (raw, ours) = (figures(raw), figures(ours));

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench cdp -- [--quick] [--json] [FILTER…]`. A filter selects workloads whose name
 //! contains it (`sequential`, `flight`, `threads`, `flood`, `large`, `screenshot`, `attach`, `ws`,
-//! `pipe`). Raw and ours take turns in rounds of rotating order; figures are medians, the ratio is the
+//! `pipe`). Raw loop and cdpilot alternate in rounds of rotating order; figures are medians, the ratio is the
 //! median of the rounds' ratios. Nothing here fails because something was slow.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a bench prints
 
@@ -23,7 +23,7 @@ mod workloads;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// What the command line asks for.
+/// Options of the command line.
 #[derive(Default)]
 struct Options {
     quick: bool,

@@ -1,13 +1,13 @@
-//! What one run costs: time, processor time, memory.
+//! Cost of one run: time, processor time, memory.
 
 use std::time::{Duration, Instant};
 
 use crate::Result;
 
-/// What one run of one contestant cost.
+/// Cost of one run of one contestant.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Sample {
-    /// Time, or calls or events a second.
+    /// Time, or calls or events per second.
     pub(crate) value: f64,
     /// Processor time of this process, milliseconds for the whole run.
     pub(crate) cpu: f64,
@@ -28,7 +28,7 @@ fn status(field: &str) -> f64 {
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
 }
 
-/// Measures `body`; `value` makes the figure from the time it took.
+/// Measures `body`; `value` computes the figure from its time.
 pub(crate) fn measure(value: impl Fn(Duration) -> f64, body: impl FnOnce() -> Result<()>) -> Result<Sample> {
     // Sets the peak back to what is resident now (proc(5)); Linux only.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
@@ -50,13 +50,13 @@ pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
-/// The load of the machine, as the system tells it.
+/// The load average of the machine.
 pub(crate) fn load() -> String {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split(' ').take(3).collect::<Vec<_>>().join(" ")
 }
 
-/// What processes that are neither we nor the browser take from the processors; Linux only.
+/// Processor time used by other processes than this one and the browser; Linux only.
 pub(crate) struct Strangers {
     group: u32,
     before: Ticks,

@@ -1,7 +1,7 @@
-//! The yardstick: one thread, one connection, one loop, nothing else.
+//! The reference: one thread, one connection, one loop, nothing else.
 //!
 //! Requests are formatted once, with an id of fixed width that is patched in place. Messages are cut
-//! out of one large buffer without copying; an answer is told by its first bytes. It blocks in `read`,
+//! out of one large buffer without copying; an answer is recognised by its first bytes. It blocks in `read`,
 //! or spins on a non-blocking descriptor.
 
 use std::fs::File;
@@ -20,9 +20,9 @@ enum Io {
 pub(crate) struct Raw {
     io: Io,
     buffer: Vec<u8>,
-    /// What of the buffer is not used yet.
+    /// The unused part of the buffer.
     ready: Range<usize>,
-    /// How far a search for the end of a pipe message came.
+    /// Position up to which the end of a pipe message was searched.
     searched: usize,
     out: Vec<u8>,
     next_id: u64,
@@ -69,7 +69,7 @@ impl Raw {
         Ok(Self::new(Io::Tcp(socket)))
     }
 
-    /// Talks over the pipes of a browser.
+    /// Connects through the pipes of a browser.
     pub(crate) fn pipe(from: File, to: File) -> Result<Self> {
         for file in [&from, &to] {
             let _ = rustix::pipe::fcntl_setpipe_size(file, 1024 * 1024);
@@ -120,7 +120,7 @@ impl Raw {
         }
     }
 
-    /// Puts a request behind those not yet written; its id comes back.
+    /// Queues a request; returns its id.
     pub(crate) fn queue(&mut self, request: &Request) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
@@ -150,7 +150,7 @@ impl Raw {
         Ok(id)
     }
 
-    /// The next message, if it is whole in the buffer.
+    /// The next message, if it is complete in the buffer.
     pub(crate) fn buffered(&mut self) -> Option<Range<usize>> {
         let bytes = &self.buffer[self.ready.clone()];
         let (start, end, used) = match self.io {
@@ -241,7 +241,7 @@ impl Raw {
         }
     }
 
-    /// One call, for setting up: the answer's text. Refusals are errors.
+    /// One call for the set-up: returns the text of the answer. Protocol errors are errors.
     pub(crate) fn call(&mut self, method: &str, params: &str, session: Option<&str>) -> Result<String> {
         let request = self.request(method, params, session);
         let id = self.send(&request)?;

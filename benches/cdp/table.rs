@@ -2,16 +2,16 @@
 
 use serde::Serialize;
 
-/// What a ratio should be.
+/// Which values of a ratio are better.
 #[derive(Clone, Copy)]
 pub(crate) enum Goal {
     /// Lower is better.
     AtMost(f64),
     /// Higher is better.
     AtLeast(f64),
-    /// Our own figure counts, not the ratio; lower is better.
+    /// The figure of cdpilot counts, not the ratio; lower is better.
     Below(f64),
-    /// Told, not judged.
+    /// Reported, without a goal.
     Told,
 }
 
@@ -54,7 +54,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// The rows as a table for people.
+/// The rows as a text table.
 pub(crate) fn text(rows: &[Row]) -> String {
     let mut cells = vec![["workload", "transport", "raw", "ours", "ratio", "unit", "goal", ""].map(str::to_owned)];
     for row in rows {

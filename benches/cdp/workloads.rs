@@ -1,4 +1,4 @@
-//! What is measured: small calls. Larger things are in [`bulk`].
+//! Workloads with small calls. Larger ones are in [`bulk`].
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -121,7 +121,7 @@ fn throughput(lane: &Lane, name: &str, samples: &[Vec<Sample>], count: usize, go
     ]
 }
 
-/// 64 calls under way from one thread.
+/// 64 calls in flight from one thread.
 fn in_flight(lane: &Lane, quick: bool) -> Result<Vec<Row>> {
     const DEPTH: usize = 64;
     let (count, turns) = if quick { (3_000, 3) } else { (10_000, 9) };

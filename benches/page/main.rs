@@ -94,7 +94,7 @@ fn folded() -> SnapshotOptions {
     SnapshotOptions { fold: true, max_chars: 0, ..SnapshotOptions::default() }
 }
 
-/// Shows a page, and waits for its frames and what is in them.
+/// Opens a page, and waits for its frames and their content.
 fn show(supervisor: &Supervisor, target: &TargetId, url: &str, frames: usize) -> Result<()> {
     let top = FrameRef::TopOf(target.clone());
     supervisor.navigate(&top, url, soon())?;
@@ -109,14 +109,14 @@ fn show(supervisor: &Supervisor, target: &TargetId, url: &str, frames: usize) ->
     Ok(())
 }
 
-/// Chrome's own tree of every frame, asked one after the other as there is no other way to hold them in step.
+/// Chromium's accessibility tree of every frame, requested sequentially.
 fn ax_trees(supervisor: &Supervisor, target: &TargetId) -> Result<()> {
     for frame in supervisor.snapshot().frames_of(target.as_str()) {
         let asked = json!({ "frameId": frame.frame_id });
         let session = FrameRef::Id(frame.frame_id.clone());
         let told = supervisor.call_raw(&session, "Accessibility.getFullAXTree", &asked, soon());
         let told = match told {
-            // A frame that shares its session with another is named in the command.
+            // A frame that shares its CDP session with another one is given in the command.
             Err(cdpilot::supervisor::Error::NotAFrameCommand { .. }) => {
                 let top = FrameRef::TopOf(target.clone());
                 supervisor.call_raw(&top, "Accessibility.getFullAXTree", &asked, soon())?
@@ -128,7 +128,7 @@ fn ax_trees(supervisor: &Supervisor, target: &TargetId) -> Result<()> {
     Ok(())
 }
 
-/// A click by ref to the settled answer, beside bare input events at the same place.
+/// A click by ref until the settled answer, compared with bare input events at the same point.
 fn clicks(tab: &Tab, supervisor: &Supervisor, target: &TargetId, rounds: usize) -> Result<(f64, f64)> {
     let seen = tab.snapshot(&folded(), soon())?;
     let button = seen.refs.iter().find(|(_, info)| info.name == "press me").map(|(reference, _)| reference.clone());
@@ -166,7 +166,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Resident memory of this process in MiB; 0 where the system does not tell.
+/// Resident memory of this process in MiB; 0 if unknown.
 fn resident() -> f64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));

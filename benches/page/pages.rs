@@ -1,4 +1,4 @@
-//! The pages, and a server that shows them under several names, so that frames run in processes of their own.
+//! The pages, and a server with several host names, so that frames run in separate processes.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cdpilot::sync::{Thread, spawn};
 
-/// A page to measure with.
+/// A page for measurements.
 pub(crate) struct Page {
     pub(crate) name: &'static str,
     pub(crate) path: &'static str,
@@ -33,7 +33,7 @@ fn html(path: &str, port: u16) -> String {
              <label>Word <input type=password></label><label><input type=checkbox> Remember me</label>
              <select><option>one<option>two</select></form>{BUTTON}<a href='#'>Help</a>"
         ),
-        // Something moves in every frame, by script and by style, and a text changes with it.
+        // An animation by script and style, and a text that changes in every frame.
         "/animated" => format!(
             "<title>animated</title><style>@keyframes turn {{ to {{ transform: rotate(360deg) }} }}
              #wheel {{ width: 40px; height: 40px; background: teal; animation: turn 2s linear infinite }}</style>
@@ -46,7 +46,7 @@ fn html(path: &str, port: u16) -> String {
                requestAnimationFrame(step);
              }})()</script>"
         ),
-        // A request every 100 ms, each of which changes the page.
+        // A request every 100 ms; each one changes the page.
         "/polling" => format!(
             "<title>polling</title><h1>Always asking</h1>{BUTTON}<p id=count></p><script>
              let answers = 0;

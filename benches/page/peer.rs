@@ -1,9 +1,9 @@
-//! playwright-core, where it is installed.
+//! playwright-core, if it is installed.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Median milliseconds of what playwright-core takes for the same; `None` when it is not there.
+/// Median milliseconds of playwright-core for the same operation; `None` if it is not installed.
 pub(crate) fn measure(endpoint: &str, url: &str, what: &str, rounds: usize) -> Option<f64> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/page");
     if !folder.join("node_modules/playwright-core").exists() {

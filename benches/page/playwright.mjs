@@ -1,4 +1,4 @@
-// The same work by playwright-core, over the same browser's port: node playwright.mjs ENDPOINT URL see|click ROUNDS
+// The same operations with playwright-core, over the port of the same browser: node playwright.mjs ENDPOINT URL see|click ROUNDS
 import {chromium} from "playwright-core";
 
 const [endpoint, url, what, rounds] = process.argv.slice(2);

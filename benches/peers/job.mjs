@@ -1,4 +1,4 @@
-// Counts the tokens of a job over MCP that a test has written down, per call: name, arguments and text of the result, without
+// Counts the tokens of a recorded MCP job, per call: name, arguments and text of the result, without
 // images.
 //
 //   JOB_TRANSCRIPT=/tmp/job.json cargo test --test main -- mcp_job

@@ -1,8 +1,8 @@
-// A client for MCP over stdio: JSON-RPC 2.0, one message a line.
+// An MCP client over stdio: JSON-RPC 2.0, one message per line.
 
 import { spawn } from 'node:child_process';
 
-/** What a call says whose server is gone. */
+/** The error of a call whose server has ended. */
 export const ENDED = 'the server has ended';
 
 export class McpClient {
@@ -15,7 +15,7 @@ export class McpClient {
     const how = { ...options, stdio: ['pipe', 'pipe', 'ignore'], detached: true };
     const isScript = /\.[cm]?js$/.test(program);
     this.#child = isScript ? spawn(process.execPath, [program, ...args], how) : spawn(program, args, how);
-    this.#child.on('error', () => {}); // told by close
+    this.#child.on('error', () => {}); // reported by close
     let rest = '';
     this.#child.stdout.setEncoding('utf8');
     this.#child.stdout.on('data', (text) => {
@@ -37,7 +37,7 @@ export class McpClient {
     this.#send({ method: 'notifications/initialized' });
   }
 
-  /** What the server answers to tools/list, all pages as one. */
+  /** The server's answer to tools/list, all pages merged. */
   async list() {
     const tools = [];
     let cursor;

@@ -1,4 +1,4 @@
-// The columns: what is asked of a tool, and what its reply is worth.
+// The columns: the call to a tool, and the check of its reply.
 
 import { ENDED } from './mcp.mjs';
 
@@ -6,9 +6,9 @@ const sleep = (ms) => new Promise((next) => setTimeout(next, ms));
 
 const namesPage = (reply, { id }) => new RegExp(`id=${id}m?\\b`).test(reply.text);
 
-/** `check`: whether a reply that claims success is right; `changes`: nothing is asked of the same start afterwards. */
+/** `check`: whether a successful reply is correct; `changes`: the tool is restarted after this call. */
 export const OPERATIONS = [
-  { key: 'cause', title: 'the call that led there', changes: true, check: () => true },
+  { key: 'cause', title: 'triggering call', changes: true, check: () => true },
   { key: 'evaluate', title: 'evaluate `1+1`', quick: true, check: (reply) => /\b2\b/.test(reply.text) },
   { key: 'url', title: 'read URL', check: namesPage },
   { key: 'tabs', title: 'list tabs', quick: true, check: namesPage },
@@ -22,7 +22,7 @@ export const OPERATIONS = [
   { key: 'close', title: 'close', quick: true, changes: true, check: () => true },
 ];
 
-// Whether the page itself saw the click: what counts is not what the tool says.
+// Whether the page received the click; the reply of the tool does not count.
 async function pressed(_, { sites, id, pressesBefore }) {
   for (let round = 0; round < 40; round += 1) {
     if (sites.times(id, 'pressed') + sites.times(`${id}m`, 'pressed') > pressesBefore) return true;
@@ -35,14 +35,14 @@ function answered(_, { sites, id }) {
   return sites.until(id, 'answered', 2_000);
 }
 
-/** Whether there is anything to ask: a word for the table, or nothing. */
+/** The text for a cell that does not apply; undefined if it applies. */
 export function leftOut(tool, state, operation) {
   if (operation.key === 'cause' && !state.cause) return '–';
   if (operation.key === 'dialog' && !state.dialog) return '–';
   return tool.missing[operation.key];
 }
 
-/** One question to a tool, never longer than `limit` milliseconds. */
+/** One call to a tool, limited to `limit` milliseconds. */
 export async function ask(operation, run, limit) {
   const { driver, sites, id } = run;
   run.pressesBefore = sites.times(id, 'pressed') + sites.times(`${id}m`, 'pressed');
@@ -66,7 +66,7 @@ async function judge(operation, reply, run) {
   return wordFor(operation, reply);
 }
 
-// Tried in this order: what an error, or a reply without the thing asked for, speaks of.
+// Tried in this order: the topic of an error, or of a reply without the requested content.
 const WORDS = [
   ['names dialog', /dialog|modal state/i],
   ['wrong', null],

@@ -1,10 +1,10 @@
-// Two sites of different origin and site, and what the pages tell about themselves.
+// Two sites of different origin, and the reports of their pages.
 
 import http from 'node:http';
 
 const MESSAGE = 'Shall we go on?';
 
-// What a page does once it is released, as script text.
+// The script that a page runs when it is released.
 const DOINGS = {
   nothing: '',
   alert: `alert('${MESSAGE}'); tell('answered');`,
@@ -41,7 +41,7 @@ ${frame ? `<iframe src="${frame}" width="300" height="100"></iframe>` : ''}
 ${during || frame ? '' : '<script>whenReleased();</script>'}
 </body></html>`;
 
-/** Serves both sites; `close` ends them. */
+/** Serves both sites; `close` stops them. */
 export class Sites {
   #servers = [];
   #told = new Map();
@@ -61,7 +61,7 @@ export class Sites {
     return `p${this.#count}`;
   }
 
-  /** The address of a page: `kind` names what it does, `id` is unique to one visit. */
+  /** The address of a page: `kind` selects its behaviour, `id` is unique per visit. */
   address(kind, id) {
     return `${this.#servers[0].base}/${kind}?id=${id}`;
   }
@@ -70,7 +70,7 @@ export class Sites {
     this.#released.add(id);
   }
 
-  /** How often a page said `what`. */
+  /** How often a page reported `what`. */
   times(id, what) {
     return this.#told.get(`${id} ${what}`) ?? 0;
   }

@@ -1,4 +1,4 @@
-// Finding and ending the processes of one run of a tool. Linux: it reads /proc.
+// Finds and ends the processes of one run of a tool. Linux only: it reads /proc.
 
 import fs from 'node:fs';
 
@@ -16,7 +16,7 @@ const parentOf = (pid) => Number(read(pid, 'stat').replace(/^.*\) \S /s, '').spl
 
 const allPids = () => fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number);
 
-/** Processes whose mark begins so, that name the folder in their command line, or that descend from such. */
+/** Processes whose mark has this prefix or whose command line contains the folder, and their descendants. */
 export function processesOf(mark, folder) {
   const pids = allPids();
   const children = new Map();
@@ -51,11 +51,11 @@ export function signal(pid, name) {
   try {
     process.kill(pid, name);
   } catch {
-    // gone already
+    // already gone
   }
 }
 
-/** Ends everything of one run; returns how many were left after two seconds. */
+/** Ends all processes of one run; returns how many remain after two seconds. */
 export async function endAll(mark, folder) {
   for (let round = 0; round < 40; round += 1) {
     const left = processesOf(mark, folder);

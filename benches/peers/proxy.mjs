@@ -1,11 +1,11 @@
-// A browser of our own with a debugging port, and a TCP proxy before it that can be cut or fall silent.
+// A browser with a debugging port, behind a TCP proxy that can cut connections or suspend them.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 
-/** Starts a headless browser; resolves with its debugging port, which the system chooses. */
+/** Starts a headless browser; resolves with its debugging port, which the system selects. */
 export async function startBrowser(program, folder, environment) {
   const profile = path.join(folder, 'attached');
   const flags = ['--headless=new', '--remote-debugging-port=0', `--user-data-dir=${profile}`, '--no-first-run'];
@@ -47,7 +47,7 @@ export class Proxy {
     }
   }
 
-  /** Resets what is connected; whoever connects anew is served. */
+  /** Resets existing connections; new ones are accepted. */
   cut() {
     for (const [near, far] of this.#pairs) {
       near.resetAndDestroy();
@@ -56,7 +56,7 @@ export class Proxy {
     this.#pairs.clear();
   }
 
-  /** Connections stay open and carry no byte any more, new ones neither. */
+  /** Existing and new connections stay open but carry no data. */
   fallSilent() {
     this.#silent = true;
   }

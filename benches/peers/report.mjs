@@ -47,7 +47,7 @@ function tableOf(tool, cells, states, operations) {
   return lines.join('\n');
 }
 
-/** How the cells of the states in which something is wrong came out, all tools side by side. */
+/** Counts the outcomes of all states with a fault, per tool. */
 function summary(tools, results) {
   const failed = ({ outcome }) => !['ok', 'wrong', 'late', 'not reached'].includes(outcome);
   const kinds = [
@@ -71,7 +71,7 @@ function summary(tools, results) {
 const allCells = (results) =>
   Object.values(results).flatMap((states) => Object.values(states)).flatMap((cells) => Object.values(cells));
 
-/** The load average of the machine while it was measured, from a tenth of the cells to nine tenths. */
+/** The load average during the measurement, from the 10th to the 90th percentile of the cells. */
 function loadOf(results) {
   const loads = allCells(results).map(({ load }) => load).sort((one, other) => one - other);
   const at = (share) => Math.round(loads[Math.floor((loads.length - 1) * share)] ?? 0);
@@ -87,8 +87,8 @@ function sections(tools, results) {
   const doing = OPERATIONS.filter(({ changes }) => changes);
   for (const tool of tools.filter(({ name }) => results[name])) {
     const cells = results[tool.name];
-    parts.push(`## ${tool.name} ${tool.version}`, '', 'Reading:', '', tableOf(tool, cells, STATES, looking), '');
-    parts.push('Changing something:', '', tableOf(tool, cells, STATES, doing), '');
+    parts.push(`## ${tool.name} ${tool.version}`, '', 'Read calls:', '', tableOf(tool, cells, STATES, looking), '');
+    parts.push('Calls that change something:', '', tableOf(tool, cells, STATES, doing), '');
   }
   return parts.join('\n');
 }

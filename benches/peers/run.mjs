@@ -1,9 +1,9 @@
-// Measures what other browser tools do while a page, a browser or a connection does not answer.
+// Measures other browser tools while a page, a browser or a connection does not answer.
 //
 //   node run.mjs [--only TOOL,…] [--state STATE,…] [--quick] [--limit SECONDS] [--jobs N] [--report]
 //
-// Results are kept in results.json and replaced cell by cell. When they are complete, the document is
-// written anew from them, otherwise partial.md; with `--report` without measuring.
+// Results are stored in results.json and replaced cell by cell. If they are complete, the document is
+// generated from them, otherwise partial.md. With `--report` nothing is measured.
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -21,7 +21,7 @@ import { chromeDevtoolsMcp } from './tools/chrome-devtools-mcp.mjs';
 import { playwrightMcp } from './tools/playwright-mcp.mjs';
 
 const TOOLS = [agentBrowser, playwrightMcp, chromeDevtoolsMcp];
-const QUICK_ENOUGH = 1000; // after a slower reply the next question goes to a new start
+const QUICK_ENOUGH = 1000; // after a slower reply the tool is restarted for the next call
 const OPENING = 40_000;
 
 const { values: flags } = parseArgs({
@@ -50,7 +50,7 @@ const within = (promise, ms, what) => {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 };
 
-/** A tool with a page open, in the given state. */
+/** A tool with an open page in the given state. */
 async function enter(tool, state) {
   if (stopping) throw new Error('interrupted');
   count += 1;
@@ -76,7 +76,7 @@ async function enter(tool, state) {
 }
 
 function environmentOf(tool, { mark, folder }) {
-  const settings = /^(XDG_.*|AGENT_BROWSER_.*|PLAYWRIGHT_.*|CHROME_DEVTOOLS_.*)$/; // of whoever runs this
+  const settings = /^(XDG_.*|AGENT_BROWSER_.*|PLAYWRIGHT_.*|CHROME_DEVTOOLS_.*)$/; // settings of the user who runs this
   const inherited = Object.entries(process.env).filter(([name]) => !settings.test(name));
   const own = { [MARK]: mark, HOME: folder, TMPDIR: folder, XDG_RUNTIME_DIR: folder };
   return { ...Object.fromEntries(inherited), ...tool.environment, ...own };
@@ -108,7 +108,7 @@ async function leave(run) {
   fs.rmSync(run.folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** The cells of one unit, one after the other, on as few starts as are fair. */
+/** Measures the cells of one unit sequentially, with as few restarts as the method allows. */
 async function measure({ tool, state, operations }, record) {
   let run = null;
   for (const operation of operations) {
@@ -174,7 +174,7 @@ async function main() {
   }
 }
 
-/** Ends whatever was started and is still there. */
+/** Ends everything that was started and still runs. */
 async function stop() {
   stopping = true;
   await Promise.all([...running].map(leave));

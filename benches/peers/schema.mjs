@@ -1,8 +1,8 @@
-// Measures how much of a model's context the tools of MCP servers take, and what the tools of each are good for.
+// Measures the size of the tools of MCP servers in a model's context, and tests the tools of each.
 //
 //   node schema.mjs [--only "SET;…"]
 //
-// Every server is started over stdio and asked for its tools. What a set covers is tried in a browser, not read from
+// Every server is started over stdio and lists its tools. The coverage of a set is tested in a browser, not derived from
 // names: a tab is listed, a button in a cross-site frame within a frame is clicked, a dialog is accepted. Prints a
 // table and writes it to docs/schema-size.md.
 
@@ -41,7 +41,7 @@ const site = http.createServer((request, response) => {
   response.writeHead(body ? 200 : 204, { 'Content-Type': 'text/html; charset=utf-8' }).end(body && `<!doctype html>${body}`);
 });
 
-/** How each is asked to do what is tried. `ref` finds the button in what a snapshot says. */
+/** The calls of each set for the tests. `ref` finds the button in the text of a snapshot. */
 const cdpilot = (name, toolsets) => ({
   name,
   version: version(),
@@ -70,7 +70,7 @@ const agentBrowser = (name, profiles) => ({
   open: (url) => ['agent_browser_open', { url }],
   snapshot: () => ['agent_browser_snapshot', {}],
   ref: /button \\?"press me\\?"[^[]*\[ref=(\w+)/,
-  // The innermost frame that is shown, for what a snapshot of the whole page does not show.
+  // The innermost frame in the snapshot, for content that a snapshot of the whole page omits.
   frame: /Iframe \[ref=(\w+)\](?![\s\S]*Iframe \[)/,
   inside: (ref) => ['agent_browser_frame_switch', { frame: `@${ref}` }],
   click: (ref) => ['agent_browser_click', { selector: `@${ref}` }],
@@ -78,7 +78,7 @@ const agentBrowser = (name, profiles) => ({
   dialog: () => ['agent_browser_dialog_accept', {}],
 });
 
-let page = 1; // of chrome-devtools-mcp, which wants it named
+let page = 1; // chrome-devtools-mcp requires a page id
 const SETS = [
   cdpilot('cdpilot'),
   cdpilot('cdpilot, `browser`', 'browser'),
@@ -127,7 +127,7 @@ const until = async (accept) => {
   return accept();
 };
 
-/** What a set of tools can do, each with a word on what was seen. */
+/** The results of the tests with a set of tools; null for success, otherwise the problem. */
 async function attempts(set, client, names, base) {
   const call = async ([name, args], what) => {
     if (!names.has(name)) throw new Error(`no tool for ${what}`);
@@ -163,7 +163,7 @@ async function attempts(set, client, names, base) {
     dialogs: async () => {
       if (!names.has(set.dialog()[0])) throw new Error('no tool for dialogs');
       const ref = await enter(`${base}/ask`);
-      // Some answer only when the dialog is gone.
+      // Some tools answer only after the dialog is closed.
       const clicked = call(set.click(ref), 'a click').catch(() => {});
       await Promise.race([clicked, new Promise((next) => setTimeout(next, 5_000))]);
       await call(set.dialog(), 'the dialog');
@@ -181,7 +181,7 @@ async function attempts(set, client, names, base) {
 async function measure(set, base, number) {
   const mark = `${process.pid}-${number}-`;
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'schema-'));
-  const settings = /^(XDG_.*|CDPILOT_.*|AGENT_BROWSER_.*|PLAYWRIGHT_.*|CHROME_DEVTOOLS_.*)$/; // of whoever runs this
+  const settings = /^(XDG_.*|CDPILOT_.*|AGENT_BROWSER_.*|PLAYWRIGHT_.*|CHROME_DEVTOOLS_.*)$/; // settings of the user who runs this
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !settings.test(name)));
   const own = { [MARK]: mark, HOME: folder, TMPDIR: folder, XDG_RUNTIME_DIR: folder };
   try {
@@ -190,7 +190,7 @@ async function measure(set, base, number) {
     await within(client.initialize(), LIMIT, 'initialize');
     const before = (await within(client.list(), LIMIT, 'tools/list')).tools;
     page = 1;
-    // Some tools are there only while a browser runs: the list counts that is the longer one.
+    // Some tools are offered only while a browser runs: the longer list counts.
     const names = new Set(before.map(({ name }) => name));
     await within(client.call(...set.open(`${base}/ask`)), LIMIT, 'opening').catch(() => {});
     const after = (await within(client.list(), LIMIT, 'tools/list')).tools;
@@ -238,20 +238,23 @@ const covers = rows.filter(({ can }) => can && Object.values(can).every((problem
 const smallest = covers.sort((one, other) => one.bytes - other.bytes)[0];
 const text = `# Size of the tools
 
-What the tools of an MCP server take of a model's context before anything has happened: the answer to \`tools/list\` as
-compact JSON. \`make bench-schema\` measures and writes this page.
+The part of a model's context that the tools of an MCP server need: the answer to \`tools/list\` as compact JSON. \`make bench-schema\` measures
+and writes this page.
 
-Each server is started over stdio as it comes, without flags beside those for a headless browser (the set behind a comma
-is chosen by a flag), and asked \`initialize\` and \`tools/list\`, before and while a browser runs; the longer list counts.
-*bytes / 4* is the usual rule of thumb for tokens; *tokens* are counted with the tokenizer \`${ENCODING}\` (js-tiktoken
-${versionOf('js-tiktoken')}) over the same JSON; how a host wraps it differs.
+Each server is started over stdio with its defaults, and only with flags for a headless browser (a name after a comma is a set of tools
+that a flag selects). It receives \`initialize\` and \`tools/list\`, before and while a browser runs; the longer list counts. *bytes / 4* is the
+usual rule of thumb for tokens; *tokens* are counted with the tokenizer \`${ENCODING}\` (js-tiktoken ${versionOf('js-tiktoken')}) over the same JSON. MCP hosts
+wrap it differently.
 
-*tabs*, *frames* and *dialogs* are tried with the tools of the set, in a browser: the open tab is listed; a button in a
-cross-site frame within a cross-site frame is found in a snapshot, clicked by what that says, and the click arrives; a
-\`confirm\` that a click opens is accepted, and the page gets \`true\`.
+The columns *tabs*, *frames* and *dialogs* are tests with the tools of the set, in a browser:
+
+- *tabs*: the open tab is listed.
+- *frames*: a button in a cross-site frame within a cross-site frame is in a snapshot, can be clicked with what the snapshot says, and the
+  click arrives.
+- *dialogs*: a \`confirm\` that a click opens is accepted, and the page gets \`true\`.
 
 ${table.join('\n')}
-${reasons.length > 0 ? `\nWhy not:\n\n${reasons.join('\n')}\n` : ''}
+${reasons.length > 0 ? `\nFailed tests:\n\n${reasons.join('\n')}\n` : ''}
 The smallest set that covers all three: **${smallest ? `${smallest.set.name}, ${number(smallest.bytes)} bytes` : 'none'}**.
 `;
 console.log(`\n${table.join('\n')}\n${reasons.join('\n')}`);

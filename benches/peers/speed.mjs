@@ -1,9 +1,9 @@
-// Measures how fast browser tools answer, side by side: all in one run, their turns mixed.
+// Measures response times of browser tools in one run, with alternating tools.
 //
 //   node speed.mjs [--rounds N] [--calls N] [--only "TOOL;…"]
 //
-// Prints a table and writes it to docs/speed.md: medians, and each as a ratio to cdpilot over HTTP (the command
-// line for agent-browser, which is one process a command too).
+// Prints a table and writes it to docs/speed.md: medians, and their ratio to cdpilot over HTTP (to its command
+// line for agent-browser, which also starts one process per command).
 
 import fs from 'node:fs';
 import http from 'node:http';
@@ -79,7 +79,7 @@ async function timed(doing) {
 }
 
 function environmentOf(tool, mark, folder) {
-  const settings = /^(XDG_.*|CDPILOT_.*|AGENT_BROWSER_.*|PLAYWRIGHT_.*|CHROME_DEVTOOLS_.*)$/; // of whoever runs this
+  const settings = /^(XDG_.*|CDPILOT_.*|AGENT_BROWSER_.*|PLAYWRIGHT_.*|CHROME_DEVTOOLS_.*)$/; // settings of the user who runs this
   const inherited = Object.entries(process.env).filter(([name]) => !settings.test(name));
   const own = { [MARK]: mark, HOME: folder, TMPDIR: folder, XDG_RUNTIME_DIR: folder };
   return { ...Object.fromEntries(inherited), ...tool.environment, ...own };
@@ -119,7 +119,7 @@ async function round(tool, base, number) {
       try {
         for (let n = 0; n < calls; n += 1) add(name, (await timed(() => speed.click(shown))).ms);
       } catch (failure) {
-        samples[name] = []; // told as failed; the other figures stand
+        samples[name] = []; // reported as failed; the other figures are kept
         console.log(`${tool.name}, ${name}: ${failure.message.split('\n')[0]}`);
         continue;
       }
@@ -167,15 +167,20 @@ const lines = [
 ];
 const text = `# Speed
 
-How long browser tools take to answer, in milliseconds, medians of ${rounds} rounds in which they took turns, on one machine
+Response times of browser tools in milliseconds, medians of ${rounds} rounds with alternating tools, on one machine
 (${os.cpus().length} processors, load ${os.loadavg()[0].toFixed(1)} at the end). \`make bench-peers\` measures and writes this page.
 
-Each tool starts its own headless browser (\`${path.basename(browser)}\`) and uses its defaults. *cold open*: from nothing to an opened page.
-*trivial*: the smallest question there is (tabs or address). Snapshots are what the tool shows a model by default, with their
-length; agent-browser's is its list of interactive elements (\`-i\`), cdpilot's over HTTP folds long runs of like rows, as its model
-tools do. *click by ref*: until the tool has answered; every click is checked to have arrived. *animated*: the same on a page where
-something moves and a text changes in every frame; *polling*: on a page that sends a request every 100 ms and shows the answer. Bold: how many
-times cdpilot's time that is (the command line for agent-browser, HTTP for the MCP servers).
+Each tool starts its own headless browser (\`${path.basename(browser)}\`) and uses its defaults. Columns:
+
+- *cold open*: from no running process to an opened page.
+- *trivial*: the cheapest call (list tabs or read the address).
+- *small snapshot*, *300 rows*, *2,000 links*: the default snapshot for models, with its length. agent-browser's is its list of
+  interactive elements (\`-i\`). cdpilot's over HTTP folds long runs of similar rows, as its tools for models do.
+- *click by ref*: until the tool has answered; every click is verified to have arrived.
+- *click, animated*: the same on a page with an animation and a text that changes in every frame.
+- *click, polling*: the same on a page that sends a request every 100 ms and shows the answer.
+
+Bold: ratio to cdpilot's time (to its command line for agent-browser, to HTTP for the MCP servers).
 
 ${lines.join('\n')}
 `;

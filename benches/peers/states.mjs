@@ -1,4 +1,4 @@
-// The rows: what is wrong with the page, the browser or the connection, and how it is brought about.
+// The rows: the faults of page, browser or connection, and how they are created.
 
 import { constants, setPriority } from 'node:os';
 
@@ -6,20 +6,20 @@ import { browsersOf, renderersOf, signal } from './processes.mjs';
 
 const sleep = (ms) => new Promise((next) => setTimeout(next, ms));
 
-// The page does it itself, a moment after it was opened.
+// The page itself creates the state, shortly after it was opened.
 async function release({ sites, id }) {
   sites.release(id);
   if (!(await sites.until(id, 'entered', 15_000))) throw new Error('the page did not come to it');
   await sleep(500);
 }
 
-// A loop that never ends leaves the processor to the tool: it must not be slow for want of it.
+// A renderer in an endless loop gets low priority, so that the tool is not slowed down.
 function stepBack({ mark, folder }) {
   for (const pid of renderersOf(mark, folder)) {
     try {
       setPriority(pid, constants.priority.PRIORITY_LOW);
     } catch {
-      // gone already
+      // already gone
     }
   }
 }
@@ -30,7 +30,7 @@ async function releaseLoop(run) {
 }
 
 async function leave(run) {
-  await run.driver.operations.click(); // a page that nobody touched may not ask
+  await run.driver.operations.click(); // Chromium shows no such dialog for a page without user interaction
   await sleep(200);
   await release(run);
 }
@@ -71,7 +71,7 @@ function silence({ proxy }) {
  * `attach`: through a proxy to a browser that was started before; `fresh`: every call on a new start.
  */
 export const STATES = [
-  { key: 'nothing', title: 'nothing wrong', page: 'nothing', enter: release },
+  { key: 'nothing', title: 'no fault', page: 'nothing', enter: release },
   { key: 'alert', title: '`alert`', page: 'alert', enter: release, dialog: true },
   { key: 'confirm', title: '`confirm`', page: 'confirm', enter: release, dialog: true },
   { key: 'prompt', title: '`prompt`', page: 'prompt', enter: release, dialog: true },

@@ -1,4 +1,4 @@
-// Bundles the script of a page with esbuild; what was built from the same text and versions is kept.
+// Bundles the script of a page with esbuild. Builds are cached by source text and versions.
 
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';

@@ -35,7 +35,7 @@ function versionOf(name) {
 
 const libraryOf = (page) => (page.library ? `${page.name} ${versionOf(page.library)}` : page.name);
 
-/** How a task ended over all rounds: the worst counts. */
+/** The outcome of a task over all rounds: the worst one. */
 function outcomeOf(attempts) {
   const ranked = ['page', 'judge', 'error', 'passed'];
   const worst = Math.min(...attempts.map(({ outcome }) => ranked.indexOf(outcome)));
@@ -128,22 +128,23 @@ export function report({ rows, tools, browsers, rounds }) {
 
   const text = `# Widgets
 
-Whether actions work on the widgets that web applications are built from: ${libraries} libraries from npm and ${ownPages} pages without one,
-each driven with cdpilot and playwright-core in the same run. \`make bench-widgets\` measures and writes this page.
+Tests of actions on common widgets of web applications: ${libraries} libraries from npm and ${ownPages} pages without one,
+each with cdpilot and playwright-core in the same run. \`make bench-widgets\` measures and writes this page.
 
 ${new Date().toISOString().slice(0, 10)}; ${versions}; Chromium ${[...new Set(Object.values(browsers))].join(' and ')}, headless, viewport 1280x800;
-${os.cpus().length} processors (${processor}), ${os.type()}, load ${os.loadavg()[0].toFixed(1)} at the end; ${rounds === 1 ? 'one round' : `${rounds} rounds`}. Everything is served from the loopback.
+${os.cpus().length} processors (${processor}), ${os.type()}, load ${os.loadavg()[0].toFixed(1)} at the end; ${rounds === 1 ? 'one round' : `${rounds} rounds`}. All pages are served from loopback.
 
-The steps of a task are written once and carried out by both tools. cdpilot is used over HTTP: a step takes a snapshot, finds the
-element there by role and name or by its text, and acts on its ref; an element without a ref fails as *no ref in snapshot*.
-playwright-core uses the locators for the same role and name or text, or a CSS selector where the element has neither. Both have 8 s
-per action. A task passes when no answer is an error and, within 2 s, an expression about the state of the page (the library's API
-or a log of events) is true. *wrong success*: every answer was ok, but the expression is false. *error answer*: an action failed. With
-several rounds a task passes only when it passes in all of them.
+The steps of a task are written once and executed with both tools. cdpilot is used over HTTP: a step takes a snapshot, finds the element
+in it by role and name or by text, and acts on its ref; an element without a ref fails with *no ref in snapshot*. playwright-core uses
+locators for the same role and name or text, or a CSS selector if the element has neither. Both have 8 s per action.
 
-Times are from request to answer, of successful actions only. playwright-core finds the element within this time, cdpilot in the
-snapshot before it: median ${milliseconds(median(finds))} ms, p95 ${milliseconds(quantile(finds, 0.95))} ms. Before it answers, cdpilot waits until the page has settled;
-playwright-core waits only for navigations.
+A task passes if no answer is an error and, within 2 s, an expression about the state of the page (the library's API or a log of events)
+is true. *wrong success*: every answer was ok, but the expression is false. *error answer*: an action failed. With several rounds, a task
+passes only if it passes in all of them.
+
+Times are from request to answer, for successful actions only. For playwright-core they include finding the element; for cdpilot they do
+not include the preceding snapshot, which takes: median ${milliseconds(median(finds))} ms, p95 ${milliseconds(quantile(finds, 0.95))} ms. cdpilot answers after the page has
+settled; playwright-core waits only for navigations.
 
 **${totals}.** ${goal.join(' ')}
 

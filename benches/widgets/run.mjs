@@ -1,4 +1,4 @@
-// Drives pages of widget libraries with cdpilot and playwright-core, both in one run, and writes docs/widgets.md.
+// Tests actions on pages of widget libraries with cdpilot and playwright-core in one run, and writes docs/widgets.md.
 //
 //   node run.mjs [--only NAME;…] [--task NAME] [--tool cdpilot|playwright-core] [--rounds N] [--shots FOLDER]
 //
@@ -50,7 +50,7 @@ async function until(tool, condition, limit) {
   return false;
 }
 
-/** Carries out one task on a newly loaded page; says how it ended and how long every step took. */
+/** Executes one task on a newly loaded page; returns its outcome and the time of every step. */
 async function attempt(tool, page, task, site) {
   const samples = [];
   const failed = (outcome, step, message, code) => ({ outcome, samples, reason: `${step}: ${firstLine(message)}`, code });

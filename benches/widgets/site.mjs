@@ -1,4 +1,4 @@
-// Serves the pages, their bundles and files of the packages on the loopback; nothing is loaded from elsewhere.
+// Serves the pages, their bundles and files of the packages on loopback; nothing is loaded from the network.
 
 import fs from 'node:fs';
 import http from 'node:http';
@@ -18,7 +18,7 @@ const TYPES = {
   '.woff2': 'font/woff2',
 };
 
-// `log` is what a page notes for its judges, `errors` what goes wrong in it.
+// `log` contains events that a page records for the checks, `errors` its errors.
 const document = (page, name, hasStyle) => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${page.name}</title>
 ${hasStyle ? `<link rel="stylesheet" href="/built/${name}.css">` : ''}

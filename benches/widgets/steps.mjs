@@ -1,4 +1,4 @@
-// The steps of a task: plain data that both tools carry out.
+// The steps of a task: plain data that both tools execute.
 //
 // A target is `{role, name?}`, `{text}` or `{css, role?, name?, text?}`, with `nth` (from 0) and `in` (a target around
 // it). With `css`, playwright-core takes the selector and cdpilot role and name, or the text; with `css` alone, the node
@@ -28,7 +28,7 @@ export const drag = (from, to) => ({ kind: 'drag', target: from, to });
 export const dragAt = (from, at) => ({ kind: 'drag', target: from, at });
 /** Drags between two points: expressions of the page. */
 export const dragPoints = (start, at) => ({ kind: 'dragPoints', start, at });
-/** Clicks what opens the file chooser and answers that with one file. */
+/** Clicks the element that opens the file chooser, and sets one file. */
 export const upload = (target, name, content = 'text') => ({ kind: 'upload', target, file: { name, content } });
 export const scroll = (target, pixels) => ({ kind: 'scroll', target, pixels });
 /** Waits until an expression of the page is true; not measured. */

@@ -1,4 +1,4 @@
-//! What must hold for any bytes. The fuzz targets call these checks, and so does an ordinary test with
+//! Properties that must hold for any input. The fuzz targets call these checks, and so does an ordinary test with
 //! the seeds, `tests/fuzz_seeds.rs`; a check fails by panicking.
 
 use cdpilot::cdp::fuzzing::{self, Came};
@@ -8,7 +8,7 @@ use cdpilot::page::{CookieFormat, read_cookies};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Cuts a stream into pieces: the first byte says how many cuts there are, the bytes behind it where.
+/// Splits a stream into pieces: the first byte is the number of cuts, the following bytes are their positions.
 fn pieces(data: &[u8]) -> Option<(&[u8], Vec<&[u8]>)> {
     let (count, rest) = data.split_first()?;
     let (cuts, whole) = rest.split_at_checked(usize::from(*count) % 16)?;
@@ -23,7 +23,7 @@ fn pieces(data: &[u8]) -> Option<(&[u8], Vec<&[u8]>)> {
     Some((whole, pieces))
 }
 
-/// Texts with cookies are read in every format: what is taken can be set, and what is not has a line of the text.
+/// Cookie texts are parsed in every format: accepted cookies can be set, and each rejected one has a line number of the text.
 pub fn cookie_text(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let lines = text.matches('\n').count() + 1;
@@ -41,7 +41,7 @@ pub fn cookie_text(data: &[u8]) {
     }
 }
 
-/// The outside of a message is read without a panic, and as the JSON library reads it.
+/// The envelope of a message is scanned without a panic, with the same result as the JSON library.
 pub fn envelope(data: &[u8]) {
     let found = fuzzing::outside(data);
     assert_eq!(found.is_some(), fuzzing::envelope(data));
@@ -50,7 +50,7 @@ pub fn envelope(data: &[u8]) {
     for body in [&found.params, &found.result, &found.error].into_iter().flatten() {
         serde_json::from_slice::<Value>(body).expect("a body is one value");
     }
-    // The scanner knows keys as they are usually written, and of two equal ones either may count.
+    // The scanner recognises keys without escapes; of duplicate keys either may be used.
     let text = String::from_utf8_lossy(data);
     let keys = ["id", "method", "sessionId", "params", "result", "error"];
     if text.contains('\\') || keys.iter().any(|key| text.matches(&format!("\"{key}\"")).count() > 1) {
@@ -68,8 +68,8 @@ pub fn envelope(data: &[u8]) {
     assert_eq!(parsed(found.error), body("error"));
 }
 
-/// Lone surrogates are replaced, and nothing else: the length stays, what could be read stays as it is, and no string is
-/// refused for a surrogate any more.
+/// Only lone surrogates are replaced: the length stays, valid text is unchanged, and no string is rejected because of a
+/// surrogate afterwards.
 pub fn surrogates(data: &[u8]) {
     let replaced = fuzzing::well_formed(data);
     assert_eq!(replaced.len(), data.len());
@@ -84,7 +84,7 @@ pub fn surrogates(data: &[u8]) {
     }
 }
 
-/// A stream gives the same messages in any pieces, and none above the limit.
+/// A stream gives the same messages however it is split, and none above the limit.
 pub fn frame_decoder(data: &[u8]) {
     const LIMIT: usize = 300; // small, so that inputs of a few hundred bytes get there
     let Some((whole, pieces)) = pieces(data) else { return };
@@ -104,7 +104,7 @@ pub fn frame_decoder(data: &[u8]) {
     }
 }
 
-/// Lines of standard input are the same in any pieces, and every one is understood or refused in words.
+/// Lines of standard input are the same however they are split; each one is accepted or rejected with a message.
 pub fn stdin_commands(data: &[u8]) {
     let Some((whole, pieces)) = pieces(data) else { return };
     let read = stdin_lines(&[whole]);
@@ -118,13 +118,13 @@ pub fn stdin_commands(data: &[u8]) {
     }
 }
 
-/// A request to the dialog bridge that was not made with its key is never taken for a call.
+/// A request to the dialog bridge that was not signed with its key is never accepted as a call.
 pub fn bridge_request(data: &[u8]) {
     assert!(!cdpilot::supervisor::bridge::fuzzing::bridge_request(data), "a forged call was taken");
 }
 
-/// A connection gives the same requests in any pieces; none is larger than is allowed, and nothing follows what was
-/// refused.
+/// A connection gives the same requests however its bytes are split; none is above the limit, and nothing follows a
+/// rejected one.
 pub fn http_request(data: &[u8]) {
     let Some((whole, pieces)) = pieces(data) else { return };
     let at_once = requests(&[whole]);

@@ -1,4 +1,4 @@
-//! The table of attacks at the end of `docs/security.md`. `UPDATE_DOCS=1` writes it again.
+//! The table of attacks at the end of `docs/security.md`. `UPDATE_DOCS=1` writes it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

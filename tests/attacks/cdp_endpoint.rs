@@ -27,7 +27,7 @@ struct Target {
 
 const ATTACKS: &[Attack<Target>] = &[
     Attack {
-        name: "gives a path that leads out of the folder as the id of a download",
+        name: "sends a path that leads out of the folder as the id of a download",
         witness: "a file outside of the folder, which must stay where it is",
         run: id_leads_out,
     },
@@ -42,18 +42,18 @@ const ATTACKS: &[Attack<Target>] = &[
         run: frames_in_circles,
     },
     Attack {
-        name: "reports 3,000 frames, half of them inside of each other",
-        witness: "events after them, which must be seen, and the depth of the frame tree",
+        name: "reports 3,000 frames, half of them nested in each other",
+        witness: "later events, which must be processed, and the depth of the frame tree",
         run: many_frames,
     },
     Attack {
-        name: "reports events of sessions, frames and targets that do not exist, and events of another shape",
-        witness: "pages and frames, which must be as before",
+        name: "reports events of sessions, frames and targets that do not exist, and malformed events",
+        witness: "pages and frames, which must be unchanged",
         run: nonsense,
     },
     Attack {
         name: "opens a dialog with half a megabyte of text",
-        witness: "the length of the text that is kept once it is closed",
+        witness: "the length of the text that is kept after it is closed",
         run: long_dialog,
     },
     Attack {

@@ -49,14 +49,18 @@ const ATTACKS: &[Attack<Target>] = &[
         run: repeats_the_key,
     },
     Attack {
-        name: "sends megabytes in place of a list, and in its error",
+        name: "sends megabytes instead of a list, and in its error",
         witness: "the length of the error",
         run: long_errors,
     },
-    Attack { name: "nests JSON 100,000 deep", witness: "a call that does not fail as malformed", run: deep },
+    Attack {
+        name: "sends JSON nested 100,000 levels deep",
+        witness: "a call that does not fail as malformed",
+        run: deep,
+    },
     Attack {
         name: "answers with a Retry-After of a year",
-        witness: "a call that waits, and further requests",
+        witness: "a call that waits, or further requests",
         run: a_year,
     },
     Attack {
@@ -65,7 +69,7 @@ const ATTACKS: &[Attack<Target>] = &[
         run: headers,
     },
     Attack {
-        name: "answers a question about a picture with megabytes and with tool calls",
+        name: "answers a question about a screenshot with megabytes and with tool calls",
         witness: "the length of the tool's result, its mark as untrusted, and tools that are called",
         run: floods_the_tool,
     },

@@ -66,7 +66,7 @@ const ATTACKS: &[Attack<Target>] = &[
         run: floods,
     },
     Attack {
-        name: "answers calls that were not made yet, and one call twice",
+        name: "answers calls that were not sent yet, and one call twice",
         witness: "results of later calls",
         run: forges,
     },
@@ -76,8 +76,8 @@ const ATTACKS: &[Attack<Target>] = &[
         run: requests,
     },
     Attack {
-        name: "requests with ids and methods of hundreds of kilobytes, and has them repeated",
-        witness: "the longest line that it is sent",
+        name: "sends requests with ids and methods of hundreds of kilobytes, to have them repeated",
+        witness: "the longest line that cdpilot sends to it",
         run: echoes,
     },
     Attack {

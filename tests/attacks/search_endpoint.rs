@@ -30,8 +30,8 @@ const ATTACKS: &[Attack<Target>] = &[
         run: addresses,
     },
     Attack {
-        name: "repeats its password, its login and its key in results and errors",
-        witness: "these in what the tool returns",
+        name: "repeats its password, login and key in results and errors",
+        witness: "these values in the tool result",
         run: repeats_secrets,
     },
     Attack {
@@ -40,12 +40,12 @@ const ATTACKS: &[Attack<Target>] = &[
         run: instructions,
     },
     Attack {
-        name: "returns 100,000 results, and JSON 100,000 deep",
+        name: "returns 100,000 results, and JSON nested 100,000 levels deep",
         witness: "the number of results, and a call that does not return",
         run: many,
     },
     Attack {
-        name: "answers a search without an end, or a byte at a time",
+        name: "answers a search endlessly, or one byte at a time",
         witness: "bytes read, and a call that does not return at its deadline",
         run: without_end,
     },

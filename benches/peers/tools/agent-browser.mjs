@@ -1,4 +1,4 @@
-// agent-browser, driven by its program; each call is one short process that talks to its daemon.
+// agent-browser as a program; each call is one short process that connects to its daemon.
 
 import { execFile, execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -8,7 +8,7 @@ import { moduleFile, versionOf } from './modules.mjs';
 
 const FOLDER = path.dirname(moduleFile('agent-browser', 'package.json'));
 
-// The launcher in Node only looks for the program of this platform; later calls do without it.
+// The Node launcher only finds the program for this platform; later calls run the program directly.
 function program() {
   execFileSync(process.execPath, [path.join(FOLDER, 'bin', 'agent-browser.js'), '--version']);
   const musl = fs.existsSync('/lib/ld-musl-x86_64.so.1') || fs.existsSync('/lib/ld-musl-aarch64.so.1') ? 'musl-' : '';
@@ -42,7 +42,7 @@ class AgentBrowser {
 
   async prepare() {}
 
-  /** What the speed bench asks for: plain text, as a person or a model reads it. */
+  /** The calls of the speed benchmark: plain text, as a person or a model reads it. */
   speed = {
     trivial: () => this.#plain('get', 'url'),
     snapshot: () => this.#plain('snapshot', '-i'),

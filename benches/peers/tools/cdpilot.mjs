@@ -1,4 +1,4 @@
-// cdpilot: once by its program, a process a command, and once over plain HTTP.
+// cdpilot, as a program with one process per command, and over HTTP.
 
 import { execFile, execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -28,7 +28,7 @@ const tool = (name, Driver) => ({
 
 const REF = /button "press me" \[ref=(e\d+)/;
 
-/** The home of a run: free ports, so that nothing of the machine's owner is met. */
+/** The home of a run, with free ports, so that it does not affect the user's own server. */
 export function home({ environment, folder, browser }) {
   const root = path.join(folder, 'home');
   fs.mkdirSync(root, { recursive: true, mode: 0o700 });
@@ -89,7 +89,7 @@ class Rest {
     return this;
   }
 
-  /** A command starts the server; from then on it is asked directly. */
+  /** A command starts the server; later requests go to it directly. */
   async open(url) {
     if (this.#port === undefined) {
       const text = await run(this.#env, this.#folder, ['open', url]);

@@ -1,4 +1,4 @@
-// chrome-devtools-mcp over stdio, usage statistics and look-ups elsewhere switched off.
+// chrome-devtools-mcp over stdio, with usage statistics and network look-ups disabled.
 
 import { McpClient } from '../mcp.mjs';
 import { commandOf, versionOf } from './modules.mjs';
@@ -42,7 +42,7 @@ class ChromeDevtoolsMcp {
     this.#button = this.#buttonIn(await this.#call('take_snapshot'));
   }
 
-  /** What the speed bench asks for. There is no smaller question than for the tabs. */
+  /** The calls of the speed benchmark. Listing tabs is the cheapest call. */
   speed = {
     trivial: () => this.#demand(this.#client.call('list_pages')),
     snapshot: () => this.#demand(this.#call('take_snapshot')),

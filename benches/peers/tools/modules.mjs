@@ -1,4 +1,4 @@
-// Where the packages under node_modules are.
+// Paths of the packages in node_modules.
 
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -36,7 +36,7 @@ class PlaywrightMcp {
 
   async prepare() {}
 
-  /** What the speed bench asks for. There is no smaller question than for the tabs. */
+  /** The calls of the speed benchmark. Listing tabs is the cheapest call. */
   speed = {
     trivial: () => this.#demand('browser_tabs', { action: 'list' }),
     snapshot: () => this.#demand('browser_snapshot'),

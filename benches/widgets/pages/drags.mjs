@@ -7,7 +7,7 @@ const items = (tag = 'li') => ['One', 'Two', 'Three', 'Four', 'Five'].map((one) 
 const STYLE = '.item { display: block; padding: 10px; margin: 4px; width: 200px; border: 1px solid #888; background: #fff; cursor: grab; user-select: none; } .list { list-style: none; padding: 0; width: 240px; }';
 const ORDER = "[...document.querySelectorAll('.item')].map((one) => one.textContent).join()";
 const MOVED = `${ORDER} === 'Two,Three,One,Four,Five'`;
-// How far it goes depends on where the pointer is when the rows swap.
+// The final position depends on where the pointer is when the rows swap.
 const MOVED_DOWN = `!${ORDER}.startsWith('One')`;
 const first = text('One');
 const third = '.item:nth-child(3)';

@@ -1,4 +1,4 @@
-// The steps by cdpilot over HTTP: every element is found in its snapshot and acted on by its ref.
+// Executes steps with cdpilot over HTTP: every element is found in a snapshot and acted on by its ref.
 
 import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -17,7 +17,7 @@ export const programVersion = () =>
   execFileSync(PROGRAM, ['--version'], { encoding: 'utf8' }).trim().replace(/^cdpilot /, '');
 
 const LIMIT = 8000;
-// As long as an element may take to appear: snapshots are repeated, as a model would.
+// How long an element may take to appear: until then snapshots are repeated, as a model would do.
 const APPEAR = 4000;
 const sleep = (ms) => new Promise((next) => setTimeout(next, ms));
 
@@ -85,7 +85,7 @@ export class Cdpilot {
     return this.#ask('GET', `/snapshot?maxChars=0&targetId=${this.#tab}`);
   }
 
-  /** Carries out one step: `{ms, find}`, the second the time of the snapshot. */
+  /** Executes one step; returns `{ms, find}`, where `find` is the time of the snapshot. */
   async run(step) {
     const times = [];
     const ref = step.target && (await this.#ref(step.target, times));

@@ -1,4 +1,4 @@
-// The steps by playwright-core: its locators, with their own waiting.
+// Executes steps with playwright-core: its locators, with their own waiting.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -50,7 +50,7 @@ export class Playwright {
     await this.#browser?.close();
   }
 
-  /** Carries out one step: `{ms}`, or an error with `step.ms`. */
+  /** Executes one step; returns `{ms}`, or throws an error with `step.ms`. */
   async run(step) {
     const locator = step.target && this.#locate(step.target);
     const began = performance.now();

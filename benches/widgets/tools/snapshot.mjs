@@ -34,7 +34,7 @@ const fits = (pattern, content) => {
   return typeof pattern === 'string' ? folded(pattern) === content : pattern.test(content);
 };
 
-// What a user takes for one thing to click: a text inside it belongs to it.
+// Roles that a user perceives as one clickable thing: a text inside belongs to it.
 const WHOLE = new Set([
   'button', 'link', 'option', 'menuitem', 'menuitemcheckbox', 'menuitemradio', 'tab', 'treeitem', 'row', 'gridcell', 'cell',
   'listitem', 'checkbox', 'radio', 'switch', 'columnheader', 'combobox', 'generic', 'img', 'article', 'paragraph', 'heading',
@@ -52,7 +52,7 @@ const isInside = (lines, index, container) => {
   return false;
 };
 
-/** The ref of a target; `seen` is the line that lacks one. */
+/** The ref of a target; `seen` is the line without a ref. */
 export function findLine(lines, target) {
   const outer = target.in ? matching(lines, target.in) : undefined;
   if (target.in && outer === undefined) return {};
@@ -71,7 +71,7 @@ function matching(lines, target, container) {
     if (isRole || (!target.role && (fits(target.text, line.name) || fits(target.text, line.value)))) matches.push(index);
   });
   if (target.role) return matches[target.nth ?? 0];
-  // A line and its own text line are one: the inner one counts.
+  // A line and its own text line match together: the inner one counts.
   const inner = matches.filter((index) => !matches.some((other) => other !== index && isInside(lines, other, index)));
   return inner[target.nth ?? 0];
 }

@@ -28,23 +28,23 @@ pub(super) const ATTACKS: &[Attack<Target>] = &[
     },
     Attack { name: "redirects /json/version", witness: "requests that the other server receives", run: redirects },
     Attack {
-        name: "answers /json/version without an end, slowly, or with JSON 100,000 deep",
+        name: "answers /json/version endlessly, slowly, or with JSON nested 100,000 levels deep",
         witness: "bytes read, and an attempt to connect that does not return",
         run: without_end,
     },
     Attack {
-        name: "lies about the length of frames, and breaks the framing",
+        name: "sends wrong frame lengths and invalid framing",
         witness: "a call that does not fail before its deadline",
         run: framing,
     },
     Attack {
         name: "sends answers to other calls, answers twice, answers before the call",
-        witness: "the result of a call that is not its own",
+        witness: "a result that belongs to another call",
         run: answers_of_others,
     },
     Attack { name: "never answers", witness: "an attempt to attach that does not return", run: never_answers },
     Attack {
-        name: "repeats the token of its address in errors",
+        name: "repeats the token from its address in errors",
         witness: "the token in the output of the program, with everything logged",
         run: repeats_the_token,
     },

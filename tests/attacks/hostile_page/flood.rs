@@ -46,7 +46,7 @@ const AFTER: &str = "another tab that does not work afterwards, or a tab that ca
 const ATTACKS: [Attack<Served>; 9] = [
     Attack {
         name: "opens popups in a loop, at a click and by timers, also from popups",
-        witness: "more tabs than browser.tabs.max; that many do open",
+        witness: "more tabs than browser.tabs.max; that many open",
         run: |on| {
             on.site.page("/pop", "<script>for (let i = 0; i < 5; i++) open('/pop')</script>");
             let tab = show(
@@ -90,7 +90,7 @@ const ATTACKS: [Attack<Served>; 9] = [
         },
     },
     Attack {
-        name: "shows a beforeunload dialog, and another one whenever that is answered",
+        name: "shows a beforeunload dialog, and another one after each answer",
         witness: AFTER,
         run: |on| {
             let tab = show(
@@ -109,7 +109,7 @@ const ATTACKS: [Attack<Served>; 9] = [
     },
     Attack {
         name: "writes 30,000 messages to the console, and errors with long stacks",
-        witness: "a list of messages beyond its limit, or another tab that does not work; messages are listed",
+        witness: "a list of messages above its limit, or another tab that does not work; messages are listed",
         run: |on| {
             let tab = show(on, "<p>page");
             act(
@@ -126,8 +126,8 @@ const ATTACKS: [Attack<Served>; 9] = [
         },
     },
     Attack {
-        name: "has 30,000 elements, 500 levels of them and a title of 3 MB",
-        witness: "a snapshot beyond its limit; it shows some of the elements",
+        name: "contains 30,000 elements, 500 nested levels and a title of 3 MB",
+        witness: "a snapshot above its limit; it shows some of the elements",
         run: |on| {
             let tab = show(on, "<body>");
             act(
@@ -163,7 +163,7 @@ const ATTACKS: [Attack<Served>; 9] = [
     },
     Attack {
         name: "starts 60 downloads with names like .., devices, links and invisible characters",
-        witness: "a file elsewhere or under another kind of name; files do appear in downloads/",
+        witness: "a file in another folder or with an unsafe name; files appear in downloads/",
         run: |on| {
             let tab = show(on, "<p>page");
             act(
@@ -211,8 +211,8 @@ const ATTACKS: [Attack<Served>; 9] = [
         },
     },
     Attack {
-        name: "puts 500 KB into the default text of a dialog and 20,000 options into a select, which every answer would repeat",
-        witness: "an answer of a megabyte; the words are in it",
+        name: "puts 500 KB into the default text of a dialog and 20,000 options into a select, to inflate every answer",
+        witness: "an answer of a megabyte; the beginning of the texts is in it",
         run: |on| {
             let tab = show(on, "<select id=s></select>");
             act(

@@ -30,7 +30,7 @@ const METADATA: [&str; 8] = [
 ];
 
 const OF_METADATA: &str =
-    "a server that the browser takes for the metadata service; another host gets there by the same script";
+    "a request at a server to which the metadata service resolves; the same script reaches it under another host name";
 
 impl Clouded {
     fn new() -> Option<Self> {
@@ -68,12 +68,12 @@ impl Clouded {
 
 const CLOUDED: [Attack<Clouded>; 4] = [
     Attack {
-        name: "goes to the cloud metadata service under eight spellings",
+        name: "navigates to the cloud metadata service under eight spellings",
         witness: OF_METADATA,
         run: |on| on.keeps_out("location = 'http://AT/latest/meta-data/'"),
     },
     Attack {
-        name: "is redirected to the cloud metadata service",
+        name: "redirects itself to the cloud metadata service",
         witness: OF_METADATA,
         run: |on| on.keeps_out("location = '/leads?' + encodeURIComponent('http://AT/redirected')"),
     },
@@ -134,8 +134,8 @@ fn connect(home: &Homely, addresses: &[String], alone: bool) {
 
 const ALONE: [Attack<Nothing>; 3] = [
     Attack {
-        name: "connects to private networks by WebSocket, preconnect and WebRTC although private addresses are off",
-        witness: "a server that these addresses resolve to; it receives the connections when they are allowed",
+        name: "connects to private networks by WebSocket, preconnect and WebRTC although private addresses are refused",
+        witness: "a connection to a server that these addresses resolve to; it receives the connections if they are allowed",
         run: |_| {
             let door = Door::open();
             let hosts = [
@@ -165,8 +165,8 @@ const ALONE: [Attack<Nothing>; 3] = [
         },
     },
     Attack {
-        name: "opens a WebSocket to the control server's port under a name that a pattern of the policy admits",
-        witness: "a server at a protected port; another port under the same name gets the connections",
+        name: "opens a WebSocket to the control server's port under a name that a pattern of the policy allows",
+        witness: "a connection to a server at a protected port; another port under the same name gets connections",
         run: |_| {
             let (forbidden, other) = (Door::open(), Door::open());
             let Some(home) = Homely::new("navigation: {allow: ['*.localhost', 'a.localhost']}") else { return Ok(()) };

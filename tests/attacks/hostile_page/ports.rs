@@ -9,8 +9,7 @@ use crate::support::chrome::soon;
 use crate::support::controlled::{Homely, worth};
 use crate::support::site::Answer;
 
-const WITNESS: &str =
-    "a server at a protected port that notes each connection; another port gets one by the same script";
+const WITNESS: &str = "a connection to a server at a protected port; the same script connects to another port";
 
 /// What each script may use. `PORT` is the port to be reached, `AT` an address of this machine with it.
 const HELP: &str = "
@@ -128,7 +127,7 @@ const ATTACKS: [Attack<Target>; 12] = [
         },
     },
     Attack {
-        name: "is redirected to the control server's port",
+        name: "redirects itself to the control server's port",
         witness: WITNESS,
         run: |on| {
             on.keeps_out(
@@ -159,7 +158,7 @@ const ATTACKS: [Attack<Target>; 12] = [
         },
     },
     Attack {
-        name: "lets the browser prepare for the control server's port: preload, prefetch, preconnect, prerender, manifest",
+        name: "makes the browser connect early to the control server's port: preload, prefetch, preconnect, prerender, manifest",
         witness: WITNESS,
         run: |on| {
             on.keeps_out(
@@ -213,7 +212,7 @@ const ATTACKS: [Attack<Target>; 12] = [
         },
     },
     Attack {
-        name: "leaves requests to the control server's port behind when its frame is removed",
+        name: "leaves requests to the control server's port running when its frame is removed",
         witness: WITNESS,
         run: |on| {
             on.keeps_out(
@@ -246,7 +245,7 @@ const ATTACKS: [Attack<Target>; 12] = [
     },
     Attack {
         name: "reads the tabs of its own browser at its debugging port, and opens its WebSocket",
-        witness: "an answer or an open socket; this process gets an answer from that port",
+        witness: "an answer or an open socket; the test process gets an answer from that port",
         run: |on| {
             let port = on.debugging;
             let ours = std::net::TcpStream::connect(("127.0.0.1", port));

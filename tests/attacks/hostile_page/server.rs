@@ -12,8 +12,7 @@ struct Everyday {
     served: Served,
 }
 
-const WITNESS: &str =
-    "a profile that the request makes, or an answer that the page can read; the same request of a program makes one";
+const WITNESS: &str = "a profile that the request creates, or an answer that the page can read; the same request of a program creates one";
 
 /// The names of all profiles.
 fn profiles(on: &Everyday) -> Vec<Value> {
@@ -37,7 +36,7 @@ fn attempt(on: &Everyday, script: &str) -> Result<(), String> {
 
 const ATTACKS: [Attack<Everyday>; 6] = [
     Attack {
-        name: "sends requests to the control server by fetch, forms and beacons, even with the right token",
+        name: "sends requests to the control server by fetch, forms and beacons, also with the right token",
         witness: WITNESS,
         run: |on| {
             attempt(
@@ -102,7 +101,7 @@ const ATTACKS: [Attack<Everyday>; 6] = [
     },
     Attack {
         name: "shows the web UI in a frame of its own, to catch clicks (clickjacking)",
-        witness: "a document of the server in a frame; a page of another site does show there",
+        witness: "a document of the server in a frame; a page of another site is shown there",
         run: |on| {
             let url = on.served.server().ui_url().unwrap();
             on.task.site.page("/plain", "<title>plain</title>");

@@ -7,8 +7,8 @@ use serde_json::json;
 use super::super::{Attack, Row, rows, run_all};
 
 const ATTACKS: [Attack<Served>; 1] = [Attack {
-    name: "puts shell commands, quotes and terminal escapes into its title and names, which completions describe",
-    witness: "a character with a meaning in a shell or for a terminal in a completion; the words around it appear",
+    name: "puts shell commands, quotes and terminal escapes into its title and names, which shell completions display",
+    witness: "a shell metacharacter or terminal escape in a completion; the words around it appear",
     run: |on| {
         let words = "Save$(touch owned)`id`;|&'\"\\!{a,b}%F{red}\u{1b}[2J\u{202e}~ now";
         let html = "<title>x</title><button>x</button><script>document.title = WORDS; \

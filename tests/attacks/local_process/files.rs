@@ -25,17 +25,17 @@ pub(super) const ATTACKS: &[Attack<()>] = &[
     },
     Attack {
         name: "puts a token, settings, models or the address of a server into a home that others can write to",
-        witness: "the values of the file in use",
+        witness: "values of that file in effect",
         run: planted_files,
     },
     Attack {
-        name: "puts a pipe where a file of the home is read",
+        name: "puts a pipe in place of a file of the home",
         witness: "a read that does not return",
         run: planted_pipes,
     },
     Attack {
-        name: "puts links where the server writes its lock, its address, its token and its log",
-        witness: "files at the other end of the links, which must stay as they are",
+        name: "puts links in place of the server's lock, address, token and log",
+        witness: "the targets of the links, which must not change",
         run: planted_links,
     },
 ];

@@ -29,27 +29,27 @@ pub(super) const ATTACKS: &[Attack<()>] = &[
         run: takes_the_port,
     },
     Attack {
-        name: "finds the address of a server that is gone, and listens there",
+        name: "listens at the address of a server that has ended",
         witness: "requests that it receives",
         run: stale_address,
     },
     Attack {
-        name: "answers as the server and redirects commands to another place",
-        witness: "requests that the other place receives",
+        name: "answers as the server and redirects commands to another address",
+        witness: "requests that the other address receives",
         run: redirects,
     },
     Attack {
-        name: "is set as the HTTP proxy of commands and of the server",
+        name: "poses as the HTTP proxy of commands and of the server",
         witness: "requests that the proxy receives",
         run: is_the_proxy,
     },
     Attack {
-        name: "puts a program called like a browser into the current folder",
+        name: "puts a program with the name of a browser into the current folder",
         witness: "a file that the program writes when it is started",
         run: planted_browser,
     },
     Attack {
-        name: "reads the command lines of browsers, which all users can see, and their environment",
+        name: "reads the command lines of browsers, which all users can see, and their environment variables",
         witness: "the token or the key of a model in them",
         run: reads_processes,
     },

@@ -7,12 +7,12 @@ use super::{Target, status};
 
 pub(super) const ATTACKS: &[Attack<Target>] = &[
     Attack {
-        name: "requests every route with no token, a wrong one, a part of it, or with it in another place",
+        name: "requests every route with no token, a wrong token, a part of the token, or the token in another place",
         witness: "an answer other than 401 and 403",
         run: every_route,
     },
     Attack {
-        name: "requests routes by other spellings of their paths and by other methods",
+        name: "requests routes with other spellings of their paths and other methods",
         witness: "an answer of success",
         run: spellings,
     },
@@ -22,18 +22,18 @@ pub(super) const ATTACKS: &[Attack<Target>] = &[
         run: other_hosts,
     },
     Attack {
-        name: "smuggles a second request into one of ambiguous length",
+        name: "smuggles a second request into a request of ambiguous length",
         witness: "a second answer on the connection, or success of the first",
         run: smuggles,
     },
     Attack { name: "guesses the ticket of the web UI", witness: "the page with status 200", run: guesses_tickets },
     Attack {
-        name: "replays a ticket that was used, and uses it as a token",
+        name: "replays a used ticket, and uses it as a token",
         witness: "a second secret, and an answer other than 401",
         run: replays_tickets,
     },
     Attack {
-        name: "uses up the memory for request bodies through a route without a token",
+        name: "exhausts the memory for request bodies through a route without a token",
         witness: "a request with the token, which must be answered",
         run: fills_bodies,
     },

@@ -16,9 +16,9 @@ use super::{KEY, TOOLSET, deadline, fake, has_hidden};
 use crate::support::chrome::soon;
 
 pub(super) const ATTACKS: &[Attack<()>] = &[
-    Attack { name: "exits right after every start", witness: "how often it is started", run: restarts },
+    Attack { name: "exits right after every start", witness: "the number of starts", run: restarts },
     Attack {
-        name: "refuses to start with megabytes, control characters and the key in its reason",
+        name: "refuses to start, with megabytes, control characters and the key in the error",
         witness: "length, characters and contents of the error",
         run: refuses,
     },
@@ -28,14 +28,18 @@ pub(super) const ATTACKS: &[Attack<()>] = &[
         run: shouts,
     },
     Attack {
-        name: "lists tools in pages without an end, each of megabytes",
+        name: "lists tools in an endless number of pages, each of megabytes",
         witness: "pages that are requested",
         run: pages,
     },
-    Attack { name: "lists tools in JSON 10,000 deep", witness: "a start that does not return", run: deep_list },
+    Attack {
+        name: "lists tools in JSON nested 10,000 levels deep",
+        witness: "a start that does not return",
+        run: deep_list,
+    },
     Attack {
         name: "ignores the end of its input and SIGTERM, and leaves children behind",
-        witness: "its process and those that it started, after the end",
+        witness: "its process and its child processes, after the end",
         run: stays,
     },
 ];

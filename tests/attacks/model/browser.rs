@@ -43,8 +43,8 @@ fn shown(on: &Armed) -> Vec<Value> {
 
 const ATTACKS: [Attack<Armed>; 12] = [
     Attack {
-        name: "opens files, pages of the browser and addresses with passwords in tabs, by eight ways under 20 spellings",
-        witness: "the file's content in a tab or a result; a page of a site does appear",
+        name: "opens files, internal pages of the browser and addresses with passwords in tabs, in eight ways and 20 spellings",
+        witness: "the file's content in a tab or a result; a page of a site appears",
         run: |on| {
             on.show(&format!("<p>{CANARY} of a site"));
             assert!(
@@ -124,8 +124,8 @@ const ATTACKS: [Attack<Armed>; 12] = [
         },
     },
     Attack {
-        name: "gives a page files of the machine: by upload, by a raw command for inputs, by dropping them",
-        witness: "a file in the page's input or drop; one of uploads/ arrives",
+        name: "passes local files to a page: by upload, by a raw command for inputs, by drag and drop",
+        witness: "a file in the page's input or drop; one from uploads/ arrives",
         run: |on| {
             let seen = on.show("<input type=file multiple aria-label=Files style='width: 300px; height: 200px'><script>window.dropped = []; ondragover = e => e.preventDefault(); ondrop = e => { e.preventDefault(); dropped.push(...[...e.dataTransfer.files].map(f => f.name)) }</script>");
             let at = ref_in(&seen, "Files");
@@ -174,7 +174,7 @@ const ATTACKS: [Attack<Armed>; 12] = [
     },
     Attack {
         name: "sends raw commands that would remove the browser from cdpilot's control",
-        witness: "a command that is not refused; a harmless one is sent, and the browser runs on",
+        witness: "a command that is not refused; a harmless one is sent, and the browser keeps running",
         run: |on| {
             on.show("<p>page");
             let url = on.site.url("b", "/raw");
@@ -240,7 +240,7 @@ const ATTACKS: [Attack<Armed>; 12] = [
         },
     },
     Attack {
-        name: "reads a file and a blocked host in an isolated world with rights over all origins",
+        name: "reads a file and a blocked host in an isolated world with access to all origins",
         witness: "the file's content in a result, or a request for the blocked host; the page's own address is fetched",
         run: |on| {
             on.show("<p>page");
@@ -269,7 +269,7 @@ const ATTACKS: [Attack<Armed>; 12] = [
         },
     },
     Attack {
-        name: "lets the browser fetch a blocked manifest, style sheet and replayed request by raw commands",
+        name: "makes the browser fetch a blocked manifest, style sheet and replayed request by raw commands",
         witness: "a request for the blocked host; those for another host arrive",
         run: |on| {
             for host in ["c", "b"] {
@@ -341,8 +341,8 @@ const ATTACKS: [Attack<Armed>; 12] = [
         },
     },
     Attack {
-        name: "makes up refs: of other tabs, of the future, negative, huge, in other scripts, with a selector in them",
-        witness: "a click that the page counts; its real ref counts one",
+        name: "invents refs: of other tabs, not assigned yet, negative, huge, in other scripts, with a selector in them",
+        witness: "a click that the page counts; a click on the real ref counts",
         run: |on| {
             let seen = on.show("<body onclick='window.clicks = (window.clicks || 0) + 1'><button>Pay</button>");
             let real = ref_in(&seen, "Pay");
@@ -386,8 +386,8 @@ const ATTACKS: [Attack<Armed>; 12] = [
         },
     },
     Attack {
-        name: "opens more tabs than browser.tabs.max by raw commands: hidden, in windows and contexts of their own",
-        witness: "more pages in the browser than browser.tabs.max; that many do open",
+        name: "opens more tabs than browser.tabs.max by raw commands: hidden, in new windows and new contexts",
+        witness: "more pages in the browser than browser.tabs.max; that many open",
         run: |on| {
             on.show("<p>page");
             let context =
@@ -534,7 +534,7 @@ const ATTACKS: [Attack<Armed>; 12] = [
         },
     },
     Attack {
-        name: "saves downloads outside of downloads/, by names with folders and by raw commands",
+        name: "saves downloads outside downloads/, by names with folders and by raw commands",
         witness: "a file outside; one under its name appears in downloads/",
         run: |on| {
             on.show("<p>page");

@@ -107,8 +107,8 @@ const ATTACKS: [Attack<Armed>; 8] = [
         },
     },
     Attack {
-        name: "reads the token, the settings and keys of models over hard links and copies of the terminal",
-        witness: "the token or a key in a result; the terminal tells their length",
+        name: "reads the token, the settings and keys of models through hard links, and copies made in the terminal",
+        witness: "the token or a key in a result; the terminal reports their length",
         run: |on| {
             on.done("terminal", json!({ "command": "ln ../home/token h-token; ln ../home/llm.json h-llm; ln ../home/config.yaml h-config; cp ../home/token c-token" }));
             let told = on.done(
@@ -136,8 +136,8 @@ const ATTACKS: [Attack<Armed>; 8] = [
         },
     },
     Attack {
-        name: "turns on toolsets for itself by writing settings, models, the token and profiles of the home",
-        witness: "another content of these files, also where the home is inside of the workspace",
+        name: "enables toolsets for itself by writing settings, models, the token and profiles of the home",
+        witness: "changed content of these files, also if the home is inside the workspace",
         run: |_| {
             let on = Armed::working_in(".", "tools: {terminal: {enabled: false}}");
             let files = ["config.yaml", "token", "llm.json"];
@@ -170,8 +170,8 @@ const ATTACKS: [Attack<Armed>; 8] = [
         },
     },
     Attack {
-        name: "runs commands while the terminal is switched off",
-        witness: "a file that the command makes; it makes one where the terminal is on",
+        name: "runs commands while the terminal is disabled",
+        witness: "a file that the command creates; it creates one if the terminal is enabled",
         run: |on| {
             let off = Armed::working_in("work", "");
             let command = json!({ "command": "echo x > made" });
@@ -188,8 +188,8 @@ const ATTACKS: [Attack<Armed>; 8] = [
         },
     },
     Attack {
-        name: "uses what terminal commands inherit: environment variables, open files, pipes and sockets of cdpilot",
-        witness: "a variable of cdpilot's own, or a file, pipe or socket that this process has open; `PATH` is there",
+        name: "uses resources that terminal commands inherit: environment variables, open files, pipes and sockets of cdpilot",
+        witness: "a private variable of cdpilot, or a file, pipe or socket that this process has open; `PATH` is set",
         run: |on| {
             let told = on.done("terminal", json!({ "command": "env; ls -l /proc/$$/fd | sed 's/^/own /'" }));
             let output = told["output"].as_str().unwrap();
@@ -217,8 +217,8 @@ const ATTACKS: [Attack<Armed>; 8] = [
         },
     },
     Attack {
-        name: "opens pipes, sockets and devices, which would never end",
-        witness: "a call that ends by its deadline alone; a file beside them is read",
+        name: "reads pipes, sockets and devices, which never end",
+        witness: "a call that ends only by its deadline; a file in the same folder is read",
         run: |on| {
             on.done("terminal", json!({ "command": "mkfifo pipe; ln -s /dev/zero zero; ln -s /dev/tty tty; ln -s pipe pipe-link; mkfifo ../home/uploads/pipe; ln -s /dev/zero ../home/uploads/zero; true" }));
             for path in ["pipe", "zero", "tty", "pipe-link", "/dev/zero", "/dev/stdin", "/dev/fd/0", "/proc/kmsg"] {

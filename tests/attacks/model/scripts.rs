@@ -29,7 +29,7 @@ fn unmarked(on: &Armed, what: &str) -> Result<(), String> {
 
 const ATTACKS: [Attack<Armed>; 4] = [
     Attack {
-        name: "runs scripts with the tools for scripts, addresses and waiting, though they are switched off",
+        name: "runs scripts with the tools for scripts, addresses and waiting, although scripts are disabled",
         witness: RAN,
         run: |on| {
             on.show(&format!("<button onclick='{MARK}'>Run</button>"));
@@ -110,7 +110,7 @@ const ATTACKS: [Attack<Armed>; 4] = [
         },
     },
     Attack {
-        name: "builds a script out of a text of the page with commands that only move, undo or style nodes",
+        name: "turns text of the page into a script with commands that only move, undo or style nodes",
         witness: RAN,
         run: |on| {
             on.show(&format!("<script id=s type=text/plain>{MARK}</script><style id=y></style><svg><style id=z></style></svg><p id=p>x</p><textarea id=t></textarea>"));
@@ -143,8 +143,8 @@ const ATTACKS: [Attack<Armed>; 4] = [
         },
     },
     Attack {
-        name: "reads variables of the page by read-only commands that would run getters",
-        witness: "the getter's own mark in the page; it is left when the page reads it itself",
+        name: "reads variables of the page by read-only commands that run getters",
+        witness: "a mark that the getter leaves in the page; it is left when the page itself reads the variable",
         run: |on| {
             on.show(&format!(
                 "<p id=p>x</p><script>const p = document.getElementById('p');
