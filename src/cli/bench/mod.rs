@@ -1,17 +1,17 @@
-//! `cdpilot bench`: what browsers cost and how fast they are talked to, measured on this machine.
+//! `cdpilot bench`: measures the cost of browsers and the speed of calls on this machine.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `plan` | what is measured, and how much of it |
+//! | `plan` | the parts to measure, and their sizes |
 //! | `watch` | the deadline of the run, and signals |
-//! | `rig` | browsers to measure on |
-//! | `memory`, `machine` | what the system tells |
-//! | `row`, `table` | figures, and how they are printed |
+//! | `rig` | the measured browsers |
+//! | `memory`, `machine` | memory of processes, properties of the machine |
+//! | `row`, `table` | results, and printing them |
 //! | `cost` | start, memory, tabs, contexts, browsers |
 //! | `pace` | calls, events, dialogs |
 //!
-//! It goes through the supervisor, as programs do. Only where many calls are under way from one thread
-//! it takes the connection below it.
+//! It measures through the supervisor, as programs use it, except for concurrent calls from one thread, which use the
+//! connection below it.
 
 mod cost;
 mod machine;
@@ -38,7 +38,7 @@ use rig::Rig;
 use row::{Row, Rows};
 use watch::Watch;
 
-/// What was measured, for programs. `--help` describes it.
+/// The JSON result; `--help` describes it.
 #[derive(Debug, Serialize)]
 struct Report {
     ok: bool,
@@ -53,7 +53,7 @@ struct Report {
     total_ms: u64,
 }
 
-/// What every part of the run works with.
+/// Context of every part of the run.
 struct Run<'a> {
     plan: &'a Plan,
     rig: &'a Rig,
@@ -62,7 +62,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Says what is under way, to a person who watches, and whether to go on.
+    /// Shows progress on a terminal, and fails when the run has to end.
     fn step(&self, what: &str, round: usize, of: usize) -> Result<(), Failure> {
         self.watch.check()?;
         self.out.passing(&format!("{what}, {} of {of}", round + 1));
@@ -74,13 +74,13 @@ pub(super) fn run(args: &args::Bench, settings: &Settings, out: &Out) -> Result<
     let began = Instant::now();
     let plan = Plan::new(args)?;
     let watch = Watch::start(settings, plan.quick)?;
-    // Looked for before anything is measured: without one there is nothing to measure.
+    // Fails before anything is measured.
     let rig = Rig::new(args)?;
     let mut machine = Machine::now();
     let mut rows = Rows::default();
     let outcome = parts(&Run { plan: &plan, rig: &rig, watch: &watch, out }, &mut rows);
     out.passing("");
-    // What a run ends with may come of its being ended.
+    // An interruption may have caused the failure; then it is reported instead.
     let failure = outcome.err().map(|failure| watch.check().err().unwrap_or(failure));
     machine.finish();
     rows.all.sort_by_key(|row| row.part);
@@ -103,7 +103,7 @@ pub(super) fn run(args: &args::Bench, settings: &Settings, out: &Out) -> Result<
     Ok(report.failure.map_or(Exit::Done, |failure| failure.exit))
 }
 
-/// Measures what is wanted. Our own memory first: what other parts had and gave back would hide it.
+/// Measures the parts. Memory comes first: memory that earlier parts had freed would falsify it.
 fn parts(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
     cost::memory(run, rows)?;
     if run.plan.wants(Part::Contexts) {

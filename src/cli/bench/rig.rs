@@ -1,5 +1,4 @@
-//! Browsers to measure on: started for it, or one that runs already, of which only a page of our own
-//! is used.
+//! The measured browsers: started for the run, or a running one in which only a new page is used.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use super::watch::Watch;
 use crate::browser::{Browser, ConnectOptions, LaunchOptions, Switch, TransportKind, find};
 use crate::supervisor::{DialogPolicy, Supervisor, SupervisorOptions};
 
-/// Where browsers come from.
+/// Source of browsers.
 pub(super) struct Rig {
     source: Source,
     product: Mutex<Option<String>>,
@@ -40,7 +39,7 @@ impl Rig {
         Ok(Self { source, product: Mutex::new(None) })
     }
 
-    /// A browser, or a connection of its own to the one that runs.
+    /// A new browser, or a new connection to the running one.
     pub(super) fn browser(&self, watch: &Watch) -> Result<Browser, Failure> {
         let time = watch.soon().left();
         let browser = match &self.source {
@@ -55,7 +54,7 @@ impl Rig {
         Ok(browser)
     }
 
-    /// A page that is supervised.
+    /// A supervisor of a new browser or connection.
     pub(super) fn supervisor(&self, policy: DialogPolicy, watch: &Watch) -> Result<Arc<Supervisor>, Failure> {
         Self::supervise(self.browser(watch)?, policy, watch)
     }
@@ -66,7 +65,7 @@ impl Rig {
         Ok(Arc::new(Supervisor::start(browser, options)?))
     }
 
-    /// What the browser says it is, once there was one.
+    /// Product name of the browser, once one was started.
     pub(super) fn product(&self) -> Option<String> {
         self.product.lock().clone()
     }
@@ -80,7 +79,7 @@ impl Rig {
     }
 }
 
-/// The processes of these browsers. `None` when one of them is not ours or the system does not tell.
+/// Process ids of these browsers. `None` if one was not started by us, or the system does not provide them.
 pub(super) fn processes<'a>(all: impl IntoIterator<Item = &'a Arc<Supervisor>>) -> Option<Vec<u32>> {
     let mut processes = Vec::new();
     for supervisor in all {
@@ -91,7 +90,7 @@ pub(super) fn processes<'a>(all: impl IntoIterator<Item = &'a Arc<Supervisor>>) 
     Some(processes)
 }
 
-/// The memory of all of them together.
+/// Total memory of these browsers.
 pub(super) fn memory<'a>(all: impl IntoIterator<Item = &'a Arc<Supervisor>>) -> Option<Amount> {
     super::memory::of(&processes(all)?)
 }

@@ -1,4 +1,4 @@
-//! The figures for people.
+//! Prints the results as a table.
 
 use super::super::output::{Look, Out};
 use super::row::{Row, Unit};
@@ -8,9 +8,9 @@ fn heading(part: Part) -> &'static str {
     match part {
         Part::Memory => "memory of one browser",
         Part::Tabs => "tabs",
-        Part::Browsers => "one more browser",
-        Part::Contexts => "browser contexts, with a tab each",
-        Part::Startup => "start and end of a browser",
+        Part::Browsers => "additional browsers",
+        Part::Contexts => "browser contexts with one tab each",
+        Part::Startup => "starting and stopping a browser",
         Part::Calls => "calls",
         Part::Events => "events",
         Part::Dialogs => "dialogs",
@@ -37,7 +37,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// Name, median with its unit, range, rounds.
+/// The cells of a row: name, median with unit, range, rounds.
 fn cells(row: &Row, look: Look) -> [String; 4] {
     let median = row.median.map_or("unknown".to_owned(), |v| format!("{} {}", number(v), unit(row.unit, look)));
     let range = row.min.zip(row.max).filter(|_| row.rounds > 1);
@@ -50,9 +50,9 @@ pub(super) fn print(report: &Report, out: &Out) {
     if report.rows.is_empty() {
         return;
     }
-    let browser = report.browser.as_deref().unwrap_or("no browser");
+    let browser = report.browser.as_deref().unwrap_or("unknown browser");
     let over = match report.transport {
-        "attached" => ", which runs already".to_owned(),
+        "attached" => " (already running)".to_owned(),
         transport => format!(" over a {transport}"),
     };
     if !out.quiet {

@@ -1,5 +1,4 @@
-//! `cdpilot demo`: what the supervisor does, shown on local pages in a browser of our own, and proved
-//! step by step.
+//! `cdpilot demo`: demonstrates dialog and frame handling on local pages in a temporary browser, and verifies each step.
 
 mod dialogs;
 pub(super) mod family;
@@ -20,7 +19,7 @@ use super::settings::Settings;
 use crate::supervisor::FrameTree;
 use steps::{Step, Steps};
 
-/// What the demo found, for programs.
+/// The JSON result of the demo.
 #[derive(Debug, Default, Serialize)]
 struct Report {
     ok: bool,
@@ -36,7 +35,7 @@ struct Report {
     total_ms: u64,
 }
 
-/// A frame's title, read by a script inside the frame.
+/// Title of a frame, read by a script in that frame.
 #[derive(Debug, Serialize)]
 struct Title {
     frame_id: String,
@@ -46,11 +45,11 @@ struct Title {
 }
 
 pub(super) fn run(args: &args::Demo, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
-    // Looked for before anything is printed: without one there is nothing to show.
+    // Fails before anything is printed.
     let executable = crate::browser::find::find(args.browser.as_deref())?.path;
     let began = Instant::now();
     if !out.quiet {
-        out.line(&out.look.bold("cdpilot demo: dialogs and frames that programs get stuck on"));
+        out.line(&out.look.bold("cdpilot demo: dialogs and nested frames, which routinely hang browser automation"));
     }
     let mut steps = Steps::new(out, run::STEPS);
     let mut report = Report { executable: Some(executable.clone()), ..Report::default() };
@@ -76,8 +75,8 @@ fn conclude(report: &Report, out: &Out) {
     let seconds = report.total_ms as f64 / 1000.0;
     match &report.failure {
         None => {
-            let done = out.look.green(out.look.pick("✓ all of it worked", "all of it worked"));
-            out.line(&format!("{done}, in {seconds:.1} s"));
+            let done = out.look.green(out.look.pick("✓ all steps passed", "all steps passed"));
+            out.line(&format!("{done} in {seconds:.1} s"));
         }
         Some(failure) => out.line(&out.look.red(&format!("the demo failed after {seconds:.1} s: {}", failure.error))),
     }

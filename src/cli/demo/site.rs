@@ -1,6 +1,5 @@
-//! The demo's web sites: three host names on one loopback port. Chromium resolves names below
-//! `localhost` to this machine and takes each for a site of its own, so that frames between them run
-//! in processes of their own.
+//! The demo's web sites: three host names on one loopback port. Chromium resolves names below `localhost` to this machine and
+//! treats each as a separate site, so that frames of other hosts run in their own process.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -24,7 +23,7 @@ const PARTS: [(&str, &str, &str); 2] = [
 ];
 const HTML: &str = "text/html; charset=utf-8";
 
-/// The running sites. Dropping them ends them.
+/// The running sites. Dropping them stops the server.
 pub(super) struct Sites {
     port: u16,
     server: Arc<Server>,
@@ -34,7 +33,7 @@ pub(super) struct Sites {
 
 impl Sites {
     pub(super) fn start() -> Result<Self, Failure> {
-        let failed = |problem: String| Failure::internal(format!("cannot serve pages on this machine: {problem}"));
+        let failed = |problem: String| Failure::internal(format!("cannot serve local pages: {problem}"));
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let server = Arc::new(Server::http(address).map_err(|problem| failed(problem.to_string()))?);
         let port = server.server_addr().to_ip().map(|address| address.port()).unwrap_or_default();

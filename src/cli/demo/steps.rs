@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::super::failure::Failure;
 use super::super::output::{Look, Out};
 
-/// What became of a step.
+/// The outcome of a step.
 #[derive(Debug, Serialize)]
 pub(super) struct Step {
     id: &'static str,
@@ -16,7 +16,7 @@ pub(super) struct Step {
     detail: String,
 }
 
-/// The steps so far.
+/// Runs and records steps.
 pub(super) struct Steps<'a> {
     out: &'a Out,
     total: usize,
@@ -25,7 +25,7 @@ pub(super) struct Steps<'a> {
     pub(super) failure: Option<Failure>,
 }
 
-/// What a step tells: one line for the record, more lines for the terminal.
+/// Output of a step: one line for the record, more lines for the terminal.
 #[derive(Default)]
 pub(super) struct Tale {
     detail: String,
@@ -33,13 +33,13 @@ pub(super) struct Tale {
 }
 
 impl Tale {
-    /// A step that has one line to tell.
+    /// Output of one line.
     pub(super) fn of(detail: impl Into<String>) -> Self {
         let detail = detail.into();
         Self { lines: vec![detail.clone()], detail }
     }
 
-    /// A step that has more lines to tell than belong into the record.
+    /// Output with further lines for the terminal.
     pub(super) fn long(detail: impl Into<String>, lines: Vec<String>) -> Self {
         Self { detail: detail.into(), lines }
     }
@@ -50,17 +50,17 @@ impl<'a> Steps<'a> {
         Self { out, total, number: 0, done: Vec::new(), failure: None }
     }
 
-    /// The next step is the last one, also when some are left out.
+    /// Skips to the last step.
     pub(super) fn leave_out_all_but_the_last(&mut self) {
         self.number = self.total - 1;
     }
 
-    /// How the terminal wants it.
+    /// Style of the terminal.
     pub(super) fn look(&self) -> Look {
         self.out.look
     }
 
-    /// Runs a step, times it, prints it. `None` when it failed; the first failure is kept.
+    /// Runs, times and prints a step. `None` when it failed; the first failure is kept.
     pub(super) fn run<T>(
         &mut self,
         id: &'static str,

@@ -1,4 +1,4 @@
-//! A frame tree, drawn.
+//! Draws a frame tree.
 
 use super::super::output::Look;
 use crate::supervisor::{FrameTree, FrameView};
@@ -23,9 +23,9 @@ fn below(tree: &FrameTree, parent: &FrameView, indent: &str, look: Look, rows: &
             false => (look.pick("├─ ", "|- "), look.pick("│  ", "|  ")),
         };
         let what = if child.is_oopif {
-            look.yellow("OOPIF: a process of its own")
+            look.yellow("own process (OOPIF)")
         } else {
-            "shares the process of the frame above".to_owned()
+            "same process as its parent frame".to_owned()
         };
         rows.push((format!("{indent}{branch}{}", child.url), what));
         below(tree, child, &format!("{indent}{next}"), look, rows);
