@@ -1,10 +1,10 @@
-//! `cdpilot supervise`: a browser watched from the shell. Events and answers are JSON lines on stdout,
-//! commands come in on stdin.
+//! `cdpilot supervise`: supervises a browser from a shell. Events and results are JSON lines on stdout, commands are read from
+//! stdin.
 //!
-//! The main thread waits for lines and for reasons to end, and hands commands to lanes; it never waits
-//! for a page. Threads: `cli-in` reads, `cli-out` writes, `cli-log` follows the event log, `cli-typed`
-//! carries out typed commands one after the other, `cli-json-…` those that came as JSON side by side, and
-//! `cli-dialog` those that need no page, so that a dialog can be answered while a script waits for it.
+//! The main thread waits for input and for reasons to end, and passes commands to worker lanes; it never waits for a page.
+//! Threads: `cli-in` reads, `cli-out` writes, `cli-log` follows the event log, `cli-typed` runs typed commands in sequence,
+//! `cli-json-…` run JSON commands in parallel, and `cli-dialog` runs commands that need no page, so that a dialog can be answered
+//! while a script waits for it.
 
 mod act;
 mod command;
@@ -34,25 +34,25 @@ use input::{Input, Line};
 use lines::Lines;
 
 pub(super) mod fuzzing {
-    //! Standard input without a browser behind it.
+    //! Parsing of stdin without a browser, for fuzz targets.
 
     use super::command;
     use super::input::{Line, Splitter};
 
-    /// What became of a line.
+    /// The result of parsing a line.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum Read {
-        /// Nothing but space.
+        /// An empty line.
         Empty,
-        /// A command: its name, whether it was JSON, and all of it as text.
+        /// A command: its name, whether it was JSON, its debug text.
         Command(&'static str, bool, String),
-        /// What was taken for the command, and what is wrong.
+        /// The name of the command and the problem.
         Misread(String, String),
-        /// Too long, or no text.
+        /// Too long, or not UTF-8.
         Unreadable(&'static str),
     }
 
-    /// Reads what comes on standard input in these pieces, to its end.
+    /// Parses stdin that arrives in these pieces.
     #[must_use]
     pub fn stdin_lines(pieces: &[&[u8]]) -> Vec<Read> {
         let mut splitter = Splitter::default();
@@ -74,33 +74,33 @@ pub(super) mod fuzzing {
     }
 }
 
-/// Commands that may wait in a lane.
+/// Capacity of a lane's queue.
 const WAITING: usize = 256;
-/// Threads for commands that came as JSON.
+/// Threads for JSON commands.
 const JSON_THREADS: usize = 4;
-/// What the end of a session may take.
+/// Time limit for stopping the session.
 const STOP_TIME: Duration = Duration::from_secs(5);
-/// How long a reader has for the last lines.
+/// How long to wait for the reader of the last lines.
 const LAST_LINES: Duration = Duration::from_secs(2);
 
-/// Why a session ends.
+/// Why the session ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// It was asked to, or stdin ended: what was asked before is finished.
+    /// `quit`, or stdin closed; earlier commands are finished.
     Asked,
-    /// A signal came.
+    /// A signal arrived.
     #[cfg(unix)]
     Signal,
-    /// Nobody reads stdout any more.
+    /// stdout was closed.
     ReaderGone,
-    /// The browser or the connection is gone.
+    /// The browser has ended or the connection is lost.
     Lost,
 }
 
 pub(super) fn run(args: &Supervise, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     let supervisor = Arc::new(start(args, settings)?);
     if std::io::stdin().is_terminal() {
-        out.aside("watching; `help` lists the commands, `quit` ends");
+        out.aside("supervising the browser; `help` lists the commands, `quit` ends the session");
     }
     let end = Session::open(&supervisor, *settings, args)?.run();
     Ok(if end == End::Lost { Exit::Failed } else { Exit::Done })
@@ -125,7 +125,7 @@ fn start(args: &Supervise, settings: &Settings) -> Result<Supervisor, Failure> {
     }
     let url = args.cdp_url.clone().or_else(|| env("CDPILOT_CDP_URL"));
     let url =
-        url.ok_or_else(|| Failure::usage("which browser? give --launch, --cdp-url URL, or set CDPILOT_CDP_URL"))?;
+        url.ok_or_else(|| Failure::usage("no browser given; use --launch or --cdp-url URL, or set CDPILOT_CDP_URL"))?;
     options.pages = args.target.as_deref().map_or(Pages::All, |target| Pages::Existing(target.into()));
     let mut attach = AttachOptions::default();
     attach.connect.headers = headers(&args.cdp_headers)?;
@@ -134,14 +134,14 @@ fn start(args: &Supervise, settings: &Settings) -> Result<Supervisor, Failure> {
     Ok(Supervisor::start(Browser::attach_with(&url, &attach)?, options)?)
 }
 
-/// The first line.
+/// The first output line.
 #[derive(Debug, Serialize)]
 struct Ready {
     #[serde(rename = "type")]
     kind: &'static str,
     version: &'static str,
     browser: String,
-    /// Whether we started it.
+    /// Whether this program started the browser.
     launched: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
@@ -164,7 +164,7 @@ impl Ready {
     }
 }
 
-/// Threads that carry out commands. They end when the lane is closed and empty.
+/// Worker threads for commands. They end when the lane is closed and empty.
 struct Lane {
     jobs: Sender<Asked>,
     threads: Vec<Thread>,
@@ -178,11 +178,11 @@ struct Session {
     typed: Lane,
     json: Lane,
     dialogs: Lane,
-    /// What could not be read is answered in turn.
+    /// Invalid lines, which are answered too.
     misread: Sender<Misread>,
-    /// Ends when all lanes have ended.
+    /// Disconnects when all lanes have ended.
     busy: Receiver<()>,
-    /// Ends when the log and all lines are written.
+    /// Disconnects when the log and all lines are written.
     writing: Receiver<()>,
     patience: Sender<()>,
     log: Thread,
@@ -191,8 +191,8 @@ struct Session {
 
 impl Session {
     fn open(supervisor: &Arc<Supervisor>, settings: Settings, args: &Supervise) -> Result<Self, Failure> {
-        let refused = |problem: std::io::Error| Failure::internal(format!("the system refuses a thread: {problem}"));
-        // Room for every sender's one message.
+        let refused = |problem: std::io::Error| Failure::internal(format!("cannot start a thread: {problem}"));
+        // Every sender sends at most one message.
         let (tell, control) = bounded(8);
         let (alive, writing) = bounded(0);
         let (working, busy) = bounded(0);
@@ -270,7 +270,7 @@ impl Session {
         drop(misread);
         let threads: Vec<Thread> = [typed, json, dialogs].into_iter().flat_map(|lane| lane.threads).collect();
         if end == End::Asked {
-            // What was asked is finished, unless there is a reason not to wait for it.
+            // Earlier commands are finished, unless another reason to end arrives.
             select! {
                 recv(busy) -> _ => {}
                 recv(control) -> why => end = why.unwrap_or(End::Asked),
@@ -280,14 +280,14 @@ impl Session {
         drop(lines);
         if writing.recv_timeout(LAST_LINES) == Err(crossbeam_channel::RecvTimeoutError::Timeout) {
             drop(patience);
-            // It waits for a reader that does not read; only the end of the process ends that.
+            // It is blocked on stdout, until the process ends.
             std::mem::forget(writer);
         }
         drop((log, threads));
         end
     }
 
-    /// Hands lines to the lanes until there is a reason to end.
+    /// Passes commands to the lanes until there is a reason to end.
     fn take_commands(&self) -> End {
         loop {
             let line = select! {
@@ -324,7 +324,7 @@ impl Session {
         }
     }
 
-    /// Waits for room, or for a reason to end.
+    /// Queues a job; waits for room in the lane or a reason to end.
     fn hand<T>(&self, lane: &Sender<T>, job: T) -> Option<End> {
         select! {
             send(lane, job) -> _ => None,
@@ -350,7 +350,7 @@ fn work(queue: &Receiver<Asked>, unread: &Receiver<Misread>, means: &Means, line
     unread.try_iter().for_each(|misread| lines.write(&Answer::misread(misread)));
 }
 
-/// Writes the event log as it grows, to its end.
+/// Writes new entries of the event log until it ends.
 fn follow(supervisor: &Supervisor, lines: &Lines) {
     #[derive(Serialize)]
     struct Lost {
