@@ -234,7 +234,7 @@ fn what_is_wrong_changes_nothing() {
     let ran = at.run("tools enable todo --json");
     let told = ran.json();
     assert_eq!((ran.code, &told["code"], at.text().as_str()), (Some(1), &json!("CONFLICT"), text), "{told}");
-    assert!(told["error"].as_str().unwrap().contains("it was left as it is"), "{told}");
+    assert!(told["error"].as_str().unwrap().contains("the file is unchanged"), "{told}");
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn a_picture_is_saved() {
     });
     let program = server.program();
     let ran = program.run(&["tool", "browser_screenshot"]);
-    let path = ran.stdout.lines().find_map(|line| line.strip_prefix("picture: ")).unwrap_or_else(|| panic!("{ran:?}"));
+    let path = ran.stdout.lines().find_map(|line| line.strip_prefix("image: ")).unwrap_or_else(|| panic!("{ran:?}"));
     assert!(
         path.starts_with(program.temp.path().join("home/media").to_str().unwrap()) && path.ends_with(".png"),
         "{path}"
@@ -371,7 +371,7 @@ fn a_tool_that_is_not_there_says_why() {
     }
     // One that the server has of somebody else.
     let ran = program.run(&["tool", "files_read", "--schema"]);
-    assert!(ran.code == Some(0) && ran.stdout.contains("path  text  required"), "{ran:?}");
+    assert!(ran.code == Some(0) && ran.stdout.contains("path  string  required"), "{ran:?}");
 }
 
 #[test]

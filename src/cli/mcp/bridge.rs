@@ -1,4 +1,4 @@
-//! One request to the `POST /mcp` of a server. On a socket of our own, since whoever cancels a call hangs up.
+//! Requests to `POST /mcp` of a running server, each on its own socket: closing the socket cancels the call.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};

@@ -1,4 +1,5 @@
-//! Whose tools they are: those of the server that serves the home, else our own. Looked at anew when that server has gone.
+//! Where the tools run: in the running server of the home, else in a server started here. Resolved again when that server
+//! has stopped.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,43 +22,43 @@ use crate::mcp::{Fault, Request};
 use crate::server::{Error, OfferError, Server, ServerOptions};
 use crate::sync::{Cancel, Deadline, pause};
 
-/// What an answer of a server may take: it has 120 s for a call itself.
+/// Time limit for an answer; the server's own limit for a call is 120 s.
 const ANSWER: Duration = Duration::from_secs(130);
-/// The same for what needs no page.
+/// Time limit for requests that need no page.
 const QUICK: Duration = Duration::from_secs(15);
-/// How long a server that has only just begun is waited for.
+/// How long to wait for a server that is just starting or stopping.
 const BEGUN: Duration = Duration::from_secs(5);
 
-/// The tools, wherever they are.
+/// The tools, wherever they run.
 pub(super) struct Switch {
     home: Option<Home>,
     url: Option<String>,
     options: Global,
     toolsets: Vec<String>,
     profile: Option<String>,
-    /// The tools of the folder that we were started in: a server that runs has another one.
+    /// Tools of the current folder, which run in this process.
     nearby: Option<Nearby>,
-    /// Where the tools are at the moment. The lock is held for copying a handle.
+    /// Where the tools run at the moment. The lock is held only to copy the handle.
     place: Mutex<Option<Arc<Place>>>,
-    /// Held while a place is looked for, so that not two servers are started.
+    /// Held while resolving, so that only one server is started.
     turns: Mutex<()>,
 }
 
-/// Where tools are.
+/// Where tools run.
 enum Place {
-    /// With a server.
+    /// In a running server.
     There(Bridge),
-    /// Here.
+    /// In this process.
     Here(Box<Own>),
 }
 
-/// A server of our own, so that others of the home share its browser.
+/// Our own server, so that other commands of the home share its browser.
 struct Own {
     offer: Offer,
     server: Server,
 }
 
-/// Why there are no tools.
+/// Why no tools are available.
 enum NoPlace {
     Failed(Failure),
     Offer(OfferError),
@@ -74,7 +75,7 @@ impl From<NoPlace> for Failure {
         match none {
             NoPlace::Failed(failure) => failure,
             NoPlace::Offer(OfferError::Toolset(problem)) => {
-                Self::usage(format!("--toolsets: {problem}; `cdpilot tools list` shows all"))
+                Self::usage(format!("--toolsets: {problem}; `cdpilot tools list --toolsets` lists the toolsets"))
             }
             NoPlace::Offer(OfferError::Control(error)) => Self::new(error.code(), error.to_string()),
             NoPlace::Offer(other) => Self::internal(other.to_string()),
@@ -90,7 +91,7 @@ impl Switch {
         Ok(Self { home, url, options, toolsets, profile, nearby, place: Mutex::default(), turns: Mutex::default() })
     }
 
-    /// Whether there are tools, and all that was asked for is known.
+    /// Checks that tools are available and all requested toolsets exist.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let ping = Request { id: None, method: "ping".to_owned(), params: Map::new() };
         loop {
@@ -110,11 +111,11 @@ impl Switch {
         }
     }
 
-    /// Ends what is ours.
+    /// Stops our own server.
     pub(super) fn close(&self, deadline: Deadline) {
         let _turn = self.turns.lock();
         let place = self.place.lock().take();
-        // A call that does not end holds it; then the browser ends with the process.
+        // A running call may still hold it; then the browser ends with the process.
         if let Some(Place::Here(own)) = place.and_then(Arc::into_inner) {
             let Own { offer, server } = *own;
             drop(offer);
@@ -122,14 +123,14 @@ impl Switch {
         }
     }
 
-    /// Whether somebody else, or nobody, may serve the home by now. Not where a person named the server.
+    /// Whether to resolve again: another server, or none, serves the home by now. Never when the server's address was given.
     fn is_free(&self, gone: &Bridge) -> Result<bool, Failure> {
         let until = Deadline::after(BEGUN);
         loop {
             let found = client::find(self.url.as_deref(), self.home.as_ref())?;
             match found.source {
                 Source::Default | Source::Settings if found.may_start() => return Ok(true),
-                // Word of it may have been left by one that is just ending.
+                // run/server.json may be of a server that is just stopping.
                 Source::Running(_) if found.base() != gone.base() => return Ok(true),
                 Source::Running(_) if !until.passed() => pause(Duration::from_millis(20)),
                 _ => return Ok(false),
@@ -141,7 +142,7 @@ impl Switch {
         self.place.lock().clone()
     }
 
-    /// Where the tools are. A server is looked for, and started here when there is none.
+    /// Where the tools run; finds a server, or starts one here.
     fn place(&self) -> Result<Arc<Place>, NoPlace> {
         if let Some(place) = self.known() {
             return Ok(place);
@@ -161,8 +162,8 @@ impl Switch {
             let found = client::find(self.url.as_deref(), self.home.as_ref())?;
             let bridge = Bridge::new(&found, self.home.as_ref(), &self.toolsets, self.profile.as_deref())?;
             let home = match (&found.source, self.home.as_ref()) {
-                // Nobody serves the home. Whoever listens where a server usually is, is not of it: it is asked only where
-                // a person set that place, or gave a token for it.
+                // No server serves the home. A program on the default port is not trusted, unless its address was configured
+                // or a token for it was given.
                 (Source::Default, Some(home)) if env("CDPILOT_TOKEN").is_none() || !bridge.is_there() => home,
                 (Source::Settings, Some(home)) if found.may_start() && !bridge.is_there() => home,
                 _ => return Ok(Place::There(bridge)),
@@ -173,7 +174,7 @@ impl Switch {
                     let offer = offer.map_err(NoPlace::Offer)?;
                     return Ok(Place::Here(Box::new(Own { offer, server })));
                 }
-                // One has begun meanwhile.
+                // Another server was started meanwhile.
                 Err(Error::Taken { .. }) if !until.passed() => pause(Duration::from_millis(20)),
                 Err(problem) => return Err(Failure::from(problem).into()),
             }
@@ -185,7 +186,7 @@ impl Switch {
         serve::options(&serve, &self.options, home.clone())
     }
 
-    /// Lets go of a place that turned out to be none.
+    /// Drops a place whose server has stopped.
     fn forget(&self, gone: &Arc<Place>) {
         let mut place = self.place.lock();
         if place.as_ref().is_some_and(|now| Arc::ptr_eq(now, gone)) {
@@ -213,7 +214,7 @@ impl Switch {
                     if !matches!(none, NoAnswer::Cancelled | NoAnswer::Late) {
                         self.forget(&place);
                     }
-                    // Nothing was asked of it: whoever serves the home now is asked instead.
+                    // The request was not sent: retry with the server that serves the home now.
                     let free = !again && matches!(none, NoAnswer::Nobody(_)) && self.is_free(bridge).unwrap_or(false);
                     if !free {
                         return Err(fault(bridge, &none));
@@ -250,7 +251,7 @@ impl Backend for Switch {
 
     fn names(&self) -> Option<BTreeSet<String>> {
         let ours = self.nearby.as_ref().and_then(|nearby| nearby.offer().names()).unwrap_or_default();
-        // Nothing is looked for or started only to see whether something has changed.
+        // Only asks a known place: detecting changes must not start a server.
         let theirs = match &*self.known()? {
             Place::Here(own) => own.offer.names()?,
             Place::There(bridge) => {
@@ -269,27 +270,27 @@ impl Backend for Switch {
 fn fault(bridge: &Bridge, none: &NoAnswer) -> Fault {
     let base = bridge.base();
     let message = match none {
-        NoAnswer::Nobody(sentence) => format!("{sentence}; start one with `cdpilot serve`, and call again"),
+        NoAnswer::Nobody(sentence) => format!("{sentence}; start one with `cdpilot serve`, then call the tool again"),
         NoAnswer::Ended => {
-            format!("the server at {base} ended before it answered; call again, its tabs may be gone with it")
+            format!("the server at {base} stopped before it answered; call the tool again (tabs may be gone)")
         }
-        NoAnswer::Late => format!("the server at {base} did not answer in time; call again"),
+        NoAnswer::Late => format!("the server at {base} did not answer in time; call the tool again"),
         NoAnswer::Cancelled => "the call was cancelled".to_owned(),
         NoAnswer::Other(what) => format!("{base}: {what}"),
     };
     Fault::new(Fault::INTERNAL, message)
 }
 
-/// A server that does not want to serve us.
+/// The error of a server that refuses our requests.
 fn refused(body: &Value) -> Failure {
     let error = &body["error"];
     if let Some(code) = body["code"].as_str() {
         let failure = Failure::new(code.to_owned(), error.as_str().unwrap_or_default());
         return failure.with(exit_of(code));
     }
-    let message = error["message"].as_str().unwrap_or("what answers there is no cdpilot server");
+    let message = error["message"].as_str().unwrap_or("the program at this address is not a cdpilot server");
     if error["data"]["code"] == "UNKNOWN_TOOLSET" {
-        return Failure::usage(format!("--toolsets: {message}; `cdpilot tools list` shows all"));
+        return Failure::usage(format!("--toolsets: {message}; `cdpilot tools list --toolsets` lists the toolsets"));
     }
     Failure::new("BAD_REQUEST", message)
 }

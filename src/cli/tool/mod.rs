@@ -1,11 +1,11 @@
-//! `cdpilot tool`: one tool called from a shell, through the server, so that the browser stays from call to call.
+//! `cdpilot tool`: calls one tool from a shell, through the server, so that the browser stays open between calls.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `ask` | questions to the person at the terminal |
-//! | `call` | what is asked of the server |
-//! | `describe` | a tool, and what it takes, as people read it |
-//! | `show` | what came of a call |
+//! | `ask` | questions of tools to the user |
+//! | `call` | requests to the server |
+//! | `describe` | prints the arguments of a tool |
+//! | `show` | prints the result of a call |
 
 mod ask;
 mod call;
@@ -28,7 +28,7 @@ use crate::config::{Config, Home};
 use ask::Person;
 use call::Door;
 
-/// The most that is read from stdin, bytes.
+/// Size limit for arguments from stdin, bytes.
 const LARGEST: u64 = 1 << 20;
 
 const AFTER: &str = "\
@@ -36,22 +36,21 @@ Examples:
   cdpilot tool browser_navigate '{\"url\": \"https://example.com\"}'
   cdpilot tool browser_click '{\"ref\": \"e3\"}'
 
-Text is printed as text, pictures are saved to media/ in the home. With --json: the tool's own result, {success, …}, on
-one line.";
+Without NAME, lists the tools that can be called. Images in results are saved to media/ in the home. With --json, prints the
+tool's result object {success, …} on one line.";
 
-/// Without NAME it lists the tools that can be called.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Tool {
-    /// The tool
+    /// Tool to call [default: list the tools]
     name: Option<String>,
-    /// What it takes, a JSON object; `-`: from stdin [default: {}]
+    /// Arguments as a JSON object; `-`: read from stdin [default: {}]
     #[arg(value_name = "JSON", requires = "name")]
     arguments: Option<String>,
-    /// Toolsets and tools to call from, instead of those that are on for cli
+    /// Comma-separated toolsets and tools that may be called [default: those enabled for the platform cli]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     toolsets: Vec<String>,
-    /// Show what the tool does and takes, and call nothing
+    /// Show the description and arguments of the tool without calling it
     #[arg(long, alias = "help-schema", requires = "name", conflicts_with = "arguments")]
     schema: bool,
 }
@@ -82,7 +81,7 @@ pub(super) fn run(tool: &Tool, global: &Global, settings: &Settings, out: &Out) 
     show::result(name, door.call(name, arguments)?, home.as_ref(), out)
 }
 
-/// A tool that is described here, without a server.
+/// The description of a built-in tool, without a server.
 fn local(name: &str) -> Option<describe::Described> {
     let (catalog, _) = catalog().ok()?;
     let tool = catalog.registry.get(name)?;
@@ -99,35 +98,35 @@ fn catalog() -> Result<(Catalog, Config), Failure> {
     Ok((Catalog::open(&home, &config)?, config))
 }
 
-/// Reads what the tool is called with.
+/// Reads the arguments of the tool.
 fn arguments(
     typed: Option<&str>,
     name: &str,
     known: Option<&describe::Described>,
 ) -> Result<Map<String, Value>, Failure> {
     let mut text = typed.unwrap_or("{}").to_owned();
-    let from = if text == "-" { "what came from stdin" } else { "the second argument" };
+    let from = if text == "-" { "the input from stdin" } else { "the JSON argument" };
     if text == "-" {
         text.clear();
         let read = std::io::stdin().lock().take(LARGEST + 1).read_to_string(&mut text);
-        read.map_err(|problem| Failure::usage(format!("stdin cannot be read: {problem}")))?;
+        read.map_err(|problem| Failure::usage(format!("cannot read stdin: {problem}")))?;
         if text.len() as u64 > LARGEST {
-            return Err(Failure::usage(format!("{from} is longer than {LARGEST} bytes")));
+            return Err(Failure::usage(format!("{from} is larger than 1 MiB, the limit; give less")));
         }
         if text.trim().is_empty() {
             text = "{}".to_owned();
         }
     }
     let example = known.map_or_else(|| "{\"name\": \"value\"}".to_owned(), describe::Described::example);
-    let hint = format!("give an object, as in: cdpilot tool {name} '{example}'");
+    let hint = format!("give an object, for example: cdpilot tool {name} '{example}'");
     match serde_json::from_str(&text) {
         Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(Failure::usage(format!("{from} is JSON, but no object; {hint}"))),
-        Err(problem) => Err(Failure::usage(format!("{from} is no JSON: {problem}; {hint}"))),
+        Ok(_) => Err(Failure::usage(format!("{from} is JSON but not an object; {hint}"))),
+        Err(problem) => Err(Failure::usage(format!("{from} is not valid JSON: {problem}; {hint}"))),
     }
 }
 
-/// The tools that are on for the command line.
+/// Lists the tools that are on for the platform cli.
 fn listed(out: &Out) -> Result<Exit, Failure> {
     #[derive(Serialize)]
     struct Told {
@@ -148,7 +147,7 @@ fn listed(out: &Out) -> Result<Exit, Failure> {
         let told = if told.is_empty() { String::new() } else { format!(" ({told})") };
         out.line(&format!("{:width$}  {}{}", row.name, row.description, out.look.dim(&told)));
     }
-    out.aside("`cdpilot tool NAME --schema` shows what one takes, `cdpilot tools` turns tools on and off");
+    out.aside("`cdpilot tool NAME --schema` shows the arguments of a tool, `cdpilot tools` turns tools on and off");
     let tools = rows.into_iter().map(|row| Listed {
         available: row.there.told().is_empty(),
         name: row.name,

@@ -1,11 +1,11 @@
-//! `cdpilot tools`: what models may call, by platform.
+//! `cdpilot tools`: chooses which tools models may call, per platform.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `catalog` | what there is, and what is on |
-//! | `change` | from settings to settings |
-//! | `yaml`, `save` | `config.yaml` changed with its comments kept |
-//! | `list`, `screen` | what is printed, and what is asked at a terminal |
+//! | `catalog` | the existing tools and toolsets, and which are on |
+//! | `change` | turns tools on and off in the settings |
+//! | `yaml`, `save` | writes `config.yaml`, keeping its comments |
+//! | `list`, `screen` | the printed list, and the interactive screen |
 
 mod catalog;
 mod change;
@@ -26,14 +26,13 @@ use crate::config::{Config, Home, Running};
 pub(super) use catalog::Catalog;
 use change::Way;
 
-/// What MCP servers may take to start and to tell their tools.
+/// Time limit for MCP servers to start and list their tools.
 const LOADING: Duration = Duration::from_secs(30);
 
 const AFTER: &str = "\
-Without a command it asks at the terminal. Platforms are the front doors that models come through: cli, mcp, acp,
-api-server, telegram, … Names are those of tools and of toolsets; `all` stands for every toolset.";
+Without a command, choose interactively in the terminal. A platform is an entry point for models: cli, mcp, acp, api-server,
+telegram, … Each has its own choice of tools. The toolset `all` contains every tool.";
 
-/// Choose the tools that models may call; without a command, at the terminal
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Tools {
@@ -43,7 +42,7 @@ pub(super) struct Tools {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List tools: on or off, and what is missing for those that cannot be used
+    /// List tools: on or off, and what unavailable ones need
     List(List),
     /// Turn tools or toolsets on
     Enable(Turn),
@@ -53,23 +52,23 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct List {
-    /// The platform [default: cli]
+    /// Platform to list [default: cli]
     #[arg(long, value_name = "NAME")]
     platform: Option<String>,
-    /// Toolsets instead of tools
+    /// List toolsets instead of tools
     #[arg(long)]
     toolsets: bool,
-    /// Start the MCP servers, and list their tools too
+    /// Start the configured MCP servers and include their tools
     #[arg(long)]
     servers: bool,
 }
 
 #[derive(Debug, Args)]
 struct Turn {
-    /// Tools and toolsets
+    /// Tools and toolsets to turn on or off
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
-    /// For one platform only [default: `disable` turns off everywhere; `enable` takes that back, and turns on for cli]
+    /// Change only this platform [default: `disable` applies to all platforms; `enable` reverts that and turns on for cli]
     #[arg(long, value_name = "NAME")]
     platform: Option<String>,
 }
@@ -110,7 +109,7 @@ fn turned(home: &Home, turn: &Turn, way: Way, settings: &Settings, out: &Out) ->
     }
     let config = Config::of(home)?;
     let catalog = Catalog::open(home, &config)?;
-    // It may be a tool that only its server knows.
+    // An unknown name may be a tool of an MCP server.
     if !config.mcp_servers.is_empty() && catalog.check(&config, &turn.names).is_err() {
         catalog.load(settings.deadline(LOADING), out);
     }
@@ -126,7 +125,7 @@ fn turned(home: &Home, turn: &Turn, way: Way, settings: &Settings, out: &Out) ->
         (None, Way::Off) => "everywhere".to_owned(),
     };
     done.changed.iter().for_each(|name| out.line(&format!("{name}: {word} {place}")));
-    done.unchanged.iter().for_each(|name| out.line(&format!("{name}: was {word} {place} already")));
+    done.unchanged.iter().for_each(|name| out.line(&format!("{name}: already {word} {place}")));
     done.notes.iter().for_each(|note| out.line(&format!("  {}", out.look.yellow(note))));
     let saved = Saved::of(home, !done.notes.iter().any(|note| note == change::DANGER));
     saved.told(out);
@@ -143,21 +142,21 @@ fn turned(home: &Home, turn: &Turn, way: Way, settings: &Settings, out: &Out) ->
     Ok(Exit::Done)
 }
 
-/// Settings that were saved.
+/// Saved settings.
 struct Saved {
-    /// Whether a server runs that does not know of them yet.
+    /// Whether the running server must be restarted to use them.
     restart: bool,
 }
 
 impl Saved {
-    /// What is on and off is known at once; `is_known` says whether that is all that changed.
+    /// A server picks up tools that were turned on or off immediately; `is_known` says that nothing else changed.
     fn of(home: &Home, is_known: bool) -> Self {
         Self { restart: !is_known && Running::of(home).is_ok_and(|running| running.is_some()) }
     }
 
     fn told(&self, out: &Out) {
         if self.restart {
-            out.aside("the server that runs has no terminal until it is started anew: `cdpilot serve --stop` ends it");
+            out.aside("the running server offers the terminal tools only after a restart: stop it with `cdpilot serve --stop`");
         }
     }
 }
