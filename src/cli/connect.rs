@@ -1,4 +1,4 @@
-//! From a command to the server that answers it: found, started when there is none, asked.
+//! Connects a command to the server: finds it, starts it when none is running, sends the request.
 
 use std::time::Duration;
 
@@ -11,8 +11,7 @@ use super::settings::env;
 use crate::config::{Home, Running};
 use crate::sync::{Deadline, pause};
 
-/// How long word of a server that takes no connection is believed: it may have been left by one that is just being
-/// replaced.
+/// How long a `run/server.json` whose server refuses connections is trusted: the server may just be restarting.
 const STALE: Duration = Duration::from_secs(1);
 
 /// How the server is found.
@@ -20,7 +19,7 @@ pub(super) struct Link {
     pub(super) home: Option<Home>,
     url: Option<String>,
     profile: Option<String>,
-    /// Whether a server may be started.
+    /// Whether a server may be started in the background.
     autostart: bool,
 }
 
@@ -44,7 +43,7 @@ impl Link {
     }
 }
 
-/// Asks the server, and waits for its answer.
+/// Sends a request and waits for the answer. `starts`: whether a server may be started for it.
 pub(super) fn ask(
     link: &Link,
     found: Found,
@@ -57,7 +56,7 @@ pub(super) fn ask(
     reach(link, found, starts, |client| client.send(request, patience))
 }
 
-/// Does something with a client of the server; starts one when nobody is there and that is allowed.
+/// Runs `ask` with a client of the server. When no server is running, one is started if that is allowed.
 pub(super) fn reach<T, E>(
     link: &Link,
     found: Found,
@@ -69,8 +68,8 @@ where
 {
     let home = link.home.as_ref();
     let may_start = starts && link.autostart && found.may_start();
-    // When no server holds the lock of this home, whatever listens at the usual port is not ours and must not get the
-    // token: any user of this machine can listen there. A token in CDPILOT_TOKEN was given for the server at that port.
+    // When no server holds the lock of this home, another user's program may listen on the default port: it must not get
+    // the token of the home. A token in CDPILOT_TOKEN is meant for the server on that port.
     let straight = found.source == Source::Default && env("CDPILOT_TOKEN").is_none();
     let mut found = found;
     let refused = if straight {
@@ -82,7 +81,7 @@ where
             Err(NoAnswer::Refused(sentence)) => sentence,
         }
     };
-    // What was said of a server may have been true a moment ago.
+    // run/server.json may be outdated by now.
     if let (Source::Running(old), Some(home)) = (found.source.clone(), home) {
         let until = Deadline::after(STALE);
         while !until.passed() {
@@ -108,17 +107,17 @@ where
     }
 }
 
-/// There is no server, and none is started.
+/// The error when no server is running and none is started.
 fn nobody(found: &Found, starts: bool, refused: &str) -> Failure {
     let hint = match (&found.source, starts) {
         (Source::Flag | Source::Environment, _) | (Source::Settings, _) if !found.may_start() => {
-            "start one there with `cdpilot serve`, or name another address"
+            "start a server there with `cdpilot serve`, or give another address"
         }
-        (_, true) => "start one with `cdpilot serve`, or leave --no-autostart and CDPILOT_NO_AUTOSTART out",
-        (_, false) => "so no browser of cdpilot runs; `cdpilot browser start` starts both",
+        (_, true) => "start one with `cdpilot serve`, or remove --no-autostart and CDPILOT_NO_AUTOSTART",
+        (_, false) => "`cdpilot browser start` starts it and the browser",
     };
     let what = match found.source {
-        Source::Default => "no server runs for this home".to_owned(),
+        Source::Default => "the server of this home is not running".to_owned(),
         _ => refused.to_owned(),
     };
     Failure::unreachable(format!("{what}; {hint}")).with(Exit::NoBrowser)

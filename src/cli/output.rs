@@ -1,4 +1,4 @@
-//! Text for people, or one JSON object for programs. A reader that went away is no error.
+//! Output: text, or one JSON object with `--json`. Write errors are ignored.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -11,7 +11,7 @@ use super::failure::Failure;
 use crate::sync::{Thread, spawn};
 use crate::text::escaped_json;
 
-/// Where output goes and how it looks.
+/// Prints results, notes and errors.
 #[derive(Debug)]
 pub(super) struct Out {
     pub(super) json: bool,
@@ -19,7 +19,7 @@ pub(super) struct Out {
     pub(super) look: Look,
 }
 
-/// Marks and colours on a terminal that wants them, plain ASCII everywhere else.
+/// Symbols and colors on a capable terminal, plain ASCII everywhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     Plain,
@@ -33,7 +33,7 @@ impl Look {
         if terminal && !set("NO_COLOR") && !dumb { Self::Rich } else { Self::Plain }
     }
 
-    /// The first on a rich terminal, the second elsewhere.
+    /// `rich` on a capable terminal, else `plain`.
     pub(super) fn pick<'a>(self, rich: &'a str, plain: &'a str) -> &'a str {
         if self == Self::Rich { rich } else { plain }
     }
@@ -71,7 +71,7 @@ impl Out {
         Self { json, quiet, look: Look::of(!json && io::stdout().is_terminal()) }
     }
 
-    /// Text on stdout as it is, and out at once: a step may be under way behind it.
+    /// Prints text to stdout and flushes it.
     pub(super) fn text(&self, text: &str) {
         if !self.json {
             let mut stdout = io::stdout().lock();
@@ -79,12 +79,12 @@ impl Out {
         }
     }
 
-    /// A line of text on stdout.
+    /// Prints a line to stdout.
     pub(super) fn line(&self, line: &str) {
         self.text(&format!("{line}\n"));
     }
 
-    /// The one JSON object. Nothing when text is wanted.
+    /// Prints the JSON object, with `--json` only.
     pub(super) fn object(&self, value: &impl Serialize) {
         if self.json {
             let text = serde_json::to_string(value).unwrap_or_default();
@@ -92,27 +92,26 @@ impl Out {
         }
     }
 
-    /// The one JSON object as it came from elsewhere.
+    /// Prints an object that is JSON text already, with `--json` only.
     pub(super) fn raw(&self, text: &str) {
         if self.json {
             let _ = writeln!(io::stdout().lock(), "{}", escaped_json(text.trim()));
         }
     }
 
-    /// A line for people beside the result, on stderr.
+    /// Prints a note to stderr, unless `--quiet`.
     pub(super) fn aside(&self, line: &str) {
         if !self.quiet {
             let _ = writeln!(io::stderr().lock(), "{line}");
         }
     }
 
-    /// A line that must be read, on stderr: also when little is wanted.
+    /// Prints a warning to stderr, even with `--quiet`.
     pub(super) fn warning(&self, line: &str) {
         let _ = writeln!(io::stderr().lock(), "{line}");
     }
 
-    /// A line on stderr that the next one takes the place of, for a person who waits; nothing elsewhere.
-    /// An empty one takes the last away.
+    /// Prints a progress line to a terminal on stderr; the next one replaces it. An empty line removes it.
     pub(super) fn passing(&self, line: &str) {
         let mut stderr = io::stderr().lock();
         if !self.quiet && Look::of(stderr.is_terminal()) == Look::Rich {
@@ -136,10 +135,10 @@ impl Out {
     }
 }
 
-/// How long an answer may take before the reason for the wait is printed.
+/// Delay before the reason for a wait is printed.
 const UNEXPLAINED: Duration = Duration::from_millis(400);
 
-/// Prints why a command waits, once, when the answer does not come at once. Ends when it is dropped.
+/// Prints once why a command is waiting, after a short delay. Dropping it cancels that.
 pub(super) struct Explained {
     thread: Option<(Sender<()>, Thread)>,
 }
@@ -166,10 +165,10 @@ impl Drop for Explained {
     }
 }
 
-/// How long a person waits without a word.
+/// Delay before the waiting time is shown.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// Tells a person at a terminal that something takes its time. Ends when it is dropped.
+/// Shows the waiting time on a terminal. Dropping it removes the line.
 pub(super) struct Waiting {
     thread: Option<(Sender<()>, Thread)>,
 }
@@ -205,8 +204,7 @@ impl Drop for Waiting {
     }
 }
 
-/// Text of a page, a server or a file as it may stand on a terminal: without control characters, which would
-/// command it, and without marks that turn the direction of what follows.
+/// Makes untrusted text safe for a terminal: removes control characters and bidirectional formatting.
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
     let bad = |c: char| {
         (c.is_control() && !matches!(c, '\n' | '\t')) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -214,7 +212,7 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     if text.contains(bad) { Cow::Owned(text.chars().filter(|c| !bad(*c)).collect()) } else { Cow::Borrowed(text) }
 }
 
-/// The same on one line.
+/// [`clean`] text on one line.
 pub(super) fn one_line(text: &str) -> String {
     clean(text).split(['\n', '\t']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! `cdpilot ui`: an address that opens the web UI once.
+//! `cdpilot ui`: prints a one-time URL of the web UI.
 
 use std::time::Duration;
 
@@ -19,6 +19,6 @@ pub(super) fn run(global: &Global, settings: &Settings, out: &Out) -> Result<Exi
     }
     out.raw(&answer.text);
     out.line(&clean(answer.value["url"].as_str().unwrap_or_default()));
-    out.aside("good once, within a minute");
+    out.aside("open it within 60 seconds; it works once");
     Ok(Exit::Done)
 }

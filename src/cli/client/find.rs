@@ -1,4 +1,4 @@
-//! Where the server is: `--url`, `CDPILOT_URL`, who serves the home, `browser.control_url`.
+//! Finds the address of the server: `--url`, `CDPILOT_URL`, `run/server.json`, `browser.control_url`, in this order.
 
 use std::net::IpAddr;
 
@@ -6,7 +6,7 @@ use super::super::failure::Failure;
 use super::super::settings::env;
 use crate::config::{Browser, Config, Home, Running};
 
-/// An address, and who said so.
+/// The address of a server and where it comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub(in super::super) struct Found {
     url: String,
@@ -14,7 +14,7 @@ pub(in super::super) struct Found {
     pub(in super::super) source: Source,
 }
 
-/// Who said where the server is.
+/// Where the address comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub(in super::super) enum Source {
     /// `--url`.
@@ -23,14 +23,14 @@ pub(in super::super) enum Source {
     Environment,
     /// `run/server.json`.
     Running(Running),
-    /// `browser.control_url`, set by the person.
+    /// `browser.control_url` in config.yaml.
     Settings,
-    /// `browser.control_url`, as it is by default: there is no word of a server.
+    /// The default of `browser.control_url`: no server is known.
     Default,
 }
 
 impl Source {
-    /// Behind the address, in a sentence.
+    /// The source in parentheses, to follow the address in a sentence.
     pub(super) fn told(&self) -> &'static str {
         match self {
             Self::Flag | Self::Running(_) | Self::Default => "",
@@ -41,7 +41,7 @@ impl Source {
 }
 
 impl Found {
-    /// Reads an address: `http://host:port`, or `host:port`.
+    /// Parses `http://host:port` or `host:port`.
     fn new(text: &str, source: Source) -> Result<Self, Failure> {
         let bad = |why: &str| {
             let what = match source {
@@ -49,33 +49,33 @@ impl Found {
                 Source::Flag => "--url",
                 _ => "browser.control_url",
             };
-            // Not the text itself: there may be a password in it.
+            // The text is not repeated: it may contain a password.
             Failure::usage(format!("{what} {why}; give the address of a cdpilot server, http://host:port"))
         };
         let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
-        let url = url::Url::parse(&whole).map_err(|_| bad("is no address"))?;
+        let url = url::Url::parse(&whole).map_err(|_| bad("is not a valid address"))?;
         if url.scheme() == "https" {
             return Err(bad(
-                "is https, which this program does not speak; put an SSH tunnel before the server instead",
+                "uses https, which is not supported; use an SSH tunnel to the server instead (see docs/remote.md)",
             ));
         }
-        let host = url.host_str().filter(|_| url.scheme() == "http").ok_or_else(|| bad("is no http address"))?;
+        let host = url.host_str().filter(|_| url.scheme() == "http").ok_or_else(|| bad("is not an http address"))?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(bad("has a user name in it; the server wants a token, in CDPILOT_TOKEN"));
+            return Err(bad("contains a user name; pass the server's token in CDPILOT_TOKEN instead"));
         }
         if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
-            return Err(bad("has something behind the port"));
+            return Err(bad("has a path or query after the port"));
         }
         let port = url.port_or_known_default().unwrap_or(80);
         Ok(Self { near: is_loopback(host), url: format!("http://{host}:{port}"), source })
     }
 
-    /// Without a slash at its end.
+    /// The address without a trailing slash.
     pub(in super::super) fn base(&self) -> &str {
         &self.url
     }
 
-    /// The process of the server, where it serves the home.
+    /// Process id of the server, if it is the running server of the home.
     pub(in super::super) fn process(&self) -> Option<u32> {
         match &self.source {
             Source::Running(running) => Some(running.pid),
@@ -83,7 +83,7 @@ impl Found {
         }
     }
 
-    /// Whether it is this machine.
+    /// Whether the server is on this machine.
     pub(in super::super) fn is_near(&self) -> bool {
         self.near
     }
@@ -92,14 +92,14 @@ impl Found {
         Self::new(&running.url.clone(), Source::Running(running))
     }
 
-    /// Whether a server may be started when nobody is there: only for a home of this machine, and only when
-    /// nobody named another place.
+    /// Whether a server may be started when none is running: only on this machine, and only if no address was given by flag
+    /// or variable.
     pub(in super::super) fn may_start(&self) -> bool {
         self.near && matches!(self.source, Source::Running(_) | Source::Settings | Source::Default)
     }
 }
 
-/// Finds the server of a command. Settings are read only when nothing before them says where it is.
+/// Finds the server of a command. config.yaml is read only when nothing else gives the address.
 pub(in super::super) fn find(flag: Option<&str>, home: Option<&Home>) -> Result<Found, Failure> {
     if let Some(url) = flag {
         return Found::new(url, Source::Flag);
@@ -117,7 +117,7 @@ pub(in super::super) fn find(flag: Option<&str>, home: Option<&Home>) -> Result<
     Found::new(&set, source)
 }
 
-/// Whether a text is the address of a server.
+/// Whether a text can be the address of a server.
 pub(in super::super) fn is_server(text: &str) -> bool {
     Found::new(text, Source::Flag).is_ok()
 }

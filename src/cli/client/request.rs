@@ -1,8 +1,8 @@
-//! What is asked of the server.
+//! A request to the server.
 
 use serde_json::{Map, Value};
 
-/// A method of HTTP.
+/// HTTP method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Method {
     Get,
@@ -24,7 +24,7 @@ impl Method {
 #[derive(Debug, Clone, PartialEq)]
 pub(in super::super) struct Request {
     pub(in super::super) method: Method,
-    /// Its segments are encoded already.
+    /// Already percent-encoded.
     path: String,
     query: Vec<(&'static str, String)>,
     pub(super) headers: Vec<(&'static str, String)>,
@@ -44,12 +44,12 @@ impl Request {
         Self::new(Method::Delete, path)
     }
 
-    /// With an object as body, empty as yet.
+    /// A request with an empty object as body.
     pub(in super::super) fn post(path: &str) -> Self {
         Self { body: Some(Value::Object(Map::new())), ..Self::new(Method::Post, path) }
     }
 
-    /// Another segment of the path, whatever is in it.
+    /// Adds a path segment, percent-encoded.
     pub(in super::super) fn segment(mut self, text: &str) -> Self {
         self.path.push('/');
         self.path.push_str(&encode(text));
@@ -98,7 +98,7 @@ impl Request {
     }
 }
 
-/// Everything but letters, digits and `-._~` as `%XX`.
+/// Percent-encodes everything except letters, digits and `-._~`.
 fn encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -107,7 +107,7 @@ fn encode(text: &str) -> String {
             _ => encoded.push_str(&format!("%{byte:02X}")),
         }
     }
-    // Such segments would be taken for a way through folders.
+    // As they are, these segments would change the path.
     match encoded.as_str() {
         "." => "%2E".to_owned(),
         ".." => "%2E%2E".to_owned(),
