@@ -13,8 +13,9 @@ fn step<'a>(report: &'a Value, id: &str) -> &'a Value {
 #[test]
 fn wrong_usage_is_code_2_and_one_object_with_json() {
     let program = Program::new();
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 9] = [
         (&["frobnicate"], "frobnicate"),
+        (&["clik", "3"], "'click'"),
         (&["demo", "--no-such-flag"], "--no-such-flag"),
         (&["doctor", "--timeout", "soon"], "soon"),
         (&["doctor", "--timeout", "0"], "0"),

@@ -14,7 +14,7 @@ const ENVIRONMENT: &str = "\
 Environment variables (flags take precedence):
   CDPILOT_BROWSER           browser executable
   CDPILOT_CDP_URL           browser to attach to instead of starting one
-  CDPILOT_HEADLESS          run browsers without a window: true, false or auto (only without a display) [default: auto]
+  CDPILOT_HEADLESS          true, false or auto: run browsers without a window [default: auto]
   CDPILOT_HOME              folder for settings, profiles and files [default: ~/.cdpilot]
   CDPILOT_LOG               log filter for stderr, for example info or cdpilot=debug
   CDPILOT_NO_AUTOSTART      set to 1 for --no-autostart
@@ -143,19 +143,20 @@ In ~/.zshrc, after compinit:    source <(cdpilot completions zsh)
 In ~/.config/fish/config.fish:  cdpilot completions fish | source
 In ~/.config/elvish/rc.elv:     eval (cdpilot completions elvish | slurp)
 
-Tabs, labels, refs of the last snapshot and profiles are completed while a server is running, except in PowerShell.
-Completion never starts a server.";
+Tabs, labels, refs of the last snapshot and profiles are completed while a server is running,
+except in PowerShell. Completion never starts a server.";
 
 const MCP: &str = "\
-Uses the running server of the home and its browser. When no server is running, it starts one on a free port. That server
-starts its browser when a tool first needs it, and both stop when stdin closes.
+Uses the running server of the home and its browser. When no server is running, it starts one
+on a free port. That server starts its browser when a tool first needs it, and both stop when
+stdin closes.
 
 Configuration of an MCP client:
   {\"mcpServers\": {\"cdpilot\": {\"command\": \"cdpilot\", \"args\": [\"mcp\"]}}}
 
-By default twelve browser tools are offered; --toolsets or tools.platforms.mcp in config.yaml change that. Logs go to stderr.
-MCP clients that use HTTP can connect to `cdpilot serve` instead: http://127.0.0.1:18791/mcp, with the token of the home as
-bearer token.";
+By default twelve browser tools are offered; --toolsets or tools.platforms.mcp in config.yaml
+change that. Logs go to stderr. MCP clients that use HTTP can connect to `cdpilot serve` instead:
+http://127.0.0.1:18791/mcp, with the token of the home as bearer token.";
 
 #[derive(Debug, Args)]
 #[command(after_help = MCP)]
@@ -241,12 +242,14 @@ pub(super) struct Supervise {
 
 const BENCH: &str = "\
 Starts temporary browsers, or uses the running one given by --cdp-url without touching its pages.
-Each value is the median over all rounds, with its range. --timeout limits the whole run [default: 600000, with --quick
-180000]. Ctrl-C stops the run and prints the results so far.
+Each value is the median over all rounds, with its range. --timeout limits the whole run
+[default: 600000; with --quick: 180000]. Ctrl-C stops the run and prints the results so far.
 
-With --json: {ok, version, browser, transport, machine, plan, rows, total_ms}, plus {error, code} on failure.
-  machine  os, arch, processors, memory_mib, memory_is (pss: shared pages are divided among processes; rss: shared
-           pages are counted once per process), load_before and load_after (averages over 1, 5 and 15 minutes)
+With --json: {ok, version, browser, transport, machine, plan, rows, total_ms}, plus {error, code}
+on failure.
+  machine  os, arch, processors, memory_mib, memory_is (pss: shared pages are divided among
+           processes; rss: shared pages are counted once per process), load_before and
+           load_after (averages over 1, 5 and 15 minutes)
   rows     part, id, what, unit (us, ms, per_s, KiB, MiB, %, count), median, min, max, rounds
   Unknown values are null.";
 

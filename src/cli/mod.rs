@@ -110,7 +110,15 @@ pub fn main() -> ExitCode {
 fn parsed(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut command = Cli::command();
     let args = browser::disambiguate(&command, args);
-    let mut matches = command.try_get_matches_from_mut(args)?;
+    let mut matches = match command.try_get_matches_from_mut(args.clone()) {
+        Ok(matches) => matches,
+        // Browser commands may be typed without `browser`, so they are suggested for misspelled ones too.
+        Err(problem) if problem.kind() == ErrorKind::InvalidSubcommand => {
+            let known = browser::with_short_forms(Cli::command());
+            return Err(known.try_get_matches_from(args).err().unwrap_or(problem));
+        }
+        Err(problem) => return Err(problem),
+    };
     Cli::from_arg_matches_mut(&mut matches).map_err(|problem| problem.format(&mut command))
 }
 

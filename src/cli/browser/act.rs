@@ -121,8 +121,6 @@ enum Direction {
 
 #[derive(Debug, Args)]
 #[command(after_help = "With several conditions, all must hold.")]
-#[command(group = clap::ArgGroup::new("condition").required(true).multiple(true)
-    .args(["millis", "time", "text", "text_gone", "selector", "page_url", "load", "script", "at"]))]
 pub(in super::super) struct Wait {
     /// Wait this many milliseconds
     #[arg(value_name = "MS")]
@@ -257,7 +255,13 @@ impl Scroll {
 }
 
 impl Wait {
-    pub(super) fn call(&self) -> Call {
+    pub(super) fn call(&self) -> Result<Call, Failure> {
+        let texts = [&self.text, &self.text_gone, &self.selector, &self.page_url, &self.script, &self.at];
+        if self.millis.or(self.time).is_none() && self.load.is_none() && texts.iter().all(|text| text.is_none()) {
+            let problem =
+                "nothing to wait for; give MS, --text, --text-gone, --selector, --page-url, --load, --fn or --ref";
+            return Err(Failure::usage(problem));
+        }
         let request =
             act("wait", &self.tab).field("timeMs", self.millis.or(self.time)).field("text", self.text.clone());
         let request = request.field("textGone", self.text_gone.clone()).field("selector", self.selector.clone());
@@ -266,7 +270,7 @@ impl Wait {
         let request = named(request, self.at.as_deref());
         let state = self.state.or(self.at.is_some().then_some(State::Visible));
         let request = request.field("state", state.and_then(name)).field("frameId", self.frame.clone());
-        Call::new(request, show::acted)
+        Ok(Call::new(request, show::acted))
     }
 }
 

@@ -90,7 +90,7 @@ pub(super) struct Acting {
     /// Print the snapshot lines that changed
     #[arg(long)]
     delta: bool,
-    /// How long to wait for the page to settle: auto, none, or a limit in milliseconds [default: auto; click-coords: none]
+    /// How long to wait for the page to settle: auto, none, or a limit in milliseconds [default: auto, except none for click-coords]
     #[arg(long, value_name = "WHEN", value_parser = settle)]
     settle: Option<Value>,
 }
@@ -136,7 +136,7 @@ pub(super) struct Selector {
     /// Use match N of the locator, counted from 0; negative: from the end [default: the locator must match one element]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) nth: Option<i32>,
-    /// Frame to search: frame id, or ref of the iframe [default: selectors: main frame; locators: all frames]
+    /// Frame to search: frame id, or ref of the iframe [default: the main frame for --selector, all frames for a locator]
     #[arg(long, value_name = "FRAME", value_parser = frame)]
     pub(super) frame: Option<String>,
 }
@@ -165,7 +165,7 @@ impl Selector {
 /// An optional element, given by options.
 #[derive(Debug, Args)]
 pub(super) struct Maybe {
-    /// Element: ref from a snapshot (12, e12 or @e12), or a locator such as role=textbox[name="Search"]
+    /// Target element: ref from a snapshot (12, e12 or @e12) or locator [default: the focused element or the page]
     #[arg(id = "at", long = "ref", value_name = "REF", value_parser = element)]
     pub(super) at: Option<String>,
     #[command(flatten)]

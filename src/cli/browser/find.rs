@@ -27,14 +27,16 @@ pub(in super::super) struct Find {
 /// Help text on locators.
 const LOCATORS: &str = "\
 Locators (accepted wherever a command takes a ref):
-  role=button[name=\"Save\"]   role and accessible name, as in snapshots; also [name*=part], [checked], [disabled],
-                             [expanded], [level=2], [pressed], [selected]
-  text=Sign in               innermost element that contains the text, ignoring case; text=\"Sign in\": the exact text
+  role=button[name=\"Save\"]   role and accessible name, as in snapshots; also [name*=part],
+                             [checked], [disabled], [expanded], [level=2], [pressed], [selected]
+  text=Sign in               innermost element that contains the text, ignoring case;
+                             text=\"Sign in\": the exact text
   label=E-mail               field with this label
   placeholder=Search         field with this placeholder
   testid=login               value of data-testid, data-test-id or data-test
   css=form > button          CSS selector; reaches into open shadow roots
-`A >> B` finds B inside A, including frames: role=dialog >> role=button[name=\"OK\"]. `>> nth=0` picks the first match.";
+`A >> B` finds B inside A, including frames: role=dialog >> role=button[name=\"OK\"].
+`>> nth=0` picks the first match.";
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Get {

@@ -88,7 +88,7 @@ impl State {
                 let refused = || {
                     refused(
                         file,
-                        "it is not a saved state (not a JSON object); give a file written by `cdpilot browser state save`",
+                        "not a saved state (not a JSON object); give a file written by `cdpilot browser state save`",
                     )
                 };
                 let mut state = json(&text).ok_or_else(refused)?;
@@ -124,7 +124,7 @@ impl Secret {
         if let Some(path) = &self.passphrase_file {
             let mut text = String::new();
             let read = File::open(path).and_then(|file| file.take(64 * 1024).read_to_string(&mut text));
-            read.map_err(|problem| refused(path, &format!("cannot read the passphrase: {problem}")))?;
+            read.map_err(|problem| refused(path, &problem.to_string()))?;
             return Passphrase::new(text.lines().next().unwrap_or_default().to_owned());
         }
         if let Some(text) = env(VARIABLE) {
@@ -163,11 +163,11 @@ impl Keep {
 }
 
 fn refused(file: &Path, why: &str) -> Failure {
-    Failure::new("PATH_REFUSED", format!("{}: {why}", file.display()))
+    Failure::new("PATH_REFUSED", format!("cannot read {}: {why}", file.display()))
 }
 
 fn text_of(file: &Path) -> Result<String, Failure> {
-    let failed = |problem: &dyn std::fmt::Display| refused(file, &format!("cannot read it: {problem}"));
+    let failed = |problem: &dyn std::fmt::Display| refused(file, &problem.to_string());
     let opened = File::open(file).map_err(|problem| failed(&problem))?;
     let mut text = String::new();
     let length = opened.take(MOST + 1).read_to_string(&mut text).map_err(|problem| failed(&problem))?;
@@ -189,9 +189,12 @@ fn may_be_overwritten(file: &Path) -> Result<(), Failure> {
     });
     match is_state {
         true => Ok(()),
-        false => Err(refused(
-            file,
-            "the file exists and is not a saved state; choose another name, or overwrite it with --force",
+        false => Err(Failure::new(
+            "PATH_REFUSED",
+            format!(
+                "{} exists and is not a saved state; choose another name, or overwrite it with --force",
+                file.display()
+            ),
         )),
     }
 }

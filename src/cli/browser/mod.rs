@@ -185,9 +185,8 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
         request = timed(request, millis);
     }
     let patience = millis.map_or(LONGEST, Duration::from_millis).min(LONGEST) + SLACK;
-    let explained = call
-        .waits_for
-        .map(|why| Explained::start(out, format!("{why}, for {} s at most", (patience - SLACK).as_secs())));
+    let explained =
+        call.waits_for.map(|why| Explained::start(out, format!("{why}, at most {}", seconds(patience - SLACK))));
     let answer = ask(&link, found, call.starts, &request, patience, out);
     drop(explained);
     let answer = answer?;
@@ -243,6 +242,11 @@ fn check_frame(command: &Command, request: &Request) -> Result<(), Failure> {
     Ok(())
 }
 
+/// `0.5 s`, `120 s`.
+fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_secs_f64())
+}
+
 fn timed(request: Request, millis: u64) -> Request {
     if request.body.is_some() {
         request.field("timeoutMs", Some(millis))
@@ -293,7 +297,7 @@ fn call(command: &Command, found: &Found, home: Option<&Home>) -> Result<Call, F
         Command::Upload(upload) => upload.call(found, home)?,
         Command::Scroll(scroll) => scroll.call(),
         Command::ScrollIntoView(plain) => plain.call("scrollIntoView"),
-        Command::Wait(wait) => wait.call(),
+        Command::Wait(wait) => wait.call()?,
         Command::Evaluate(evaluate) => evaluate.call()?,
         Command::Batch(batch) => batch.call()?,
         Command::Dialog(dialog) => dialog.call(),
@@ -301,7 +305,7 @@ fn call(command: &Command, found: &Found, home: Option<&Home>) -> Result<Call, F
         Command::Cookies(cookies) => cookies.call()?,
         Command::Storage(storage) => storage.call()?,
         Command::State(state) => state.call()?,
-        Command::Emulate(emulate) => emulate.call(),
+        Command::Emulate(emulate) => emulate.call()?,
         Command::Route(route) => route.call(home)?,
         Command::Download(download) => download.call(),
         Command::Cdp(cdp) => cdp.call()?,

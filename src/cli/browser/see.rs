@@ -138,10 +138,13 @@ pub(in super::super) struct Frames {
     tab: Tab,
 }
 
+/// Levels of console messages, with their aliases.
+const LEVELS: [&str; 7] = ["log", "debug", "info", "warning", "warn", "error", "exception"];
+
 #[derive(Debug, Args)]
 pub(in super::super) struct Console {
     /// Show only messages of this level or above: log, warning, error or exception
-    #[arg(long, value_name = "LEVEL")]
+    #[arg(long, value_name = "LEVEL", value_parser = LEVELS, hide_possible_values = true)]
     level: Option<String>,
     /// Show the last N messages
     #[arg(long, value_name = "N")]

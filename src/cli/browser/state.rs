@@ -169,10 +169,6 @@ enum StorageWhat {
 
 #[derive(Debug, Args)]
 #[command(after_help = "The settings last until the tab closes or --reset removes them.")]
-#[command(group = ArgGroup::new("what").required(true).multiple(true).args([
-    "device", "viewport", "scale", "mobile", "touch", "geo", "timezone", "locale", "media", "color_scheme",
-    "reduced_motion", "offline", "cpu", "network", "header", "user_agent", "credentials", "reset",
-]))]
 pub(in super::super) struct Emulate {
     /// Emulate a device, for example "iPhone 15"
     #[arg(long, value_name = "NAME")]
@@ -373,11 +369,11 @@ fn import_text(file: &Path) -> Result<String, Failure> {
         Some("-") => io::stdin().lock().take(MOST_IMPORTED + 1).read_to_string(&mut text),
         _ => File::open(file).and_then(|file| file.take(MOST_IMPORTED + 1).read_to_string(&mut text)),
     };
-    let refused = |why: &str| Failure::new("PATH_REFUSED", format!("{}: {why}", file.display()));
+    let refused = |why: &str| Failure::new("PATH_REFUSED", format!("cannot read {}: {why}", file.display()));
     match read {
         Ok(length) if length as u64 > MOST_IMPORTED => Err(refused("it is larger than 6 MiB, the limit; split it")),
         Ok(_) => Ok(text),
-        Err(problem) => Err(refused(&format!("cannot read it: {problem}"))),
+        Err(problem) => Err(refused(&problem.to_string())),
     }
 }
 
@@ -424,7 +420,13 @@ impl Storage {
 }
 
 impl Emulate {
-    pub(super) fn call(&self) -> Call {
+    pub(super) fn call(&self) -> Result<Call, Failure> {
+        let summary = self.summary();
+        if summary.is_empty() {
+            let problem =
+                "nothing to emulate; give at least one setting, such as --device, --viewport or --locale, or --reset";
+            return Err(Failure::usage(problem));
+        }
         let mut request = Request::post("/emulate").field("targetId", self.tab.target.clone());
         for field in RESETS.into_iter().filter(|field| *field != "all") {
             let reset = self.reset.iter().any(|name| name == field || name == "all");
@@ -456,7 +458,7 @@ impl Emulate {
         let request = request.field("cpu", self.cpu).field("network", self.network.clone());
         let request = request.field("offline", self.offline).field("headers", some(headers));
         let request = request.field("userAgent", self.user_agent.clone()).field("credentials", secret);
-        Call { done: Some(self.summary()), ..Call::new(request, show::emulated) }
+        Ok(Call { done: Some(summary), ..Call::new(request, show::emulated) })
     }
 }
 
@@ -482,7 +484,9 @@ impl Emulate {
         add("user agent", self.user_agent.clone());
         add("credentials", self.credentials.as_ref().map(|secret| format!("of {}", secret.0)));
         let mut parts = Vec::new();
-        if !self.reset.is_empty() {
+        if self.reset.iter().any(|name| name == "all") {
+            parts.push("removed all settings".to_owned());
+        } else if !self.reset.is_empty() {
             parts.push(format!("removed: {}", self.reset.join(", ")));
         }
         if !set.is_empty() {

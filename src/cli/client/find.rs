@@ -50,21 +50,25 @@ impl Found {
                 _ => "browser.control_url",
             };
             // The text is not repeated: it may contain a password.
-            Failure::usage(format!("{what} {why}; give the address of a cdpilot server, http://host:port"))
+            Failure::usage(format!("{what} {why} such as http://host:port"))
         };
         let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
-        let url = url::Url::parse(&whole).map_err(|_| bad("is not a valid address"))?;
+        let url =
+            url::Url::parse(&whole).map_err(|_| bad("is not a valid address; give the address of a cdpilot server"))?;
         if url.scheme() == "https" {
             return Err(bad(
-                "uses https, which is not supported; use an SSH tunnel to the server instead (see docs/remote.md)",
+                "uses https, which is not supported; use an SSH tunnel (see docs/remote.md) and give its local address",
             ));
         }
-        let host = url.host_str().filter(|_| url.scheme() == "http").ok_or_else(|| bad("is not an http address"))?;
+        let host = url
+            .host_str()
+            .filter(|_| url.scheme() == "http")
+            .ok_or_else(|| bad("is not an http address; give the address of a cdpilot server"))?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(bad("contains a user name; pass the server's token in CDPILOT_TOKEN instead"));
+            return Err(bad("contains a user name; set the server's token in CDPILOT_TOKEN, and give an address"));
         }
         if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
-            return Err(bad("has a path or query after the port"));
+            return Err(bad("has a path or query after the port; give only the address"));
         }
         let port = url.port_or_known_default().unwrap_or(80);
         Ok(Self { near: is_loopback(host), url: format!("http://{host}:{port}"), source })

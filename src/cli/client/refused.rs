@@ -77,13 +77,16 @@ const FIELDS: [(&str, &str); 19] = [
 ];
 
 /// Fields that errors name within a sentence.
-const WORDS: [(&str, &str); 6] = [
+const WORDS: [(&str, &str); 9] = [
     ("dismissDialogs (--dismiss-dialogs)", "--dismiss-dialogs"),
     ("(timeoutMs)", "(--timeout)"),
     ("with targetId", "with --target"),
     ("with frameId", "with --frame"),
     ("timeMs is", "MS is"),
     ("deviceScaleFactor", "--scale"),
+    ("null clears it", "--reset removes it"),
+    ("or null to clear it", "or remove it with --reset"),
+    ("--abort: true, or a reason", "--abort: give a reason"),
 ];
 
 /// A message of the server in terms of commands and flags.

@@ -52,7 +52,7 @@ pub(in super::super) fn stopped(value: &Value, out: &Out) {
     let line = if is(value, "running") {
         format!("the browser{of} is still running")
     } else {
-        format!("stopped the browser{of}")
+        format!("the browser{of} is stopped")
     };
     note(&line, out);
 }
