@@ -17,15 +17,15 @@ use crate::config::{Home, Running};
 use crate::sync::{Deadline, pause, spawn};
 
 /// Time limit for the start of the server; browsers are started later.
-const PATIENCE: Duration = Duration::from_secs(20);
+const START_LIMIT: Duration = Duration::from_secs(20);
 /// Polling interval for the lock while another command holds it.
-const TURN: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// Size above which the old log is deleted, bytes.
-const LONG_LOG: u64 = 1 << 20;
+const MAX_LOG: u64 = 1 << 20;
 
 /// Starts a server for the home, or waits for the one that another command is starting.
 pub(super) fn start(home: &Home) -> Result<Running, Failure> {
-    let deadline = Deadline::after(PATIENCE);
+    let deadline = Deadline::after(START_LIMIT);
     home.prepare()?;
     let _turn = turn(home, deadline)?;
     if let Some(running) = Running::of(home)? {
@@ -67,7 +67,7 @@ fn turn(home: &Home, deadline: Deadline) -> Result<File, Failure> {
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(lock),
-            Err(TryLockError::WouldBlock) if !deadline.passed() => pause(TURN),
+            Err(TryLockError::WouldBlock) if !deadline.passed() => pause(POLL_INTERVAL),
             Err(TryLockError::WouldBlock) => return Err(failed(home, "another command is still starting it")),
             Err(TryLockError::Error(problem)) => return Err(cannot(problem)),
         }
@@ -80,7 +80,7 @@ fn log_path(home: &Home) -> PathBuf {
 
 /// Opens the log of background servers, readable by its owner only.
 fn log(path: &Path) -> std::io::Result<File> {
-    let long = fs::metadata(path).is_ok_and(|meta| meta.len() > LONG_LOG);
+    let long = fs::metadata(path).is_ok_and(|meta| meta.len() > MAX_LOG);
     if long {
         fs::remove_file(path)?;
     }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::args::Global;
 use super::autostart;
-use super::client::{self, Answer, Client, Found, NoAnswer, Request, Source};
+use super::client::{self, Answer, Client, NoAnswer, Request, ServerAddress, Source};
 use super::failure::{Exit, Failure};
-use super::output::{Out, Waiting};
+use super::output::{Out, WaitIndicator};
 use super::settings::env;
 use crate::config::{Home, Running};
 use crate::sync::{Deadline, pause};
@@ -15,7 +15,7 @@ use crate::sync::{Deadline, pause};
 const STALE: Duration = Duration::from_secs(1);
 
 /// How the server is found.
-pub(super) struct Link {
+pub(super) struct Connector {
     pub(super) home: Option<Home>,
     url: Option<String>,
     profile: Option<String>,
@@ -23,7 +23,7 @@ pub(super) struct Link {
     autostart: bool,
 }
 
-impl Link {
+impl Connector {
     pub(super) fn new(global: &Global) -> Result<Self, Failure> {
         let forbidden = env("CDPILOT_NO_AUTOSTART").is_some_and(|word| !matches!(word.as_str(), "0" | "false" | "no"));
         Ok(Self {
@@ -34,7 +34,7 @@ impl Link {
         })
     }
 
-    pub(super) fn find(&self) -> Result<Found, Failure> {
+    pub(super) fn find(&self) -> Result<ServerAddress, Failure> {
         client::find(self.url.as_deref(), self.home.as_ref())
     }
 
@@ -45,29 +45,29 @@ impl Link {
 
 /// Sends a request and waits for the answer. `starts`: whether a server may be started for it.
 pub(super) fn ask(
-    link: &Link,
-    found: Found,
+    connector: &Connector,
+    found: ServerAddress,
     starts: bool,
     request: &Request,
     patience: Duration,
     out: &Out,
 ) -> Result<Answer, Failure> {
-    let _waiting = Waiting::start(out);
-    reach(link, found, starts, |client| client.send(request, patience))
+    let _waiting = WaitIndicator::start(out);
+    reach(connector, found, starts, |client| client.send(request, patience))
 }
 
 /// Runs `ask` with a client of the server. When no server is running, one is started if that is allowed.
 pub(super) fn reach<T, E>(
-    link: &Link,
-    found: Found,
+    connector: &Connector,
+    found: ServerAddress,
     starts: bool,
     mut ask: impl FnMut(&Client) -> Result<T, E>,
 ) -> Result<T, Failure>
 where
     E: Into<NoAnswer>,
 {
-    let home = link.home.as_ref();
-    let may_start = starts && link.autostart && found.may_start();
+    let home = connector.home.as_ref();
+    let may_start = starts && connector.autostart && found.may_start();
     // When no server holds the lock of this home, another user's program may listen on the default port: it must not get
     // the token of the home. A token in CDPILOT_TOKEN is meant for the server on that port.
     let straight = found.source == Source::Default && env("CDPILOT_TOKEN").is_none();
@@ -88,7 +88,7 @@ where
             match Running::of(home)? {
                 Some(now) if now == old => pause(Duration::from_millis(20)),
                 Some(now) => {
-                    found = Found::running(now)?;
+                    found = ServerAddress::running(now)?;
                     return ask(&Client::new(&found, Some(home))?).map_err(|none| Failure::from(none.into()));
                 }
                 None => break,
@@ -101,14 +101,14 @@ where
     match home {
         Some(home) if may_start => {
             let running = autostart::start(home)?;
-            ask(&Client::new(&Found::running(running)?, Some(home))?).map_err(|none| Failure::from(none.into()))
+            ask(&Client::new(&ServerAddress::running(running)?, Some(home))?).map_err(|none| Failure::from(none.into()))
         }
         _ => Err(nobody(&found, starts, &refused)),
     }
 }
 
 /// The error when no server is running and none is started.
-fn nobody(found: &Found, starts: bool, refused: &str) -> Failure {
+fn nobody(found: &ServerAddress, starts: bool, refused: &str) -> Failure {
     let hint = match (&found.source, starts) {
         (Source::Flag | Source::Environment, _) | (Source::Settings, _) if !found.may_start() => {
             "start a server there with `cdpilot serve`, or give another address"

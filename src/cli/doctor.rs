@@ -8,10 +8,10 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::args::{Doctor, Global};
-use super::client::{Client, Found, NoAnswer, Request, Source, of_answer};
-use super::connect::Link;
+use super::client::{Client, NoAnswer, Request, ServerAddress, Source, of_answer};
+use super::connect::Connector;
 use super::failure::{Exit, Failure};
-use super::output::{Out, Waiting, clean};
+use super::output::{Out, WaitIndicator, clean};
 use super::settings::Settings;
 use crate::browser::is_suspended;
 use crate::config::{Config, Home, Running};
@@ -19,54 +19,56 @@ use crate::control::{Check, CheckStatus as Status, Control, Fixed, Overrides, do
 use crate::sync::Deadline;
 
 /// Time limit for all checks together.
-const CHECKS: Duration = Duration::from_secs(40);
+const CHECKS_LIMIT: Duration = Duration::from_secs(40);
 /// How long to wait for a server that may be stopping; stopping takes at most five seconds.
-const ENDING: Duration = Duration::from_secs(6);
-const LOOK: Duration = Duration::from_millis(20);
+const STOP_LIMIT: Duration = Duration::from_secs(6);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Said of a server whose answer cannot be parsed.
 const UNREADABLE: &str =
     "returned an invalid response; it may be of another version: restart it with `cdpilot serve --stop`";
 
 pub(super) fn run(args: &Doctor, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
-    let link = Link::new(global)?;
+    let connector = Connector::new(global)?;
     // A missing home is reported, not created.
-    let home = link.home.as_ref().filter(|home| home.root().is_dir());
+    let home = connector.home.as_ref().filter(|home| home.root().is_dir());
     let fixed = if args.fix { home.map(fix).unwrap_or_default() } else { Vec::new() };
     let checks = {
-        let _waiting = Waiting::start(out);
-        checks(&link, settings)?
+        let _waiting = WaitIndicator::start(out);
+        checks(&connector, settings)?
     };
     checks.iter().for_each(|check| print(check, out));
     for done in &fixed {
-        out.line(&format!("{} {:<14} {}", out.look.green("fixed"), done.id, done.summary));
+        out.line(&format!("{} {:<14} {}", out.style.green("fixed"), done.id, done.summary));
     }
     Ok(finish(checks, fixed, out))
 }
 
-fn checks(link: &Link, settings: &Settings) -> Result<Vec<Check>, Failure> {
-    let found = link.find();
+fn checks(connector: &Connector, settings: &Settings) -> Result<Vec<Check>, Failure> {
+    let found = connector.find();
     // A server given by --url or CDPILOT_URL is asked directly.
     if let Ok(found) = &found
         && matches!(found.source, Source::Flag | Source::Environment)
     {
-        return asked(found, link, settings).map_err(Failure::from);
+        return asked(found, connector, settings).map_err(Failure::from);
     }
-    let alone = || match &link.home {
-        Some(home) => doctor_of(home, Overrides::env(), settings.deadline(CHECKS)),
+    let alone = || match &connector.home {
+        Some(home) => doctor_of(home, Overrides::env(), settings.deadline(CHECKS_LIMIT)),
         None => vec![check("home", "the home folder is unknown", "set CDPILOT_HOME to a writable folder")],
     };
-    let serving = link.home.as_ref().and_then(|home| Some((home, Running::of(home).ok().flatten()?)));
+    let serving = connector.home.as_ref().and_then(|home| Some((home, Running::of(home).ok().flatten()?)));
     let Some((home, running)) = serving else { return Ok(alone()) };
-    let problem =
-        match Found::running(running.clone()).map_err(NoAnswer::from).and_then(|at| asked(&at, link, settings)) {
-            Ok(checks) => return Ok(checks),
-            Err(none) => Failure::from(none).error,
-        };
+    let problem = match ServerAddress::running(running.clone())
+        .map_err(NoAnswer::from)
+        .and_then(|at| asked(&at, connector, settings))
+    {
+        Ok(checks) => return Ok(checks),
+        Err(none) => Failure::from(none).error,
+    };
     // It may be stopping.
-    let ending = Deadline::after(ENDING);
+    let ending = Deadline::after(STOP_LIMIT);
     while !ending.passed() {
         match Running::of(home) {
-            Ok(Some(now)) if now == running => crate::sync::pause(LOOK),
+            Ok(Some(now)) if now == running => crate::sync::pause(POLL_INTERVAL),
             _ => return Ok(alone()),
         }
         if is_suspended(running.pid) {
@@ -87,9 +89,9 @@ fn checks(link: &Link, settings: &Settings) -> Result<Vec<Check>, Failure> {
 }
 
 /// Asks a server for its checks.
-fn asked(found: &Found, link: &Link, settings: &Settings) -> Result<Vec<Check>, NoAnswer> {
-    let client = Client::new(found, link.home.as_ref())?;
-    let answer = client.send(&Request::get("/doctor"), settings.timeout(CHECKS))?;
+fn asked(found: &ServerAddress, connector: &Connector, settings: &Settings) -> Result<Vec<Check>, NoAnswer> {
+    let client = Client::new(found, connector.home.as_ref())?;
+    let answer = client.send(&Request::get("/doctor"), settings.timeout(CHECKS_LIMIT))?;
     if let Some(failure) = of_answer(&answer) {
         return Err(failure.into());
     }
@@ -111,16 +113,16 @@ fn print(check: &Check, out: &Out) {
     if out.quiet && check.status == Status::Pass {
         return;
     }
-    let look = out.look;
+    let style = out.style;
     let mark = match check.status {
-        Status::Pass => look.green(look.pick("✓", "ok  ")),
-        Status::Warn => look.yellow(look.pick("!", "warn")),
-        Status::Fail => look.red(look.pick("✗", "FAIL")),
+        Status::Pass => style.green(style.pick("✓", "ok  ")),
+        Status::Warn => style.yellow(style.pick("!", "warn")),
+        Status::Fail => style.red(style.pick("✗", "FAIL")),
     };
     out.line(&format!("{mark} {:<14} {}", clean(&check.id), clean(&check.summary)));
     if let Some(hint) = &check.fix_hint {
-        let indent = look.pick("", "   ");
-        out.line(&format!("{indent}                 {} {}", look.pick("→", "->"), clean(hint)));
+        let indent = style.pick("", "   ");
+        out.line(&format!("{indent}                 {} {}", style.pick("→", "->"), clean(hint)));
     }
 }
 
@@ -143,7 +145,7 @@ fn finish(checks: Vec<Check>, fixed: Vec<Fixed>, out: &Out) -> Exit {
     let code = error.as_ref().map(|_| if no_browser { "BROWSER_NOT_RUNNING" } else { "INTERNAL" });
     let exit = if failed.is_empty() { Exit::Done } else { Exit::Failed };
     match &error {
-        Some(error) => out.line(&format!("\n{}", out.look.red(error))),
+        Some(error) => out.line(&format!("\n{}", out.style.red(error))),
         None if out.quiet => {}
         None if warned == 0 => out.line("\nall checks passed"),
         None => out.line(&format!("\nno check failed, {warned} with a warning")),

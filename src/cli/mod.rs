@@ -9,7 +9,7 @@
 //! | `connect`, `client`, `autostart` | finding that server, sending requests, starting it |
 //! | `files` | writing files atomically |
 //! | `seal` | encrypting saved login states |
-//! | `nearby` | tools that run in the command's own process and folder |
+//! | `local_tools` | tools that run in the command's own process and folder |
 //! | `serve`, `signals` | running the server |
 //! | `tool`, `tools` | calling one tool; choosing which tools models have |
 //! | `mcp` | the MCP server on stdin and stdout |
@@ -28,10 +28,10 @@ mod doctor;
 mod failure;
 mod files;
 mod install;
+mod local_tools;
 mod man;
 mod mcp;
 mod memory;
-mod nearby;
 mod output;
 mod seal;
 mod serve;

@@ -16,17 +16,17 @@ use crate::text::escaped_json;
 pub(super) struct Out {
     pub(super) json: bool,
     pub(super) quiet: bool,
-    pub(super) look: Look,
+    pub(super) style: Style,
 }
 
 /// Symbols and colors on a capable terminal, plain ASCII everywhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum Style {
     Plain,
     Rich,
 }
 
-impl Look {
+impl Style {
     fn of(terminal: bool) -> Self {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -68,7 +68,7 @@ impl Look {
 
 impl Out {
     pub(super) fn new(json: bool, quiet: bool) -> Self {
-        Self { json, quiet, look: Look::of(!json && io::stdout().is_terminal()) }
+        Self { json, quiet, style: Style::of(!json && io::stdout().is_terminal()) }
     }
 
     /// Prints text to stdout and flushes it.
@@ -112,42 +112,42 @@ impl Out {
     }
 
     /// Prints a progress line to a terminal on stderr; the next one replaces it. An empty line removes it.
-    pub(super) fn passing(&self, line: &str) {
+    pub(super) fn progress(&self, line: &str) {
         let mut stderr = io::stderr().lock();
-        if !self.quiet && Look::of(stderr.is_terminal()) == Look::Rich {
+        if !self.quiet && Style::of(stderr.is_terminal()) == Style::Rich {
             let _ = write!(stderr, "\r\x1b[2K{line}").and_then(|()| stderr.flush());
         }
     }
 
     pub(super) fn failure(&self, failure: &Failure) {
         #[derive(Serialize)]
-        struct Told<'a> {
+        struct Output<'a> {
             ok: bool,
             #[serde(flatten)]
             failure: &'a Failure,
         }
         if self.json {
-            self.object(&Told { ok: false, failure });
+            self.object(&Output { ok: false, failure });
         } else {
-            let look = Look::of(io::stderr().is_terminal());
-            let _ = writeln!(io::stderr().lock(), "{} {}", look.red("error:"), failure.error);
+            let style = Style::of(io::stderr().is_terminal());
+            let _ = writeln!(io::stderr().lock(), "{} {}", style.red("error:"), failure.error);
         }
     }
 }
 
 /// Delay before the reason for a wait is printed.
-const UNEXPLAINED: Duration = Duration::from_millis(400);
+const REASON_DELAY: Duration = Duration::from_millis(400);
 
 /// Prints once why a command is waiting, after a short delay. Dropping it cancels that.
-pub(super) struct Explained {
+pub(super) struct WaitReason {
     thread: Option<(Sender<()>, Thread)>,
 }
 
-impl Explained {
+impl WaitReason {
     pub(super) fn start(out: &Out, why: String) -> Self {
         let (end, ended) = bounded(0);
         let print = move || {
-            if ended.recv_timeout(UNEXPLAINED) == Err(RecvTimeoutError::Timeout) {
+            if ended.recv_timeout(REASON_DELAY) == Err(RecvTimeoutError::Timeout) {
                 let _ = writeln!(io::stderr().lock(), "{why}");
             }
         };
@@ -156,7 +156,7 @@ impl Explained {
     }
 }
 
-impl Drop for Explained {
+impl Drop for WaitReason {
     fn drop(&mut self) {
         if let Some((end, thread)) = self.thread.take() {
             drop(end);
@@ -166,26 +166,26 @@ impl Drop for Explained {
 }
 
 /// Delay before the waiting time is shown.
-const SILENCE: Duration = Duration::from_secs(2);
+const INDICATOR_DELAY: Duration = Duration::from_secs(2);
 
 /// Shows the waiting time on a terminal. Dropping it removes the line.
-pub(super) struct Waiting {
+pub(super) struct WaitIndicator {
     thread: Option<(Sender<()>, Thread)>,
 }
 
-impl Waiting {
+impl WaitIndicator {
     pub(super) fn start(out: &Out) -> Self {
-        let watched = !out.quiet && Look::of(io::stderr().is_terminal()) == Look::Rich;
+        let watched = !out.quiet && Style::of(io::stderr().is_terminal()) == Style::Rich;
         let start = || {
             let (end, ended) = bounded(0);
             let thread = spawn("cli-waiting", move || {
-                let (began, mut wait) = (Instant::now(), SILENCE);
+                let (began, mut wait) = (Instant::now(), INDICATOR_DELAY);
                 while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                     wait = Duration::from_secs(1);
                     let line = format!("\r\x1b[2Kwaiting, {} s", began.elapsed().as_secs());
                     let _ = io::stderr().lock().write_all(line.as_bytes());
                 }
-                if began.elapsed() > SILENCE {
+                if began.elapsed() > INDICATOR_DELAY {
                     let _ = io::stderr().lock().write_all(b"\r\x1b[2K");
                 }
             });
@@ -195,7 +195,7 @@ impl Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for WaitIndicator {
     fn drop(&mut self) {
         if let Some((end, thread)) = self.thread.take() {
             drop(end);

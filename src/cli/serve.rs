@@ -17,7 +17,7 @@ use crate::sync::Deadline;
 const STOP_TIME: Duration = Duration::from_millis(4_500);
 /// How often the server is checked on systems without signals.
 #[cfg(not(unix))]
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 pub(super) fn run(args: &Serve, global: &Global, out: &Out) -> Result<Exit, Failure> {
     let home = Home::find()?;
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Serve, global: &Global, out: &Out) -> Result<Exit, Fail
     }
     #[cfg(not(unix))]
     while !server.has_failed() {
-        crate::sync::pause(LOOK);
+        crate::sync::pause(POLL_INTERVAL);
     }
     let failed = server.has_failed();
     // Ends the process if stopping takes too long.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::failure::Failure;
+use super::browsers::{self, BrowserSource};
 use super::memory::{self, Amount};
-use super::rig::{self, Rig};
 use super::row::{Rows, Unit};
 use super::{Part, Run};
 use crate::supervisor::{DialogPolicy, PageState, Supervisor};
@@ -14,7 +14,7 @@ use crate::sync::pause;
 /// A nearly empty page, so that the tab itself is measured.
 const PAGE: &str = "data:text/html,<title>bench</title><p>A page with a few words.";
 /// Interval between memory readings until they are stable.
-const LOOK: Duration = Duration::from_millis(400);
+const POLL_INTERVAL: Duration = Duration::from_millis(400);
 /// Time limit for that.
 const SETTLE: Duration = Duration::from_secs(5);
 const SETTLE_QUICK: Duration = Duration::from_millis(1500);
@@ -46,11 +46,11 @@ fn browser_rows(
 /// Memory of the browsers once it is stable: new processes take a moment to allocate, ending ones to free.
 fn settled(run: &Run<'_>, all: &[Arc<Supervisor>]) -> Result<Option<Amount>, Failure> {
     let until = run.watch.within(if run.plan.quick { SETTLE_QUICK } else { SETTLE });
-    let mut last = rig::memory(all);
+    let mut last = browsers::memory(all);
     loop {
         run.watch.check()?;
-        pause(LOOK); // the system sends no notification
-        let now = rig::memory(all);
+        pause(POLL_INTERVAL); // the system sends no notification
+        let now = browsers::memory(all);
         let more = |now: Amount, last: Amount| now.own_more_than(last).or_else(|| now.more_than(last));
         let still = |now: Amount, last: Amount| more(now, last).is_none_or(|more| more.abs() < now.kib() / 200.0);
         match (now, last) {
@@ -70,7 +70,7 @@ pub(super) fn memory(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
     }
     run.step("browser", 0, 1)?;
     let before = memory::own();
-    let mut all = vec![run.rig.supervisor(DialogPolicy::default(), run.watch)?];
+    let mut all = vec![run.browsers.supervisor(DialogPolicy::default(), run.watch)?];
     if wants(Part::Memory) {
         let browser = settled(run, &all)?;
         let browser = [browser.map(Amount::kib), browser.and_then(Amount::own_kib)];
@@ -141,14 +141,14 @@ fn browsers(run: &Run<'_>, rows: &mut Rows, all: &mut Vec<Arc<Supervisor>>) -> R
         run.step("browsers", number, run.plan.browsers)?;
         let (threads_before, files_before) = (memory::own_threads(), memory::own_files());
         let began = Instant::now();
-        all.push(run.rig.supervisor(DialogPolicy::default(), run.watch)?);
+        all.push(run.browsers.supervisor(DialogPolicy::default(), run.watch)?);
         times.push(millis(began));
         let more = |now: Option<f64>, before: Option<f64>| Some(now? - before?);
         threads.push(more(memory::own_threads(), threads_before));
         files.push(more(memory::own_files(), files_before));
         let (now, own_now) = (settled(run, all)?, memory::own());
         browser.push(growth(memory, now, 1));
-        processes.push(rig::processes(all.last()).map(|processes| processes.len() as f64));
+        processes.push(browsers::processes(all.last()).map(|processes| processes.len() as f64));
         own.push(growth(own_memory, own_now, 1)[0]);
         (memory, own_memory) = (now, own_now);
     }
@@ -163,7 +163,7 @@ fn browsers(run: &Run<'_>, rows: &mut Rows, all: &mut Vec<Arc<Supervisor>>) -> R
 
 /// Measures contexts with one tab each.
 pub(super) fn contexts(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
-    let supervisor = run.rig.supervisor(DialogPolicy::default(), run.watch)?;
+    let supervisor = run.browsers.supervisor(DialogPolicy::default(), run.watch)?;
     let all = [Arc::clone(&supervisor)];
     let shares = run.plan.shares(run.plan.contexts);
     let (mut contexts, mut tabs, mut times, mut browser) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -205,9 +205,9 @@ pub(super) fn startup(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
     for round in 0..run.plan.rounds {
         run.step("start and stop", round, run.plan.rounds)?;
         let began = Instant::now();
-        let browser = run.rig.browser(run.watch)?;
+        let browser = run.browsers.browser(run.watch)?;
         answers.push(millis(began));
-        let supervisor = Rig::supervise(browser, DialogPolicy::default(), run.watch)?;
+        let supervisor = BrowserSource::supervise(browser, DialogPolicy::default(), run.watch)?;
         pages.push(millis(began));
         let began = Instant::now();
         supervisor.stop(run.watch.soon());

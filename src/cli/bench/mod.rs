@@ -3,25 +3,25 @@
 //! | file | contents |
 //! |---|---|
 //! | `plan` | the parts to measure, and their sizes |
-//! | `watch` | the deadline of the run, and signals |
-//! | `rig` | the measured browsers |
+//! | `run_limit` | the deadline of the run, and signals |
+//! | `browsers` | the measured browsers |
 //! | `memory`, `machine` | memory of processes, properties of the machine |
 //! | `row`, `table` | results, and printing them |
 //! | `cost` | start, memory, tabs, contexts, browsers |
-//! | `pace` | calls, events, dialogs |
+//! | `speed` | calls, events, dialogs |
 //!
 //! It measures through the supervisor, as programs use it, except for concurrent calls from one thread, which use the
 //! connection below it.
 
+mod browsers;
 mod cost;
 mod machine;
 mod memory;
-mod pace;
 mod plan;
-mod rig;
 mod row;
+mod run_limit;
+mod speed;
 mod table;
-mod watch;
 
 use std::time::Instant;
 
@@ -31,12 +31,12 @@ use super::args;
 use super::failure::{Exit, Failure};
 use super::output::Out;
 use super::settings::Settings;
+use browsers::BrowserSource;
 use machine::Machine;
 pub(super) use plan::Part;
 use plan::Plan;
-use rig::Rig;
 use row::{Row, Rows};
-use watch::Watch;
+use run_limit::RunLimit;
 
 /// The JSON result; `--help` describes it.
 #[derive(Debug, Serialize)]
@@ -56,8 +56,8 @@ struct Report {
 /// Context of every part of the run.
 struct Run<'a> {
     plan: &'a Plan,
-    rig: &'a Rig,
-    watch: &'a Watch,
+    browsers: &'a BrowserSource,
+    watch: &'a RunLimit,
     out: &'a Out,
 }
 
@@ -65,7 +65,7 @@ impl Run<'_> {
     /// Shows progress on a terminal, and fails when the run has to end.
     fn step(&self, what: &str, round: usize, of: usize) -> Result<(), Failure> {
         self.watch.check()?;
-        self.out.passing(&format!("{what}, {} of {of}", round + 1));
+        self.out.progress(&format!("{what}, {} of {of}", round + 1));
         Ok(())
     }
 }
@@ -73,13 +73,13 @@ impl Run<'_> {
 pub(super) fn run(args: &args::Bench, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     let began = Instant::now();
     let plan = Plan::new(args)?;
-    let watch = Watch::start(settings, plan.quick)?;
+    let watch = RunLimit::start(settings, plan.quick)?;
     // Fails before anything is measured.
-    let rig = Rig::new(args)?;
+    let browsers = BrowserSource::new(args)?;
     let mut machine = Machine::now();
     let mut rows = Rows::default();
-    let outcome = parts(&Run { plan: &plan, rig: &rig, watch: &watch, out }, &mut rows);
-    out.passing("");
+    let outcome = parts(&Run { plan: &plan, browsers: &browsers, watch: &watch, out }, &mut rows);
+    out.progress("");
     // An interruption may have caused the failure; then it is reported instead.
     let failure = outcome.err().map(|failure| watch.check().err().unwrap_or(failure));
     machine.finish();
@@ -88,8 +88,8 @@ pub(super) fn run(args: &args::Bench, settings: &Settings, out: &Out) -> Result<
         ok: failure.is_none(),
         failure,
         version: env!("CARGO_PKG_VERSION"),
-        browser: rig.product(),
-        transport: rig.transport(),
+        browser: browsers.product(),
+        transport: browsers.transport(),
         machine,
         plan,
         rows: rows.all,
@@ -113,13 +113,13 @@ fn parts(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
         cost::startup(run, rows)?;
     }
     if run.plan.wants(Part::Calls) {
-        pace::calls(run, rows)?;
+        speed::calls(run, rows)?;
     }
     if run.plan.wants(Part::Events) {
-        pace::events(run, rows)?;
+        speed::events(run, rows)?;
     }
     if run.plan.wants(Part::Dialogs) {
-        pace::dialogs(run, rows)?;
+        speed::dialogs(run, rows)?;
     }
     Ok(())
 }

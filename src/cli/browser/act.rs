@@ -7,23 +7,23 @@ use serde_json::{Value, json};
 
 use super::super::client::Request;
 use super::super::failure::Failure;
-use super::call::{Acting, At, Call, Maybe, Selector, Tab, act, element, frame, named};
+use super::call::{ActionOptions, Call, Element, OptionalElement, Selector, Tab, act, element, frame, named};
 use super::show;
 
 /// Size limit for scripts and lists from stdin or a file, bytes: the server's limit for a request body.
-const LONGEST: u64 = 1 << 20;
+const MAX_INPUT: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Click {
     #[command(flatten)]
-    at: At,
+    at: Element,
     #[command(flatten)]
-    how: Clicking,
+    how: ClickOptions,
     /// Comma-separated keys to hold: Alt, Control, ControlOrMeta, Meta, Shift
     #[arg(long, value_name = "KEYS", value_delimiter = ',', value_parser = modifier)]
     modifiers: Vec<String>,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]
@@ -35,13 +35,13 @@ pub(in super::super) struct ClickCoords {
     #[arg(allow_negative_numbers = true)]
     y: f64,
     #[command(flatten)]
-    how: Clicking,
+    how: ClickOptions,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]
-struct Clicking {
+struct ClickOptions {
     /// Double-click
     #[arg(long)]
     double: bool,
@@ -59,11 +59,11 @@ enum Button {
 
 /// Arguments of actions that take only an element.
 #[derive(Debug, Args)]
-pub(in super::super) struct Plain {
+pub(in super::super) struct ElementAction {
     #[command(flatten)]
-    at: At,
+    at: Element,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]
@@ -87,7 +87,7 @@ pub(in super::super) struct Drag {
     #[arg(long, value_name = "N")]
     steps: Option<u32>,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 /// An end of a drag.
@@ -106,9 +106,9 @@ pub(in super::super) struct Scroll {
     #[arg(value_name = "PIXELS")]
     pixels: Option<f64>,
     #[command(flatten)]
-    at: Maybe,
+    at: OptionalElement,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -199,7 +199,7 @@ pub(in super::super) struct Evaluate {
     tab: Tab,
 }
 
-impl Clicking {
+impl ClickOptions {
     fn of(&self, request: Request) -> Request {
         request.on("double", self.double).field("button", self.button.and_then(name))
     }
@@ -220,7 +220,7 @@ impl ClickCoords {
     }
 }
 
-impl Plain {
+impl ElementAction {
     pub(super) fn call(&self, kind: &str) -> Call {
         Call::new(self.at.of(self.acting.act(kind)), show::acted)
     }
@@ -290,13 +290,13 @@ impl Evaluate {
 pub(super) fn input(path: &str) -> Result<String, Failure> {
     let mut text = String::new();
     let read = if path == "-" {
-        std::io::stdin().lock().take(LONGEST + 1).read_to_string(&mut text)
+        std::io::stdin().lock().take(MAX_INPUT + 1).read_to_string(&mut text)
     } else {
-        std::fs::File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text))
+        std::fs::File::open(path).and_then(|file| file.take(MAX_INPUT + 1).read_to_string(&mut text))
     };
     let shown = if path == "-" { "stdin" } else { path };
     match read {
-        Ok(_) if text.len() as u64 > LONGEST => {
+        Ok(_) if text.len() as u64 > MAX_INPUT => {
             Err(Failure::usage(format!("{shown} is larger than 1 MiB, the limit; give less")))
         }
         Ok(_) => Ok(text),

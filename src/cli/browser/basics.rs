@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::super::client::Request;
 use super::super::failure::Failure;
 use super::address::complete;
-use super::call::{Acting, Call, Tab, act};
+use super::call::{ActionOptions, Call, Tab, act};
 use super::show;
 
 #[derive(Debug, Args)]
@@ -42,9 +42,9 @@ pub(in super::super) struct Open {
 
 /// Arguments of `back`, `forward` and `reload`.
 #[derive(Debug, Args)]
-pub(in super::super) struct Travel {
+pub(in super::super) struct HistoryArgs {
     #[command(flatten)]
-    how: Going,
+    how: NavigationOptions,
 }
 
 #[derive(Debug, Args)]
@@ -73,12 +73,12 @@ pub(in super::super) struct Navigate {
     #[arg(value_name = "URL", value_parser = complete)]
     url: String,
     #[command(flatten)]
-    how: Going,
+    how: NavigationOptions,
 }
 
 /// Options of navigations.
 #[derive(Debug, Args)]
-struct Going {
+struct NavigationOptions {
     /// Event to wait for [default: load]
     #[arg(long, value_enum, value_name = "WHEN", alias = "wait-until")]
     until: Option<Until>,
@@ -89,7 +89,7 @@ struct Going {
     tab: Tab,
 }
 
-impl Going {
+impl NavigationOptions {
     fn of(&self, request: Request) -> Request {
         let until = self.until.and_then(|until| until.to_possible_value().map(|value| value.get_name().to_owned()));
         let request = request.field("waitUntil", until).on("dismissDialogs", self.dismiss_dialogs);
@@ -117,7 +117,7 @@ pub(in super::super) struct Resize {
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     height: u32,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]
@@ -187,7 +187,7 @@ impl Open {
     }
 }
 
-impl Travel {
+impl HistoryArgs {
     pub(super) fn call(&self, route: &'static str) -> Call {
         Call::new(self.how.of(Request::post(route)), show::navigated)
     }

@@ -10,7 +10,7 @@ use super::super::failure::Failure;
 use super::super::output::Out;
 
 /// Prints an answer as text.
-pub(super) type Show = fn(&Value, &Out);
+pub(super) type Printer = fn(&Value, &Out);
 
 /// The request of a command and how its answer is handled.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(super) struct Call {
     pub(super) timed: bool,
     /// Whether the route takes `profile`.
     pub(super) of_profile: bool,
-    pub(super) show: Show,
+    pub(super) show: Printer,
     /// Printed before the answer: what the command did, where the answer does not say it.
     pub(super) done: Option<String>,
     /// Output path for the file in the answer.
@@ -30,11 +30,11 @@ pub(super) struct Call {
     /// Printed as the reason when the answer takes long.
     pub(super) waits_for: Option<&'static str>,
     /// Output file for the login state in the answer.
-    pub(super) keep: Option<super::login::Keep>,
+    pub(super) keep: Option<super::login::StateFile>,
 }
 
 impl Call {
-    pub(super) fn new(request: Request, show: Show) -> Self {
+    pub(super) fn new(request: Request, show: Printer) -> Self {
         Self {
             request,
             starts: true,
@@ -78,7 +78,7 @@ pub(super) struct Tab {
 
 /// Options that all actions share.
 #[derive(Debug, Args)]
-pub(super) struct Acting {
+pub(super) struct ActionOptions {
     #[command(flatten)]
     pub(super) tab: Tab,
     /// Act even if the element's role or name has changed since the snapshot
@@ -95,7 +95,7 @@ pub(super) struct Acting {
     settle: Option<Value>,
 }
 
-impl Acting {
+impl ActionOptions {
     /// The request for an action with these options.
     pub(super) fn act(&self, kind: &str) -> Request {
         let input = self.synthetic.then_some("synthetic");
@@ -119,7 +119,7 @@ pub(super) fn act(kind: &str, tab: &Tab) -> Request {
 
 /// A required element: ref, locator or CSS selector.
 #[derive(Debug, Args)]
-pub(super) struct At {
+pub(super) struct Element {
     /// Element: ref from a snapshot (12, e12 or @e12), or a locator such as role=button[name="Save"] or text=Save
     #[arg(value_name = "REF", value_parser = element, required_unless_present = "selector")]
     pub(super) at: Option<String>,
@@ -141,7 +141,7 @@ pub(super) struct Selector {
     pub(super) frame: Option<String>,
 }
 
-impl At {
+impl Element {
     pub(super) fn of(&self, request: Request) -> Request {
         self.by.of(named(request, self.at.as_deref()))
     }
@@ -164,7 +164,7 @@ impl Selector {
 
 /// An optional element, given by options.
 #[derive(Debug, Args)]
-pub(super) struct Maybe {
+pub(super) struct OptionalElement {
     /// Target element: ref from a snapshot (12, e12 or @e12) or locator [default: the focused element or the page]
     #[arg(id = "at", long = "ref", value_name = "REF", value_parser = element)]
     pub(super) at: Option<String>,
@@ -172,7 +172,7 @@ pub(super) struct Maybe {
     pub(super) by: Selector,
 }
 
-impl Maybe {
+impl OptionalElement {
     pub(super) fn of(&self, request: Request) -> Request {
         self.by.of(named(request, self.at.as_deref()))
     }

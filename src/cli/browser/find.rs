@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::client::Request;
 use super::super::failure::Failure;
-use super::call::{Acting, At, Call, Tab, element, frame};
+use super::call::{ActionOptions, Call, Element, Tab, element, frame};
 use super::show;
 
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ pub(in super::super) struct Get {
     #[arg(value_enum, value_name = "WHAT")]
     what: What,
     #[command(flatten)]
-    at: At,
+    at: Element,
     /// Attribute name, with `attribute`
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -79,7 +79,7 @@ pub(in super::super) struct Is {
     #[arg(value_enum, value_name = "STATE")]
     state: State,
     #[command(flatten)]
-    at: At,
+    at: Element,
     #[command(flatten)]
     tab: Tab,
 }
@@ -107,7 +107,7 @@ pub(in super::super) struct Focus {
     #[arg(long, value_name = "CSS", conflicts_with = "what")]
     selector: Option<String>,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 impl Find {
@@ -154,7 +154,7 @@ impl Is {
     }
 }
 
-fn read(what: Option<clap::builder::PossibleValue>, at: &At, tab: &Tab) -> Request {
+fn read(what: Option<clap::builder::PossibleValue>, at: &Element, tab: &Tab) -> Request {
     let request = Request::post("/get").field("what", what.map(|what| what.get_name().to_owned()));
     at.of(request).field("targetId", tab.target.clone())
 }

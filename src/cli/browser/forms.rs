@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::super::failure::Failure;
 use super::act::{input, split};
-use super::call::{Acting, Call, Maybe, Selector, Tab, act, element, json, named, reference};
+use super::call::{ActionOptions, Call, OptionalElement, Selector, Tab, act, element, json, named, reference};
 use super::show;
 
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ pub(in super::super) struct Type {
     #[arg(id = "at", long = "ref", value_name = "REF", value_parser = element)]
     at: Option<String>,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ pub(in super::super) struct InsertText {
     #[arg(value_name = "TEXT", allow_negative_numbers = true)]
     text: String,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]
@@ -61,9 +61,9 @@ pub(in super::super) struct Press {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: Option<u32>,
     #[command(flatten)]
-    at: Maybe,
+    at: OptionalElement,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]
@@ -79,7 +79,7 @@ pub(in super::super) struct Select {
     #[arg(id = "at", long = "ref", value_name = "REF", value_parser = element)]
     at: Option<String>,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]
@@ -104,7 +104,7 @@ pub(in super::super) struct Fill {
     #[arg(long)]
     submit: bool,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]

@@ -73,7 +73,7 @@ struct Secret {
 
 /// Output file for the state in an answer.
 #[derive(Debug)]
-pub(super) struct Keep {
+pub(super) struct StateFile {
     file: PathBuf,
     passphrase: Option<Passphrase>,
 }
@@ -114,7 +114,7 @@ impl Save {
         let origins = (!self.origin.is_empty()).then(|| self.origin.clone());
         let request = Request::post("/state/save").field("origins", origins);
         let call = Call::new(request.field("targetId", self.tab.target.clone()), show::state_saved);
-        Ok(Call { keep: Some(Keep { file: self.file.clone(), passphrase }), ..call })
+        Ok(Call { keep: Some(StateFile { file: self.file.clone(), passphrase }), ..call })
     }
 }
 
@@ -142,7 +142,7 @@ impl Secret {
     }
 }
 
-impl Keep {
+impl StateFile {
     /// Writes the state to the file, and replaces it in the answer by the path.
     pub(super) fn write(&self, answer: &mut Value) -> Result<(), Failure> {
         let state = answer.as_object_mut().and_then(|answer| answer.remove("state"));

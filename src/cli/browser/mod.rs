@@ -3,7 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `call` | the request of a command, and arguments that several commands share |
-//! | `basics`, `see`, `find`, `act`, `forms`, `state`, `route`, `upload`, `events` | the commands: their arguments and requests |
+//! | `basics`, `read`, `find`, `act`, `forms`, `page_data`, `route`, `upload`, `events` | the commands: their arguments and requests |
 //! | `address` | completes URLs that are typed without a scheme |
 //! | `login` | saves and restores login states |
 //! | `save` | writes files from answers |
@@ -17,11 +17,11 @@ mod events;
 mod find;
 mod forms;
 mod login;
+mod page_data;
+mod read;
 mod route;
 mod save;
-mod see;
 mod show;
-mod state;
 mod upload;
 
 use std::ffi::OsString;
@@ -31,11 +31,11 @@ use clap::Subcommand;
 use serde_json::Value;
 
 use super::args::Global;
-use super::client::{self, Found, Request};
-use super::connect::{Link, ask, reach};
+use super::client::{self, Request, ServerAddress};
+use super::connect::{Connector, ask, reach};
 use super::failure::{Exit, Failure};
 use super::files;
-use super::output::{Explained, Out, one_line};
+use super::output::{Out, WaitReason, one_line};
 use super::settings::Settings;
 use crate::config::Home;
 use call::Call;
@@ -43,7 +43,7 @@ use call::Call;
 /// How much longer than the server's own limit a command waits for the answer.
 const SLACK: Duration = Duration::from_secs(10);
 /// The server's limit for one request.
-const LONGEST: Duration = Duration::from_secs(120);
+const SERVER_LIMIT: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -67,19 +67,19 @@ pub(super) enum Command {
     #[command(alias = "goto")]
     Navigate(basics::Navigate),
     /// Go back in the tab's history
-    Back(basics::Travel),
+    Back(basics::HistoryArgs),
     /// Go forward in the tab's history
-    Forward(basics::Travel),
+    Forward(basics::HistoryArgs),
     /// Reload the page
-    Reload(basics::Travel),
+    Reload(basics::HistoryArgs),
     /// Set the viewport size
     Resize(basics::Resize),
     /// Print the page as an accessibility tree with refs for interactive elements
-    Snapshot(see::Snapshot),
+    Snapshot(read::Snapshot),
     /// Take a screenshot
-    Screenshot(see::Screenshot),
+    Screenshot(read::Screenshot),
     /// Save the page as a PDF file
-    Pdf(see::Pdf),
+    Pdf(read::Pdf),
     /// List the elements that a locator matches
     Find(find::Find),
     /// Print the text, HTML, value, attribute, position, count or state of elements
@@ -87,19 +87,19 @@ pub(super) enum Command {
     /// Check the state of an element: prints true (exit status 0) or false (exit status 1)
     Is(find::Is),
     /// Print the text of the page
-    Text(see::Text),
+    Text(read::Text),
     /// List the frames of the page
-    Frames(see::Frames),
+    Frames(read::Frames),
     /// List console messages of the page
-    Console(see::Console),
+    Console(read::Console),
     /// List uncaught exceptions of the page
-    Errors(see::Errors),
+    Errors(read::Errors),
     /// List network requests
-    Requests(see::Requests),
+    Requests(read::Requests),
     /// Show a network request: headers, timing, bodies
-    Request(see::OneRequest),
+    Request(read::OneRequest),
     /// Highlight an element, or remove the highlight
-    Highlight(see::Highlight),
+    Highlight(read::Highlight),
     /// Click an element
     Click(act::Click),
     /// Click at a position in the viewport
@@ -112,15 +112,15 @@ pub(super) enum Command {
     #[command(alias = "key")]
     Press(forms::Press),
     /// Move the mouse over an element
-    Hover(act::Plain),
+    Hover(act::ElementAction),
     /// Drag from one element or position to another
     Drag(act::Drag),
     /// Select options of a list
     Select(forms::Select),
     /// Check a checkbox, radio button or switch
-    Check(act::Plain),
+    Check(act::ElementAction),
     /// Uncheck a checkbox or switch
-    Uncheck(act::Plain),
+    Uncheck(act::ElementAction),
     /// Fill several form fields
     Fill(forms::Fill),
     /// Upload files to a file field or to the next file chooser
@@ -129,7 +129,7 @@ pub(super) enum Command {
     Scroll(act::Scroll),
     /// Scroll an element into view
     #[command(alias = "scrollintoview")]
-    ScrollIntoView(act::Plain),
+    ScrollIntoView(act::ElementAction),
     /// Wait for a condition: time, text, selector, URL, load state, script, element state
     Wait(act::Wait),
     /// Run JavaScript in the page
@@ -138,24 +138,24 @@ pub(super) enum Command {
     /// Run several actions in one request
     Batch(forms::Batch),
     /// Answer the open dialog, or arm an answer for the next one
-    Dialog(state::Dialog),
+    Dialog(page_data::Dialog),
     /// List open and recent dialogs
-    Dialogs(state::Dialogs),
+    Dialogs(page_data::Dialogs),
     /// List, set, import or clear cookies
-    Cookies(state::Cookies),
+    Cookies(page_data::Cookies),
     /// Read, set or clear localStorage or sessionStorage
-    Storage(state::Storage),
+    Storage(page_data::Storage),
     /// Save or restore a login state: cookies and storage of all origins
     State(login::State),
     /// Override device, viewport, location, locale, network and more for a tab
-    Emulate(state::Emulate),
+    Emulate(page_data::Emulate),
     /// Add, list or remove routes that abort, answer, change or delay network requests
     Route(route::Route),
     /// Wait for a download to finish
     #[command(aliases = ["wait-download", "waitfordownload"])]
-    Download(state::Download),
+    Download(page_data::Download),
     /// Send a raw Chrome DevTools Protocol command
-    Cdp(state::Cdp),
+    Cdp(page_data::Cdp),
     /// List, create, delete or reset browser profiles
     Profiles(basics::Profiles),
     /// Follow browser events as they happen
@@ -167,28 +167,28 @@ const RESCUED: &str = "the page did not respond, so its running script was termi
                        browser.rescue_after_ms in config.yaml sets how long a script may block the page";
 
 pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
-    let link = Link::new(global)?;
+    let connector = Connector::new(global)?;
     if let Command::Events(events) = command {
-        let found = link.find()?;
-        let request = link.with_profile(events.request());
-        return reach(&link, found, true, |client| events.follow(client, &request, out));
+        let found = connector.find()?;
+        let request = connector.with_profile(events.request());
+        return reach(&connector, found, true, |client| events.follow(client, &request, out));
     }
-    let found = link.find()?;
-    let call = call(command, &found, link.home.as_ref())?;
+    let found = connector.find()?;
+    let call = call(command, &found, connector.home.as_ref())?;
     if let Some(path) = &call.file {
         files::check_folder(path)?; // checked first: a finished download cannot be fetched again
     }
     check_frame(command, &call.request)?;
     let millis = settings.millis();
-    let mut request = if call.of_profile { link.with_profile(call.request) } else { call.request };
+    let mut request = if call.of_profile { connector.with_profile(call.request) } else { call.request };
     if let (true, Some(millis)) = (call.timed, millis) {
         request = timed(request, millis);
     }
-    let patience = millis.map_or(LONGEST, Duration::from_millis).min(LONGEST) + SLACK;
-    let explained =
-        call.waits_for.map(|why| Explained::start(out, format!("{why}, at most {}", seconds(patience - SLACK))));
-    let answer = ask(&link, found, call.starts, &request, patience, out);
-    drop(explained);
+    let patience = millis.map_or(SERVER_LIMIT, Duration::from_millis).min(SERVER_LIMIT) + SLACK;
+    let reason =
+        call.waits_for.map(|why| WaitReason::start(out, format!("{why}, at most {}", seconds(patience - SLACK))));
+    let answer = ask(&connector, found, call.starts, &request, patience, out);
+    drop(reason);
     let answer = answer?;
     if let Some(mut failure) = client::of_answer(&answer) {
         if out.json {
@@ -255,7 +255,7 @@ fn timed(request: Request, millis: u64) -> Request {
     }
 }
 
-fn call(command: &Command, found: &Found, home: Option<&Home>) -> Result<Call, Failure> {
+fn call(command: &Command, found: &ServerAddress, home: Option<&Home>) -> Result<Call, Failure> {
     Ok(match command {
         Command::Status => basics::status(),
         Command::Start(start) => start.call(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::super::client::{Found, Request};
+use super::super::client::{Request, ServerAddress};
 use super::super::failure::Failure;
 use super::call::{Call, Tab, element, named};
 use super::show;
@@ -30,7 +30,7 @@ pub(in super::super) struct Upload {
 }
 
 impl Upload {
-    pub(super) fn call(&self, found: &Found, home: Option<&Home>) -> Result<Call, Failure> {
+    pub(super) fn call(&self, found: &ServerAddress, home: Option<&Home>) -> Result<Call, Failure> {
         if !found.is_near() {
             let why = "cannot upload: the server is on another machine and has no access to local files";
             return Err(Failure::new("PATH_REFUSED", format!("{why}; run the command on that machine")));

@@ -8,7 +8,7 @@ use crate::config::{Browser, Config, Home, Running};
 
 /// The address of a server and where it comes from.
 #[derive(Debug, Clone, PartialEq)]
-pub(in super::super) struct Found {
+pub(in super::super) struct ServerAddress {
     url: String,
     near: bool,
     pub(in super::super) source: Source,
@@ -31,7 +31,7 @@ pub(in super::super) enum Source {
 
 impl Source {
     /// The source in parentheses, to follow the address in a sentence.
-    pub(super) fn told(&self) -> &'static str {
+    pub(super) fn suffix(&self) -> &'static str {
         match self {
             Self::Flag | Self::Running(_) | Self::Default => "",
             Self::Environment => " (from CDPILOT_URL)",
@@ -40,7 +40,7 @@ impl Source {
     }
 }
 
-impl Found {
+impl ServerAddress {
     /// Parses `http://host:port` or `host:port`.
     fn new(text: &str, source: Source) -> Result<Self, Failure> {
         let bad = |why: &str| {
@@ -104,26 +104,26 @@ impl Found {
 }
 
 /// Finds the server of a command. config.yaml is read only when nothing else gives the address.
-pub(in super::super) fn find(flag: Option<&str>, home: Option<&Home>) -> Result<Found, Failure> {
+pub(in super::super) fn find(flag: Option<&str>, home: Option<&Home>) -> Result<ServerAddress, Failure> {
     if let Some(url) = flag {
-        return Found::new(url, Source::Flag);
+        return ServerAddress::new(url, Source::Flag);
     }
     if let Some(url) = env("CDPILOT_URL") {
-        return Found::new(&url, Source::Environment);
+        return ServerAddress::new(&url, Source::Environment);
     }
     let Some(home) = home else { return Err(crate::config::Error::NoHome.into()) };
     if let Some(running) = Running::of(home)? {
-        return Found::running(running);
+        return ServerAddress::running(running);
     }
     let usual = Browser::default().control_url;
     let set = Config::of(home)?.browser.control_url;
     let source = if set == usual { Source::Default } else { Source::Settings };
-    Found::new(&set, source)
+    ServerAddress::new(&set, source)
 }
 
 /// Whether a text can be the address of a server.
 pub(in super::super) fn is_server(text: &str) -> bool {
-    Found::new(text, Source::Flag).is_ok()
+    ServerAddress::new(text, Source::Flag).is_ok()
 }
 
 /// Whether an address is on this machine.
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn addresses_are_read() {
-        let base = |text: &str| Found::new(text, Source::Flag).map(|found| (found.url, found.near)).unwrap();
+        let base = |text: &str| ServerAddress::new(text, Source::Flag).map(|found| (found.url, found.near)).unwrap();
         assert_eq!(base("http://127.0.0.1:18791"), ("http://127.0.0.1:18791".into(), true));
         assert_eq!(base("http://localhost:1/"), ("http://localhost:1".into(), true));
         assert_eq!(base("localhost:7"), ("http://localhost:7".into(), true));
@@ -151,14 +151,14 @@ mod tests {
         assert_eq!(base("http://box.example"), ("http://box.example:80".into(), false));
         assert_eq!(base("http://10.0.0.7:9"), ("http://10.0.0.7:9".into(), false));
         for bad in ["", "ftp://h:1", "https://h:1", "http://u:secret@h:1", "http://h:1/x", "http://h:1/?a", "h:x"] {
-            let told = Found::new(bad, Source::Flag).unwrap_err().error;
-            assert!(told.contains("http://host:port") && !told.contains("secret"), "{bad}: {told}");
+            let error = ServerAddress::new(bad, Source::Flag).unwrap_err().error;
+            assert!(error.contains("http://host:port") && !error.contains("secret"), "{bad}: {error}");
         }
     }
 
     #[test]
     fn a_server_is_started_for_a_home_of_this_machine_only() {
-        let may = |text: &str, source: Source| Found::new(text, source).unwrap().may_start();
+        let may = |text: &str, source: Source| ServerAddress::new(text, source).unwrap().may_start();
         assert!(may("http://127.0.0.1:1", Source::Default));
         assert!(may("http://127.0.0.1:1", Source::Settings));
         assert!(!may("http://box.example:1", Source::Settings));

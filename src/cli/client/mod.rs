@@ -5,10 +5,10 @@
 //! | `find` | the address of the server |
 //! | `request` | a request to a route |
 //! | `resolve` | name resolution |
-//! | `refused` | error answers turned into CLI errors with an exit status |
+//! | `error_answer` | error answers turned into CLI errors with an exit status |
 
+mod error_answer;
 mod find;
-mod refused;
 mod request;
 mod resolve;
 
@@ -23,15 +23,15 @@ use ureq::{Agent, Body, Error, Timeout};
 use super::failure::Failure;
 use crate::browser::is_suspended;
 use crate::config::{Home, Token};
-pub(super) use find::{Found, Source, find, is_loopback_url, is_server};
-pub(super) use refused::{exit_of, of_answer};
+pub(super) use error_answer::{exit_of, of_answer};
+pub(super) use find::{ServerAddress, Source, find, is_loopback_url, is_server};
 pub(super) use request::Request;
 
 /// Time limit for connecting to this machine, and to others.
-const NEAR: Duration = Duration::from_secs(2);
-const FAR: Duration = Duration::from_secs(10);
+const LOCAL_CONNECT_LIMIT: Duration = Duration::from_secs(2);
+const REMOTE_CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// Size limit for answers, bytes; they may contain images.
-const LARGEST: u64 = 512 << 20;
+const MAX_ANSWER: u64 = 512 << 20;
 
 /// A client of one server.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Client {
     ///
     /// # Errors
     /// The token of the home cannot be read; the server is suspended.
-    pub(super) fn new(found: &Found, home: Option<&Home>) -> Result<Self, Failure> {
+    pub(super) fn new(found: &ServerAddress, home: Option<&Home>) -> Result<Self, Failure> {
         let process = found.process();
         if let Some(failure) = process.and_then(suspended) {
             return Err(failure);
@@ -96,11 +96,11 @@ impl Client {
             .http_status_as_error(false)
             .max_redirects(0)
             .redirect_auth_headers(RedirectAuthHeaders::Never)
-            .timeout_connect(Some(if found.is_near() { NEAR } else { FAR }))
+            .timeout_connect(Some(if found.is_near() { LOCAL_CONNECT_LIMIT } else { REMOTE_CONNECT_LIMIT }))
             .user_agent(concat!("cdpilot/", env!("CARGO_PKG_VERSION")));
         // No proxy for this machine.
         let config = if found.is_near() { config.proxy(None) } else { config };
-        let shown = format!("{}{}", found.base(), found.source.told());
+        let shown = format!("{}{}", found.base(), found.source.suffix());
         let agent = Agent::with_parts(config.build(), DefaultConnector::new(), resolve::Addresses::default());
         Ok(Self { agent, base: found.base().to_owned(), shown, token, process })
     }
@@ -120,7 +120,7 @@ impl Client {
     fn read(&self, request: &Request, patience: Duration, ours: fn(&Value) -> bool) -> Result<Answer, NoAnswer> {
         let mut response = self.ask(request, Some(patience), false)?;
         let status = response.status().as_u16();
-        let text = response.body_mut().with_config().limit(LARGEST).read_to_string();
+        let text = response.body_mut().with_config().limit(MAX_ANSWER).read_to_string();
         let text = text.map_err(|problem| self.no_answer(&problem, patience))?;
         let value: Value = serde_json::from_str(&text).unwrap_or_default();
         if !ours(&value) {
@@ -138,8 +138,8 @@ impl Client {
         if status == 200 {
             return Ok(Ok(response.into_body().into_reader()));
         }
-        let text = response.body_mut().with_config().limit(LARGEST).read_to_string();
-        let text = text.map_err(|problem| self.no_answer(&problem, FAR))?;
+        let text = response.body_mut().with_config().limit(MAX_ANSWER).read_to_string();
+        let text = text.map_err(|problem| self.no_answer(&problem, REMOTE_CONNECT_LIMIT))?;
         let value = serde_json::from_str(&text).unwrap_or_default();
         Ok(Err(Answer { status, text, value }))
     }
@@ -171,7 +171,7 @@ impl Client {
                 "the server's address or token contains invalid characters; check --url, CDPILOT_URL and CDPILOT_TOKEN",
             ))
         })?;
-        let limit = patience.unwrap_or(FAR);
+        let limit = patience.unwrap_or(REMOTE_CONNECT_LIMIT);
         let asked = self.agent.configure_request(asked).timeout_global(patience).build();
         let asked = match request.body {
             Some(_) => self.agent.run(asked),

@@ -49,7 +49,7 @@ impl Plan {
 
 /// A dialog in the report.
 #[derive(Debug, Serialize)]
-pub(super) struct Shown {
+pub(super) struct DialogRecord {
     id: String,
     /// `top` or `innermost`.
     frame: &'static str,
@@ -66,8 +66,8 @@ pub(super) struct Shown {
 }
 
 /// Describes each dialog on one line.
-pub(super) fn lines(shown: &[Shown]) -> Vec<String> {
-    let columns = |dialog: &Shown| {
+pub(super) fn lines(shown: &[DialogRecord]) -> Vec<String> {
+    let columns = |dialog: &DialogRecord| {
         let done = match (dialog.accepted, dialog.text) {
             (true, Some(text)) => format!("accepted with {text:?}"),
             (true, None) => "accepted".to_owned(),
@@ -90,7 +90,7 @@ pub(super) fn ask(
     (name, frame): (&'static str, &FrameRef),
     plan: &Plan,
     settings: &Settings,
-) -> Result<Shown, Failure> {
+) -> Result<DialogRecord, Failure> {
     let began = Instant::now();
     let deadline = settings.deadline(DIALOG_TIME);
     supervisor.start_script(frame, &plan.script())?;
@@ -111,7 +111,7 @@ pub(super) fn ask(
     if got != plan.due() {
         return Err(wrong(format!("the page received {got} instead of {}", plan.due())));
     }
-    Ok(Shown {
+    Ok(DialogRecord {
         id: dialog.id.to_string(),
         frame: name,
         frame_id: dialog.frame_id.as_ref().map(ToString::to_string).unwrap_or_default(),

@@ -1,7 +1,7 @@
 //! `cdpilot demo`: demonstrates dialog and frame handling on local pages in a temporary browser, and verifies each step.
 
 mod dialogs;
-pub(super) mod family;
+pub(super) mod processes;
 mod run;
 mod site;
 mod steps;
@@ -29,7 +29,7 @@ struct Report {
     executable: Option<PathBuf>,
     steps: Vec<Step>,
     frame_tree: Option<FrameTree>,
-    dialogs: Vec<dialogs::Shown>,
+    dialogs: Vec<dialogs::DialogRecord>,
     titles: Vec<Title>,
     screenshot: Option<PathBuf>,
     total_ms: u64,
@@ -49,7 +49,7 @@ pub(super) fn run(args: &args::Demo, settings: &Settings, out: &Out) -> Result<E
     let executable = crate::browser::find::find(args.browser.as_deref())?.path;
     let began = Instant::now();
     if !out.quiet {
-        out.line(&out.look.bold("cdpilot demo: dialogs and nested frames, which routinely hang browser automation"));
+        out.line(&out.style.bold("cdpilot demo: dialogs and nested frames, which routinely hang browser automation"));
     }
     let mut steps = Steps::new(out, run::STEPS);
     let mut report = Report { executable: Some(executable.clone()), ..Report::default() };
@@ -75,9 +75,9 @@ fn conclude(report: &Report, out: &Out) {
     let seconds = report.total_ms as f64 / 1000.0;
     match &report.failure {
         None => {
-            let done = out.look.green(out.look.pick("✓ all steps passed", "all steps passed"));
+            let done = out.style.green(out.style.pick("✓ all steps passed", "all steps passed"));
             out.line(&format!("{done} in {seconds:.1} s"));
         }
-        Some(failure) => out.line(&out.look.red(&format!("the demo failed after {seconds:.1} s: {}", failure.error))),
+        Some(failure) => out.line(&out.style.red(&format!("the demo failed after {seconds:.1} s: {}", failure.error))),
     }
 }

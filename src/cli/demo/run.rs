@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use super::super::args;
 use super::super::failure::{Exit, Failure};
-use super::super::output::Look;
+use super::super::output::Style;
 use super::super::settings::{Settings, headless};
 use super::dialogs::{self, Plan};
 use super::site::Sites;
-use super::steps::{Steps, Tale};
-use super::{Report, Title, family, tree};
+use super::steps::{StepOutput, Steps};
+use super::{Report, Title, processes, tree};
 use crate::browser::{LaunchOptions, Switch};
 use crate::supervisor::{DialogAnswer, DialogType, Frame, FrameRef, Snapshot, Supervisor, SupervisorOptions};
 
@@ -61,16 +61,16 @@ pub(super) fn all(
     let started = steps.run("browser", "Start a temporary browser", || start(&options));
     let Some((supervisor, process)) = started else { return };
     report.browser = Some(process.product.clone());
-    let show = Show { supervisor: &supervisor, sites: &sites, settings, look: steps.look() };
+    let show = Demo { supervisor: &supervisor, sites: &sites, settings, style: steps.style() };
     show.steps(args, steps, report);
     steps.leave_out_all_but_the_last();
     steps.run("stop", "Stop the browser and check that nothing is left", || stop(supervisor, &process, settings));
 }
 
-fn serve() -> Result<(Sites, Tale), Failure> {
+fn serve() -> Result<(Sites, StepOutput), Failure> {
     let sites = Sites::start()?;
-    let tale = Tale::of(Sites::hosts().map(|host| sites.url(host)).join("  "));
-    Ok((sites, tale))
+    let output = StepOutput::of(Sites::hosts().map(|host| sites.url(host)).join("  "));
+    Ok((sites, output))
 }
 
 /// The browser that must be gone in the end.
@@ -80,7 +80,7 @@ struct Process {
     folder: PathBuf,
 }
 
-fn start(options: &LaunchOptions) -> Result<((Supervisor, Process), Tale), Failure> {
+fn start(options: &LaunchOptions) -> Result<((Supervisor, Process), StepOutput), Failure> {
     let supervisor = Supervisor::launch(options, SupervisorOptions::task("demo"))?;
     let told = supervisor.with_browser(|browser| {
         let profile = browser.user_data_dir().map(Path::to_owned).unwrap_or_default();
@@ -96,14 +96,14 @@ fn start(options: &LaunchOptions) -> Result<((Supervisor, Process), Tale), Failu
         (process, format!("{} {window}, {path}", browser.version().product))
     });
     let (process, line) = told.ok_or_else(|| Failure::internal("the supervisor has no browser"))?;
-    Ok(((supervisor, process), Tale::of(line)))
+    Ok(((supervisor, process), StepOutput::of(line)))
 }
 
-fn stop(supervisor: Supervisor, process: &Process, settings: &Settings) -> Result<((), Tale), Failure> {
-    let before = family::of(process.id, &process.folder);
+fn stop(supervisor: Supervisor, process: &Process, settings: &Settings) -> Result<((), StepOutput), Failure> {
+    let before = processes::of(process.id, &process.folder);
     supervisor.stop(settings.deadline(STEP_TIME));
     drop(supervisor);
-    let after = family::of(process.id, &process.folder);
+    let after = processes::of(process.id, &process.folder);
     if let Some(left) = after.as_ref().filter(|left| !left.is_empty()) {
         let error = format!("{} processes of the browser are still running: {left:?}", left.len());
         return Err(Failure::new("BROWSER_ERROR", error));
@@ -116,17 +116,17 @@ fn stop(supervisor: Supervisor, process: &Process, settings: &Settings) -> Resul
         (Some(before), Some(_)) => format!("{} processes before, 0 left", before.len()),
         _ => "this system does not list processes".to_owned(),
     };
-    Ok(((), Tale::of(format!("{counted}; the temporary profile is removed"))))
+    Ok(((), StepOutput::of(format!("{counted}; the temporary profile is removed"))))
 }
 
-struct Show<'a> {
+struct Demo<'a> {
     supervisor: &'a Supervisor,
     sites: &'a Sites,
     settings: &'a Settings,
-    look: Look,
+    style: Style,
 }
 
-impl Show<'_> {
+impl Demo<'_> {
     fn steps(&self, args: &args::Demo, steps: &mut Steps<'_>, report: &mut Report) -> Option<()> {
         let frames = steps.run("frames", "Load a page with nested frames", || self.load())?;
         report.frame_tree = Some(frames.tree());
@@ -145,7 +145,7 @@ impl Show<'_> {
         Some(())
     }
 
-    fn load(&self) -> Result<(Frames, Tale), Failure> {
+    fn load(&self) -> Result<(Frames, StepOutput), Failure> {
         let deadline = self.settings.deadline(STEP_TIME);
         let (top, deep) = (self.sites.url("a.localhost"), self.sites.url("c.localhost"));
         self.supervisor.navigate(&FrameRef::Top, &top, deadline)?;
@@ -168,26 +168,26 @@ impl Show<'_> {
             return Err(Failure::new("BROWSER_ERROR", error));
         }
         let detail = format!("{} frames, {apart} of them in their own process", snapshot.frames.len());
-        let lines = tree::draw(&frames.tree(), self.look);
-        Ok((frames, Tale::long(detail, lines)))
+        let lines = tree::draw(&frames.tree(), self.style);
+        Ok((frames, StepOutput::long(detail, lines)))
     }
 
     fn dialogs(
         &self,
         frame: (&'static str, &FrameRef),
         plans: &[Plan],
-    ) -> Result<(Vec<dialogs::Shown>, Tale), Failure> {
+    ) -> Result<(Vec<dialogs::DialogRecord>, StepOutput), Failure> {
         let mut shown = Vec::new();
         for plan in plans {
             shown.push(dialogs::ask(self.supervisor, frame, plan, self.settings)?);
         }
         let lines = dialogs::lines(&shown);
         let detail = format!("{} dialogs answered, and the page received the answers", shown.len());
-        Ok((shown, Tale::long(detail, lines)))
+        Ok((shown, StepOutput::long(detail, lines)))
     }
 
     /// Works on the page while a dialog of the top frame is open.
-    fn blocked(&self, elsewhere: &FrameRef) -> Result<((), Tale), Failure> {
+    fn blocked(&self, elsewhere: &FrameRef) -> Result<((), StepOutput), Failure> {
         let deadline = self.settings.deadline(STEP_TIME);
         self.supervisor.start_script(&FrameRef::Top, &IN_THE_WAY.script())?;
         self.supervisor
@@ -217,10 +217,13 @@ impl Show<'_> {
             format!("script in another frame  1 + 1 = {other}; its process is not blocked"),
             format!("after dismissing it      1 + 1 = {after} in the top frame"),
         ];
-        Ok(((), Tale::long("scripts in the blocked frame are refused immediately, other frames keep working", lines)))
+        Ok((
+            (),
+            StepOutput::long("scripts in the blocked frame are refused immediately, other frames keep working", lines),
+        ))
     }
 
-    fn titles(&self, snapshot: &Snapshot) -> Result<(Vec<Title>, Tale), Failure> {
+    fn titles(&self, snapshot: &Snapshot) -> Result<(Vec<Title>, StepOutput), Failure> {
         let mut titles = Vec::new();
         for frame in snapshot.frames.iter() {
             let deadline = self.settings.deadline(STEP_TIME);
@@ -230,10 +233,10 @@ impl Show<'_> {
         }
         let lines = titles.iter().map(|t| format!("{:<16} {}", format!("{:?}", t.title), t.url)).collect();
         let detail = titles.iter().map(|t| t.title.as_str()).collect::<Vec<_>>().join(", ");
-        Ok((titles, Tale::long(detail, lines)))
+        Ok((titles, StepOutput::long(detail, lines)))
     }
 
-    fn picture(&self, wish: Option<&Path>) -> Result<(PathBuf, Tale), Failure> {
+    fn picture(&self, wish: Option<&Path>) -> Result<(PathBuf, StepOutput), Failure> {
         let picture = self.supervisor.screenshot(&FrameRef::Top, self.settings.deadline(STEP_TIME))?;
         let path = save(&picture, wish).map_err(|problem| {
             Failure::new(
@@ -241,8 +244,8 @@ impl Show<'_> {
                 format!("cannot write the screenshot: {problem}; choose another file with --screenshot"),
             )
         })?;
-        let tale = Tale::of(format!("{} ({} KiB)", path.display(), picture.len() >> 10));
-        Ok((path, tale))
+        let output = StepOutput::of(format!("{} ({} KiB)", path.display(), picture.len() >> 10));
+        Ok((path, output))
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::super::failure::Failure;
-use super::super::output::{Look, Out};
+use super::super::output::{Out, Style};
 
 /// The outcome of a step.
 #[derive(Debug, Serialize)]
@@ -27,12 +27,12 @@ pub(super) struct Steps<'a> {
 
 /// Output of a step: one line for the record, more lines for the terminal.
 #[derive(Default)]
-pub(super) struct Tale {
+pub(super) struct StepOutput {
     detail: String,
     lines: Vec<String>,
 }
 
-impl Tale {
+impl StepOutput {
     /// Output of one line.
     pub(super) fn of(detail: impl Into<String>) -> Self {
         let detail = detail.into();
@@ -56,8 +56,8 @@ impl<'a> Steps<'a> {
     }
 
     /// Style of the terminal.
-    pub(super) fn look(&self) -> Look {
-        self.out.look
+    pub(super) fn style(&self) -> Style {
+        self.out.style
     }
 
     /// Runs, times and prints a step. `None` when it failed; the first failure is kept.
@@ -65,7 +65,7 @@ impl<'a> Steps<'a> {
         &mut self,
         id: &'static str,
         title: &str,
-        step: impl FnOnce() -> Result<(T, Tale), Failure>,
+        step: impl FnOnce() -> Result<(T, StepOutput), Failure>,
     ) -> Option<T> {
         let out = self.out;
         self.number += 1;
@@ -75,21 +75,21 @@ impl<'a> Steps<'a> {
         let began = Instant::now();
         let outcome = step();
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (value, ok, tale) = match outcome {
-            Ok((value, tale)) => (Some(value), true, tale),
+        let (value, ok, output) = match outcome {
+            Ok((value, output)) => (Some(value), true, output),
             Err(failure) => {
-                let tale = Tale::of(failure.error.clone());
+                let output = StepOutput::of(failure.error.clone());
                 self.failure.get_or_insert(failure);
-                (None, false, tale)
+                (None, false, output)
             }
         };
         if !out.quiet {
-            let look = out.look;
-            let mark = if ok { look.green(look.pick("✓", "ok")) } else { look.red(look.pick("✗", "FAILED")) };
-            out.line(&format!("{mark} {}", look.dim(&format!("{ms} ms"))));
-            tale.lines.iter().for_each(|line| out.line(&format!("      {line}")));
+            let style = out.style;
+            let mark = if ok { style.green(style.pick("✓", "ok")) } else { style.red(style.pick("✗", "FAILED")) };
+            out.line(&format!("{mark} {}", style.dim(&format!("{ms} ms"))));
+            output.lines.iter().for_each(|line| out.line(&format!("      {line}")));
         }
-        self.done.push(Step { id, ok, ms, detail: tale.detail });
+        self.done.push(Step { id, ok, ms, detail: output.detail });
         value
     }
 }

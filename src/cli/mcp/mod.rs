@@ -2,13 +2,13 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `switch` | where tools run: in a running server, or in one started here |
-//! | `bridge` | requests to a running server |
+//! | `tool_source` | where tools run: in a running server, or in one started here |
+//! | `http_backend` | requests to a running server |
 //! | `input` | stdin, ended by signals too |
 
-mod bridge;
+mod http_backend;
 mod input;
-mod switch;
+mod tool_source;
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::failure::{Exit, Failure};
 use super::settings::env;
 use crate::mcp::server::{Backend, Limits, serve};
 use crate::sync::{Cancel, Deadline};
-use switch::Switch;
+use tool_source::ToolSource;
 
 /// Time limit for stopping our own browser.
 const STOP_TIME: Duration = Duration::from_millis(3_500);
@@ -30,21 +30,21 @@ pub(super) fn run(args: &Mcp, global: &Global) -> Result<Exit, Failure> {
         .map_err(|problem| Failure::internal(format!("cannot register signal handlers: {problem}")))?;
     let profile = global.profile.clone().or_else(|| env("CDPILOT_PROFILE"));
     let toolsets = args.toolsets.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
-    let switch = Arc::new(Switch::new(global, toolsets, profile)?);
+    let tool_source = Arc::new(ToolSource::new(global, toolsets, profile)?);
     // Errors in the arguments are reported before serving starts.
-    switch.check()?;
+    tool_source.check()?;
     if std::io::stdin().is_terminal() && !global.quiet {
         let hint = "MCP server started; it expects JSON-RPC from an MCP client on stdin (see `cdpilot mcp --help`). Ctrl-D stops it";
         // A closed stderr is not an error.
         let _ = writeln!(std::io::stderr(), "{hint}");
     }
-    let backend: Arc<dyn Backend> = switch.clone();
+    let backend: Arc<dyn Backend> = tool_source.clone();
     let limits = Limits::default();
     let served = serve(&backend, input, std::io::stdout(), &hurry, &limits);
     // Ends the process if stopping takes too long.
     #[cfg(unix)]
     let _late = super::signals::exit_after(STOP_TIME + Duration::from_millis(500), 0);
-    switch.close(Deadline::after(STOP_TIME));
+    tool_source.close(Deadline::after(STOP_TIME));
     match served {
         Ok(()) => Ok(Exit::Done),
         // The client has disconnected.

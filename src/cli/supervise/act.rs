@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::failure::{Exit, Failure};
 use super::super::settings::Settings;
-use super::command::{Action, Asked, Command, HELP, Misread};
+use super::command::{Action, Command, HELP, InvalidLine, Request};
 use super::page;
 use crate::page::Tabs;
 use crate::supervisor::{ArmedAnswer, Dialog, DialogAnswer, FrameRef, NavigationEntry, Page, Snapshot, Supervisor};
@@ -17,7 +17,7 @@ use crate::sync::Deadline;
 
 /// Default and maximum time limit for commands to a page.
 const PAGE_TIME: Duration = Duration::from_secs(20);
-const LONGEST: Duration = Duration::from_secs(120);
+const MAX_TIME: Duration = Duration::from_secs(120);
 /// Time limit for closing a dialog.
 const DIALOG_TIME: Duration = Duration::from_secs(10);
 /// Default and maximum lifetime of an armed answer.
@@ -39,7 +39,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    pub(super) fn misread(line: Misread) -> Self {
+    pub(super) fn misread(line: InvalidLine) -> Self {
         let failure = Some(Failure::usage(line.problem));
         Self { kind: "result", id: line.id, command: line.command, ok: false, failure, rest: Map::new() }
     }
@@ -47,7 +47,7 @@ impl Answer {
 
 /// Context of commands.
 #[derive(Clone)]
-pub(super) struct Means {
+pub(super) struct Context {
     pub(super) tabs: Tabs,
     pub(super) settings: Settings,
     /// Folder for screenshots and PDFs.
@@ -55,10 +55,10 @@ pub(super) struct Means {
 }
 
 /// Runs a command.
-pub(super) fn carry_out(asked: Asked, means: &Means) -> Answer {
-    let supervisor: &Supervisor = means.tabs.supervisor();
+pub(super) fn carry_out(asked: Request, context: &Context) -> Answer {
+    let supervisor: &Supervisor = context.tabs.supervisor();
     let before = supervisor.snapshot();
-    let act = Act { means, supervisor, wish: asked.timeout_ms.map(Duration::from_millis) };
+    let act = Act { context, supervisor, timeout: asked.timeout_ms.map(Duration::from_millis) };
     let command = asked.command.name().to_owned();
     let (ok, failure, rest) = match act.run(asked.command) {
         Ok(rest) => (true, None, rest),
@@ -80,14 +80,14 @@ fn opened_since(before: &Snapshot, now: &Snapshot) -> bool {
 }
 
 struct Act<'a> {
-    means: &'a Means,
+    context: &'a Context,
     supervisor: &'a Supervisor,
-    wish: Option<Duration>,
+    timeout: Option<Duration>,
 }
 
 impl Act<'_> {
     fn deadline(&self, usual: Duration) -> Deadline {
-        Deadline::after(self.wish.unwrap_or_else(|| self.means.settings.timeout(usual)).min(LONGEST))
+        Deadline::after(self.timeout.unwrap_or_else(|| self.context.settings.timeout(usual)).min(MAX_TIME))
     }
 
     fn run(&self, command: Command) -> Result<Map<String, Value>, Failure> {
@@ -100,7 +100,7 @@ impl Act<'_> {
                     Action::Accept => DialogAnswer::Accept(text),
                     Action::Dismiss => DialogAnswer::Dismiss,
                 };
-                let time = self.wish.unwrap_or(ARM_TIME).min(ARM_TIME);
+                let time = self.timeout.unwrap_or(ARM_TIME).min(ARM_TIME);
                 supervisor.arm_when(ArmedAnswer::new(answer).when(when).times(times.unwrap_or(1)).within(time))?;
                 object(json!({ "armedForMs": u64::try_from(time.as_millis()).unwrap_or(u64::MAX) }))
             }
@@ -170,9 +170,13 @@ impl Act<'_> {
             Command::Quit {} => Map::new(),
             Command::OnTab { command, target } => {
                 let page = self.page(target.as_deref())?;
-                let tab = self.means.tabs.tab(&page.id.as_str().into())?;
+                let tab = self.context.tabs.tab(&page.id.as_str().into())?;
                 // The page layer applies the default limits of actions.
-                command.run(&tab, &self.means.media, Deadline::after(self.wish.unwrap_or(LONGEST).min(LONGEST)))?
+                command.run(
+                    &tab,
+                    &self.context.media,
+                    Deadline::after(self.timeout.unwrap_or(MAX_TIME).min(MAX_TIME)),
+                )?
             }
         })
     }
@@ -200,7 +204,7 @@ impl Act<'_> {
     }
 
     /// Resolves a target id or a unique prefix of one; by default the newest page.
-    fn page(&self, text: Option<&str>) -> Result<Chosen, Failure> {
+    fn page(&self, text: Option<&str>) -> Result<PageTarget, Failure> {
         let now = self.supervisor.snapshot();
         let id = match text {
             None => now.pages.last().map(|page| page.target_id.as_str()),
@@ -211,11 +215,11 @@ impl Act<'_> {
             None => Failure::new("TAB_NOT_FOUND", "no open page; open one with `open URL`"),
             Some(text) => Failure::new("TAB_NOT_FOUND", format!("no page {text:?}; `snapshot` lists the pages")),
         };
-        id.map(|id| Chosen { id: id.to_owned(), top: FrameRef::TopOf(id.into()) }).ok_or_else(missing)
+        id.map(|id| PageTarget { id: id.to_owned(), top: FrameRef::TopOf(id.into()) }).ok_or_else(missing)
     }
 }
 
-struct Chosen {
+struct PageTarget {
     id: String,
     top: FrameRef,
 }

@@ -97,7 +97,7 @@ pub(super) const HELP: [(&str, &str); 16] = [
 
 /// A parsed line: the command and the common fields of JSON commands.
 #[derive(Debug, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct Request {
     pub(super) command: Command,
     /// Repeated in the result line.
     pub(super) id: Option<Value>,
@@ -108,14 +108,14 @@ pub(super) struct Asked {
 
 /// An invalid line, which gets a result line too.
 #[derive(Debug, PartialEq)]
-pub(super) struct Misread {
+pub(super) struct InvalidLine {
     pub(super) command: String,
     pub(super) id: Option<Value>,
     pub(super) problem: String,
 }
 
 /// Parses a line. `None` for an empty one.
-pub(super) fn parse(line: &str) -> Option<Result<Asked, Misread>> {
+pub(super) fn parse(line: &str) -> Option<Result<Request, InvalidLine>> {
     let line = line.trim();
     if line.is_empty() {
         return None;
@@ -124,12 +124,12 @@ pub(super) fn parse(line: &str) -> Option<Result<Asked, Misread>> {
         return Some(from_json(line));
     }
     let (word, rest) = split(line);
-    let command = from_words(word, rest).map_err(|problem| Misread { command: word.to_owned(), id: None, problem });
-    Some(command.map(|command| Asked { command, id: None, timeout_ms: None, json: false }))
+    let command = from_words(word, rest).map_err(|problem| InvalidLine { command: word.to_owned(), id: None, problem });
+    Some(command.map(|command| Request { command, id: None, timeout_ms: None, json: false }))
 }
 
-fn from_json(line: &str) -> Result<Asked, Misread> {
-    let misread = |command: &str, id, problem: String| Misread { command: command.to_owned(), id, problem };
+fn from_json(line: &str) -> Result<Request, InvalidLine> {
+    let misread = |command: &str, id, problem: String| InvalidLine { command: command.to_owned(), id, problem };
     let mut map: Map<String, Value> =
         serde_json::from_str(line).map_err(|e| misread("", None, format!("not a JSON object: {e}")))?;
     let id = map.remove("id");
@@ -146,13 +146,13 @@ fn from_json(line: &str) -> Result<Asked, Misread> {
         map.remove("cmd");
         return match page::from_json(&name, map) {
             Ok((command, target)) => {
-                Ok(Asked { command: Command::OnTab { command, target }, id, timeout_ms, json: true })
+                Ok(Request { command: Command::OnTab { command, target }, id, timeout_ms, json: true })
             }
             Err(problem) => Err(misread(&name, id, problem)),
         };
     }
     match serde_json::from_value(Value::Object(map)) {
-        Ok(command) => Ok(Asked { command, id, timeout_ms, json: true }),
+        Ok(command) => Ok(Request { command, id, timeout_ms, json: true }),
         Err(problem) => Err(misread(&name, id, problem.to_string())),
     }
 }
@@ -287,7 +287,7 @@ mod tests {
     fn objects_become_commands_and_keep_their_id() {
         let line = r#"{"cmd":"eval","frame":"top","script":"1+1","id":{"a":7},"timeoutMs":50}"#;
         let command = Command::Eval { frame: "top".to_owned(), script: "1+1".to_owned() };
-        let asked = Asked { command, id: Some(json!({"a": 7})), timeout_ms: Some(50), json: true };
+        let asked = Request { command, id: Some(json!({"a": 7})), timeout_ms: Some(50), json: true };
         assert_eq!(parse(line), Some(Ok(asked)));
         assert_eq!(words(r#"{"cmd":"snapshot"}"#), Command::Snapshot {});
         let armed = r#"{"cmd":"arm","action":"dismiss","when":{"type":"confirm","origin":"*.test"},"times":3}"#;

@@ -8,7 +8,7 @@ use crate::sync::Thread;
 use crate::sync::spawn;
 
 /// Maximum length of a line, bytes; a longer one is answered with an error.
-const LONGEST: usize = 1 << 20;
+const MAX_LINE: usize = 1 << 20;
 /// Capacity of the line queue.
 const AHEAD: usize = 16;
 
@@ -71,7 +71,7 @@ impl Splitter {
     pub(super) fn push(&mut self, bytes: &[u8]) -> Vec<Line> {
         let mut lines = Vec::new();
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            if self.begun.len() + piece.len() > LONGEST {
+            if self.begun.len() + piece.len() > MAX_LINE {
                 self.too_long = true;
                 self.begun.clear();
             }

@@ -28,8 +28,8 @@ use crate::browser::{AttachOptions, Browser, LaunchOptions, Switch, TransportKin
 use crate::page::{PageOptions, Tabs};
 use crate::supervisor::{DialogPolicy, Entry, Pages, Supervisor, SupervisorOptions};
 use crate::sync::{Deadline, Thread, spawn};
-use act::{Answer, Means};
-use command::{Asked, Command, Misread};
+use act::{Answer, Context};
+use command::{Command, InvalidLine, Request};
 use input::{Input, Line};
 use lines::Lines;
 
@@ -47,7 +47,7 @@ pub(super) mod fuzzing {
         /// A command: its name, whether it was JSON, its debug text.
         Command(&'static str, bool, String),
         /// The name of the command and the problem.
-        Misread(String, String),
+        InvalidLine(String, String),
         /// Too long, or not UTF-8.
         Unreadable(&'static str),
     }
@@ -69,7 +69,7 @@ pub(super) mod fuzzing {
         match command::parse(&text) {
             None => Read::Empty,
             Some(Ok(asked)) => Read::Command(asked.command.name(), asked.json, format!("{asked:?}")),
-            Some(Err(misread)) => Read::Misread(misread.command, misread.problem),
+            Some(Err(misread)) => Read::InvalidLine(misread.command, misread.problem),
         }
     }
 }
@@ -87,7 +87,7 @@ const LAST_LINES: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// `quit`, or stdin closed; earlier commands are finished.
-    Asked,
+    Request,
     /// A signal arrived.
     #[cfg(unix)]
     Signal,
@@ -166,7 +166,7 @@ impl Ready {
 
 /// Worker threads for commands. They end when the lane is closed and empty.
 struct Lane {
-    jobs: Sender<Asked>,
+    jobs: Sender<Request>,
     threads: Vec<Thread>,
 }
 
@@ -179,7 +179,7 @@ struct Session {
     json: Lane,
     dialogs: Lane,
     /// Invalid lines, which are answered too.
-    misread: Sender<Misread>,
+    misread: Sender<InvalidLine>,
     /// Disconnects when all lanes have ended.
     busy: Receiver<()>,
     /// Disconnects when the log and all lines are written.
@@ -198,22 +198,22 @@ impl Session {
         let (working, busy) = bounded(0);
         let (lines, patience, writer) = Lines::start(tell.clone(), alive.clone()).map_err(refused)?;
         lines.write(&Ready::of(supervisor, args.policy.into()));
-        let (misread, unread) = bounded::<Misread>(WAITING);
+        let (misread, unread) = bounded::<InvalidLine>(WAITING);
         let downloads = args.files.as_ref().map(|folder| folder.join("downloads"));
         let options = PageOptions { downloads, ..PageOptions::default() };
         let media = args.files.as_ref().map_or_else(|| ".".into(), |folder| folder.join("media"));
         let tabs = Tabs::with_options(Arc::clone(supervisor), options)?;
-        let means = Means { tabs, settings, media: media.into() };
-        let lane = |name: &str, count: usize, unread: Option<Receiver<Misread>>| -> Result<Lane, Failure> {
-            let (jobs, queue) = bounded::<Asked>(WAITING);
+        let context = Context { tabs, settings, media: media.into() };
+        let lane = |name: &str, count: usize, unread: Option<Receiver<InvalidLine>>| -> Result<Lane, Failure> {
+            let (jobs, queue) = bounded::<Request>(WAITING);
             let threads = (1..=count).map(|number| {
                 let (queue, unread, working) = (queue.clone(), unread.clone(), working.clone());
-                let (means, lines) = (means.clone(), lines.clone());
+                let (context, lines) = (context.clone(), lines.clone());
                 let name = if count == 1 { name.to_owned() } else { format!("{name}-{number}") };
                 spawn(name, move || {
                     let _working = working;
                     let unread = unread.unwrap_or_else(crossbeam_channel::never);
-                    work(&queue, &unread, &means, &lines);
+                    work(&queue, &unread, &context, &lines);
                 })
             });
             Ok(Lane { threads: threads.collect::<std::io::Result<_>>().map_err(refused)?, jobs })
@@ -269,11 +269,11 @@ impl Session {
         drop(input);
         drop(misread);
         let threads: Vec<Thread> = [typed, json, dialogs].into_iter().flat_map(|lane| lane.threads).collect();
-        if end == End::Asked {
+        if end == End::Request {
             // Earlier commands are finished, unless another reason to end arrives.
             select! {
                 recv(busy) -> _ => {}
-                recv(control) -> why => end = why.unwrap_or(End::Asked),
+                recv(control) -> why => end = why.unwrap_or(End::Request),
             }
         }
         supervisor.stop(Deadline::after(STOP_TIME));
@@ -295,10 +295,10 @@ impl Session {
                 recv(self.control) -> why => return why.unwrap_or(End::Lost),
             };
             let read = match line {
-                Err(_) => return End::Asked,
+                Err(_) => return End::Request,
                 Ok(Line::Text(text)) => command::parse(&text),
                 Ok(Line::Unreadable(problem)) => {
-                    Some(Err(Misread { command: String::new(), id: None, problem: problem.to_owned() }))
+                    Some(Err(InvalidLine { command: String::new(), id: None, problem: problem.to_owned() }))
                 }
             };
             let quit = matches!(&read, Some(Ok(asked)) if asked.command == Command::Quit {});
@@ -318,7 +318,7 @@ impl Session {
             };
             match stopped {
                 Some(end) => return end,
-                None if quit => return End::Asked,
+                None if quit => return End::Request,
                 None => {}
             }
         }
@@ -333,11 +333,11 @@ impl Session {
     }
 }
 
-fn work(queue: &Receiver<Asked>, unread: &Receiver<Misread>, means: &Means, lines: &Lines) {
+fn work(queue: &Receiver<Request>, unread: &Receiver<InvalidLine>, context: &Context, lines: &Lines) {
     loop {
         select! {
             recv(queue) -> asked => match asked {
-                Ok(asked) => lines.write(&act::carry_out(asked, means)),
+                Ok(asked) => lines.write(&act::carry_out(asked, context)),
                 Err(_) => break,
             },
             recv(unread) -> misread => match misread {
@@ -346,7 +346,7 @@ fn work(queue: &Receiver<Asked>, unread: &Receiver<Misread>, means: &Means, line
             },
         }
     }
-    queue.iter().for_each(|asked| lines.write(&act::carry_out(asked, means)));
+    queue.iter().for_each(|asked| lines.write(&act::carry_out(asked, context)));
     unread.try_iter().for_each(|misread| lines.write(&Answer::misread(misread)));
 }
 

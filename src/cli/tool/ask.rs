@@ -11,16 +11,16 @@ use crate::sync::{Deadline, spawn};
 use crate::tools::{Ask, Question, ToolError};
 
 /// The user at the terminal.
-pub(super) struct Person;
+pub(super) struct TerminalUser;
 
-impl Person {
+impl TerminalUser {
     /// `None` without a terminal.
     pub(super) fn at_terminal() -> Option<Arc<dyn Ask>> {
         (stdin().is_terminal() && stderr().is_terminal()).then(|| Arc::new(Self) as Arc<dyn Ask>)
     }
 }
 
-impl Ask for Person {
+impl Ask for TerminalUser {
     fn ask(&self, question: &Question, deadline: Deadline) -> Result<String, ToolError> {
         let mut text = clean(&question.question).into_owned();
         for (at, choice) in question.choices.iter().enumerate() {

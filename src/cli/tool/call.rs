@@ -5,44 +5,44 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::super::args::Global;
-use super::super::client::{Found, Request, of_answer};
-use super::super::connect::{Link, reach};
+use super::super::client::{Request, ServerAddress, of_answer};
+use super::super::connect::{Connector, reach};
 use super::super::failure::{Exit, Failure};
-use super::super::output::{Out, Waiting, clean};
+use super::super::output::{Out, WaitIndicator, clean};
 use super::super::settings::Settings;
 use super::describe::Described;
 use crate::config::{Home, nearest};
 use crate::mcp::{Fault, MODERN};
 
 /// The server's limit for a call.
-const LONGEST: Duration = Duration::from_secs(120);
+const SERVER_LIMIT: Duration = Duration::from_secs(120);
 /// How much longer than that to wait for the answer.
 const SLACK: Duration = Duration::from_secs(10);
 
 /// Client of the server's tools.
-pub(super) struct Door<'a> {
-    link: Link,
-    found: Found,
+pub(super) struct ToolClient<'a> {
+    connector: Connector,
+    found: ServerAddress,
     toolsets: String,
     patience: Duration,
     out: &'a Out,
 }
 
-impl<'a> Door<'a> {
+impl<'a> ToolClient<'a> {
     pub(super) fn new(
         global: &Global,
         settings: &Settings,
         toolsets: &[String],
         out: &'a Out,
     ) -> Result<Self, Failure> {
-        let link = Link::new(global)?;
-        let found = link.find()?;
-        let patience = settings.timeout(LONGEST + SLACK);
-        Ok(Self { link, found, toolsets: toolsets.join(","), patience, out })
+        let connector = Connector::new(global)?;
+        let found = connector.find()?;
+        let patience = settings.timeout(SERVER_LIMIT + SLACK);
+        Ok(Self { connector, found, toolsets: toolsets.join(","), patience, out })
     }
 
     pub(super) fn home(&self) -> Option<&Home> {
-        self.link.home.as_ref()
+        self.connector.home.as_ref()
     }
 
     /// Calls a tool; the result is in the form for models.
@@ -115,9 +115,9 @@ impl<'a> Door<'a> {
             .field("id", Some(1))
             .field("method", Some(method))
             .field("params", Some(params));
-        let request = self.link.with_profile(request);
-        let _waiting = Waiting::start(self.out);
-        let answer = reach(&self.link, self.found.clone(), true, |client| client.call(&request, self.patience))?;
+        let request = self.connector.with_profile(request);
+        let _waiting = WaitIndicator::start(self.out);
+        let answer = reach(&self.connector, self.found.clone(), true, |client| client.call(&request, self.patience))?;
         if answer.value["jsonrpc"] != "2.0" {
             let none = || {
                 Failure::internal(

@@ -22,13 +22,13 @@ impl Described {
 
 pub(super) fn show(tool: &Described, out: &Out) {
     #[derive(Serialize)]
-    struct Told<'a> {
+    struct Output<'a> {
         ok: bool,
         name: &'a str,
         description: &'a str,
         schema: &'a Value,
     }
-    out.line(&out.look.bold(&tool.name));
+    out.line(&out.style.bold(&tool.name));
     out.line(&clean(&tool.description));
     let mut rows = Vec::new();
     rows_of(&tool.schema, 0, &mut rows);
@@ -44,7 +44,7 @@ pub(super) fn show(tool: &Described, out: &Out) {
         out.line(clean(&line).trim_end());
     }
     out.line(&format!("\n  cdpilot tool {} '{}'", tool.name, tool.example()));
-    out.object(&Told { ok: true, name: &tool.name, description: &tool.description, schema: &tool.schema });
+    out.object(&Output { ok: true, name: &tool.name, description: &tool.description, schema: &tool.schema });
 }
 
 /// An argument, as printed.

@@ -20,16 +20,16 @@ use serde_json::{Map, Value};
 
 use super::args::Global;
 use super::failure::{Exit, Failure};
-use super::nearby::Nearby;
+use super::local_tools::LocalTools;
 use super::output::Out;
 use super::settings::Settings;
 use super::tools::Catalog;
 use crate::config::{Config, Home};
-use ask::Person;
-use call::Door;
+use ask::TerminalUser;
+use call::ToolClient;
 
 /// Size limit for arguments from stdin, bytes.
-const LARGEST: u64 = 1 << 20;
+const MAX_INPUT: u64 = 1 << 20;
 
 const AFTER: &str = "\
 Examples:
@@ -57,28 +57,28 @@ pub(super) struct Tool {
 
 pub(super) fn run(tool: &Tool, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     let Some(name) = &tool.name else { return listed(out) };
-    let door = Door::new(global, settings, &tool.toolsets, out)?;
+    let client = ToolClient::new(global, settings, &tool.toolsets, out)?;
     let known = local(name);
     if tool.schema {
         let told = match known {
             Some(known) => known,
-            None => door.find(name)?,
+            None => client.find(name)?,
         };
         describe::show(&told, out);
         return Ok(Exit::Done);
     }
     let arguments = arguments(tool.arguments.as_deref(), name, known.as_ref())?;
-    let home = door.home().cloned();
+    let home = client.home().cloned();
     if let Some(home) = &home {
-        let nearby = Nearby::new(home, "cli", &tool.toolsets, &["todo"], Person::at_terminal())?;
+        let local_tools = LocalTools::new(home, "cli", &tool.toolsets, &["todo"], TerminalUser::at_terminal())?;
         let arguments = Value::Object(arguments.clone());
-        if nearby.does(name, &arguments) {
-            let told = nearby.call(name, arguments);
+        if local_tools.does(name, &arguments) {
+            let told = local_tools.call(name, arguments);
             let told = told.map_err(|fault| Failure::usage(fault.message))?;
             return show::result(name, told, Some(home), out);
         }
     }
-    show::result(name, door.call(name, arguments)?, home.as_ref(), out)
+    show::result(name, client.call(name, arguments)?, home.as_ref(), out)
 }
 
 /// The description of a built-in tool, without a server.
@@ -108,9 +108,9 @@ fn arguments(
     let from = if text == "-" { "the input from stdin" } else { "the JSON argument" };
     if text == "-" {
         text.clear();
-        let read = std::io::stdin().lock().take(LARGEST + 1).read_to_string(&mut text);
+        let read = std::io::stdin().lock().take(MAX_INPUT + 1).read_to_string(&mut text);
         read.map_err(|problem| Failure::usage(format!("cannot read stdin: {problem}")))?;
-        if text.len() as u64 > LARGEST {
+        if text.len() as u64 > MAX_INPUT {
             return Err(Failure::usage(format!("{from} is larger than 1 MiB, the limit; give less")));
         }
         if text.trim().is_empty() {
@@ -129,7 +129,7 @@ fn arguments(
 /// Lists the tools that are on for the platform cli.
 fn listed(out: &Out) -> Result<Exit, Failure> {
     #[derive(Serialize)]
-    struct Told {
+    struct Output {
         ok: bool,
         tools: Vec<Listed>,
     }
@@ -143,16 +143,16 @@ fn listed(out: &Out) -> Result<Exit, Failure> {
     let rows = catalog.callable(&config);
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or_default();
     for row in &rows {
-        let told = row.there.told();
+        let told = row.availability.explanation();
         let told = if told.is_empty() { String::new() } else { format!(" ({told})") };
-        out.line(&format!("{:width$}  {}{}", row.name, row.description, out.look.dim(&told)));
+        out.line(&format!("{:width$}  {}{}", row.name, row.description, out.style.dim(&told)));
     }
     out.aside("`cdpilot tool NAME --schema` shows the arguments of a tool, `cdpilot tools` turns tools on and off");
     let tools = rows.into_iter().map(|row| Listed {
-        available: row.there.told().is_empty(),
+        available: row.availability.explanation().is_empty(),
         name: row.name,
         description: row.description,
     });
-    out.object(&Told { ok: true, tools: tools.collect() });
+    out.object(&Output { ok: true, tools: tools.collect() });
     Ok(Exit::Done)
 }

@@ -73,7 +73,7 @@ fn print(told: &Map<String, Value>, out: &Out) {
     out.line(&clean(&short));
     for (name, value) in long {
         let text = value.as_str().unwrap_or_default().trim_end();
-        out.line(&format!("\n{}\n{}", out.look.bold(&format!("{name}:")), clean(text)));
+        out.line(&format!("\n{}\n{}", out.style.bold(&format!("{name}:")), clean(text)));
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::super::failure::Failure;
-use super::super::output::{Out, Waiting};
+use super::super::output::{Out, WaitIndicator};
 use super::super::settings::env;
 use crate::browser::Backend;
 use crate::config::{Config, Home, RawCdp};
@@ -32,25 +32,25 @@ pub(in super::super) struct Catalog {
 
 /// Availability of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) enum There {
+pub(in super::super) enum Availability {
     /// Available.
-    Now,
+    Available,
     /// Available under a condition, such as a setting.
-    When(Cow<'static, str>),
+    Conditional(Cow<'static, str>),
     /// Not built in.
-    Elsewhere,
+    External,
     /// The tools of an MCP server, which is started when they are used.
-    Server,
+    McpServer,
 }
 
-impl There {
+impl Availability {
     /// A short explanation; empty for available tools.
-    pub(in super::super) fn told(&self) -> &str {
+    pub(in super::super) fn explanation(&self) -> &str {
         match self {
-            Self::Now => "",
-            Self::When(why) => why,
-            Self::Elsewhere => "not built in; an MCP server or plugin can provide it",
-            Self::Server => "MCP server, started when used",
+            Self::Available => "",
+            Self::Conditional(why) => why,
+            Self::External => "not built in; an MCP server or plugin can provide it",
+            Self::McpServer => "MCP server, started when used",
         }
     }
 }
@@ -62,7 +62,7 @@ pub(in super::super) struct Row {
     pub(super) toolset: String,
     pub(in super::super) description: String,
     pub(super) on: bool,
-    pub(in super::super) there: There,
+    pub(in super::super) availability: Availability,
 }
 
 impl Catalog {
@@ -79,7 +79,7 @@ impl Catalog {
     /// Starts the MCP servers and lists their tools. A failed server is reported and does not affect the others.
     pub(super) fn load(&self, deadline: Deadline, out: &Out) {
         let all = self.registry.sources().iter().map(|toolset| toolset.to_string()).collect();
-        let _waiting = Waiting::start(out);
+        let _waiting = WaitIndicator::start(out);
         for (toolset, problem) in self.registry.load(&all, deadline) {
             out.aside(&format!("{toolset}: {problem}"));
         }
@@ -179,7 +179,13 @@ impl Catalog {
                     Some(tool) => tool.description.to_string(),
                     None => self.toolsets.info(&toolset, false).map(|info| info.description).unwrap_or_default(),
                 };
-                Row { on: on.contains(&name), there: self.there(config, &name), toolset, description, name }
+                Row {
+                    on: on.contains(&name),
+                    availability: self.availability(config, &name),
+                    toolset,
+                    description,
+                    name,
+                }
             })
             .collect();
         for server in config.mcp_servers.keys() {
@@ -189,10 +195,10 @@ impl Catalog {
             }
             let description = format!("Tools of the MCP server {server}.");
             let on = self.is_server_on(config, platform, &name);
-            rows.push(Row { toolset: name.clone(), on, there: There::Server, description, name });
+            rows.push(Row { toolset: name.clone(), on, availability: Availability::McpServer, description, name });
         }
         // Built-in tools first.
-        let rank = |row: &Row| (row.there == There::Elsewhere, row.toolset.clone(), row.name.clone());
+        let rank = |row: &Row| (row.availability == Availability::External, row.toolset.clone(), row.name.clone());
         rows.sort_by_key(rank);
         rows
     }
@@ -200,8 +206,8 @@ impl Catalog {
     /// Names of the rows that are on.
     pub(super) fn shown_on(&self, config: &Config, platform: &str, rows: &[Row]) -> BTreeSet<String> {
         let on = self.on(config, platform);
-        let is_on = |row: &&Row| match row.there {
-            There::Server => self.is_server_on(config, platform, &row.name),
+        let is_on = |row: &&Row| match row.availability {
+            Availability::McpServer => self.is_server_on(config, platform, &row.name),
             _ => on.contains(&row.name),
         };
         rows.iter().filter(is_on).map(|row| row.name.clone()).collect()
@@ -221,7 +227,7 @@ impl Catalog {
     /// The tools that `cdpilot tool` can call: on for `cli` and built in.
     pub(in super::super) fn callable(&self, config: &Config) -> Vec<Row> {
         let mut rows = self.rows(config, CLI);
-        rows.retain(|row| row.on && matches!(row.there, There::Now | There::When(_)));
+        rows.retain(|row| row.on && matches!(row.availability, Availability::Available | Availability::Conditional(_)));
         rows
     }
 
@@ -230,35 +236,37 @@ impl Catalog {
         let row = self.rows(config, CLI).into_iter().find(|row| row.name == name)?;
         Some(match row.on {
             false => format!("it is off for cli; `cdpilot tools enable {name}` turns it on"),
-            true if row.there == There::Now => {
+            true if row.availability == Availability::Available => {
                 "the running server has other settings; restart it with `cdpilot serve --stop`".to_owned()
             }
-            true => row.there.told().to_owned(),
+            true => row.availability.explanation().to_owned(),
         })
     }
 
     /// Availability of a tool.
-    fn there(&self, config: &Config, name: &str) -> There {
+    fn availability(&self, config: &Config, name: &str) -> Availability {
         let tool = self.registry.get(name);
         match (&tool, name) {
-            (Some(tool), _) if tool.is_available() => There::Now,
+            (Some(tool), _) if tool.is_available() => Availability::Available,
             (_, "browser_cdp" | "browser_dialog") if is_without_cdp(config) => {
-                There::When("never available with a browser backend without CDP (rest+http)".into())
+                Availability::Conditional("never available with a browser backend without CDP (rest+http)".into())
             }
             (_, "browser_cdp") if config.browser.raw_cdp_enabled == RawCdp::Off => {
-                There::When("needs browser.raw_cdp_enabled: true".into())
+                Availability::Conditional("needs browser.raw_cdp_enabled: true".into())
             }
-            (_, "browser_cdp" | "browser_dialog") => There::When("needs a running browser".into()),
+            (_, "browser_cdp" | "browser_dialog") => Availability::Conditional("needs a running browser".into()),
             (Some(tool), "browser_vision" | "vision_analyze") => {
-                There::When(format!("needs {}", tool.needs().unwrap_or("a model in llm.json")).into())
+                Availability::Conditional(format!("needs {}", tool.needs().unwrap_or("a model in llm.json")).into())
             }
-            (_, "clarify") => There::When("needs a user to ask".into()),
-            (_, "web_search") if config.tools.search.url.is_none() => There::When("needs tools.search.url".into()),
+            (_, "clarify") => Availability::Conditional("needs a user to ask".into()),
+            (_, "web_search") if config.tools.search.url.is_none() => {
+                Availability::Conditional("needs tools.search.url".into())
+            }
             (_, "terminal" | "process") if !config.tools.terminal.enabled => {
-                There::When("needs tools.terminal.enabled: true".into())
+                Availability::Conditional("needs tools.terminal.enabled: true".into())
             }
-            (Some(_), _) => There::When("unavailable at the moment".into()),
-            (None, _) => There::Elsewhere,
+            (Some(_), _) => Availability::Conditional("unavailable at the moment".into()),
+            (None, _) => Availability::External,
         }
     }
 }
@@ -274,7 +282,7 @@ fn is_without_cdp(config: &Config) -> bool {
 
 /// Column widths for names and toolsets, of built-in tools only.
 pub(super) fn widths(rows: &[Row]) -> (usize, usize) {
-    let here = || rows.iter().filter(|row| row.there != There::Elsewhere);
+    let here = || rows.iter().filter(|row| row.availability != Availability::External);
     let widest = |names: &mut dyn Iterator<Item = usize>| names.max().unwrap_or_default();
     (widest(&mut here().map(|row| row.name.len())), widest(&mut here().map(|row| row.toolset.len())))
 }

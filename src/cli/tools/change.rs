@@ -14,7 +14,7 @@ pub(super) const DANGER: &str =
 
 /// Turn on or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Toggle {
     On,
     Off,
 }
@@ -37,15 +37,15 @@ pub(super) fn turn(
     config: &Config,
     platform: Option<&str>,
     names: &[String],
-    way: Way,
+    toggle: Toggle,
 ) -> Result<Changed, Failure> {
     catalog.check(config, names)?;
     let mut done = Changed { config: config.clone(), changed: Vec::new(), unchanged: Vec::new(), notes: Vec::new() };
     for name in names {
         let before = done.config.clone();
-        match way {
-            Way::On => turn_on(catalog, &mut done, platform, name)?,
-            Way::Off => turn_off(catalog, &mut done, platform, name)?,
+        match toggle {
+            Toggle::On => turn_on(catalog, &mut done, platform, name)?,
+            Toggle::Off => turn_off(catalog, &mut done, platform, name)?,
         }
         let which = if done.config == before { &mut done.unchanged } else { &mut done.changed };
         if !which.contains(name) {
@@ -264,9 +264,9 @@ mod tests {
     }
 
     /// The settings after a change, and what there is to know about it.
-    fn turned(text: &str, platform: Option<&str>, list: &[&str], way: Way) -> Changed {
+    fn turned(text: &str, platform: Option<&str>, list: &[&str], toggle: Toggle) -> Changed {
         let config = config(text);
-        turn(&catalog(&config), &config, platform, &names(list), way).unwrap()
+        turn(&catalog(&config), &config, platform, &names(list), toggle).unwrap()
     }
 
     fn is_on(config: &Config, platform: &str, name: &str) -> bool {
@@ -275,82 +275,86 @@ mod tests {
 
     #[test]
     fn off_is_off_everywhere_or_for_one_platform() {
-        let done = turned("", None, &["todo", "browser_click"], Way::Off);
+        let done = turned("", None, &["todo", "browser_click"], Toggle::Off);
         assert_eq!(done.config.tools.disabled, ["todo", "browser_click"]);
         assert_eq!(done.changed, ["todo", "browser_click"]);
         for (platform, name) in [("cli", "todo"), ("acp", "todo"), ("mcp", "browser_click")] {
             assert!(!is_on(&done.config, platform, name), "{name} for {platform}");
         }
-        let done = turned("", Some("acp"), &["todo"], Way::Off);
+        let done = turned("", Some("acp"), &["todo"], Toggle::Off);
         assert_eq!((done.config.tools.disabled.len(), is_on(&done.config, "cli", "todo")), (0, true));
         assert!(!is_on(&done.config, "acp", "todo"));
-        let again = turned("tools: {disabled: [todo]}", None, &["todo"], Way::Off);
+        let again = turned("tools: {disabled: [todo]}", None, &["todo"], Toggle::Off);
         assert_eq!((again.changed.len(), again.unchanged), (0, names(&["todo"])));
     }
 
     #[test]
     fn a_toolset_that_is_off_takes_nothing_from_others() {
-        let done = turned("", None, &["browser"], Way::Off);
+        let done = turned("", None, &["browser"], Toggle::Off);
         assert!(!is_on(&done.config, "cli", "browser_click") && is_on(&done.config, "cli", "web_search"));
         // It is on there by its own name.
         assert!(is_on(&done.config, "mcp", "browser_click"));
         assert!(done.notes.iter().any(|note| note.contains("web_search stays on")), "{:?}", done.notes);
-        let done = turned("toolsets: [browser]", None, &["web"], Way::Off);
+        let done = turned("toolsets: [browser]", None, &["web"], Toggle::Off);
         assert!(is_on(&done.config, "cli", "web_search"));
     }
 
     #[test]
     fn on_takes_back_what_was_off_and_adds_what_was_not_there() {
-        let done = turned("tools: {disabled: [todo, web]}", None, &["todo"], Way::On);
+        let done = turned("tools: {disabled: [todo, web]}", None, &["todo"], Toggle::On);
         assert_eq!((done.config.tools.disabled.clone(), done.config.toolsets.len()), (names(&["web"]), 1));
-        let done = turned("toolsets: [browser]", None, &["todo", "todo"], Way::On);
+        let done = turned("toolsets: [browser]", None, &["todo", "todo"], Toggle::On);
         assert_eq!((done.config.toolsets, done.changed), (names(&["browser", "todo"]), names(&["todo"])));
-        let done = turned("", Some("mcp"), &["todo"], Way::On);
+        let done = turned("", Some("mcp"), &["todo"], Toggle::On);
         assert_eq!(done.config.tools.platforms["mcp"].toolsets, Some(names(&["cdpilot-mcp", "todo"])));
         assert_eq!(done.config.toolsets, ["cdpilot-cli"]);
-        let done = turned("", None, &["todo"], Way::On);
+        let done = turned("", None, &["todo"], Toggle::On);
         assert_eq!((done.changed.len(), done.unchanged), (0, names(&["todo"])));
-        let done =
-            turned("tools: {platforms: {cli: {toolsets: [web]}, acp: {disabled: [todo]}}}", None, &["todo"], Way::On);
+        let done = turned(
+            "tools: {platforms: {cli: {toolsets: [web]}, acp: {disabled: [todo]}}}",
+            None,
+            &["todo"],
+            Toggle::On,
+        );
         assert_eq!(done.config.tools.platforms["cli"].toolsets, Some(names(&["web", "todo"])));
         assert!(done.notes.iter().any(|note| note.contains("stays off for acp")), "{:?}", done.notes);
     }
 
     #[test]
     fn one_tool_of_a_toolset_that_is_off_can_be_on() {
-        let done = turned("tools: {disabled: [browser]}", None, &["browser_click"], Way::On);
+        let done = turned("tools: {disabled: [browser]}", None, &["browser_click"], Toggle::On);
         assert_eq!(done.config.toolsets, ["cdpilot-cli", "browser_click"]);
         assert!(is_on(&done.config, "cli", "browser_click") && !is_on(&done.config, "cli", "browser_navigate"));
         let refused = config("tools: {disabled: [todo]}");
-        let refused = turn(&catalog(&refused), &refused, Some("mcp"), &names(&["todo"]), Way::On).unwrap_err();
+        let refused = turn(&catalog(&refused), &refused, Some("mcp"), &names(&["todo"]), Toggle::On).unwrap_err();
         assert!(refused.error.contains("off everywhere") && refused.exit == Exit::Failed, "{refused:?}");
     }
 
     #[test]
     fn names_that_nobody_knows_change_nothing() {
         let now = config("mcp_servers: {files: {command: x}}");
-        let told = |names: &[&str], way: Way| {
+        let told = |names: &[&str], toggle: Toggle| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            turn(&catalog(&now), &now, None, &names, way)
+            turn(&catalog(&now), &now, None, &names, toggle)
         };
-        let refused = told(&["todo", "browser_clik"], Way::Off).unwrap_err();
+        let refused = told(&["todo", "browser_clik"], Toggle::Off).unwrap_err();
         assert!(refused.error.contains("browser_click") && refused.exit == Exit::Usage, "{refused:?}");
-        assert!(told(&["all"], Way::Off).is_err() && told(&["all"], Way::On).is_ok());
+        assert!(told(&["all"], Toggle::Off).is_err() && told(&["all"], Toggle::On).is_ok());
         for server in ["files", "mcp-files"] {
-            assert_eq!(told(&[server], Way::On).unwrap().config.toolsets, ["cdpilot-cli", server]);
-            let off = told(&[server], Way::Off).unwrap().config;
+            assert_eq!(told(&[server], Toggle::On).unwrap().config.toolsets, ["cdpilot-cli", server]);
+            let off = told(&[server], Toggle::Off).unwrap().config;
             assert_eq!(off.tools.disabled, [server]);
         }
     }
 
     #[test]
     fn the_terminal_takes_more_than_its_name() {
-        let done = turned("", None, &["terminal"], Way::On);
+        let done = turned("", None, &["terminal"], Toggle::On);
         assert!(done.config.tools.terminal.enabled && done.notes.iter().any(|note| note.contains("run commands")));
-        let done = turned("", None, &["debugging"], Way::On);
+        let done = turned("", None, &["debugging"], Toggle::On);
         assert!(!done.config.tools.terminal.enabled);
         assert!(done.notes.iter().any(|note| note.contains("tools.terminal.enabled")), "{:?}", done.notes);
-        let done = turned("tools: {terminal: {enabled: true}}", None, &["terminal"], Way::On);
+        let done = turned("tools: {terminal: {enabled: true}}", None, &["terminal"], Toggle::On);
         assert_eq!((done.changed.len(), done.notes.len()), (0, 0));
     }
 

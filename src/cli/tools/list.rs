@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::super::output::{Out, one_line};
-use super::catalog::{Catalog, Row, There, widths};
+use super::catalog::{Availability, Catalog, Row, widths};
 use crate::config::Config;
 use crate::tools::sets::{DEFINED, Kind};
 
@@ -38,7 +38,7 @@ struct Set {
 /// Prints all tools of a platform.
 pub(super) fn tools(catalog: &Catalog, config: &Config, platform: &str, out: &Out) {
     #[derive(Serialize)]
-    struct Told<'a> {
+    struct Output<'a> {
         ok: bool,
         platform: &'a str,
         toolsets: Vec<String>,
@@ -52,35 +52,36 @@ pub(super) fn tools(catalog: &Catalog, config: &Config, platform: &str, out: &Ou
     problems.iter().for_each(|problem| out.aside(&format!("config.yaml: {problem}")));
     let (name, toolset) = widths(&rows);
     let on = rows.iter().filter(|row| row.on).count();
-    out.line(&out.look.bold(&format!(
+    out.line(&out.style.bold(&format!(
         "{platform}: {on} of {} tools on, from {}",
         rows.len(),
         shown(&enabled.toolsets)
     )));
-    let (elsewhere, here): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.there == There::Elsewhere);
+    let (elsewhere, here): (Vec<&Row>, Vec<&Row>) =
+        rows.iter().partition(|row| row.availability == Availability::External);
     for row in here {
-        let mark = if row.on { out.look.green("on ") } else { out.look.dim("off") };
-        let told = row.there.told();
-        let line = format!("{mark}  {:name$}  {:toolset$}  {}", row.name, row.toolset, out.look.dim(told));
+        let mark = if row.on { out.style.green("on ") } else { out.style.dim("off") };
+        let told = row.availability.explanation();
+        let line = format!("{mark}  {:name$}  {:toolset$}  {}", row.name, row.toolset, out.style.dim(told));
         out.line(line.trim_end());
     }
     for (on, word) in [(true, "on "), (false, "off")] {
         let names: Vec<&str> = elsewhere.iter().filter(|row| row.on == on).map(|row| row.name.as_str()).collect();
         if !names.is_empty() {
-            out.line(&format!("{word}  {}", out.look.dim("not built in; an MCP server or plugin can provide them:")));
+            out.line(&format!("{word}  {}", out.style.dim("not built in; an MCP server or plugin can provide them:")));
             wrapped(&names).iter().for_each(|line| out.line(&format!("     {line}")));
         }
     }
-    let told = |row: &'_ Row| -> bool { row.there == There::Now };
+    let told = |row: &'_ Row| -> bool { row.availability == Availability::Available };
     let tools = rows.iter().map(|row| Tool {
         name: &row.name,
         toolset: &row.toolset,
         on: row.on,
         available: told(row),
-        why: (!told(row)).then(|| row.there.told()),
+        why: (!told(row)).then(|| row.availability.explanation()),
         description: &row.description,
     });
-    out.object(&Told {
+    out.object(&Output {
         ok: true,
         platform,
         toolsets: enabled.toolsets.clone(),
@@ -93,7 +94,7 @@ pub(super) fn tools(catalog: &Catalog, config: &Config, platform: &str, out: &Ou
 /// Prints all toolsets, with the number of tools that are on.
 pub(super) fn toolsets(catalog: &Catalog, config: &Config, platform: &str, out: &Out) {
     #[derive(Serialize)]
-    struct Told<'a> {
+    struct Output<'a> {
         ok: bool,
         platform: &'a str,
         problems: Vec<String>,
@@ -131,13 +132,13 @@ pub(super) fn toolsets(catalog: &Catalog, config: &Config, platform: &str, out: 
     let mut last = "";
     for set in &sets {
         if set.kind != last {
-            out.line(&out.look.bold(&format!("{} (tools: on for {platform} / available / total)", set.kind)));
+            out.line(&out.style.bold(&format!("{} (tools: on for {platform} / available / total)", set.kind)));
             last = set.kind;
         }
         let counts = format!("{:>2} / {:>2} / {:>2}", set.on, set.available, set.tools);
-        out.line(&format!("  {:width$}  {counts}  {}", set.name, out.look.dim(&one_line(&set.description))));
+        out.line(&format!("  {:width$}  {counts}  {}", set.name, out.style.dim(&one_line(&set.description))));
     }
-    out.object(&Told { ok: true, platform, problems, toolsets: sets });
+    out.object(&Output { ok: true, platform, problems, toolsets: sets });
 }
 
 /// Wraps names to the width of a terminal.

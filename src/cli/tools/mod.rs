@@ -24,7 +24,7 @@ use super::output::Out;
 use super::settings::Settings;
 use crate::config::{Config, Home, Running};
 pub(super) use catalog::Catalog;
-use change::Way;
+use change::Toggle;
 
 /// Time limit for MCP servers to start and list their tools.
 const LOADING: Duration = Duration::from_secs(30);
@@ -91,14 +91,14 @@ pub(super) fn run(tools: &Tools, settings: &Settings, out: &Out) -> Result<Exit,
             }
             Ok(Exit::Done)
         }
-        Some(Command::Enable(turn)) => turned(&home, turn, Way::On, settings, out),
-        Some(Command::Disable(turn)) => turned(&home, turn, Way::Off, settings, out),
+        Some(Command::Enable(turn)) => turned(&home, turn, Toggle::On, settings, out),
+        Some(Command::Disable(turn)) => turned(&home, turn, Toggle::Off, settings, out),
     }
 }
 
-fn turned(home: &Home, turn: &Turn, way: Way, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
+fn turned(home: &Home, turn: &Turn, toggle: Toggle, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     #[derive(Serialize)]
-    struct Told<'a> {
+    struct Output<'a> {
         ok: bool,
         platform: Option<&'a str>,
         on: bool,
@@ -116,24 +116,24 @@ fn turned(home: &Home, turn: &Turn, way: Way, settings: &Settings, out: &Out) ->
     }
     let (platform, done) = save::change(home, |config| {
         let platform = turn.platform.as_deref().map(|typed| Catalog::platform(config, typed)).transpose()?;
-        let done = change::turn(&catalog, config, platform.as_deref(), &turn.names, way)?;
+        let done = change::turn(&catalog, config, platform.as_deref(), &turn.names, toggle)?;
         Ok((done.config.clone(), (platform, done)))
     })?;
-    let word = if way == Way::On { "on" } else { "off" };
-    let place = match (&platform, way) {
+    let word = if toggle == Toggle::On { "on" } else { "off" };
+    let place = match (&platform, toggle) {
         (Some(platform), _) => format!("for {platform}"),
-        (None, Way::On) => "for cli".to_owned(),
-        (None, Way::Off) => "everywhere".to_owned(),
+        (None, Toggle::On) => "for cli".to_owned(),
+        (None, Toggle::Off) => "everywhere".to_owned(),
     };
     done.changed.iter().for_each(|name| out.line(&format!("{name}: {word} {place}")));
     done.unchanged.iter().for_each(|name| out.line(&format!("{name}: already {word} {place}")));
-    done.notes.iter().for_each(|note| out.line(&format!("  {}", out.look.yellow(note))));
+    done.notes.iter().for_each(|note| out.line(&format!("  {}", out.style.yellow(note))));
     let saved = Saved::of(home, !done.notes.iter().any(|note| note == change::DANGER));
     saved.told(out);
-    out.object(&Told {
+    out.object(&Output {
         ok: true,
         platform: platform.as_deref(),
-        on: way == Way::On,
+        on: toggle == Toggle::On,
         changed: &done.changed,
         unchanged: &done.unchanged,
         notes: &done.notes,

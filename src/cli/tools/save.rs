@@ -11,9 +11,9 @@ use crate::config::{Config, Home};
 use crate::sync::{Deadline, pause};
 
 /// How long to wait for another process that holds the lock.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_LIMIT: Duration = Duration::from_secs(10);
 /// Polling interval for the lock.
-const TURN: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Changes the settings of a home: `change` gets the present settings and returns the new ones. Unchanged settings are not
 /// written.
@@ -70,11 +70,11 @@ fn turn(home: &Home) -> Result<File, Failure> {
     let path: PathBuf = home.run().join("config.lock");
     let lock = File::options().create(true).truncate(false).write(true).open(&path);
     let lock = lock.map_err(|problem| failed("open", &path, &problem))?;
-    let deadline = Deadline::after(PATIENCE);
+    let deadline = Deadline::after(LOCK_LIMIT);
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(lock),
-            Err(TryLockError::WouldBlock) if !deadline.passed() => pause(TURN),
+            Err(TryLockError::WouldBlock) if !deadline.passed() => pause(POLL_INTERVAL),
             Err(TryLockError::WouldBlock) => {
                 return Err(Failure::new("CONFLICT", "another command is changing the settings; try again"));
             }

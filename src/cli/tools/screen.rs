@@ -60,7 +60,7 @@ pub(super) fn run(home: &Home, out: &Out) -> Result<Exit, Failure> {
         if let Some(wanted) = tools(&platform, &rows)? {
             let done = change::set(&catalog, &config, &platform, &rows, &wanted);
             summary(&done.changed, out);
-            done.notes.iter().for_each(|note| out.line(&format!("  {}", out.look.yellow(note))));
+            done.notes.iter().for_each(|note| out.line(&format!("  {}", out.style.yellow(note))));
             if done.changed.is_empty() {
                 out.line("no changes");
             } else if confirmed()? {
@@ -94,7 +94,7 @@ fn place(catalog: &Catalog, config: &Config, last: Option<&str>) -> Result<Optio
         .with_starting_cursor(cursor)
         .with_scorer(&|typed, _, line, index| score(typed, line, index))
         .with_formatter(&|chosen: ListOption<&Place>| chosen.value.name.clone())
-        .with_render_config(look("none"))
+        .with_render_config(style("none"))
         .prompt();
     Ok(answer(asked)?.map(|place| place.name))
 }
@@ -104,7 +104,7 @@ fn tools(platform: &str, rows: &[Row]) -> Result<Option<BTreeSet<String>>, Failu
     let width = columns().saturating_sub(7);
     let (name, toolset) = widths(rows);
     let line = |row: &Row| {
-        let told = match row.there.told() {
+        let told = match row.availability.explanation() {
             "" => one_line(&row.description),
             why => format!("({why}) {}", one_line(&row.description)),
         };
@@ -123,21 +123,21 @@ fn tools(platform: &str, rows: &[Row]) -> Result<Option<BTreeSet<String>>, Failu
         .with_page_size(PAGE)
         .with_scorer(&|typed, choice, line, index| score(typed, &format!("{line} {}", choice.row.description), index))
         .with_formatter(&|chosen| format!("{} on", chosen.len()))
-        .with_render_config(look("as before"))
+        .with_render_config(style("as before"))
         .prompt();
     Ok(answer(asked)?.map(|chosen| chosen.into_iter().map(|choice| choice.row.name).collect()))
 }
 
 /// Asks whether to save the changes.
 fn confirmed() -> Result<bool, Failure> {
-    let asked = Confirm::new("Save the changes?").with_default(true).with_render_config(look("no")).prompt();
+    let asked = Confirm::new("Save the changes?").with_default(true).with_render_config(style("no")).prompt();
     Ok(answer(asked)?.unwrap_or(false))
 }
 
 /// Appearance of questions; `left` follows one that was cancelled with Esc.
-fn look(left: &'static str) -> RenderConfig<'static> {
-    let look = RenderConfig::default();
-    look.with_canceled_prompt_indicator(Styled::new(left))
+fn style(left: &'static str) -> RenderConfig<'static> {
+    let style = RenderConfig::default();
+    style.with_canceled_prompt_indicator(Styled::new(left))
 }
 
 /// Prints what is turned on and off.
@@ -145,7 +145,7 @@ fn summary(changed: &[String], out: &Out) {
     for (mark, word) in [("+ ", "on: "), ("- ", "off:")] {
         let names: Vec<&str> = changed.iter().filter_map(|line| line.strip_prefix(mark)).collect();
         for (at, line) in list::wrapped(&names).iter().enumerate() {
-            out.line(&format!("  {} {line}", out.look.bold(if at == 0 { word } else { "    " })));
+            out.line(&format!("  {} {line}", out.style.bold(if at == 0 { word } else { "    " })));
         }
     }
 }

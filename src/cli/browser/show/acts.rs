@@ -177,14 +177,14 @@ pub(in super::super) fn batch(value: &Value, out: &Out) {
     for (index, result) in list(value, "results").iter().enumerate() {
         let number = index + 1;
         if is(result, "ok") {
-            note(&format!("{number}: {}", out.look.green(&ended(result))), out);
+            note(&format!("{number}: {}", out.style.green(&ended(result))), out);
             followed(result, out);
         } else {
             let error = match word(result, "code").as_str() {
                 "BLOCKED_BY_DIALOG" => "the tab shows a dialog; answer it first".to_owned(),
                 _ => word(result, "error"),
             };
-            out.line(&format!("{number}: {} {error}", out.look.red("failed:")));
+            out.line(&format!("{number}: {} {error}", out.style.red("failed:")));
         }
     }
     let aborted = &value["aborted"];

@@ -9,9 +9,9 @@ pub(in super::super) fn status(value: &Value, out: &Out) {
     let running = is(value, "running");
     let enabled = value["enabled"].as_bool() != Some(false);
     let state = match (running, enabled) {
-        (true, _) => out.look.green("running"),
-        (false, true) => out.look.yellow("not running"),
-        (false, false) => out.look.yellow("disabled (browser.enabled in config.yaml)"),
+        (true, _) => out.style.green("running"),
+        (false, true) => out.style.yellow("not running"),
+        (false, false) => out.style.yellow("disabled (browser.enabled in config.yaml)"),
     };
     let window = match value["headless"].as_bool() {
         Some(true) => "none (headless)",

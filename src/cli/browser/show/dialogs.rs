@@ -79,7 +79,7 @@ pub(in super::super) fn dialogs(value: &Value, out: &Out) {
             "lost" => ", lost when its page or the connection closed",
             _ => "",
         };
-        out.line(&out.look.dim(&format!("{}, {how}{by}", line(dialog))));
+        out.line(&out.style.dim(&format!("{}, {how}{by}", line(dialog))));
     }
 }
 

@@ -72,7 +72,7 @@ fn table(heads: &[&str], rows: &[Vec<String>], out: &Out) {
     };
     if !out.quiet {
         let heads: Vec<String> = heads.iter().map(|head| (*head).to_owned()).collect();
-        out.line(&out.look.dim(&line(&heads)));
+        out.line(&out.style.dim(&line(&heads)));
     }
     rows.iter().for_each(|row| out.line(&line(row)));
 }
@@ -81,7 +81,7 @@ fn table(heads: &[&str], rows: &[Vec<String>], out: &Out) {
 fn pairs(pairs: &[(&str, String)], out: &Out) {
     let there = || pairs.iter().filter(|(_, value)| !value.is_empty());
     let width = there().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
-    there().for_each(|(name, value)| out.line(&format!("{}  {value}", out.look.dim(&format!("{name:width$}")))));
+    there().for_each(|(name, value)| out.line(&format!("{}  {value}", out.style.dim(&format!("{name:width$}")))));
 }
 
 /// Prints a line, unless `--quiet`.

@@ -108,7 +108,7 @@ pub(in super::super) fn text(value: &Value, out: &Out) {
 
 pub(in super::super) fn picture(value: &Value, out: &Out) {
     let size = format!("{} x {}", word(value, "width"), word(value, "height"));
-    let size = if value["width"].is_null() { String::new() } else { format!("  {}", out.look.dim(&size)) };
+    let size = if value["width"].is_null() { String::new() } else { format!("  {}", out.style.dim(&size)) };
     out.line(&format!("{}{}", word(value, "path"), if out.quiet { "" } else { &size }));
     for label in list(value, "annotations") {
         note(&format!("{:>4}  {} {}", word(label, "number"), word(label, "role"), word(label, "name")), out);
@@ -176,14 +176,14 @@ pub(in super::super) fn console(value: &Value, out: &Out) {
     for message in messages {
         let level = word(message, "level");
         let painted = match level.as_str() {
-            "error" => out.look.red(&format!("{level:<7}")),
-            "warning" | "warn" => out.look.yellow(&format!("{level:<7}")),
-            _ => out.look.dim(&format!("{level:<7}")),
+            "error" => out.style.red(&format!("{level:<7}")),
+            "warning" | "warn" => out.style.yellow(&format!("{level:<7}")),
+            _ => out.style.dim(&format!("{level:<7}")),
         };
         let text = clean(message["text"].as_str().unwrap_or_default());
         // Continuation lines are indented, to distinguish them from messages.
         let mut lines = text.lines();
-        out.line(&format!("{painted} {}{}", lines.next().unwrap_or_default(), out.look.dim(&place(message))));
+        out.line(&format!("{painted} {}{}", lines.next().unwrap_or_default(), out.style.dim(&place(message))));
         lines.for_each(|line| out.line(&format!("        {line}")));
     }
 }
@@ -194,7 +194,7 @@ pub(in super::super) fn errors(value: &Value, out: &Out) {
         note("no errors", out);
     }
     for error in errors {
-        out.line(&format!("{}{}", out.look.red(&word(error, "message")), out.look.dim(&place(error))));
+        out.line(&format!("{}{}", out.style.red(&word(error, "message")), out.style.dim(&place(error))));
         let stack = error["stack"].as_str().unwrap_or_default();
         stack.lines().skip(1).take(5).for_each(|line| note(&format!("    {}", one_line(line)), out));
     }
@@ -219,8 +219,8 @@ pub(in super::super) fn event(name: &str, value: &Value, out: &Out) {
     let seq = word(value, "seq");
     out.line(&format!(
         "{} {} {}",
-        out.look.dim(&format!("{seq:>6}")),
-        out.look.bold(name),
+        out.style.dim(&format!("{seq:>6}")),
+        out.style.bold(name),
         one_line(&rest.to_string())
     ));
 }

@@ -43,13 +43,13 @@ pub(in super::super) fn requests(value: &Value, out: &Out) {
 /// Prints a request with its headers.
 fn detailed(request: &Value, out: &Out) {
     let [id, method, url, kind] = ["id", "method", "url", "resourceType"].map(|name| word(request, name));
-    out.line(&out.look.bold(&format!("{id} {method} {url}")));
+    out.line(&out.style.bold(&format!("{id} {method} {url}")));
     let more = [kind, word(request, "protocol"), word(request, "remoteAddress"), took(request)];
     let more: Vec<String> = more.into_iter().filter(|text| !text.is_empty()).collect();
     out.line(&format!("{} ({})", outcome(request), more.join(", ")));
     for (mark, name) in [(">", "requestHeaders"), ("<", "responseHeaders")] {
         for header in list(request, name) {
-            out.line(&format!("{} {}: {}", out.look.dim(mark), word(header, "name"), word(header, "value")));
+            out.line(&format!("{} {}: {}", out.style.dim(mark), word(header, "name"), word(header, "value")));
         }
     }
 }

@@ -37,7 +37,7 @@ fn pieces(count: usize, size: usize) -> impl Iterator<Item = std::ops::Range<usi
 }
 
 pub(super) fn calls(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
-    let supervisor = run.rig.supervisor(DialogPolicy::default(), run.watch)?;
+    let supervisor = run.browsers.supervisor(DialogPolicy::default(), run.watch)?;
     let (count, depth) = (run.plan.calls, run.plan.in_flight);
     for _ in 0..WARM_UP {
         run.watch.check()?;
@@ -118,7 +118,7 @@ fn threads(run: &Run<'_>, supervisor: &Arc<Supervisor>, count: usize) -> Result<
 }
 
 pub(super) fn events(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
-    let supervisor = run.rig.supervisor(DialogPolicy::default(), run.watch)?;
+    let supervisor = run.browsers.supervisor(DialogPolicy::default(), run.watch)?;
     let count = run.plan.events;
     let (mut came, mut logged) = (Vec::new(), Vec::new());
     for round in 0..run.plan.rounds {
@@ -151,7 +151,7 @@ pub(super) fn dialogs(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
     let mut rates = [Vec::new(), Vec::new()];
     for (by_hand, rates) in [false, true].into_iter().zip(&mut rates) {
         let policy = if by_hand { DialogPolicy::MustRespond } else { DialogPolicy::AutoAccept };
-        let supervisor = run.rig.supervisor(policy, run.watch)?;
+        let supervisor = run.browsers.supervisor(policy, run.watch)?;
         for round in 0..run.plan.rounds {
             run.step(
                 if by_hand { "dialogs, answered one by one" } else { "dialogs, answered by the policy" },

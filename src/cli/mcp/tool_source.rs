@@ -11,10 +11,10 @@ use serde_json::{Map, Value, json};
 use super::super::args::{Global, Serve};
 use super::super::client::{self, Source, exit_of};
 use super::super::failure::Failure;
-use super::super::nearby::Nearby;
+use super::super::local_tools::LocalTools;
 use super::super::serve;
 use super::super::settings::env;
-use super::bridge::{Bridge, NoAnswer};
+use super::http_backend::{HttpBackend, NoAnswer};
 use crate::config::Home;
 use crate::control::Session;
 use crate::mcp::server::{AS_IT_IS, Backend, Offer, Peer};
@@ -23,90 +23,100 @@ use crate::server::{Error, OfferError, Server, ServerOptions};
 use crate::sync::{Cancel, Deadline, pause};
 
 /// Time limit for an answer; the server's own limit for a call is 120 s.
-const ANSWER: Duration = Duration::from_secs(130);
+const CALL_LIMIT: Duration = Duration::from_secs(130);
 /// Time limit for requests that need no page.
-const QUICK: Duration = Duration::from_secs(15);
+const QUICK_LIMIT: Duration = Duration::from_secs(15);
 /// How long to wait for a server that is just starting or stopping.
-const BEGUN: Duration = Duration::from_secs(5);
+const TRANSITION_LIMIT: Duration = Duration::from_secs(5);
 
 /// The tools, wherever they run.
-pub(super) struct Switch {
+pub(super) struct ToolSource {
     home: Option<Home>,
     url: Option<String>,
     options: Global,
     toolsets: Vec<String>,
     profile: Option<String>,
     /// Tools of the current folder, which run in this process.
-    nearby: Option<Nearby>,
+    local_tools: Option<LocalTools>,
     /// Where the tools run at the moment. The lock is held only to copy the handle.
-    place: Mutex<Option<Arc<Place>>>,
+    location: Mutex<Option<Arc<Location>>>,
     /// Held while resolving, so that only one server is started.
     turns: Mutex<()>,
 }
 
 /// Where tools run.
-enum Place {
+enum Location {
     /// In a running server.
-    There(Bridge),
+    Remote(HttpBackend),
     /// In this process.
-    Here(Box<Own>),
+    Local(Box<LocalServer>),
 }
 
 /// Our own server, so that other commands of the home share its browser.
-struct Own {
+struct LocalServer {
     offer: Offer,
     server: Server,
 }
 
 /// Why no tools are available.
-enum NoPlace {
+enum Unavailable {
     Failed(Failure),
     Offer(OfferError),
 }
 
-impl From<Failure> for NoPlace {
+impl From<Failure> for Unavailable {
     fn from(failure: Failure) -> Self {
         Self::Failed(failure)
     }
 }
 
-impl From<NoPlace> for Failure {
-    fn from(none: NoPlace) -> Self {
+impl From<Unavailable> for Failure {
+    fn from(none: Unavailable) -> Self {
         match none {
-            NoPlace::Failed(failure) => failure,
-            NoPlace::Offer(OfferError::Toolset(problem)) => {
+            Unavailable::Failed(failure) => failure,
+            Unavailable::Offer(OfferError::Toolset(problem)) => {
                 Self::usage(format!("--toolsets: {problem}; `cdpilot tools list --toolsets` lists the toolsets"))
             }
-            NoPlace::Offer(OfferError::Control(error)) => Self::new(error.code(), error.to_string()),
-            NoPlace::Offer(other) => Self::internal(other.to_string()),
+            Unavailable::Offer(OfferError::Control(error)) => Self::new(error.code(), error.to_string()),
+            Unavailable::Offer(other) => Self::internal(other.to_string()),
         }
     }
 }
 
-impl Switch {
+impl ToolSource {
     pub(super) fn new(global: &Global, toolsets: Vec<String>, profile: Option<String>) -> Result<Self, Failure> {
         let options = Global { profile: profile.clone(), ..global.clone() };
         let (home, url) = (Home::find().ok(), global.url.clone());
-        let nearby = home.as_ref().map(|home| Nearby::new(home, "mcp", &toolsets, &["clarify"], None)).transpose()?;
-        Ok(Self { home, url, options, toolsets, profile, nearby, place: Mutex::default(), turns: Mutex::default() })
+        let local_tools =
+            home.as_ref().map(|home| LocalTools::new(home, "mcp", &toolsets, &["clarify"], None)).transpose()?;
+        Ok(Self {
+            home,
+            url,
+            options,
+            toolsets,
+            profile,
+            local_tools,
+            location: Mutex::default(),
+            turns: Mutex::default(),
+        })
     }
 
     /// Checks that tools are available and all requested toolsets exist.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let ping = Request { id: None, method: "ping".to_owned(), params: Map::new() };
         loop {
-            let place = self.place()?;
-            let Place::There(bridge) = &*place else { return Ok(()) };
-            match bridge.ask(&ping, &Session::default(), &Cancel::new(), Deadline::after(QUICK)) {
+            let location = self.location()?;
+            let Location::Remote(http_backend) = &*location else { return Ok(()) };
+            match http_backend.ask(&ping, &Session::default(), &Cancel::new(), Deadline::after(QUICK_LIMIT)) {
                 Ok(told) if told.body.get("result").is_some() => return Ok(()),
                 Ok(told) => return Err(refused(&told.body)),
                 Err(NoAnswer::Nobody(sentence)) => {
-                    self.forget(&place);
-                    if !self.is_free(bridge)? {
+                    self.forget(&location);
+                    if !self.is_free(http_backend)? {
                         return Err(Failure::unreachable(sentence));
                     }
                 }
-                Err(none) => return Err(Failure::unreachable(fault(bridge, &none).message)),
+                Err(none) => return Err(Failure::unreachable(fault(http_backend, &none).message)),
             }
         }
     }
@@ -114,18 +124,18 @@ impl Switch {
     /// Stops our own server.
     pub(super) fn close(&self, deadline: Deadline) {
         let _turn = self.turns.lock();
-        let place = self.place.lock().take();
+        let location = self.location.lock().take();
         // A running call may still hold it; then the browser ends with the process.
-        if let Some(Place::Here(own)) = place.and_then(Arc::into_inner) {
-            let Own { offer, server } = *own;
+        if let Some(Location::Local(own)) = location.and_then(Arc::into_inner) {
+            let LocalServer { offer, server } = *own;
             drop(offer);
             server.stop(deadline);
         }
     }
 
     /// Whether to resolve again: another server, or none, serves the home by now. Never when the server's address was given.
-    fn is_free(&self, gone: &Bridge) -> Result<bool, Failure> {
-        let until = Deadline::after(BEGUN);
+    fn is_free(&self, gone: &HttpBackend) -> Result<bool, Failure> {
+        let until = Deadline::after(TRANSITION_LIMIT);
         loop {
             let found = client::find(self.url.as_deref(), self.home.as_ref())?;
             match found.source {
@@ -138,41 +148,41 @@ impl Switch {
         }
     }
 
-    fn known(&self) -> Option<Arc<Place>> {
-        self.place.lock().clone()
+    fn known(&self) -> Option<Arc<Location>> {
+        self.location.lock().clone()
     }
 
     /// Where the tools run; finds a server, or starts one here.
-    fn place(&self) -> Result<Arc<Place>, NoPlace> {
-        if let Some(place) = self.known() {
-            return Ok(place);
+    fn location(&self) -> Result<Arc<Location>, Unavailable> {
+        if let Some(location) = self.known() {
+            return Ok(location);
         }
         let _turn = self.turns.lock();
-        if let Some(place) = self.known() {
-            return Ok(place);
+        if let Some(location) = self.known() {
+            return Ok(location);
         }
-        let place = Arc::new(self.find()?);
-        *self.place.lock() = Some(Arc::clone(&place));
-        Ok(place)
+        let location = Arc::new(self.find()?);
+        *self.location.lock() = Some(Arc::clone(&location));
+        Ok(location)
     }
 
-    fn find(&self) -> Result<Place, NoPlace> {
-        let until = Deadline::after(BEGUN);
+    fn find(&self) -> Result<Location, Unavailable> {
+        let until = Deadline::after(TRANSITION_LIMIT);
         loop {
             let found = client::find(self.url.as_deref(), self.home.as_ref())?;
-            let bridge = Bridge::new(&found, self.home.as_ref(), &self.toolsets, self.profile.as_deref())?;
+            let http_backend = HttpBackend::new(&found, self.home.as_ref(), &self.toolsets, self.profile.as_deref())?;
             let home = match (&found.source, self.home.as_ref()) {
                 // No server serves the home. A program on the default port is not trusted, unless its address was configured
                 // or a token for it was given.
-                (Source::Default, Some(home)) if env("CDPILOT_TOKEN").is_none() || !bridge.is_there() => home,
-                (Source::Settings, Some(home)) if found.may_start() && !bridge.is_there() => home,
-                _ => return Ok(Place::There(bridge)),
+                (Source::Default, Some(home)) if env("CDPILOT_TOKEN").is_none() || !http_backend.is_there() => home,
+                (Source::Settings, Some(home)) if found.may_start() && !http_backend.is_there() => home,
+                _ => return Ok(Location::Remote(http_backend)),
             };
             match Server::start(self.server_options(home)?) {
                 Ok(server) => {
                     let offer = server.toolboxes().offer(self.profile.as_deref(), &self.toolsets);
-                    let offer = offer.map_err(NoPlace::Offer)?;
-                    return Ok(Place::Here(Box::new(Own { offer, server })));
+                    let offer = offer.map_err(Unavailable::Offer)?;
+                    return Ok(Location::Local(Box::new(LocalServer { offer, server })));
                 }
                 // Another server was started meanwhile.
                 Err(Error::Taken { .. }) if !until.passed() => pause(Duration::from_millis(20)),
@@ -187,10 +197,10 @@ impl Switch {
     }
 
     /// Drops a place whose server has stopped.
-    fn forget(&self, gone: &Arc<Place>) {
-        let mut place = self.place.lock();
-        if place.as_ref().is_some_and(|now| Arc::ptr_eq(now, gone)) {
-            *place = None;
+    fn forget(&self, gone: &Arc<Location>) {
+        let mut location = self.location.lock();
+        if location.as_ref().is_some_and(|now| Arc::ptr_eq(now, gone)) {
+            *location = None;
         }
     }
 
@@ -203,21 +213,22 @@ impl Switch {
     ) -> Result<Value, Fault> {
         let mut again = false;
         loop {
-            let place = self.place().map_err(|none| Fault::new(Fault::INTERNAL, Failure::from(none).error))?;
-            let bridge = match &*place {
-                Place::Here(own) => return here(&own.offer),
-                Place::There(bridge) => bridge,
+            let location = self.location().map_err(|none| Fault::new(Fault::INTERNAL, Failure::from(none).error))?;
+            let http_backend = match &*location {
+                Location::Local(own) => return here(&own.offer),
+                Location::Remote(http_backend) => http_backend,
             };
-            match bridge.ask(request, peer.session, peer.cancel, Deadline::after(patience)) {
+            match http_backend.ask(request, peer.session, peer.cancel, Deadline::after(patience)) {
                 Ok(told) => return told.outcome(),
                 Err(none) => {
                     if !matches!(none, NoAnswer::Cancelled | NoAnswer::Late) {
-                        self.forget(&place);
+                        self.forget(&location);
                     }
                     // The request was not sent: retry with the server that serves the home now.
-                    let free = !again && matches!(none, NoAnswer::Nobody(_)) && self.is_free(bridge).unwrap_or(false);
+                    let free =
+                        !again && matches!(none, NoAnswer::Nobody(_)) && self.is_free(http_backend).unwrap_or(false);
                     if !free {
-                        return Err(fault(bridge, &none));
+                        return Err(fault(http_backend, &none));
                     }
                     again = true;
                 }
@@ -226,11 +237,11 @@ impl Switch {
     }
 }
 
-impl Backend for Switch {
+impl Backend for ToolSource {
     fn list(&self, request: &Request, peer: &Peer<'_>) -> Result<Value, Fault> {
-        let mut told = self.ask(request, peer, QUICK, |offer| offer.list(request, peer))?;
-        if let (Some(nearby), Some(Value::Array(theirs))) = (&self.nearby, told.get_mut("tools")) {
-            let mut ours = nearby.offer().list(request, peer)?;
+        let mut told = self.ask(request, peer, QUICK_LIMIT, |offer| offer.list(request, peer))?;
+        if let (Some(local_tools), Some(Value::Array(theirs))) = (&self.local_tools, told.get_mut("tools")) {
+            let mut ours = local_tools.offer().list(request, peer)?;
             if let Some(Value::Array(ours)) = ours.get_mut("tools") {
                 theirs.retain(|tool| !ours.iter().any(|own| own["name"] == tool["name"]));
                 theirs.append(ours);
@@ -243,21 +254,21 @@ impl Backend for Switch {
     fn call(&self, request: &Request, peer: &Peer<'_>) -> Result<Value, Fault> {
         let name = request.params.get("name").and_then(Value::as_str).unwrap_or_default();
         let arguments = request.params.get("arguments").unwrap_or(&Value::Null);
-        if let Some(nearby) = self.nearby.as_ref().filter(|nearby| nearby.does(name, arguments)) {
-            return nearby.offer().call(request, peer);
+        if let Some(local_tools) = self.local_tools.as_ref().filter(|local_tools| local_tools.does(name, arguments)) {
+            return local_tools.offer().call(request, peer);
         }
-        self.ask(request, peer, ANSWER, |offer| offer.call(request, peer))
+        self.ask(request, peer, CALL_LIMIT, |offer| offer.call(request, peer))
     }
 
     fn names(&self) -> Option<BTreeSet<String>> {
-        let ours = self.nearby.as_ref().and_then(|nearby| nearby.offer().names()).unwrap_or_default();
+        let ours = self.local_tools.as_ref().and_then(|local_tools| local_tools.offer().names()).unwrap_or_default();
         // Only asks a known place: detecting changes must not start a server.
         let theirs = match &*self.known()? {
-            Place::Here(own) => own.offer.names()?,
-            Place::There(bridge) => {
+            Location::Local(own) => own.offer.names()?,
+            Location::Remote(http_backend) => {
                 let params = Map::from_iter([("_meta".to_owned(), json!({ AS_IT_IS: true }))]);
                 let list = Request { id: None, method: "tools/list".to_owned(), params };
-                let told = bridge.ask(&list, &Session::default(), &Cancel::new(), Deadline::after(QUICK));
+                let told = http_backend.ask(&list, &Session::default(), &Cancel::new(), Deadline::after(QUICK_LIMIT));
                 let told = told.ok()?.outcome().ok()?;
                 let tools = told["tools"].as_array()?.iter();
                 tools.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect()
@@ -267,8 +278,8 @@ impl Backend for Switch {
     }
 }
 
-fn fault(bridge: &Bridge, none: &NoAnswer) -> Fault {
-    let base = bridge.base();
+fn fault(http_backend: &HttpBackend, none: &NoAnswer) -> Fault {
+    let base = http_backend.base();
     let message = match none {
         NoAnswer::Nobody(sentence) => format!("{sentence}; start one with `cdpilot serve`, then call the tool again"),
         NoAnswer::Ended => {

@@ -18,7 +18,7 @@ const OPERATION: Duration = Duration::from_secs(30);
 const IMPATIENT: i32 = 130;
 
 /// Tells whether to continue. The first signal ends the run in order, a second one immediately.
-pub(super) struct Watch {
+pub(super) struct RunLimit {
     limit: Duration,
     deadline: Deadline,
     signalled: Arc<AtomicBool>,
@@ -26,7 +26,7 @@ pub(super) struct Watch {
     ids: Vec<signal_hook::SigId>,
 }
 
-impl Watch {
+impl RunLimit {
     pub(super) fn start(settings: &Settings, quick: bool) -> Result<Self, Failure> {
         let limit = settings.timeout(if quick { QUICK } else { USUAL });
         let mut watch = Self {
@@ -84,7 +84,7 @@ impl Watch {
 }
 
 #[cfg(unix)]
-impl Drop for Watch {
+impl Drop for RunLimit {
     fn drop(&mut self) {
         self.ids.drain(..).for_each(|id| {
             signal_hook::low_level::unregister(id);

@@ -15,11 +15,11 @@ use crate::tools::sets::Toolsets;
 use crate::tools::{Ask, ToolboxOptions, enabled, folder_tools, needs_browser};
 
 /// The enabled tools of the current folder.
-pub(super) struct Nearby {
+pub(super) struct LocalTools {
     offer: Offer,
 }
 
-impl Nearby {
+impl LocalTools {
     /// The tools that are on for `platform` or in `toolsets`, except those of the toolsets `without`. `ask` answers questions
     /// of tools.
     pub(super) fn new(

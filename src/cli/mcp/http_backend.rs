@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::super::client::Found;
+use super::super::client::ServerAddress;
 use super::super::failure::Failure;
 use super::super::settings::env;
 use crate::config::{Home, Token};
@@ -19,15 +19,15 @@ use crate::sync::{Cancel, Deadline};
 /// How long a server has to take a connection.
 const CONNECT: Duration = Duration::from_secs(3);
 /// How long it is waited for an answer before it is looked whether somebody still wants it.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The largest answer that is read, bytes.
-const LARGEST: usize = 256 << 20;
+const MAX_ANSWER: usize = 256 << 20;
 /// Headers of an answer at most.
 const HEADERS: usize = 64;
 
 /// A server that runs.
 #[derive(Debug)]
-pub(super) struct Bridge {
+pub(super) struct HttpBackend {
     /// `http://127.0.0.1:18791`.
     base: String,
     token: Option<Token>,
@@ -37,7 +37,7 @@ pub(super) struct Bridge {
 
 /// What a server answered.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct Reply {
     pub(super) status: u16,
     pub(super) body: Value,
 }
@@ -57,9 +57,9 @@ pub(super) enum NoAnswer {
     Other(String),
 }
 
-impl Bridge {
+impl HttpBackend {
     pub(super) fn new(
-        found: &Found,
+        found: &ServerAddress,
         home: Option<&Home>,
         toolsets: &[String],
         profile: Option<&str>,
@@ -96,7 +96,7 @@ impl Bridge {
         session: &Session,
         cancel: &Cancel,
         deadline: Deadline,
-    ) -> Result<Told, NoAnswer> {
+    ) -> Result<Reply, NoAnswer> {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": request.method, "params": request.params }).to_string();
         let mut socket = self.connect(deadline)?;
         // It may refuse before it has read all; then the answer is there though it was not all sent.
@@ -110,13 +110,13 @@ impl Bridge {
     }
 
     fn connect(&self, deadline: Deadline) -> Result<TcpStream, NoAnswer> {
-        let place = self.base.strip_prefix("http://").unwrap_or(&self.base);
+        let location = self.base.strip_prefix("http://").unwrap_or(&self.base);
         let nobody = |why: String| NoAnswer::Nobody(format!("no server can be reached at {}: {why}", self.base));
         let mut last = nobody("there is no such host".to_owned());
-        for address in place.to_socket_addrs().map_err(|problem| nobody(problem.to_string()))? {
-            match TcpStream::connect_timeout(&address, deadline.within(CONNECT).left().max(LOOK)) {
+        for address in location.to_socket_addrs().map_err(|problem| nobody(problem.to_string()))? {
+            match TcpStream::connect_timeout(&address, deadline.within(CONNECT).left().max(POLL_INTERVAL)) {
                 Ok(socket) => {
-                    let set = socket.set_nodelay(true).and_then(|()| socket.set_read_timeout(Some(LOOK)));
+                    let set = socket.set_nodelay(true).and_then(|()| socket.set_read_timeout(Some(POLL_INTERVAL)));
                     let set = set.and_then(|()| socket.set_write_timeout(Some(CONNECT)));
                     return set.map(|()| socket).map_err(|problem| nobody(problem.to_string()));
                 }
@@ -127,10 +127,10 @@ impl Bridge {
     }
 
     fn head(&self, request: &Request, session: &Session, length: usize) -> String {
-        let place = self.base.strip_prefix("http://").unwrap_or(&self.base);
+        let location = self.base.strip_prefix("http://").unwrap_or(&self.base);
         let query = if self.query.is_empty() { String::new() } else { format!("?{}", self.query) };
         let mut head = format!(
-            "POST /mcp{query} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\nAccept: application/json\r\n\
+            "POST /mcp{query} HTTP/1.1\r\nHost: {location}\r\nConnection: close\r\nAccept: application/json\r\n\
              Content-Type: application/json\r\nContent-Length: {length}\r\n"
         );
         if let Some(token) = &self.token {
@@ -160,8 +160,8 @@ fn read(socket: &mut TcpStream, bytes: &mut Vec<u8>, cancel: &Cancel, deadline: 
         match socket.read(&mut piece) {
             Ok(0) if bytes.is_empty() => return Err(NoAnswer::Ended),
             Ok(0) => return Ok(()),
-            Ok(count) if bytes.len() + count > LARGEST => {
-                return Err(NoAnswer::Other(format!("the answer is larger than {LARGEST} bytes")));
+            Ok(count) if bytes.len() + count > MAX_ANSWER => {
+                return Err(NoAnswer::Other(format!("the answer is larger than {MAX_ANSWER} bytes")));
             }
             Ok(count) => bytes.extend_from_slice(&piece[..count]),
             Err(problem) if is_patience(&problem) && !deadline.passed() => {}
@@ -176,7 +176,7 @@ fn is_patience(problem: &io::Error) -> bool {
 }
 
 /// The status and the body. What is cut off is no answer.
-fn parse(bytes: &[u8]) -> Result<Told, NoAnswer> {
+fn parse(bytes: &[u8]) -> Result<Reply, NoAnswer> {
     let other = || NoAnswer::Other("what answers there does not speak HTTP as a cdpilot server does".to_owned());
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut response = httparse::Response::new(&mut headers);
@@ -189,10 +189,10 @@ fn parse(bytes: &[u8]) -> Result<Told, NoAnswer> {
         return Err(NoAnswer::Ended);
     }
     let body = serde_json::from_slice(body).map_err(|_| other())?;
-    Ok(Told { status: response.code.unwrap_or_default(), body })
+    Ok(Reply { status: response.code.unwrap_or_default(), body })
 }
 
-impl Told {
+impl Reply {
     /// What a response of JSON-RPC comes to, or a failure of the server instead of one.
     pub(super) fn outcome(mut self) -> Result<Value, Fault> {
         if let Some(result) = self.body.get_mut("result") {
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn failures_of_either_kind_are_told() {
-        let outcome = |body: Value| Told { status: 401, body }.outcome();
+        let outcome = |body: Value| Reply { status: 401, body }.outcome();
         assert_eq!(outcome(json!({ "result": 5 })).unwrap(), 5);
         assert_eq!(outcome(json!({ "error": { "code": -7, "message": "m" } })).unwrap_err().code, -7);
         let told = outcome(json!({ "ok": false, "error": "no token", "code": "UNAUTHORIZED" })).unwrap_err();

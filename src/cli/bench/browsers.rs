@@ -6,16 +6,16 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::super::args;
-use super::super::demo::family;
+use super::super::demo::processes;
 use super::super::failure::Failure;
 use super::super::settings::headless;
 use super::memory::Amount;
-use super::watch::Watch;
+use super::run_limit::RunLimit;
 use crate::browser::{Browser, ConnectOptions, LaunchOptions, Switch, TransportKind, find};
 use crate::supervisor::{DialogPolicy, Supervisor, SupervisorOptions};
 
 /// Source of browsers.
-pub(super) struct Rig {
+pub(super) struct BrowserSource {
     source: Source,
     product: Mutex<Option<String>>,
 }
@@ -25,7 +25,7 @@ enum Source {
     Attach(String),
 }
 
-impl Rig {
+impl BrowserSource {
     pub(super) fn new(args: &args::Bench) -> Result<Self, Failure> {
         let source = match &args.cdp_url {
             Some(url) => Source::Attach(url.clone()),
@@ -40,7 +40,7 @@ impl Rig {
     }
 
     /// A new browser, or a new connection to the running one.
-    pub(super) fn browser(&self, watch: &Watch) -> Result<Browser, Failure> {
+    pub(super) fn browser(&self, watch: &RunLimit) -> Result<Browser, Failure> {
         let time = watch.soon().left();
         let browser = match &self.source {
             Source::Launch(options) => Browser::launch(&LaunchOptions { start_timeout: time, ..(**options).clone() })?,
@@ -55,11 +55,15 @@ impl Rig {
     }
 
     /// A supervisor of a new browser or connection.
-    pub(super) fn supervisor(&self, policy: DialogPolicy, watch: &Watch) -> Result<Arc<Supervisor>, Failure> {
+    pub(super) fn supervisor(&self, policy: DialogPolicy, watch: &RunLimit) -> Result<Arc<Supervisor>, Failure> {
         Self::supervise(self.browser(watch)?, policy, watch)
     }
 
-    pub(super) fn supervise(browser: Browser, policy: DialogPolicy, watch: &Watch) -> Result<Arc<Supervisor>, Failure> {
+    pub(super) fn supervise(
+        browser: Browser,
+        policy: DialogPolicy,
+        watch: &RunLimit,
+    ) -> Result<Arc<Supervisor>, Failure> {
         let options =
             SupervisorOptions { policy, start_timeout: watch.soon().left(), ..SupervisorOptions::task("bench") };
         Ok(Arc::new(Supervisor::start(browser, options)?))
@@ -85,7 +89,7 @@ pub(super) fn processes<'a>(all: impl IntoIterator<Item = &'a Arc<Supervisor>>) 
     for supervisor in all {
         let (id, profile): (u32, PathBuf) =
             supervisor.with_browser(|browser| Some((browser.pid()?, browser.user_data_dir()?.to_owned())))??;
-        processes.extend(family::of(id, &profile)?);
+        processes.extend(processes::of(id, &profile)?);
     }
     Some(processes)
 }

@@ -8,8 +8,9 @@ pub(in crate::cli) fn of(browser: u32, folder: &Path) -> Option<Vec<u32>> {
     let folder = folder.to_str()?;
     let rows = if cfg!(target_os = "linux") { from_proc()? } else { from_ps()? };
     let this = std::process::id();
-    let family = |row: &Row| row.id != this && !row.ended && (row.group == browser || row.arguments.contains(folder));
-    Some(rows.into_iter().filter(family).map(|row| row.id).collect())
+    let processes =
+        |row: &Row| row.id != this && !row.ended && (row.group == browser || row.arguments.contains(folder));
+    Some(rows.into_iter().filter(processes).map(|row| row.id).collect())
 }
 
 struct Row {
