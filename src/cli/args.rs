@@ -71,7 +71,7 @@ pub(super) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Drive a browser: tabs, snapshots, actions and more. `browser` is optional: `cdpilot open URL`
+    /// Drive a browser; the word `browser` may be omitted: `cdpilot open URL`
     #[command(subcommand, arg_required_else_help = true)]
     Browser(Box<browser::Command>),
     /// Run the control server in the foreground

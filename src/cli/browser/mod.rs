@@ -84,7 +84,7 @@ pub(super) enum Command {
     Find(find::Find),
     /// Print the text, HTML, value, attribute, position, count or state of elements
     Get(find::Get),
-    /// Check the state of an element: prints true (exit status 0) or false (exit status 1)
+    /// Check the state of an element: exit status 0 if it holds, else 1
     Is(find::Is),
     /// Print the text of the page
     Text(read::Text),
@@ -130,7 +130,7 @@ pub(super) enum Command {
     /// Scroll an element into view
     #[command(alias = "scrollintoview")]
     ScrollIntoView(act::ElementAction),
-    /// Wait for a condition: time, text, selector, URL, load state, script, element state
+    /// Wait for text, an element, a URL, a load state, a script or a time
     Wait(act::Wait),
     /// Run JavaScript in the page
     #[command(alias = "eval")]

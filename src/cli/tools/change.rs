@@ -327,7 +327,7 @@ mod tests {
         assert!(is_on(&done.config, "cli", "browser_click") && !is_on(&done.config, "cli", "browser_navigate"));
         let refused = config("tools: {disabled: [todo]}");
         let refused = turn(&catalog(&refused), &refused, Some("mcp"), &names(&["todo"]), Toggle::On).unwrap_err();
-        assert!(refused.error.contains("off everywhere") && refused.exit == Exit::Failed, "{refused:?}");
+        assert!(refused.error.contains("off on all platforms") && refused.exit == Exit::Failed, "{refused:?}");
     }
 
     #[test]
