@@ -404,7 +404,10 @@ mod tests {
         let done = chosen("tools: {disabled: [todo]}", "cli", |wanted| {
             wanted.insert("todo".to_owned());
         });
-        assert!(done.changed.is_empty() && done.notes.iter().any(|note| note.contains("off on all platforms")), "{done:?}");
+        assert!(
+            done.changed.is_empty() && done.notes.iter().any(|note| note.contains("off on all platforms")),
+            "{done:?}"
+        );
         let done = chosen("", "cli", |wanted| {
             wanted.remove("terminal");
         });
