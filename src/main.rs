@@ -1,7 +1,6 @@
 //! The `cdpilot` program; everything is in [`cdpilot::cli`].
 
-/// Gives memory back to the system when a page that needed much of it is gone. The allocator of glibc keeps it: one small
-/// value that lives on in an arena is enough.
+/// Returns freed memory to the system. The allocator of glibc keeps an arena while one small value in it is in use.
 #[cfg(not(windows))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

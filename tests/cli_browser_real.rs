@@ -86,7 +86,7 @@ fn an_action_says_what_followed() {
     site.put("/gone", Answer::html("<title>Lost</title>").status("404 Not Found"));
     let (url, gone) = (site.url("a", "/"), site.url("a", "/gone"));
     assert_eq!(at.does(&format!("navigate {url}")), format!("done: navigated to {url} (200)\nDesk\n"));
-    assert_eq!(at.does("click --selector #n"), "done (no further change seen)\n");
+    assert_eq!(at.does("click --selector #n"), "done (no visible change)\n");
     assert_eq!(at.does("click --selector #s"), "done\nstatus: Saved\n");
     let refused = at.does("click --selector #f");
     assert!(refused.starts_with("done\ninvalid \"Name\": "), "{refused}");
@@ -200,7 +200,7 @@ fn the_quick_reference_works_line_by_line() {
     assert_eq!(added, "route1  **/made: fulfil 201, 7 bytes\n");
     assert_eq!(at.does("evaluate fetch('/made').then(r=>r.text())").trim(), "made up");
     assert!(at.does("route list").contains("**/made"));
-    assert_eq!(at.does("route remove route1"), "deleted 1\n");
+    assert_eq!(at.does("route remove route1"), "deleted 1 route\n");
     assert!(at.does("profiles").contains("cdpilot"));
     let late = at.asks(&["wait", "--text", "never", "--timeout", "300"]);
     assert_eq!((late.0, &late.1["code"]), (Some(1), &json!("TIMEOUT")), "{late:?}");

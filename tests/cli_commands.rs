@@ -13,8 +13,9 @@ fn step<'a>(report: &'a Value, id: &str) -> &'a Value {
 #[test]
 fn wrong_usage_is_code_2_and_one_object_with_json() {
     let program = Program::new();
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 9] = [
         (&["frobnicate"], "frobnicate"),
+        (&["clik", "3"], "'click'"),
         (&["demo", "--no-such-flag"], "--no-such-flag"),
         (&["doctor", "--timeout", "soon"], "soon"),
         (&["doctor", "--timeout", "0"], "0"),
@@ -214,7 +215,7 @@ fn the_demo_tells_a_person_in_plain_text_when_piped() {
     let program = Program::new();
     let ran = program.run(&["demo"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.stdout.contains("[9/9]") && ran.stdout.contains("all of it worked"), "{ran:?}");
+    assert!(ran.stdout.contains("[9/9]") && ran.stdout.contains("all steps passed"), "{ran:?}");
     assert!(!ran.stdout.contains('\u{1b}') && !ran.stdout.contains('✓') && ran.stderr.is_empty(), "{ran:?}");
     let (files, processes) = program.left_behind();
     assert!(files.len() == 1 && files[0].extension().is_some_and(|e| e == "png"), "the picture is kept: {files:?}");

@@ -127,14 +127,14 @@ fn an_answer_given_beforehand_is_shown_taken_back_and_reported() {
     assert!(one["expires_in_ms"].as_u64().is_some_and(|left| left <= 120_000), "{told}");
     assert_eq!(at.does("dialog --disarm"), "disarmed: 1 answer\n");
     assert_eq!(at.asks(&["dialogs"]).1.get("armed_answers"), None);
-    assert_eq!(at.does("dialog --disarm"), "no answer was armed\n");
+    assert_eq!(at.does("dialog --disarm"), "no armed answers\n");
     let asked = at.does("click --selector #b");
     assert!(asked.starts_with("done (a dialog opened)"), "{asked}");
     at.does("dialog --dismiss");
 
     at.does("dialog --accept");
     let clicked = at.does("click --selector #b");
-    assert!(clicked.starts_with("done (confirm \"Sure?\" accepted, as armed)\n"), "{clicked}");
+    assert!(clicked.starts_with("done (confirm \"Sure?\" accepted by the armed answer)\n"), "{clicked}");
     assert_eq!(at.asks(&["dialogs"]).1.get("armed_answers"), None);
     at.does("dialog --dismiss");
     let (_, told) = at.asks(&["click", "--selector", "#b"]);
@@ -154,14 +154,14 @@ fn a_click_says_what_became_of_a_file_chooser() {
     site.page("/", "<title>Home</title><input type=file id=f onchange=\"t.textContent = f.files[0].name\"><p id=t>");
     at.does(&format!("navigate {}", site.url("a", "/")));
     let clicked = at.does("click --selector #f");
-    assert!(clicked.contains("a file chooser opened and no files were waiting for it"), "{clicked}");
-    assert!(clicked.contains("cdpilot upload FILE --ref"), "{clicked}");
+    assert!(clicked.contains("a file chooser opened and was closed without files"), "{clicked}");
+    assert!(clicked.contains("cdpilot browser upload FILE --ref"), "{clicked}");
     let file = at.program.temp.path().join("sample.bin");
     fs::write(&file, b"1234").unwrap();
     let ran = at.run(&["upload", file.to_str().unwrap()]);
     assert!(ran.code == Some(0) && ran.stdout.contains("120 s"), "{ran:?}");
     let clicked = at.does("click --selector #f");
-    assert!(clicked.contains("file chooser opened: sample.bin given"), "{clicked}");
+    assert!(clicked.contains("file chooser opened, files set: sample.bin"), "{clicked}");
     let (_, told) = at.asks(&["click", "--selector", "#f"]);
     assert_eq!(told["fileChoosers"], json!([{ "files": [] }]), "{told}");
 }

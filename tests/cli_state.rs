@@ -95,5 +95,5 @@ fn a_state_goes_to_a_file_and_back() {
         let (code, told) = asks(&["state", "load", &path(name)]);
         assert_eq!(code, Some(exit), "{name} {told}");
     }
-    said(&asks(&["state", "load", &path("missing")]).1, "cannot be read");
+    said(&asks(&["state", "load", &path("missing")]).1, "cannot read");
 }

@@ -80,7 +80,7 @@ fn tools_are_listed_with_what_they_need() {
     let click = at.tool("cli", "browser_click");
     assert_eq!((&click["toolset"], &click["on"], &click["available"]), (&json!("browser"), &json!(true), &json!(true)));
     let dialog = at.tool("mcp", "browser_dialog");
-    assert_eq!((&dialog["available"], &dialog["why"]), (&json!(false), &json!("while a browser runs")));
+    assert_eq!((&dialog["available"], &dialog["why"]), (&json!(false), &json!("needs a running browser")));
     assert_eq!(at.tool("mcp", "browser_cdp")["on"], false);
     assert_eq!(at.tool("cli", "web_search")["why"], "needs tools.search.url");
     assert!(at.tool("cli", "terminal")["why"].as_str().unwrap().contains("tools.terminal.enabled"));
@@ -126,7 +126,7 @@ fn tools_that_a_backend_without_cdp_never_has_are_named() {
     let mut at = Homed::new(None);
     at.program = at.program.env("CDPILOT_CDP_URL", "rest+http://127.0.0.1:1");
     assert!(at.tool("cli", "browser_cdp")["why"].as_str().unwrap().contains("without CDP"));
-    assert_eq!(Homed::new(None).tool("cli", "browser_cdp")["why"], "while a browser runs");
+    assert_eq!(Homed::new(None).tool("cli", "browser_cdp")["why"], "needs a running browser");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn what_is_turned_is_saved_and_comments_stay() {
     let mut wanted = COMMENTED.replace("[rl]", "[rl, browser_cdp, memory]");
     assert_eq!(at.text(), wanted);
     assert_eq!(at.tool("cli", "browser_cdp")["on"], false);
-    assert_eq!(at.does("tools disable memory"), "memory: was off everywhere already\n");
+    assert_eq!(at.does("tools disable memory"), "memory: already off everywhere\n");
     let told = at.json("tools enable memory mixture_of_agents");
     assert_eq!(
         (&told["ok"], &told["on"], &told["changed"]),
@@ -205,7 +205,7 @@ fn what_is_wrong_changes_nothing() {
         ("tools enable brwser", 2, "did you mean browser?"),
         ("tools enable todo --platform nowhere", 2, "there is no platform"),
         ("tools disable all", 2, "cannot be turned off"),
-        ("tools enable rl --platform mcp", 1, "off everywhere"),
+        ("tools enable rl --platform mcp", 1, "off on all platforms"),
         ("tools enable", 2, "NAME"),
         ("tools", 2, "tools list"),
         ("tools --json", 2, ""),
@@ -234,7 +234,7 @@ fn what_is_wrong_changes_nothing() {
     let ran = at.run("tools enable todo --json");
     let told = ran.json();
     assert_eq!((ran.code, &told["code"], at.text().as_str()), (Some(1), &json!("CONFLICT"), text), "{told}");
-    assert!(told["error"].as_str().unwrap().contains("it was left as it is"), "{told}");
+    assert!(told["error"].as_str().unwrap().contains("the file is unchanged"), "{told}");
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn a_picture_is_saved() {
     });
     let program = server.program();
     let ran = program.run(&["tool", "browser_screenshot"]);
-    let path = ran.stdout.lines().find_map(|line| line.strip_prefix("picture: ")).unwrap_or_else(|| panic!("{ran:?}"));
+    let path = ran.stdout.lines().find_map(|line| line.strip_prefix("image: ")).unwrap_or_else(|| panic!("{ran:?}"));
     assert!(
         path.starts_with(program.temp.path().join("home/media").to_str().unwrap()) && path.ends_with(".png"),
         "{path}"
@@ -334,7 +334,7 @@ fn a_picture_is_saved() {
 fn arguments_that_cannot_be_read_show_how_they_are_written() {
     let server = FakeServer::always(200, told(json!({ "success": true })));
     let program = server.program();
-    for (arguments, named) in [("{\"ref\": e3}", "line 1 column 9"), ("[]", "no object"), ("", "line 1 column 0")] {
+    for (arguments, named) in [("{\"ref\": e3}", "line 1 column 9"), ("[]", "not an object"), ("", "line 1 column 0")] {
         let ran = program.run(&["tool", "browser_click", arguments]);
         assert!(ran.code == Some(2) && ran.stderr.contains(named), "{arguments} {ran:?}");
         assert!(ran.stderr.contains("cdpilot tool browser_click '{\"ref\":\"e3\"}'"), "{ran:?}");
@@ -363,7 +363,7 @@ fn a_tool_that_is_not_there_says_why() {
         (&["todo"], "`cdpilot tools enable todo`"),
         (&["memory"], "MCP server"),
         (&["web_search"], "tools.search.url"),
-        (&["browser_drag", "--toolsets", "web"], "not among the tools of web"),
+        (&["browser_drag", "--toolsets", "web"], "not in the toolsets given by --toolsets (web)"),
         (&["no tool at all"], "there is no tool"),
     ] {
         let ran = program.run(&[&["tool"], args].concat());
@@ -371,7 +371,7 @@ fn a_tool_that_is_not_there_says_why() {
     }
     // One that the server has of somebody else.
     let ran = program.run(&["tool", "files_read", "--schema"]);
-    assert!(ran.code == Some(0) && ran.stdout.contains("path  text  required"), "{ran:?}");
+    assert!(ran.code == Some(0) && ran.stdout.contains("path  string  required"), "{ran:?}");
 }
 
 #[test]

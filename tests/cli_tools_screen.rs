@@ -18,7 +18,7 @@ fn a_person_turns_tools_on_and_off() {
     fs::write(&config, before).unwrap();
     let program = program.env("CDPILOT_HOME", home.to_str().unwrap()).env("NO_COLOR", "1").env("TERM", "xterm");
     let mut terminal = Terminal::start(program.command(&["tools"]));
-    terminal.shows(&["Tools of which platform?", "cli", "api-server"]);
+    terminal.shows(&["Choose a platform:", "cli", "api-server"]);
     terminal.types("mcp");
     terminal.shows(&["mcp"]);
     terminal.types(ENTER);
@@ -29,11 +29,11 @@ fn a_person_turns_tools_on_and_off() {
     terminal.types(" ");
     terminal.shows(&["[x] todo"]);
     terminal.types(ENTER);
-    let told = terminal.shows(&["on:  todo", "Save that?"]);
+    let told = terminal.shows(&["on:  todo", "Save the changes?"]);
     assert!(!told.contains("off:"), "{told}");
     assert_eq!(fs::read_to_string(&config).unwrap(), before);
     terminal.types(ENTER);
-    terminal.shows(&["saved to", "Tools of which platform?", "13 of"]);
+    terminal.shows(&["saved to", "Choose a platform:", "13 of"]);
     let after =
         format!("{before}tools:\n  platforms:\n    mcp:\n      toolsets:\n        - cdpilot-mcp\n        - todo\n");
     assert_eq!(fs::read_to_string(&config).unwrap(), after);
@@ -43,13 +43,13 @@ fn a_person_turns_tools_on_and_off() {
     terminal.types(" ");
     terminal.shows(&["> [x] browser_back"]);
     terminal.types(ESC);
-    terminal.shows(&["as before", "Tools of which platform?", "esc: leave"]);
+    terminal.shows(&["as before", "Choose a platform:", "esc: quit"]);
     terminal.types(ENTER);
     terminal.shows(&["Tools that are on for mcp:", "esc: back"]);
     terminal.types(&format!(" {ENTER}"));
-    terminal.shows(&["Save that?"]);
+    terminal.shows(&["Save the changes?"]);
     terminal.types(&format!("n{ENTER}"));
-    terminal.shows(&["Tools of which platform?", "esc: leave"]);
+    terminal.shows(&["Choose a platform:", "esc: quit"]);
     terminal.types(ESC);
     assert_eq!(terminal.ends().code(), Some(0));
     assert_eq!(fs::read_to_string(&config).unwrap(), after);

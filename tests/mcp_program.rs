@@ -183,7 +183,7 @@ fn a_server_that_ends_in_the_middle_costs_one_error() {
     });
     let mut spoken = Spoken::start(program.command(&["mcp", "--url", &url]));
     let told = spoken.ask(1, "tools/call", json!({ "name": "browser_tabs", "arguments": {} }));
-    assert!(told["error"]["message"].as_str().unwrap().contains("ended before it answered"), "{told}");
+    assert!(told["error"]["message"].as_str().unwrap().contains("stopped before it answered"), "{told}");
     drop(server.unwrap());
     // Somebody said which server, so no other one is used.
     let told = spoken.ask(2, "tools/call", json!({ "name": "browser_tabs", "arguments": {} }));

@@ -112,7 +112,7 @@ pub fn stdin_commands(data: &[u8]) {
     for line in read {
         match line {
             Read::Command(name, _, all) => assert!(!name.is_empty() && all.contains("command")),
-            Read::Misread(_, problem) => assert!(!problem.is_empty()),
+            Read::InvalidLine(_, problem) => assert!(!problem.is_empty()),
             Read::Empty | Read::Unreadable(_) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Starts a server in the background for a command that finds none. Of several commands at once, one does.
+//! Starts a server in the background for a command that finds none. Concurrent commands start only one.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{BufRead, BufReader};
@@ -17,16 +17,16 @@ use crate::code::Code;
 use crate::config::{Home, Running};
 use crate::sync::{Deadline, pause, spawn};
 
-/// What the start of a server may take; browsers are started later.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// How often the turn is asked for while another command has it.
-const TURN: Duration = Duration::from_millis(10);
-/// Size above which the log of servers before is not kept, bytes.
-const LONG_LOG: u64 = 1 << 20;
+/// Time limit for the start of the server; browsers are started later.
+const START_LIMIT: Duration = Duration::from_secs(20);
+/// Polling interval for the lock while another command holds it.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+/// Size above which the old log is deleted, bytes.
+const MAX_LOG: u64 = 1 << 20;
 
-/// Starts a server for the home, or waits for the one that somebody else starts.
+/// Starts a server for the home, or waits for the one that another command is starting.
 pub(super) fn start(home: &Home) -> Result<Running, Failure> {
-    let deadline = Deadline::after(PATIENCE);
+    let deadline = Deadline::after(START_LIMIT);
     home.prepare()?;
     let _turn = turn(home, deadline)?;
     if let Some(running) = Running::of(home)? {
@@ -38,39 +38,39 @@ pub(super) fn start(home: &Home) -> Result<Running, Failure> {
     let mut server = launch(home)?;
     match first_line(&mut server, deadline) {
         Some(told) if told["ok"] == true => {}
-        // Somebody started one by hand meanwhile.
+        // Another one was started by hand meanwhile.
         Some(told)
             if told["code"].as_str().and_then(Code::parse) == Some(Code::Conflict) && Running::of(home)?.is_some() => {}
         Some(told) => {
-            let why = told["error"].as_str().unwrap_or("it did not say why");
+            let why = told["error"].as_str().unwrap_or("it reported no reason");
             return Err(failed(home, why));
         }
         None => {
-            // It may still come up, with nobody waiting for it.
+            // Otherwise it might still start, unused.
             let _ = server.kill();
             let _ = server.wait();
-            return Err(failed(home, "it did not say that it is ready"));
+            return Err(failed(home, "it did not report that it is ready"));
         }
     }
-    Running::of(home)?.ok_or_else(|| failed(home, "it ended again at once"))
+    Running::of(home)?.ok_or_else(|| failed(home, "it stopped right after its start"))
 }
 
 fn failed(home: &Home, why: &str) -> Failure {
     let log = log_path(home);
-    let hint = format!("its log is {}; `cdpilot serve` starts one in the foreground", log.display());
-    Failure::unreachable(format!("no server could be started in the background: {why}; {hint}")).with(Exit::NoBrowser)
+    let hint = format!("see its log {}, or start it in the foreground with `cdpilot serve`", log.display());
+    Failure::unreachable(format!("cannot start the server in the background: {why}; {hint}")).with(Exit::NoBrowser)
 }
 
-/// The right to start one, which lasts as long as the file is open.
+/// Takes the lock for starting a server; it is held until the file is closed.
 fn turn(home: &Home, deadline: Deadline) -> Result<File, Failure> {
     let path = home.run().join("start.lock");
-    let cannot = |problem: std::io::Error| Failure::internal(format!("{} cannot be locked: {problem}", path.display()));
+    let cannot = |problem: std::io::Error| Failure::internal(format!("cannot lock {}: {problem}", path.display()));
     let lock = File::options().create(true).truncate(false).write(true).open(&path).map_err(cannot)?;
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(lock),
-            Err(TryLockError::WouldBlock) if !deadline.passed() => pause(TURN),
-            Err(TryLockError::WouldBlock) => return Err(failed(home, "another command has been at it for too long")),
+            Err(TryLockError::WouldBlock) if !deadline.passed() => pause(POLL_INTERVAL),
+            Err(TryLockError::WouldBlock) => return Err(failed(home, "another command is still starting it")),
             Err(TryLockError::Error(problem)) => return Err(cannot(problem)),
         }
     }
@@ -80,9 +80,9 @@ fn log_path(home: &Home) -> PathBuf {
     home.run().join("server.log")
 }
 
-/// The log of servers in the background, for its owner alone.
+/// Opens the log of background servers, readable by its owner only.
 fn log(path: &Path) -> std::io::Result<File> {
-    let long = fs::metadata(path).is_ok_and(|meta| meta.len() > LONG_LOG);
+    let long = fs::metadata(path).is_ok_and(|meta| meta.len() > MAX_LOG);
     if long {
         fs::remove_file(path)?;
     }
@@ -91,31 +91,31 @@ fn log(path: &Path) -> std::io::Result<File> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt as _;
-        // Not through a link that somebody put there.
+        // Does not follow a symbolic link.
         options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
     }
     options.open(path)
 }
 
-/// `cdpilot serve`, away from the terminal. It tells on its stdout, a pipe to us, when it is ready.
+/// Starts `cdpilot serve` detached from the terminal. It reports on its stdout, a pipe, when it is ready.
 fn launch(home: &Home) -> Result<Child, Failure> {
     let cannot = |problem: std::io::Error| failed(home, &problem.to_string());
     let mut server = Command::new(std::env::current_exe().map_err(cannot)?);
     memory::frugal(server.args(["--json", "serve", "--background"]));
     server.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log(&log_path(home)).map_err(cannot)?);
-    // It outlives the folder we are in; what is relative to that is written out.
+    // The server must not depend on the current folder, so relative paths are made absolute.
     server.current_dir(home.root()).env("CDPILOT_HOME", home.root());
     if let Some(browser) = env("CDPILOT_BROWSER").filter(|path| path.contains('/')) {
         server.env("CDPILOT_BROWSER", std::path::absolute(&browser).unwrap_or_else(|_| browser.into()));
     }
-    // What was asked of this command is not asked of the server.
+    // These settings are for this command, not for the server.
     for name in ["CDPILOT_URL", "CDPILOT_TOKEN", "CDPILOT_TIMEOUT_MS", "CDPILOT_PROFILE"] {
         server.env_remove(name);
     }
     server.spawn().map_err(cannot)
 }
 
-/// What it says first. `None` when it says nothing in time, or ends without a word.
+/// The first line of the server's output. `None` when it ends or the deadline passes without one.
 fn first_line(server: &mut Child, deadline: Deadline) -> Option<Value> {
     let stdout = server.stdout.take()?;
     let (send, line) = bounded(1);
@@ -125,7 +125,7 @@ fn first_line(server: &mut Child, deadline: Deadline) -> Option<Value> {
         let _ = send.send(text);
     });
     let text = line.recv_deadline(deadline.instant());
-    // Without a word it may read for as long as the server lives; the end of this command ends it.
+    // The thread may block as long as the server lives; it ends with this process.
     if text.is_err() {
         std::mem::forget(reader);
     }

@@ -1,32 +1,31 @@
-//! From a command to the server that answers it: found, started when there is none, asked.
+//! Connects a command to the server: finds it, starts it when none is running, sends the request.
 
 use std::time::Duration;
 
 use super::args::Global;
 use super::autostart;
-use super::client::{self, Answer, Client, Found, NoAnswer, Request, Source};
+use super::client::{self, Answer, Client, NoAnswer, Request, ServerAddress, Source};
 use super::failure::{Exit, Failure};
-use super::output::{Out, Waiting};
+use super::output::{Out, WaitIndicator};
 use super::settings::env;
 use crate::config::{Home, Running};
 use crate::server::SESSION_HEADER;
 use crate::sync::{Deadline, pause};
 
-/// How long word of a server that takes no connection is believed: it may have been left by one that is just being
-/// replaced.
+/// How long a `run/server.json` whose server refuses connections is trusted: the server may just be restarting.
 const STALE: Duration = Duration::from_secs(1);
 
 /// How the server is found.
-pub(super) struct Link {
+pub(super) struct Connector {
     pub(super) home: Option<Home>,
     url: Option<String>,
     profile: Option<String>,
     session: Option<String>,
-    /// Whether a server may be started.
+    /// Whether a server may be started in the background.
     autostart: bool,
 }
 
-impl Link {
+impl Connector {
     pub(super) fn new(global: &Global) -> Result<Self, Failure> {
         let forbidden = env("CDPILOT_NO_AUTOSTART").is_some_and(|word| !matches!(word.as_str(), "0" | "false" | "no"));
         Ok(Self {
@@ -38,7 +37,7 @@ impl Link {
         })
     }
 
-    pub(super) fn find(&self) -> Result<Found, Failure> {
+    pub(super) fn find(&self) -> Result<ServerAddress, Failure> {
         client::find(self.url.as_deref(), self.home.as_ref())
     }
 
@@ -55,38 +54,38 @@ impl Link {
     }
 }
 
-/// The session that was chosen: `--session`, else `CDPILOT_SESSION`.
+/// The chosen session: `--session`, else `CDPILOT_SESSION`.
 pub(super) fn session(global: &Global) -> Option<String> {
     global.session.clone().or_else(|| env("CDPILOT_SESSION"))
 }
 
-/// Asks the server, and waits for its answer.
+/// Sends a request and waits for the answer. `starts`: whether a server may be started for it.
 pub(super) fn ask(
-    link: &Link,
-    found: Found,
+    connector: &Connector,
+    found: ServerAddress,
     starts: bool,
     request: &Request,
     patience: Duration,
     out: &Out,
 ) -> Result<Answer, Failure> {
-    let _waiting = Waiting::start(out);
-    reach(link, found, starts, |client| client.send(request, patience))
+    let _waiting = WaitIndicator::start(out);
+    reach(connector, found, starts, |client| client.send(request, patience))
 }
 
-/// Does something with a client of the server; starts one when nobody is there and that is allowed.
+/// Runs `ask` with a client of the server. When no server is running, one is started if that is allowed.
 pub(super) fn reach<T, E>(
-    link: &Link,
-    found: Found,
+    connector: &Connector,
+    found: ServerAddress,
     starts: bool,
     mut ask: impl FnMut(&Client) -> Result<T, E>,
 ) -> Result<T, Failure>
 where
     E: Into<NoAnswer>,
 {
-    let home = link.home.as_ref();
-    let may_start = starts && link.autostart && found.may_start();
-    // When no server holds the lock of this home, whatever listens at the usual port is not ours and must not get the
-    // token: any user of this machine can listen there. A token in CDPILOT_TOKEN was given for the server at that port.
+    let home = connector.home.as_ref();
+    let may_start = starts && connector.autostart && found.may_start();
+    // When no server holds the lock of this home, another user's program may listen on the default port: it must not get
+    // the token of the home. A token in CDPILOT_TOKEN is meant for the server on that port.
     let straight = found.source == Source::Default && env("CDPILOT_TOKEN").is_none();
     let mut found = found;
     let refused = if straight {
@@ -98,14 +97,14 @@ where
             Err(NoAnswer::Refused(sentence)) => sentence,
         }
     };
-    // What was said of a server may have been true a moment ago.
+    // run/server.json may be outdated by now.
     if let (Source::Running(old), Some(home)) = (found.source.clone(), home) {
         let until = Deadline::after(STALE);
         while !until.passed() {
             match Running::of(home)? {
                 Some(now) if now == old => pause(Duration::from_millis(20)),
                 Some(now) => {
-                    found = Found::running(now)?;
+                    found = ServerAddress::running(now)?;
                     return ask(&Client::new(&found, Some(home))?).map_err(|none| Failure::from(none.into()));
                 }
                 None => break,
@@ -118,23 +117,23 @@ where
     match home {
         Some(home) if may_start => {
             let running = autostart::start(home)?;
-            ask(&Client::new(&Found::running(running)?, Some(home))?).map_err(|none| Failure::from(none.into()))
+            ask(&Client::new(&ServerAddress::running(running)?, Some(home))?).map_err(|none| Failure::from(none.into()))
         }
         _ => Err(nobody(&found, starts, &refused)),
     }
 }
 
-/// There is no server, and none is started.
-fn nobody(found: &Found, starts: bool, refused: &str) -> Failure {
+/// The error when no server is running and none is started.
+fn nobody(found: &ServerAddress, starts: bool, refused: &str) -> Failure {
     let hint = match (&found.source, starts) {
         (Source::Flag | Source::Environment, _) | (Source::Settings, _) if !found.may_start() => {
-            "start one there with `cdpilot serve`, or name another address"
+            "start a server there with `cdpilot serve`, or give another address"
         }
-        (_, true) => "start one with `cdpilot serve`, or leave --no-autostart and CDPILOT_NO_AUTOSTART out",
-        (_, false) => "so no browser of cdpilot runs; `cdpilot browser start` starts both",
+        (_, true) => "start one with `cdpilot serve`, or remove --no-autostart and CDPILOT_NO_AUTOSTART",
+        (_, false) => "`cdpilot browser start` starts it and the browser",
     };
     let what = match found.source {
-        Source::Default => "no server runs for this home".to_owned(),
+        Source::Default => "the server of this home is not running".to_owned(),
         _ => refused.to_owned(),
     };
     Failure::unreachable(format!("{what}; {hint}")).with(Exit::NoBrowser)

@@ -1,82 +1,84 @@
-//! `cdpilot doctor`: whether browsers work on this machine and in the home, and what to do where they do not.
+//! `cdpilot doctor`: checks that browsers work on this machine and in the home, and says how to fix problems.
 //!
-//! The checks are those of `GET /doctor`. A server that serves the home makes them, since it knows its own browsers; without
-//! one they are made here.
+//! The checks are those of `GET /doctor`. The running server makes them, since it knows its browsers; without a server they
+//! are made here.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
 use super::args::{Doctor, Global};
-use super::client::{Client, Found, NoAnswer, Request, Source, of_answer};
-use super::connect::Link;
+use super::client::{Client, NoAnswer, Request, ServerAddress, Source, of_answer};
+use super::connect::Connector;
 use super::failure::{Exit, Failure};
-use super::output::{Out, Waiting, clean};
+use super::output::{Out, WaitIndicator, clean};
 use super::settings::Settings;
 use crate::browser::is_suspended;
 use crate::config::{Config, Home, Running};
 use crate::control::{Check, CheckStatus as Status, Control, Fixed, Overrides, doctor_of};
 use crate::sync::Deadline;
 
-/// Longest time for all checks.
-const CHECKS: Duration = Duration::from_secs(40);
-/// How long a server that does not answer may be on its way to its end; it has five seconds for that.
-const ENDING: Duration = Duration::from_secs(6);
-const LOOK: Duration = Duration::from_millis(20);
-/// What a check in an answer is called that cannot be read.
-const UNREADABLE: &str = "returned checks that cannot be read; it may be of another version";
+/// Time limit for all checks together.
+const CHECKS_LIMIT: Duration = Duration::from_secs(40);
+/// How long to wait for a server that may be stopping; stopping takes at most five seconds.
+const STOP_LIMIT: Duration = Duration::from_secs(6);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// Said of a server whose answer cannot be parsed.
+const UNREADABLE: &str =
+    "returned an invalid response; it may be of another version: restart it with `cdpilot serve --stop`";
 
 pub(super) fn run(args: &Doctor, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
-    let link = Link::new(global)?;
-    // One that is not there yet is looked at, not created.
-    let home = link.home.as_ref().filter(|home| home.root().is_dir());
+    let connector = Connector::new(global)?;
+    // A missing home is reported, not created.
+    let home = connector.home.as_ref().filter(|home| home.root().is_dir());
     let fixed = if args.fix { home.map(fix).unwrap_or_default() } else { Vec::new() };
     let checks = {
-        let _waiting = Waiting::start(out);
-        checks(&link, settings)?
+        let _waiting = WaitIndicator::start(out);
+        checks(&connector, settings)?
     };
     checks.iter().for_each(|check| print(check, out));
     for done in &fixed {
-        out.line(&format!("{} {:<14} {}", out.look.green("fixed"), done.id, done.summary));
+        out.line(&format!("{} {:<14} {}", out.style.green("fixed"), done.id, done.summary));
     }
     Ok(finish(checks, fixed, out))
 }
 
-fn checks(link: &Link, settings: &Settings) -> Result<Vec<Check>, Failure> {
-    let found = link.find();
-    // A server that was named is the one that is meant.
+fn checks(connector: &Connector, settings: &Settings) -> Result<Vec<Check>, Failure> {
+    let found = connector.find();
+    // A server given by --url or CDPILOT_URL is asked directly.
     if let Ok(found) = &found
         && matches!(found.source, Source::Flag | Source::Environment)
     {
-        return asked(found, link, settings).map_err(Failure::from);
+        return asked(found, connector, settings).map_err(Failure::from);
     }
-    let alone = || match &link.home {
-        Some(home) => doctor_of(home, Overrides::env(), settings.deadline(CHECKS)),
-        None => vec![check("home", "there is no home folder", "set CDPILOT_HOME to a folder that you may write to")],
+    let alone = || match &connector.home {
+        Some(home) => doctor_of(home, Overrides::env(), settings.deadline(CHECKS_LIMIT)),
+        None => vec![check("home", "the home folder is unknown", "set CDPILOT_HOME to a writable folder")],
     };
-    let serving = link.home.as_ref().and_then(|home| Some((home, Running::of(home).ok().flatten()?)));
+    let serving = connector.home.as_ref().and_then(|home| Some((home, Running::of(home).ok().flatten()?)));
     let Some((home, running)) = serving else { return Ok(alone()) };
-    let problem =
-        match Found::running(running.clone()).map_err(NoAnswer::from).and_then(|at| asked(&at, link, settings)) {
-            Ok(checks) => return Ok(checks),
-            Err(none) => Failure::from(none).error,
-        };
-    // It may have been ending.
-    let ending = Deadline::after(ENDING);
+    let problem = match ServerAddress::running(running.clone())
+        .map_err(NoAnswer::from)
+        .and_then(|at| asked(&at, connector, settings))
+    {
+        Ok(checks) => return Ok(checks),
+        Err(none) => Failure::from(none).error,
+    };
+    // It may be stopping.
+    let ending = Deadline::after(STOP_LIMIT);
     while !ending.passed() {
         match Running::of(home) {
-            Ok(Some(now)) if now == running => crate::sync::pause(LOOK),
+            Ok(Some(now)) if now == running => crate::sync::pause(POLL_INTERVAL),
             _ => return Ok(alone()),
         }
         if is_suspended(running.pid) {
             break;
         }
     }
-    // A server that does not answer is the first thing to know.
     let silent = check(
         "server",
         format!("the server of this home (process {}) does not answer: {problem}", running.pid),
-        "stop it with `cdpilot serve --stop`; the next browser command starts another",
+        "stop it with `cdpilot serve --stop`; the next browser command starts a new one",
     );
     let mut checks = alone();
     match checks.iter_mut().find(|check| check.id == silent.id) {
@@ -86,10 +88,10 @@ fn checks(link: &Link, settings: &Settings) -> Result<Vec<Check>, Failure> {
     Ok(checks)
 }
 
-/// The checks of a server.
-fn asked(found: &Found, link: &Link, settings: &Settings) -> Result<Vec<Check>, NoAnswer> {
-    let client = Client::new(found, link.home.as_ref())?;
-    let answer = client.send(&Request::get("/doctor"), settings.timeout(CHECKS))?;
+/// Asks a server for its checks.
+fn asked(found: &ServerAddress, connector: &Connector, settings: &Settings) -> Result<Vec<Check>, NoAnswer> {
+    let client = Client::new(found, connector.home.as_ref())?;
+    let answer = client.send(&Request::get("/doctor"), settings.timeout(CHECKS_LIMIT))?;
     if let Some(failure) = of_answer(&answer) {
         return Err(failure.into());
     }
@@ -101,7 +103,7 @@ fn check(id: &str, summary: impl Into<String>, hint: &str) -> Check {
     Check { id: id.to_owned(), status: Status::Fail, summary: summary.into(), fix_hint: Some(hint.to_owned()) }
 }
 
-/// Puts right what can be put right without a risk, beside a server too.
+/// Makes all safe repairs; a running server is not disturbed.
 fn fix(home: &Home) -> Vec<Fixed> {
     let Ok(config) = Config::of(home) else { return Vec::new() };
     Control::open(home.clone(), config, Overrides::env()).map(|control| control.fix()).unwrap_or_default()
@@ -111,16 +113,16 @@ fn print(check: &Check, out: &Out) {
     if out.quiet && check.status == Status::Pass {
         return;
     }
-    let look = out.look;
+    let style = out.style;
     let mark = match check.status {
-        Status::Pass => look.green(look.pick("✓", "ok  ")),
-        Status::Warn => look.yellow(look.pick("!", "warn")),
-        Status::Fail => look.red(look.pick("✗", "FAIL")),
+        Status::Pass => style.green(style.pick("✓", "ok  ")),
+        Status::Warn => style.yellow(style.pick("!", "warn")),
+        Status::Fail => style.red(style.pick("✗", "FAIL")),
     };
     out.line(&format!("{mark} {:<14} {}", clean(&check.id), clean(&check.summary)));
     if let Some(hint) = &check.fix_hint {
-        let indent = look.pick("", "   ");
-        out.line(&format!("{indent}                 {} {}", look.pick("→", "->"), clean(hint)));
+        let indent = style.pick("", "   ");
+        out.line(&format!("{indent}                 {} {}", style.pick("→", "->"), clean(hint)));
     }
 }
 
@@ -138,15 +140,15 @@ fn finish(checks: Vec<Check>, fixed: Vec<Fixed>, out: &Out) -> Exit {
     }
     let failed: Vec<&str> = checks.iter().filter(|c| c.status == Status::Fail).map(|c| c.id.as_str()).collect();
     let warned = checks.iter().filter(|c| c.status == Status::Warn).count();
-    let error = (!failed.is_empty()).then(|| format!("failed: {}; see the hints", failed.join(", ")));
+    let error = (!failed.is_empty()).then(|| format!("failed checks: {}; see the hints above", failed.join(", ")));
     let no_browser = failed.iter().any(|id| matches!(*id, "browser" | "launch" | "endpoint"));
     let code = error.as_ref().map(|_| if no_browser { "BROWSER_NOT_RUNNING" } else { "INTERNAL" });
     let exit = if failed.is_empty() { Exit::Done } else { Exit::Failed };
     match &error {
-        Some(error) => out.line(&format!("\n{}", out.look.red(error))),
+        Some(error) => out.line(&format!("\n{}", out.style.red(error))),
         None if out.quiet => {}
-        None if warned == 0 => out.line("\nall is well"),
-        None => out.line(&format!("\nall is well, {warned} to know about")),
+        None if warned == 0 => out.line("\nall checks passed"),
+        None => out.line(&format!("\nno check failed, {warned} with a warning")),
     }
     out.object(&Report { ok: error.is_none(), error, code, checks, fixed });
     exit

@@ -1,4 +1,4 @@
-//! What a failed command tells: a sentence, a code, an exit status.
+//! Errors of commands: message, code, exit status.
 
 use std::borrow::Cow;
 use std::process::ExitCode;
@@ -7,18 +7,18 @@ use serde::Serialize;
 
 use crate::{browser, config, page, supervisor};
 
-/// How the program ends.
+/// Exit status of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exit {
-    /// Done.
+    /// Success.
     Done = 0,
     /// The operation failed.
     Failed = 1,
-    /// Wrong usage.
+    /// Usage error.
     Usage = 2,
-    /// No browser or server reachable, or the wrong token.
+    /// No browser or server reachable, or wrong token.
     NoBrowser = 3,
-    /// A dialog stands in the way.
+    /// Blocked by an open dialog.
     Dialog = 4,
 }
 
@@ -31,11 +31,11 @@ impl From<Exit> for ExitCode {
 /// A failed command.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Failure {
-    /// What happened and what to do.
+    /// What failed, why, and what to do.
     pub(super) error: String,
-    /// `SCREAMING_SNAKE`.
+    /// One of the codes of the HTTP API, such as `TAB_NOT_FOUND`.
     pub(super) code: Cow<'static, str>,
-    /// More, by the code.
+    /// Data that depends on the code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) details: Option<serde_json::Value>,
     #[serde(skip)]
@@ -51,7 +51,7 @@ impl Failure {
         Self::new("BAD_REQUEST", error).with(Exit::Usage)
     }
 
-    /// There is no server that could be asked.
+    /// No server could be reached.
     pub(super) fn unreachable(error: impl Into<String>) -> Self {
         Self::new("BROWSER_NOT_RUNNING", error).with(Exit::NoBrowser)
     }

@@ -1,4 +1,4 @@
-//! Files that commands write: whole or not there at all.
+//! Writes output files atomically.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -9,18 +9,17 @@ use super::failure::Failure;
 /// Who may read a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Readers {
-    /// Its owner only: it holds secrets.
+    /// Its owner only, for files with secrets.
     Owner,
-    /// As the umask of the user has it.
+    /// As the user's umask allows.
     Usual,
 }
 
 /// Fails when the folder of an output file does not exist, or the path is a folder itself.
 pub(super) fn check_folder(path: &Path) -> Result<(), Failure> {
-    let refused =
-        |why: String| Err(Failure::new("PATH_REFUSED", format!("{} cannot be written: {why}", path.display())));
+    let refused = |why: String| Err(Failure::new("PATH_REFUSED", format!("cannot write {}: {why}", path.display())));
     match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        _ if path.is_dir() => refused("it is a folder; add the name of the file".to_owned()),
+        _ if path.is_dir() => refused("it is a folder; add a file name".to_owned()),
         Some(folder) if !folder.is_dir() => {
             refused(format!("the folder {} does not exist; create it first", folder.display()))
         }
@@ -28,13 +27,13 @@ pub(super) fn check_folder(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes a temporary file in the same folder and renames it, so that nobody reads half of a file. Symbolic links are followed;
-/// what is not a regular file, such as `/dev/stdout`, is written to directly.
+/// Writes a temporary file in the same folder and renames it. Symbolic links are followed; anything but a regular file, such
+/// as `/dev/stdout`, is written to directly.
 pub(super) fn write(path: &Path, readers: Readers, bytes: &[u8]) -> io::Result<()> {
     write_with(path, readers, |file| file.write_all(bytes))
 }
 
-/// Copies a file in the same way.
+/// Copies a file in the same way as [`write`].
 pub(super) fn copy(from: &Path, path: &Path, readers: Readers) -> io::Result<()> {
     let mut from = File::open(from)?;
     write_with(path, readers, |file| io::copy(&mut from, file).map(drop))
@@ -57,7 +56,7 @@ fn write_with(path: &Path, readers: Readers, content: impl FnOnce(&mut File) -> 
     Ok(())
 }
 
-/// The place of a file that is not there yet. A link that leads nowhere is followed too.
+/// The path of a file that does not exist yet. Dangling links are followed.
 fn target(path: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     match fs::read_link(&path) {
@@ -75,6 +74,6 @@ fn temporary(readers: Readers) -> tempfile::Builder<'static, 'static> {
         builder.permissions(fs::Permissions::from_mode(0o666)); // less the umask
     }
     #[cfg(not(unix))]
-    let _ = readers; // files are as their folder has it
+    let _ = readers; // permissions are inherited from the folder
     builder
 }

@@ -1,4 +1,4 @@
-//! `cdpilot install`: gets a browser with the system's package manager, and says what it runs.
+//! `cdpilot install`: installs a browser with the system's package manager.
 
 use std::path::PathBuf;
 
@@ -14,13 +14,13 @@ use crate::browser::{Error, find};
 #[serde(rename_all = "camelCase")]
 struct Report {
     ok: bool,
-    /// Whether this run put a browser on the machine.
+    /// Whether this run installed a browser.
     installed: bool,
-    /// The browser that is there now.
+    /// Executable of the installed browser.
     browser: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     manager: Option<&'static str>,
-    /// What was, or would be, run.
+    /// Commands that were run, or would be with `--dry-run`.
     commands: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
@@ -29,25 +29,25 @@ struct Report {
 pub(super) fn run(args: &Install, out: &Out) -> Result<Exit, Failure> {
     let there = match find::find(None) {
         Ok(found) => Some(found.path),
-        // One that was named and cannot be used: another one would not be taken in its place.
+        // An unusable CDPILOT_BROWSER would still take precedence over an installed browser.
         Err(problem @ Error::Executable { .. }) if !args.dry_run => return Err(problem.into()),
         Err(_) => None,
     };
     if let (Some(path), false) = (&there, args.dry_run) {
-        out.line(&format!("{} is there already, nothing to do", path.display()));
+        out.line(&format!("a browser is already installed: {}", path.display()));
         out.object(&Report { ok: true, browser: there, ..Report::default() });
         return Ok(Exit::Done);
     }
     let plan = install::plan().ok_or_else(|| {
         Failure::new(
             "NOT_FOUND",
-            "no package manager here that cdpilot knows; install Chromium or Chrome by hand, or set CDPILOT_BROWSER",
+            "found no supported package manager; install Chromium or Chrome by hand, or set CDPILOT_BROWSER to an executable",
         )
     })?;
     let mut report = Report::of(&plan);
     if args.dry_run {
         if let Some(path) = &there {
-            out.line(&format!("{} is there already; to install one, this would be run:", path.display()));
+            out.line(&format!("a browser is already installed: {}; commands that would install one:", path.display()));
         }
         report.commands.iter().for_each(|command| out.line(&format!("$ {command}")));
         if let Some(note) = plan.note {
@@ -57,13 +57,13 @@ pub(super) fn run(args: &Install, out: &Out) -> Result<Exit, Failure> {
         out.object(&report);
         return Ok(Exit::Done);
     }
-    // The result is what stdout is for; what the package manager says goes beside it.
+    // stdout is for the result; the package manager's output goes to stderr.
     install::run(&plan, |line| out.aside(line))
         .map_err(|problem| Failure::new("BROWSER_ERROR", problem.to_string()))?;
     let found = find::find(None).map_err(|_| {
         Failure::new(
             "BROWSER_ERROR",
-            "the commands went through but left no browser where it is expected; set CDPILOT_BROWSER",
+            "the commands succeeded, but no browser was found afterwards; set CDPILOT_BROWSER to its executable",
         )
     })?;
     out.line(&format!("installed {}", found.path.display()));

@@ -1,4 +1,4 @@
-//! `cdpilot man`: manual pages and `docs/cli.md`, made from the same definition that parses.
+//! `cdpilot man`: generates manual pages and `docs/cli.md` from the definition of the command line.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(super) fn run(folder: Option<&Path>, markdown: bool, out: &Out) -> Result<Ex
         #[serde(skip_serializing_if = "Option::is_none")]
         folder: Option<String>,
     }
-    let failed = |problem: std::io::Error| Failure::internal(format!("manual pages cannot be written: {problem}"));
+    let failed = |problem: std::io::Error| Failure::internal(format!("cannot write the manual pages: {problem}"));
     if let Some(folder) = folder {
         std::fs::create_dir_all(folder).map_err(failed)?;
         clap_mangen::generate_to(Cli::command(), folder).map_err(failed)?;
@@ -39,7 +39,7 @@ pub(super) fn run(folder: Option<&Path>, markdown: bool, out: &Out) -> Result<Ex
     Ok(Exit::Done)
 }
 
-/// All commands with all that they take.
+/// All commands with their options.
 fn as_markdown() -> String {
     let mut all = Cli::command();
     all.build();
@@ -52,7 +52,7 @@ fn as_markdown() -> String {
     for command in shown(&all) {
         section(&mut text, command, "cdpilot", 2);
     }
-    // Where a part is left out, two empty lines meet.
+    // A missing part leaves two empty lines.
     while text.contains("\n\n\n") {
         text = text.replace("\n\n\n", "\n\n");
     }
@@ -102,7 +102,7 @@ fn rows<'a>(text: &mut String, args: impl Iterator<Item = &'a Arg>) {
     }
 }
 
-/// An argument as it is typed.
+/// An argument as typed: flags and value names.
 fn typed(arg: &Arg) -> String {
     let names: Vec<&str> = arg.get_value_names().into_iter().flatten().map(clap::builder::Str::as_str).collect();
     let value = if names.is_empty() { arg.get_id().as_str().to_uppercase() } else { names.join(" ") };

@@ -1,18 +1,18 @@
-//! Memory of a process that works for days: what pages needed goes back to the system as soon as it is freed.
+//! Makes long-running processes return freed memory to the system immediately.
 
 use std::process::Command;
 
-/// How many milliseconds mimalloc, the program's allocator, keeps pages that were freed. It looks at the time only when
-/// something is allocated or freed, so a process at rest keeps them for ever. It reads the variable as the process starts.
+/// How many milliseconds mimalloc, the program's allocator, keeps freed memory. It checks the time only when something is
+/// allocated or freed, so an idle process would keep it forever. mimalloc reads the variable when the process starts.
 const PURGE_DELAY: (&str, &str) = ("MIMALLOC_PURGE_DELAY", "0");
 
-/// Has a process that is started give memory back at once.
+/// Configures a child process to return memory immediately.
 pub(super) fn frugal(command: &mut Command) -> &mut Command {
     command.env(PURGE_DELAY.0, PURGE_DELAY.1)
 }
 
-/// Replaces this process by one of the same arguments that gives memory back at once, unless it is such a one. Called
-/// before anything is begun or read. Where that fails, the process goes on as it is.
+/// Executes this process again with the same arguments and the variable set, unless it is set already. Must be called before
+/// anything is started or read. If that fails, the process continues as it is.
 #[cfg(unix)]
 pub(super) fn become_frugal() {
     use std::os::unix::process::CommandExt as _;
@@ -26,9 +26,9 @@ pub(super) fn become_frugal() {
         again.arg0(name);
     }
     let problem = frugal(again.args(args)).exec();
-    tracing::debug!("memory is given back late: {problem}");
+    tracing::debug!("freed memory is returned late: {problem}");
 }
 
-/// The program uses the allocator of the system on Windows, which needs no such thing.
+/// Windows uses the system's allocator, which needs no configuration.
 #[cfg(not(unix))]
 pub(super) fn become_frugal() {}

@@ -1,22 +1,20 @@
-//! The `cdpilot` program: reads its arguments, calls the rooms below, prints.
+//! The `cdpilot` program: parses its arguments, calls the lower modules and prints the result.
 //!
-//! | file | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | `args` | what can be typed |
-//! | `settings` | flags and environment variables put together |
-//! | `output`, `failure` | text or one JSON object; exit codes |
-//! | `browser` | the commands that go to the control server |
-//! | `connect`, `client`, `autostart` | finding that server, asking it, starting it |
-//! | `files` | files that commands write |
+//! | `args` | the command line |
+//! | `settings` | flags combined with environment variables |
+//! | `output`, `failure` | text or one JSON object; errors and exit codes |
+//! | `browser` | the commands that send a request to the control server |
+//! | `connect`, `client`, `autostart` | finding that server, sending requests, starting it |
+//! | `files` | writing files atomically |
 //! | `seal` | encrypting saved login states |
-//! | `nearby` | tools that concern the folder a command is typed in |
-//! | `serve`, `signals` | being that server |
-//! | `tool`, `tools` | one tool called from a shell; which tools models have |
-//! | `mcp` | the tools for models on stdin and stdout |
-//! | `memory` | giving freed memory back to the system |
+//! | `local_tools` | tools that run in the command's own process and folder |
+//! | `serve`, `signals` | running the server |
+//! | `tool`, `tools` | calling one tool; choosing which tools models have |
+//! | `mcp` | the MCP server on stdin and stdout |
+//! | `memory` | returning freed memory to the system |
 //! | `demo`, `doctor`, `install`, `supervise`, `bench`, `ui`, `completions`, `man` | the other commands |
-//!
-//! Nothing in here knows how a browser works.
 
 mod args;
 mod autostart;
@@ -30,10 +28,10 @@ mod doctor;
 mod failure;
 mod files;
 mod install;
+mod local_tools;
 mod man;
 mod mcp;
 mod memory;
-mod nearby;
 mod output;
 mod seal;
 mod serve;
@@ -47,7 +45,7 @@ mod ui;
 
 #[doc(hidden)]
 pub mod fuzzing {
-    //! Doors for fuzzers; no stable interface.
+    //! Entry points for fuzz targets; not a stable interface.
 
     pub use super::supervise::fuzzing::{Read, stdin_lines};
 }
@@ -77,7 +75,7 @@ pub fn main() -> ExitCode {
         Err(problem) => return not_parsed(&problem),
     };
     let out = Out::new(cli.global.json, cli.global.quiet);
-    // What only asks a server is over in milliseconds, and has nothing to log of its own.
+    // Setting up the log is skipped where it would be a good part of the run time.
     if !matches!(cli.command, Command::Browser(_)) || settings::wants_log(&cli.global) {
         settings::start_log(&cli.global);
     }
@@ -108,11 +106,19 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Parses the command line. Builds the commands only once: that takes a good part of the time of a short command.
+/// Parses the command line. The commands are built only once: that takes a good part of a short command's run time.
 fn parsed(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut command = Cli::command();
     let args = browser::disambiguate(&command, args);
-    let mut matches = command.try_get_matches_from_mut(args)?;
+    let mut matches = match command.try_get_matches_from_mut(args.clone()) {
+        Ok(matches) => matches,
+        // Browser commands may be typed without `browser`, so they are suggested for misspelled ones too.
+        Err(problem) if problem.kind() == ErrorKind::InvalidSubcommand => {
+            let known = browser::with_short_forms(Cli::command());
+            return Err(known.try_get_matches_from(args).err().unwrap_or(problem));
+        }
+        Err(problem) => return Err(problem),
+    };
     Cli::from_arg_matches_mut(&mut matches).map_err(|problem| problem.format(&mut command))
 }
 
@@ -128,9 +134,9 @@ fn not_parsed(problem: &clap::Error) -> ExitCode {
     }
     let json = std::env::args_os().skip(1).take_while(|arg| arg != "--").any(|arg| arg == "--json");
     let text = problem.to_string();
-    let told = redact(&text); // an address may stand where none is expected
+    let told = redact(&text); // it repeats arguments, which may be URLs with secrets
     if !json {
-        // A closed pipe is no reason to complain.
+        // A closed pipe is not an error.
         let _ = if told == text { problem.print() } else { std::io::stderr().write_all(told.as_bytes()) };
         return if problem.use_stderr() { Exit::Usage } else { Exit::Done }.into();
     }
@@ -145,7 +151,7 @@ fn not_parsed(problem: &clap::Error) -> ExitCode {
             Exit::Done.into()
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            out.failure(&Failure::usage("no command given; `cdpilot --help` lists them"));
+            out.failure(&Failure::usage("no command given; `cdpilot --help` lists the commands"));
             Exit::Usage.into()
         }
         _ => {
@@ -155,7 +161,7 @@ fn not_parsed(problem: &clap::Error) -> ExitCode {
     }
 }
 
-/// What clap has to say, without its heading, its usage lines and its line breaks.
+/// The message of clap on one line, without its heading and usage.
 fn one_sentence(text: &str) -> String {
     let text = text.strip_prefix("error: ").unwrap_or(text);
     let wanted = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));

@@ -1,4 +1,4 @@
-//! Text for people, or one JSON object for programs. A reader that went away is no error.
+//! Output: text, or one JSON object with `--json`. Write errors are ignored.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -11,29 +11,29 @@ use super::failure::Failure;
 use crate::sync::{Thread, spawn};
 use crate::text::escaped_json;
 
-/// Where output goes and how it looks.
+/// Prints results, notes and errors.
 #[derive(Debug)]
 pub(super) struct Out {
     pub(super) json: bool,
     pub(super) quiet: bool,
-    pub(super) look: Look,
+    pub(super) style: Style,
 }
 
-/// Marks and colours on a terminal that wants them, plain ASCII everywhere else.
+/// Symbols and colors on a capable terminal, plain ASCII everywhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum Style {
     Plain,
     Rich,
 }
 
-impl Look {
+impl Style {
     fn of(terminal: bool) -> Self {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         if terminal && !set("NO_COLOR") && !dumb { Self::Rich } else { Self::Plain }
     }
 
-    /// The first on a rich terminal, the second elsewhere.
+    /// `rich` on a capable terminal, else `plain`.
     pub(super) fn pick<'a>(self, rich: &'a str, plain: &'a str) -> &'a str {
         if self == Self::Rich { rich } else { plain }
     }
@@ -68,10 +68,10 @@ impl Look {
 
 impl Out {
     pub(super) fn new(json: bool, quiet: bool) -> Self {
-        Self { json, quiet, look: Look::of(!json && io::stdout().is_terminal()) }
+        Self { json, quiet, style: Style::of(!json && io::stdout().is_terminal()) }
     }
 
-    /// Text on stdout as it is, and out at once: a step may be under way behind it.
+    /// Prints text to stdout and flushes it.
     pub(super) fn text(&self, text: &str) {
         if !self.json {
             let mut stdout = io::stdout().lock();
@@ -79,12 +79,12 @@ impl Out {
         }
     }
 
-    /// A line of text on stdout.
+    /// Prints a line to stdout.
     pub(super) fn line(&self, line: &str) {
         self.text(&format!("{line}\n"));
     }
 
-    /// The one JSON object. Nothing when text is wanted.
+    /// Prints the JSON object, with `--json` only.
     pub(super) fn object(&self, value: &impl Serialize) {
         if self.json {
             let text = serde_json::to_string(value).unwrap_or_default();
@@ -92,63 +92,62 @@ impl Out {
         }
     }
 
-    /// The one JSON object as it came from elsewhere.
+    /// Prints an object that is JSON text already, with `--json` only.
     pub(super) fn raw(&self, text: &str) {
         if self.json {
             let _ = writeln!(io::stdout().lock(), "{}", escaped_json(text.trim()));
         }
     }
 
-    /// A line for people beside the result, on stderr.
+    /// Prints a note to stderr, unless `--quiet`.
     pub(super) fn aside(&self, line: &str) {
         if !self.quiet {
             let _ = writeln!(io::stderr().lock(), "{line}");
         }
     }
 
-    /// A line that must be read, on stderr: also when little is wanted.
+    /// Prints a warning to stderr, even with `--quiet`.
     pub(super) fn warning(&self, line: &str) {
         let _ = writeln!(io::stderr().lock(), "{line}");
     }
 
-    /// A line on stderr that the next one takes the place of, for a person who waits; nothing elsewhere.
-    /// An empty one takes the last away.
-    pub(super) fn passing(&self, line: &str) {
+    /// Prints a progress line to a terminal on stderr; the next one replaces it. An empty line removes it.
+    pub(super) fn progress(&self, line: &str) {
         let mut stderr = io::stderr().lock();
-        if !self.quiet && Look::of(stderr.is_terminal()) == Look::Rich {
+        if !self.quiet && Style::of(stderr.is_terminal()) == Style::Rich {
             let _ = write!(stderr, "\r\x1b[2K{line}").and_then(|()| stderr.flush());
         }
     }
 
     pub(super) fn failure(&self, failure: &Failure) {
         #[derive(Serialize)]
-        struct Told<'a> {
+        struct Output<'a> {
             ok: bool,
             #[serde(flatten)]
             failure: &'a Failure,
         }
         if self.json {
-            self.object(&Told { ok: false, failure });
+            self.object(&Output { ok: false, failure });
         } else {
-            let look = Look::of(io::stderr().is_terminal());
-            let _ = writeln!(io::stderr().lock(), "{} {}", look.red("error:"), failure.error);
+            let style = Style::of(io::stderr().is_terminal());
+            let _ = writeln!(io::stderr().lock(), "{} {}", style.red("error:"), failure.error);
         }
     }
 }
 
-/// How long an answer may take before the reason for the wait is printed.
-const UNEXPLAINED: Duration = Duration::from_millis(400);
+/// Delay before the reason for a wait is printed.
+const REASON_DELAY: Duration = Duration::from_millis(400);
 
-/// Prints why a command waits, once, when the answer does not come at once. Ends when it is dropped.
-pub(super) struct Explained {
+/// Prints once why a command is waiting, after a short delay. Dropping it cancels that.
+pub(super) struct WaitReason {
     thread: Option<(Sender<()>, Thread)>,
 }
 
-impl Explained {
+impl WaitReason {
     pub(super) fn start(out: &Out, why: String) -> Self {
         let (end, ended) = bounded(0);
         let print = move || {
-            if ended.recv_timeout(UNEXPLAINED) == Err(RecvTimeoutError::Timeout) {
+            if ended.recv_timeout(REASON_DELAY) == Err(RecvTimeoutError::Timeout) {
                 let _ = writeln!(io::stderr().lock(), "{why}");
             }
         };
@@ -157,7 +156,7 @@ impl Explained {
     }
 }
 
-impl Drop for Explained {
+impl Drop for WaitReason {
     fn drop(&mut self) {
         if let Some((end, thread)) = self.thread.take() {
             drop(end);
@@ -166,27 +165,27 @@ impl Drop for Explained {
     }
 }
 
-/// How long a person waits without a word.
-const SILENCE: Duration = Duration::from_secs(2);
+/// Delay before the waiting time is shown.
+const INDICATOR_DELAY: Duration = Duration::from_secs(2);
 
-/// Tells a person at a terminal that something takes its time. Ends when it is dropped.
-pub(super) struct Waiting {
+/// Shows the waiting time on a terminal. Dropping it removes the line.
+pub(super) struct WaitIndicator {
     thread: Option<(Sender<()>, Thread)>,
 }
 
-impl Waiting {
+impl WaitIndicator {
     pub(super) fn start(out: &Out) -> Self {
-        let watched = !out.quiet && Look::of(io::stderr().is_terminal()) == Look::Rich;
+        let watched = !out.quiet && Style::of(io::stderr().is_terminal()) == Style::Rich;
         let start = || {
             let (end, ended) = bounded(0);
             let thread = spawn("cli-waiting", move || {
-                let (began, mut wait) = (Instant::now(), SILENCE);
+                let (began, mut wait) = (Instant::now(), INDICATOR_DELAY);
                 while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                     wait = Duration::from_secs(1);
                     let line = format!("\r\x1b[2Kwaiting, {} s", began.elapsed().as_secs());
                     let _ = io::stderr().lock().write_all(line.as_bytes());
                 }
-                if began.elapsed() > SILENCE {
+                if began.elapsed() > INDICATOR_DELAY {
                     let _ = io::stderr().lock().write_all(b"\r\x1b[2K");
                 }
             });
@@ -196,7 +195,7 @@ impl Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for WaitIndicator {
     fn drop(&mut self) {
         if let Some((end, thread)) = self.thread.take() {
             drop(end);
@@ -205,8 +204,7 @@ impl Drop for Waiting {
     }
 }
 
-/// Text of a page, a server or a file as it may stand on a terminal: without control characters, which would
-/// command it, and without marks that turn the direction of what follows.
+/// Makes untrusted text safe for a terminal: removes control characters and bidirectional formatting.
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
     let bad = |c: char| {
         (c.is_control() && !matches!(c, '\n' | '\t')) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -214,7 +212,7 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     if text.contains(bad) { Cow::Owned(text.chars().filter(|c| !bad(*c)).collect()) } else { Cow::Borrowed(text) }
 }
 
-/// The same on one line.
+/// [`clean`] text on one line.
 pub(super) fn one_line(text: &str) -> String {
     clean(text).split(['\n', '\t']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }

@@ -1,7 +1,7 @@
-//! Encrypting a text with a passphrase: Argon2id makes the key, XChaCha20-Poly1305 encrypts.
+//! Encrypts text with a passphrase: Argon2id derives the key, XChaCha20-Poly1305 encrypts.
 //!
-//! The file is JSON with all that is needed to read it but the passphrase. What says how expensive the key is comes from
-//! the file, so it is bounded before any work is done.
+//! The file is JSON with everything needed to read it except the passphrase. The cost of the key derivation is read from the
+//! file, so it is limited before any work is done.
 
 use std::fmt;
 
@@ -19,15 +19,15 @@ pub(super) const SEALED: &str = "cdpilot-state-encrypted";
 const VERSION: u32 = 1;
 const KDF: &str = "argon2id";
 const CIPHER: &str = "xchacha20poly1305";
-/// Cost of a key: 64 MiB, three passes.
+/// Cost of the key derivation: KiB of memory, passes.
 const MEMORY: u32 = 64 * 1024;
 const PASSES: u32 = 3;
-/// The most that a file may ask for.
+/// Limits for files.
 const MOST_MEMORY: u32 = 256 * 1024;
 const MOST_PASSES: u32 = 10;
 const MOST_LANES: u32 = 4;
 const KEY: usize = 32;
-/// Tells a wrong passphrase from a file that was changed.
+/// Length of the check value, which distinguishes a wrong passphrase from a changed file.
 const CHECK: usize = 16;
 
 /// A passphrase. `Debug` does not show it.
@@ -36,7 +36,7 @@ pub(super) struct Passphrase(String);
 impl Passphrase {
     pub(super) fn new(text: String) -> Result<Self, Failure> {
         match text.is_empty() {
-            true => Err(Failure::usage("the passphrase is empty; give one with at least one character")),
+            true => Err(Failure::usage("the passphrase is empty; give at least one character")),
             false => Ok(Self(text)),
         }
     }
@@ -67,14 +67,14 @@ struct Sealed {
 }
 
 impl Sealed {
-    /// What is authenticated beside the data.
+    /// The fields that are authenticated together with the data.
     fn header(&self) -> String {
         let Self { format, version, kdf, memory, passes, lanes, salt, check, cipher, nonce, .. } = self;
         format!("{format} {version} {kdf} {memory} {passes} {lanes} {salt} {check} {cipher} {nonce}")
     }
 
     fn key(&self, passphrase: &Passphrase, salt: &[u8]) -> Result<[u8; KEY + CHECK], Failure> {
-        let failed = |problem: argon2::Error| Failure::new("INTERNAL", format!("the key cannot be derived: {problem}"));
+        let failed = |problem: argon2::Error| Failure::new("INTERNAL", format!("cannot derive the key: {problem}"));
         let params = Params::new(self.memory, self.passes, self.lanes, Some(KEY + CHECK)).map_err(failed)?;
         let mut key = [0; KEY + CHECK];
         let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
@@ -83,10 +83,9 @@ impl Sealed {
     }
 }
 
-/// Encrypts a text.
+/// Encrypts text.
 pub(super) fn seal(text: &str, passphrase: &Passphrase) -> Result<String, Failure> {
-    let failed =
-        |problem: &dyn fmt::Display| Failure::new("INTERNAL", format!("the state cannot be encrypted: {problem}"));
+    let failed = |problem: &dyn fmt::Display| Failure::new("INTERNAL", format!("cannot encrypt the state: {problem}"));
     let (mut salt, mut nonce) = ([0; 16], [0; 24]);
     getrandom::fill(&mut salt).and_then(|()| getrandom::fill(&mut nonce)).map_err(|problem| failed(&problem))?;
     let mut sealed = Sealed {
@@ -112,37 +111,35 @@ pub(super) fn seal(text: &str, passphrase: &Passphrase) -> Result<String, Failur
     serde_json::to_string(&sealed).map_err(|problem| failed(&problem))
 }
 
-/// Decrypts what [`seal`] made.
+/// Decrypts the output of [`seal`].
 pub(super) fn open(file: &str, passphrase: &Passphrase) -> Result<String, Failure> {
-    let bad = |why: &str| Failure::new("BAD_REQUEST", format!("the encrypted state cannot be read: {why}"));
+    let bad = |why: &str| Failure::new("BAD_REQUEST", format!("cannot read the encrypted state: {why}"));
     let sealed: Sealed = serde_json::from_str(file)
-        .map_err(|_| bad("a field is missing, unknown or has another type than it should; the file is damaged"))?;
+        .map_err(|_| bad("a field is missing, unknown or of the wrong type; the file is damaged"))?;
     if sealed.format != SEALED || sealed.version != VERSION || sealed.kdf != KDF || sealed.cipher != CIPHER {
-        return Err(bad("it was encrypted in a way that this cdpilot does not know; use the one that wrote it"));
+        return Err(bad("its format or version is unknown; use the cdpilot version that wrote it"));
     }
     if sealed.memory > MOST_MEMORY || sealed.passes > MOST_PASSES || sealed.lanes > MOST_LANES {
-        return Err(bad(
-            "its key would take more memory or time than is allowed (256 MiB, 10 passes); do not trust the file",
-        ));
+        return Err(bad("its key derivation exceeds the allowed 256 MiB, 10 passes or 4 lanes; do not trust the file"));
     }
-    let bytes =
-        |text: &str| STANDARD.decode(text).map_err(|_| bad("it is not Base64 where it should be; the file is damaged"));
+    let bytes = |text: &str| STANDARD.decode(text).map_err(|_| bad("a field is not valid Base64; the file is damaged"));
     let (salt, nonce, data) = (bytes(&sealed.salt)?, bytes(&sealed.nonce)?, bytes(&sealed.data)?);
     let nonce: [u8; 24] = nonce.try_into().map_err(|_| bad("its nonce has the wrong length; the file is damaged"))?;
     let key = sealed.key(passphrase, &salt)?;
     if bytes(&sealed.check)? != key[KEY..] {
         return Err(Failure::new(
             "BAD_REQUEST",
-            "the passphrase is wrong (or the beginning of the file was changed); give the one that the state was saved with",
+            "the passphrase is wrong, or the file's header was changed; give the passphrase that the state was saved with",
         ));
     }
-    let cipher = XChaCha20Poly1305::new_from_slice(&key[..KEY]).map_err(|_| bad("its key has the wrong length"))?;
+    let cipher = XChaCha20Poly1305::new_from_slice(&key[..KEY])
+        .map_err(|_| bad("its key has the wrong length; the file is damaged"))?;
     let header = sealed.header();
     let payload = Payload { msg: &data, aad: header.as_bytes() };
     let plain = cipher
         .decrypt(&XNonce::from(nonce), payload)
         .map_err(|_| bad("the passphrase is right, but the file was changed or is damaged; do not use it"))?;
-    String::from_utf8(plain).map_err(|_| bad("what was encrypted is no text"))
+    String::from_utf8(plain).map_err(|_| bad("its content is not text; the file is damaged"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `cdpilot serve`: the control server of a home, in the foreground until a signal comes.
+//! `cdpilot serve`: runs the control server of a home until a signal stops it.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use crate::control::Overrides;
 use crate::server::{Error, Server, ServerOptions};
 use crate::sync::Deadline;
 
-/// What the end may take; five seconds are promised.
+/// Time limit for stopping; the documented limit is five seconds.
 const STOP_TIME: Duration = Duration::from_millis(4_500);
-/// How often the server is checked where there is no signal to wait for.
+/// How often the server is checked on systems without signals.
 #[cfg(not(unix))]
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 pub(super) fn run(args: &Serve, global: &Global, out: &Out) -> Result<Exit, Failure> {
     let home = Home::find()?;
@@ -26,7 +26,7 @@ pub(super) fn run(args: &Serve, global: &Global, out: &Out) -> Result<Exit, Fail
     }
     #[cfg(unix)]
     let signals = super::signals::Signals::register()
-        .map_err(|problem| Failure::internal(format!("signals cannot be heard: {problem}")))?;
+        .map_err(|problem| Failure::internal(format!("cannot register signal handlers: {problem}")))?;
     if args.background {
         leave_terminal();
     }
@@ -41,16 +41,16 @@ pub(super) fn run(args: &Serve, global: &Global, out: &Out) -> Result<Exit, Fail
     }
     #[cfg(not(unix))]
     while !server.has_failed() {
-        crate::sync::pause(LOOK);
+        crate::sync::pause(POLL_INTERVAL);
     }
     let failed = server.has_failed();
-    // Whatever does not end in time ends with us.
+    // Ends the process if stopping takes too long.
     #[cfg(unix)]
     let _late = super::signals::exit_after(STOP_TIME + Duration::from_millis(300), i32::from(failed));
     server.stop(Deadline::after(STOP_TIME));
     if failed {
-        let what = "internal error: the server could not go on and has ended with its browsers; its log says why";
-        return Err(Failure::internal(format!("{what}. The next command starts a new server")));
+        let what = "internal error: the server has stopped with its browsers; see its log for the reason";
+        return Err(Failure::internal(format!("{what}; the next command starts a new server")));
     }
     Ok(Exit::Done)
 }
@@ -58,13 +58,13 @@ pub(super) fn run(args: &Serve, global: &Global, out: &Out) -> Result<Exit, Fail
 pub(super) fn options(args: &Serve, global: &Global, home: Home) -> Result<ServerOptions, Failure> {
     let config = Config::of(&home)?;
     if !is_loopback_url(&config.browser.control_url) {
-        let what = "browser.control_url in config.yaml is on another machine, so this one only connects there";
-        let hint = "take the setting out to serve here";
+        let what = "cannot serve: browser.control_url in config.yaml points to another machine";
+        let hint = "remove the setting to run a server here";
         return Err(Failure::unreachable(format!("{what}; {hint}")));
     }
     for (name, port) in [("--port", args.port), ("--cdp-port", args.cdp_port)] {
         if port == Some(RESERVED_PORT) {
-            let why = "is left to people who debug by hand; take another one";
+            let why = "is reserved for manual debugging; choose another port";
             return Err(Failure::usage(format!("{name} {RESERVED_PORT} {why}")));
         }
     }
@@ -78,7 +78,7 @@ pub(super) fn options(args: &Serve, global: &Global, home: Home) -> Result<Serve
     options.overrides = flags.or(Overrides::env());
     options.bind = args.bind.clone();
     options.port = args.port;
-    // Whoever starts a server in the background finds it by run/server.json.
+    // Commands find a background server by run/server.json, so any port will do.
     options.any_port = args.background;
     Ok(options)
 }
@@ -111,7 +111,7 @@ fn announce(server: &Server, args: &Serve, out: &Out) {
     let warning = server.is_exposed().then(|| {
         format!(
             "other machines can reach the server on {address}, and the token travels unencrypted; \
-             put a TLS proxy in front of it (see docs/remote.md)"
+             put a TLS proxy in front of the server (see docs/remote.md)"
         )
     });
     out.object(&Serving {
@@ -127,11 +127,11 @@ fn announce(server: &Server, args: &Serve, out: &Out) {
         out.aside(&format!("warning: {warning}"));
     }
     if !args.background {
-        out.aside("serving; `cdpilot ui` opens the web UI, Ctrl-C ends it");
+        out.aside("serving; `cdpilot ui` prints a URL of the web UI, Ctrl-C stops the server");
     }
 }
 
-/// Into a session of its own: neither Ctrl-C nor the end of the terminal are for it.
+/// Starts a new process session, so that Ctrl-C and the end of the terminal do not stop the server.
 fn leave_terminal() {
     #[cfg(unix)]
     if let Err(problem) = rustix::process::setsid() {
@@ -139,7 +139,7 @@ fn leave_terminal() {
     }
 }
 
-/// Ends the server that serves the home, as SIGTERM does.
+/// Stops the server of the home with SIGTERM and waits for its end.
 fn stop(home: &Home, out: &Out) -> Result<Exit, Failure> {
     #[derive(Serialize)]
     struct Stopped {
@@ -149,7 +149,7 @@ fn stop(home: &Home, out: &Out) -> Result<Exit, Failure> {
         pid: Option<u32>,
     }
     let told = |stopped: bool, pid: Option<u32>| {
-        out.line(if stopped { "the server is stopped" } else { "no server runs for this home" });
+        out.line(if stopped { "stopped the server" } else { "the server of this home is not running" });
         out.object(&Stopped { ok: true, stopped, pid });
     };
     let Some(server) = Running::process_of(home)? else {
@@ -160,7 +160,8 @@ fn stop(home: &Home, out: &Out) -> Result<Exit, Failure> {
     let until = Deadline::after_secs(8);
     while Running::process_of(home)? == Some(server) {
         if until.passed() {
-            let why = format!("process {server} still serves the home; `kill -KILL {server}` ends it for sure");
+            let why =
+                format!("the server (process {server}) did not stop within 8 s; end it with `kill -KILL {server}`");
             return Err(Failure::new("TIMEOUT", why));
         }
         crate::sync::pause(Duration::from_millis(20));
@@ -169,18 +170,19 @@ fn stop(home: &Home, out: &Out) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Who holds the lock of the home is asked; it is ours and it lives.
+/// Sends SIGTERM. The process holds the lock of the home, so its id is not reused.
 fn end(pid: u32) -> Result<(), Failure> {
     #[cfg(unix)]
     {
         use rustix::process::{Pid, Signal, kill_process};
         let id = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        let id = id.ok_or_else(|| Failure::internal(format!("{pid} is no process")))?;
-        kill_process(id, Signal::TERM).map_err(|problem| Failure::internal(format!("process {pid}: {problem}")))?;
-        // A suspended one gets the signal when it goes on.
+        let id = id.ok_or_else(|| Failure::internal(format!("{pid} is not a process id")))?;
+        kill_process(id, Signal::TERM)
+            .map_err(|problem| Failure::internal(format!("cannot stop process {pid}: {problem}")))?;
+        // A suspended process receives SIGTERM once it continues.
         let _ = kill_process(id, Signal::CONT);
         Ok(())
     }
     #[cfg(not(unix))]
-    Err(Failure::internal(format!("end process {pid} with the task manager")))
+    Err(Failure::internal(format!("cannot stop the server on this system; end process {pid} with the task manager")))
 }

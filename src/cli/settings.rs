@@ -1,5 +1,4 @@
-//! Flags and environment variables put together: a flag comes before its variable, a variable before
-//! the default. An empty variable counts as not set.
+//! Combines flags with environment variables. Precedence: flag, variable, default. An empty variable counts as unset.
 
 use std::io;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use super::failure::Failure;
 use crate::browser::Switch;
 use crate::sync::Deadline;
 
-/// What holds for every command.
+/// Settings that apply to every command.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Settings {
     timeout: Option<Duration>,
@@ -23,47 +22,47 @@ impl Settings {
             (Some(millis), _) => Some(millis),
             (None, None) => None,
             (None, Some(text)) => Some(text.parse().ok().filter(|millis| *millis > 0).ok_or_else(|| {
-                Failure::usage(format!("CDPILOT_TIMEOUT_MS is `{text}`; give a number of milliseconds above 0"))
+                Failure::usage(format!("CDPILOT_TIMEOUT_MS is {text:?}, which is not a number of milliseconds above 0; correct it or unset it"))
             })?),
         };
         check_headless()?;
         Ok(Self { timeout: millis.map(Duration::from_millis) })
     }
 
-    /// How long an operation may take that has `usual` when nobody says otherwise.
+    /// Time limit of an operation; `usual` is its default.
     pub(super) fn timeout(&self, usual: Duration) -> Duration {
         self.timeout.unwrap_or(usual)
     }
 
-    /// What was asked for, in milliseconds.
+    /// The limit from `--timeout` or `CDPILOT_TIMEOUT_MS`, in milliseconds.
     pub(super) fn millis(&self) -> Option<u64> {
         self.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX))
     }
 
-    /// The same as a deadline that begins now.
+    /// [`timeout`](Self::timeout) as a deadline from now.
     pub(super) fn deadline(&self, usual: Duration) -> Deadline {
         Deadline::after(self.timeout(usual))
     }
 }
 
-/// Refuses a `CDPILOT_HEADLESS` that means nothing: a window would open, or not, against what was meant.
+/// Refuses an unknown value of `CDPILOT_HEADLESS`, which would otherwise be ignored silently.
 fn check_headless() -> Result<(), Failure> {
     const KNOWN: [&str; 9] = ["1", "true", "yes", "on", "0", "false", "no", "off", "auto"];
     match env("CDPILOT_HEADLESS") {
         Some(text) if !KNOWN.contains(&text.to_ascii_lowercase().as_str()) => {
-            Err(Failure::usage(format!("CDPILOT_HEADLESS is `{text}`; give true, false or auto")))
+            Err(Failure::usage(format!("CDPILOT_HEADLESS is {text:?}; give true, false or auto")))
         }
         _ => Ok(()),
     }
 }
 
-/// An environment variable that is set, not empty, and text.
+/// An environment variable, if it is set, not empty and valid UTF-8.
 pub(super) fn env(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Whether to run without a window. Without a flag the browser room looks at `CDPILOT_HEADLESS` and the
-/// display, or `otherwise` holds when the variable is not set.
+/// Whether to run without a window: the flag, else `Auto` (the launcher then reads `CDPILOT_HEADLESS`) when the variable is
+/// set, else `otherwise`.
 pub(super) fn headless(flag: Option<When>, otherwise: Switch) -> Switch {
     match flag {
         Some(when) => when.into(),
@@ -72,35 +71,35 @@ pub(super) fn headless(flag: Option<When>, otherwise: Switch) -> Switch {
     }
 }
 
-/// Reads `--cdp-header` values. What is wrong with one is told without the text, which may be a secret.
+/// Parses `--cdp-header` values. Errors do not repeat the text, which may be a secret.
 pub(super) fn headers(given: &[String]) -> Result<Vec<(String, String)>, Failure> {
-    /// They belong to the connection itself.
+    /// Set by the connection itself.
     const OURS: [&str; 6] = ["host", "connection", "upgrade", "content-length", "transfer-encoding", "origin"];
     let read = |(index, text): (usize, &String)| {
         let wrong = |what: &str| Failure::usage(format!("--cdp-header number {} {what}", index + 1));
-        let (name, value) = text.split_once(':').ok_or_else(|| wrong("has no colon; give `Name: value`"))?;
+        let (name, value) = text.split_once(':').ok_or_else(|| wrong("has no colon; give 'Name: value'"))?;
         let (name, value) = (name.trim(), value.trim());
         if http::HeaderName::from_bytes(name.as_bytes()).is_err() {
-            return Err(wrong("has no valid name before its colon; give `Name: value`"));
+            return Err(wrong("has no valid name before the colon; give 'Name: value'"));
         }
         if value.is_empty() || http::HeaderValue::from_str(value).is_err() {
-            return Err(wrong("has no valid value behind its colon; give `Name: value`"));
+            return Err(wrong("has no valid value after the colon; give 'Name: value'"));
         }
         let lower = name.to_ascii_lowercase();
         if OURS.contains(&lower.as_str()) || lower.starts_with("sec-websocket-") {
-            return Err(wrong("is one that the connection sets itself; leave it out"));
+            return Err(wrong("is set by the connection itself; leave it out"));
         }
         Ok((name.to_owned(), value.to_owned()))
     };
     given.iter().enumerate().map(read).collect()
 }
 
-/// Whether anything was said about the log.
+/// Whether a log was requested by `-v` or `CDPILOT_LOG`.
 pub(super) fn wants_log(global: &Global) -> bool {
     global.verbose > 0 || env("CDPILOT_LOG").is_some()
 }
 
-/// Sends the log to stderr, as `CDPILOT_LOG` says, else as `-v` and `-q` say.
+/// Starts logging to stderr. `-v` and `-q` take precedence over `CDPILOT_LOG`.
 pub(super) fn start_log(global: &Global) {
     let usual = match (global.quiet, global.verbose) {
         (true, _) => "error",

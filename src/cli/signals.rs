@@ -1,4 +1,4 @@
-//! SIGINT, SIGTERM and SIGHUP: the first ends the program in order, a second one at once.
+//! SIGINT, SIGTERM and SIGHUP: the first one stops the program in order, a second one immediately.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -12,10 +12,10 @@ use signal_hook::{flag, low_level};
 
 use crate::sync::spawn;
 
-/// Exit status of a second signal, for who cannot wait. Browsers end with us all the same.
+/// Exit status after a second signal. The browsers end with the process.
 const IMPATIENT: i32 = 130;
 
-/// Signals that are heard from now on.
+/// Registered signal handlers.
 pub(super) struct Signals {
     bell: UnixStream,
     ring: UnixStream,
@@ -40,23 +40,23 @@ impl Signals {
         Ok(move || drop(ring.write_all(&[0])))
     }
 
-    /// Waits for the first; one that came before counts.
+    /// Waits for a signal; one that arrived before counts.
     pub(super) fn wait(&self) {
         let mut byte = [0];
         while (&self.bell).read(&mut byte).is_err_and(|problem| problem.kind() == io::ErrorKind::Interrupted) {}
     }
 }
 
-/// Ends the program with the status `code` after so long, unless what it gives is dropped before.
+/// Exits with status `code` after `time`, unless the returned sender is dropped before.
 pub(super) fn exit_after(time: Duration, code: i32) -> Sender<()> {
     let (keep, dropped) = bounded(0);
     let late = spawn("cli-late", move || {
         if dropped.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
-            tracing::warn!("not everything ended in time");
+            tracing::warn!("not everything stopped in time");
             std::process::exit(code);
         }
     });
-    // Nobody waits for it: it ends with the program at the latest.
+    // Never joined: it ends with the process.
     std::mem::forget(late);
     keep
 }

@@ -1,24 +1,24 @@
-//! `cdpilot ui`: an address that opens the web UI once.
+//! `cdpilot ui`: prints a one-time URL of the web UI.
 
 use std::time::Duration;
 
 use super::args::Global;
 use super::client::{Request, of_answer};
-use super::connect::{Link, ask};
+use super::connect::{Connector, ask};
 use super::failure::{Exit, Failure};
 use super::output::{Out, clean};
 use super::settings::Settings;
 
 pub(super) fn run(global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
-    let link = Link::new(global)?;
-    let found = link.find()?;
+    let connector = Connector::new(global)?;
+    let found = connector.find()?;
     let patience = settings.timeout(Duration::from_secs(10));
-    let answer = ask(&link, found, true, &Request::post("/ui/ticket"), patience, out)?;
+    let answer = ask(&connector, found, true, &Request::post("/ui/ticket"), patience, out)?;
     if let Some(failure) = of_answer(&answer) {
         return Err(failure);
     }
     out.raw(&answer.text);
     out.line(&clean(answer.value["url"].as_str().unwrap_or_default()));
-    out.aside("good once, within a minute");
+    out.aside("open it within 60 seconds; it works once");
     Ok(Exit::Done)
 }

@@ -1,21 +1,21 @@
-//! What browsers, tabs and contexts cost: time and memory.
+//! Time and memory of browsers, tabs and contexts.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::failure::Failure;
+use super::browsers::{self, BrowserSource};
 use super::memory::{self, Amount};
-use super::rig::{self, Rig};
 use super::row::{Rows, Unit};
 use super::{Part, Run};
 use crate::supervisor::{DialogPolicy, PageState, Supervisor};
 use crate::sync::pause;
 
-/// What tabs show: next to nothing, so that the tab itself is measured.
+/// A nearly empty page, so that the tab itself is measured.
 const PAGE: &str = "data:text/html,<title>bench</title><p>A page with a few words.";
-/// How far apart memory is looked at, until it hardly changes any more.
-const LOOK: Duration = Duration::from_millis(400);
-/// How long it may take to settle.
+/// Interval between memory readings until they are stable.
+const POLL_INTERVAL: Duration = Duration::from_millis(400);
+/// Time limit for that.
 const SETTLE: Duration = Duration::from_secs(5);
 const SETTLE_QUICK: Duration = Duration::from_millis(1500);
 
@@ -23,7 +23,7 @@ pub(super) fn millis(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
 }
 
-/// How much an amount grew for each of `count` things, in KiB: all of it, and without pages of files.
+/// Growth per item in KiB: total, and without file-backed pages.
 fn growth(before: Option<Amount>, after: Option<Amount>, count: usize) -> [Option<f64>; 2] {
     let each = |kib: Option<f64>| kib.map(|kib| kib / count.max(1) as f64);
     let Some((before, after)) = before.zip(after) else { return [None; 2] };
@@ -40,18 +40,17 @@ fn browser_rows(
 ) {
     let mebibytes = |n: usize| kib.iter().map(move |both| both[n].map(|kib| kib / 1024.0));
     rows.add(part, (id, what), Unit::Mebibytes, mebibytes(0));
-    rows.add(part, (own, "of it without pages of files"), Unit::Mebibytes, mebibytes(1));
+    rows.add(part, (own, "without file-backed pages"), Unit::Mebibytes, mebibytes(1));
 }
 
-/// The memory of browsers once it has settled: new processes take a moment to get their pages, and
-/// leaving ones to give them back.
+/// Memory of the browsers once it is stable: new processes take a moment to allocate, ending ones to free.
 fn settled(run: &Run<'_>, all: &[Arc<Supervisor>]) -> Result<Option<Amount>, Failure> {
     let until = run.watch.within(if run.plan.quick { SETTLE_QUICK } else { SETTLE });
-    let mut last = rig::memory(all);
+    let mut last = browsers::memory(all);
     loop {
         run.watch.check()?;
-        pause(LOOK); // the system tells nobody when it has settled
-        let now = rig::memory(all);
+        pause(POLL_INTERVAL); // the system sends no notification
+        let now = browsers::memory(all);
         let more = |now: Amount, last: Amount| now.own_more_than(last).or_else(|| now.more_than(last));
         let still = |now: Amount, last: Amount| more(now, last).is_none_or(|more| more.abs() < now.kib() / 200.0);
         match (now, last) {
@@ -62,16 +61,16 @@ fn settled(run: &Run<'_>, all: &[Arc<Supervisor>]) -> Result<Option<Amount>, Fai
     }
 }
 
-/// One browser, tabs in it, and more browsers beside it. Nothing is closed before the last amount is
-/// taken: memory that we have given back once is taken again without a trace.
+/// Measures one browser, tabs in it, and further browsers. Nothing is closed before the last reading: freed memory of our own
+/// process would be reused unnoticed.
 pub(super) fn memory(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
     let wants = |part| run.plan.wants(part);
     if ![Part::Memory, Part::Tabs, Part::Browsers].into_iter().any(wants) {
         return Ok(());
     }
-    run.step("a browser", 0, 1)?;
+    run.step("browser", 0, 1)?;
     let before = memory::own();
-    let mut all = vec![run.rig.supervisor(DialogPolicy::default(), run.watch)?];
+    let mut all = vec![run.browsers.supervisor(DialogPolicy::default(), run.watch)?];
     if wants(Part::Memory) {
         let browser = settled(run, &all)?;
         let browser = [browser.map(Amount::kib), browser.and_then(Amount::own_kib)];
@@ -79,7 +78,7 @@ pub(super) fn memory(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
         browser_rows(rows, Part::Memory, name, "browser_own", &[browser]);
         rows.add(Part::Memory, ("own", "this program, without a browser"), Unit::Kibibytes, [before.map(Amount::kib)]);
         let [more, _] = growth(before, memory::own(), 1);
-        rows.add(Part::Memory, ("own_more", "this program, more with the browser"), Unit::Kibibytes, [more]);
+        rows.add(Part::Memory, ("own_more", "this program, added by the browser"), Unit::Kibibytes, [more]);
     }
     let tabs = if wants(Part::Tabs) { open_tabs(run, rows, &all)? } else { Vec::new() };
     if wants(Part::Browsers) {
@@ -98,7 +97,7 @@ pub(super) fn memory(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Opens tabs and leaves them open; their ids.
+/// Opens tabs and leaves them open; returns their ids.
 fn open_tabs(run: &Run<'_>, rows: &mut Rows, all: &[Arc<Supervisor>]) -> Result<Vec<String>, Failure> {
     let Some(first) = all.first() else { return Ok(Vec::new()) };
     let shares = run.plan.shares(run.plan.tabs);
@@ -119,17 +118,18 @@ fn open_tabs(run: &Run<'_>, rows: &mut Rows, all: &[Arc<Supervisor>]) -> Result<
         (memory, own_memory) = (now, own_now);
     }
     rows.add_known(Part::Tabs, ("tab_open", "open a tab and attach to it"), Unit::Millis, times);
-    browser_rows(rows, Part::Tabs, ("tab_browser", "memory of the browser for a tab"), "tab_browser_own", &browser);
-    rows.add(Part::Tabs, ("tab_own", "memory of this program for a tab"), Unit::Kibibytes, own);
+    browser_rows(rows, Part::Tabs, ("tab_browser", "browser memory per tab"), "tab_browser_own", &browser);
+    rows.add(Part::Tabs, ("tab_own", "memory of this program per tab"), Unit::Kibibytes, own);
     Ok(tabs)
 }
 
-/// Waits until these pages answer.
+/// Waits until these pages are ready.
 fn ready(run: &Run<'_>, supervisor: &Supervisor, pages: &[String]) -> Result<(), Failure> {
     let all = supervisor.wait_until(run.watch.soon(), |now| {
         pages.iter().all(|id| now.page(id).is_some_and(|page| page.state == PageState::Ready))
     });
-    all.map(drop).ok_or_else(|| Failure::new("TIMEOUT", "tabs were opened, but not all of them answer"))
+    all.map(drop)
+        .ok_or_else(|| Failure::new("TIMEOUT", "not all opened tabs became ready in time; allow more with --timeout"))
 }
 
 /// Starts browsers and leaves them running.
@@ -141,29 +141,29 @@ fn browsers(run: &Run<'_>, rows: &mut Rows, all: &mut Vec<Arc<Supervisor>>) -> R
         run.step("browsers", number, run.plan.browsers)?;
         let (threads_before, files_before) = (memory::own_threads(), memory::own_files());
         let began = Instant::now();
-        all.push(run.rig.supervisor(DialogPolicy::default(), run.watch)?);
+        all.push(run.browsers.supervisor(DialogPolicy::default(), run.watch)?);
         times.push(millis(began));
         let more = |now: Option<f64>, before: Option<f64>| Some(now? - before?);
         threads.push(more(memory::own_threads(), threads_before));
         files.push(more(memory::own_files(), files_before));
         let (now, own_now) = (settled(run, all)?, memory::own());
         browser.push(growth(memory, now, 1));
-        processes.push(rig::processes(all.last()).map(|processes| processes.len() as f64));
+        processes.push(browsers::processes(all.last()).map(|processes| processes.len() as f64));
         own.push(growth(own_memory, own_now, 1)[0]);
         (memory, own_memory) = (now, own_now);
     }
-    rows.add_known(Part::Browsers, ("more_start", "start it and attach to its page"), Unit::Millis, times);
+    rows.add_known(Part::Browsers, ("more_start", "start and attach to its page"), Unit::Millis, times);
     browser_rows(rows, Part::Browsers, ("more_browser", "memory of its processes"), "more_browser_own", &browser);
-    rows.add(Part::Browsers, ("more_own", "memory of this program for it"), Unit::Kibibytes, own);
-    rows.add(Part::Browsers, ("more_processes", "its processes"), Unit::Count, processes);
-    rows.add(Part::Browsers, ("more_threads", "threads of this program for it"), Unit::Count, threads);
-    rows.add(Part::Browsers, ("more_files", "descriptors of this program for it"), Unit::Count, files);
+    rows.add(Part::Browsers, ("more_own", "memory of this program per browser"), Unit::Kibibytes, own);
+    rows.add(Part::Browsers, ("more_processes", "processes"), Unit::Count, processes);
+    rows.add(Part::Browsers, ("more_threads", "threads of this program per browser"), Unit::Count, threads);
+    rows.add(Part::Browsers, ("more_files", "file descriptors of this program per browser"), Unit::Count, files);
     Ok(())
 }
 
-/// Contexts with a tab each.
+/// Measures contexts with one tab each.
 pub(super) fn contexts(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
-    let supervisor = run.rig.supervisor(DialogPolicy::default(), run.watch)?;
+    let supervisor = run.browsers.supervisor(DialogPolicy::default(), run.watch)?;
     let all = [Arc::clone(&supervisor)];
     let shares = run.plan.shares(run.plan.contexts);
     let (mut contexts, mut tabs, mut times, mut browser) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -192,29 +192,29 @@ pub(super) fn contexts(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
         context.dispose(run.watch.soon())?;
         closing.push(millis(began));
     }
-    rows.add_known(Part::Contexts, ("context_open", "make one, open a tab, attach to it"), Unit::Millis, times);
-    let name = ("context_browser", "memory of the browser for both");
+    rows.add_known(Part::Contexts, ("context_open", "create a context, open a tab, attach to it"), Unit::Millis, times);
+    let name = ("context_browser", "browser memory per context with its tab");
     browser_rows(rows, Part::Contexts, name, "context_browser_own", &browser);
-    rows.add_known(Part::Contexts, ("context_close", "dispose of it"), Unit::Millis, closing);
+    rows.add_known(Part::Contexts, ("context_close", "close a context"), Unit::Millis, closing);
     Ok(())
 }
 
-/// From nothing to a page that answers, and back.
+/// Measures starting and stopping a browser.
 pub(super) fn startup(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
     let (mut answers, mut pages, mut ends) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..run.plan.rounds {
-        run.step("start and end", round, run.plan.rounds)?;
+        run.step("start and stop", round, run.plan.rounds)?;
         let began = Instant::now();
-        let browser = run.rig.browser(run.watch)?;
+        let browser = run.browsers.browser(run.watch)?;
         answers.push(millis(began));
-        let supervisor = Rig::supervise(browser, DialogPolicy::default(), run.watch)?;
+        let supervisor = BrowserSource::supervise(browser, DialogPolicy::default(), run.watch)?;
         pages.push(millis(began));
         let began = Instant::now();
         supervisor.stop(run.watch.soon());
         ends.push(millis(began));
     }
-    rows.add_known(Part::Startup, ("start_answer", "to its first answer"), Unit::Millis, answers);
-    rows.add_known(Part::Startup, ("start_page", "to a page that is attached"), Unit::Millis, pages);
-    rows.add_known(Part::Startup, ("end", "end, until no process and no file is left"), Unit::Millis, ends);
+    rows.add_known(Part::Startup, ("start_answer", "start to the first answer"), Unit::Millis, answers);
+    rows.add_known(Part::Startup, ("start_page", "start to an attached page"), Unit::Millis, pages);
+    rows.add_known(Part::Startup, ("end", "stop until no process or file is left"), Unit::Millis, ends);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The machine and how busy it is, so that readers can judge the figures.
+//! Properties and load of the machine, to judge the results by.
 
 use std::process::Command;
 
@@ -6,16 +6,16 @@ use serde::Serialize;
 
 use super::memory::basis;
 
-/// What the system tells; `null` for what it does not.
+/// The machine; unknown values are `null`.
 #[derive(Debug, Serialize)]
 pub(super) struct Machine {
     os: &'static str,
     arch: &'static str,
     processors: Option<usize>,
     memory_mib: Option<u64>,
-    /// What amounts of memory are: `pss`, `rss` or unknown.
+    /// How memory was measured: `pss`, `rss` or unknown.
     memory_is: Option<&'static str>,
-    /// Average over 1, 5 and 15 minutes.
+    /// Averages over 1, 5 and 15 minutes.
     load_before: Option<[f64; 3]>,
     load_after: Option<[f64; 3]>,
 }
@@ -34,7 +34,7 @@ impl Machine {
         }
     }
 
-    /// At the end of the run.
+    /// Adds the values that are known after the run.
     pub(super) fn finish(&mut self) {
         self.load_after = load();
         self.memory_is = basis();
@@ -54,15 +54,14 @@ impl Machine {
         ];
         lines.extend(self.memory_is.map(|is| {
             match is {
-                "pss" => {
-                    "memory: proportional set size (PSS), pages shared by several processes are split between them"
-                }
-                _ => "memory: resident set sizes added up, pages shared by several processes count more than once",
+                "pss" => "memory: proportional set size (PSS); shared pages are divided among processes",
+                _ => "memory: sum of resident set sizes (RSS); shared pages are counted once per process",
             }
             .to_owned()
         }));
         let busy = self.load_before.zip(self.processors).is_some_and(|([one, ..], n)| one > n as f64 / 2.0);
-        lines.extend(busy.then(|| "the machine was busy with other things: times are too long".to_owned()));
+        lines
+            .extend(busy.then(|| "warning: the machine was busy before the run, so the times are too high".to_owned()));
         lines
     }
 }

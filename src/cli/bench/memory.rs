@@ -1,16 +1,14 @@
-//! How much memory processes have. Linux tells the proportional set size (PSS), in which pages that
-//! several processes share are split between them, so that a family can be added up. Where that is not
-//! to be had, resident set sizes are added up, in which such pages count more than once.
+//! Memory of processes. Linux provides the proportional set size (PSS), which divides shared pages among processes, so that it
+//! can be summed. Where it is unavailable, resident set sizes (RSS) are summed, which count shared pages several times.
 //!
-//! Pages of files, such as the program itself, are shared by all browsers of the machine, also those of
-//! others: a browser's part of them changes whenever another one starts or ends. What it has without
-//! them does not, and is told beside the whole.
+//! File-backed pages, such as the executable, are shared by all browsers on the machine: a browser's share of them changes when
+//! another one starts or ends. So memory without them is reported too.
 
 use std::io::ErrorKind;
 use std::process::Command;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// What amounts are. The least exact one that was used counts for a whole run.
+/// The least exact method used in this run.
 static BASIS: AtomicU8 = AtomicU8::new(UNKNOWN);
 const UNKNOWN: u8 = 0;
 const PSS: u8 = 1;
@@ -20,7 +18,7 @@ const RSS: u8 = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Amount {
     kib: u64,
-    /// Of it, without pages of files.
+    /// Without file-backed pages.
     own: Option<u64>,
     pss: bool,
 }
@@ -31,27 +29,27 @@ impl Amount {
         self.kib as f64
     }
 
-    /// Without pages of files, in KiB.
+    /// Without file-backed pages, in KiB.
     pub(super) fn own_kib(self) -> Option<f64> {
         self.own.map(|kib| kib as f64)
     }
 
-    /// How much more it is than before, in KiB. Two kinds of amounts cannot be compared.
+    /// Growth since `before`, in KiB. `None` if the two were measured by different methods.
     pub(super) fn more_than(self, before: Self) -> Option<f64> {
         (self.pss == before.pss).then(|| self.kib() - before.kib())
     }
 
-    /// The same without pages of files.
+    /// Growth without file-backed pages.
     pub(super) fn own_more_than(self, before: Self) -> Option<f64> {
         Some(self.own_kib()? - before.own_kib()?).filter(|_| self.pss == before.pss)
     }
 }
 
-/// The files below `/proc`, and their fields for the whole and for what is from no file.
+/// File below `/proc`, its field for the total, and its fields without file-backed pages.
 const PSS_FIELDS: (&str, &str, [&str; 2]) = ("smaps_rollup", "Pss", ["Pss_Anon", "Pss_Shmem"]);
 const RSS_FIELDS: (&str, &str, [&str; 2]) = ("status", "VmRSS", ["RssAnon", "RssShmem"]);
 
-/// What amounts were so far, for the report.
+/// The method, for the report.
 pub(super) fn basis() -> Option<&'static str> {
     match BASIS.load(Ordering::Relaxed) {
         PSS => Some("pss"),
@@ -60,14 +58,14 @@ pub(super) fn basis() -> Option<&'static str> {
     }
 }
 
-/// The memory of these processes together. Those that have ended meanwhile count nothing.
+/// Total memory of these processes. Ended processes count as 0.
 pub(super) fn of(processes: &[u32]) -> Option<Amount> {
     let add = |(file, whole, parts): (&str, &str, [&str; 2])| {
         let sum = |name: &str| processes.iter().map(|id| from_proc(*id, file, name)).sum::<Option<u64>>();
         Some((sum(whole)?, sum(parts[0]).zip(sum(parts[1])).map(|(anonymous, shared)| anonymous + shared)))
     };
     let amount = if cfg!(target_os = "linux") {
-        // Chromium's sandboxed processes may hide the first from an ordinary user.
+        // An unprivileged user may not read PSS of Chromium's sandboxed processes.
         let exact = add(PSS_FIELDS).map(|(kib, own)| Amount { kib, own, pss: true });
         exact.or_else(|| add(RSS_FIELDS).map(|(kib, own)| Amount { kib, own, pss: false }))?
     } else {
@@ -77,27 +75,27 @@ pub(super) fn of(processes: &[u32]) -> Option<Amount> {
     Some(amount)
 }
 
-/// Our own.
+/// Memory of this process.
 pub(super) fn own() -> Option<Amount> {
     of(&[std::process::id()])
 }
 
-/// How many threads we have; Linux only.
+/// Number of threads of this process; Linux only.
 pub(super) fn own_threads() -> Option<f64> {
     Some(std::fs::read_dir("/proc/self/task").ok()?.count() as f64)
 }
 
-/// How many descriptors we have open; Linux only.
+/// Number of open file descriptors of this process; Linux only.
 pub(super) fn own_files() -> Option<f64> {
     Some(std::fs::read_dir("/proc/self/fd").ok()?.count() as f64)
 }
 
-/// A field of a file below `/proc`, in KiB. Nothing for a process that is gone.
+/// A field of a file below `/proc`, in KiB; 0 for an ended process.
 fn from_proc(process: u32, file: &str, name: &str) -> Option<u64> {
     match std::fs::read_to_string(format!("/proc/{process}/{file}")) {
         Ok(text) if text.is_empty() => Some(0),
         Ok(text) => field(&text, name).or_else(|| ended(&text).then_some(0)),
-        // An old kernel has no such file; a process that is gone has no folder either.
+        // Old kernels lack the file; an ended process has no folder either.
         Err(problem) if problem.kind() == ErrorKind::NotFound => {
             (!std::path::Path::new(&format!("/proc/{process}")).exists()).then_some(0)
         }
@@ -109,7 +107,7 @@ fn from_proc(process: u32, file: &str, name: &str) -> Option<u64> {
 /// `ESRCH`.
 const NO_SUCH_PROCESS: i32 = 3;
 
-/// Whether a status is that of a process that waits to be reaped: it has no memory.
+/// Whether a status is that of a zombie, which has no memory.
 fn ended(status: &str) -> bool {
     status.lines().any(|line| line.starts_with("State:") && line.contains('Z'))
 }
@@ -129,7 +127,7 @@ fn from_ps(processes: &[u32]) -> Option<u64> {
     listed.status.success().then(|| add(&text, processes))
 }
 
-/// Adds up the second column of those whose first is listed.
+/// Sums the second column of the rows whose first column is listed.
 fn add(text: &str, processes: &[u32]) -> u64 {
     let row = |line: &str| {
         let (id, kib) = line.trim().split_once(char::is_whitespace)?;

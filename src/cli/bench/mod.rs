@@ -1,27 +1,27 @@
-//! `cdpilot bench`: what browsers cost and how fast they are talked to, measured on this machine.
+//! `cdpilot bench`: measures the cost of browsers and the speed of calls on this machine.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `plan` | what is measured, and how much of it |
-//! | `watch` | the deadline of the run, and signals |
-//! | `rig` | browsers to measure on |
-//! | `memory`, `machine` | what the system tells |
-//! | `row`, `table` | figures, and how they are printed |
+//! | `plan` | the parts to measure, and their sizes |
+//! | `run_limit` | the deadline of the run, and signals |
+//! | `browsers` | the measured browsers |
+//! | `memory`, `machine` | memory of processes, properties of the machine |
+//! | `row`, `table` | results, and printing them |
 //! | `cost` | start, memory, tabs, contexts, browsers |
-//! | `pace` | calls, events, dialogs |
+//! | `speed` | calls, events, dialogs |
 //!
-//! It goes through the supervisor, as programs do. Only where many calls are under way from one thread
-//! it takes the connection below it.
+//! It measures through the supervisor, as programs use it, except for concurrent calls from one thread, which use the
+//! connection below it.
 
+mod browsers;
 mod cost;
 mod machine;
 mod memory;
-mod pace;
 mod plan;
-mod rig;
 mod row;
+mod run_limit;
+mod speed;
 mod table;
-mod watch;
 
 use std::time::Instant;
 
@@ -31,14 +31,14 @@ use super::args;
 use super::failure::{Exit, Failure};
 use super::output::Out;
 use super::settings::Settings;
+use browsers::BrowserSource;
 use machine::Machine;
 pub(super) use plan::Part;
 use plan::Plan;
-use rig::Rig;
 use row::{Row, Rows};
-use watch::Watch;
+use run_limit::RunLimit;
 
-/// What was measured, for programs. `--help` describes it.
+/// The JSON result; `--help` describes it.
 #[derive(Debug, Serialize)]
 struct Report {
     ok: bool,
@@ -53,19 +53,19 @@ struct Report {
     total_ms: u64,
 }
 
-/// What every part of the run works with.
+/// Context of every part of the run.
 struct Run<'a> {
     plan: &'a Plan,
-    rig: &'a Rig,
-    watch: &'a Watch,
+    browsers: &'a BrowserSource,
+    watch: &'a RunLimit,
     out: &'a Out,
 }
 
 impl Run<'_> {
-    /// Says what is under way, to a person who watches, and whether to go on.
+    /// Shows progress on a terminal, and fails when the run has to end.
     fn step(&self, what: &str, round: usize, of: usize) -> Result<(), Failure> {
         self.watch.check()?;
-        self.out.passing(&format!("{what}, {} of {of}", round + 1));
+        self.out.progress(&format!("{what}, {} of {of}", round + 1));
         Ok(())
     }
 }
@@ -73,14 +73,14 @@ impl Run<'_> {
 pub(super) fn run(args: &args::Bench, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     let began = Instant::now();
     let plan = Plan::new(args)?;
-    let watch = Watch::start(settings, plan.quick)?;
-    // Looked for before anything is measured: without one there is nothing to measure.
-    let rig = Rig::new(args)?;
+    let watch = RunLimit::start(settings, plan.quick)?;
+    // Fails before anything is measured.
+    let browsers = BrowserSource::new(args)?;
     let mut machine = Machine::now();
     let mut rows = Rows::default();
-    let outcome = parts(&Run { plan: &plan, rig: &rig, watch: &watch, out }, &mut rows);
-    out.passing("");
-    // What a run ends with may come of its being ended.
+    let outcome = parts(&Run { plan: &plan, browsers: &browsers, watch: &watch, out }, &mut rows);
+    out.progress("");
+    // An interruption may have caused the failure; then it is reported instead.
     let failure = outcome.err().map(|failure| watch.check().err().unwrap_or(failure));
     machine.finish();
     rows.all.sort_by_key(|row| row.part);
@@ -88,8 +88,8 @@ pub(super) fn run(args: &args::Bench, settings: &Settings, out: &Out) -> Result<
         ok: failure.is_none(),
         failure,
         version: env!("CARGO_PKG_VERSION"),
-        browser: rig.product(),
-        transport: rig.transport(),
+        browser: browsers.product(),
+        transport: browsers.transport(),
         machine,
         plan,
         rows: rows.all,
@@ -103,7 +103,7 @@ pub(super) fn run(args: &args::Bench, settings: &Settings, out: &Out) -> Result<
     Ok(report.failure.map_or(Exit::Done, |failure| failure.exit))
 }
 
-/// Measures what is wanted. Our own memory first: what other parts had and gave back would hide it.
+/// Measures the parts. Memory comes first: memory that earlier parts had freed would falsify it.
 fn parts(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
     cost::memory(run, rows)?;
     if run.plan.wants(Part::Contexts) {
@@ -113,13 +113,13 @@ fn parts(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
         cost::startup(run, rows)?;
     }
     if run.plan.wants(Part::Calls) {
-        pace::calls(run, rows)?;
+        speed::calls(run, rows)?;
     }
     if run.plan.wants(Part::Events) {
-        pace::events(run, rows)?;
+        speed::events(run, rows)?;
     }
     if run.plan.wants(Part::Dialogs) {
-        pace::dialogs(run, rows)?;
+        speed::dialogs(run, rows)?;
     }
     Ok(())
 }

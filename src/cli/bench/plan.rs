@@ -1,4 +1,4 @@
-//! What is measured, and how much of it.
+//! The parts to measure, and their sizes.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -6,46 +6,46 @@ use serde::Serialize;
 use super::super::args;
 use super::super::failure::Failure;
 
-/// A part of the run.
+/// A part of the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::cli) enum Part {
-    /// Memory of one browser, and ours beside it
+    /// Memory of one browser and of this program
     Memory,
     /// Tabs: time to open and close, memory
     Tabs,
-    /// More browsers: time to start, memory
+    /// Additional browsers: time to start, memory
     Browsers,
-    /// Browser contexts with a tab each: time, memory
+    /// Browser contexts with one tab each: time, memory
     Contexts,
-    /// The start and the end of a browser
+    /// Starting and stopping a browser
     Startup,
     /// Calls into a page
     Calls,
-    /// A flood of console messages
+    /// Console messages
     Events,
-    /// Dialogs, answered by the policy and by hand
+    /// Dialogs, answered by the policy and one by one
     Dialogs,
 }
 
-/// How much is measured. Counts are for a whole part, or for each round where there are rounds.
+/// Sizes of the parts.
 #[derive(Debug, Serialize)]
 pub(super) struct Plan {
     pub(super) quick: bool,
     pub(super) parts: Vec<Part>,
     pub(super) rounds: usize,
-    /// A round.
+    /// Per round.
     pub(super) calls: usize,
     pub(super) in_flight: usize,
-    /// A round.
+    /// Per round.
     pub(super) events: usize,
-    /// A round.
+    /// Per round.
     pub(super) dialogs: usize,
-    /// All rounds together.
+    /// In all rounds together.
     pub(super) tabs: usize,
-    /// All rounds together.
+    /// In all rounds together.
     pub(super) contexts: usize,
-    /// All rounds together.
+    /// In all rounds together.
     pub(super) browsers: usize,
 }
 
@@ -55,7 +55,7 @@ impl Plan {
         let ours_only = |part: Part| matches!(part, Part::Browsers | Part::Startup);
         if let Some(part) = args.only.iter().find(|part| attached && ours_only(**part)) {
             let name = part.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-            let why = format!("`--only {name}` starts browsers; leave --cdp-url out, or measure something else");
+            let why = format!("--only {name} starts browsers, which --cdp-url excludes; remove one of the two");
             return Err(Failure::usage(why));
         }
         let wanted = |part: &Part| args.only.is_empty() || args.only.contains(part);
@@ -82,7 +82,7 @@ impl Plan {
         self.parts.contains(&part)
     }
 
-    /// A number of things shared out among the rounds.
+    /// Divides a count among the rounds.
     pub(super) fn shares(&self, count: usize) -> Vec<usize> {
         let rounds = self.rounds.clamp(1, count.max(1));
         (0..rounds).map(|round| count / rounds + usize::from(round < count % rounds)).collect()

@@ -1,10 +1,10 @@
-//! Figures: the median of rounds, and their range.
+//! Results: median and range over the rounds.
 
 use serde::Serialize;
 
 use super::plan::Part;
 
-/// What a figure counts. What is not a rate is better when it is small.
+/// Unit of a result. Rates are better when high, all others when low.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) enum Unit {
     #[serde(rename = "us")]
@@ -23,29 +23,29 @@ pub(super) enum Unit {
     Count,
 }
 
-/// One figure.
+/// One result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Row {
     pub(super) part: Part,
     pub(super) id: &'static str,
     pub(super) what: String,
     pub(super) unit: Unit,
-    /// `null` when it is unknown.
+    /// `null` when unknown.
     pub(super) median: Option<f64>,
     pub(super) min: Option<f64>,
     pub(super) max: Option<f64>,
-    /// How many measurements the median is of.
+    /// Number of measurements.
     pub(super) rounds: usize,
 }
 
-/// The figures so far.
+/// The results so far.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     pub(super) all: Vec<Row>,
 }
 
 impl Rows {
-    /// Adds one. It is unknown when one of its measurements is.
+    /// Adds a result; it is unknown when one of its measurements is.
     pub(super) fn add(
         &mut self,
         part: Part,
@@ -61,7 +61,7 @@ impl Rows {
         self.all.push(Row { part, id, what: what.into(), unit, median: median(&known), min, max, rounds });
     }
 
-    /// Adds one whose measurements are all known.
+    /// Adds a result whose measurements are all known.
     pub(super) fn add_known(
         &mut self,
         part: Part,
@@ -73,7 +73,7 @@ impl Rows {
     }
 }
 
-/// The middle of sorted values.
+/// Median of sorted values.
 fn median(sorted: &[f64]) -> Option<f64> {
     let (lower, upper) = (sorted.get(sorted.len().checked_sub(1)? / 2)?, sorted.get(sorted.len() / 2)?);
     Some(f64::midpoint(*lower, *upper))

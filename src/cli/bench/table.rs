@@ -1,6 +1,6 @@
-//! The figures for people.
+//! Prints the results as a table.
 
-use super::super::output::{Look, Out};
+use super::super::output::{Out, Style};
 use super::row::{Row, Unit};
 use super::{Part, Report};
 
@@ -8,18 +8,18 @@ fn heading(part: Part) -> &'static str {
     match part {
         Part::Memory => "memory of one browser",
         Part::Tabs => "tabs",
-        Part::Browsers => "one more browser",
-        Part::Contexts => "browser contexts, with a tab each",
-        Part::Startup => "start and end of a browser",
+        Part::Browsers => "additional browsers",
+        Part::Contexts => "browser contexts with one tab each",
+        Part::Startup => "starting and stopping a browser",
         Part::Calls => "calls",
         Part::Events => "events",
         Part::Dialogs => "dialogs",
     }
 }
 
-fn unit(unit: Unit, look: Look) -> &'static str {
+fn unit(unit: Unit, style: Style) -> &'static str {
     match unit {
-        Unit::Micros => look.pick("µs", "us"),
+        Unit::Micros => style.pick("µs", "us"),
         Unit::Millis => "ms",
         Unit::PerSecond => "/s",
         Unit::Kibibytes => "KiB",
@@ -37,28 +37,28 @@ fn number(value: f64) -> String {
     }
 }
 
-/// Name, median with its unit, range, rounds.
-fn cells(row: &Row, look: Look) -> [String; 4] {
-    let median = row.median.map_or("unknown".to_owned(), |v| format!("{} {}", number(v), unit(row.unit, look)));
+/// The cells of a row: name, median with unit, range, rounds.
+fn cells(row: &Row, style: Style) -> [String; 4] {
+    let median = row.median.map_or("unknown".to_owned(), |v| format!("{} {}", number(v), unit(row.unit, style)));
     let range = row.min.zip(row.max).filter(|_| row.rounds > 1);
     let range = range.map(|(min, max)| format!("{} to {}", number(min), number(max))).unwrap_or_default();
     [row.what.clone(), median.trim_end().to_owned(), range, row.rounds.to_string()]
 }
 
 pub(super) fn print(report: &Report, out: &Out) {
-    let look = out.look;
+    let style = out.style;
     if report.rows.is_empty() {
         return;
     }
-    let browser = report.browser.as_deref().unwrap_or("no browser");
+    let browser = report.browser.as_deref().unwrap_or("unknown browser");
     let over = match report.transport {
-        "attached" => ", which runs already".to_owned(),
+        "attached" => " (already running)".to_owned(),
         transport => format!(" over a {transport}"),
     };
     if !out.quiet {
-        out.line(&look.bold(&format!("cdpilot {} on {browser}{over}", report.version)));
+        out.line(&style.bold(&format!("cdpilot {} on {browser}{over}", report.version)));
     }
-    let lines: Vec<(Part, [String; 4])> = report.rows.iter().map(|row| (row.part, cells(row, look))).collect();
+    let lines: Vec<(Part, [String; 4])> = report.rows.iter().map(|row| (row.part, cells(row, style))).collect();
     let head = ["", "median", "range", "rounds"].map(str::to_owned);
     let width = |n: usize| lines.iter().map(|(_, c)| &c[n]).chain([&head[n]]).map(|c| c.chars().count()).max();
     let widths: Vec<usize> = (0..4).map(|n| width(n).unwrap_or_default()).collect();
@@ -66,11 +66,11 @@ pub(super) fn print(report: &Report, out: &Out) {
         let [a, b, d, e] = [widths[0], widths[1], widths[2], widths[3]];
         format!("  {:<a$}  {:>b$}  {:>d$}  {:>e$}", c[0], c[1], c[2], c[3])
     };
-    out.line(&look.dim(&line(&head)));
+    out.line(&style.dim(&line(&head)));
     let mut part = None;
     for (of, cells) in &lines {
         if part != Some(*of) {
-            out.line(&look.bold(heading(*of)));
+            out.line(&style.bold(heading(*of)));
             part = Some(*of);
         }
         out.line(&line(cells));

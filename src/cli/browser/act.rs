@@ -1,4 +1,4 @@
-//! Pointer, scrolling, waiting, scripts.
+//! Commands for the mouse, scrolling, waiting and scripts.
 
 use std::io::Read as _;
 
@@ -7,45 +7,45 @@ use serde_json::{Value, json};
 
 use super::super::client::Request;
 use super::super::failure::Failure;
-use super::call::{Acting, At, Call, Maybe, Selector, Tab, act, element, frame, named};
+use super::call::{ActionOptions, Call, Element, OptionalElement, Selector, Tab, act, element, frame, named};
 use super::show;
 
-/// The longest script or list that is read from standard input or a file, bytes: what a request may have.
-const LONGEST: u64 = 1 << 20;
+/// Size limit for scripts and lists from stdin or a file, bytes: the server's limit for a request body.
+const MAX_INPUT: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Click {
     #[command(flatten)]
-    at: At,
+    at: Element,
     #[command(flatten)]
-    how: Clicking,
-    /// Hold these keys, separated by commas: Alt, Control, ControlOrMeta, Meta, Shift
+    how: ClickOptions,
+    /// Comma-separated keys to hold: Alt, Control, ControlOrMeta, Meta, Shift
     #[arg(long, value_name = "KEYS", value_delimiter = ',', value_parser = modifier)]
     modifiers: Vec<String>,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]
 pub(in super::super) struct ClickCoords {
-    /// CSS pixels from the left of the viewport
+    /// Distance from the left edge of the viewport, CSS pixels
     #[arg(allow_negative_numbers = true)]
     x: f64,
-    /// CSS pixels from its top
+    /// Distance from the top edge of the viewport, CSS pixels
     #[arg(allow_negative_numbers = true)]
     y: f64,
     #[command(flatten)]
-    how: Clicking,
+    how: ClickOptions,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]
-struct Clicking {
-    /// Twice in a row
+struct ClickOptions {
+    /// Double-click
     #[arg(long)]
     double: bool,
-    /// The mouse button
+    /// Mouse button [default: left]
     #[arg(long, value_enum, value_name = "BUTTON")]
     button: Option<Button>,
 }
@@ -57,37 +57,37 @@ enum Button {
     Middle,
 }
 
-/// An action on an element, with nothing to say beside it.
+/// Arguments of actions that take only an element.
 #[derive(Debug, Args)]
-pub(in super::super) struct Plain {
+pub(in super::super) struct ElementAction {
     #[command(flatten)]
-    at: At,
+    at: Element,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Drag {
-    /// Where it begins: a ref, a locator, or a point as x,y
+    /// Start: ref, locator, or viewport position x,y
     #[arg(value_name = "FROM", value_parser = place, required_unless_present = "from_selector", allow_negative_numbers = true)]
     from: Option<Place>,
-    /// Where it ends: a ref, a locator, or a point as x,y
+    /// End: ref, locator, or viewport position x,y
     #[arg(value_name = "TO", value_parser = place, required_unless_present = "to_selector", allow_negative_numbers = true)]
     to: Option<Place>,
-    /// Begin at the first element that matches this CSS selector
+    /// Start at the first element that matches this CSS selector
     #[arg(long, value_name = "CSS", conflicts_with = "from", requires = "to_selector")]
     from_selector: Option<String>,
     /// End at the first element that matches this CSS selector
     #[arg(long, value_name = "CSS", conflicts_with = "to")]
     to_selector: Option<String>,
-    /// The frame that selectors are for: its id, or the ref of the iframe [default: the main frame]
+    /// Frame for the selectors: frame id, or ref of the iframe [default: the main frame]
     #[arg(long, value_name = "FRAME", value_parser = frame)]
     frame: Option<String>,
-    /// Moves on the way
+    /// Number of mouse moves between start and end
     #[arg(long, value_name = "N")]
     steps: Option<u32>,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 /// An end of a drag.
@@ -99,17 +99,16 @@ enum Place {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Scroll {
-    /// Where to
+    /// Direction
     #[arg(value_enum, value_name = "DIRECTION", default_value = "down")]
     direction: Direction,
-    /// How far, CSS pixels [default: most of a view]
+    /// Distance, CSS pixels [default: most of the visible area]
     #[arg(value_name = "PIXELS")]
     pixels: Option<f64>,
-    /// What is in this element, not the page
     #[command(flatten)]
-    at: Maybe,
+    at: OptionalElement,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -120,43 +119,41 @@ enum Direction {
     Right,
 }
 
-/// All conditions that are given must hold.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("condition").required(true).multiple(true)
-    .args(["millis", "time", "text", "text_gone", "selector", "page_url", "load", "script", "at"]))]
+#[command(after_help = "With several conditions, all must hold.")]
 pub(in super::super) struct Wait {
-    /// So many milliseconds
+    /// Wait this many milliseconds
     #[arg(value_name = "MS")]
     millis: Option<u64>,
-    /// The same as an option
+    /// Alternative to the positional argument
     #[arg(long, value_name = "MS", conflicts_with = "millis", alias = "time-ms")]
     time: Option<u64>,
-    /// This text is visible
+    /// Wait until this text is visible
     #[arg(long, value_name = "TEXT")]
     text: Option<String>,
-    /// This text is not visible any more
+    /// Wait until this text is no longer visible
     #[arg(long, value_name = "TEXT")]
     text_gone: Option<String>,
-    /// Something visible matches this CSS selector
+    /// Wait until a visible element matches this CSS selector
     #[arg(long, value_name = "CSS")]
     selector: Option<String>,
-    /// The address of the tab matches, with `*` and `?` as in file names. `--url` after `wait` is the same, unless its
-    /// value is http://host:port and nothing more
+    /// Wait until the URL of the tab matches this pattern; * and ? as in file names. `--url` after `wait` means the
+    /// same, unless its value is http://host:port
     #[arg(long, value_name = "GLOB")]
     page_url: Option<String>,
-    /// The page has come so far
+    /// Wait until the page has reached this load state
     #[arg(long, value_enum, value_name = "STATE", alias = "load-state")]
     load: Option<Load>,
-    /// This script gives something true
+    /// Wait until this script returns a truthy value
     #[arg(long = "fn", value_name = "SCRIPT")]
     script: Option<String>,
-    /// The element of this ref or locator is in the state that --state says [default: visible]
+    /// Wait until this element, a ref or locator, is in the state given by --state
     #[arg(id = "at", long = "ref", value_name = "REF", value_parser = element)]
     at: Option<String>,
-    /// A state of that element
+    /// State to wait for, with --ref [default: visible]
     #[arg(long, value_enum, value_name = "STATE", requires = "at")]
     state: Option<State>,
-    /// The frame that --selector and --fn are for: its id, or the ref of the iframe
+    /// Frame for --selector and --fn: frame id, or ref of the iframe [default: the main frame]
     #[arg(long, value_name = "FRAME", value_parser = frame)]
     frame: Option<String>,
     #[command(flatten)]
@@ -186,23 +183,23 @@ enum State {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Evaluate {
-    /// An expression, a function, or the body of one; `-`: from standard input
+    /// Expression, function, or function body; `-`: read from stdin
     #[arg(value_name = "SCRIPT", required_unless_present = "script", allow_negative_numbers = true)]
     positional: Option<String>,
-    /// The same as an option
+    /// Alternative to the positional argument
     #[arg(long = "fn", value_name = "SCRIPT", conflicts_with = "positional", allow_hyphen_values = true)]
     script: Option<String>,
-    /// The element that a function is called with: its ref or a locator
+    /// Call the function with this element: ref or locator
     #[arg(long = "ref", value_name = "REF", value_parser = element)]
     at: Option<String>,
-    /// The frame it runs in: its id, or the ref of the iframe [default: that of the element, else the main frame]
+    /// Frame to run in: frame id, or ref of the iframe [default: the element's frame, else the main frame]
     #[arg(long, value_name = "FRAME", value_parser = frame)]
     frame: Option<String>,
     #[command(flatten)]
     tab: Tab,
 }
 
-impl Clicking {
+impl ClickOptions {
     fn of(&self, request: Request) -> Request {
         request.on("double", self.double).field("button", self.button.and_then(name))
     }
@@ -223,7 +220,7 @@ impl ClickCoords {
     }
 }
 
-impl Plain {
+impl ElementAction {
     pub(super) fn call(&self, kind: &str) -> Call {
         Call::new(self.at.of(self.acting.act(kind)), show::acted)
     }
@@ -258,7 +255,13 @@ impl Scroll {
 }
 
 impl Wait {
-    pub(super) fn call(&self) -> Call {
+    pub(super) fn call(&self) -> Result<Call, Failure> {
+        let texts = [&self.text, &self.text_gone, &self.selector, &self.page_url, &self.script, &self.at];
+        if self.millis.or(self.time).is_none() && self.load.is_none() && texts.iter().all(|text| text.is_none()) {
+            let problem =
+                "nothing to wait for; give MS, --text, --text-gone, --selector, --page-url, --load, --fn or --ref";
+            return Err(Failure::usage(problem));
+        }
         let request =
             act("wait", &self.tab).field("timeMs", self.millis.or(self.time)).field("text", self.text.clone());
         let request = request.field("textGone", self.text_gone.clone()).field("selector", self.selector.clone());
@@ -267,7 +270,7 @@ impl Wait {
         let request = named(request, self.at.as_deref());
         let state = self.state.or(self.at.is_some().then_some(State::Visible));
         let request = request.field("state", state.and_then(name)).field("frameId", self.frame.clone());
-        Call::new(request, show::acted)
+        Ok(Call::new(request, show::acted))
     }
 }
 
@@ -283,23 +286,25 @@ impl Evaluate {
     }
 }
 
-/// Reads a file, or standard input when it is `-`; at most what a request may have.
+/// Reads a file, or stdin for `-`, up to 1 MiB.
 pub(super) fn input(path: &str) -> Result<String, Failure> {
     let mut text = String::new();
     let read = if path == "-" {
-        std::io::stdin().lock().take(LONGEST + 1).read_to_string(&mut text)
+        std::io::stdin().lock().take(MAX_INPUT + 1).read_to_string(&mut text)
     } else {
-        std::fs::File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text))
+        std::fs::File::open(path).and_then(|file| file.take(MAX_INPUT + 1).read_to_string(&mut text))
     };
-    let shown = if path == "-" { "standard input" } else { path };
+    let shown = if path == "-" { "stdin" } else { path };
     match read {
-        Ok(_) if text.len() as u64 > LONGEST => Err(Failure::usage(format!("{shown} is longer than 1 MiB"))),
+        Ok(_) if text.len() as u64 > MAX_INPUT => {
+            Err(Failure::usage(format!("{shown} is larger than 1 MiB, the limit; give less")))
+        }
         Ok(_) => Ok(text),
-        Err(problem) => Err(Failure::usage(format!("{shown} cannot be read: {problem}"))),
+        Err(problem) => Err(Failure::usage(format!("cannot read {shown}: {problem}"))),
     }
 }
 
-/// Of words that are a ref and what is meant for it, or only that beside a selector: the one and the other.
+/// Splits positional arguments into the ref and at least `least` further values. With `--selector` there is no ref.
 pub(super) fn split(
     mut given: Vec<String>,
     by: &Selector,
@@ -310,7 +315,7 @@ pub(super) fn split(
         return if given.len() >= least {
             Ok((None, given))
         } else {
-            Err(Failure::usage(format!("{what} is missing")))
+            Err(Failure::usage(format!("nothing given for {what}")))
         };
     }
     if given.len() <= least {
@@ -332,7 +337,7 @@ fn modifier(text: &str) -> Result<String, String> {
     let found = KNOWN.iter().find(|(name, others)| is(name) || others.iter().any(|other| is(other)));
     found
         .map(|(name, _)| (*name).to_owned())
-        .ok_or_else(|| "one of Alt, Control, ControlOrMeta, Meta, Shift".to_owned())
+        .ok_or_else(|| "give Alt, Control, ControlOrMeta, Meta or Shift".to_owned())
 }
 
 fn place(text: &str) -> Result<Place, String> {
@@ -341,13 +346,13 @@ fn place(text: &str) -> Result<Place, String> {
         let read = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
         return match (read(x), read(y)) {
             (Some(x), Some(y)) => Ok(Place::Point(x, y)),
-            _ => Err("a point is written x,y".to_owned()),
+            _ => Err("give a position as x,y, for example 100,250".to_owned()),
         };
     }
     element(text).map(Place::Ref)
 }
 
-/// The name of one of a few values, as it is typed.
+/// The name of an enum value as typed on the command line.
 fn name(value: impl ValueEnum) -> Option<Value> {
     value.to_possible_value().map(|value| value.get_name().into())
 }

@@ -1,18 +1,18 @@
-//! Addresses as people type them.
+//! Completes URLs that are typed without a scheme.
 
 use std::path::Path;
 
 use crate::control::with_scheme;
 
-/// The whole address: `file://` before a path, else as [`with_scheme`] has it.
+/// Completes a URL: a path becomes a `file://` URL, anything else as in [`with_scheme`].
 pub(super) fn complete(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() {
-        return Err("an address is wanted, as in https://example.com".to_owned());
+        return Err("give a URL, for example https://example.com".to_owned());
     }
     if text.starts_with(['/', '.']) {
         let path = std::path::absolute(Path::new(text)).map_err(|problem| problem.to_string())?;
-        let url = url::Url::from_file_path(path).map_err(|()| "this path is no address".to_owned())?;
+        let url = url::Url::from_file_path(path).map_err(|()| "this path cannot be written as a URL".to_owned())?;
         return Ok(url.into());
     }
     with_scheme(text).map_err(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! The browser itself, its tabs, where they go.
+//! Commands for the browser, its tabs, navigation and profiles.
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
@@ -6,90 +6,90 @@ use serde_json::{Map, Value};
 use super::super::client::Request;
 use super::super::failure::Failure;
 use super::address::complete;
-use super::call::{Acting, Call, Tab, act};
+use super::call::{ActionOptions, Call, Tab, act};
 use super::show;
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Start {
-    /// Without a window [default: as the settings say]
+    /// Run the browser without a window: true or false [default: browser.headless in config.yaml]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     headless: Option<bool>,
-    /// Ask a WebDriver server or Selenium Grid for this capability, as in platformName=linux or
-    /// se:name=nightly; a value that is JSON is sent as JSON; may be given more than once
+    /// Capability to request from a WebDriver server or Selenium Grid, for example platformName=linux; JSON objects,
+    /// lists, true and false are sent as JSON; repeatable
     #[arg(long = "capability", value_name = "NAME=VALUE", value_parser = capability)]
     capabilities: Vec<(String, Value)>,
 }
 
-/// Reads `NAME=VALUE`.
+/// Parses `NAME=VALUE`.
 fn capability(text: &str) -> Result<(String, Value), String> {
-    let (name, value) = text.split_once('=').ok_or("a capability is written NAME=VALUE, as in browserName=chrome")?;
+    let (name, value) = text.split_once('=').ok_or("give NAME=VALUE, for example browserName=chrome")?;
     let json = serde_json::from_str(value).ok().filter(|json: &Value| !json.is_string() && !json.is_number());
     Ok((name.trim().to_owned(), json.unwrap_or_else(|| value.into())))
 }
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Open {
-    /// Where to; `https://` is put before a host that has no scheme, `http://` before this machine
+    /// URL; without a scheme https:// is used, for localhost and loopback addresses http://
     #[arg(value_name = "URL", value_parser = complete)]
     url: String,
-    /// A name for the tab, to use instead of its id
+    /// Label for the tab; commands take it instead of the tab id
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
-    /// Leave the tab in front where it is
+    /// Open the tab in the background; the current tab stays the same
     #[arg(long)]
     background: bool,
 }
 
-/// Back, forward and reload.
+/// Arguments of `back`, `forward` and `reload`.
 #[derive(Debug, Args)]
-pub(in super::super) struct Travel {
+pub(in super::super) struct HistoryArgs {
     #[command(flatten)]
-    how: Going,
+    how: NavigationOptions,
 }
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Close {
-    /// The tab: its id (t1), its label, its target id or the beginning of that [default: the last used]
+    /// Tab: id (t1), label, target id or unique prefix of the target id [default: the last used tab]
     #[arg(value_name = "TAB")]
     tab: Option<String>,
-    /// The same as an option
+    /// Alternative to the positional argument
     #[arg(long, value_name = "TAB", conflicts_with = "tab")]
     target: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Label {
-    /// The tab: its id (t1), its label, its target id or the beginning of that
+    /// Tab: id (t1), label, target id or unique prefix of the target id
     #[arg(value_name = "TAB")]
     tab: String,
-    /// The name
+    /// New label
     #[arg(value_name = "NAME")]
     label: String,
 }
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Navigate {
-    /// Where to; completed as with `open`
+    /// URL; without a scheme https:// is used, for localhost and loopback addresses http://
     #[arg(value_name = "URL", value_parser = complete)]
     url: String,
     #[command(flatten)]
-    how: Going,
+    how: NavigationOptions,
 }
 
-/// How a tab is sent elsewhere.
+/// Options of navigations.
 #[derive(Debug, Args)]
-struct Going {
-    /// What is waited for
+struct NavigationOptions {
+    /// Event to wait for [default: load]
     #[arg(long, value_enum, value_name = "WHEN", alias = "wait-until")]
     until: Option<Until>,
-    /// Dismiss the dialogs that the tab shows first. To leave a page that asks before it is left: `dialog --accept`
+    /// Dismiss the open dialogs of the tab first. A beforeunload dialog is answered with `dialog --accept` instead
     #[arg(long)]
     dismiss_dialogs: bool,
     #[command(flatten)]
     tab: Tab,
 }
 
-impl Going {
+impl NavigationOptions {
     fn of(&self, request: Request) -> Request {
         let until = self.until.and_then(|until| until.to_possible_value().map(|value| value.get_name().to_owned()));
         let request = request.field("waitUntil", until).on("dismissDialogs", self.dismiss_dialogs);
@@ -100,24 +100,24 @@ impl Going {
 #[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "lower")]
 enum Until {
-    /// Everything is loaded
+    /// The page has loaded completely
     Load,
     /// The document is parsed
     DomContentLoaded,
-    /// Nothing: the request is under way
+    /// Do not wait: return when the request is sent
     None,
 }
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Resize {
-    /// CSS pixels
+    /// Width, CSS pixels
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     width: u32,
-    /// CSS pixels
+    /// Height, CSS pixels
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     height: u32,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]
@@ -128,33 +128,33 @@ pub(in super::super) struct Profiles {
 
 #[derive(Debug, Subcommand)]
 enum ProfilesWhat {
-    /// List them
+    /// List profiles
     List,
-    /// Make one
+    /// Create a profile
     Create {
-        /// Its name
+        /// Profile name
         name: String,
-        /// The colour that marks its windows, #RRGGBB
+        /// Color of its windows, #RRGGBB [default: browser.color in config.yaml]
         #[arg(long, value_name = "COLOR")]
         color: Option<String>,
-        /// Attach to this browser instead of starting one
+        /// Attach to this browser instead of starting one: ws://…, wss://… or http://host:port
         #[arg(long, value_name = "URL")]
         cdp_url: Option<String>,
-        /// The debugging port of its browser
+        /// CDP port of its browser [default: the next free port]
         #[arg(long, value_name = "PORT")]
         cdp_port: Option<u16>,
-        /// Without a window [default: as the settings say]
+        /// Run its browser without a window: true or false [default: browser.headless in config.yaml]
         #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
         headless: Option<bool>,
     },
-    /// Delete one, with everything in it
+    /// Delete a profile and all its data
     Delete {
-        /// Its name
+        /// Profile name
         name: String,
     },
-    /// Empty one: it is as new then
+    /// Delete the browsing data of a profile; the profile stays
     Reset {
-        /// Its name
+        /// Profile name
         name: String,
     },
 }
@@ -187,7 +187,7 @@ impl Open {
     }
 }
 
-impl Travel {
+impl HistoryArgs {
     pub(super) fn call(&self, route: &'static str) -> Call {
         Call::new(self.how.of(Request::post(route)), show::navigated)
     }
@@ -227,7 +227,11 @@ impl Profiles {
     pub(super) fn call(&self) -> Result<Call, Failure> {
         let named = |name: &str| {
             let bad = name.is_empty() || name.contains(['/', '\\']);
-            if bad { Err(Failure::usage("a profile's name is neither empty nor a path")) } else { Ok(()) }
+            if bad {
+                Err(Failure::usage("the profile name is empty or a path; give a plain name such as work"))
+            } else {
+                Ok(())
+            }
         };
         Ok(match &self.what {
             None | Some(ProfilesWhat::List) => Call::new(Request::get("/profiles"), show::profiles).quick().global(),

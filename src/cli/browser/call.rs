@@ -1,4 +1,4 @@
-//! What a command asks of the server, and what is done with the answer.
+//! The request of a command and how its answer is handled; arguments that several commands share.
 
 use std::path::PathBuf;
 
@@ -9,44 +9,56 @@ use super::super::client::Request;
 use super::super::failure::Failure;
 use super::super::output::Out;
 
-/// Prints an answer for people.
-pub(super) type Show = fn(&Value, &Out);
+/// Prints an answer as text.
+pub(super) type Printer = fn(&Value, &Out);
 
-/// What a command asks.
+/// The request of a command and how its answer is handled.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) request: Request,
-    /// Whether a server is started for it when none runs.
+    /// Whether a server is started when none is running.
     pub(super) starts: bool,
-    /// Whether the route takes `timeoutMs`: those that are answered at once do not.
+    /// Whether the route takes `timeoutMs`; routes that answer immediately do not.
     pub(super) timed: bool,
-    /// Whether it is about one profile.
+    /// Whether the route takes `profile`.
     pub(super) of_profile: bool,
-    pub(super) show: Show,
-    /// Where the file that the answer tells of, or holds, is put.
+    pub(super) show: Printer,
+    /// Printed before the answer: what the command did, where the answer does not say it.
+    pub(super) done: Option<String>,
+    /// Output path for the file in the answer.
     pub(super) file: Option<PathBuf>,
-    /// What the answer may be long in coming for.
+    /// Printed as the reason when the answer takes long.
     pub(super) waits_for: Option<&'static str>,
-    /// Where the login state that the answer holds is put.
-    pub(super) keep: Option<super::login::Keep>,
+    /// Output file for the login state in the answer.
+    pub(super) keep: Option<super::login::StateFile>,
 }
 
 impl Call {
-    pub(super) fn new(request: Request, show: Show) -> Self {
-        Self { request, starts: true, timed: true, of_profile: true, show, file: None, waits_for: None, keep: None }
+    pub(super) fn new(request: Request, show: Printer) -> Self {
+        Self {
+            request,
+            starts: true,
+            timed: true,
+            of_profile: true,
+            show,
+            done: None,
+            file: None,
+            waits_for: None,
+            keep: None,
+        }
     }
 
-    /// The route answers at once.
+    /// Marks a route that answers immediately and takes no `timeoutMs`.
     pub(super) fn quick(self) -> Self {
         Self { timed: false, ..self }
     }
 
-    /// It is about the server as a whole.
+    /// Marks a route that takes no `profile`.
     pub(super) fn global(self) -> Self {
         Self { of_profile: false, ..self }
     }
 
-    /// It asks how things are, or ends something: where nothing runs, that is the answer.
+    /// Marks a command that must not start a server.
     pub(super) fn never_starts(self) -> Self {
         Self { starts: false, ..self }
     }
@@ -56,35 +68,35 @@ impl Call {
     }
 }
 
-/// The tab that a command is about.
+/// The `--target` option.
 #[derive(Debug, Args)]
 pub(super) struct Tab {
-    /// The tab: its id (t1), its label, its target id or the beginning of that [default: the last used]
+    /// Tab: id (t1), label, target id or unique prefix of the target id [default: the last used tab]
     #[arg(long, value_name = "TAB")]
     pub(super) target: Option<String>,
 }
 
-/// How an action is carried out.
+/// Options that all actions share.
 #[derive(Debug, Args)]
-pub(super) struct Acting {
+pub(super) struct ActionOptions {
     #[command(flatten)]
     pub(super) tab: Tab,
-    /// Also when role or name of the element have changed since the snapshot
+    /// Act even if the element's role or name has changed since the snapshot
     #[arg(long)]
     force: bool,
-    /// Dispatch events by script instead of through the browser's input
+    /// Dispatch synthetic DOM events instead of trusted browser input
     #[arg(long)]
     synthetic: bool,
-    /// Print the lines of the snapshot that changed
+    /// Print the snapshot lines that changed
     #[arg(long)]
     delta: bool,
-    /// How long to wait for the effects: auto, none, or milliseconds [default: auto]
+    /// How long to wait for the page to settle: auto, none, or a limit in milliseconds [default: auto, except none for click-coords]
     #[arg(long, value_name = "WHEN", value_parser = settle)]
     settle: Option<Value>,
 }
 
-impl Acting {
-    /// An action of a kind.
+impl ActionOptions {
+    /// The request for an action with these options.
     pub(super) fn act(&self, kind: &str) -> Request {
         let input = self.synthetic.then_some("synthetic");
         let request = act(kind, &self.tab).on("force", self.force).field("input", input).on("delta", self.delta);
@@ -96,46 +108,46 @@ fn settle(text: &str) -> Result<Value, String> {
     match (text, text.parse::<u64>()) {
         ("auto" | "none", _) => Ok(text.into()),
         (_, Ok(millis)) => Ok(serde_json::json!({ "maxMs": millis })),
-        _ => Err("auto, none or a number of milliseconds".to_owned()),
+        _ => Err("give auto, none or a number of milliseconds".to_owned()),
     }
 }
 
-/// An action without options of its own.
+/// The request for an action without options.
 pub(super) fn act(kind: &str, tab: &Tab) -> Request {
     Request::post("/act").field("kind", Some(kind)).field("targetId", tab.target.clone())
 }
 
-/// An element: by its ref or a locator, or by a selector.
+/// A required element: ref, locator or CSS selector.
 #[derive(Debug, Args)]
-pub(super) struct At {
-    /// The element: its ref in a snapshot (12, e12 or @e12), or a locator such as role=button[name="Save"] or text=Save
+pub(super) struct Element {
+    /// Element: ref from a snapshot (12, e12 or @e12), or a locator such as role=button[name="Save"] or text=Save
     #[arg(value_name = "REF", value_parser = element, required_unless_present = "selector")]
     pub(super) at: Option<String>,
     #[command(flatten)]
     pub(super) by: Selector,
 }
 
-/// The other way to name an element.
+/// The options `--selector`, `--nth` and `--frame`.
 #[derive(Debug, Args)]
 pub(super) struct Selector {
-    /// The first element that matches this CSS selector, instead of a ref
+    /// CSS selector instead of a ref; the first match is used
     #[arg(long, value_name = "CSS", conflicts_with = "at")]
     pub(super) selector: Option<String>,
-    /// Which match of a locator, from 0, or from the end for a negative number [default: there must be only one]
+    /// Use match N of the locator, counted from 0; negative: from the end [default: the locator must match one element]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) nth: Option<i32>,
-    /// The frame that a selector or locator is for: its id, or the ref of the iframe
+    /// Frame to search: frame id, or ref of the iframe [default: the main frame for --selector, all frames for a locator]
     #[arg(long, value_name = "FRAME", value_parser = frame)]
     pub(super) frame: Option<String>,
 }
 
-impl At {
+impl Element {
     pub(super) fn of(&self, request: Request) -> Request {
         self.by.of(named(request, self.at.as_deref()))
     }
 }
 
-/// Adds an element that was named by a ref or a locator.
+/// Adds a ref or locator to the request.
 pub(super) fn named(request: Request, at: Option<&str>) -> Request {
     match at {
         Some(at) if number(at).is_none() => request.field("locator", Some(at)),
@@ -150,26 +162,26 @@ impl Selector {
     }
 }
 
-/// An element that may be left out: named by options.
+/// An optional element, given by options.
 #[derive(Debug, Args)]
-pub(super) struct Maybe {
-    /// The element: its ref in a snapshot (12, e12 or @e12), or a locator such as role=textbox[name="Search"]
+pub(super) struct OptionalElement {
+    /// Target element: ref from a snapshot (12, e12 or @e12) or locator [default: the focused element or the page]
     #[arg(id = "at", long = "ref", value_name = "REF", value_parser = element)]
     pub(super) at: Option<String>,
     #[command(flatten)]
     pub(super) by: Selector,
 }
 
-impl Maybe {
+impl OptionalElement {
     pub(super) fn of(&self, request: Request) -> Request {
         self.by.of(named(request, self.at.as_deref()))
     }
 }
 
-/// Words that a locator begins with.
+/// Prefixes of locators.
 const LOCATORS: [&str; 7] = ["role=", "text=", "label=", "placeholder=", "testid=", "css=", "ref="];
 
-/// Reads a ref or a locator.
+/// Parses a ref or a locator.
 pub(super) fn element(text: &str) -> Result<String, String> {
     if LOCATORS.iter().any(|start| text.trim_start().starts_with(start)) {
         return Ok(text.to_owned());
@@ -177,13 +189,13 @@ pub(super) fn element(text: &str) -> Result<String, String> {
     reference(text).map_err(|_| {
         let word: String = text.chars().take(60).collect();
         format!(
-            "{word:?} is neither a ref nor a locator: refs look like e12 and come from `cdpilot browser snapshot`; a locator is \
-             role=button[name=\"Save\"], text=…, label=…, placeholder=…, testid=… or css=…, as in 'label={word}'; --selector takes CSS"
+            "{word:?} is neither a ref nor a locator; refs look like e12 and come from `cdpilot browser snapshot`, locators look \
+             like 'text={word}', label=…, placeholder=…, testid=…, css=… or role=button[name=\"Save\"]; --selector takes CSS"
         )
     })
 }
 
-/// Reads a ref: `12`, `e12` or `@e12`.
+/// Parses a ref: `12`, `e12` or `@e12`.
 pub(super) fn reference(text: &str) -> Result<String, String> {
     match number(text) {
         Some(digits) => Ok(format!("e{digits}")),
@@ -198,23 +210,23 @@ fn number(text: &str) -> Option<&str> {
     number.then_some(digits)
 }
 
-/// Reads a frame: a frame id as it is, or a ref.
+/// Parses a frame: a ref, else a frame id as it is.
 pub(super) fn frame(text: &str) -> Result<String, String> {
     match (text.is_empty(), number(text)) {
-        (true, _) => Err("a frame is named by its id, or by the ref of its iframe".to_owned()),
+        (true, _) => Err("give a frame id, or the ref of the iframe".to_owned()),
         (false, Some(digits)) => Ok(format!("e{digits}")),
         (false, None) => Ok(text.to_owned()),
     }
 }
 
-/// Reads JSON that stands for something.
+/// Parses JSON; `what` names it in the error.
 pub(super) fn json(text: &str, what: &str) -> Result<Value, Failure> {
     let plain = |text: &str| serde_json::from_str::<Value>(text);
     let read = plain(text).or_else(|problem| {
-        // From a place where quotes had to be escaped, pasted into one where they need not be.
+        // Pasted from source code, where the quotes were escaped.
         if text.contains("\\\"") { plain(&text.replace("\\\"", "\"")).map_err(|_| problem) } else { Err(problem) }
     });
-    read.map_err(|problem| Failure::usage(format!("{what} is no JSON: {problem}")))
+    read.map_err(|problem| Failure::usage(format!("{what} is not valid JSON: {problem}")))
 }
 
 #[cfg(test)]
@@ -240,6 +252,6 @@ mod tests {
         assert_eq!(json(r#"[{"ref":"1","value":"Ada"}]"#, "x").unwrap(), wanted);
         assert_eq!(json(r#"[{\"ref\":\"1\",\"value\":\"Ada\"}]"#, "x").unwrap(), wanted);
         assert_eq!(json(r#"{"a":"say \"b\""}"#, "x").unwrap(), serde_json::json!({"a": "say \"b\""}));
-        assert!(json("[{", "--fields").unwrap_err().error.starts_with("--fields is no JSON"));
+        assert!(json("[{", "--fields").unwrap_err().error.starts_with("--fields is not valid JSON"));
     }
 }

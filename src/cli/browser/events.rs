@@ -1,4 +1,4 @@
-//! `cdpilot browser events`: what happens, as it happens.
+//! `cdpilot browser events`: follows the server's event stream.
 
 use std::io::{BufRead, BufReader};
 
@@ -10,20 +10,23 @@ use super::super::failure::{Exit, Failure};
 use super::super::output::Out;
 use super::show;
 
-/// One line for each; with --json one object for each. It ends with --count, with the server, or with Ctrl-C.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Prints one line per event; with --json one object per event. Ends after --count events, when the server \
+                        stops, or with Ctrl-C."
+)]
 pub(in super::super) struct Events {
-    /// Show the events after this one, as far as the server keeps them: its eventId, or its number; 0 for all [default:
-    /// from now on]
+    /// Start after this event, given by its eventId or seq, if the server still has it; 0: all stored events [default:
+    /// only new events]
     #[arg(long, value_name = "ID")]
     since: Option<String>,
-    /// End after so many
+    /// Exit after N events
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// Only events of this kind; may be given more than once
+    /// Show only events of this type, for example navigated; repeatable
     #[arg(long = "type", value_name = "TYPE")]
     kinds: Vec<String>,
-    /// Only of this tab: its id (t1), its label, its target id or the beginning of that
+    /// Show only events of this tab: id (t1), label, target id or unique prefix of the target id
     #[arg(long, value_name = "TAB")]
     target: Option<String>,
 }
@@ -37,7 +40,11 @@ impl Events {
         let stream = match client.follow(request)? {
             Ok(stream) => BufReader::new(stream),
             Err(answer) => {
-                let unknown = || Failure::unreachable("what answers there gives no events");
+                let unknown = || {
+                    Failure::unreachable(
+                        "the server did not send an event stream; check the address given by --url or CDPILOT_URL",
+                    )
+                };
                 return Err(NoAnswer::Failed(of_answer(&answer).unwrap_or_else(unknown)));
             }
         };
@@ -49,7 +56,7 @@ impl Events {
                 continue;
             }
             if out.json {
-                // For --since, in this server's life and after it.
+                // A value for --since that is valid across server restarts.
                 if let (Some(object), Some(id)) = (value.as_object_mut(), &reading.id) {
                     object.insert("eventId".to_owned(), id.as_str().into());
                 }
@@ -62,22 +69,22 @@ impl Events {
                 return Ok(Exit::Done);
             }
         }
-        let ended = "the server ended the stream of events; `cdpilot browser status` shows whether it runs";
+        let ended = "the server closed the event stream; check it with `cdpilot browser status`";
         Err(NoAnswer::Failed(Failure::unreachable(ended)))
     }
 }
 
-/// The fields of the event that is being read.
+/// Parser state: the fields of the current event.
 #[derive(Debug, Default)]
 struct Reading {
     name: String,
     data: String,
-    /// Of the last event that had one.
+    /// Id of the last event that had one.
     id: Option<String>,
 }
 
 impl Reading {
-    /// Takes a line; an empty one ends an event.
+    /// Takes a line; an empty line completes an event.
     fn line(&mut self, line: &str) -> Option<(String, Value)> {
         let line = line.trim_end_matches('\r');
         if line.is_empty() {

@@ -1,20 +1,20 @@
-//! Finding elements, and reading one.
+//! Commands that find elements and read their properties.
 
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use super::super::client::Request;
 use super::super::failure::Failure;
-use super::call::{Acting, At, Call, Tab, element, frame};
+use super::call::{ActionOptions, Call, Element, Tab, element, frame};
 use super::show;
 
 #[derive(Debug, Args)]
 #[command(after_help = LOCATORS)]
 pub(in super::super) struct Find {
-    /// The locator
+    /// Locator; see below
     #[arg(value_name = "LOCATOR")]
     locator: String,
-    /// Only in this frame and those inside it: its id, or the ref of the iframe
+    /// Search only this frame and its child frames: frame id, or ref of the iframe [default: all frames]
     #[arg(long, value_name = "FRAME", value_parser = frame)]
     frame: Option<String>,
     /// Show at most N matches [default: 50]
@@ -24,29 +24,31 @@ pub(in super::super) struct Find {
     tab: Tab,
 }
 
-/// How elements are named beside refs.
+/// Help text on locators.
 const LOCATORS: &str = "\
-Locators, also wherever a command takes a ref:
-  role=button[name=\"Save\"]   a role and the accessible name, as snapshots show them; also [name*=part], [checked], [disabled],
-                             [expanded], [level=2], [pressed], [selected]
-  text=Sign in               the innermost element with this text, case aside; text=\"Sign in\" is the whole text
-  label=E-mail               a field by its label
-  placeholder=Search         a field by its placeholder
-  testid=login               data-testid, data-test-id or data-test
-  css=form > button          CSS, over open shadow roots
-A >> B finds B inside of A, frames included: role=dialog >> role=button[name=\"OK\"]. nth=0 is the first of several matches.";
+Locators (accepted wherever a command takes a ref):
+  role=button[name=\"Save\"]   role and accessible name, as in snapshots; also [name*=part],
+                             [checked], [disabled], [expanded], [level=2], [pressed], [selected]
+  text=Sign in               innermost element that contains the text, ignoring case;
+                             text=\"Sign in\": the exact text
+  label=E-mail               field with this label
+  placeholder=Search         field with this placeholder
+  testid=login               value of data-testid, data-test-id or data-test
+  css=form > button          CSS selector; reaches into open shadow roots
+`A >> B` finds B inside A, including frames: role=dialog >> role=button[name=\"OK\"].
+`>> nth=0` picks the first match.";
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Get {
-    /// What to read
+    /// Property to print
     #[arg(value_enum, value_name = "WHAT")]
     what: What,
     #[command(flatten)]
-    at: At,
-    /// The attribute, for `attribute`
+    at: Element,
+    /// Attribute name, with `attribute`
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Print texts as they are, without covering what looks like a secret
+    /// Print values as they are; without --raw, secrets are replaced by [secret]
     #[arg(long)]
     raw: bool,
     #[command(flatten)]
@@ -55,17 +57,17 @@ pub(in super::super) struct Get {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum What {
-    /// The rendered text
+    /// Rendered text
     Text,
-    /// The HTML, the element included
+    /// Outer HTML
     Html,
-    /// The value of a field
+    /// Value of a field
     Value,
-    /// An attribute: --name
+    /// Attribute given by --name
     Attribute,
     /// Position and size in CSS pixels
     Box,
-    /// How many elements a locator or selector matches
+    /// Number of elements that match
     Count,
     /// Visible, enabled, editable, focused, checked
     State,
@@ -73,11 +75,11 @@ enum What {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Is {
-    /// The state
+    /// State to check
     #[arg(value_enum, value_name = "STATE")]
     state: State,
     #[command(flatten)]
-    at: At,
+    at: Element,
     #[command(flatten)]
     tab: Tab,
 }
@@ -98,14 +100,14 @@ enum State {
 #[command(override_usage = "cdpilot browser focus <TAB> [OPTIONS]\n       \
                             cdpilot browser focus <REF> [OPTIONS]")]
 pub(in super::super) struct Focus {
-    /// A tab: its id (t1), its label, its target id or the beginning of that; or an element: its ref, or a locator
+    /// Tab: id (t1), label, target id or unique prefix of the target id; or element: ref or locator
     #[arg(value_name = "TAB|REF", required_unless_present = "selector")]
     what: Option<String>,
-    /// The first element that matches this CSS selector
+    /// Focus the first element that matches this CSS selector
     #[arg(long, value_name = "CSS", conflicts_with = "what")]
     selector: Option<String>,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 impl Find {
@@ -120,7 +122,7 @@ impl Get {
     pub(super) fn call(&self) -> Result<Call, Failure> {
         if (self.what == What::Attribute) != self.name.is_some() {
             return Err(Failure::usage(
-                "--name is the attribute to read: `cdpilot browser get attribute e5 --name href`",
+                "`get attribute` and --name belong together, for example `cdpilot browser get attribute e5 --name href`",
             ));
         }
         let request = read(self.what.to_possible_value(), &self.at, &self.tab);
@@ -131,12 +133,12 @@ impl Get {
 
 impl Is {
     pub(super) fn call(&self) -> Call {
-        // What is not there is not visible. For other states an element has to come.
+        // A missing element counts as hidden; the other states require an element.
         let is_seen = matches!(self.state, State::Visible | State::Hidden);
         Call::new(read(What::State.to_possible_value(), &self.at, &self.tab).on("absent", is_seen), show::got)
     }
 
-    /// Whether an answer says so.
+    /// Whether the element of the answer is in the state.
     pub(super) fn holds(&self, answer: &Value) -> bool {
         let (name, wanted) = match self.state {
             State::Visible => ("visible", true),
@@ -152,14 +154,14 @@ impl Is {
     }
 }
 
-fn read(what: Option<clap::builder::PossibleValue>, at: &At, tab: &Tab) -> Request {
+fn read(what: Option<clap::builder::PossibleValue>, at: &Element, tab: &Tab) -> Request {
     let request = Request::post("/get").field("what", what.map(|what| what.get_name().to_owned()));
     at.of(request).field("targetId", tab.target.clone())
 }
 
 impl Focus {
     pub(super) fn call(&self) -> Call {
-        // Ids of tabs begin with a t, and target ids are longer than refs.
+        // Tab ids begin with a t, and target ids are longer than refs, so neither parses as a ref.
         let at = self.what.as_deref().and_then(|what| element(what).ok());
         match (&self.what, at) {
             (Some(tab), None) => {

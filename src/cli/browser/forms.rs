@@ -1,19 +1,19 @@
-//! Keys and forms.
+//! Commands for the keyboard and forms.
 
 use clap::Args;
 use serde_json::{Map, Value};
 
 use super::super::failure::Failure;
 use super::act::{input, split};
-use super::call::{Acting, Call, Maybe, Selector, Tab, act, element, json, named, reference};
+use super::call::{ActionOptions, Call, OptionalElement, Selector, Tab, act, element, json, named, reference};
 use super::show;
 
 #[derive(Debug, Args)]
 #[command(override_usage = "cdpilot browser type [REF] <TEXT> [OPTIONS]\n       \
                             cdpilot browser type [REF] --text-file <FILE> [OPTIONS]")]
 pub(in super::super) struct Type {
-    /// The ref of the field, and the text; the text alone goes to what has the focus, as keys do: behind what
-    /// is there; with --selector into that field
+    /// Ref or locator of the field, then the text. The text alone goes to the focused element, after its present
+    /// content, or to the field given by --ref or --selector
     #[arg(
         value_name = "REF|TEXT",
         required_unless_present = "text_file",
@@ -21,8 +21,8 @@ pub(in super::super) struct Type {
         allow_negative_numbers = true
     )]
     given: Vec<String>,
-    /// Read the text from the first line of this file; `-`: standard input. For passwords: arguments are seen by other
-    /// programs and kept in the history of the shell
+    /// Read the text from the first line of this file; `-`: stdin. Use it for passwords: arguments are visible to other
+    /// programs and stay in the shell history
     #[arg(long, value_name = "FILE")]
     text_file: Option<String>,
     #[command(flatten)]
@@ -30,97 +30,98 @@ pub(in super::super) struct Type {
     /// Press Enter afterwards
     #[arg(long)]
     submit: bool,
-    /// With 75 ms between characters
+    /// Wait 75 ms between characters
     #[arg(long)]
     slowly: bool,
-    /// Behind what is in the named field, not in its place
+    /// Append to the field's content instead of replacing it
     #[arg(long)]
     append: bool,
-    /// The ref or locator, as an option
+    /// Alternative to the positional REF
     #[arg(id = "at", long = "ref", value_name = "REF", value_parser = element)]
     at: Option<String>,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]
 pub(in super::super) struct InsertText {
-    /// The text
+    /// Text to insert
     #[arg(value_name = "TEXT", allow_negative_numbers = true)]
     text: String,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Press {
-    /// A key or a chord: Enter, Control+a, Shift+ArrowDown
+    /// Key or key combination: Enter, Control+a, Shift+ArrowDown
     #[arg(value_name = "KEY", allow_negative_numbers = true)]
     key: String,
-    /// So many times
+    /// Press N times [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: Option<u32>,
     #[command(flatten)]
-    at: Maybe,
+    at: OptionalElement,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]
 #[command(override_usage = "cdpilot browser select <REF> <VALUE>... [OPTIONS]\n       \
                             cdpilot browser select --selector <CSS> <VALUE>... [OPTIONS]")]
 pub(in super::super) struct Select {
-    /// The ref of the field, and the values or labels of the options
+    /// Ref or locator of the list, then values or labels of the options
     #[arg(value_name = "REF|VALUE", required = true, allow_negative_numbers = true)]
     given: Vec<String>,
     #[command(flatten)]
     by: Selector,
-    /// The ref or locator, as an option
+    /// Alternative to the positional REF
     #[arg(id = "at", long = "ref", value_name = "REF", value_parser = element)]
     at: Option<String>,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]
 #[command(
     override_usage = "cdpilot browser fill <REF> <VALUE> [<REF> <VALUE>]... [OPTIONS]\n       \
                       cdpilot browser fill --fields <FIELDS> [OPTIONS]",
-    after_help = "FIELDS is [{\"ref\": \"e1\", \"value\": \"Ada\"}, …]; instead of ref there may be selector, and a \
-                        value is a text, true or false, a number, or a list of options."
+    after_help = "FIELDS is a JSON list such as [{\"ref\": \"e1\", \"value\": \"Ada\"}]. An element is given by ref, \
+                  locator or selector; a value is a string, a number, true, false or a list of options."
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["pairs", "fields", "fields_file"]))]
 pub(in super::super) struct Fill {
-    /// Fields and their values, in turn: a ref or locator, then a text, true, false or the option of a list
+    /// Pairs of field and value: ref or locator, then text, true, false or an option of the list
     #[arg(value_name = "REF|VALUE", num_args = 2.., allow_negative_numbers = true)]
     pairs: Vec<String>,
-    /// The fields, as JSON; `-`: from standard input
+    /// Fields as JSON, see below; `-`: read from stdin
     #[arg(long, value_name = "FIELDS")]
     fields: Option<String>,
-    /// A file with them; `-`: standard input
+    /// Read the fields from this JSON file; `-`: stdin
     #[arg(long, value_name = "FILE")]
     fields_file: Option<String>,
-    /// Press Enter afterwards, in the last text field
+    /// Press Enter in the last text field afterwards
     #[arg(long)]
     submit: bool,
     #[command(flatten)]
-    acting: Acting,
+    acting: ActionOptions,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "ACTIONS is [{\"kind\": \"click\", \"ref\": \"e1\"}, …], with the fields of POST /act. It ends with the \
-                        first that fails, and after one that takes the tab to another page."
+    after_help = "ACTIONS is a JSON list such as [{\"kind\": \"click\", \"ref\": \"e1\"}]; docs/api.md describes the kinds and \
+                  their fields under POST /act. The batch ends at the first failed action, and after an action that \
+                  navigates the tab."
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["actions", "actions_file"]))]
 pub(in super::super) struct Batch {
-    /// The actions, as JSON; `-`: from standard input
+    /// Actions as JSON, see below; `-`: read from stdin
     #[arg(long, value_name = "ACTIONS")]
     actions: Option<String>,
-    /// A file with them; `-`: standard input
+    /// Read the actions from this JSON file; `-`: stdin
     #[arg(long, value_name = "FILE")]
     actions_file: Option<String>,
-    /// Go on after one that fails
+    /// Continue after a failed action
     #[arg(long = "continue")]
     go_on: bool,
     #[command(flatten)]
@@ -135,9 +136,9 @@ impl Type {
             (at, [text]) => (at.clone(), *text),
             (None, [at, text]) if self.by.selector.is_none() => (Some(element(at).map_err(not_one)?), *text),
             (_, [_, _, _]) => {
-                return Err(Failure::usage("the text is given twice; leave out the argument or --text-file"));
+                return Err(Failure::usage("the text is given twice; give either the TEXT argument or --text-file"));
             }
-            _ => return Err(Failure::usage("the field is named twice; give one of a ref, --ref and --selector")),
+            _ => return Err(Failure::usage("the field is given twice; give only one of REF, --ref and --selector")),
         };
         let request = self.by.of(named(self.acting.act("type"), at.as_deref())).field("text", Some(text.clone()));
         let request = request.on("submit", self.submit).on("slowly", self.slowly).on("append", self.append);
@@ -145,15 +146,15 @@ impl Type {
     }
 }
 
-/// The first line of a file, without its end.
+/// The first line of a file, without the line break.
 fn first_line(file: &str) -> Result<String, Failure> {
     let text = input(file)?;
     Ok(text.split('\n').next().unwrap_or_default().trim_end_matches('\r').to_owned())
 }
 
-/// Of two words the first is the ref.
+/// The error for a first argument that is not a ref.
 fn not_one(problem: String) -> Failure {
-    Failure::usage(format!("{problem}; a text with spaces is put in quotes"))
+    Failure::usage(format!("{problem}; put text with spaces in quotes"))
 }
 
 impl InsertText {
@@ -195,10 +196,10 @@ impl Fill {
     }
 }
 
-/// A field and its value.
+/// Reads one pair of field and value.
 fn pair(pair: &[String]) -> Result<Value, Failure> {
     let [at, value] = pair else {
-        return Err(Failure::usage(format!("{:?} has no value; give a ref and a value for each field", pair.concat())));
+        return Err(Failure::usage(format!("field {:?} has no value; give a value after each field", pair.concat())));
     };
     let at = element(at).map_err(not_one)?;
     let value = match value.as_str() {
@@ -232,17 +233,19 @@ fn given(text: Option<&str>, file: Option<&str>) -> Result<String, Failure> {
     }
 }
 
-/// A list, or one of its elements alone.
+/// Reads a list of objects; a single object counts as a list of one. `has` names a field for the error.
 fn list(value: Value, what: &str, has: &str) -> Result<Vec<Value>, Failure> {
     match value {
-        Value::Array(list) if list.is_empty() => Err(Failure::usage(format!("{what} is an empty list"))),
+        Value::Array(list) if list.is_empty() => {
+            Err(Failure::usage(format!("{what} is an empty list; give at least one object")))
+        }
         Value::Array(list) if list.iter().all(Value::is_object) => Ok(list),
         Value::Object(one) => Ok(vec![Value::Object(one)]),
-        _ => Err(Failure::usage(format!("{what} is a list of objects, as in [{{\"{has}\": …}}]"))),
+        _ => Err(Failure::usage(format!("{what} must be a list of objects, for example [{{\"{has}\": …}}]"))),
     }
 }
 
-/// Refs may be written in each form here, and as numbers.
+/// Normalises refs, which may be written in each form and as numbers.
 fn refs(value: &mut Value, names: &[&str]) {
     let Some(map): Option<&mut Map<String, Value>> = value.as_object_mut() else { return };
     for name in names {

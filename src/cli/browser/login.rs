@@ -1,4 +1,4 @@
-//! `cdpilot browser state`: cookies and storage of all origins, in a file.
+//! `cdpilot browser state`: saves cookies and storage of all origins to a file, and restores them.
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal as _, Read as _};
@@ -17,9 +17,9 @@ use super::call::{Call, Tab};
 use super::show;
 use crate::page::STATE_FORMAT;
 
-/// The largest file that is read, bytes.
+/// Size limit for saved states, bytes.
 const MOST: u64 = 96 << 20;
-/// What holds the passphrase.
+/// Environment variable with the passphrase.
 const VARIABLE: &str = "CDPILOT_STATE_PASSPHRASE";
 
 #[derive(Debug, Args)]
@@ -32,9 +32,9 @@ pub(in super::super) struct State {
 enum What {
     /// Save cookies, localStorage, sessionStorage and IndexedDB of all origins to a file
     Save(Save),
-    /// Restore what `state save` saved, or a storageState of Playwright
+    /// Restore a saved state, or a storageState file of Playwright
     Load {
-        /// Saved state, or a storageState of Playwright
+        /// Saved state, or storageState file of Playwright
         #[arg(value_name = "FILE")]
         file: PathBuf,
         #[command(flatten)]
@@ -49,10 +49,10 @@ struct Save {
     /// Output file, readable by its owner only
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Save only this origin, as in https://example.com; may be given more than once
+    /// Save only this origin, for example https://example.com; repeatable [default: all origins]
     #[arg(long, value_name = "ORIGIN")]
     origin: Vec<String>,
-    /// Encrypt the file with a passphrase, from --passphrase-file, CDPILOT_STATE_PASSPHRASE or the terminal
+    /// Encrypt the file; the passphrase is read from --passphrase-file, CDPILOT_STATE_PASSPHRASE or the terminal
     #[arg(long)]
     encrypt: bool,
     /// Overwrite a file that is not a saved state
@@ -66,14 +66,14 @@ struct Save {
 
 #[derive(Debug, Args)]
 struct Secret {
-    /// Read the passphrase from the first line of this file; with `state save` it implies --encrypt
+    /// Read the passphrase from the first line of this file; `state save` then always encrypts
     #[arg(long, value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
 }
 
-/// Where a state that the server sends is put.
+/// Output file for the state in an answer.
 #[derive(Debug)]
-pub(super) struct Keep {
+pub(super) struct StateFile {
     file: PathBuf,
     passphrase: Option<Passphrase>,
 }
@@ -85,7 +85,12 @@ impl State {
             What::Load { file, secret, tab } => {
                 let text = text_of(file)?;
                 let json = |text: &str| serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
-                let refused = || refused(file, "it is not a saved state: no JSON object");
+                let refused = || {
+                    refused(
+                        file,
+                        "not a saved state (not a JSON object); give a file written by `cdpilot browser state save`",
+                    )
+                };
                 let mut state = json(&text).ok_or_else(refused)?;
                 if state["format"] == SEALED {
                     let passphrase = secret.passphrase(false)?;
@@ -104,22 +109,22 @@ impl Save {
             may_be_overwritten(&self.file)?;
         }
         let is_encrypted = self.encrypt || self.secret.passphrase_file.is_some();
-        // Before anything is asked of the browser.
+        // Read first, so that a missing passphrase fails before the browser is used.
         let passphrase = is_encrypted.then(|| self.secret.passphrase(true)).transpose()?;
         let origins = (!self.origin.is_empty()).then(|| self.origin.clone());
         let request = Request::post("/state/save").field("origins", origins);
         let call = Call::new(request.field("targetId", self.tab.target.clone()), show::state_saved);
-        Ok(Call { keep: Some(Keep { file: self.file.clone(), passphrase }), ..call })
+        Ok(Call { keep: Some(StateFile { file: self.file.clone(), passphrase }), ..call })
     }
 }
 
 impl Secret {
-    /// The passphrase, from where it was given.
+    /// Reads the passphrase from the file, the environment or the terminal. A new one is asked for twice.
     fn passphrase(&self, is_new: bool) -> Result<Passphrase, Failure> {
         if let Some(path) = &self.passphrase_file {
             let mut text = String::new();
             let read = File::open(path).and_then(|file| file.take(64 * 1024).read_to_string(&mut text));
-            read.map_err(|problem| refused(path, &format!("the passphrase cannot be read: {problem}")))?;
+            read.map_err(|problem| refused(path, &problem.to_string()))?;
             return Passphrase::new(text.lines().next().unwrap_or_default().to_owned());
         }
         if let Some(text) = env(VARIABLE) {
@@ -127,29 +132,28 @@ impl Secret {
         }
         if !io::stdin().is_terminal() {
             return Err(Failure::usage(format!(
-                "the state is encrypted with a passphrase, and there is no terminal to type it; use --passphrase-file or {VARIABLE}"
+                "the state is encrypted, and there is no terminal to ask for the passphrase; use --passphrase-file or {VARIABLE}"
             )));
         }
         let ask = Password::new("Passphrase of the state:").with_display_mode(PasswordDisplayMode::Hidden);
         let ask = if is_new { ask } else { ask.without_confirmation() };
-        let text = ask.prompt().map_err(|problem| Failure::usage(format!("no passphrase was typed: {problem}")))?;
+        let text = ask.prompt().map_err(|problem| Failure::usage(format!("no passphrase was entered: {problem}")))?;
         Passphrase::new(text)
     }
 }
 
-impl Keep {
-    /// Writes the state of an answer, which then names the file instead.
+impl StateFile {
+    /// Writes the state to the file, and replaces it in the answer by the path.
     pub(super) fn write(&self, answer: &mut Value) -> Result<(), Failure> {
         let state = answer.as_object_mut().and_then(|answer| answer.remove("state"));
-        let state = state.ok_or_else(|| Failure::new("INTERNAL", "the server sent no state"))?;
+        let state = state.ok_or_else(|| Failure::new("INTERNAL", "the server's answer has no state; it may be of another version: restart it with `cdpilot serve --stop`"))?;
         let text = match &self.passphrase {
             Some(passphrase) => seal::seal(&state.to_string(), passphrase)?,
-            // Not indented: the many small values of a database would take several times the room.
+            // Not indented: indentation would multiply the size of large databases.
             None => format!("{state}\n"),
         };
-        let failed = |problem: io::Error| {
-            Failure::new("INTERNAL", format!("{} cannot be written: {problem}", self.file.display()))
-        };
+        let failed =
+            |problem: io::Error| Failure::new("INTERNAL", format!("cannot write {}: {problem}", self.file.display()));
         let file = std::path::absolute(&self.file).map_err(failed)?;
         files::write(&file, Readers::Owner, text.as_bytes()).map_err(failed)?;
         answer["path"] = file.display().to_string().into();
@@ -159,21 +163,21 @@ impl Keep {
 }
 
 fn refused(file: &Path, why: &str) -> Failure {
-    Failure::new("PATH_REFUSED", format!("{}: {why}", file.display()))
+    Failure::new("PATH_REFUSED", format!("cannot read {}: {why}", file.display()))
 }
 
 fn text_of(file: &Path) -> Result<String, Failure> {
-    let failed = |problem: &dyn std::fmt::Display| refused(file, &format!("it cannot be read: {problem}"));
+    let failed = |problem: &dyn std::fmt::Display| refused(file, &problem.to_string());
     let opened = File::open(file).map_err(|problem| failed(&problem))?;
     let mut text = String::new();
     let length = opened.take(MOST + 1).read_to_string(&mut text).map_err(|problem| failed(&problem))?;
     if length as u64 > MOST {
-        return Err(refused(file, "it is larger than 96 MiB, which no saved state is"));
+        return Err(refused(file, "it is larger than 96 MiB, the limit for saved states"));
     }
     Ok(text)
 }
 
-/// What is there already has to be a state, lest a mistyped name destroys something else.
+/// Refuses to overwrite an existing file that is not a saved state.
 fn may_be_overwritten(file: &Path) -> Result<(), Failure> {
     if fs::symlink_metadata(file).is_err() {
         return Ok(());
@@ -185,9 +189,12 @@ fn may_be_overwritten(file: &Path) -> Result<(), Failure> {
     });
     match is_state {
         true => Ok(()),
-        false => Err(refused(
-            file,
-            "the file exists and is not a saved state; choose another name, or overwrite it with --force",
+        false => Err(Failure::new(
+            "PATH_REFUSED",
+            format!(
+                "{} exists and is not a saved state; choose another name, or overwrite it with --force",
+                file.display()
+            ),
         )),
     }
 }

@@ -1,13 +1,13 @@
-//! `cdpilot browser …`: one request to the control server for each command.
+//! `cdpilot browser …`: each command sends one request to the control server.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `call` | what a command asks, and what it has in common with others |
-//! | `basics`, `see`, `find`, `act`, `forms`, `state`, `route`, `upload`, `events` | the commands: what can be typed, and what is asked then |
-//! | `address` | addresses as people type them |
-//! | `login` | saved login states |
-//! | `save` | files that answers bring |
-//! | `show` | answers as people read them |
+//! | `call` | the request of a command, and arguments that several commands share |
+//! | `basics`, `read`, `find`, `act`, `forms`, `page_data`, `route`, `upload`, `events` | the commands: their arguments and requests |
+//! | `address` | completes URLs that are typed without a scheme |
+//! | `login` | saves and restores login states |
+//! | `save` | writes files from answers |
+//! | `show` | prints answers as text |
 
 mod act;
 mod address;
@@ -17,12 +17,12 @@ mod events;
 mod find;
 mod forms;
 mod login;
+mod page_data;
+mod read;
 mod route;
 mod save;
-mod see;
 mod sessions;
 mod show;
-mod state;
 mod upload;
 
 use std::ffi::OsString;
@@ -32,172 +32,173 @@ use clap::Subcommand;
 use serde_json::Value;
 
 use super::args::Global;
-use super::client::{self, Found, Request};
-use super::connect::{Link, ask, reach};
+use super::client::{self, Request, ServerAddress};
+use super::connect::{Connector, ask, reach};
 use super::failure::{Exit, Failure};
 use super::files;
-use super::output::{Explained, Out, one_line};
+use super::output::{Out, WaitReason, one_line};
 use super::settings::Settings;
 use crate::config::Home;
 use call::Call;
 
-/// How long an answer is waited for beyond what the server may take itself.
+/// How much longer than the server's own limit a command waits for the answer.
 const SLACK: Duration = Duration::from_secs(10);
-/// The most that the server takes for a request.
-const LONGEST: Duration = Duration::from_secs(120);
+/// The server's limit for one request.
+const SERVER_LIMIT: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// How the browser is
+    /// Show browser status
     Status,
     /// Start the browser
     Start(basics::Start),
     /// Stop the browser
     Stop,
-    /// List the tabs
+    /// List open tabs
     Tabs,
-    /// Open a tab; starts the browser
+    /// Open a URL in a new tab; starts the browser if needed
     Open(basics::Open),
-    /// Make a tab the current one, or give an element the focus
+    /// Make a tab the current tab, or focus an element
     Focus(find::Focus),
-    /// Close a tab without asking the page: unsaved changes are lost
+    /// Close a tab without a beforeunload prompt: unsaved changes are lost
     Close(basics::Close),
-    /// Name a tab
+    /// Set the label of a tab
     Label(basics::Label),
-    /// Go to an address; starts the browser
+    /// Navigate a tab to a URL; starts the browser if needed
     #[command(alias = "goto")]
     Navigate(basics::Navigate),
-    /// Go back to the previous page
-    Back(basics::Travel),
-    /// Go forward again after going back
-    Forward(basics::Travel),
+    /// Go back in the tab's history
+    Back(basics::HistoryArgs),
+    /// Go forward in the tab's history
+    Forward(basics::HistoryArgs),
     /// Reload the page
-    Reload(basics::Travel),
-    /// Set the size of the viewport
+    Reload(basics::HistoryArgs),
+    /// Set the viewport size
     Resize(basics::Resize),
-    /// What the page shows, as lines with a ref for everything that can be acted on
-    Snapshot(see::Snapshot),
-    /// Take a picture
-    Screenshot(see::Screenshot),
-    /// Print the page to a PDF
-    Pdf(see::Pdf),
+    /// Print the page as an accessibility tree with refs for interactive elements
+    Snapshot(read::Snapshot),
+    /// Take a screenshot
+    Screenshot(read::Screenshot),
+    /// Save the page as a PDF file
+    Pdf(read::Pdf),
     /// List the elements that a locator matches
     Find(find::Find),
-    /// Print the text, HTML, value, attribute, box or count of elements
+    /// Print the text, HTML, value, attribute, position, count or state of elements
     Get(find::Get),
-    /// Check whether an element is visible, enabled or checked: exit status 0 or 1
+    /// Check the state of an element: exit status 0 if it holds, else 1
     Is(find::Is),
-    /// The text of the page
-    Text(see::Text),
-    /// The frames of the page
-    Frames(see::Frames),
-    /// List console messages, with values as developer tools preview them
-    Console(see::Console),
-    /// Exceptions that nobody caught
-    Errors(see::Errors),
-    /// What the page asked the network for
-    Requests(see::Requests),
-    /// Show one network request: headers, timing, bodies
-    Request(see::OneRequest),
-    /// Show a person an element
-    Highlight(see::Highlight),
+    /// Print the text of the page
+    Text(read::Text),
+    /// List the frames of the page
+    Frames(read::Frames),
+    /// List console messages of the page
+    Console(read::Console),
+    /// List uncaught exceptions of the page
+    Errors(read::Errors),
+    /// List network requests
+    Requests(read::Requests),
+    /// Show a network request: headers, timing, bodies
+    Request(read::OneRequest),
+    /// Highlight an element, or remove the highlight
+    Highlight(read::Highlight),
     /// Click an element
     Click(act::Click),
-    /// Click at a point of the viewport
+    /// Click at a position in the viewport
     ClickCoords(act::ClickCoords),
-    /// Type into a field
+    /// Type text into a field
     Type(forms::Type),
-    /// Put text into the focused field, without key events
+    /// Insert text into the focused field without key events
     InsertText(forms::InsertText),
-    /// Press a key
+    /// Press a key or a key combination
     #[command(alias = "key")]
     Press(forms::Press),
     /// Move the mouse over an element
-    Hover(act::Plain),
-    /// Drag from one place to another
+    Hover(act::ElementAction),
+    /// Drag from one element or position to another
     Drag(act::Drag),
-    /// Choose options
+    /// Select options of a list
     Select(forms::Select),
-    /// Tick a checkbox, radio button or switch
-    Check(act::Plain),
-    /// Untick one
-    Uncheck(act::Plain),
-    /// Fill in several fields
+    /// Check a checkbox, radio button or switch
+    Check(act::ElementAction),
+    /// Uncheck a checkbox or switch
+    Uncheck(act::ElementAction),
+    /// Fill several form fields
     Fill(forms::Fill),
-    /// Give files to the next file chooser, or to a file field
+    /// Upload files to a file field or to the next file chooser
     Upload(upload::Upload),
     /// Scroll the page or an element
     Scroll(act::Scroll),
-    /// Bring an element into view
+    /// Scroll an element into view
     #[command(alias = "scrollintoview")]
-    ScrollIntoView(act::Plain),
-    /// Wait for something
+    ScrollIntoView(act::ElementAction),
+    /// Wait for text, an element, a URL, a load state, a script or a time
     Wait(act::Wait),
-    /// Run a script in the page
+    /// Run JavaScript in the page
     #[command(alias = "eval")]
     Evaluate(act::Evaluate),
-    /// Several actions in a row
+    /// Run several actions in one request
     Batch(forms::Batch),
-    /// Answer a dialog: the one that is open, or the next
-    Dialog(state::Dialog),
-    /// Dialogs that are open, and those that were
-    Dialogs(state::Dialogs),
-    /// Cookies
-    Cookies(state::Cookies),
-    /// What sites have stored
-    Storage(state::Storage),
-    /// Save and restore login states: cookies and storage of all origins
+    /// Answer the open dialog, or arm an answer for the next one
+    Dialog(page_data::Dialog),
+    /// List open and recent dialogs
+    Dialogs(page_data::Dialogs),
+    /// List, set, import or clear cookies
+    Cookies(page_data::Cookies),
+    /// Read, set or clear localStorage or sessionStorage
+    Storage(page_data::Storage),
+    /// Save or restore a login state: cookies and storage of all origins
     State(login::State),
-    /// What the tab is made to believe: device, place, time zone, network and more
-    Emulate(state::Emulate),
-    /// Fail, answer, change or delay network requests
+    /// Override device, viewport, location, locale, network and more for a tab
+    Emulate(page_data::Emulate),
+    /// Add, list or remove routes that abort, answer, change or delay network requests
     Route(route::Route),
-    /// Wait for a download
+    /// Wait for a download to finish
     #[command(aliases = ["wait-download", "waitfordownload"])]
-    Download(state::Download),
-    /// Send a raw command of the Chrome DevTools Protocol
-    Cdp(state::Cdp),
-    /// Profiles: browsers with data of their own
+    Download(page_data::Download),
+    /// Send a raw Chrome DevTools Protocol command
+    Cdp(page_data::Cdp),
+    /// List, create, delete or reset browser profiles
     Profiles(basics::Profiles),
-    /// List, create and end sessions: clients with their own current tab and tabs
+    /// List, create or end sessions: clients with their own current tab and tabs
     Sessions(sessions::Sessions),
-    /// What happens, as it happens
+    /// Follow browser events as they happen
     Events(events::Events),
 }
 
-/// Printed when a running script of the page was terminated.
+/// Warning for answers with `rescued: true`.
 const RESCUED: &str = "the page did not respond, so its running script was terminated before it finished; \
                        browser.rescue_after_ms in config.yaml sets how long a script may block the page";
 
 pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
-    let link = Link::new(global)?;
+    let connector = Connector::new(global)?;
     if let Command::Events(events) = command {
-        let found = link.find()?;
-        let request = link.with_session(link.with_profile(events.request()));
-        return reach(&link, found, true, |client| events.follow(client, &request, out));
+        let found = connector.find()?;
+        let request = connector.with_session(connector.with_profile(events.request()));
+        return reach(&connector, found, true, |client| events.follow(client, &request, out));
     }
-    let found = link.find()?;
-    let call = call(command, &found, link.home.as_ref())?;
+    let found = connector.find()?;
+    let call = call(command, &found, connector.home.as_ref())?;
     if let Some(path) = &call.file {
-        files::check_folder(path)?; // a download, once fetched, cannot be fetched again
+        files::check_folder(path)?; // checked first: a finished download cannot be fetched again
     }
     check_frame(command, &call.request)?;
     let millis = settings.millis();
-    let request = if call.of_profile { link.with_profile(call.request) } else { call.request };
-    let mut request = link.with_session(request);
+    let request = if call.of_profile { connector.with_profile(call.request) } else { call.request };
+    let mut request = connector.with_session(request);
     if let (true, Some(millis)) = (call.timed, millis) {
         request = timed(request, millis);
     }
-    let patience = millis.map_or(LONGEST, Duration::from_millis).min(LONGEST) + SLACK;
-    let explained = call
-        .waits_for
-        .map(|why| Explained::start(out, format!("{why}, for {} s at most", (patience - SLACK).as_secs())));
-    let answer = ask(&link, found, call.starts, &request, patience, out);
-    drop(explained);
+    let patience = millis.map_or(SERVER_LIMIT, Duration::from_millis).min(SERVER_LIMIT) + SLACK;
+    let reason =
+        call.waits_for.map(|why| WaitReason::start(out, format!("{why}, at most {}", seconds(patience - SLACK))));
+    let answer = ask(&connector, found, call.starts, &request, patience, out);
+    drop(reason);
     let answer = answer?;
     if let Some(mut failure) = client::of_answer(&answer) {
         if out.json {
-            out.raw(&answer.text);
+            let mut object = answer.value;
+            object["error"] = failure.error.into();
+            out.object(&object);
             return Ok(failure.exit);
         }
         explain(&mut failure);
@@ -222,7 +223,10 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
     match command {
         _ if out.json => out.raw(&text),
         Command::Is(is) => out.line(if is.holds(&value) { "true" } else { "false" }),
-        _ => (call.show)(&value, out),
+        _ => {
+            call.done.iter().filter(|_| !out.quiet).for_each(|line| out.line(line));
+            (call.show)(&value, out);
+        }
     }
     if let Command::Is(is) = command {
         return Ok(if is.holds(&value) { Exit::Done } else { Exit::Failed });
@@ -230,13 +234,21 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
     Ok(outcome(&value))
 }
 
-/// A ref stands for an element of one frame: naming another one is a mistake. A script has a frame beside its element.
+/// Refuses `--frame` beside a ref, which determines the frame. Scripts and waits take both.
 fn check_frame(command: &Command, request: &Request) -> Result<(), Failure> {
     let has = |name: &str| request.body.as_ref().is_some_and(|body| body.get(name).is_some());
     if has("ref") && has("frameId") && !matches!(command, Command::Evaluate(_) | Command::Wait(_)) {
-        return Err(Failure::usage("--frame is for a selector or a locator; a ref names its frame itself"));
+        return Err(Failure::usage(
+            "--frame cannot be combined with a ref, which already determines the frame; leave --frame out, or use a \
+             selector or locator",
+        ));
     }
     Ok(())
+}
+
+/// `0.5 s`, `120 s`.
+fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_secs_f64())
 }
 
 fn timed(request: Request, millis: u64) -> Request {
@@ -247,7 +259,7 @@ fn timed(request: Request, millis: u64) -> Request {
     }
 }
 
-fn call(command: &Command, found: &Found, home: Option<&Home>) -> Result<Call, Failure> {
+fn call(command: &Command, found: &ServerAddress, home: Option<&Home>) -> Result<Call, Failure> {
     Ok(match command {
         Command::Status => basics::status(),
         Command::Start(start) => start.call(),
@@ -289,7 +301,7 @@ fn call(command: &Command, found: &Found, home: Option<&Home>) -> Result<Call, F
         Command::Upload(upload) => upload.call(found, home)?,
         Command::Scroll(scroll) => scroll.call(),
         Command::ScrollIntoView(plain) => plain.call("scrollIntoView"),
-        Command::Wait(wait) => wait.call(),
+        Command::Wait(wait) => wait.call()?,
         Command::Evaluate(evaluate) => evaluate.call()?,
         Command::Batch(batch) => batch.call()?,
         Command::Dialog(dialog) => dialog.call(),
@@ -297,7 +309,7 @@ fn call(command: &Command, found: &Found, home: Option<&Home>) -> Result<Call, F
         Command::Cookies(cookies) => cookies.call()?,
         Command::Storage(storage) => storage.call()?,
         Command::State(state) => state.call()?,
-        Command::Emulate(emulate) => emulate.call(),
+        Command::Emulate(emulate) => emulate.call()?,
         Command::Route(route) => route.call(home)?,
         Command::Download(download) => download.call(),
         Command::Cdp(cdp) => cdp.call()?,
@@ -307,9 +319,8 @@ fn call(command: &Command, found: &Found, home: Option<&Home>) -> Result<Call, F
     })
 }
 
-/// The exit status of an answer that is a success as a whole.
+/// Exit status of a successful answer, which may hold failures of single actions.
 fn outcome(value: &Value) -> Exit {
-    // A batch answers with what became of each.
     let results = ["results", "result"].iter().find_map(|name| match &value[*name] {
         Value::Object(inner) => inner.get("results").and_then(Value::as_array),
         other => other.as_array(),
@@ -327,7 +338,7 @@ fn outcome(value: &Value) -> Exit {
     first.and_then(|result| result["code"].as_str()).map_or(Exit::Failed, client::exit_of)
 }
 
-/// Says in the words of the command line which dialog is in the way, and how it is answered.
+/// Rewrites an error about an open dialog: which dialog it is, and the command that answers it.
 fn explain(failure: &mut Failure) {
     let details = failure.details.as_ref();
     let dialogs = details.and_then(|details| details["pending_dialogs"].as_array()).map_or(&[][..], Vec::as_slice);
@@ -336,7 +347,7 @@ fn explain(failure: &mut Failure) {
         let kind = word(first, "type");
         let article = if kind.starts_with('a') { "an" } else { "a" };
         let or = if failure.error.contains("--dismiss-dialogs") { ", or pass --dismiss-dialogs" } else { "" };
-        failure.error = format!("not done: the tab shows {article} {kind} dialog; answer it first{or}");
+        failure.error = format!("the tab shows {article} {kind} dialog; answer it first{or}");
     }
     for dialog in dialogs {
         failure.error.push_str(&format!("\n  {}", show::dialog(dialog)));
@@ -346,8 +357,8 @@ fn explain(failure: &mut Failure) {
     }
 }
 
-/// `wait --url GLOB` is about the page, `--url` elsewhere about the server: what is no address of a server is taken
-/// for the page's.
+/// Prepares the arguments for clap: inserts an omitted `browser`, and turns `--url GLOB` after `wait` into `--page-url`
+/// unless its value is the address of a server.
 pub(super) fn disambiguate(cli: &clap::Command, args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut args: Vec<OsString> = in_full(cli, args.collect());
     let is = |arg: &OsString, word: &str| arg == word;
@@ -370,17 +381,17 @@ pub(super) fn disambiguate(cli: &clap::Command, args: impl Iterator<Item = OsStr
     args
 }
 
-/// Names at the top level that are other commands', now or later.
+/// Top-level names that never stand for a browser command.
 const RESERVED: [&str; 6] = ["help", "chat", "eval", "record", "routine", "secrets"];
-/// Options of every command that take a value.
+/// Global options that take a value.
 const WITH_VALUE: [&str; 3] = ["--timeout", "--profile", "--url"];
 
-/// Whether no other command has, or will have, this name.
+/// Whether no top-level command has or reserves this name.
 fn is_free(cli: &clap::Command, name: &str) -> bool {
     cli.find_subcommand(name).is_none() && !RESERVED.contains(&name)
 }
 
-/// Adds the commands that may be typed without the word `browser`, for completion.
+/// Adds the browser commands at the top level, where `browser` may be omitted.
 pub(super) fn with_short_forms(cli: clap::Command) -> clap::Command {
     let browser = cli.find_subcommand("browser").cloned().unwrap_or_default();
     let short: Vec<_> =
@@ -388,7 +399,7 @@ pub(super) fn with_short_forms(cli: clap::Command) -> clap::Command {
     cli.subcommands(short)
 }
 
-/// The commands with the word `browser`, which may be left out where the name is no other command's.
+/// Inserts the omitted `browser` before a browser command.
 fn in_full(cli: &clap::Command, mut args: Vec<OsString>) -> Vec<OsString> {
     let is_browsers = |name: &str| {
         is_free(cli, name)

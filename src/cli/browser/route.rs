@@ -1,4 +1,4 @@
-//! `cdpilot browser route`: what becomes of network requests.
+//! `cdpilot browser route`: aborts, answers, changes or delays network requests.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use super::{show, upload};
 use crate::config::Home;
 use crate::control::media_type;
 
-/// Bytes of a file that requests are answered with: as Base64 it fits into the body of a request (1 MiB).
+/// Size limit for `--fulfil`, bytes: encoded as Base64 it fits into a request body of 1 MiB.
 const FILE: u64 = 750 * 1024;
 
 #[derive(Debug, Args)]
@@ -26,14 +26,14 @@ pub(in super::super) struct Route {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Add a route for requests whose URL matches a pattern; of several that match, the newest applies
+    /// Add a route for requests whose URL matches a pattern; the newest matching route applies
     Add(Box<Add>),
-    /// List the routes
+    /// List routes
     List,
     /// Remove a route
     #[command(alias = "delete")]
     Remove {
-        /// Its id; `route list` shows it
+        /// Route id, from `route list`
         id: String,
     },
     /// Remove all routes
@@ -41,20 +41,20 @@ enum What {
 }
 
 const PATTERN: &str = "\
-In a pattern * matches anything but /, ** matches anything:
-  '**/api/*.json'         the whole URL
-  '/api/**'               path and query on any host
-  'cdn.example.com'       everything on a host
-The navigation policy comes first: no route makes a blocked address reachable.";
+In a pattern, * matches anything except /, and ** matches anything:
+  '**/api/*.json'         match the whole URL
+  '/api/**'               match path and query on any host
+  'cdn.example.com'       match everything on a host
+The navigation policy takes precedence: a route cannot make a blocked address reachable.";
 
 #[derive(Debug, Args)]
 #[command(after_help = PATTERN)]
 #[command(group = ArgGroup::new("outcome").required(true).multiple(true).args(["abort", "fulfil", "status", "request_header", "delay"]))]
 struct Add {
-    /// The URLs, as in '**/api/*.json'
+    /// URL pattern, for example '**/api/*.json'
     #[arg(value_name = "PATTERN")]
     pattern: String,
-    /// Fail the request, as in --abort=timedout [default reason: failed]
+    /// Fail the request with this reason, for example --abort=timedout [default reason: failed]
     #[arg(
         long,
         value_name = "REASON",
@@ -64,34 +64,34 @@ struct Add {
         conflicts_with_all = ["fulfil", "status", "header", "request_header", "content_type"]
     )]
     abort: Option<String>,
-    /// Answer the request with this file, at most 750 KiB
+    /// Answer the request with this file, at most 750 KiB [alias: --fulfill]
     #[arg(long, value_name = "FILE", alias = "fulfill")]
     fulfil: Option<PathBuf>,
-    /// Status of the answer; without --fulfil its body is empty [default: 200]
+    /// Status of the answer; without --fulfil the body is empty [default: 200]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(200..=599))]
     status: Option<u16>,
-    /// Header of the answer, as in X-Name=value; may be given more than once
+    /// Header of the answer, for example X-Name=value; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = header)]
     header: Vec<(String, String)>,
-    /// Content-Type of the answer [default: by the extension of the file]
+    /// Content-Type of the answer [default: from the file extension]
     #[arg(long, value_name = "TYPE", requires = "fulfil")]
     content_type: Option<String>,
-    /// Header of the request that is sent, as in X-Name=value; may be given more than once
+    /// Header to set in the request, for example X-Name=value; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = header, conflicts_with_all = ["fulfil", "status", "header"])]
     request_header: Vec<(String, String)>,
-    /// Hold the request first, milliseconds, at most 120000
+    /// Delay the request by this many milliseconds, at most 120000
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=120_000))]
     delay: Option<u64>,
-    /// Only requests with this method
+    /// Match only requests with this method, for example POST [default: all]
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
-    /// Only requests of this type, as in document, script, image, xhr
+    /// Match only requests of this type, for example document, script, image or xhr [default: all]
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
     /// Remove the route after this many requests
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     times: Option<u32>,
-    /// Only requests of this tab: its id (t1), its label, its target id or the beginning of that [default: all tabs]
+    /// Match only requests of this tab: id (t1), label, target id or unique prefix of the target id [default: all tabs]
     #[arg(long, value_name = "TAB")]
     target: Option<String>,
 }
@@ -101,8 +101,8 @@ impl Route {
         Ok(match &self.what {
             What::Add(add) => Call::new(add.request(home)?, show::route_added),
             What::List => Call::new(Request::get("/routes"), show::routes),
-            What::Remove { id } => Call::new(Request::delete("/routes").segment(id), show::deleted),
-            What::Clear => Call::new(Request::delete("/routes"), show::deleted),
+            What::Remove { id } => Call::new(Request::delete("/routes").segment(id), show::deleted_routes),
+            What::Clear => Call::new(Request::delete("/routes"), show::deleted_routes),
         })
     }
 }
@@ -110,7 +110,7 @@ impl Route {
 impl Add {
     fn request(&self, home: Option<&Home>) -> Result<Request, Failure> {
         if !self.header.is_empty() && self.fulfil.is_none() && self.status.is_none() {
-            let problem = "--header is a header of the answer: give --fulfil or --status too, or --request-header";
+            let problem = "--header sets a header of the answer, but the route does not answer; add --fulfil or --status, or use --request-header";
             return Err(Failure::usage(problem));
         }
         let map = |headers: &[(String, String)]| {
@@ -126,7 +126,7 @@ impl Add {
         Ok(request.field("resourceType", self.kind.clone()).field("times", self.times))
     }
 
-    /// The file as the server takes it: as it is now, so that the server may be on another machine.
+    /// Reads the file; its content is sent, so that the server may be on another machine.
     fn body(&self, home: Option<&Home>) -> Result<Option<Map<String, Value>>, Failure> {
         let Some(path) = &self.fulfil else { return Ok(None) };
         let failed = |why: String| Failure::new("PATH_REFUSED", format!("--fulfil {}: {why}", path.display()));
@@ -136,9 +136,7 @@ impl Add {
         };
         let bytes = fs::metadata(&file).map_err(|problem| failed(problem.to_string()))?.len();
         if bytes > FILE {
-            return Err(failed(format!(
-                "it has {bytes} bytes, at most {FILE} are sent; put it into uploads/ of the home and use `path` of POST /routes"
-            )));
+            return Err(failed(format!("it has {bytes} bytes, more than the limit of {FILE}; give a smaller file")));
         }
         let body = fs::read(&file).map_err(|problem| failed(problem.to_string()))?;
         let kind = self.content_type.clone().or_else(|| media_type(path).map(str::to_owned));
@@ -148,8 +146,8 @@ impl Add {
     }
 }
 
-/// `NAME=VALUE`, or `NAME: VALUE` as it is written elsewhere.
+/// Parses `NAME=VALUE` or `NAME: VALUE`.
 fn header(text: &str) -> Result<(String, String), String> {
     let parts = text.split_once([':', '=']).map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()));
-    parts.filter(|(name, _)| !name.is_empty()).ok_or_else(|| "a header is written NAME=VALUE".to_owned())
+    parts.filter(|(name, _)| !name.is_empty()).ok_or_else(|| "give NAME=VALUE, for example X-Name=value".to_owned())
 }

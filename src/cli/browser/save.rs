@@ -1,4 +1,4 @@
-//! Files that answers bring, put where they were asked for.
+//! Writes files from answers to the path given by `--out` or `--har`.
 
 use std::path::Path;
 
@@ -10,15 +10,15 @@ use super::super::failure::Failure;
 use super::super::files::{self, Readers};
 use super::show::aria_lines;
 
-/// Puts what the answer holds, or the file that it names, at a path; the answer names that then.
+/// Writes the file that the answer holds or names to `path`, and puts that path into the answer.
 pub(super) fn file(value: &mut Value, path: &Path) -> Result<(), Failure> {
     let failed = |problem: &dyn std::fmt::Display| {
-        Failure::new("INTERNAL", format!("{} cannot be written: {problem}", path.display()))
+        Failure::new("INTERNAL", format!("cannot write {}: {problem}", path.display()))
     };
     if let Some(download) = value.get_mut("download").filter(|download| download.is_object()) {
         let Some(made) = download["path"].as_str() else {
             let state = download["state"].as_str().unwrap_or("no file");
-            return Err(failed(&format!("the download has no file ({state})")));
+            return Err(failed(&format!("the download has no file (state: {state})")));
         };
         files::copy(Path::new(made), path, Readers::Usual).map_err(|problem| failed(&problem))?;
         download["path"] = absolute(path).into();
@@ -30,7 +30,7 @@ pub(super) fn file(value: &mut Value, path: &Path) -> Result<(), Failure> {
         files::write(path, Readers::Usual, &bytes).map_err(|problem| failed(&problem))?;
     } else if let Some(archive) = map.remove("har") {
         let text = serde_json::to_string_pretty(&archive).map_err(|problem| failed(&problem))?;
-        // It has cookies, tokens and bodies.
+        // It may hold cookies, tokens and bodies.
         files::write(path, Readers::Owner, (text + "\n").as_bytes()).map_err(|problem| failed(&problem))?;
     } else if let Some(Value::String(text)) = map.get("snapshot") {
         files::write(path, Readers::Usual, format!("{text}\n").as_bytes()).map_err(|problem| failed(&problem))?;
@@ -40,7 +40,7 @@ pub(super) fn file(value: &mut Value, path: &Path) -> Result<(), Failure> {
     } else if let Some(Value::String(made)) = map.get("path") {
         files::copy(Path::new(made), path, Readers::Owner).map_err(|problem| failed(&problem))?;
     } else {
-        return Err(failed(&"the server sent no file"));
+        return Err(failed(&"the server's answer has no file"));
     }
     map.insert("path".to_owned(), absolute(path).into());
     Ok(())

@@ -1,5 +1,5 @@
-//! `cdpilot browser upload`: files of the person into a page. The server takes files from `uploads/` of its home,
-//! so they are copied there first. Files of the home itself, the token above all, are no files to give away.
+//! `cdpilot browser upload`: gives local files to a page. The server accepts files from `uploads/` of its home, so they
+//! are copied there first. Files of the home itself, such as the token, are refused.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,21 +8,21 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::super::client::{Found, Request};
+use super::super::client::{Request, ServerAddress};
 use super::super::failure::Failure;
 use super::call::{Call, Tab, element, named};
 use super::show;
 use crate::config::Home;
 
-/// Copies are kept so long: what a page does with a file may take a while.
+/// How long copies are kept: a page may read the file late.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Upload {
-    /// The files
+    /// Files to upload
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// The file field that gets them at once, instead of the next file chooser: its ref in a snapshot, or a locator
+    /// Upload to this file field now: ref or locator [default: the next file chooser that the tab opens]
     #[arg(long = "ref", value_name = "REF", value_parser = element)]
     at: Option<String>,
     #[command(flatten)]
@@ -30,10 +30,10 @@ pub(in super::super) struct Upload {
 }
 
 impl Upload {
-    pub(super) fn call(&self, found: &Found, home: Option<&Home>) -> Result<Call, Failure> {
+    pub(super) fn call(&self, found: &ServerAddress, home: Option<&Home>) -> Result<Call, Failure> {
         if !found.is_near() {
-            let why = "the server is on another machine, which does not have the files of this one";
-            return Err(Failure::new("PATH_REFUSED", format!("{why}; run the command there")));
+            let why = "cannot upload: the server is on another machine and has no access to local files";
+            return Err(Failure::new("PATH_REFUSED", format!("{why}; run the command on that machine")));
         }
         let home = home.ok_or(crate::config::Error::NoHome)?;
         home.prepare()?;
@@ -46,31 +46,31 @@ impl Upload {
 }
 
 fn refused(file: &Path, why: &str) -> Failure {
-    Failure::new("PATH_REFUSED", format!("{} is refused: {why}", file.display()))
+    Failure::new("PATH_REFUSED", format!("cannot upload {}: {why}", file.display()))
 }
 
-/// The file itself, links resolved, when it may be given away.
+/// Resolves links and checks that the file may be uploaded.
 pub(super) fn allowed(file: &Path, home: &Home) -> Result<PathBuf, Failure> {
     let real = fs::canonicalize(file).map_err(|problem| {
         let text = file.to_str().unwrap_or_default();
         let is_element = super::call::element(text).is_ok();
-        let hint = if is_element { "the element is given with --ref" } else { "give a file that is there" };
+        let hint = if is_element { "to name the file field, use --ref" } else { "give an existing file" };
         refused(file, &format!("{problem}; {hint}"))
     })?;
     let meta = fs::metadata(&real).map_err(|problem| refused(file, &problem.to_string()))?;
     if !meta.is_file() {
-        return Err(refused(file, "it is no file; folders and devices cannot be uploaded"));
+        return Err(refused(file, "it is not a regular file; folders and devices cannot be uploaded"));
     }
     let ours = fs::canonicalize(home.root()).map_err(|problem| refused(file, &problem.to_string()))?;
     let own = [home.uploads(), home.downloads(), home.media()];
     let open = own.iter().filter_map(|folder| fs::canonicalize(folder).ok()).any(|folder| real.starts_with(folder));
     if (real.starts_with(&ours) && !open) || is_secret(&meta, home) {
-        return Err(refused(file, "it belongs to cdpilot itself (settings, token, profiles), which no page gets"));
+        return Err(refused(file, "it belongs to cdpilot (settings, token, profiles) and is never given to pages"));
     }
     Ok(real)
 }
 
-/// Whether it is one of the home's own files under another name.
+/// Whether the file is a hard link to one of the home's own files.
 #[cfg(unix)]
 fn is_secret(meta: &fs::Metadata, home: &Home) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -84,18 +84,17 @@ fn is_secret(_meta: &fs::Metadata, _home: &Home) -> bool {
     false
 }
 
-/// Copies it into a folder of its own, so that its name stays.
+/// Copies the file to a new folder, so that it keeps its name.
 fn copy(file: &Path, home: &Home) -> Result<String, Failure> {
-    let failed =
-        |problem: io::Error| Failure::new("INTERNAL", format!("{} cannot be copied: {problem}", file.display()));
+    let failed = |problem: io::Error| Failure::new("INTERNAL", format!("cannot copy {}: {problem}", file.display()));
     let folder = tempfile::Builder::new().prefix("cli-").tempdir_in(home.uploads()).map_err(failed)?;
     let name = file.file_name().ok_or_else(|| refused(file, "it has no name"))?;
     let copied = folder.path().join(name);
-    let mut from = File::open(file).map_err(|problem| refused(file, &format!("it cannot be read: {problem}")))?;
+    let mut from = File::open(file).map_err(|problem| refused(file, &format!("cannot read it: {problem}")))?;
     let mut to = private(&copied).map_err(failed)?;
     io::copy(&mut from, &mut to).map_err(failed)?;
     let kept = folder.keep().join(name);
-    kept.into_os_string().into_string().map_err(|_| refused(file, "its name is no UTF-8"))
+    kept.into_os_string().into_string().map_err(|_| refused(file, "its name is not valid UTF-8; rename it"))
 }
 
 fn private(path: &Path) -> io::Result<File> {
@@ -109,7 +108,7 @@ fn private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Removes copies that were made long ago.
+/// Removes expired copies.
 fn sweep(uploads: &Path) {
     let ours = |entry: &fs::DirEntry| entry.file_name().to_str().is_some_and(|name| name.starts_with("cli-"));
     let old = |entry: &fs::DirEntry| {

@@ -1,4 +1,4 @@
-//! Where the server is: `--url`, `CDPILOT_URL`, who serves the home, `browser.control_url`.
+//! Finds the address of the server: `--url`, `CDPILOT_URL`, `run/server.json`, `browser.control_url`, in this order.
 
 use std::net::IpAddr;
 
@@ -6,15 +6,15 @@ use super::super::failure::Failure;
 use super::super::settings::env;
 use crate::config::{Browser, Config, Home, Running};
 
-/// An address, and who said so.
+/// The address of a server and where it comes from.
 #[derive(Debug, Clone, PartialEq)]
-pub(in super::super) struct Found {
+pub(in super::super) struct ServerAddress {
     url: String,
     near: bool,
     pub(in super::super) source: Source,
 }
 
-/// Who said where the server is.
+/// Where the address comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub(in super::super) enum Source {
     /// `--url`.
@@ -23,15 +23,15 @@ pub(in super::super) enum Source {
     Environment,
     /// `run/server.json`.
     Running(Running),
-    /// `browser.control_url`, set by the person.
+    /// `browser.control_url` in config.yaml.
     Settings,
-    /// `browser.control_url`, as it is by default: there is no word of a server.
+    /// The default of `browser.control_url`: no server is known.
     Default,
 }
 
 impl Source {
-    /// Behind the address, in a sentence.
-    pub(super) fn told(&self) -> &'static str {
+    /// The source in parentheses, to follow the address in a sentence.
+    pub(super) fn suffix(&self) -> &'static str {
         match self {
             Self::Flag | Self::Running(_) | Self::Default => "",
             Self::Environment => " (from CDPILOT_URL)",
@@ -40,8 +40,8 @@ impl Source {
     }
 }
 
-impl Found {
-    /// Reads an address: `http://host:port`, or `host:port`.
+impl ServerAddress {
+    /// Parses `http://host:port` or `host:port`.
     fn new(text: &str, source: Source) -> Result<Self, Failure> {
         let bad = |why: &str| {
             let what = match source {
@@ -49,33 +49,37 @@ impl Found {
                 Source::Flag => "--url",
                 _ => "browser.control_url",
             };
-            // Not the text itself: there may be a password in it.
-            Failure::usage(format!("{what} {why}; give the address of a cdpilot server, http://host:port"))
+            // The text is not repeated: it may contain a password.
+            Failure::usage(format!("{what} {why} such as http://host:port"))
         };
         let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
-        let url = url::Url::parse(&whole).map_err(|_| bad("is no address"))?;
+        let url =
+            url::Url::parse(&whole).map_err(|_| bad("is not a valid address; give the address of a cdpilot server"))?;
         if url.scheme() == "https" {
             return Err(bad(
-                "is https, which this program does not speak; put an SSH tunnel before the server instead",
+                "uses https, which is not supported; use an SSH tunnel (see docs/remote.md) and give its local address",
             ));
         }
-        let host = url.host_str().filter(|_| url.scheme() == "http").ok_or_else(|| bad("is no http address"))?;
+        let host = url
+            .host_str()
+            .filter(|_| url.scheme() == "http")
+            .ok_or_else(|| bad("is not an http address; give the address of a cdpilot server"))?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(bad("has a user name in it; the server wants a token, in CDPILOT_TOKEN"));
+            return Err(bad("contains a user name; set the server's token in CDPILOT_TOKEN, and give an address"));
         }
         if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
-            return Err(bad("has something behind the port"));
+            return Err(bad("has a path or query after the port; give only the address"));
         }
         let port = url.port_or_known_default().unwrap_or(80);
         Ok(Self { near: is_loopback(host), url: format!("http://{host}:{port}"), source })
     }
 
-    /// Without a slash at its end.
+    /// The address without a trailing slash.
     pub(in super::super) fn base(&self) -> &str {
         &self.url
     }
 
-    /// The process of the server, where it serves the home.
+    /// Process id of the server, if it is the running server of the home.
     pub(in super::super) fn process(&self) -> Option<u32> {
         match &self.source {
             Source::Running(running) => Some(running.pid),
@@ -83,7 +87,7 @@ impl Found {
         }
     }
 
-    /// Whether it is this machine.
+    /// Whether the server is on this machine.
     pub(in super::super) fn is_near(&self) -> bool {
         self.near
     }
@@ -92,34 +96,34 @@ impl Found {
         Self::new(&running.url.clone(), Source::Running(running))
     }
 
-    /// Whether a server may be started when nobody is there: only for a home of this machine, and only when
-    /// nobody named another place.
+    /// Whether a server may be started when none is running: only on this machine, and only if no address was given by flag
+    /// or variable.
     pub(in super::super) fn may_start(&self) -> bool {
         self.near && matches!(self.source, Source::Running(_) | Source::Settings | Source::Default)
     }
 }
 
-/// Finds the server of a command. Settings are read only when nothing before them says where it is.
-pub(in super::super) fn find(flag: Option<&str>, home: Option<&Home>) -> Result<Found, Failure> {
+/// Finds the server of a command. config.yaml is read only when nothing else gives the address.
+pub(in super::super) fn find(flag: Option<&str>, home: Option<&Home>) -> Result<ServerAddress, Failure> {
     if let Some(url) = flag {
-        return Found::new(url, Source::Flag);
+        return ServerAddress::new(url, Source::Flag);
     }
     if let Some(url) = env("CDPILOT_URL") {
-        return Found::new(&url, Source::Environment);
+        return ServerAddress::new(&url, Source::Environment);
     }
     let Some(home) = home else { return Err(crate::config::Error::NoHome.into()) };
     if let Some(running) = Running::of(home)? {
-        return Found::running(running);
+        return ServerAddress::running(running);
     }
     let usual = Browser::default().control_url;
     let set = Config::of(home)?.browser.control_url;
     let source = if set == usual { Source::Default } else { Source::Settings };
-    Found::new(&set, source)
+    ServerAddress::new(&set, source)
 }
 
-/// Whether a text is the address of a server.
+/// Whether a text can be the address of a server.
 pub(in super::super) fn is_server(text: &str) -> bool {
-    Found::new(text, Source::Flag).is_ok()
+    ServerAddress::new(text, Source::Flag).is_ok()
 }
 
 /// Whether an address is on this machine.
@@ -139,7 +143,7 @@ mod tests {
 
     #[test]
     fn addresses_are_read() {
-        let base = |text: &str| Found::new(text, Source::Flag).map(|found| (found.url, found.near)).unwrap();
+        let base = |text: &str| ServerAddress::new(text, Source::Flag).map(|found| (found.url, found.near)).unwrap();
         assert_eq!(base("http://127.0.0.1:18791"), ("http://127.0.0.1:18791".into(), true));
         assert_eq!(base("http://localhost:1/"), ("http://localhost:1".into(), true));
         assert_eq!(base("localhost:7"), ("http://localhost:7".into(), true));
@@ -147,14 +151,14 @@ mod tests {
         assert_eq!(base("http://box.example"), ("http://box.example:80".into(), false));
         assert_eq!(base("http://10.0.0.7:9"), ("http://10.0.0.7:9".into(), false));
         for bad in ["", "ftp://h:1", "https://h:1", "http://u:secret@h:1", "http://h:1/x", "http://h:1/?a", "h:x"] {
-            let told = Found::new(bad, Source::Flag).unwrap_err().error;
-            assert!(told.contains("http://host:port") && !told.contains("secret"), "{bad}: {told}");
+            let error = ServerAddress::new(bad, Source::Flag).unwrap_err().error;
+            assert!(error.contains("http://host:port") && !error.contains("secret"), "{bad}: {error}");
         }
     }
 
     #[test]
     fn a_server_is_started_for_a_home_of_this_machine_only() {
-        let may = |text: &str, source: Source| Found::new(text, source).unwrap().may_start();
+        let may = |text: &str, source: Source| ServerAddress::new(text, source).unwrap().may_start();
         assert!(may("http://127.0.0.1:1", Source::Default));
         assert!(may("http://127.0.0.1:1", Source::Settings));
         assert!(!may("http://box.example:1", Source::Settings));

@@ -1,14 +1,14 @@
-//! The control server, as a command speaks to it: one connection, one round trip for a command.
+//! HTTP client of the control server: one connection and one round trip per command.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `find` | where the server is |
-//! | `request` | what is asked |
-//! | `resolve` | the addresses of its host |
-//! | `refused` | what a failed request comes to: sentence, code, exit status |
+//! | `find` | the address of the server |
+//! | `request` | a request to a route |
+//! | `resolve` | name resolution |
+//! | `error_answer` | error answers turned into CLI errors with an exit status |
 
+mod error_answer;
 mod find;
-mod refused;
 mod request;
 mod resolve;
 
@@ -23,40 +23,40 @@ use ureq::{Agent, Body, Error, Timeout};
 use super::failure::Failure;
 use crate::browser::is_suspended;
 use crate::config::{Home, Token};
-pub(super) use find::{Found, Source, find, is_loopback_url, is_server};
-pub(super) use refused::{exit_of, of_answer};
+pub(super) use error_answer::{exit_of, of_answer};
+pub(super) use find::{ServerAddress, Source, find, is_loopback_url, is_server};
 pub(super) use request::Request;
 
-/// How long a server of this machine has to take a connection; others have longer.
-const NEAR: Duration = Duration::from_secs(2);
-const FAR: Duration = Duration::from_secs(10);
-/// The largest answer that is read, bytes: pictures come in them.
-const LARGEST: u64 = 512 << 20;
+/// Time limit for connecting to this machine, and to others.
+const LOCAL_CONNECT_LIMIT: Duration = Duration::from_secs(2);
+const REMOTE_CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// Size limit for answers, bytes; they may contain images.
+const MAX_ANSWER: u64 = 512 << 20;
 
-/// A server that can be asked.
+/// A client of one server.
 #[derive(Debug)]
 pub(super) struct Client {
     agent: Agent,
     base: String,
     shown: String,
     token: Option<Token>,
-    /// The server's process, where it is known.
+    /// Process id of the server, if known.
     process: Option<u32>,
 }
 
-/// What a server answered.
+/// An answer of the server.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
-    /// The object as it came.
+    /// The body as received.
     pub(super) text: String,
     pub(super) value: Value,
 }
 
-/// Why there is no answer.
+/// Why a request got no answer.
 #[derive(Debug)]
 pub(super) enum NoAnswer {
-    /// Nobody takes connections there.
+    /// No server accepts connections at the address.
     Refused(String),
     /// Something else.
     Failed(Failure),
@@ -78,11 +78,11 @@ impl From<NoAnswer> for Failure {
 }
 
 impl Client {
-    /// A client of the server at an address; nothing is sent yet.
+    /// Creates a client; nothing is sent yet.
     ///
     /// # Errors
-    /// The token of the home cannot be used; the server is suspended.
-    pub(super) fn new(found: &Found, home: Option<&Home>) -> Result<Self, Failure> {
+    /// The token of the home cannot be read; the server is suspended.
+    pub(super) fn new(found: &ServerAddress, home: Option<&Home>) -> Result<Self, Failure> {
         let process = found.process();
         if let Some(failure) = process.and_then(suspended) {
             return Err(failure);
@@ -96,21 +96,21 @@ impl Client {
             .http_status_as_error(false)
             .max_redirects(0)
             .redirect_auth_headers(RedirectAuthHeaders::Never)
-            .timeout_connect(Some(if found.is_near() { NEAR } else { FAR }))
+            .timeout_connect(Some(if found.is_near() { LOCAL_CONNECT_LIMIT } else { REMOTE_CONNECT_LIMIT }))
             .user_agent(concat!("cdpilot/", env!("CARGO_PKG_VERSION")));
-        // A proxy is for other machines.
+        // No proxy for this machine.
         let config = if found.is_near() { config.proxy(None) } else { config };
-        let shown = format!("{}{}", found.base(), found.source.told());
+        let shown = format!("{}{}", found.base(), found.source.suffix());
         let agent = Agent::with_parts(config.build(), DefaultConnector::new(), resolve::Addresses::default());
         Ok(Self { agent, base: found.base().to_owned(), shown, token, process })
     }
 
-    /// Asks, and reads the whole answer.
+    /// Sends a request and reads the whole answer.
     pub(super) fn send(&self, request: &Request, patience: Duration) -> Result<Answer, NoAnswer> {
         self.read(request, patience, |value| value.get("ok").is_some_and(Value::is_boolean))
     }
 
-    /// The same at the door for models, which answers in JSON-RPC unless it lets nobody in.
+    /// Like [`send`](Self::send), for the MCP route, which answers in JSON-RPC.
     pub(super) fn call(&self, request: &Request, patience: Duration) -> Result<Answer, NoAnswer> {
         self.read(request, patience, |value| {
             value.get("ok").is_some_and(Value::is_boolean) || value["jsonrpc"] == "2.0"
@@ -120,26 +120,26 @@ impl Client {
     fn read(&self, request: &Request, patience: Duration, ours: fn(&Value) -> bool) -> Result<Answer, NoAnswer> {
         let mut response = self.ask(request, Some(patience), false)?;
         let status = response.status().as_u16();
-        let text = response.body_mut().with_config().limit(LARGEST).read_to_string();
+        let text = response.body_mut().with_config().limit(MAX_ANSWER).read_to_string();
         let text = text.map_err(|problem| self.no_answer(&problem, patience))?;
         let value: Value = serde_json::from_str(&text).unwrap_or_default();
         if !ours(&value) {
-            let what = format!("what answers at {} is no cdpilot server (HTTP status {status})", self.shown);
-            let hint = "give the address of one with --url or CDPILOT_URL";
+            let what = format!("the program at {} is not a cdpilot server (HTTP status {status})", self.shown);
+            let hint = "give the address of a cdpilot server with --url or CDPILOT_URL";
             return Err(NoAnswer::Failed(Failure::unreachable(format!("{what}; {hint}"))));
         }
         Ok(Answer { status, text, value })
     }
 
-    /// Requests a stream of events.
+    /// Opens the event stream; the inner error is an answer of another kind.
     pub(super) fn follow(&self, request: &Request) -> Result<Result<ureq::BodyReader<'static>, Answer>, NoAnswer> {
         let mut response = self.ask(request, None, true)?;
         let status = response.status().as_u16();
         if status == 200 {
             return Ok(Ok(response.into_body().into_reader()));
         }
-        let text = response.body_mut().with_config().limit(LARGEST).read_to_string();
-        let text = text.map_err(|problem| self.no_answer(&problem, FAR))?;
+        let text = response.body_mut().with_config().limit(MAX_ANSWER).read_to_string();
+        let text = text.map_err(|problem| self.no_answer(&problem, REMOTE_CONNECT_LIMIT))?;
         let value = serde_json::from_str(&text).unwrap_or_default();
         Ok(Err(Answer { status, text, value }))
     }
@@ -166,14 +166,13 @@ impl Client {
             asked = asked.header("content-type", "application/json");
         }
         let asked = asked.body(body.unwrap_or_default()).map_err(|_| {
-            // A header's value may be the token: not told.
+            // The value is not repeated: it may be the token.
             NoAnswer::Failed(Failure::usage(
-                "the address or the token of the server has characters that cannot be sent",
+                "the server's address or token contains invalid characters; check --url, CDPILOT_URL and CDPILOT_TOKEN",
             ))
         })?;
-        let limit = patience.unwrap_or(FAR);
+        let limit = patience.unwrap_or(REMOTE_CONNECT_LIMIT);
         let asked = self.agent.configure_request(asked).timeout_global(patience).build();
-        // Without a body there is none on the wire either.
         let asked = match request.body {
             Some(_) => self.agent.run(asked),
             None => self.agent.run(asked.map(|_| ())),
@@ -189,40 +188,41 @@ impl Client {
 
     fn no_answer(&self, problem: &Error, patience: Duration) -> NoAnswer {
         let shown = &self.shown;
-        let refused = |why: &str| NoAnswer::Refused(format!("no server can be reached at {shown}: {why}"));
+        let refused = |why: &str| NoAnswer::Refused(format!("cannot reach a server at {shown}: {why}"));
         match problem {
-            Error::Timeout(Timeout::Connect | Timeout::Resolve) => refused("it takes no connection"),
+            Error::Timeout(Timeout::Connect | Timeout::Resolve) => refused("it does not accept connections"),
             Error::Timeout(_) => NoAnswer::Failed(self.process.and_then(suspended).unwrap_or_else(|| {
                 Failure::new(
                     "TIMEOUT",
                     format!(
-                        "the server at {shown} did not answer within {} ms; --timeout allows more",
+                        "the server at {shown} did not answer within {} ms; allow more time with --timeout",
                         patience.as_millis()
                     ),
                 )
             })),
             Error::Io(problem) if went_away(problem.kind()) => NoAnswer::Failed(Failure::unreachable(format!(
-                "the server at {shown} ended before it answered; `cdpilot browser status` shows whether it runs again"
+                "the server at {shown} stopped before it answered; check it with `cdpilot browser status`"
             ))),
             Error::Io(problem) => refused(&problem.to_string()),
-            Error::HostNotFound => refused("there is no such host"),
-            Error::ConnectionFailed => refused("it takes no connection"),
+            Error::HostNotFound => refused("unknown host"),
+            Error::ConnectionFailed => refused("it does not accept connections"),
             Error::Protocol(_) => NoAnswer::Failed(Failure::unreachable(format!(
-                "what answers at {shown} does not speak HTTP as a cdpilot server does; give the address of one with --url"
+                "the program at {shown} is not a cdpilot server (invalid HTTP response); give the address of a cdpilot server with --url"
             ))),
             Error::BadUri(_) | Error::Http(_) => {
-                NoAnswer::Failed(Failure::usage(format!("{shown} is no address of a server; give http://host:port")))
+                NoAnswer::Failed(Failure::usage(format!("{shown} is not a server address; give http://host:port")))
             }
-            other => NoAnswer::Failed(Failure::unreachable(format!("no answer from the server at {shown}: {other}"))),
+            other => NoAnswer::Failed(Failure::unreachable(format!(
+                "no answer from the server at {shown}: {other}; check it with `cdpilot browser status`"
+            ))),
         }
     }
 }
 
-/// Says that a server is suspended, if it is.
+/// The error for a suspended server process; `None` if it is not suspended.
 pub(super) fn suspended(process: u32) -> Option<Failure> {
-    let what =
-        format!("the server of this home (process {process}) does not answer: it is stopped (SIGSTOP or Ctrl-Z)");
-    let hint = "`cdpilot doctor --fix` resumes it, `cdpilot serve --stop` ends it and its browsers";
+    let what = format!("the server of this home (process {process}) is suspended (SIGSTOP or Ctrl-Z)");
+    let hint = "resume it with `cdpilot doctor --fix`, or stop it and its browsers with `cdpilot serve --stop`";
     is_suspended(process).then(|| Failure::unreachable(format!("{what}; {hint}")))
 }
 

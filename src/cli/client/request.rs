@@ -1,9 +1,9 @@
-//! What is asked of the server.
+//! A request to the server.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
-/// A method of HTTP.
+/// HTTP method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Method {
     Get,
@@ -25,7 +25,7 @@ impl Method {
 #[derive(Debug, Clone, PartialEq)]
 pub(in super::super) struct Request {
     pub(in super::super) method: Method,
-    /// Its segments are encoded already.
+    /// Already percent-encoded.
     path: String,
     query: Vec<(&'static str, String)>,
     pub(super) headers: Vec<(&'static str, String)>,
@@ -45,12 +45,12 @@ impl Request {
         Self::new(Method::Delete, path)
     }
 
-    /// With an object as body, empty as yet.
+    /// A request with an empty object as body.
     pub(in super::super) fn post(path: &str) -> Self {
         Self { body: Some(Value::Object(Map::new())), ..Self::new(Method::Post, path) }
     }
 
-    /// Another segment of the path, whatever is in it.
+    /// Adds a path segment, percent-encoded.
     pub(in super::super) fn segment(mut self, text: &str) -> Self {
         self.path.push('/');
         self.path.push_str(&encode(text));
@@ -99,12 +99,12 @@ impl Request {
     }
 }
 
-/// What stays as it is in a segment or value of an address: letters, digits and `-._~`.
+/// Characters that are not percent-encoded: letters, digits and `-._~`.
 const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 fn encode(text: &str) -> String {
     match text {
-        // Such segments would be read as a path through folders.
+        // As they are, these segments would change the path.
         "." | ".." => text.replace('.', "%2E"),
         _ => utf8_percent_encode(text, KEPT).to_string(),
     }

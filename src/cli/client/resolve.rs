@@ -1,4 +1,4 @@
-//! The addresses of a server.
+//! Name resolution for the client.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,7 +7,7 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
-/// Uses numeric addresses as they are. Names are resolved by ureq on a thread, which takes longer than a short request.
+/// Uses numeric addresses directly; ureq resolves names on a thread, which takes longer than a short request.
 #[derive(Debug, Default)]
 pub(super) struct Addresses(DefaultResolver);
 

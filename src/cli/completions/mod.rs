@@ -1,12 +1,12 @@
-//! `cdpilot completions`: a script that lets a shell ask this program for completions, and the answers.
+//! `cdpilot completions`: completion scripts, which call this program for candidates, and the candidates.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `values` | tabs, refs, profiles and devices, as a shell may complete them |
+//! | `values` | candidates for tabs, refs, profiles and devices |
 //! | `cdpilot.bash` | the script for bash |
 //!
 //! The script sets [`VARIABLE`] and passes the words of the command line. PowerShell gets a script with commands and
-//! options only: its way to call a program would evaluate what was typed.
+//! options only: calling a program there would evaluate the typed words.
 
 mod values;
 
@@ -26,7 +26,7 @@ use super::failure::{Exit, Failure};
 use super::output::Out;
 use values::{Kind, Values};
 
-/// The environment variable that names the shell which asks for completions.
+/// Environment variable by which a shell requests completions; its value is the shell's name.
 pub(super) const VARIABLE: &str = "CDPILOT_COMPLETE";
 const NAME: &str = "cdpilot";
 
@@ -53,13 +53,13 @@ pub(super) fn run(shell: Shell, out: &Out) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Shells that ask this program for completions.
+/// The implementation for shells that call this program.
 fn live(shell: &str) -> Option<&'static dyn EnvCompleter> {
     let known: [&dyn EnvCompleter; 4] = [&Bash, &Zsh, &Fish, &Elvish];
     known.into_iter().find(|known| known.is(shell))
 }
 
-/// Prints the completions of the words behind `--`. Says nothing when there are none, whatever the reason.
+/// Prints the completions of the words after `--`. Prints nothing on failure.
 pub(super) fn complete(shell: &str) -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
     let Some(shell) = live(shell).filter(|_| !words.is_empty()) else { return Exit::Usage.into() };
@@ -69,12 +69,11 @@ pub(super) fn complete(shell: &str) -> ExitCode {
     if shell.write_complete(&mut command, words, folder.as_deref(), &mut answer).is_err() {
         return Exit::Failed.into();
     }
-    // A shell that has gone needs no answer.
     let _ = io::stdout().lock().write_all(&answer);
     Exit::Done.into()
 }
 
-/// Gives every argument that names a tab, a ref, a profile or a device its values.
+/// Adds candidates to every argument that takes a tab, ref, profile or device.
 fn with_values(command: Command, values: &Values) -> Command {
     let of_profiles = command.get_name() == "profiles";
     let command = command.mut_args(|arg| with_kinds(arg, values, false));

@@ -1,8 +1,7 @@
-//! Values that a running server knows, for completion.
+//! Completion candidates from a running server; without a server there are none.
 //!
-//! Nothing is started for them: without a server there are none. They end up on a person's command line, and pages
-//! choose some of them, so a value with a character that a shell could take for its own is left out, and a
-//! description keeps only letters, digits, spaces and harmless marks.
+//! Pages choose some of the values, and a shell inserts them into the command line. So values with characters that are special
+//! in a shell are dropped, and descriptions are reduced to letters, digits, spaces and harmless punctuation.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -16,18 +15,18 @@ use crate::config::Home;
 use crate::page::device_names;
 use crate::sync::Deadline;
 
-/// How long the server may take for all values together, unless [`PATIENCE_MS`] says otherwise.
+/// Time limit for all requests together, unless [`PATIENCE_MS`] is set.
 const PATIENCE: Duration = Duration::from_millis(700);
-/// The environment variable with another time, in milliseconds, for slow machines.
+/// Environment variable with another limit, in milliseconds.
 const PATIENCE_MS: &str = "CDPILOT_COMPLETE_MS";
-/// Values of one kind.
+/// Maximum number of candidates of one kind.
 const MOST: usize = 500;
 /// Longest value, in characters.
 const VALUE: usize = 64;
 /// Longest description, in characters.
 const DESCRIPTION: usize = 60;
 
-/// What an argument names.
+/// What an argument refers to.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
     Tab,
@@ -36,7 +35,7 @@ pub(super) enum Kind {
     Device,
 }
 
-/// The values for one command line.
+/// Source of candidates for one command line.
 #[derive(Debug, Clone)]
 pub(super) struct Values {
     url: Option<String>,
@@ -46,7 +45,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// For a command line as far as it is typed.
+    /// Reads the options of an unfinished command line.
     pub(super) fn of(words: &[OsString]) -> Self {
         let option = |name: &str| {
             let word = |at: usize| words.get(at).and_then(|word| word.to_str());
@@ -117,12 +116,12 @@ impl Values {
         request.query("profile", self.profile.clone())
     }
 
-    /// What a server that runs answers; `null` when none does, or not in time.
+    /// The answer of a running server; `null` without one, or after the time limit.
     fn ask(&self, request: Request) -> Value {
         let ask = || {
             let home = Home::find().ok();
             let found = client::find(self.url.as_deref(), home.as_ref()).ok()?;
-            // The usual port without word of a server: whatever listens there must not get the token.
+            // A program on the default port is not trusted with the token.
             if found.source == Source::Default || self.deadline.passed() {
                 return None;
             }
@@ -137,7 +136,7 @@ fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value[name].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Whether a value means itself in every shell, quoted or not, and no option. Spaces are quoted by the shells.
+/// Whether a value has no special meaning in any shell and is not an option. Shells quote spaces themselves.
 fn is_harmless(value: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | ' ');
     (1..=VALUE).contains(&value.len()) && value.chars().all(plain) && !value.starts_with(['-', ' ', '.'])

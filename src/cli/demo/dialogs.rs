@@ -1,5 +1,4 @@
-//! The demo's dialogs: opened by a page's own script, answered through the supervisor, and proved by
-//! the value that the script got back.
+//! The demo's dialogs: opened by the page, answered through the supervisor, verified by the value that the page received.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +9,10 @@ use super::super::failure::Failure;
 use super::super::settings::Settings;
 use crate::supervisor::{ClosedBy, DialogAnswer, DialogType, FrameRef, Supervisor};
 
-/// How long a dialog may take to open and to close.
+/// Time limit for opening and closing a dialog.
 const DIALOG_TIME: Duration = Duration::from_secs(10);
 
-/// A dialog to open and what to do with it.
+/// A dialog to open, and its answer.
 pub(super) struct Plan {
     pub(super) kind: DialogType,
     pub(super) message: &'static str,
@@ -27,19 +26,19 @@ impl Plan {
         if self.accept { DialogAnswer::Accept(self.text.map(str::to_owned)) } else { DialogAnswer::Dismiss }
     }
 
-    /// What the page must get back.
+    /// The value that the page must receive.
     fn due(&self) -> Value {
         let kind = self.kind.as_str();
         match self.kind {
             DialogType::Confirm => json!({ "kind": kind, "type": "boolean", "value": self.accept }),
             DialogType::Prompt if self.accept => json!({ "kind": kind, "type": "string", "value": self.text }),
             DialogType::Prompt => json!({ "kind": kind, "type": "object", "value": null }),
-            // `undefined` has no place in JSON
+            // JSON has no `undefined`.
             _ => json!({ "kind": kind, "type": "undefined" }),
         }
     }
 
-    /// The script that opens it.
+    /// The script that opens the dialog.
     pub(super) fn script(&self) -> String {
         format!(
             "demo.ask({})",
@@ -48,9 +47,9 @@ impl Plan {
     }
 }
 
-/// A dialog of the demo, for the report.
+/// A dialog in the report.
 #[derive(Debug, Serialize)]
-pub(super) struct Shown {
+pub(super) struct DialogRecord {
     id: String,
     /// `top` or `innermost`.
     frame: &'static str,
@@ -61,14 +60,14 @@ pub(super) struct Shown {
     accepted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'static str>,
-    /// What the page's script got back; `null` also for `undefined`.
+    /// The value that the page received; `null` also for `undefined`.
     page_got: Value,
     ms: f64,
 }
 
-/// One line for each, for a person.
-pub(super) fn lines(shown: &[Shown]) -> Vec<String> {
-    let columns = |dialog: &Shown| {
+/// Describes each dialog on one line.
+pub(super) fn lines(shown: &[DialogRecord]) -> Vec<String> {
+    let columns = |dialog: &DialogRecord| {
         let done = match (dialog.accepted, dialog.text) {
             (true, Some(text)) => format!("accepted with {text:?}"),
             (true, None) => "accepted".to_owned(),
@@ -82,37 +81,37 @@ pub(super) fn lines(shown: &[Shown]) -> Vec<String> {
         rows.iter().map(|row| column(row).chars().count()).max().unwrap_or(0)
     };
     let (first, second) = (width(|row| &row.0), width(|row| &row.1));
-    rows.iter().map(|(asked, done, got)| format!("{asked:<first$}   {done:<second$}   page got {got}")).collect()
+    rows.iter().map(|(asked, done, got)| format!("{asked:<first$}   {done:<second$}   page received {got}")).collect()
 }
 
-/// Opens a dialog in a frame, answers it and checks what the page got.
+/// Opens a dialog in a frame, answers it, and checks the value that the page received.
 pub(super) fn ask(
     supervisor: &Supervisor,
     (name, frame): (&'static str, &FrameRef),
     plan: &Plan,
     settings: &Settings,
-) -> Result<Shown, Failure> {
+) -> Result<DialogRecord, Failure> {
     let began = Instant::now();
     let deadline = settings.deadline(DIALOG_TIME);
     supervisor.start_script(frame, &plan.script())?;
     let wrong =
-        |what: String| Failure::new("BROWSER_ERROR", format!("{} in the {name} frame: {what}", plan.kind.as_str()));
-    let open = supervisor
-        .wait_until(deadline, |now| !now.dialogs.is_empty())
-        .ok_or_else(|| Failure::new("TIMEOUT", format!("{} in the {name} frame did not open", plan.kind.as_str())))?;
+        |what: String| Failure::new("BROWSER_ERROR", format!("the {} in the {name} frame: {what}", plan.kind.as_str()));
+    let open = supervisor.wait_until(deadline, |now| !now.dialogs.is_empty()).ok_or_else(|| {
+        Failure::new("TIMEOUT", format!("the {} in the {name} frame did not open", plan.kind.as_str()))
+    })?;
     let dialog = &open.dialogs[0];
     if dialog.kind != plan.kind || &*dialog.message != plan.message {
-        return Err(wrong(format!("{} {:?} opened instead", dialog.kind.as_str(), dialog.message)));
+        return Err(wrong(format!("another dialog opened instead: {} {:?}", dialog.kind.as_str(), dialog.message)));
     }
     let closed = supervisor.respond(Some(&dialog.id), plan.answer(), deadline)?;
     if closed.closed_by != ClosedBy::Agent || closed.accepted != plan.accept {
-        return Err(wrong(format!("closed by {:?}, accepted: {}", closed.closed_by, closed.accepted)));
+        return Err(wrong(format!("it was closed by {:?} (accepted: {})", closed.closed_by, closed.accepted)));
     }
     let got = supervisor.evaluate(frame, "demo.answers.at(-1)", deadline)?.result.value;
     if got != plan.due() {
-        return Err(wrong(format!("the page got {got}, not {}", plan.due())));
+        return Err(wrong(format!("the page received {got} instead of {}", plan.due())));
     }
-    Ok(Shown {
+    Ok(DialogRecord {
         id: dialog.id.to_string(),
         frame: name,
         frame_id: dialog.frame_id.as_ref().map(ToString::to_string).unwrap_or_default(),

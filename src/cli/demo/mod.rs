@@ -1,8 +1,7 @@
-//! `cdpilot demo`: what the supervisor does, shown on local pages in a browser of our own, and proved
-//! step by step.
+//! `cdpilot demo`: demonstrates dialog and frame handling on local pages in a temporary browser, and verifies each step.
 
 mod dialogs;
-pub(super) mod family;
+pub(super) mod processes;
 mod run;
 mod site;
 mod steps;
@@ -20,7 +19,7 @@ use super::settings::Settings;
 use crate::supervisor::FrameTree;
 use steps::{Step, Steps};
 
-/// What the demo found, for programs.
+/// The JSON result of the demo.
 #[derive(Debug, Default, Serialize)]
 struct Report {
     ok: bool,
@@ -30,13 +29,13 @@ struct Report {
     executable: Option<PathBuf>,
     steps: Vec<Step>,
     frame_tree: Option<FrameTree>,
-    dialogs: Vec<dialogs::Shown>,
+    dialogs: Vec<dialogs::DialogRecord>,
     titles: Vec<Title>,
     screenshot: Option<PathBuf>,
     total_ms: u64,
 }
 
-/// A frame's title, read by a script inside the frame.
+/// Title of a frame, read by a script in that frame.
 #[derive(Debug, Serialize)]
 struct Title {
     frame_id: String,
@@ -46,11 +45,11 @@ struct Title {
 }
 
 pub(super) fn run(args: &args::Demo, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
-    // Looked for before anything is printed: without one there is nothing to show.
+    // Fails before anything is printed.
     let executable = crate::browser::find::find(args.browser.as_deref())?.path;
     let began = Instant::now();
     if !out.quiet {
-        out.line(&out.look.bold("cdpilot demo: dialogs and frames that programs get stuck on"));
+        out.line(&out.style.bold("cdpilot demo: dialogs and nested frames, which routinely hang browser automation"));
     }
     let mut steps = Steps::new(out, run::STEPS);
     let mut report = Report { executable: Some(executable.clone()), ..Report::default() };
@@ -76,9 +75,9 @@ fn conclude(report: &Report, out: &Out) {
     let seconds = report.total_ms as f64 / 1000.0;
     match &report.failure {
         None => {
-            let done = out.look.green(out.look.pick("✓ all of it worked", "all of it worked"));
-            out.line(&format!("{done}, in {seconds:.1} s"));
+            let done = out.style.green(out.style.pick("✓ all steps passed", "all steps passed"));
+            out.line(&format!("{done} in {seconds:.1} s"));
         }
-        Some(failure) => out.line(&out.look.red(&format!("the demo failed after {seconds:.1} s: {}", failure.error))),
+        Some(failure) => out.line(&out.style.red(&format!("the demo failed after {seconds:.1} s: {}", failure.error))),
     }
 }

@@ -5,22 +5,22 @@ use std::time::{Duration, Instant};
 
 use super::super::args;
 use super::super::failure::{Exit, Failure};
-use super::super::output::Look;
+use super::super::output::Style;
 use super::super::settings::{Settings, headless};
 use super::dialogs::{self, Plan};
 use super::site::Sites;
-use super::steps::{Steps, Tale};
-use super::{Report, Title, family, tree};
+use super::steps::{StepOutput, Steps};
+use super::{Report, Title, processes, tree};
 use crate::browser::{LaunchOptions, Switch};
 use crate::supervisor::{DialogAnswer, DialogType, Frame, FrameRef, Snapshot, Supervisor, SupervisorOptions};
 
-/// How many steps there are.
+/// Number of steps.
 pub(super) const STEPS: usize = 9;
-/// How long a step may take.
+/// Time limit of a step.
 const STEP_TIME: Duration = Duration::from_secs(15);
-/// The browser's window.
+/// Window size.
 const WINDOW: (u32, u32) = (1120, 765);
-/// A read of published state or a refusal must be quicker than this to count as "at once".
+/// A read of the view or a refusal must be quicker than this to count as immediate.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 const IN_TOP: [Plan; 3] = [
@@ -42,7 +42,7 @@ const IN_INNERMOST: [Plan; 3] = [
 const IN_THE_WAY: Plan =
     Plan { kind: DialogType::Confirm, message: "Leave now?", preset: "", accept: false, text: None };
 
-/// Runs all steps. A failed one ends the show, but never the tidying up.
+/// Runs all steps. After a failure the remaining ones are skipped, except the cleanup.
 pub(super) fn all(
     args: &args::Demo,
     executable: PathBuf,
@@ -50,7 +50,7 @@ pub(super) fn all(
     steps: &mut Steps<'_>,
     report: &mut Report,
 ) {
-    let Some(sites) = steps.run("sites", "Serve three web sites on this machine", serve) else { return };
+    let Some(sites) = steps.run("sites", "Serve three local web sites", serve) else { return };
     let options = LaunchOptions {
         executable: Some(executable),
         headless: headless(args.headless, Switch::On),
@@ -58,36 +58,36 @@ pub(super) fn all(
         start_timeout: settings.timeout(Duration::from_secs(30)),
         ..LaunchOptions::default()
     };
-    let started = steps.run("browser", "Start a browser of our own", || start(&options));
+    let started = steps.run("browser", "Start a temporary browser", || start(&options));
     let Some((supervisor, process)) = started else { return };
     report.browser = Some(process.product.clone());
-    let show = Show { supervisor: &supervisor, sites: &sites, settings, look: steps.look() };
+    let show = Demo { supervisor: &supervisor, sites: &sites, settings, style: steps.style() };
     show.steps(args, steps, report);
     steps.leave_out_all_but_the_last();
-    steps.run("stop", "Stop, and look for what is left", || stop(supervisor, &process, settings));
+    steps.run("stop", "Stop the browser and check that nothing is left", || stop(supervisor, &process, settings));
 }
 
-fn serve() -> Result<(Sites, Tale), Failure> {
+fn serve() -> Result<(Sites, StepOutput), Failure> {
     let sites = Sites::start()?;
-    let tale = Tale::of(Sites::hosts().map(|host| sites.url(host)).join("  "));
-    Ok((sites, tale))
+    let output = StepOutput::of(Sites::hosts().map(|host| sites.url(host)).join("  "));
+    Ok((sites, output))
 }
 
-/// What must be gone in the end.
+/// The browser that must be gone in the end.
 struct Process {
     product: String,
     id: u32,
     folder: PathBuf,
 }
 
-fn start(options: &LaunchOptions) -> Result<((Supervisor, Process), Tale), Failure> {
+fn start(options: &LaunchOptions) -> Result<((Supervisor, Process), StepOutput), Failure> {
     let supervisor = Supervisor::launch(options, SupervisorOptions::task("demo"))?;
     let told = supervisor.with_browser(|browser| {
         let profile = browser.user_data_dir().map(Path::to_owned).unwrap_or_default();
         let process = Process {
             product: browser.version().product.clone(),
             id: browser.pid().unwrap_or_default(),
-            // The profile is in a temporary folder of its own.
+            // The profile is inside a temporary folder.
             folder: profile.parent().map(Path::to_owned).unwrap_or_default(),
         };
         let window =
@@ -96,63 +96,63 @@ fn start(options: &LaunchOptions) -> Result<((Supervisor, Process), Tale), Failu
         (process, format!("{} {window}, {path}", browser.version().product))
     });
     let (process, line) = told.ok_or_else(|| Failure::internal("the supervisor has no browser"))?;
-    Ok(((supervisor, process), Tale::of(line)))
+    Ok(((supervisor, process), StepOutput::of(line)))
 }
 
-fn stop(supervisor: Supervisor, process: &Process, settings: &Settings) -> Result<((), Tale), Failure> {
-    let before = family::of(process.id, &process.folder);
+fn stop(supervisor: Supervisor, process: &Process, settings: &Settings) -> Result<((), StepOutput), Failure> {
+    let before = processes::of(process.id, &process.folder);
     supervisor.stop(settings.deadline(STEP_TIME));
     drop(supervisor);
-    let after = family::of(process.id, &process.folder);
+    let after = processes::of(process.id, &process.folder);
     if let Some(left) = after.as_ref().filter(|left| !left.is_empty()) {
-        let error = format!("{} processes of the browser are left: {left:?}", left.len());
+        let error = format!("{} processes of the browser are still running: {left:?}", left.len());
         return Err(Failure::new("BROWSER_ERROR", error));
     }
     if process.folder.exists() {
-        let error = format!("the temporary profile {} is left", process.folder.display());
+        let error = format!("the temporary profile {} was not removed", process.folder.display());
         return Err(Failure::new("BROWSER_ERROR", error));
     }
     let counted = match (before, after) {
         (Some(before), Some(_)) => format!("{} processes before, 0 left", before.len()),
-        _ => "processes cannot be counted on this system".to_owned(),
+        _ => "this system does not list processes".to_owned(),
     };
-    Ok(((), Tale::of(format!("{counted}; the temporary profile is gone too"))))
+    Ok(((), StepOutput::of(format!("{counted}; the temporary profile is removed"))))
 }
 
-struct Show<'a> {
+struct Demo<'a> {
     supervisor: &'a Supervisor,
     sites: &'a Sites,
     settings: &'a Settings,
-    look: Look,
+    style: Style,
 }
 
-impl Show<'_> {
+impl Demo<'_> {
     fn steps(&self, args: &args::Demo, steps: &mut Steps<'_>, report: &mut Report) -> Option<()> {
-        let frames = steps.run("frames", "Load a page with frames inside frames", || self.load())?;
+        let frames = steps.run("frames", "Load a page with nested frames", || self.load())?;
         report.frame_tree = Some(frames.tree());
         let innermost = frames.innermost.clone();
-        let title = "Answer dialogs of the top frame";
+        let title = "Answer dialogs in the top frame";
         report.dialogs = steps.run("dialogs_top", title, || self.dialogs(("top", &FrameRef::Top), &IN_TOP))?;
-        let title = "Answer dialogs of the innermost frame, two processes further down";
+        let title = "Answer dialogs in the innermost frame, two processes away";
         let inner = steps.run("dialogs_innermost", title, || self.dialogs(("innermost", &innermost), &IN_INNERMOST))?;
         report.dialogs.extend(inner);
-        let title = "Go on working while a dialog is open";
+        let title = "Keep working while a dialog is open";
         steps.run("blocked", title, || self.blocked(&innermost))?;
-        let title = "Read document.title inside every frame";
+        let title = "Read document.title in every frame";
         report.titles = steps.run("titles", title, || self.titles(&frames.snapshot))?;
-        let title = "Take a picture";
+        let title = "Take a screenshot";
         report.screenshot = steps.run("screenshot", title, || self.picture(args.screenshot.as_deref()));
         Some(())
     }
 
-    fn load(&self) -> Result<(Frames, Tale), Failure> {
+    fn load(&self) -> Result<(Frames, StepOutput), Failure> {
         let deadline = self.settings.deadline(STEP_TIME);
         let (top, deep) = (self.sites.url("a.localhost"), self.sites.url("c.localhost"));
         self.supervisor.navigate(&FrameRef::Top, &top, deadline)?;
         let there = |now: &Snapshot| now.frames.len() >= 4 && now.frames.iter().any(|frame| *frame.url == *deep);
         let missing = || {
             let known: Vec<_> = self.supervisor.snapshot().frames.iter().map(|frame| frame.url.to_string()).collect();
-            Failure::new("TIMEOUT", format!("not all frames came in time, only: {}", known.join(", ")))
+            Failure::new("TIMEOUT", format!("not all frames loaded in time; loaded: {}", known.join(", ")))
         };
         let snapshot = self.supervisor.wait_until(deadline, there).ok_or_else(missing)?;
         for frame in snapshot.frames.iter() {
@@ -164,30 +164,30 @@ impl Show<'_> {
         let apart = snapshot.frames.iter().filter(|frame| frame.is_oopif).count();
         if apart != 2 {
             let error =
-                format!("2 frames should run in processes of their own, {apart} do; is site isolation switched off?");
+                format!("{apart} frames run in their own process instead of 2; check that site isolation is on");
             return Err(Failure::new("BROWSER_ERROR", error));
         }
-        let detail = format!("{} frames, {apart} of them in processes of their own", snapshot.frames.len());
-        let lines = tree::draw(&frames.tree(), self.look);
-        Ok((frames, Tale::long(detail, lines)))
+        let detail = format!("{} frames, {apart} of them in their own process", snapshot.frames.len());
+        let lines = tree::draw(&frames.tree(), self.style);
+        Ok((frames, StepOutput::long(detail, lines)))
     }
 
     fn dialogs(
         &self,
         frame: (&'static str, &FrameRef),
         plans: &[Plan],
-    ) -> Result<(Vec<dialogs::Shown>, Tale), Failure> {
+    ) -> Result<(Vec<dialogs::DialogRecord>, StepOutput), Failure> {
         let mut shown = Vec::new();
         for plan in plans {
             shown.push(dialogs::ask(self.supervisor, frame, plan, self.settings)?);
         }
         let lines = dialogs::lines(&shown);
-        let detail = format!("{} dialogs answered, and the page got the answers", shown.len());
-        Ok((shown, Tale::long(detail, lines)))
+        let detail = format!("{} dialogs answered, and the page received the answers", shown.len());
+        Ok((shown, StepOutput::long(detail, lines)))
     }
 
-    /// A dialog of the top frame stands open meanwhile.
-    fn blocked(&self, elsewhere: &FrameRef) -> Result<((), Tale), Failure> {
+    /// Works on the page while a dialog of the top frame is open.
+    fn blocked(&self, elsewhere: &FrameRef) -> Result<((), StepOutput), Failure> {
         let deadline = self.settings.deadline(STEP_TIME);
         self.supervisor.start_script(&FrameRef::Top, &IN_THE_WAY.script())?;
         self.supervisor
@@ -205,21 +205,25 @@ impl Show<'_> {
         let after = self.supervisor.evaluate(&FrameRef::Top, "1 + 1", deadline)?;
 
         let refused = refused.filter(|failure| failure.exit == Exit::Dialog && refusal < AT_ONCE);
-        let refused = refused
-            .ok_or_else(|| Failure::new("BROWSER_ERROR", "a script for the blocked frame was not refused at once"))?;
+        let refused = refused.ok_or_else(|| {
+            Failure::new("BROWSER_ERROR", "a script for the blocked frame was not refused immediately")
+        })?;
         if open != 1 || read > AT_ONCE {
-            return Err(Failure::new("BROWSER_ERROR", format!("{open} open dialogs were listed, 1 should be")));
+            return Err(Failure::new("BROWSER_ERROR", format!("{open} open dialogs were listed instead of 1")));
         }
         let lines = vec![
-            format!("state of the page        read in {}", millis(read)),
+            format!("page state               read in {}", millis(read)),
             format!("script in the top frame  refused in {}: {}", millis(refusal), refused.error),
-            format!("script in another frame  1 + 1 = {other}, its process is not blocked"),
-            format!("dialog dismissed         1 + 1 = {after} in the top frame again"),
+            format!("script in another frame  1 + 1 = {other}; its process is not blocked"),
+            format!("after dismissing it      1 + 1 = {after} in the top frame"),
         ];
-        Ok(((), Tale::long("a blocked frame is refused at once, the others go on", lines)))
+        Ok((
+            (),
+            StepOutput::long("scripts in the blocked frame are refused immediately, other frames keep working", lines),
+        ))
     }
 
-    fn titles(&self, snapshot: &Snapshot) -> Result<(Vec<Title>, Tale), Failure> {
+    fn titles(&self, snapshot: &Snapshot) -> Result<(Vec<Title>, StepOutput), Failure> {
         let mut titles = Vec::new();
         for frame in snapshot.frames.iter() {
             let deadline = self.settings.deadline(STEP_TIME);
@@ -229,19 +233,19 @@ impl Show<'_> {
         }
         let lines = titles.iter().map(|t| format!("{:<16} {}", format!("{:?}", t.title), t.url)).collect();
         let detail = titles.iter().map(|t| t.title.as_str()).collect::<Vec<_>>().join(", ");
-        Ok((titles, Tale::long(detail, lines)))
+        Ok((titles, StepOutput::long(detail, lines)))
     }
 
-    fn picture(&self, wish: Option<&Path>) -> Result<(PathBuf, Tale), Failure> {
+    fn picture(&self, wish: Option<&Path>) -> Result<(PathBuf, StepOutput), Failure> {
         let picture = self.supervisor.screenshot(&FrameRef::Top, self.settings.deadline(STEP_TIME))?;
         let path = save(&picture, wish).map_err(|problem| {
             Failure::new(
                 "INTERNAL",
-                format!("the picture cannot be written: {problem}; choose another place with --screenshot"),
+                format!("cannot write the screenshot: {problem}; choose another file with --screenshot"),
             )
         })?;
-        let tale = Tale::of(format!("{} ({} KiB)", path.display(), picture.len() >> 10));
-        Ok((path, tale))
+        let output = StepOutput::of(format!("{} ({} KiB)", path.display(), picture.len() >> 10));
+        Ok((path, output))
     }
 }
 

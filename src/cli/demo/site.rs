@@ -1,6 +1,5 @@
-//! The demo's web sites: three host names on one loopback port. Chromium resolves names below
-//! `localhost` to this machine and takes each for a site of its own, so that frames between them run
-//! in processes of their own.
+//! The demo's web sites: three host names on one loopback port. Chromium resolves names below `localhost` to this machine and
+//! treats each as a separate site, so that frames of other hosts run in their own process.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -25,14 +24,14 @@ const PARTS: [(&str, &str, &str); 2] = [
 ];
 const HTML: &str = "text/html; charset=utf-8";
 
-/// The running sites. Dropping them stops them.
+/// The running sites. Dropping them stops the server.
 pub(super) struct Sites {
     server: HttpServer,
 }
 
 impl Sites {
     pub(super) fn start() -> Result<Self, Failure> {
-        let failed = |problem: io::Error| Failure::internal(format!("cannot serve pages on this machine: {problem}"));
+        let failed = |problem: io::Error| Failure::internal(format!("cannot serve local pages: {problem}"));
         let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).map_err(failed)?;
         let pages = Arc::new(Pages { port: listener.address().port() });
         let server = HttpServer::start(listener, Limits::default(), pages).map_err(failed)?;

@@ -5,9 +5,9 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::super::failure::Failure;
-use super::super::output::{Look, Out};
+use super::super::output::{Out, Style};
 
-/// What became of a step.
+/// The outcome of a step.
 #[derive(Debug, Serialize)]
 pub(super) struct Step {
     id: &'static str,
@@ -16,7 +16,7 @@ pub(super) struct Step {
     detail: String,
 }
 
-/// The steps so far.
+/// Runs and records steps.
 pub(super) struct Steps<'a> {
     out: &'a Out,
     total: usize,
@@ -25,21 +25,21 @@ pub(super) struct Steps<'a> {
     pub(super) failure: Option<Failure>,
 }
 
-/// What a step tells: one line for the record, more lines for the terminal.
+/// Output of a step: one line for the record, more lines for the terminal.
 #[derive(Default)]
-pub(super) struct Tale {
+pub(super) struct StepOutput {
     detail: String,
     lines: Vec<String>,
 }
 
-impl Tale {
-    /// A step that has one line to tell.
+impl StepOutput {
+    /// Output of one line.
     pub(super) fn of(detail: impl Into<String>) -> Self {
         let detail = detail.into();
         Self { lines: vec![detail.clone()], detail }
     }
 
-    /// A step that has more lines to tell than belong into the record.
+    /// Output with further lines for the terminal.
     pub(super) fn long(detail: impl Into<String>, lines: Vec<String>) -> Self {
         Self { detail: detail.into(), lines }
     }
@@ -50,22 +50,22 @@ impl<'a> Steps<'a> {
         Self { out, total, number: 0, done: Vec::new(), failure: None }
     }
 
-    /// The next step is the last one, also when some are left out.
+    /// Skips to the last step.
     pub(super) fn leave_out_all_but_the_last(&mut self) {
         self.number = self.total - 1;
     }
 
-    /// How the terminal wants it.
-    pub(super) fn look(&self) -> Look {
-        self.out.look
+    /// Style of the terminal.
+    pub(super) fn style(&self) -> Style {
+        self.out.style
     }
 
-    /// Runs a step, times it, prints it. `None` when it failed; the first failure is kept.
+    /// Runs, times and prints a step. `None` when it failed; the first failure is kept.
     pub(super) fn run<T>(
         &mut self,
         id: &'static str,
         title: &str,
-        step: impl FnOnce() -> Result<(T, Tale), Failure>,
+        step: impl FnOnce() -> Result<(T, StepOutput), Failure>,
     ) -> Option<T> {
         let out = self.out;
         self.number += 1;
@@ -75,21 +75,21 @@ impl<'a> Steps<'a> {
         let began = Instant::now();
         let outcome = step();
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (value, ok, tale) = match outcome {
-            Ok((value, tale)) => (Some(value), true, tale),
+        let (value, ok, output) = match outcome {
+            Ok((value, output)) => (Some(value), true, output),
             Err(failure) => {
-                let tale = Tale::of(failure.error.clone());
+                let output = StepOutput::of(failure.error.clone());
                 self.failure.get_or_insert(failure);
-                (None, false, tale)
+                (None, false, output)
             }
         };
         if !out.quiet {
-            let look = out.look;
-            let mark = if ok { look.green(look.pick("✓", "ok")) } else { look.red(look.pick("✗", "FAILED")) };
-            out.line(&format!("{mark} {}", look.dim(&format!("{ms} ms"))));
-            tale.lines.iter().for_each(|line| out.line(&format!("      {line}")));
+            let style = out.style;
+            let mark = if ok { style.green(style.pick("✓", "ok")) } else { style.red(style.pick("✗", "FAILED")) };
+            out.line(&format!("{mark} {}", style.dim(&format!("{ms} ms"))));
+            output.lines.iter().for_each(|line| out.line(&format!("      {line}")));
         }
-        self.done.push(Step { id, ok, ms, detail: tale.detail });
+        self.done.push(Step { id, ok, ms, detail: output.detail });
         value
     }
 }

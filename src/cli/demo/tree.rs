@@ -1,33 +1,33 @@
-//! A frame tree, drawn.
+//! Draws a frame tree.
 
-use super::super::output::Look;
+use super::super::output::Style;
 use crate::supervisor::{FrameTree, FrameView};
 
-pub(super) fn draw(tree: &FrameTree, look: Look) -> Vec<String> {
+pub(super) fn draw(tree: &FrameTree, style: Style) -> Vec<String> {
     let mut rows = Vec::new();
     if let Some(top) = &tree.top {
         rows.push((top.url.to_string(), "top frame".to_owned()));
-        below(tree, top, "", look, &mut rows);
+        below(tree, top, "", style, &mut rows);
     }
     let width = rows.iter().map(|(text, _)| text.chars().count()).max().unwrap_or(0);
     rows.into_iter().map(|(text, what)| format!("{text:<width$}   {what}")).collect()
 }
 
-fn below(tree: &FrameTree, parent: &FrameView, indent: &str, look: Look, rows: &mut Vec<(String, String)>) {
+fn below(tree: &FrameTree, parent: &FrameView, indent: &str, style: Style, rows: &mut Vec<(String, String)>) {
     let children: Vec<&FrameView> =
         tree.children.iter().filter(|child| child.parent_frame_id.as_ref() == Some(&parent.frame_id)).collect();
     for (index, child) in children.iter().enumerate() {
         let last = index + 1 == children.len();
         let (branch, next) = match last {
-            true => (look.pick("└─ ", "`- "), "   "),
-            false => (look.pick("├─ ", "|- "), look.pick("│  ", "|  ")),
+            true => (style.pick("└─ ", "`- "), "   "),
+            false => (style.pick("├─ ", "|- "), style.pick("│  ", "|  ")),
         };
         let what = if child.is_oopif {
-            look.yellow("OOPIF: a process of its own")
+            style.yellow("own process (OOPIF)")
         } else {
-            "shares the process of the frame above".to_owned()
+            "same process as its parent frame".to_owned()
         };
         rows.push((format!("{indent}{branch}{}", child.url), what));
-        below(tree, child, &format!("{indent}{next}"), look, rows);
+        below(tree, child, &format!("{indent}{next}"), style, rows);
     }
 }

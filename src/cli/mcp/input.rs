@@ -1,10 +1,10 @@
-//! stdin, which a signal ends as well.
+//! stdin that a signal ends too.
 
 use std::io::{self, Read};
 
 use crate::sync::Cancel;
 
-/// stdin until it ends or a signal comes.
+/// stdin until it closes or a signal arrives.
 pub(super) struct Input {
     #[cfg(unix)]
     wake: std::os::unix::net::UnixStream,
@@ -21,7 +21,7 @@ mod unix {
     use crate::sync::spawn;
 
     impl Input {
-        /// Signals are heard from now on. The first ends the input and sets the flag; a second one ends the program.
+        /// Registers signal handlers. The first signal ends the input and sets `hurry`; a second one ends the program.
         pub(in super::super) fn start(hurry: &Cancel) -> io::Result<Self> {
             let signals = Signals::register()?;
             let (wake, rung) = UnixStream::pair()?;
@@ -31,7 +31,7 @@ mod unix {
                 hurry.set();
                 drop(rung);
             })?;
-            // Nobody waits for it: it ends with the program.
+            // Never joined: it ends with the process.
             std::mem::forget(thread);
             Ok(Self { wake })
         }
@@ -51,7 +51,7 @@ mod unix {
                     return Ok(0);
                 }
                 if !watched[1].revents().is_empty() {
-                    // Nothing stays in the buffer of the standard library: `into` is larger than that.
+                    // Nothing stays in the buffer of the standard library, since `into` is larger.
                     return stdin.lock().read(into);
                 }
             }
@@ -61,8 +61,8 @@ mod unix {
 
 #[cfg(not(unix))]
 impl Input {
-    /// Signals end the program here, and the browser with it.
-    #[allow(clippy::unnecessary_wraps)] // elsewhere it may fail
+    /// Here signals end the process, and the browser with it.
+    #[allow(clippy::unnecessary_wraps)] // fails on Unix only
     pub(super) fn start(_hurry: &Cancel) -> io::Result<Self> {
         Ok(Self {})
     }

@@ -1,14 +1,14 @@
-//! `cdpilot mcp`: the tools for models, one JSON object per line on stdin and stdout.
+//! `cdpilot mcp`: an MCP server on stdin and stdout, one JSON object per line.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `switch` | whose tools they are: a server's that runs, or our own |
-//! | `bridge` | one request to a server that runs |
-//! | `input` | stdin, which a signal ends |
+//! | `tool_source` | where tools run: in a running server, or in one started here |
+//! | `http_backend` | requests to a running server |
+//! | `input` | stdin, ended by signals too |
 
-mod bridge;
+mod http_backend;
 mod input;
-mod switch;
+mod tool_source;
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
@@ -20,37 +20,37 @@ use super::settings::env;
 use crate::control::Session;
 use crate::mcp::server::{Backend, Limits, serve};
 use crate::sync::{Cancel, Deadline};
-use switch::Switch;
+use tool_source::ToolSource;
 
-/// What the end of a browser of our own may take.
+/// Time limit for stopping our own browser.
 const STOP_TIME: Duration = Duration::from_millis(3_500);
 
 pub(super) fn run(args: &Mcp, global: &Global) -> Result<Exit, Failure> {
     let hurry = Cancel::new();
     let input = input::Input::start(&hurry)
-        .map_err(|problem| Failure::internal(format!("signals cannot be heard: {problem}")))?;
+        .map_err(|problem| Failure::internal(format!("cannot register signal handlers: {problem}")))?;
     let profile = global.profile.clone().or_else(|| env("CDPILOT_PROFILE"));
     let toolsets = args.toolsets.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
-    let switch = Arc::new(Switch::new(global, toolsets, profile)?);
-    // Whatever is wrong with what was asked for is told before anything is served.
-    switch.check()?;
+    let tool_source = Arc::new(ToolSource::new(global, toolsets, profile)?);
+    // Errors in the arguments are reported before serving starts.
+    tool_source.check()?;
     if std::io::stdin().is_terminal() && !global.quiet {
-        let hint = "serving MCP; a client is to write JSON lines here, `cdpilot mcp --help` says how. Ctrl-D ends it";
-        // A closed stderr is no reason to end.
+        let hint = "MCP server started; it expects JSON-RPC from an MCP client on stdin (see `cdpilot mcp --help`). Ctrl-D stops it";
+        // A closed stderr is not an error.
         let _ = writeln!(std::io::stderr(), "{hint}");
     }
-    let backend: Arc<dyn Backend> = switch.clone();
+    let backend: Arc<dyn Backend> = tool_source.clone();
     let limits = Limits::default();
     let session = Session::new();
     let served = serve(&backend, &session, input, std::io::stdout(), &hurry, &limits);
-    // Whatever does not end in time ends with us.
+    // Ends the process if stopping takes too long.
     #[cfg(unix)]
     let _late = super::signals::exit_after(STOP_TIME + Duration::from_millis(500), 0);
-    switch.close(&session, Deadline::after(STOP_TIME));
+    tool_source.close(&session, Deadline::after(STOP_TIME));
     match served {
         Ok(()) => Ok(Exit::Done),
-        // The client has gone; nobody is there to be told.
+        // The client has disconnected.
         Err(problem) if problem.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Done),
-        Err(problem) => Err(Failure::internal(format!("stdin cannot be read: {problem}"))),
+        Err(problem) => Err(Failure::internal(format!("cannot read stdin: {problem}"))),
     }
 }

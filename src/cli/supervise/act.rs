@@ -1,4 +1,4 @@
-//! Carrying out a command, and the line that answers it.
+//! Runs commands and writes their result lines.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,21 +9,21 @@ use serde_json::{Map, Value, json};
 
 use super::super::failure::{Exit, Failure};
 use super::super::settings::Settings;
-use super::command::{Action, Asked, Command, HELP, Misread};
+use super::command::{Action, Command, HELP, InvalidLine, Request};
 use super::page;
 use crate::page::Tabs;
 use crate::supervisor::{ArmedAnswer, Dialog, DialogAnswer, FrameRef, NavigationEntry, Page, Snapshot, Supervisor};
 use crate::sync::Deadline;
 
-/// How long a page may take to answer, and the greatest time that may be asked for.
+/// Default and maximum time limit for commands to a page.
 const PAGE_TIME: Duration = Duration::from_secs(20);
-const LONGEST: Duration = Duration::from_secs(120);
-/// How long a dialog may take to close.
+const MAX_TIME: Duration = Duration::from_secs(120);
+/// Time limit for closing a dialog.
 const DIALOG_TIME: Duration = Duration::from_secs(10);
-/// How long an armed answer waits for its dialog.
+/// Default and maximum lifetime of an armed answer.
 const ARM_TIME: Duration = Duration::from_secs(120);
 
-/// The line that answers a command.
+/// The result line of a command.
 #[derive(Debug, Serialize)]
 pub(super) struct Answer {
     #[serde(rename = "type")]
@@ -39,30 +39,30 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    pub(super) fn misread(line: Misread) -> Self {
+    pub(super) fn misread(line: InvalidLine) -> Self {
         let failure = Some(Failure::usage(line.problem));
         Self { kind: "result", id: line.id, command: line.command, ok: false, failure, rest: Map::new() }
     }
 }
 
-/// What commands work with.
+/// Context of commands.
 #[derive(Clone)]
-pub(super) struct Means {
+pub(super) struct Context {
     pub(super) tabs: Tabs,
     pub(super) settings: Settings,
-    /// The folder for pictures and papers.
+    /// Folder for screenshots and PDFs.
     pub(super) media: Arc<Path>,
 }
 
-/// Carries out a command.
-pub(super) fn carry_out(asked: Asked, means: &Means) -> Answer {
-    let supervisor: &Supervisor = means.tabs.supervisor();
+/// Runs a command.
+pub(super) fn carry_out(asked: Request, context: &Context) -> Answer {
+    let supervisor: &Supervisor = context.tabs.supervisor();
     let before = supervisor.snapshot();
-    let act = Act { means, supervisor, wish: asked.timeout_ms.map(Duration::from_millis) };
+    let act = Act { context, supervisor, timeout: asked.timeout_ms.map(Duration::from_millis) };
     let command = asked.command.name().to_owned();
     let (ok, failure, rest) = match act.run(asked.command) {
         Ok(rest) => (true, None, rest),
-        // Under way when the dialog opened: the command has most likely opened it, and has done its work.
+        // The dialog opened during the command, which most likely caused it: that is a success.
         Err(failure) if failure.exit == Exit::Dialog => {
             let now = supervisor.snapshot();
             let opened = opened_since(&before, &now);
@@ -80,14 +80,14 @@ fn opened_since(before: &Snapshot, now: &Snapshot) -> bool {
 }
 
 struct Act<'a> {
-    means: &'a Means,
+    context: &'a Context,
     supervisor: &'a Supervisor,
-    wish: Option<Duration>,
+    timeout: Option<Duration>,
 }
 
 impl Act<'_> {
     fn deadline(&self, usual: Duration) -> Deadline {
-        Deadline::after(self.wish.unwrap_or_else(|| self.means.settings.timeout(usual)).min(LONGEST))
+        Deadline::after(self.timeout.unwrap_or_else(|| self.context.settings.timeout(usual)).min(MAX_TIME))
     }
 
     fn run(&self, command: Command) -> Result<Map<String, Value>, Failure> {
@@ -100,7 +100,7 @@ impl Act<'_> {
                     Action::Accept => DialogAnswer::Accept(text),
                     Action::Dismiss => DialogAnswer::Dismiss,
                 };
-                let time = self.wish.unwrap_or(ARM_TIME).min(ARM_TIME);
+                let time = self.timeout.unwrap_or(ARM_TIME).min(ARM_TIME);
                 supervisor.arm_when(ArmedAnswer::new(answer).when(when).times(times.unwrap_or(1)).within(time))?;
                 object(json!({ "armedForMs": u64::try_from(time.as_millis()).unwrap_or(u64::MAX) }))
             }
@@ -170,9 +170,13 @@ impl Act<'_> {
             Command::Quit {} => Map::new(),
             Command::OnTab { command, target } => {
                 let page = self.page(target.as_deref())?;
-                let tab = self.means.tabs.tab(&page.id.as_str().into())?;
-                // What it takes by itself is told by the page layer.
-                command.run(&tab, &self.means.media, Deadline::after(self.wish.unwrap_or(LONGEST).min(LONGEST)))?
+                let tab = self.context.tabs.tab(&page.id.as_str().into())?;
+                // The page layer applies the default limits of actions.
+                command.run(
+                    &tab,
+                    &self.context.media,
+                    Deadline::after(self.timeout.unwrap_or(MAX_TIME).min(MAX_TIME)),
+                )?
             }
         })
     }
@@ -182,7 +186,7 @@ impl Act<'_> {
         Ok(object(json!({ "dialog": closed })))
     }
 
-    /// A frame by `top`, its id, the beginning of its id when only one begins so, or a page's target id.
+    /// Resolves `top`, a frame id, a unique prefix of one, or a page's target id.
     fn frame(&self, text: &str) -> FrameRef {
         let now = self.supervisor.snapshot();
         if text == "top" {
@@ -199,8 +203,8 @@ impl Act<'_> {
         FrameRef::Id(text.into())
     }
 
-    /// A page by its target id or the beginning of it, else the newest.
-    fn page(&self, text: Option<&str>) -> Result<Chosen, Failure> {
+    /// Resolves a target id or a unique prefix of one; by default the newest page.
+    fn page(&self, text: Option<&str>) -> Result<PageTarget, Failure> {
         let now = self.supervisor.snapshot();
         let id = match text {
             None => now.pages.last().map(|page| page.target_id.as_str()),
@@ -208,25 +212,25 @@ impl Act<'_> {
             Some(text) => only(now.pages.iter().map(|page| page.target_id.as_str()), text),
         };
         let missing = || match text {
-            None => Failure::new("TAB_NOT_FOUND", "there is no open page; `open URL` opens one"),
-            Some(text) => Failure::new("TAB_NOT_FOUND", format!("no page {text}; `snapshot` lists the pages")),
+            None => Failure::new("TAB_NOT_FOUND", "no open page; open one with `open URL`"),
+            Some(text) => Failure::new("TAB_NOT_FOUND", format!("no page {text:?}; `snapshot` lists the pages")),
         };
-        id.map(|id| Chosen { id: id.to_owned(), top: FrameRef::TopOf(id.into()) }).ok_or_else(missing)
+        id.map(|id| PageTarget { id: id.to_owned(), top: FrameRef::TopOf(id.into()) }).ok_or_else(missing)
     }
 }
 
-struct Chosen {
+struct PageTarget {
     id: String,
     top: FrameRef,
 }
 
-/// The one that begins with the text.
+/// The only id with this prefix.
 fn only<'a>(ids: impl Iterator<Item = &'a str>, text: &str) -> Option<&'a str> {
     let mut found = ids.filter(|id| !text.is_empty() && id.starts_with(text));
     found.next().filter(|_| found.next().is_none())
 }
 
-/// A page as lines show it.
+/// A page in output lines.
 pub(super) fn page_line(page: &Page) -> Map<String, Value> {
     let mut map = object(json!({
         "targetId": page.target_id.as_str(), "url": page.url, "title": page.title, "state": page.state, "own": page.own,
@@ -258,7 +262,7 @@ fn snapshot(now: &Snapshot) -> Value {
     })
 }
 
-/// With the word that a script of the page was ended for it.
+/// Adds `rescued: true` if a script of the page was terminated.
 fn rescued(value: Value, rescued: bool) -> Map<String, Value> {
     let mut map = object(value);
     if rescued {

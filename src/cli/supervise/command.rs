@@ -1,4 +1,4 @@
-//! What may be said on stdin: a word and its arguments, or a JSON object.
+//! Commands on stdin: a word and its arguments, or a JSON object.
 
 use super::page::{self, OnTab};
 use crate::supervisor::{DialogMatch, DialogPolicy, DialogRule, UnknownPolicy};
@@ -19,7 +19,7 @@ pub(super) enum Command {
     Arm {
         action: Action,
         text: Option<String>,
-        /// For which dialogs; all by default.
+        /// Which dialogs get the answer; all by default.
         #[serde(default)]
         when: DialogMatch,
         times: Option<u32>,
@@ -59,7 +59,7 @@ pub(super) enum Command {
     },
     Help {},
     Quit {},
-    /// Something of the page layer.
+    /// A command to the page layer.
     #[serde(skip)]
     OnTab {
         command: OnTab,
@@ -67,7 +67,7 @@ pub(super) enum Command {
     },
 }
 
-/// What an armed answer does.
+/// The action of an armed answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Action {
@@ -75,47 +75,47 @@ pub(super) enum Action {
     Dismiss,
 }
 
-/// For `help`.
+/// Usage and description of each command, for `help`.
 pub(super) const HELP: [(&str, &str); 16] = [
-    ("accept [DIALOG] [TEXT]", "answer a dialog with OK; TEXT is for a prompt, which gets its default without"),
-    ("dismiss [DIALOG]", "answer a dialog with Cancel"),
-    ("arm accept|dismiss [TEXT]", "answer the next dialog the moment it opens; as JSON also `when`, `times`"),
-    ("disarm", "drop what is armed"),
-    ("policy NAME", "what happens to dialogs from now on; as JSON also `rules`, a list of {when, policy}"),
-    ("eval FRAME|top SCRIPT", "run a script in a frame; promises are awaited"),
-    ("navigate URL", "go to an address in the newest page"),
-    ("reload [TARGET]", "load a page again, the newest one unless named; also one that crashed"),
-    ("revive [TARGET]", "crash a page that answers nothing and load it again: what it holds is lost"),
-    ("history [TARGET]", "where a page has been; told while it is blocked too"),
-    ("open URL", "open a page"),
-    ("close [TARGET]", "close a page, the newest one unless named"),
-    ("snapshot", "pages with their frames, open and recent dialogs, console"),
-    ("frames [TARGET]", "all frames of a page, without the snapshot's limits"),
-    ("help", "this"),
-    ("quit", "finish what was asked and end; so does the end of stdin"),
+    ("accept [DIALOG] [TEXT]", "accept a dialog; TEXT answers a prompt, whose default text is used otherwise"),
+    ("dismiss [DIALOG]", "dismiss a dialog"),
+    ("arm accept|dismiss [TEXT]", "arm an answer for the next dialog; JSON adds `when` and `times`"),
+    ("disarm", "remove all armed answers"),
+    ("policy NAME", "set the dialog policy; JSON adds `rules`, a list of {when, policy}"),
+    ("eval FRAME|top SCRIPT", "run a script in a frame, and wait for its promise"),
+    ("navigate URL", "navigate the newest page"),
+    ("reload [TARGET]", "reload a page, also a crashed one [default: the newest]"),
+    ("revive [TARGET]", "crash and reload an unresponsive page; its unsaved data is lost"),
+    ("history [TARGET]", "show the history of a page, even while it is blocked"),
+    ("open URL", "open a new page"),
+    ("close [TARGET]", "close a page [default: the newest]"),
+    ("snapshot", "show pages with frames, open and recent dialogs, console"),
+    ("frames [TARGET]", "show all frames of a page, without the limits of snapshot"),
+    ("help", "list the commands"),
+    ("quit", "finish earlier commands and end the session, as closing stdin does"),
 ];
 
-/// A line, understood: the command, and what a JSON object had beside it.
+/// A parsed line: the command and the common fields of JSON commands.
 #[derive(Debug, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct Request {
     pub(super) command: Command,
-    /// Sent back with the answer.
+    /// Repeated in the result line.
     pub(super) id: Option<Value>,
     pub(super) timeout_ms: Option<u64>,
-    /// Whether it was a JSON object; such commands do not wait for each other.
+    /// Whether it was a JSON object; such commands run in parallel.
     pub(super) json: bool,
 }
 
-/// A line that is no command. It is answered too.
+/// An invalid line, which gets a result line too.
 #[derive(Debug, PartialEq)]
-pub(super) struct Misread {
+pub(super) struct InvalidLine {
     pub(super) command: String,
     pub(super) id: Option<Value>,
     pub(super) problem: String,
 }
 
-/// Reads a line. `None` for an empty one.
-pub(super) fn parse(line: &str) -> Option<Result<Asked, Misread>> {
+/// Parses a line. `None` for an empty one.
+pub(super) fn parse(line: &str) -> Option<Result<Request, InvalidLine>> {
     let line = line.trim();
     if line.is_empty() {
         return None;
@@ -124,12 +124,12 @@ pub(super) fn parse(line: &str) -> Option<Result<Asked, Misread>> {
         return Some(from_json(line));
     }
     let (word, rest) = split(line);
-    let command = from_words(word, rest).map_err(|problem| Misread { command: word.to_owned(), id: None, problem });
-    Some(command.map(|command| Asked { command, id: None, timeout_ms: None, json: false }))
+    let command = from_words(word, rest).map_err(|problem| InvalidLine { command: word.to_owned(), id: None, problem });
+    Some(command.map(|command| Request { command, id: None, timeout_ms: None, json: false }))
 }
 
-fn from_json(line: &str) -> Result<Asked, Misread> {
-    let misread = |command: &str, id, problem: String| Misread { command: command.to_owned(), id, problem };
+fn from_json(line: &str) -> Result<Request, InvalidLine> {
+    let misread = |command: &str, id, problem: String| InvalidLine { command: command.to_owned(), id, problem };
     let mut map: Map<String, Value> =
         serde_json::from_str(line).map_err(|e| misread("", None, format!("not a JSON object: {e}")))?;
     let id = map.remove("id");
@@ -139,20 +139,20 @@ fn from_json(line: &str) -> Result<Asked, Misread> {
         None => None,
         Some(value) => match value.as_u64().filter(|millis| *millis > 0) {
             Some(millis) => Some(millis),
-            None => return Err(misread(&name, id, "timeoutMs is not a number of milliseconds above 0".to_owned())),
+            None => return Err(misread(&name, id, "timeoutMs must be a number of milliseconds above 0".to_owned())),
         },
     };
     if page::knows(&name) {
         map.remove("cmd");
         return match page::from_json(&name, map) {
             Ok((command, target)) => {
-                Ok(Asked { command: Command::OnTab { command, target }, id, timeout_ms, json: true })
+                Ok(Request { command: Command::OnTab { command, target }, id, timeout_ms, json: true })
             }
             Err(problem) => Err(misread(&name, id, problem)),
         };
     }
     match serde_json::from_value(Value::Object(map)) {
-        Ok(command) => Ok(Asked { command, id, timeout_ms, json: true }),
+        Ok(command) => Ok(Request { command, id, timeout_ms, json: true }),
         Err(problem) => Err(misread(&name, id, problem.to_string())),
     }
 }
@@ -197,11 +197,11 @@ fn from_words(word: &str, rest: &str) -> Result<Command, String> {
         "frames" => Command::Frames { target: optional(rest) },
         "help" => Command::Help {},
         "quit" => Command::Quit {},
-        _ => return Err(format!("unknown command `{word}`; `help` lists them")),
+        _ => return Err(format!("unknown command `{word}`; `help` lists the commands")),
     })
 }
 
-/// A dialog's id when the first word is one (`d-3`), and the text.
+/// Splits off a leading dialog id such as `d-3`; the rest is the text.
 fn dialog_first(rest: &str) -> (Option<String>, Option<String>) {
     let (first, text) = split(rest);
     let is_id = first.strip_prefix("d-").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
@@ -209,7 +209,7 @@ fn dialog_first(rest: &str) -> (Option<String>, Option<String>) {
     (dialog, (!text.is_empty()).then(|| text.to_owned()))
 }
 
-/// The first word and what follows it.
+/// The first word and the rest.
 fn split(text: &str) -> (&str, &str) {
     text.split_once(char::is_whitespace).map_or((text, ""), |(first, rest)| (first, rest.trim_start()))
 }
@@ -237,7 +237,7 @@ impl Command {
         }
     }
 
-    /// Whether it may have to wait for a page.
+    /// Whether the command may have to wait for a page.
     pub(super) fn waits_for_page(&self) -> bool {
         matches!(
             self,
@@ -287,7 +287,7 @@ mod tests {
     fn objects_become_commands_and_keep_their_id() {
         let line = r#"{"cmd":"eval","frame":"top","script":"1+1","id":{"a":7},"timeoutMs":50}"#;
         let command = Command::Eval { frame: "top".to_owned(), script: "1+1".to_owned() };
-        let asked = Asked { command, id: Some(json!({"a": 7})), timeout_ms: Some(50), json: true };
+        let asked = Request { command, id: Some(json!({"a": 7})), timeout_ms: Some(50), json: true };
         assert_eq!(parse(line), Some(Ok(asked)));
         assert_eq!(words(r#"{"cmd":"snapshot"}"#), Command::Snapshot {});
         let armed = r#"{"cmd":"arm","action":"dismiss","when":{"type":"confirm","origin":"*.test"},"times":3}"#;

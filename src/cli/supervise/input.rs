@@ -1,4 +1,4 @@
-//! stdin line by line, and the signals that end a session, on one thread that can be told to leave.
+//! Reads stdin line by line, and the signals that end the session, on one thread that can be stopped.
 
 use crossbeam_channel::{Receiver, Sender};
 
@@ -7,21 +7,21 @@ use super::End;
 use crate::sync::Thread;
 use crate::sync::spawn;
 
-/// Longest line in bytes; a longer one is answered with an error.
-const LONGEST: usize = 1 << 20;
-/// Lines read ahead.
+/// Maximum length of a line, bytes; a longer one is answered with an error.
+const MAX_LINE: usize = 1 << 20;
+/// Capacity of the line queue.
 const AHEAD: usize = 16;
 
 /// A line of stdin.
 pub(super) enum Line {
     Text(String),
-    /// It was longer than we take, or no UTF-8.
+    /// Too long, or not UTF-8; with the message.
     Unreadable(&'static str),
 }
 
-/// The thread that reads. Dropping it ends it.
+/// The reading thread. Dropping it stops the thread.
 pub(super) struct Input {
-    /// Ends when stdin does.
+    /// Disconnects when stdin closes.
     pub(super) lines: Receiver<Line>,
     #[cfg(unix)]
     _signals: unix::Signals,
@@ -38,7 +38,7 @@ impl Input {
         Ok(Self { lines, _signals: signals, _thread: thread })
     }
 
-    /// A read of stdin cannot be called off here, so the thread ends with stdin or with the process.
+    /// Here a read of stdin cannot be cancelled, so the thread ends with stdin or the process.
     #[cfg(not(unix))]
     pub(super) fn start(_control: Sender<End>) -> std::io::Result<Self> {
         use std::io::BufRead;
@@ -60,7 +60,7 @@ impl Input {
     }
 }
 
-/// Cuts bytes into lines of bounded length.
+/// Splits bytes into lines of limited length.
 #[derive(Default)]
 pub(super) struct Splitter {
     begun: Vec<u8>,
@@ -71,7 +71,7 @@ impl Splitter {
     pub(super) fn push(&mut self, bytes: &[u8]) -> Vec<Line> {
         let mut lines = Vec::new();
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            if self.begun.len() + piece.len() > LONGEST {
+            if self.begun.len() + piece.len() > MAX_LINE {
                 self.too_long = true;
                 self.begun.clear();
             }
@@ -110,19 +110,19 @@ mod unix {
 
     use super::{End, Line, Sender, Splitter};
 
-    /// What rings the bell when we leave; a signal rings with a byte of its own.
+    /// Byte that stops the thread; signals write another byte.
     const LEAVE: u8 = b'q';
-    /// Exit status of a second signal, for who cannot wait. The browser ends with us all the same.
+    /// Exit status after a second signal. The browser ends with the process.
     const IMPATIENT: i32 = 130;
 
-    /// The signals that end a session. A first one ends it in order, a second one at once.
+    /// Handlers of the signals that end the session: the first in order, a second one immediately.
     pub(super) struct Signals {
         bell: UnixStream,
         ids: Vec<SigId>,
     }
 
     impl Signals {
-        /// Registers; the other end of the bell can be read when a signal came.
+        /// Registers the handlers; the returned stream becomes readable when a signal arrives.
         pub(super) fn register() -> io::Result<(Self, UnixStream)> {
             let (bell, other) = UnixStream::pair()?;
             let came = Arc::new(AtomicBool::new(false));
@@ -145,7 +145,7 @@ mod unix {
         }
     }
 
-    /// `lines` is let go when stdin has ended, so that the other side hears of it.
+    /// Drops `lines` when stdin has closed, which disconnects the receiver.
     pub(super) fn read(mut bell: &UnixStream, lines: Sender<Line>, control: &Sender<End>) {
         let stdin = io::stdin();
         let mut splitter = Splitter::default();
@@ -169,7 +169,7 @@ mod unix {
                 return;
             }
             if let Some(send) = lines.as_ref().filter(|_| ready) {
-                // Everything buffered is taken, so that the poll sees all there is.
+                // Takes all buffered bytes, since poll does not see them.
                 let mut stdin = stdin.lock();
                 let bytes = stdin.fill_buf().unwrap_or_default();
                 let (count, done) = (bytes.len(), bytes.is_empty());

@@ -1,4 +1,4 @@
-//! stdout: JSON lines, written by one thread, so that nobody else ever waits with a lock in hand.
+//! JSON lines on stdout, written by one thread, so that no other thread blocks on stdout.
 
 use std::io::{self, Write};
 
@@ -9,20 +9,20 @@ use super::End;
 use crate::sync::{Thread, spawn};
 use crate::text::escaped_json;
 
-/// Lines that may wait to be written. Whoever has more to say waits.
+/// Capacity of the queue; writers wait when it is full.
 const WAITING: usize = 256;
 
-/// The way to stdout. Clones share it.
+/// Sender of output lines. Clones share the queue.
 #[derive(Clone)]
 pub(super) struct Lines {
     send: Sender<String>,
-    /// Ends when nobody is to wait for the reader any more.
+    /// Disconnects to release waiting writers.
     given_up: Receiver<()>,
 }
 
 impl Lines {
-    /// Starts the writer. It ends when all clones of the `Lines` are gone, and tells when the reader went
-    /// away. What is returned beside it frees, once dropped, those who wait for a reader that does not read.
+    /// Starts the writer thread. It ends when all clones of the `Lines` are dropped, and reports a closed stdout to `control`.
+    /// Dropping the returned sender releases writers that wait for a blocked reader.
     pub(super) fn start(control: Sender<End>, alive: Sender<()>) -> io::Result<(Self, Sender<()>, Thread)> {
         let (send, receive) = crossbeam_channel::bounded::<String>(WAITING);
         let (patience, given_up) = crossbeam_channel::bounded(0);
@@ -39,7 +39,7 @@ impl Lines {
         Ok((Self { send, given_up }, patience, thread))
     }
 
-    /// Hands a line over; waits while too many are waiting.
+    /// Queues a line; waits while the queue is full.
     pub(super) fn write(&self, value: &impl Serialize) {
         let Ok(line) = serde_json::to_string(value) else { return };
         let mut line = escaped_json(&line).into_owned();

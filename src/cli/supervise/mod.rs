@@ -1,10 +1,10 @@
-//! `cdpilot supervise`: a browser watched from the shell. Events and answers are JSON lines on stdout,
-//! commands come in on stdin.
+//! `cdpilot supervise`: supervises a browser from a shell. Events and results are JSON lines on stdout, commands are read from
+//! stdin.
 //!
-//! The main thread waits for lines and for reasons to end, and hands commands to lanes; it never waits
-//! for a page. Threads: `cli-in` reads, `cli-out` writes, `cli-log` follows the event log, `cli-typed`
-//! carries out typed commands one after the other, `cli-json-…` those that came as JSON side by side, and
-//! `cli-dialog` those that need no page, so that a dialog can be answered while a script waits for it.
+//! The main thread waits for input and for reasons to end, and passes commands to worker lanes; it never waits for a page.
+//! Threads: `cli-in` reads, `cli-out` writes, `cli-log` follows the event log, `cli-typed` runs typed commands in sequence,
+//! `cli-json-…` run JSON commands in parallel, and `cli-dialog` runs commands that need no page, so that a dialog can be answered
+//! while a script waits for it.
 
 mod act;
 mod command;
@@ -28,31 +28,31 @@ use crate::browser::{AttachOptions, Browser, LaunchOptions, Switch, TransportKin
 use crate::page::{PageOptions, Tabs};
 use crate::supervisor::{DialogPolicy, Entry, Pages, Supervisor, SupervisorOptions};
 use crate::sync::{Deadline, Thread, spawn};
-use act::{Answer, Means};
-use command::{Asked, Command, Misread};
+use act::{Answer, Context};
+use command::{Command, InvalidLine, Request};
 use input::{Input, Line};
 use lines::Lines;
 
 pub(super) mod fuzzing {
-    //! Standard input without a browser behind it.
+    //! Parsing of stdin without a browser, for fuzz targets.
 
     use super::command;
     use super::input::{Line, Splitter};
 
-    /// What became of a line.
+    /// The result of parsing a line.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum Read {
-        /// Nothing but space.
+        /// An empty line.
         Empty,
-        /// A command: its name, whether it was JSON, and all of it as text.
+        /// A command: its name, whether it was JSON, its debug text.
         Command(&'static str, bool, String),
-        /// What was taken for the command, and what is wrong.
-        Misread(String, String),
-        /// Too long, or no text.
+        /// The name of the command and the problem.
+        InvalidLine(String, String),
+        /// Too long, or not UTF-8.
         Unreadable(&'static str),
     }
 
-    /// Reads what comes on standard input in these pieces, to its end.
+    /// Parses stdin that arrives in these pieces.
     #[must_use]
     pub fn stdin_lines(pieces: &[&[u8]]) -> Vec<Read> {
         let mut splitter = Splitter::default();
@@ -69,38 +69,38 @@ pub(super) mod fuzzing {
         match command::parse(&text) {
             None => Read::Empty,
             Some(Ok(asked)) => Read::Command(asked.command.name(), asked.json, format!("{asked:?}")),
-            Some(Err(misread)) => Read::Misread(misread.command, misread.problem),
+            Some(Err(misread)) => Read::InvalidLine(misread.command, misread.problem),
         }
     }
 }
 
-/// Commands that may wait in a lane.
+/// Capacity of a lane's queue.
 const WAITING: usize = 256;
-/// Threads for commands that came as JSON.
+/// Threads for JSON commands.
 const JSON_THREADS: usize = 4;
-/// What the end of a session may take.
+/// Time limit for stopping the session.
 const STOP_TIME: Duration = Duration::from_secs(5);
-/// How long a reader has for the last lines.
+/// How long to wait for the reader of the last lines.
 const LAST_LINES: Duration = Duration::from_secs(2);
 
-/// Why a session ends.
+/// Why the session ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// It was asked to, or stdin ended: what was asked before is finished.
-    Asked,
-    /// A signal came.
+    /// `quit`, or stdin closed; earlier commands are finished.
+    Request,
+    /// A signal arrived.
     #[cfg(unix)]
     Signal,
-    /// Nobody reads stdout any more.
+    /// stdout was closed.
     ReaderGone,
-    /// The browser or the connection is gone.
+    /// The browser has ended or the connection is lost.
     Lost,
 }
 
 pub(super) fn run(args: &Supervise, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     let supervisor = Arc::new(start(args, settings)?);
     if std::io::stdin().is_terminal() {
-        out.aside("watching; `help` lists the commands, `quit` ends");
+        out.aside("supervising the browser; `help` lists the commands, `quit` ends the session");
     }
     let end = Session::open(&supervisor, *settings, args)?.run();
     Ok(if end == End::Lost { Exit::Failed } else { Exit::Done })
@@ -125,7 +125,7 @@ fn start(args: &Supervise, settings: &Settings) -> Result<Supervisor, Failure> {
     }
     let url = args.cdp_url.clone().or_else(|| env("CDPILOT_CDP_URL"));
     let url =
-        url.ok_or_else(|| Failure::usage("which browser? give --launch, --cdp-url URL, or set CDPILOT_CDP_URL"))?;
+        url.ok_or_else(|| Failure::usage("no browser given; use --launch or --cdp-url URL, or set CDPILOT_CDP_URL"))?;
     options.pages = args.target.as_deref().map_or(Pages::All, |target| Pages::Existing(target.into()));
     let mut attach = AttachOptions::default();
     attach.connect.headers = headers(&args.cdp_headers)?;
@@ -134,14 +134,14 @@ fn start(args: &Supervise, settings: &Settings) -> Result<Supervisor, Failure> {
     Ok(Supervisor::start(Browser::attach_with(&url, &attach)?, options)?)
 }
 
-/// The first line.
+/// The first output line.
 #[derive(Debug, Serialize)]
 struct Ready {
     #[serde(rename = "type")]
     kind: &'static str,
     version: &'static str,
     browser: String,
-    /// Whether we started it.
+    /// Whether this program started the browser.
     launched: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
@@ -164,9 +164,9 @@ impl Ready {
     }
 }
 
-/// Threads that carry out commands. They end when the lane is closed and empty.
+/// Worker threads for commands. They end when the lane is closed and empty.
 struct Lane {
-    jobs: Sender<Asked>,
+    jobs: Sender<Request>,
     threads: Vec<Thread>,
 }
 
@@ -178,11 +178,11 @@ struct Session {
     typed: Lane,
     json: Lane,
     dialogs: Lane,
-    /// What could not be read is answered in turn.
-    misread: Sender<Misread>,
-    /// Ends when all lanes have ended.
+    /// Invalid lines, which are answered too.
+    misread: Sender<InvalidLine>,
+    /// Disconnects when all lanes have ended.
     busy: Receiver<()>,
-    /// Ends when the log and all lines are written.
+    /// Disconnects when the log and all lines are written.
     writing: Receiver<()>,
     patience: Sender<()>,
     log: Thread,
@@ -191,29 +191,29 @@ struct Session {
 
 impl Session {
     fn open(supervisor: &Arc<Supervisor>, settings: Settings, args: &Supervise) -> Result<Self, Failure> {
-        let refused = |problem: std::io::Error| Failure::internal(format!("the system refuses a thread: {problem}"));
-        // Room for every sender's one message.
+        let refused = |problem: std::io::Error| Failure::internal(format!("cannot start a thread: {problem}"));
+        // Every sender sends at most one message.
         let (tell, control) = bounded(8);
         let (alive, writing) = bounded(0);
         let (working, busy) = bounded(0);
         let (lines, patience, writer) = Lines::start(tell.clone(), alive.clone()).map_err(refused)?;
         lines.write(&Ready::of(supervisor, args.policy.into()));
-        let (misread, unread) = bounded::<Misread>(WAITING);
+        let (misread, unread) = bounded::<InvalidLine>(WAITING);
         let downloads = args.files.as_ref().map(|folder| folder.join("downloads"));
         let options = PageOptions { downloads, ..PageOptions::default() };
         let media = args.files.as_ref().map_or_else(|| ".".into(), |folder| folder.join("media"));
         let tabs = Tabs::with_options(Arc::clone(supervisor), options)?;
-        let means = Means { tabs, settings, media: media.into() };
-        let lane = |name: &str, count: usize, unread: Option<Receiver<Misread>>| -> Result<Lane, Failure> {
-            let (jobs, queue) = bounded::<Asked>(WAITING);
+        let context = Context { tabs, settings, media: media.into() };
+        let lane = |name: &str, count: usize, unread: Option<Receiver<InvalidLine>>| -> Result<Lane, Failure> {
+            let (jobs, queue) = bounded::<Request>(WAITING);
             let threads = (1..=count).map(|number| {
                 let (queue, unread, working) = (queue.clone(), unread.clone(), working.clone());
-                let (means, lines) = (means.clone(), lines.clone());
+                let (context, lines) = (context.clone(), lines.clone());
                 let name = if count == 1 { name.to_owned() } else { format!("{name}-{number}") };
                 spawn(name, move || {
                     let _working = working;
                     let unread = unread.unwrap_or_else(crossbeam_channel::never);
-                    work(&queue, &unread, &means, &lines);
+                    work(&queue, &unread, &context, &lines);
                 })
             });
             Ok(Lane { threads: threads.collect::<std::io::Result<_>>().map_err(refused)?, jobs })
@@ -269,25 +269,25 @@ impl Session {
         drop(input);
         drop(misread);
         let threads: Vec<Thread> = [typed, json, dialogs].into_iter().flat_map(|lane| lane.threads).collect();
-        if end == End::Asked {
-            // What was asked is finished, unless there is a reason not to wait for it.
+        if end == End::Request {
+            // Earlier commands are finished, unless another reason to end arrives.
             select! {
                 recv(busy) -> _ => {}
-                recv(control) -> why => end = why.unwrap_or(End::Asked),
+                recv(control) -> why => end = why.unwrap_or(End::Request),
             }
         }
         supervisor.stop(Deadline::after(STOP_TIME));
         drop(lines);
         if writing.recv_timeout(LAST_LINES) == Err(crossbeam_channel::RecvTimeoutError::Timeout) {
             drop(patience);
-            // It waits for a reader that does not read; only the end of the process ends that.
+            // It is blocked on stdout, until the process ends.
             std::mem::forget(writer);
         }
         drop((log, threads));
         end
     }
 
-    /// Hands lines to the lanes until there is a reason to end.
+    /// Passes commands to the lanes until there is a reason to end.
     fn take_commands(&self) -> End {
         loop {
             let line = select! {
@@ -295,10 +295,10 @@ impl Session {
                 recv(self.control) -> why => return why.unwrap_or(End::Lost),
             };
             let read = match line {
-                Err(_) => return End::Asked,
+                Err(_) => return End::Request,
                 Ok(Line::Text(text)) => command::parse(&text),
                 Ok(Line::Unreadable(problem)) => {
-                    Some(Err(Misread { command: String::new(), id: None, problem: problem.to_owned() }))
+                    Some(Err(InvalidLine { command: String::new(), id: None, problem: problem.to_owned() }))
                 }
             };
             let quit = matches!(&read, Some(Ok(asked)) if asked.command == Command::Quit {});
@@ -318,13 +318,13 @@ impl Session {
             };
             match stopped {
                 Some(end) => return end,
-                None if quit => return End::Asked,
+                None if quit => return End::Request,
                 None => {}
             }
         }
     }
 
-    /// Waits for room, or for a reason to end.
+    /// Queues a job; waits for room in the lane or a reason to end.
     fn hand<T>(&self, lane: &Sender<T>, job: T) -> Option<End> {
         select! {
             send(lane, job) -> _ => None,
@@ -333,11 +333,11 @@ impl Session {
     }
 }
 
-fn work(queue: &Receiver<Asked>, unread: &Receiver<Misread>, means: &Means, lines: &Lines) {
+fn work(queue: &Receiver<Request>, unread: &Receiver<InvalidLine>, context: &Context, lines: &Lines) {
     loop {
         select! {
             recv(queue) -> asked => match asked {
-                Ok(asked) => lines.write(&act::carry_out(asked, means)),
+                Ok(asked) => lines.write(&act::carry_out(asked, context)),
                 Err(_) => break,
             },
             recv(unread) -> misread => match misread {
@@ -346,11 +346,11 @@ fn work(queue: &Receiver<Asked>, unread: &Receiver<Misread>, means: &Means, line
             },
         }
     }
-    queue.iter().for_each(|asked| lines.write(&act::carry_out(asked, means)));
+    queue.iter().for_each(|asked| lines.write(&act::carry_out(asked, context)));
     unread.try_iter().for_each(|misread| lines.write(&Answer::misread(misread)));
 }
 
-/// Writes the event log as it grows, to its end.
+/// Writes new entries of the event log until it ends.
 fn follow(supervisor: &Supervisor, lines: &Lines) {
     #[derive(Serialize)]
     struct Lost {

@@ -1,4 +1,4 @@
-//! Commands to the page layer: seeing what a tab shows, acting on it, and the rest of a page.
+//! Commands to the page layer: snapshots, actions, data and files of a tab.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use crate::page::{
 use crate::supervisor::ConsoleLevel;
 use crate::sync::Deadline;
 
-/// The colour of a highlight: red, green, blue.
+/// Color of highlights: red, green, blue.
 const ORANGE: [u8; 3] = [255, 69, 0];
 
-/// How an action was asked for.
+/// The command word of an action.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Word(&'static str);
 
@@ -25,7 +25,7 @@ pub(super) struct Word(&'static str);
 #[serde(tag = "cmd", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum OnTab {
     See(Box<SnapshotOptions>),
-    /// An action, and the word it was asked for by.
+    /// An action and its command word.
     #[serde(skip)]
     Act {
         word: Word,
@@ -97,39 +97,36 @@ pub(super) enum OnTab {
     },
 }
 
-/// The words for it.
+/// Usage and description of each command, for `help`.
 pub(super) const HELP: [(&str, &str); 25] = [
-    (
-        "see [interactive] [compact] [urls] [fold] [diff]",
-        "what the tab shows, with refs; as JSON all that a snapshot takes",
-    ),
-    ("act {\"kind\": …}", "any action, as JSON: {\"cmd\": \"act\", \"kind\": \"click\", \"ref\": \"e12\"}"),
-    ("click REF", "click what a ref stands for; with a selector as JSON"),
-    ("hover REF", "move the mouse over it"),
-    ("type REF TEXT", "put a text into it, in place of what is there"),
-    ("press KEY", "press a key or a chord: Enter, Control+a"),
-    ("choose REF VALUE", "choose an option by value or label"),
-    ("screenshot [full] [labels]", "a picture as a file; as JSON also ref, element, type, quality, maxWidth, …"),
-    ("pdf", "the page on paper, as a file; as JSON also landscape, paperWidth, pageRanges, …"),
-    ("text [SELECTOR]", "the text that a reader would read; as JSON also maxChars"),
-    ("console", "what the page wrote there; as JSON also level, limit, clear"),
-    ("errors", "exceptions that nobody caught; as JSON also limit, clear"),
-    ("requests [FILTER]", "what the page asked of the network; as JSON also clear"),
-    ("body REQUEST", "what a request brought; as JSON also maxBytes"),
-    ("cookies [URL]", "cookies, of one address or all"),
-    ("set_cookies {\"cookies\": …}", "as JSON: a list of {name, value, url or domain, …}"),
-    ("delete_cookies [NAME]", "all of that name, or all; as JSON also domain"),
-    ("storage local|session [KEY]", "what the site has stored"),
-    ("set_storage {\"area\": …}", "as JSON: area and items, {key: value}"),
-    ("delete_storage local|session [KEY]", "one thing stored, or all"),
-    ("emulate {\"offline\": true, …}", "what the tab is made to believe, as JSON; null takes it back"),
-    ("downloads", "downloads of the tab, with --files"),
-    ("download [NAME]", "wait for a download to end"),
-    ("upload PATH", "a file for the next file chooser; as JSON paths, and the ref of an input"),
-    ("highlight [REF]", "show an element to a person; without a ref the highlight goes"),
+    ("see [interactive] [compact] [urls] [fold] [diff]", "take a snapshot with refs; JSON takes all snapshot options"),
+    ("act {\"kind\": …}", "run any action, JSON only: {\"cmd\": \"act\", \"kind\": \"click\", \"ref\": \"e12\"}"),
+    ("click REF", "click an element; use act for a selector"),
+    ("hover REF", "move the mouse over an element"),
+    ("type REF TEXT", "type text into a field, replacing its content"),
+    ("press KEY", "press a key or key combination: Enter, Control+a"),
+    ("choose REF VALUE", "select an option by value or label"),
+    ("screenshot [full] [labels]", "save a screenshot; JSON adds ref, element, type, quality, maxWidth, …"),
+    ("pdf", "save the page as PDF; JSON adds landscape, paperWidth, pageRanges, …"),
+    ("text [SELECTOR]", "print the visible text; JSON adds maxChars"),
+    ("console", "list console messages; JSON adds level, limit, clear"),
+    ("errors", "list uncaught exceptions; JSON adds limit, clear"),
+    ("requests [FILTER]", "list network requests; JSON adds clear"),
+    ("body REQUEST", "print the response body of a request; JSON adds maxBytes"),
+    ("cookies [URL]", "list cookies, all or those of a URL"),
+    ("set_cookies {\"cookies\": …}", "set cookies, JSON only: a list of {name, value, url or domain, …}"),
+    ("delete_cookies [NAME]", "delete cookies, all or those with this name; JSON adds domain"),
+    ("storage local|session [KEY]", "print stored items"),
+    ("set_storage {\"area\": …}", "set stored items, JSON only: area and items, {key: value}"),
+    ("delete_storage local|session [KEY]", "delete one stored item, or all"),
+    ("emulate {\"offline\": true, …}", "override device, location, locale, network, JSON only; null removes a setting"),
+    ("downloads", "list downloads of the tab; needs --files"),
+    ("download [NAME]", "wait for a download to finish"),
+    ("upload PATH", "give a file to the next file chooser; JSON takes paths, and ref for a file field"),
+    ("highlight [REF]", "highlight an element; without REF the highlight is removed"),
 ];
 
-/// Reads one from words; `None` for another word.
+/// Parses a command from words; `None` for an unknown word.
 pub(super) fn from_words(word: &str, rest: &str) -> Option<Result<OnTab, String>> {
     let usage = || {
         let of = |(usage, _): &&(&str, &str)| usage.split(' ').next() == Some(word);
@@ -169,13 +166,17 @@ pub(super) fn from_words(word: &str, rest: &str) -> Option<Result<OnTab, String>
     })
 }
 
-/// A command with words that turn something on.
+/// Parses a command whose arguments are flags.
 fn flags(command: &str, words: &str, known: &[&str]) -> Result<OnTab, String> {
     let mut map = Map::new();
     for word in words.split_whitespace() {
         if !known.contains(&word) {
-            let known = if known.is_empty() { "it takes none".to_owned() } else { known.join(", ") };
-            return Err(format!("unknown word `{word}` for `{command}`: {known}; give more as JSON"));
+            let known = if known.is_empty() {
+                "it takes no arguments".to_owned()
+            } else {
+                format!("it takes {}", known.join(", "))
+            };
+            return Err(format!("unknown argument `{word}` of `{command}`; {known}; further options need JSON"));
         }
         map.insert(if word == "full" { "fullPage" } else { word }.to_owned(), true.into());
     }
@@ -186,7 +187,7 @@ fn act(word: &'static str, value: Value) -> Result<OnTab, String> {
     Act::parse(value).map(|act| OnTab::Act { word: Word(word), act: Box::new(act) }).map_err(|error| error.to_string())
 }
 
-/// Reads a command from the fields beside its name.
+/// Parses a command from its name and fields.
 fn read(name: &str, mut map: Map<String, Value>) -> Result<OnTab, String> {
     if name == "act" {
         return act("act", Value::Object(map));
@@ -195,18 +196,18 @@ fn read(name: &str, mut map: Map<String, Value>) -> Result<OnTab, String> {
     serde_json::from_value(Value::Object(map)).map_err(|problem| problem.to_string())
 }
 
-/// Whether a JSON command is one of these.
+/// Whether a JSON command belongs to the page layer.
 pub(super) fn knows(name: &str) -> bool {
-    const SHORT: [&str; 5] = ["click", "hover", "type", "press", "choose"]; // for these there is `act`
+    const SHORT: [&str; 5] = ["click", "hover", "type", "press", "choose"]; // JSON uses `act` for these
     !SHORT.contains(&name) && HELP.iter().any(|(usage, _)| usage.split(' ').next() == Some(name))
 }
 
-/// Reads one from a JSON object without its `cmd`, and the tab it is for.
+/// Parses a JSON object without its `cmd`; returns the command and the target.
 pub(super) fn from_json(name: &str, mut map: Map<String, Value>) -> Result<(OnTab, Option<String>), String> {
     let target = match map.remove("target") {
         None => None,
         Some(Value::String(target)) => Some(target),
-        Some(_) => return Err("target is not a text".to_owned()),
+        Some(_) => return Err("target must be a string".to_owned()),
     };
     read(name, map).map(|command| (command, target))
 }
@@ -237,7 +238,7 @@ impl OnTab {
         }
     }
 
-    /// Carries it out. Pictures and papers are written to the folder `media`.
+    /// Runs the command. Screenshots and PDFs are written to `media`.
     pub(super) fn run(&self, tab: &Tab, media: &Path, deadline: Deadline) -> Result<Map<String, Value>, Failure> {
         let told = match self {
             Self::See(options) => told(&tab.snapshot(options, deadline)?),
@@ -283,7 +284,7 @@ impl OnTab {
             Self::Download { path } => json!({ "download": tab.wait_download(path.as_deref(), deadline)? }),
             Self::Upload { paths, reference } => match tab.arm_chooser(paths, reference.as_deref(), deadline)? {
                 Upload::Done(_) => json!({ "armed": false }),
-                // What becomes of them stands in the event log.
+                // The event log reports the outcome.
                 Upload::Armed(_) => json!({ "armed": true }),
             },
             Self::Highlight { reference } => {
@@ -301,7 +302,7 @@ impl OnTab {
     }
 }
 
-/// As JSON; what cannot be JSON is left out.
+/// Serialises a result; `null` on failure.
 fn told(what: &impl Serialize) -> Value {
     serde_json::to_value(what).unwrap_or_default()
 }

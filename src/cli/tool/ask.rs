@@ -1,4 +1,4 @@
-//! Questions to the person at the terminal.
+//! Questions of tools to the user at the terminal.
 
 use std::io::{IsTerminal as _, stderr, stdin};
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use super::super::output::clean;
 use crate::sync::{Deadline, spawn};
 use crate::tools::{Ask, Question, ToolError};
 
-/// Whoever sits at the terminal.
-pub(super) struct Person;
+/// The user at the terminal.
+pub(super) struct TerminalUser;
 
-impl Person {
-    /// Nobody, when there is no terminal.
+impl TerminalUser {
+    /// `None` without a terminal.
     pub(super) fn at_terminal() -> Option<Arc<dyn Ask>> {
         (stdin().is_terminal() && stderr().is_terminal()).then(|| Arc::new(Self) as Arc<dyn Ask>)
     }
 }
 
-impl Ask for Person {
+impl Ask for TerminalUser {
     fn ask(&self, question: &Question, deadline: Deadline) -> Result<String, ToolError> {
         let mut text = clean(&question.question).into_owned();
         for (at, choice) in question.choices.iter().enumerate() {
@@ -29,12 +29,11 @@ impl Ask for Person {
         let choices = question.choices.clone();
         let (send, answer) = bounded(1);
         let thread = spawn("cli-ask", move || drop(send.send(Text::new(&text).prompt())));
-        let thread =
-            thread.map_err(|problem| ToolError::new("INTERNAL", format!("nobody could be asked: {problem}")))?;
+        let thread = thread.map_err(|problem| ToolError::new("INTERNAL", format!("cannot ask the user: {problem}")))?;
         let Ok(said) = answer.recv_deadline(deadline.instant()) else {
-            // It reads the terminal until the program ends, which is next.
+            // The thread reads the terminal until the process ends.
             std::mem::forget(thread);
-            return Err(ToolError::new("TIMEOUT", "nobody answered in time"));
+            return Err(ToolError::new("TIMEOUT", "the user did not answer in time"));
         };
         match said {
             Ok(said) => {
@@ -42,9 +41,9 @@ impl Ask for Person {
                 Ok(chosen.cloned().unwrap_or(said))
             }
             Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => {
-                Err(ToolError::new("CANCELLED", "the person does not want to answer"))
+                Err(ToolError::new("CANCELLED", "the user declined to answer"))
             }
-            Err(problem) => Err(ToolError::new("INTERNAL", format!("nobody could be asked: {problem}"))),
+            Err(problem) => Err(ToolError::new("INTERNAL", format!("cannot ask the user: {problem}"))),
         }
     }
 }

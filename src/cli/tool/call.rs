@@ -1,51 +1,51 @@
-//! A tool called over the door that the server has for models. See <https://modelcontextprotocol.io/specification/2026-07-28>.
+//! Calls tools through the server's MCP route. See <https://modelcontextprotocol.io/specification/2026-07-28>.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
 use super::super::args::Global;
-use super::super::client::{Found, Request, of_answer};
-use super::super::connect::{Link, reach};
+use super::super::client::{Request, ServerAddress, of_answer};
+use super::super::connect::{Connector, reach};
 use super::super::failure::{Exit, Failure};
-use super::super::output::{Out, Waiting, clean};
+use super::super::output::{Out, WaitIndicator, clean};
 use super::super::settings::Settings;
 use super::describe::Described;
 use crate::config::{Home, nearest};
 use crate::mcp::{Fault, MODERN};
 
-/// The most that the server takes for a call.
-const LONGEST: Duration = Duration::from_secs(120);
-/// How long an answer is waited for beyond that.
+/// The server's limit for a call.
+const SERVER_LIMIT: Duration = Duration::from_secs(120);
+/// How much longer than that to wait for the answer.
 const SLACK: Duration = Duration::from_secs(10);
 
-/// The way to the server's tools.
-pub(super) struct Door<'a> {
-    link: Link,
-    found: Found,
+/// Client of the server's tools.
+pub(super) struct ToolClient<'a> {
+    connector: Connector,
+    found: ServerAddress,
     toolsets: String,
     patience: Duration,
     out: &'a Out,
 }
 
-impl<'a> Door<'a> {
+impl<'a> ToolClient<'a> {
     pub(super) fn new(
         global: &Global,
         settings: &Settings,
         toolsets: &[String],
         out: &'a Out,
     ) -> Result<Self, Failure> {
-        let link = Link::new(global)?;
-        let found = link.find()?;
-        let patience = settings.timeout(LONGEST + SLACK);
-        Ok(Self { link, found, toolsets: toolsets.join(","), patience, out })
+        let connector = Connector::new(global)?;
+        let found = connector.find()?;
+        let patience = settings.timeout(SERVER_LIMIT + SLACK);
+        Ok(Self { connector, found, toolsets: toolsets.join(","), patience, out })
     }
 
     pub(super) fn home(&self) -> Option<&Home> {
-        self.link.home.as_ref()
+        self.connector.home.as_ref()
     }
 
-    /// Calls a tool: the result as it is told to a model.
+    /// Calls a tool; the result is in the form for models.
     pub(super) fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<Value, Failure> {
         let can_be = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         if name.is_empty() || !name.chars().all(can_be) {
@@ -64,7 +64,7 @@ impl<'a> Door<'a> {
         }
     }
 
-    /// What the server says of a tool.
+    /// The description of a tool.
     pub(super) fn find(&self, name: &str) -> Result<Described, Failure> {
         let listed = self.list()?;
         match listed.iter().position(|tool| tool.name == name) {
@@ -84,12 +84,12 @@ impl<'a> Door<'a> {
         Ok(result["tools"].as_array().into_iter().flatten().map(described).collect())
     }
 
-    /// Why a tool is not among those that are offered.
+    /// The error for a tool that is not offered, with the reason.
     fn missing(&self, name: &str, listed: &[Described]) -> Failure {
         let why = super::catalog().ok().and_then(|(catalog, config)| catalog.why_not(&config, name));
         let why = match self.toolsets.as_str() {
             "" => why,
-            toolsets => why.map(|_| format!("it is not among the tools of {toolsets}")),
+            toolsets => why.map(|_| format!("it is not in the toolsets given by --toolsets ({toolsets})")),
         };
         unknown(name, listed, why)
     }
@@ -115,23 +115,27 @@ impl<'a> Door<'a> {
             .field("id", Some(1))
             .field("method", Some(method))
             .field("params", Some(params));
-        let request = self.link.with_session(self.link.with_profile(request));
-        let _waiting = Waiting::start(self.out);
-        let answer = reach(&self.link, self.found.clone(), true, |client| client.call(&request, self.patience))?;
+        let request = self.connector.with_session(self.connector.with_profile(request));
+        let _waiting = WaitIndicator::start(self.out);
+        let answer = reach(&self.connector, self.found.clone(), true, |client| client.call(&request, self.patience))?;
         if answer.value["jsonrpc"] != "2.0" {
-            let none = || Failure::internal("the server answered something else than it was asked");
+            let none = || {
+                Failure::internal(
+                    "the server returned an invalid response; it may be of another version: restart it with `cdpilot serve --stop`",
+                )
+            };
             return Err(of_answer(&answer).unwrap_or_else(none));
         }
         if let Some(result) = answer.value.get("result") {
             return Ok(Ok(result.clone()));
         }
         let error = &answer.value["error"];
-        let message = error["message"].as_str().unwrap_or("the server did not say why").to_owned();
+        let message = error["message"].as_str().unwrap_or("the server reported no reason").to_owned();
         Ok(Err(Fault { code: error["code"].as_i64().unwrap_or_default(), message, data: None }))
     }
 }
 
-/// What the door says when it was asked the wrong thing.
+/// A JSON-RPC error as a failure.
 fn told(fault: &Fault) -> Failure {
     let message = clean(&fault.message).into_owned();
     match fault.code {
@@ -142,12 +146,12 @@ fn told(fault: &Fault) -> Failure {
 
 fn unknown(name: &str, listed: &[Described], why: Option<String>) -> Failure {
     let what = match why {
-        Some(why) => format!("{name} cannot be called: {why}"),
+        Some(why) => format!("cannot call {name}: {why}"),
         None => {
             let near = nearest(name, listed.iter().map(|tool| tool.name.as_str()));
             let hint = near.map(|near| format!("did you mean {near}?"));
-            let hint = hint.unwrap_or_else(|| "`cdpilot tool` lists them".to_owned());
-            format!("there is no tool called {name:?} here; {hint}")
+            let hint = hint.unwrap_or_else(|| "`cdpilot tool` lists the tools".to_owned());
+            format!("there is no tool {name:?}; {hint}")
         }
     };
     Failure::new("NOT_FOUND", what).with(Exit::Usage)

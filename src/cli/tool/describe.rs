@@ -1,11 +1,11 @@
-//! A tool, and what it takes, as people read it.
+//! Prints the description and arguments of a tool.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::super::output::{Out, clean};
 
-/// What is known of a tool.
+/// Description and argument schema of a tool.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Described {
     pub(super) name: String,
@@ -14,7 +14,7 @@ pub(super) struct Described {
 }
 
 impl Described {
-    /// What it could be called with: what it cannot do without.
+    /// Example arguments: the required ones.
     pub(super) fn example(&self) -> String {
         example(&self.schema, "").to_string()
     }
@@ -22,19 +22,19 @@ impl Described {
 
 pub(super) fn show(tool: &Described, out: &Out) {
     #[derive(Serialize)]
-    struct Told<'a> {
+    struct Output<'a> {
         ok: bool,
         name: &'a str,
         description: &'a str,
         schema: &'a Value,
     }
-    out.line(&out.look.bold(&tool.name));
+    out.line(&out.style.bold(&tool.name));
     out.line(&clean(&tool.description));
     let mut rows = Vec::new();
     rows_of(&tool.schema, 0, &mut rows);
     out.line("");
     if rows.is_empty() {
-        out.line("It takes nothing.");
+        out.line("No arguments.");
     }
     let width = |at: fn(&Row) -> &str| rows.iter().map(|row| at(row).chars().count()).max().unwrap_or_default();
     let (name, kind) = (width(|row| &row.name), width(|row| &row.kind).min(40));
@@ -44,10 +44,10 @@ pub(super) fn show(tool: &Described, out: &Out) {
         out.line(clean(&line).trim_end());
     }
     out.line(&format!("\n  cdpilot tool {} '{}'", tool.name, tool.example()));
-    out.object(&Told { ok: true, name: &tool.name, description: &tool.description, schema: &tool.schema });
+    out.object(&Output { ok: true, name: &tool.name, description: &tool.description, schema: &tool.schema });
 }
 
-/// One of the things that it takes.
+/// An argument, as printed.
 #[derive(Debug, PartialEq)]
 struct Row {
     name: String,
@@ -58,7 +58,7 @@ struct Row {
 
 fn rows_of(schema: &Value, depth: usize, rows: &mut Vec<Row>) {
     let required = schema["required"].as_array();
-    // What it cannot do without comes first.
+    // Required arguments first.
     let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|there| there == name));
     let all = schema["properties"].as_object();
     let mut properties: Vec<(&String, &Value)> = all.into_iter().flatten().collect();
@@ -75,7 +75,7 @@ fn rows_of(schema: &Value, depth: usize, rows: &mut Vec<Row>) {
             required: is_required(name),
             about,
         });
-        // Deeper things than that are for those who read the schema itself.
+        // Deeper levels are shown with --json only.
         if depth < 3 {
             rows_of(property, depth + 1, rows);
             rows_of(&property["items"], depth + 1, rows);
@@ -83,7 +83,7 @@ fn rows_of(schema: &Value, depth: usize, rows: &mut Vec<Row>) {
     }
 }
 
-/// What may stand there, in a few words.
+/// The type of an argument in a few words.
 fn kind(schema: &Value) -> String {
     if let Some(words) = schema["enum"].as_array() {
         let words = words.iter().map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_owned));
@@ -106,20 +106,20 @@ fn kind(schema: &Value) -> String {
         },
         Value::String(one) => plain(one).to_owned(),
         Value::Array(several) => several.iter().filter_map(Value::as_str).map(plain).collect::<Vec<_>>().join(" | "),
-        _ => "anything".to_owned(),
+        _ => "any value".to_owned(),
     }
 }
 
 fn plain(kind: &str) -> &str {
     match kind {
-        "string" => "text",
-        "integer" => "whole number",
+        "string" => "string",
+        "integer" => "integer",
         "boolean" => "true | false",
         other => other,
     }
 }
 
-/// A value that would do.
+/// An example value.
 fn example(schema: &Value, name: &str) -> Value {
     if let Some(first) = schema["enum"].as_array().and_then(|words| words.first()) {
         return first.clone();
@@ -183,10 +183,10 @@ mod tests {
     #[test]
     fn kinds_are_words() {
         assert_eq!(kind(&json!({ "enum": ["a", 1] })), "a | 1");
-        assert_eq!(kind(&json!({ "type": "array", "items": { "type": "string" } })), "list of text");
-        assert_eq!(kind(&json!({ "anyOf": [{ "type": "boolean" }, { "type": "string" }] })), "true | false | text");
-        assert_eq!(kind(&json!({ "type": ["integer", "null"] })), "whole number | null");
-        assert_eq!(kind(&json!(true)), "anything");
+        assert_eq!(kind(&json!({ "type": "array", "items": { "type": "string" } })), "list of string");
+        assert_eq!(kind(&json!({ "anyOf": [{ "type": "boolean" }, { "type": "string" }] })), "true | false | string");
+        assert_eq!(kind(&json!({ "type": ["integer", "null"] })), "integer | null");
+        assert_eq!(kind(&json!(true)), "any value");
     }
 
     #[test]

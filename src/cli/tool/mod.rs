@@ -1,11 +1,11 @@
-//! `cdpilot tool`: one tool called from a shell, through the server, so that the browser stays from call to call.
+//! `cdpilot tool`: calls one tool from a shell, through the server, so that the browser stays open between calls.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `ask` | questions to the person at the terminal |
-//! | `call` | what is asked of the server |
-//! | `describe` | a tool, and what it takes, as people read it |
-//! | `show` | what came of a call |
+//! | `ask` | questions of tools to the user |
+//! | `call` | requests to the server |
+//! | `describe` | prints the arguments of a tool |
+//! | `show` | prints the result of a call |
 
 mod ask;
 mod call;
@@ -20,69 +20,68 @@ use serde_json::{Map, Value};
 
 use super::args::Global;
 use super::failure::{Exit, Failure};
-use super::nearby::Nearby;
+use super::local_tools::LocalTools;
 use super::output::Out;
 use super::settings::Settings;
 use super::tools::Catalog;
 use crate::config::{Config, Home};
-use ask::Person;
-use call::Door;
+use ask::TerminalUser;
+use call::ToolClient;
 
-/// The most that is read from stdin, bytes.
-const LARGEST: u64 = 1 << 20;
+/// Size limit for arguments from stdin, bytes.
+const MAX_INPUT: u64 = 1 << 20;
 
 const AFTER: &str = "\
 Examples:
   cdpilot tool browser_navigate '{\"url\": \"https://example.com\"}'
   cdpilot tool browser_click '{\"ref\": \"e3\"}'
 
-Text is printed as text, pictures are saved to media/ in the home. With --json: the tool's own result, {success, …}, on
-one line.";
+Without NAME, lists the tools that can be called. Images in results are saved to media/ in the
+home. With --json, prints the tool's result object {success, …} on one line.";
 
-/// Without NAME it lists the tools that can be called.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Tool {
-    /// The tool
+    /// Tool to call [default: list the tools]
     name: Option<String>,
-    /// What it takes, a JSON object; `-`: from stdin [default: {}]
+    /// Arguments as a JSON object; `-`: read from stdin [default: {}]
     #[arg(value_name = "JSON", requires = "name")]
     arguments: Option<String>,
-    /// Toolsets and tools to call from, instead of those that are on for cli
+    /// Comma-separated toolsets and tools that may be called [default: those enabled for the platform cli]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     toolsets: Vec<String>,
-    /// Show what the tool does and takes, and call nothing
+    /// Show the description and arguments of the tool without calling it
     #[arg(long, alias = "help-schema", requires = "name", conflicts_with = "arguments")]
     schema: bool,
 }
 
 pub(super) fn run(tool: &Tool, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     let Some(name) = &tool.name else { return listed(out) };
-    let door = Door::new(global, settings, &tool.toolsets, out)?;
+    let client = ToolClient::new(global, settings, &tool.toolsets, out)?;
     let known = local(name);
     if tool.schema {
         let told = match known {
             Some(known) => known,
-            None => door.find(name)?,
+            None => client.find(name)?,
         };
         describe::show(&told, out);
         return Ok(Exit::Done);
     }
     let arguments = arguments(tool.arguments.as_deref(), name, known.as_ref())?;
-    let home = door.home().cloned();
+    let home = client.home().cloned();
     if let Some(home) = &home {
-        let nearby = Nearby::new(home, "cli", &tool.toolsets, &["todo"], Person::at_terminal())?;
+        let local_tools = LocalTools::new(home, "cli", &tool.toolsets, &["todo"], TerminalUser::at_terminal())?;
         let arguments = Value::Object(arguments.clone());
-        if nearby.does(name, &arguments) {
-            let told = nearby.call(name, arguments);
+        if local_tools.does(name, &arguments) {
+            let told = local_tools.call(name, arguments);
             let told = told.map_err(|fault| Failure::usage(fault.message))?;
             return show::result(name, told, Some(home), out);
         }
     }
-    show::result(name, door.call(name, arguments)?, home.as_ref(), out)
+    show::result(name, client.call(name, arguments)?, home.as_ref(), out)
 }
 
-/// A tool that is described here, without a server.
+/// The description of a built-in tool, without a server.
 fn local(name: &str) -> Option<describe::Described> {
     let (catalog, _) = catalog().ok()?;
     let tool = catalog.registry.get(name)?;
@@ -99,38 +98,38 @@ fn catalog() -> Result<(Catalog, Config), Failure> {
     Ok((Catalog::open(&home, &config)?, config))
 }
 
-/// Reads what the tool is called with.
+/// Reads the arguments of the tool.
 fn arguments(
     typed: Option<&str>,
     name: &str,
     known: Option<&describe::Described>,
 ) -> Result<Map<String, Value>, Failure> {
     let mut text = typed.unwrap_or("{}").to_owned();
-    let from = if text == "-" { "what came from stdin" } else { "the second argument" };
+    let from = if text == "-" { "the input from stdin" } else { "the JSON argument" };
     if text == "-" {
         text.clear();
-        let read = std::io::stdin().lock().take(LARGEST + 1).read_to_string(&mut text);
-        read.map_err(|problem| Failure::usage(format!("stdin cannot be read: {problem}")))?;
-        if text.len() as u64 > LARGEST {
-            return Err(Failure::usage(format!("{from} is longer than {LARGEST} bytes")));
+        let read = std::io::stdin().lock().take(MAX_INPUT + 1).read_to_string(&mut text);
+        read.map_err(|problem| Failure::usage(format!("cannot read stdin: {problem}")))?;
+        if text.len() as u64 > MAX_INPUT {
+            return Err(Failure::usage(format!("{from} is larger than 1 MiB, the limit; give less")));
         }
         if text.trim().is_empty() {
             text = "{}".to_owned();
         }
     }
     let example = known.map_or_else(|| "{\"name\": \"value\"}".to_owned(), describe::Described::example);
-    let hint = format!("give an object, as in: cdpilot tool {name} '{example}'");
+    let hint = format!("give an object, for example: cdpilot tool {name} '{example}'");
     match serde_json::from_str(&text) {
         Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(Failure::usage(format!("{from} is JSON, but no object; {hint}"))),
-        Err(problem) => Err(Failure::usage(format!("{from} is no JSON: {problem}; {hint}"))),
+        Ok(_) => Err(Failure::usage(format!("{from} is JSON but not an object; {hint}"))),
+        Err(problem) => Err(Failure::usage(format!("{from} is not valid JSON: {problem}; {hint}"))),
     }
 }
 
-/// The tools that are on for the command line.
+/// Lists the tools that are on for the platform cli.
 fn listed(out: &Out) -> Result<Exit, Failure> {
     #[derive(Serialize)]
-    struct Told {
+    struct Output {
         ok: bool,
         tools: Vec<Listed>,
     }
@@ -144,16 +143,16 @@ fn listed(out: &Out) -> Result<Exit, Failure> {
     let rows = catalog.callable(&config);
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or_default();
     for row in &rows {
-        let told = row.there.told();
+        let told = row.availability.explanation();
         let told = if told.is_empty() { String::new() } else { format!(" ({told})") };
-        out.line(&format!("{:width$}  {}{}", row.name, row.description, out.look.dim(&told)));
+        out.line(&format!("{:width$}  {}{}", row.name, row.description, out.style.dim(&told)));
     }
-    out.aside("`cdpilot tool NAME --schema` shows what one takes, `cdpilot tools` turns tools on and off");
+    out.aside("`cdpilot tool NAME --schema` shows the arguments of a tool, `cdpilot tools` turns tools on and off");
     let tools = rows.into_iter().map(|row| Listed {
-        available: row.there.told().is_empty(),
+        available: row.availability.explanation().is_empty(),
         name: row.name,
         description: row.description,
     });
-    out.object(&Told { ok: true, tools: tools.collect() });
+    out.object(&Output { ok: true, tools: tools.collect() });
     Ok(Exit::Done)
 }

@@ -1,4 +1,4 @@
-//! What came of a call.
+//! Prints the result of a tool call.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -14,7 +14,7 @@ use super::super::failure::{Exit, Failure};
 use super::super::output::{Out, clean};
 use crate::config::Home;
 
-/// Prints a result, and saves the pictures in it.
+/// Prints a result and saves its images.
 pub(super) fn result(name: &str, result: Value, home: Option<&Home>, out: &Out) -> Result<Exit, Failure> {
     let mut told = object(&result);
     let pictures = pictures(name, &result, home)?;
@@ -34,7 +34,7 @@ pub(super) fn result(name: &str, result: Value, home: Option<&Home>, out: &Out) 
     }
     if success {
         print(&told, out);
-        pictures.iter().for_each(|path| out.line(&format!("picture: {}", path.display())));
+        pictures.iter().for_each(|path| out.line(&format!("image: {}", path.display())));
         return Ok(exit);
     }
     let mut text = |name: &str| match told.remove(name) {
@@ -42,7 +42,7 @@ pub(super) fn result(name: &str, result: Value, home: Option<&Home>, out: &Out) 
         _ => None,
     };
     let code = text("code").unwrap_or_else(|| "INTERNAL".to_owned());
-    let error = text("error").unwrap_or_else(|| "it failed, and did not say why".to_owned());
+    let error = text("error").unwrap_or_else(|| "the tool failed without a message".to_owned());
     told.remove("success");
     if !told.is_empty() {
         print(&told, out);
@@ -50,7 +50,7 @@ pub(super) fn result(name: &str, result: Value, home: Option<&Home>, out: &Out) 
     Err(Failure { exit, ..Failure::new(code, error) })
 }
 
-/// What is told beside pictures: as an object, or as the text that it is.
+/// The structured result, else the text content as an object.
 fn object(result: &Value) -> Map<String, Value> {
     if let Value::Object(told) = &result["structuredContent"] {
         return told.clone();
@@ -64,7 +64,7 @@ fn object(result: &Value) -> Map<String, Value> {
     }
 }
 
-/// As JSON, and texts of several lines as text below it.
+/// Prints a result as JSON; multi-line strings follow as text.
 fn print(told: &Map<String, Value>, out: &Out) {
     let is_long = |value: &Value| value.as_str().is_some_and(|text| text.trim_end().contains('\n'));
     let (long, short): (Vec<_>, Vec<_>) = told.iter().partition(|(_, value)| is_long(value));
@@ -73,11 +73,11 @@ fn print(told: &Map<String, Value>, out: &Out) {
     out.line(&clean(&short));
     for (name, value) in long {
         let text = value.as_str().unwrap_or_default().trim_end();
-        out.line(&format!("\n{}\n{}", out.look.bold(&format!("{name}:")), clean(text)));
+        out.line(&format!("\n{}\n{}", out.style.bold(&format!("{name}:")), clean(text)));
     }
 }
 
-/// Saves the pictures of a result to the media of the home. Where they are.
+/// Saves the images of a result to `media/` of the home; returns their paths.
 fn pictures(name: &str, result: &Value, home: Option<&Home>) -> Result<Vec<PathBuf>, Failure> {
     let parts = result["content"].as_array().into_iter().flatten();
     let pictures: Vec<&Value> = parts.filter(|part| part["type"] == "image").collect();
@@ -87,9 +87,8 @@ fn pictures(name: &str, result: &Value, home: Option<&Home>) -> Result<Vec<PathB
     let save = |(number, part): (usize, &&Value)| {
         let ending = if part["mimeType"] == "image/png" { "png" } else { "jpg" };
         let path = home.media().join(format!("{name}-{now}-{number}.{ending}"));
-        let failed = |problem: &dyn std::fmt::Display| {
-            Failure::internal(format!("{} cannot be written: {problem}", path.display()))
-        };
+        let failed =
+            |problem: &dyn std::fmt::Display| Failure::internal(format!("cannot write {}: {problem}", path.display()));
         let bytes = STANDARD.decode(part["data"].as_str().unwrap_or_default()).map_err(|problem| failed(&problem))?;
         new(&path).and_then(|mut file| file.write_all(&bytes)).map_err(|problem| failed(&problem))?;
         Ok(path)
@@ -97,7 +96,7 @@ fn pictures(name: &str, result: &Value, home: Option<&Home>) -> Result<Vec<PathB
     pictures.iter().enumerate().map(save).collect()
 }
 
-/// A new file, for its owner alone.
+/// Creates a file that only its owner can read.
 fn new(path: &std::path::Path) -> io::Result<fs::File> {
     let mut options = fs::File::options();
     options.write(true).create_new(true);

@@ -1,11 +1,11 @@
-//! What tools and toolsets there are, and what of them is on where.
+//! The tools and toolsets of a home, and which are on for each platform.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::super::failure::Failure;
-use super::super::output::{Out, Waiting};
+use super::super::output::{Out, WaitIndicator};
 use super::super::settings::env;
 use crate::browser::Backend;
 use crate::config::{Config, Home, RawCdp};
@@ -15,44 +15,44 @@ use crate::sync::Deadline;
 use crate::tools::sets::{DEFINED, Enabled, Kind, Toolsets, suggestion};
 use crate::tools::{Registry, Scope, Toolbox, ToolboxOptions, enabled};
 
-/// What platforms' toolsets begin with.
+/// Prefix of the platforms' toolsets.
 const PREFIX: &str = "cdpilot-";
-/// What MCP servers' toolsets begin with.
+/// Prefix of the MCP servers' toolsets.
 const MCP: &str = "mcp-";
-/// The platform of a command that names none.
+/// The default platform.
 pub(super) const CLI: &str = "cli";
 
 /// The tools and toolsets of a home.
 pub(in super::super) struct Catalog {
     pub(in super::super) registry: Arc<Registry>,
     pub(super) toolsets: Toolsets,
-    /// In which it is asked whether a tool can be called.
+    /// The scope in which availability is checked.
     pub(super) scope: Scope,
-    /// Where the tools of MCP servers come from. They run as long as this is there.
+    /// Keeps the MCP servers running.
     pub(super) _servers: Option<Servers>,
 }
 
-/// Whether a tool can be called.
+/// Availability of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) enum There {
-    /// At once.
-    Now,
-    /// When something else is done first, or set.
-    When(Cow<'static, str>),
-    /// It is none of ours.
-    Elsewhere,
-    /// It stands for the tools of an MCP server, which is started when they are used.
-    Server,
+pub(in super::super) enum Availability {
+    /// Available.
+    Available,
+    /// Available under a condition, such as a setting.
+    Conditional(Cow<'static, str>),
+    /// Not built in.
+    External,
+    /// The tools of an MCP server, which is started when they are used.
+    McpServer,
 }
 
-impl There {
-    /// In a word or two, for people. Nothing when there is nothing to say.
-    pub(in super::super) fn told(&self) -> &str {
+impl Availability {
+    /// A short explanation; empty for available tools.
+    pub(in super::super) fn explanation(&self) -> &str {
         match self {
-            Self::Now => "",
-            Self::When(why) => why,
-            Self::Elsewhere => "not there; an MCP server or plugin may bring it",
-            Self::Server => "an MCP server, started when it is used",
+            Self::Available => "",
+            Self::Conditional(why) => why,
+            Self::External => "not built in; an MCP server or plugin can provide it",
+            Self::McpServer => "MCP server, started when used",
         }
     }
 }
@@ -64,11 +64,11 @@ pub(in super::super) struct Row {
     pub(super) toolset: String,
     pub(in super::super) description: String,
     pub(super) on: bool,
-    pub(in super::super) there: There,
+    pub(in super::super) availability: Availability,
 }
 
 impl Catalog {
-    /// That of a home. Nothing is started.
+    /// Opens the catalog of a home without starting anything.
     pub(in super::super) fn open(home: &Home, config: &Config) -> Result<Self, Failure> {
         let control = Control::open(home.clone(), config.clone(), Overrides::default())
             .map_err(|problem| Failure::new(problem.code(), problem.to_string()))?;
@@ -79,21 +79,21 @@ impl Catalog {
         Ok(Self { registry, toolsets, scope: toolbox.scope().clone(), _servers: servers })
     }
 
-    /// Starts the MCP servers and asks them for their tools. What fails is told, and takes nothing from the others.
+    /// Starts the MCP servers and lists their tools. A failed server is reported and does not affect the others.
     pub(super) fn load(&self, deadline: Deadline, out: &Out) {
         let all = self.registry.sources().iter().map(|toolset| toolset.to_string()).collect();
-        let _waiting = Waiting::start(out);
+        let _waiting = WaitIndicator::start(out);
         for (toolset, problem) in self.registry.load(&all, deadline) {
             out.aside(&format!("{toolset}: {problem}"));
         }
     }
 
-    /// What is on for a platform by these settings.
+    /// What is on for a platform.
     pub(super) fn enabled(&self, config: &Config, platform: &str) -> Enabled {
         enabled(config, &self.toolsets, platform, &[])
     }
 
-    /// Names of the tools that are on, whether they are there or not.
+    /// Names of the tools that are on, available or not.
     pub(super) fn on(&self, config: &Config, platform: &str) -> BTreeSet<String> {
         self.enabled(config, platform).names(&self.toolsets).0
     }
@@ -109,7 +109,7 @@ impl Catalog {
             return false;
         }
         let mut tools = self.toolsets.resolve(name).tools;
-        // Those that were turned off one by one do not count.
+        // Tools that were turned off individually do not count.
         tools.retain(|tool| !enabled.off.contains(tool));
         enabled.toolsets.iter().any(|set| set == name) || (!tools.is_empty() && tools.is_subset(&on))
     }
@@ -123,7 +123,7 @@ impl Catalog {
         self.registry.get(name).is_some() || DEFINED.iter().any(|defined| defined.tools.contains(&name))
     }
 
-    /// All platforms, the command line first.
+    /// All platforms, `cli` first.
     pub(super) fn platforms(config: &Config) -> Vec<String> {
         let defined = DEFINED.iter().filter(|defined| defined.kind == Kind::Platform);
         let defined = defined.filter_map(|defined| defined.name.strip_prefix(PREFIX)).map(str::to_owned);
@@ -136,7 +136,7 @@ impl Catalog {
         all
     }
 
-    /// The platform of a name that somebody typed: `cli` or `cdpilot-cli`.
+    /// Parses a platform name: `cli` or `cdpilot-cli`.
     pub(super) fn platform(config: &Config, typed: &str) -> Result<String, Failure> {
         let all = Self::platforms(config);
         let bare = typed.strip_prefix(PREFIX).unwrap_or(typed);
@@ -144,11 +144,11 @@ impl Catalog {
             return Ok(known.clone());
         }
         let hint = suggestion(bare, all.iter().map(String::as_str)).map(|near| format!("; did you mean {near}?"));
-        let hint = hint.unwrap_or_else(|| format!("; there are {}", all.join(", ")));
-        Err(Failure::usage(format!("there is no platform called {typed:?}{hint}")))
+        let hint = hint.unwrap_or_else(|| format!("; give one of {}", all.join(", ")));
+        Err(Failure::usage(format!("there is no platform {typed:?}{hint}")))
     }
 
-    /// Looks whether all these are names of tools or toolsets.
+    /// Checks that all names are tools or toolsets.
     pub(super) fn check(&self, config: &Config, names: &[String]) -> Result<(), Failure> {
         let Some(name) = names.iter().find(|name| !self.is_toolset(config, name) && !self.is_tool(name)) else {
             return Ok(());
@@ -157,17 +157,17 @@ impl Catalog {
         let servers = config.mcp_servers.keys().map(|server| format!("{MCP}{server}"));
         let known: Vec<String> = tools.chain(servers).collect();
         let hint = suggestion(name, known.iter().map(String::as_str)).map(|near| format!("; did you mean {near}?"));
-        let hint = hint.unwrap_or_else(|| "; `cdpilot tools list` shows all of them".to_owned());
-        Err(Failure::usage(format!("there is no tool and no toolset called {name:?}{hint}")))
+        let hint = hint.unwrap_or_else(|| "; `cdpilot tools list` shows all tools".to_owned());
+        Err(Failure::usage(format!("there is no tool or toolset {name:?}{hint}")))
     }
 
-    /// Names of all tools that are there or that a toolset names.
+    /// Names of all tools that are registered or named by a toolset.
     fn tools(&self) -> BTreeSet<String> {
         let defined = DEFINED.iter().flat_map(|defined| defined.tools).map(|tool| (*tool).to_owned());
         defined.chain(self.registry.all().into_iter().map(|(name, _)| name.to_string())).collect()
     }
 
-    /// All tools, by toolset and name, as a platform has them.
+    /// All tools of a platform, sorted by toolset and name.
     pub(super) fn rows(&self, config: &Config, platform: &str) -> Vec<Row> {
         let on = self.on(config, platform);
         let registered = self.registry.all();
@@ -182,7 +182,13 @@ impl Catalog {
                     Some(tool) => tool.description.to_string(),
                     None => self.toolsets.info(&toolset, false).map(|info| info.description).unwrap_or_default(),
                 };
-                Row { on: on.contains(&name), there: self.there(config, &name), toolset, description, name }
+                Row {
+                    on: on.contains(&name),
+                    availability: self.availability(config, &name),
+                    toolset,
+                    description,
+                    name,
+                }
             })
             .collect();
         for server in config.mcp_servers.keys() {
@@ -192,19 +198,19 @@ impl Catalog {
             }
             let description = format!("Tools of the MCP server {server}.");
             let on = self.is_server_on(config, platform, &name);
-            rows.push(Row { toolset: name.clone(), on, there: There::Server, description, name });
+            rows.push(Row { toolset: name.clone(), on, availability: Availability::McpServer, description, name });
         }
-        // What can be used comes first.
-        let rank = |row: &Row| (row.there == There::Elsewhere, row.toolset.clone(), row.name.clone());
+        // Built-in tools first.
+        let rank = |row: &Row| (row.availability == Availability::External, row.toolset.clone(), row.name.clone());
         rows.sort_by_key(rank);
         rows
     }
 
-    /// Names of the rows that are on by these settings.
+    /// Names of the rows that are on.
     pub(super) fn shown_on(&self, config: &Config, platform: &str, rows: &[Row]) -> BTreeSet<String> {
         let on = self.on(config, platform);
-        let is_on = |row: &&Row| match row.there {
-            There::Server => self.is_server_on(config, platform, &row.name),
+        let is_on = |row: &&Row| match row.availability {
+            Availability::McpServer => self.is_server_on(config, platform, &row.name),
             _ => on.contains(&row.name),
         };
         rows.iter().filter(is_on).map(|row| row.name.clone()).collect()
@@ -221,45 +227,49 @@ impl Catalog {
         reached.contains(toolset) || enabled.toolsets.iter().any(|set| names.contains(&set.as_str()))
     }
 
-    /// The tools that a command may call: on for the command line, and there at least at times.
+    /// The tools that `cdpilot tool` can call: on for `cli` and built in.
     pub(in super::super) fn callable(&self, config: &Config) -> Vec<Row> {
         let mut rows = self.rows(config, CLI);
-        rows.retain(|row| row.on && matches!(row.there, There::Now | There::When(_)));
+        rows.retain(|row| row.on && matches!(row.availability, Availability::Available | Availability::Conditional(_)));
         rows
     }
 
-    /// Why a command may not call a tool that is known.
+    /// Why `cdpilot tool` cannot call a known tool.
     pub(in super::super) fn why_not(&self, config: &Config, name: &str) -> Option<String> {
         let row = self.rows(config, CLI).into_iter().find(|row| row.name == name)?;
         Some(match row.on {
             false => format!("it is off for cli; `cdpilot tools enable {name}` turns it on"),
-            true if row.there == There::Now => "the server that runs has other settings; start it anew".to_owned(),
-            true => row.there.told().to_owned(),
+            true if row.availability == Availability::Available => {
+                "the running server has other settings; restart it with `cdpilot serve --stop`".to_owned()
+            }
+            true => row.availability.explanation().to_owned(),
         })
     }
 
-    /// Whether a tool can be called, and if not, what it waits for.
-    fn there(&self, config: &Config, name: &str) -> There {
+    /// Availability of a tool.
+    fn availability(&self, config: &Config, name: &str) -> Availability {
         let tool = self.registry.get(name);
         match (&tool, name) {
-            (Some(tool), _) if tool.is_available(&self.scope) => There::Now,
+            (Some(tool), _) if tool.is_available(&self.scope) => Availability::Available,
             (_, "browser_cdp" | "browser_dialog") if is_without_cdp(config) => {
-                There::When("never with a backend without CDP (the address of the browser is rest+http)".into())
+                Availability::Conditional("never available with a browser backend without CDP (rest+http)".into())
             }
             (_, "browser_cdp") if config.browser.raw_cdp_enabled == RawCdp::Off => {
-                There::When("needs browser.raw_cdp_enabled: true".into())
+                Availability::Conditional("needs browser.raw_cdp_enabled: true".into())
             }
-            (_, "browser_cdp" | "browser_dialog") => There::When("while a browser runs".into()),
+            (_, "browser_cdp" | "browser_dialog") => Availability::Conditional("needs a running browser".into()),
             (Some(tool), "browser_vision" | "vision_analyze") => {
-                There::When(format!("needs {}", tool.needs().unwrap_or("a model in llm.json")).into())
+                Availability::Conditional(format!("needs {}", tool.needs().unwrap_or("a model in llm.json")).into())
             }
-            (_, "clarify") => There::When("while there is somebody to ask".into()),
-            (_, "web_search") if config.tools.search.url.is_none() => There::When("needs tools.search.url".into()),
+            (_, "clarify") => Availability::Conditional("needs a user to ask".into()),
+            (_, "web_search") if config.tools.search.url.is_none() => {
+                Availability::Conditional("needs tools.search.url".into())
+            }
             (_, "terminal" | "process") if !config.tools.terminal.enabled => {
-                There::When("needs tools.terminal.enabled: true".into())
+                Availability::Conditional("needs tools.terminal.enabled: true".into())
             }
-            (Some(_), _) => There::When("not at the moment".into()),
-            (None, _) => There::Elsewhere,
+            (Some(_), _) => Availability::Conditional("unavailable at the moment".into()),
+            (None, _) => Availability::External,
         }
     }
 }
@@ -273,14 +283,14 @@ fn is_without_cdp(config: &Config) -> bool {
     url.is_some_and(|url| Backend::parse(&url).is_ok_and(|backend| !backend.has_cdp()))
 }
 
-/// How wide names and toolsets are; those of tools that are not there do not count.
+/// Column widths for names and toolsets, of built-in tools only.
 pub(super) fn widths(rows: &[Row]) -> (usize, usize) {
-    let here = || rows.iter().filter(|row| row.there != There::Elsewhere);
+    let here = || rows.iter().filter(|row| row.availability != Availability::External);
     let widest = |names: &mut dyn Iterator<Item = usize>| names.max().unwrap_or_default();
     (widest(&mut here().map(|row| row.name.len())), widest(&mut here().map(|row| row.toolset.len())))
 }
 
-/// The first toolset that has a tool of its own.
+/// The core toolset that contains a tool.
 fn home_of(name: &str) -> &'static str {
     let core = DEFINED.iter().filter(|defined| defined.kind == Kind::Core);
     core.filter(|defined| defined.tools.contains(&name))

@@ -1,4 +1,4 @@
-//! Tools and toolsets turned on and off: from settings to settings.
+//! Turns tools and toolsets on and off in the settings.
 
 use std::collections::BTreeSet;
 
@@ -6,47 +6,46 @@ use super::super::failure::{Exit, Failure};
 use super::catalog::{CLI, Catalog, Row};
 use crate::config::Config;
 
-/// Names that mean all toolsets.
+/// Names for all toolsets.
 const ALL: [&str; 2] = ["all", "*"];
-/// What is more than a name can say.
+/// Warning when the terminal tool is turned on.
 pub(super) const DANGER: &str =
     "tools.terminal.enabled is set to true: from now on models may run commands on this machine";
 
-/// Which way.
+/// Turn on or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Toggle {
     On,
     Off,
 }
 
-/// What a change comes to.
+/// The result of a change.
 #[derive(Debug)]
 pub(super) struct Changed {
     pub(super) config: Config,
-    /// What was turned.
+    /// Names that changed.
     pub(super) changed: Vec<String>,
-    /// What was that way already.
+    /// Names that were in that state already.
     pub(super) unchanged: Vec<String>,
-    /// What there is to know about it.
+    /// Notes for the user.
     pub(super) notes: Vec<String>,
 }
 
-/// Turns tools and toolsets on or off: for one platform, or without one everywhere. Nothing is changed when one of the
-/// names is unknown.
+/// Turns tools and toolsets on or off, for one platform or for all. An unknown name is an error, and nothing changes.
 pub(super) fn turn(
     catalog: &Catalog,
     config: &Config,
     platform: Option<&str>,
     names: &[String],
-    way: Way,
+    toggle: Toggle,
 ) -> Result<Changed, Failure> {
     catalog.check(config, names)?;
     let mut done = Changed { config: config.clone(), changed: Vec::new(), unchanged: Vec::new(), notes: Vec::new() };
     for name in names {
         let before = done.config.clone();
-        match way {
-            Way::On => turn_on(catalog, &mut done, platform, name)?,
-            Way::Off => turn_off(catalog, &mut done, platform, name)?,
+        match toggle {
+            Toggle::On => turn_on(catalog, &mut done, platform, name)?,
+            Toggle::Off => turn_off(catalog, &mut done, platform, name)?,
         }
         let which = if done.config == before { &mut done.unchanged } else { &mut done.changed };
         if !which.contains(name) {
@@ -60,8 +59,10 @@ fn turn_on(catalog: &Catalog, done: &mut Changed, platform: Option<&str>, name: 
     let config = &mut done.config;
     let at = platform.unwrap_or(CLI);
     if platform.is_some() && config.tools.disabled.iter().any(|off| off == name) {
-        let what = format!("{name} is off everywhere (tools.disabled), so it cannot be on for {at} alone");
-        let hint = format!("`cdpilot tools enable {name}` turns it on everywhere");
+        let what = format!(
+            "{name} is off on all platforms (tools.disabled in config.yaml), so it cannot be turned on for {at} alone"
+        );
+        let hint = format!("turn it on for all platforms with `cdpilot tools enable {name}`");
         return Err(Failure::new("CONFLICT", format!("{what}; {hint}")).with(Exit::Failed));
     }
     if platform.is_none() {
@@ -79,8 +80,7 @@ fn turn_on(catalog: &Catalog, done: &mut Changed, platform: Option<&str>, name: 
         let off: Vec<String> =
             catalog.toolsets.resolve(name).tools.into_iter().filter(|tool| !on.contains(tool)).collect();
         if !off.is_empty() {
-            done.notes
-                .push(format!("of {name}, {} stays off: turned off by itself, or with its toolset", off.join(", ")));
+            done.notes.push(format!("{} off: turned off individually or with another toolset", stay(&off)));
         }
     }
     if platform.is_none() {
@@ -88,7 +88,7 @@ fn turn_on(catalog: &Catalog, done: &mut Changed, platform: Option<&str>, name: 
             config.tools.platforms.iter().filter(|(_, settings)| settings.disabled.iter().any(|off| off == name));
         let elsewhere: Vec<&str> = elsewhere.map(|(platform, _)| platform.as_str()).collect();
         if !elsewhere.is_empty() {
-            done.notes.push(format!("{name} stays off for {}; --platform turns it on there", elsewhere.join(", ")));
+            done.notes.push(format!("{name} stays off for {}; turn it on there with --platform", elsewhere.join(", ")));
         }
     }
     if !config.tools.terminal.enabled && on.contains("terminal") {
@@ -97,8 +97,8 @@ fn turn_on(catalog: &Catalog, done: &mut Changed, platform: Option<&str>, name: 
             done.notes.push(DANGER.to_owned());
         } else if is_set && catalog.toolsets.resolve(name).tools.contains("terminal") {
             done.notes.push(
-                "its terminal and process are there once tools.terminal.enabled is true; \
-                 `cdpilot tools enable terminal` sets that"
+                "its tools terminal and process need tools.terminal.enabled: true; \
+                 `cdpilot tools enable terminal` sets it"
                     .to_owned(),
             );
         }
@@ -106,7 +106,12 @@ fn turn_on(catalog: &Catalog, done: &mut Changed, platform: Option<&str>, name: 
     Ok(())
 }
 
-/// Adds a name to what is on.
+/// `a stays`, `a, b stay`.
+fn stay(names: &[String]) -> String {
+    format!("{} {}", names.join(", "), if names.len() == 1 { "stays" } else { "stay" })
+}
+
+/// Adds a name to the toolsets that are on.
 fn add(catalog: &Catalog, config: &mut Config, platform: Option<&str>, name: &str) {
     let at = platform.unwrap_or(CLI);
     let own = config.tools.platforms.get(at).is_some_and(|settings| settings.toolsets.is_some());
@@ -123,7 +128,7 @@ fn add(catalog: &Catalog, config: &mut Config, platform: Option<&str>, name: &st
 
 fn turn_off(catalog: &Catalog, done: &mut Changed, platform: Option<&str>, name: &str) -> Result<(), Failure> {
     if ALL.contains(&name) {
-        return Err(Failure::usage(format!("{name:?} cannot be turned off; name tools or toolsets")));
+        return Err(Failure::usage(format!("{name:?} cannot be turned off; give names of tools or toolsets")));
     }
     let config = &mut done.config;
     match platform {
@@ -136,13 +141,12 @@ fn turn_off(catalog: &Catalog, done: &mut Changed, platform: Option<&str>, name:
     let still: Vec<String> =
         catalog.toolsets.resolve(name).tools.into_iter().filter(|tool| on.contains(tool)).collect();
     if !still.is_empty() {
-        let others = format!("another toolset that is on for {at} has them too");
-        done.notes.push(format!("of {name}, {} stays on: {others}", still.join(", ")));
+        done.notes.push(format!("{} on for {at}: included in another enabled toolset", stay(&still)));
     }
     Ok(())
 }
 
-/// Turns on for a platform what is wanted of what was shown, and the rest of that off.
+/// Turns the `wanted` tools of `rows` on for a platform, and the other ones of `rows` off.
 pub(super) fn set(
     catalog: &Catalog,
     config: &Config,
@@ -160,7 +164,7 @@ pub(super) fn set(
     let mut new = config.clone();
     let off: BTreeSet<String> = before.difference(wanted).cloned().collect();
     let on: BTreeSet<String> = wanted.difference(&before).filter(|name| shown.contains(*name)).cloned().collect();
-    // A whole toolset goes by its name, unless that takes something else with it.
+    // A whole toolset is turned off by its name, unless that turns off other tools too.
     for toolset in off.iter().map(toolset).collect::<BTreeSet<_>>() {
         let all = of(toolset);
         if all.len() < 2 || !all.is_disjoint(wanted) {
@@ -204,8 +208,10 @@ pub(super) fn set(
     let unchanged: Vec<String> =
         shown.into_iter().filter(|name| after.contains(name) != wanted.contains(name)).collect();
     let why = |name: &String| match new.tools.disabled.contains(name) {
-        true => format!("{name} is off everywhere (tools.disabled); `cdpilot tools enable {name}` turns it on"),
-        false => format!("{name} goes with the rest of its toolset"),
+        true => format!(
+            "{name} is off on all platforms (tools.disabled in config.yaml); turn it on with `cdpilot tools enable {name}`"
+        ),
+        false => format!("{name} can only be changed with the rest of its toolset"),
     };
     let mut notes: Vec<String> = unchanged.iter().map(why).collect();
     if !new.tools.terminal.enabled && on.contains("terminal") && after.contains("terminal") {
@@ -260,9 +266,9 @@ mod tests {
     }
 
     /// The settings after a change, and what there is to know about it.
-    fn turned(text: &str, platform: Option<&str>, list: &[&str], way: Way) -> Changed {
+    fn turned(text: &str, platform: Option<&str>, list: &[&str], toggle: Toggle) -> Changed {
         let config = config(text);
-        turn(&catalog(&config), &config, platform, &names(list), way).unwrap()
+        turn(&catalog(&config), &config, platform, &names(list), toggle).unwrap()
     }
 
     fn is_on(config: &Config, platform: &str, name: &str) -> bool {
@@ -271,82 +277,86 @@ mod tests {
 
     #[test]
     fn off_is_off_everywhere_or_for_one_platform() {
-        let done = turned("", None, &["todo", "browser_click"], Way::Off);
+        let done = turned("", None, &["todo", "browser_click"], Toggle::Off);
         assert_eq!(done.config.tools.disabled, ["todo", "browser_click"]);
         assert_eq!(done.changed, ["todo", "browser_click"]);
         for (platform, name) in [("cli", "todo"), ("acp", "todo"), ("mcp", "browser_click")] {
             assert!(!is_on(&done.config, platform, name), "{name} for {platform}");
         }
-        let done = turned("", Some("acp"), &["todo"], Way::Off);
+        let done = turned("", Some("acp"), &["todo"], Toggle::Off);
         assert_eq!((done.config.tools.disabled.len(), is_on(&done.config, "cli", "todo")), (0, true));
         assert!(!is_on(&done.config, "acp", "todo"));
-        let again = turned("tools: {disabled: [todo]}", None, &["todo"], Way::Off);
+        let again = turned("tools: {disabled: [todo]}", None, &["todo"], Toggle::Off);
         assert_eq!((again.changed.len(), again.unchanged), (0, names(&["todo"])));
     }
 
     #[test]
     fn a_toolset_that_is_off_takes_nothing_from_others() {
-        let done = turned("", None, &["browser"], Way::Off);
+        let done = turned("", None, &["browser"], Toggle::Off);
         assert!(!is_on(&done.config, "cli", "browser_click") && is_on(&done.config, "cli", "web_search"));
         // It is on there by its own name.
         assert!(is_on(&done.config, "mcp", "browser_click"));
         assert!(done.notes.iter().any(|note| note.contains("web_search stays on")), "{:?}", done.notes);
-        let done = turned("toolsets: [browser]", None, &["web"], Way::Off);
+        let done = turned("toolsets: [browser]", None, &["web"], Toggle::Off);
         assert!(is_on(&done.config, "cli", "web_search"));
     }
 
     #[test]
     fn on_takes_back_what_was_off_and_adds_what_was_not_there() {
-        let done = turned("tools: {disabled: [todo, web]}", None, &["todo"], Way::On);
+        let done = turned("tools: {disabled: [todo, web]}", None, &["todo"], Toggle::On);
         assert_eq!((done.config.tools.disabled.clone(), done.config.toolsets.len()), (names(&["web"]), 1));
-        let done = turned("toolsets: [browser]", None, &["todo", "todo"], Way::On);
+        let done = turned("toolsets: [browser]", None, &["todo", "todo"], Toggle::On);
         assert_eq!((done.config.toolsets, done.changed), (names(&["browser", "todo"]), names(&["todo"])));
-        let done = turned("", Some("mcp"), &["todo"], Way::On);
+        let done = turned("", Some("mcp"), &["todo"], Toggle::On);
         assert_eq!(done.config.tools.platforms["mcp"].toolsets, Some(names(&["cdpilot-mcp", "todo"])));
         assert_eq!(done.config.toolsets, ["cdpilot-cli"]);
-        let done = turned("", None, &["todo"], Way::On);
+        let done = turned("", None, &["todo"], Toggle::On);
         assert_eq!((done.changed.len(), done.unchanged), (0, names(&["todo"])));
-        let done =
-            turned("tools: {platforms: {cli: {toolsets: [web]}, acp: {disabled: [todo]}}}", None, &["todo"], Way::On);
+        let done = turned(
+            "tools: {platforms: {cli: {toolsets: [web]}, acp: {disabled: [todo]}}}",
+            None,
+            &["todo"],
+            Toggle::On,
+        );
         assert_eq!(done.config.tools.platforms["cli"].toolsets, Some(names(&["web", "todo"])));
         assert!(done.notes.iter().any(|note| note.contains("stays off for acp")), "{:?}", done.notes);
     }
 
     #[test]
     fn one_tool_of_a_toolset_that_is_off_can_be_on() {
-        let done = turned("tools: {disabled: [browser]}", None, &["browser_click"], Way::On);
+        let done = turned("tools: {disabled: [browser]}", None, &["browser_click"], Toggle::On);
         assert_eq!(done.config.toolsets, ["cdpilot-cli", "browser_click"]);
         assert!(is_on(&done.config, "cli", "browser_click") && !is_on(&done.config, "cli", "browser_navigate"));
         let refused = config("tools: {disabled: [todo]}");
-        let refused = turn(&catalog(&refused), &refused, Some("mcp"), &names(&["todo"]), Way::On).unwrap_err();
-        assert!(refused.error.contains("off everywhere") && refused.exit == Exit::Failed, "{refused:?}");
+        let refused = turn(&catalog(&refused), &refused, Some("mcp"), &names(&["todo"]), Toggle::On).unwrap_err();
+        assert!(refused.error.contains("off on all platforms") && refused.exit == Exit::Failed, "{refused:?}");
     }
 
     #[test]
     fn names_that_nobody_knows_change_nothing() {
         let now = config("mcp_servers: {files: {command: x}}");
-        let told = |names: &[&str], way: Way| {
+        let told = |names: &[&str], toggle: Toggle| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            turn(&catalog(&now), &now, None, &names, way)
+            turn(&catalog(&now), &now, None, &names, toggle)
         };
-        let refused = told(&["todo", "browser_clik"], Way::Off).unwrap_err();
+        let refused = told(&["todo", "browser_clik"], Toggle::Off).unwrap_err();
         assert!(refused.error.contains("browser_click") && refused.exit == Exit::Usage, "{refused:?}");
-        assert!(told(&["all"], Way::Off).is_err() && told(&["all"], Way::On).is_ok());
+        assert!(told(&["all"], Toggle::Off).is_err() && told(&["all"], Toggle::On).is_ok());
         for server in ["files", "mcp-files"] {
-            assert_eq!(told(&[server], Way::On).unwrap().config.toolsets, ["cdpilot-cli", server]);
-            let off = told(&[server], Way::Off).unwrap().config;
+            assert_eq!(told(&[server], Toggle::On).unwrap().config.toolsets, ["cdpilot-cli", server]);
+            let off = told(&[server], Toggle::Off).unwrap().config;
             assert_eq!(off.tools.disabled, [server]);
         }
     }
 
     #[test]
     fn the_terminal_takes_more_than_its_name() {
-        let done = turned("", None, &["terminal"], Way::On);
+        let done = turned("", None, &["terminal"], Toggle::On);
         assert!(done.config.tools.terminal.enabled && done.notes.iter().any(|note| note.contains("run commands")));
-        let done = turned("", None, &["debugging"], Way::On);
+        let done = turned("", None, &["debugging"], Toggle::On);
         assert!(!done.config.tools.terminal.enabled);
         assert!(done.notes.iter().any(|note| note.contains("tools.terminal.enabled")), "{:?}", done.notes);
-        let done = turned("tools: {terminal: {enabled: true}}", None, &["terminal"], Way::On);
+        let done = turned("tools: {terminal: {enabled: true}}", None, &["terminal"], Toggle::On);
         assert_eq!((done.changed.len(), done.notes.len()), (0, 0));
     }
 
@@ -396,7 +406,10 @@ mod tests {
         let done = chosen("tools: {disabled: [todo]}", "cli", |wanted| {
             wanted.insert("todo".to_owned());
         });
-        assert!(done.changed.is_empty() && done.notes.iter().any(|note| note.contains("off everywhere")), "{done:?}");
+        assert!(
+            done.changed.is_empty() && done.notes.iter().any(|note| note.contains("off on all platforms")),
+            "{done:?}"
+        );
         let done = chosen("", "cli", |wanted| {
             wanted.remove("terminal");
         });

@@ -1,15 +1,15 @@
-//! `cdpilot tools list`.
+//! `cdpilot tools list`: prints tools or toolsets.
 
 use std::collections::BTreeSet;
 
 use serde::Serialize;
 
 use super::super::output::{Out, one_line};
-use super::catalog::{Catalog, Row, There, widths};
+use super::catalog::{Availability, Catalog, Row, widths};
 use crate::config::Config;
 use crate::tools::sets::{DEFINED, Kind};
 
-/// A tool, as it is told to programs.
+/// A tool in JSON output.
 #[derive(Serialize)]
 struct Tool<'a> {
     name: &'a str,
@@ -21,24 +21,24 @@ struct Tool<'a> {
     description: &'a str,
 }
 
-/// A toolset, as it is told to programs.
+/// A toolset in JSON output.
 #[derive(Serialize)]
 struct Set {
     name: String,
     kind: &'static str,
     description: String,
-    /// Tools and toolsets in it.
+    /// Tools and toolsets that it contains.
     members: Vec<String>,
-    /// Its tools, those that are on, and those that can be called.
+    /// Number of its tools; of those, how many are on and available.
     tools: usize,
     on: usize,
     available: usize,
 }
 
-/// All tools of a platform.
+/// Prints all tools of a platform.
 pub(super) fn tools(catalog: &Catalog, config: &Config, platform: &str, out: &Out) {
     #[derive(Serialize)]
-    struct Told<'a> {
+    struct Output<'a> {
         ok: bool,
         platform: &'a str,
         toolsets: Vec<String>,
@@ -52,31 +52,36 @@ pub(super) fn tools(catalog: &Catalog, config: &Config, platform: &str, out: &Ou
     problems.iter().for_each(|problem| out.aside(&format!("config.yaml: {problem}")));
     let (name, toolset) = widths(&rows);
     let on = rows.iter().filter(|row| row.on).count();
-    out.line(&out.look.bold(&format!("{platform}: {on} of {} on, by {}", rows.len(), shown(&enabled.toolsets))));
-    let (elsewhere, here): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.there == There::Elsewhere);
+    out.line(&out.style.bold(&format!(
+        "{platform}: {on} of {} tools on, from {}",
+        rows.len(),
+        shown(&enabled.toolsets)
+    )));
+    let (elsewhere, here): (Vec<&Row>, Vec<&Row>) =
+        rows.iter().partition(|row| row.availability == Availability::External);
     for row in here {
-        let mark = if row.on { out.look.green("on ") } else { out.look.dim("off") };
-        let told = row.there.told();
-        let line = format!("{mark}  {:name$}  {:toolset$}  {}", row.name, row.toolset, out.look.dim(told));
+        let mark = if row.on { out.style.green("on ") } else { out.style.dim("off") };
+        let told = row.availability.explanation();
+        let line = format!("{mark}  {:name$}  {:toolset$}  {}", row.name, row.toolset, out.style.dim(told));
         out.line(line.trim_end());
     }
     for (on, word) in [(true, "on "), (false, "off")] {
         let names: Vec<&str> = elsewhere.iter().filter(|row| row.on == on).map(|row| row.name.as_str()).collect();
         if !names.is_empty() {
-            out.line(&format!("{word}  {}", out.look.dim("not there; an MCP server or plugin may bring them:")));
+            out.line(&format!("{word}  {}", out.style.dim("not built in; an MCP server or plugin can provide them:")));
             wrapped(&names).iter().for_each(|line| out.line(&format!("     {line}")));
         }
     }
-    let told = |row: &'_ Row| -> bool { row.there == There::Now };
+    let told = |row: &'_ Row| -> bool { row.availability == Availability::Available };
     let tools = rows.iter().map(|row| Tool {
         name: &row.name,
         toolset: &row.toolset,
         on: row.on,
         available: told(row),
-        why: (!told(row)).then(|| row.there.told()),
+        why: (!told(row)).then(|| row.availability.explanation()),
         description: &row.description,
     });
-    out.object(&Told {
+    out.object(&Output {
         ok: true,
         platform,
         toolsets: enabled.toolsets.clone(),
@@ -86,10 +91,10 @@ pub(super) fn tools(catalog: &Catalog, config: &Config, platform: &str, out: &Ou
     });
 }
 
-/// All toolsets, with how much of each a platform has.
+/// Prints all toolsets, with the number of tools that are on.
 pub(super) fn toolsets(catalog: &Catalog, config: &Config, platform: &str, out: &Out) {
     #[derive(Serialize)]
-    struct Told<'a> {
+    struct Output<'a> {
         ok: bool,
         platform: &'a str,
         problems: Vec<String>,
@@ -115,7 +120,7 @@ pub(super) fn toolsets(catalog: &Catalog, config: &Config, platform: &str, out: 
     for server in config.mcp_servers.keys() {
         let name = format!("mcp-{server}");
         if !sets.iter().any(|set| set.name == name) {
-            let description = format!("Tools of the MCP server {server}; it is started when they are used.");
+            let description = format!("Tools of the MCP server {server}, started when used.");
             sets.push(Set { name, kind: "dynamic", description, members: Vec::new(), tools: 0, on: 0, available: 0 });
         }
     }
@@ -127,16 +132,16 @@ pub(super) fn toolsets(catalog: &Catalog, config: &Config, platform: &str, out: 
     let mut last = "";
     for set in &sets {
         if set.kind != last {
-            out.line(&out.look.bold(&format!("{} (tools on for {platform} / there / in all)", set.kind)));
+            out.line(&out.style.bold(&format!("{} (tools: on for {platform} / available / total)", set.kind)));
             last = set.kind;
         }
         let counts = format!("{:>2} / {:>2} / {:>2}", set.on, set.available, set.tools);
-        out.line(&format!("  {:width$}  {counts}  {}", set.name, out.look.dim(&one_line(&set.description))));
+        out.line(&format!("  {:width$}  {counts}  {}", set.name, out.style.dim(&one_line(&set.description))));
     }
-    out.object(&Told { ok: true, platform, problems, toolsets: sets });
+    out.object(&Output { ok: true, platform, problems, toolsets: sets });
 }
 
-/// Names on lines that fit on a terminal.
+/// Wraps names to the width of a terminal.
 pub(super) fn wrapped(names: &[&str]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for name in names {
@@ -159,13 +164,13 @@ fn kind(config: &Config, name: &str) -> &'static str {
     }
 }
 
-/// What is wrong with the names in the settings.
+/// Problems with names in the settings.
 fn problems(catalog: &Catalog, config: &Config, platform: &str) -> Vec<String> {
     let enabled = catalog.enabled(config, platform);
     let (_, mut problems) = enabled.names(&catalog.toolsets);
     problems.extend(enabled.wrong_off(&catalog.toolsets));
     let known = |problem: &crate::tools::sets::Problem| match problem {
-        // The toolset of a server whose tools have not been asked for.
+        // The toolset of an MCP server that was not started.
         crate::tools::sets::Problem::Unknown { name, .. } => catalog.is_toolset(config, name),
         crate::tools::sets::Problem::Cycle { .. } => false,
     };

@@ -1,11 +1,11 @@
-//! `cdpilot tools`: what models may call, by platform.
+//! `cdpilot tools`: chooses which tools models may call, per platform.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `catalog` | what there is, and what is on |
-//! | `change` | from settings to settings |
-//! | `yaml`, `save` | `config.yaml` changed with its comments kept |
-//! | `list`, `screen` | what is printed, and what is asked at a terminal |
+//! | `catalog` | the existing tools and toolsets, and which are on |
+//! | `change` | turns tools on and off in the settings |
+//! | `yaml`, `save` | writes `config.yaml`, keeping its comments |
+//! | `list`, `screen` | the printed list, and the interactive screen |
 
 mod catalog;
 mod change;
@@ -24,16 +24,16 @@ use super::output::Out;
 use super::settings::Settings;
 use crate::config::{Config, Home, Running};
 pub(super) use catalog::Catalog;
-use change::Way;
+use change::Toggle;
 
-/// What MCP servers may take to start and to tell their tools.
+/// Time limit for MCP servers to start and list their tools.
 const LOADING: Duration = Duration::from_secs(30);
 
 const AFTER: &str = "\
-Without a command it asks at the terminal. Platforms are the front doors that models come through: cli, mcp, acp,
-api-server, telegram, … Names are those of tools and of toolsets; `all` stands for every toolset.";
+Without a command, choose interactively in the terminal. A platform is an entry point for models:
+cli, mcp, acp, api-server, telegram, … Each has its own choice of tools. The toolset `all` contains
+every tool.";
 
-/// Choose the tools that models may call; without a command, at the terminal
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Tools {
@@ -43,7 +43,7 @@ pub(super) struct Tools {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List tools: on or off, and what is missing for those that cannot be used
+    /// List tools: on or off, and what unavailable ones need
     List(List),
     /// Turn tools or toolsets on
     Enable(Turn),
@@ -53,23 +53,23 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct List {
-    /// The platform [default: cli]
+    /// Platform to list [default: cli]
     #[arg(long, value_name = "NAME")]
     platform: Option<String>,
-    /// Toolsets instead of tools
+    /// List toolsets instead of tools
     #[arg(long)]
     toolsets: bool,
-    /// Start the MCP servers, and list their tools too
+    /// Start the configured MCP servers and include their tools
     #[arg(long)]
     servers: bool,
 }
 
 #[derive(Debug, Args)]
 struct Turn {
-    /// Tools and toolsets
+    /// Tools and toolsets to turn on or off
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
-    /// For one platform only [default: `disable` turns off everywhere; `enable` takes that back, and turns on for cli]
+    /// Change only this platform [default: `disable` applies to all platforms; `enable` reverts that and turns on for cli]
     #[arg(long, value_name = "NAME")]
     platform: Option<String>,
 }
@@ -91,14 +91,14 @@ pub(super) fn run(tools: &Tools, settings: &Settings, out: &Out) -> Result<Exit,
             }
             Ok(Exit::Done)
         }
-        Some(Command::Enable(turn)) => turned(&home, turn, Way::On, settings, out),
-        Some(Command::Disable(turn)) => turned(&home, turn, Way::Off, settings, out),
+        Some(Command::Enable(turn)) => turned(&home, turn, Toggle::On, settings, out),
+        Some(Command::Disable(turn)) => turned(&home, turn, Toggle::Off, settings, out),
     }
 }
 
-fn turned(home: &Home, turn: &Turn, way: Way, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
+fn turned(home: &Home, turn: &Turn, toggle: Toggle, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     #[derive(Serialize)]
-    struct Told<'a> {
+    struct Output<'a> {
         ok: bool,
         platform: Option<&'a str>,
         on: bool,
@@ -110,30 +110,30 @@ fn turned(home: &Home, turn: &Turn, way: Way, settings: &Settings, out: &Out) ->
     }
     let config = Config::of(home)?;
     let catalog = Catalog::open(home, &config)?;
-    // It may be a tool that only its server knows.
+    // An unknown name may be a tool of an MCP server.
     if !config.mcp_servers.is_empty() && catalog.check(&config, &turn.names).is_err() {
         catalog.load(settings.deadline(LOADING), out);
     }
     let (platform, done) = save::change(home, |config| {
         let platform = turn.platform.as_deref().map(|typed| Catalog::platform(config, typed)).transpose()?;
-        let done = change::turn(&catalog, config, platform.as_deref(), &turn.names, way)?;
+        let done = change::turn(&catalog, config, platform.as_deref(), &turn.names, toggle)?;
         Ok((done.config.clone(), (platform, done)))
     })?;
-    let word = if way == Way::On { "on" } else { "off" };
-    let place = match (&platform, way) {
+    let word = if toggle == Toggle::On { "on" } else { "off" };
+    let place = match (&platform, toggle) {
         (Some(platform), _) => format!("for {platform}"),
-        (None, Way::On) => "for cli".to_owned(),
-        (None, Way::Off) => "everywhere".to_owned(),
+        (None, Toggle::On) => "for cli".to_owned(),
+        (None, Toggle::Off) => "everywhere".to_owned(),
     };
     done.changed.iter().for_each(|name| out.line(&format!("{name}: {word} {place}")));
-    done.unchanged.iter().for_each(|name| out.line(&format!("{name}: was {word} {place} already")));
-    done.notes.iter().for_each(|note| out.line(&format!("  {}", out.look.yellow(note))));
+    done.unchanged.iter().for_each(|name| out.line(&format!("{name}: already {word} {place}")));
+    done.notes.iter().for_each(|note| out.line(&format!("  {}", out.style.yellow(note))));
     let saved = Saved::of(home, !done.notes.iter().any(|note| note == change::DANGER));
     saved.told(out);
-    out.object(&Told {
+    out.object(&Output {
         ok: true,
         platform: platform.as_deref(),
-        on: way == Way::On,
+        on: toggle == Toggle::On,
         changed: &done.changed,
         unchanged: &done.unchanged,
         notes: &done.notes,
@@ -143,21 +143,21 @@ fn turned(home: &Home, turn: &Turn, way: Way, settings: &Settings, out: &Out) ->
     Ok(Exit::Done)
 }
 
-/// Settings that were saved.
+/// Saved settings.
 struct Saved {
-    /// Whether a server runs that does not know of them yet.
+    /// Whether the running server must be restarted to use them.
     restart: bool,
 }
 
 impl Saved {
-    /// What is on and off is known at once; `is_known` says whether that is all that changed.
+    /// A server picks up tools that were turned on or off immediately; `is_known` says that nothing else changed.
     fn of(home: &Home, is_known: bool) -> Self {
         Self { restart: !is_known && Running::of(home).is_ok_and(|running| running.is_some()) }
     }
 
     fn told(&self, out: &Out) {
         if self.restart {
-            out.aside("the server that runs has no terminal until it is started anew: `cdpilot serve --stop` ends it");
+            out.aside("the running server offers the terminal tools only after a restart: stop it with `cdpilot serve --stop`");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `config.yaml` changed: one change at a time, whole or not at all.
+//! Changes `config.yaml` atomically, one process at a time.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
@@ -10,17 +10,17 @@ use super::yaml;
 use crate::config::{Config, Home};
 use crate::sync::{Deadline, pause};
 
-/// How long another change is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How often the turn is asked for meanwhile.
-const TURN: Duration = Duration::from_millis(10);
+/// How long to wait for another process that holds the lock.
+const LOCK_LIMIT: Duration = Duration::from_secs(10);
+/// Polling interval for the lock.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Changes the settings of a home as `change` says, who sees them as they are and gives them as they are to be. Nothing is
-/// written when they stay the same.
+/// Changes the settings of a home: `change` gets the present settings and returns the new ones. Unchanged settings are not
+/// written.
 ///
 /// # Errors
-/// What `change` says; `CONFLICT` when the text cannot be changed without losing something, then it is as it was; the
-/// file cannot be read or written.
+/// Those of `change`; `CONFLICT` when the file cannot be edited without losing something, in which case it stays unchanged;
+/// the file cannot be read or written.
 pub(super) fn change<T>(
     home: &Home,
     change: impl FnOnce(&Config) -> Result<(Config, T), Failure>,
@@ -28,7 +28,7 @@ pub(super) fn change<T>(
     home.prepare()?;
     let _turn = turn(home)?;
     let shown = home.config();
-    // A link stays a link: what it leads to is written.
+    // Writes to the target of a symbolic link.
     let path = fs::canonicalize(&shown).unwrap_or_else(|_| shown.clone());
     let text = match fs::read_to_string(&path) {
         Ok(text) => Some(text),
@@ -40,8 +40,8 @@ pub(super) fn change<T>(
     let (wanted, told) = change(&now)?;
     if wanted != now {
         let new = yaml::changed(before, &now, &wanted, &shown).map_err(|why| {
-            let hint = "it was left as it is; change it by hand, docs/configuration.md describes its keys";
-            Failure::new("CONFLICT", format!("{} cannot be changed: {why}; {hint}", shown.display()))
+            let hint = "the file is unchanged; edit it by hand (docs/configuration.md describes its keys)";
+            Failure::new("CONFLICT", format!("cannot change {}: {why}; {hint}", shown.display()))
         })?;
         write(&path, &new).map_err(|problem| failed("write", &shown, &problem))?;
     }
@@ -52,7 +52,7 @@ fn failed(doing: &str, path: &Path, problem: &io::Error) -> Failure {
     Failure::internal(format!("cannot {doing} {}: {problem}", path.display()))
 }
 
-/// Written whole beside it and put in its place. A new one is for its owner alone, an old one for whom it was.
+/// Replaces the file atomically, keeping its permissions. A new file is readable by its owner only.
 fn write(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     let mut file = tempfile::Builder::new().prefix(".config-").tempfile_in(folder)?;
@@ -65,18 +65,18 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The right to change them, which lasts as long as the file is open.
+/// Takes the lock for changing the settings; it is held until the file is closed.
 fn turn(home: &Home) -> Result<File, Failure> {
     let path: PathBuf = home.run().join("config.lock");
     let lock = File::options().create(true).truncate(false).write(true).open(&path);
     let lock = lock.map_err(|problem| failed("open", &path, &problem))?;
-    let deadline = Deadline::after(PATIENCE);
+    let deadline = Deadline::after(LOCK_LIMIT);
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(lock),
-            Err(TryLockError::WouldBlock) if !deadline.passed() => pause(TURN),
+            Err(TryLockError::WouldBlock) if !deadline.passed() => pause(POLL_INTERVAL),
             Err(TryLockError::WouldBlock) => {
-                return Err(Failure::new("CONFLICT", "another command changes the settings at the moment; try again"));
+                return Err(Failure::new("CONFLICT", "another command is changing the settings; try again"));
             }
             Err(TryLockError::Error(problem)) => return Err(failed("lock", &path, &problem)),
         }

@@ -1,4 +1,4 @@
-//! `cdpilot tools`: tools turned on and off at a terminal.
+//! `cdpilot tools` without a command: turns tools on and off interactively.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,13 +14,13 @@ use super::catalog::{Catalog, Row, widths};
 use super::{Saved, change, list, save};
 use crate::config::{Config, Home};
 
-/// Lines of a list that are shown at once.
+/// Visible lines of a list.
 const PAGE: usize = 15;
-/// What a list says below itself.
-const TOOLS: &str = "space: turn · type: filter · →: only these, ←: none · enter: done · esc: back";
-const PLATFORMS: &str = "enter: its tools · type: filter · esc: leave";
+/// Key help below the lists.
+const TOOLS: &str = "space: on/off · type: filter · →: select all, ←: select none · enter: done · esc: back";
+const PLATFORMS: &str = "enter: choose tools · type: filter · esc: quit";
 
-/// A platform, as it is shown.
+/// A platform in the list.
 struct Place {
     name: String,
     line: String,
@@ -32,7 +32,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A tool, as it is shown.
+/// A tool in the list.
 struct Choice {
     row: Row,
     line: String,
@@ -44,11 +44,12 @@ impl fmt::Display for Choice {
     }
 }
 
-/// Asks for platforms and their tools until there is no more to change.
+/// Asks for a platform and its tools, until the user quits.
 pub(super) fn run(home: &Home, out: &Out) -> Result<Exit, Failure> {
     if out.json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        let instead = "`cdpilot tools list`, `cdpilot tools enable NAME` and `cdpilot tools disable NAME` need none";
-        return Err(Failure::usage(format!("`cdpilot tools` needs a terminal to ask at; {instead}")));
+        let instead =
+            "without one use `cdpilot tools list`, `cdpilot tools enable NAME` and `cdpilot tools disable NAME`";
+        return Err(Failure::usage(format!("`cdpilot tools` needs a terminal; {instead}")));
     }
     let mut last = None;
     loop {
@@ -59,11 +60,11 @@ pub(super) fn run(home: &Home, out: &Out) -> Result<Exit, Failure> {
         if let Some(wanted) = tools(&platform, &rows)? {
             let done = change::set(&catalog, &config, &platform, &rows, &wanted);
             summary(&done.changed, out);
-            done.notes.iter().for_each(|note| out.line(&format!("  {}", out.look.yellow(note))));
+            done.notes.iter().for_each(|note| out.line(&format!("  {}", out.style.yellow(note))));
             if done.changed.is_empty() {
-                out.line("nothing to change");
+                out.line("no changes");
             } else if confirmed()? {
-                // Upon the settings as they are now: somebody else may have changed them meanwhile.
+                // Applied to the present settings, which may have changed meanwhile.
                 save::change(home, |config| {
                     let catalog = Catalog::open(home, config)?;
                     let rows = catalog.rows(config, &platform);
@@ -77,7 +78,7 @@ pub(super) fn run(home: &Home, out: &Out) -> Result<Exit, Failure> {
     }
 }
 
-/// The platform that is chosen. `None` to leave.
+/// Asks for a platform. `None`: quit.
 fn place(catalog: &Catalog, config: &Config, last: Option<&str>) -> Result<Option<String>, Failure> {
     let all = Catalog::platforms(config);
     let width = all.iter().map(String::len).max().unwrap_or_default();
@@ -87,23 +88,23 @@ fn place(catalog: &Catalog, config: &Config, last: Option<&str>) -> Result<Optio
         format!("{name:width$}  {:>2} of {} on", rows.iter().filter(|row| row.on).count(), rows.len())
     };
     let places: Vec<Place> = all.iter().map(|name| Place { line: line(name), name: name.clone() }).collect();
-    let asked = Select::new("Tools of which platform?", places)
+    let asked = Select::new("Choose a platform:", places)
         .with_help_message(PLATFORMS)
         .with_page_size(PAGE)
         .with_starting_cursor(cursor)
         .with_scorer(&|typed, _, line, index| score(typed, line, index))
         .with_formatter(&|chosen: ListOption<&Place>| chosen.value.name.clone())
-        .with_render_config(look("none"))
+        .with_render_config(style("none"))
         .prompt();
     Ok(answer(asked)?.map(|place| place.name))
 }
 
-/// The tools that are to be on. `None` when nothing is to be saved.
+/// Asks which tools are on. `None`: back without changes.
 fn tools(platform: &str, rows: &[Row]) -> Result<Option<BTreeSet<String>>, Failure> {
     let width = columns().saturating_sub(7);
     let (name, toolset) = widths(rows);
     let line = |row: &Row| {
-        let told = match row.there.told() {
+        let told = match row.availability.explanation() {
             "" => one_line(&row.description),
             why => format!("({why}) {}", one_line(&row.description)),
         };
@@ -122,55 +123,55 @@ fn tools(platform: &str, rows: &[Row]) -> Result<Option<BTreeSet<String>>, Failu
         .with_page_size(PAGE)
         .with_scorer(&|typed, choice, line, index| score(typed, &format!("{line} {}", choice.row.description), index))
         .with_formatter(&|chosen| format!("{} on", chosen.len()))
-        .with_render_config(look("as before"))
+        .with_render_config(style("as before"))
         .prompt();
     Ok(answer(asked)?.map(|chosen| chosen.into_iter().map(|choice| choice.row.name).collect()))
 }
 
-/// Whether what was shown is to be saved.
+/// Asks whether to save the changes.
 fn confirmed() -> Result<bool, Failure> {
-    let asked = Confirm::new("Save that?").with_default(true).with_render_config(look("no")).prompt();
+    let asked = Confirm::new("Save the changes?").with_default(true).with_render_config(style("no")).prompt();
     Ok(answer(asked)?.unwrap_or(false))
 }
 
-/// How questions look; behind one that was left with Esc stands what came of it.
-fn look(left: &'static str) -> RenderConfig<'static> {
-    let look = RenderConfig::default();
-    look.with_canceled_prompt_indicator(Styled::new(left))
+/// Appearance of questions; `left` follows one that was cancelled with Esc.
+fn style(left: &'static str) -> RenderConfig<'static> {
+    let style = RenderConfig::default();
+    style.with_canceled_prompt_indicator(Styled::new(left))
 }
 
-/// What is turned on, and what off.
+/// Prints what is turned on and off.
 fn summary(changed: &[String], out: &Out) {
     for (mark, word) in [("+ ", "on: "), ("- ", "off:")] {
         let names: Vec<&str> = changed.iter().filter_map(|line| line.strip_prefix(mark)).collect();
         for (at, line) in list::wrapped(&names).iter().enumerate() {
-            out.line(&format!("  {} {line}", out.look.bold(if at == 0 { word } else { "    " })));
+            out.line(&format!("  {} {line}", out.style.bold(if at == 0 { word } else { "    " })));
         }
     }
 }
 
-/// Everything typed has to be there; the order stays.
+/// Filter of lists: all typed words must occur; the order stays.
 fn score(typed: &str, line: &str, index: usize) -> Option<i64> {
     let line = line.to_lowercase();
     let fits = typed.to_lowercase().split_whitespace().all(|word| line.contains(word));
     fits.then(|| i64::try_from(index).map_or(i64::MIN, |index| -index))
 }
 
-/// Esc is an answer too; Ctrl-C ends the program.
+/// Esc gives `None`, Ctrl-C an error.
 fn answer<T>(asked: Result<T, InquireError>) -> Result<Option<T>, Failure> {
     match asked {
         Ok(value) => Ok(Some(value)),
         Err(InquireError::OperationCanceled) => Ok(None),
         Err(InquireError::OperationInterrupted) => {
-            // The question stands below the cursor.
+            // Clears the question, which is below the cursor.
             let _ = io::stderr().lock().write_all(b"\r\x1b[J");
             Err(Failure::new("CANCELLED", "interrupted; nothing was saved"))
         }
-        Err(problem) => Err(Failure::internal(format!("the terminal cannot be used: {problem}"))),
+        Err(problem) => Err(Failure::internal(format!("cannot use the terminal: {problem}"))),
     }
 }
 
-/// Characters in a line of the terminal.
+/// Width of the terminal, characters.
 fn columns() -> usize {
     #[cfg(unix)]
     if let Ok(size) = rustix::termios::tcgetwinsize(io::stdout())

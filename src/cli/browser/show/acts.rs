@@ -1,4 +1,4 @@
-//! What actions came to.
+//! Results of actions, scripts and navigations.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::dialogs::in_the_way;
 use super::{is, list, note, one_line, pending, plainly, whole, word};
 use crate::code::Code;
 
-/// What followed, each on its line.
+/// Prints effects of an action, one per line: tabs, downloads, console errors, dialogs, changes.
 fn followed(value: &Value, out: &Out) {
     for tab in list(value, "newTabs") {
         let id = [word(tab, "tabId"), word(tab, "targetId")].into_iter().find(|id| !id.is_empty());
@@ -16,7 +16,12 @@ fn followed(value: &Value, out: &Out) {
         note(&format!("new tab {} {}{title}", id.unwrap_or_default(), word(tab, "url")), out);
     }
     if let Some(blocked) = value["blockedPopups"].as_u64().filter(|blocked| *blocked > 0) {
-        note(&format!("{blocked} more tabs were closed at once: browser.tabs.max tabs are open"), out);
+        note(
+            &format!(
+                "{blocked} more tabs were closed immediately: the limit of open tabs (browser.tabs.max in config.yaml) is reached"
+            ),
+            out,
+        );
     }
     list(value, "downloads").iter().for_each(|download| note(&downloaded(download), out));
     for message in list(value, "consoleErrors") {
@@ -24,7 +29,7 @@ fn followed(value: &Value, out: &Out) {
         note(&format!("console error: {text}"), out);
     }
     if value["input"] == "synthetic" {
-        note("by script: the browser did not answer input", out);
+        note("used synthetic events: the browser did not respond to input", out);
     }
     for chooser in list(value, "fileChoosers") {
         note(&chosen(chooser), out);
@@ -47,28 +52,28 @@ fn noticed(notice: &Value) -> String {
     format!("{kind}{name}{}", text.map(|text| format!(": {text}")).unwrap_or_default())
 }
 
-/// What became of a file chooser.
+/// Outcome of a file chooser.
 fn chosen(chooser: &Value) -> String {
     let problem = word(chooser, "problem");
     let files: Vec<String> = list(chooser, "files").iter().filter_map(Value::as_str).map(one_line).collect();
     match (problem.is_empty(), files.is_empty()) {
-        (false, _) => format!("file chooser opened, the files were not given: {problem}"),
-        (true, false) => format!("file chooser opened: {} given", files.join(", ")),
+        (false, _) => format!("file chooser opened, but the files were not set: {problem}"),
+        (true, false) => format!("file chooser opened, files set: {}", files.join(", ")),
         (true, true) => {
-            "a file chooser opened and no files were waiting for it: give them with `cdpilot upload FILE --ref \
-            REF` (the ref of the file field), or with `cdpilot upload FILE` before the click"
+            "a file chooser opened and was closed without files; give files with `cdpilot browser upload FILE --ref REF` \
+            (ref of the file field), or with `cdpilot browser upload FILE` before the click"
                 .to_owned()
         }
     }
 }
 
-/// `confirm "Sure?" accepted, as armed`.
+/// `confirm "Sure?" accepted by the armed answer`.
 fn answered(dialog: &Value) -> String {
     let how = if is(dialog, "accepted") { "accepted" } else { "dismissed" };
-    let by = if dialog["closed_by"] == "armed" { "as armed" } else { "by policy" };
+    let by = if dialog["closed_by"] == "armed" { "the armed answer" } else { "the dialog policy" };
     let message = Some(word(dialog, "message")).filter(|message| !message.is_empty());
     let message = message.map(|message| format!(" \"{message}\"")).unwrap_or_default();
-    format!("{}{message} {how}, {by}", word(dialog, "type"))
+    format!("{}{message} {how} by {by}", word(dialog, "type"))
 }
 
 /// `navigated to https://… (200)`.
@@ -77,7 +82,7 @@ fn went(value: &Value) -> String {
     format!("navigated to {}{status}", word(value, "url"))
 }
 
-/// How an action ended, by the token of the answer.
+/// The result line of an action, from the answer's `settled`.
 fn ended(value: &Value) -> String {
     let failed = &value["failedLoad"];
     if failed.is_object() {
@@ -94,10 +99,10 @@ fn ended(value: &Value) -> String {
         _ if is(value, "navigated") => return format!("done: {}", went(value)),
         "no_change" if !list(value, "newTabs").is_empty() => "a new tab opened",
         "no_change" if !word(value, "changes").is_empty() => return "done".to_owned(),
-        "no_change" => "no further change seen",
-        "page_changing" => "the page keeps changing",
-        "requests_pending" => "requests are still under way",
-        "navigation_pending" => "a navigation is still under way",
+        "no_change" => "no visible change",
+        "page_changing" => "the page is still changing",
+        "requests_pending" => "requests are still pending",
+        "navigation_pending" => "a navigation is still pending",
         "download_started" => "a download started",
         "dialog_opened" => "a dialog opened",
         "tab_closed" => "the tab closed",
@@ -121,12 +126,12 @@ pub(in super::super) fn highlighted(value: &Value, out: &Out) {
     pending(value, out);
 }
 
-/// Only the value: it may be what a program reads.
+/// Prints only the value to stdout: programs may parse it.
 pub(in super::super) fn evaluated(value: &Value, out: &Out) {
     match value.get("result") {
         Some(result) => plainly(result, out),
         None if is(value, "blockedByDialog") => {
-            out.warning("no value: the script waits for a dialog that it opened");
+            out.warning("no value yet: the script is waiting for the dialog that it opened");
             return in_the_way(value, out);
         }
         None => out.line("undefined"),
@@ -144,7 +149,7 @@ pub(in super::super) fn result(value: &Value, out: &Out) {
 
 pub(in super::super) fn navigated(value: &Value, out: &Out) {
     if value["navigated"].as_bool() == Some(false) && is(value, "blockedByDialog") {
-        out.warning(&format!("not done, still at {}: a dialog is in the way", word(value, "url")));
+        out.warning(&format!("not navigated, still at {}: a dialog is open", word(value, "url")));
         return in_the_way(value, out);
     }
     if value["navigated"].as_bool() == Some(false) {
@@ -160,7 +165,7 @@ pub(in super::super) fn navigated(value: &Value, out: &Out) {
         let message = Some(word(dialog, "message")).filter(|message| !message.is_empty());
         let message = message.map(|message| format!(" \"{message}\"")).unwrap_or_default();
         match is(dialog, "accepted") {
-            true => note("left a page that asked before it was left (beforeunload)", out),
+            true => note("accepted the beforeunload dialog of the previous page", out),
             false => note(&format!("dismissed {}{message}", word(dialog, "type")), out),
         }
     }
@@ -173,20 +178,20 @@ pub(in super::super) fn batch(value: &Value, out: &Out) {
     for (index, result) in list(value, "results").iter().enumerate() {
         let number = index + 1;
         if is(result, "ok") {
-            note(&format!("{number}: {}", out.look.green(&ended(result))), out);
+            note(&format!("{number}: {}", out.style.green(&ended(result))), out);
             followed(result, out);
         } else {
             let error = match Code::parse(&word(result, "code")) {
                 Some(Code::BlockedByDialog) => "the tab shows a dialog; answer it first".to_owned(),
                 _ => word(result, "error"),
             };
-            out.line(&format!("{number}: {} {error}", out.look.red("failed:")));
+            out.line(&format!("{number}: {} {error}", out.style.red("failed:")));
         }
     }
     let aborted = &value["aborted"];
     if aborted.is_object() {
         let after = aborted["afterAction"].as_u64().map(|index| format!(" after action {}", index + 1));
-        note(&format!("ended{}: {}", after.unwrap_or_default(), word(aborted, "reason")), out);
+        note(&format!("stopped{}: {}", after.unwrap_or_default(), word(aborted, "reason")), out);
     }
     pending(value, out);
 }

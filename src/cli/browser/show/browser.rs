@@ -1,4 +1,4 @@
-//! The browser, its tabs, its profiles.
+//! Browser status, tabs, profiles.
 
 use serde_json::Value;
 
@@ -9,9 +9,9 @@ pub(in super::super) fn status(value: &Value, out: &Out) {
     let running = is(value, "running");
     let enabled = value["enabled"].as_bool() != Some(false);
     let state = match (running, enabled) {
-        (true, _) => out.look.green("running"),
-        (false, true) => out.look.yellow("not running"),
-        (false, false) => out.look.yellow("disabled in settings"),
+        (true, _) => out.style.green("running"),
+        (false, true) => out.style.yellow("not running"),
+        (false, false) => out.style.yellow("disabled (browser.enabled in config.yaml)"),
     };
     let window = match value["headless"].as_bool() {
         Some(true) => "none (headless)",
@@ -29,18 +29,18 @@ pub(in super::super) fn status(value: &Value, out: &Out) {
             ("tabs", when(word(value, "tabs"))),
             ("dialogs", when(word(value, "pendingDialogs")).trim_start_matches('0').to_owned()),
             ("process", when(word(value, "pid"))),
-            ("program", browser),
+            ("executable", browser),
             ("window", when(window.to_owned())),
             ("cdp port", when(word(value, "cdpPort"))),
             ("cdp url", when(word(value, "cdpUrl"))),
             ("transport", when(word(value, "transport"))),
-            ("data", word(value, "userDataDir")),
-            ("server", word(value, "version")),
+            ("data folder", word(value, "userDataDir")),
+            ("server version", word(value, "version")),
         ],
         out,
     );
     if !running && enabled {
-        out.aside("`cdpilot browser start` starts it, `cdpilot browser open URL` too");
+        out.aside("`cdpilot browser start` or `cdpilot browser open URL` starts it");
     } else if value["pendingDialogs"].as_u64().is_some_and(|count| count > 0) {
         out.aside("a dialog is open: `cdpilot browser dialogs` shows it");
     }
@@ -49,14 +49,18 @@ pub(in super::super) fn status(value: &Value, out: &Out) {
 pub(in super::super) fn stopped(value: &Value, out: &Out) {
     let profile = word(value, "profile");
     let of = if profile.is_empty() { String::new() } else { format!(" of profile {profile}") };
-    let state = if is(value, "running") { "still runs" } else { "is stopped" };
-    note(&format!("the browser{of} {state}"), out);
+    let line = if is(value, "running") {
+        format!("the browser{of} is still running")
+    } else {
+        format!("the browser{of} is stopped")
+    };
+    note(&line, out);
 }
 
 pub(in super::super) fn tabs(value: &Value, out: &Out) {
     let tabs = list(value, "tabs");
     if tabs.is_empty() {
-        let what = if is(value, "running") { "no tab is open" } else { "the browser is not running" };
+        let what = if is(value, "running") { "no open tabs" } else { "the browser is not running" };
         note(&format!("{what}; `cdpilot browser open URL` opens one"), out);
         return;
     }
@@ -70,7 +74,7 @@ pub(in super::super) fn tabs(value: &Value, out: &Out) {
     table(&["", "tab", "label", "target", "type", "title", "url"], &rows, out);
 }
 
-/// A tab on one line.
+/// Describes a tab on one line.
 fn tab(value: &Value) -> String {
     let name = [word(value, "tabId"), word(value, "targetId")].into_iter().find(|name| !name.is_empty());
     let label = Some(word(value, "label")).filter(|label| !label.is_empty()).map(|label| format!(" ({label})"));
@@ -85,7 +89,7 @@ pub(in super::super) fn opened(value: &Value, out: &Out) {
 }
 
 pub(in super::super) fn focused(value: &Value, out: &Out) {
-    note(&format!("in front: {}", tab(value)), out);
+    note(&format!("current tab: {}", tab(value)), out);
 }
 
 pub(in super::super) fn closed(value: &Value, out: &Out) {
@@ -106,7 +110,7 @@ pub(in super::super) fn profiles(value: &Value, out: &Out) {
         vec![mark.to_owned(), word(profile, "name"), state.to_owned(), port, color, place]
     };
     let rows: Vec<Vec<String>> = list(value, "profiles").iter().map(row).collect();
-    table(&["", "profile", "state", "cdp port", "color", "data"], &rows, out);
+    table(&["", "profile", "state", "cdp port", "color", "data folder"], &rows, out);
 }
 
 fn of_profile(what: &str, value: &Value, out: &Out) {
@@ -115,7 +119,7 @@ fn of_profile(what: &str, value: &Value, out: &Out) {
 }
 
 pub(in super::super) fn made(value: &Value, out: &Out) {
-    of_profile("made", value, out);
+    of_profile("created", value, out);
 }
 
 pub(in super::super) fn deleted_profile(value: &Value, out: &Out) {
@@ -123,5 +127,5 @@ pub(in super::super) fn deleted_profile(value: &Value, out: &Out) {
 }
 
 pub(in super::super) fn reset(value: &Value, out: &Out) {
-    of_profile("emptied", value, out);
+    of_profile("reset", value, out);
 }

@@ -1,12 +1,11 @@
-//! Dialogs.
+//! Dialogs, and how to answer them.
 
 use serde_json::Value;
 
 use super::super::super::output::Out;
 use super::{is, list, note, word};
 
-/// Dialogs that an answer tells of, beside what was asked for. They are told even when little is wanted: who
-/// does not know of them wonders why nothing works.
+/// Prints the open dialogs of an answer, even with `--quiet`: they block further commands.
 pub(in super::super) fn pending(value: &Value, out: &Out) {
     let open = list(value, "pending_dialogs");
     if open.is_empty() && is(value, "blockedByDialog") {
@@ -18,7 +17,7 @@ pub(in super::super) fn pending(value: &Value, out: &Out) {
     }
 }
 
-/// The same on stderr, where stdout is for something else.
+/// [`pending`] on stderr, for commands whose stdout is parsed.
 pub(super) fn in_the_way(value: &Value, out: &Out) {
     let open = list(value, "pending_dialogs");
     open.iter().for_each(|dialog| out.warning(&line(dialog)));
@@ -27,37 +26,37 @@ pub(super) fn in_the_way(value: &Value, out: &Out) {
     }
 }
 
-/// How dialogs are answered.
+/// The command that answers these dialogs.
 pub(in super::super) fn answer_with(open: &[Value]) -> String {
     let prompt = if open.iter().any(|dialog| dialog["type"] == "prompt") { " [--prompt TEXT]" } else { "" };
-    let several = if open.len() > 1 { "; --id ID names one of them" } else { "" };
+    let several = if open.len() > 1 { "; choose one with --id ID" } else { "" };
     format!("answer with `cdpilot browser dialog --accept{prompt}` or `--dismiss`{several}")
 }
 
-/// What a dialog asks.
+/// The question of a dialog.
 fn question(dialog: &Value) -> String {
     match (word(dialog, "type").as_str(), dialog["closed_at"].is_null()) {
         ("beforeunload", true) => {
-            "leave this page? --accept leaves it and discards what is not saved, --dismiss stays".to_owned()
+            "leave this page? --accept leaves and discards unsaved changes, --dismiss stays".to_owned()
         }
         ("beforeunload", false) => "leave this page?".to_owned(),
         _ => word(dialog, "message"),
     }
 }
 
-/// A dialog on one line.
+/// Describes a dialog on one line.
 pub(in super::super) fn line(dialog: &Value) -> String {
     let typed = Some(word(dialog, "default_prompt")).filter(|text| !text.is_empty());
     let typed = typed.map(|text| format!(" [{text}]")).unwrap_or_default();
     let origin = Some(word(dialog, "origin")).filter(|origin| !origin.is_empty() && origin != "null");
-    let origin = origin.map(|origin| format!(" of {origin}")).unwrap_or_default();
+    let origin = origin.map(|origin| format!(" from {origin}")).unwrap_or_default();
     format!("dialog {} {}{origin}: {}{typed}", word(dialog, "id"), word(dialog, "type"), question(dialog))
 }
 
 pub(in super::super) fn dialogs(value: &Value, out: &Out) {
     let (open, closed) = (list(value, "pending_dialogs"), list(value, "recent_dialogs"));
     if open.is_empty() {
-        note("no dialog is open", out);
+        note("no open dialog", out);
     }
     pending(value, out);
     for armed in list(value, "armed_answers") {
@@ -67,20 +66,20 @@ pub(in super::super) fn dialogs(value: &Value, out: &Out) {
         let kind = Some(word(armed, "type")).filter(|kind| !kind.is_empty());
         let kind = kind.map(|kind| format!("{kind} ")).unwrap_or_default();
         let left = armed["expires_in_ms"].as_u64().unwrap_or_default().div_ceil(1000);
-        out.line(&format!("armed for {tab}: {how} the next {kind}dialog, {left} s left"));
+        out.line(&format!("armed for {tab}: {how} the next {kind}dialog, expires in {left} s"));
     }
     for dialog in closed {
         let how = if is(dialog, "accepted") { "accepted" } else { "dismissed" };
         let by = match word(dialog, "closed_by").as_str() {
             "agent" => "",
-            "armed" => " by an answer given beforehand",
+            "armed" => " by an armed answer",
             "auto_policy" => " by the dialog policy",
-            "watchdog" => " after nobody had answered it in time",
-            "remote" => " by somebody else",
-            "lost" => ", lost with its page or the connection",
+            "watchdog" => " because it was not answered in time",
+            "remote" => " by another client",
+            "lost" => ", lost when its page or the connection closed",
             _ => "",
         };
-        out.line(&out.look.dim(&format!("{}, {how}{by}", line(dialog))));
+        out.line(&out.style.dim(&format!("{}, {how}{by}", line(dialog))));
     }
 }
 
@@ -92,11 +91,8 @@ pub(in super::super) fn answered(value: &Value, out: &Out) {
     } else if value["armed"].is_null() || is(value, "armed") || value["armed"].is_object() {
         let time = value["armed_for_ms"].as_u64().or(value["armedForMs"].as_u64());
         let time = time.map(|time| format!(" for {} s", time.div_ceil(1000))).unwrap_or_default();
-        note(
-            &format!("no dialog is open: the next one of the tab gets this answer, armed{time}; do now what opens it"),
-            out,
-        );
-        note("`cdpilot browser dialog --disarm` takes it back, `cdpilot browser dialogs` shows it", out);
+        note(&format!("no open dialog; armed{time}: the next dialog of the tab gets this answer"), out);
+        note("`cdpilot browser dialog --disarm` removes it, `cdpilot browser dialogs` shows it", out);
     } else {
         note("answered", out);
     }
@@ -105,7 +101,7 @@ pub(in super::super) fn answered(value: &Value, out: &Out) {
 
 pub(in super::super) fn disarmed(value: &Value, out: &Out) {
     match value["disarmed"].as_u64().unwrap_or_default() {
-        0 => note("no answer was armed", out),
+        0 => note("no armed answers", out),
         1 => note("disarmed: 1 answer", out),
         several => note(&format!("disarmed: {several} answers"), out),
     }

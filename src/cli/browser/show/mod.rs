@@ -1,4 +1,4 @@
-//! Answers as people read them. What pages say is cleaned of what would command a terminal.
+//! Prints answers as text. Content of pages is made safe for terminals.
 
 mod acts;
 mod browser;
@@ -22,12 +22,14 @@ pub(super) use pages::{
 };
 pub(super) use requests::{archive, request, requests};
 pub(super) use routes::{route_added, routes};
-pub(super) use stored::{added, cookies, deleted, emulated, imported, items, state_loaded, state_saved};
+pub(super) use stored::{
+    added, cookies, deleted_cookies, deleted_routes, emulated, imported, items, state_loaded, state_saved,
+};
 
-/// The widest a column of a table gets, characters.
+/// Maximum width of a table column, characters.
 const WIDEST: usize = 60;
 
-/// A field as one line of text; empty when there is none.
+/// A field as one line of text; empty when it is missing.
 pub(super) fn word(value: &Value, name: &str) -> String {
     match &value[name] {
         Value::Null => String::new(),
@@ -44,7 +46,7 @@ pub(super) fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value[name].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// At most so many characters.
+/// Truncates text to `most` characters.
 fn short(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -52,7 +54,7 @@ fn short(text: &str, most: usize) -> String {
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// Rows in columns; columns that are empty everywhere are left out. The last column is not cut.
+/// Prints a table. Empty columns are omitted, and the last column is not truncated.
 pub(super) fn table(heads: &[&str], rows: &[Vec<String>], out: &Out) {
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
     let last = heads.len().saturating_sub(1);
@@ -70,26 +72,26 @@ pub(super) fn table(heads: &[&str], rows: &[Vec<String>], out: &Out) {
     };
     if !out.quiet {
         let heads: Vec<String> = heads.iter().map(|head| (*head).to_owned()).collect();
-        out.line(&out.look.dim(&line(&heads)));
+        out.line(&out.style.dim(&line(&heads)));
     }
     rows.iter().for_each(|row| out.line(&line(row)));
 }
 
-/// Names and what they stand for, one a line; those without a value are left out.
+/// Prints names and values, one pair per line. Empty values are omitted.
 fn pairs(pairs: &[(&str, String)], out: &Out) {
     let there = || pairs.iter().filter(|(_, value)| !value.is_empty());
     let width = there().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
-    there().for_each(|(name, value)| out.line(&format!("{}  {value}", out.look.dim(&format!("{name:width$}")))));
+    there().for_each(|(name, value)| out.line(&format!("{}  {value}", out.style.dim(&format!("{name:width$}")))));
 }
 
-/// A line that is left out when only what was asked for is wanted.
+/// Prints a line, unless `--quiet`.
 pub(super) fn note(line: &str, out: &Out) {
     if !out.quiet {
         out.line(line);
     }
 }
 
-/// Text of a page, with a line break at its end.
+/// Prints text of a page, with a line break at its end.
 fn whole(text: &str, out: &Out) {
     let text = clean(text);
     if !text.is_empty() {
@@ -100,7 +102,7 @@ fn whole(text: &str, out: &Out) {
     }
 }
 
-/// A value: text as it is, the rest as JSON.
+/// Prints a value: strings as text, anything else as JSON.
 fn plainly(value: &Value, out: &Out) {
     match value {
         Value::String(text) => whole(text, out),

@@ -1,14 +1,14 @@
-//! What pages show and say.
+//! Snapshots, text, images, frames, console, events.
 
 use serde_json::Value;
 
 use super::super::super::output::{Out, clean};
 use super::{is, list, note, one_line, pending, short, whole, word};
 
-/// The text alone on stdout; the rest, if there is something to be known, beside it.
+/// Prints the snapshot to stdout and notes to stderr.
 pub(in super::super) fn snapshot(value: &Value, out: &Out) {
     if is(value, "blockedByDialog") {
-        out.warning("no snapshot: a dialog is in the way");
+        out.warning("no snapshot: a dialog is open");
         return beside(value, out);
     }
     match value["snapshot"].as_str() {
@@ -17,13 +17,13 @@ pub(in super::super) fn snapshot(value: &Value, out: &Out) {
     }
     let picture = word(value, "path");
     if !picture.is_empty() {
-        out.aside(&format!("picture: {picture}"));
+        out.aside(&format!("screenshot: {picture}"));
     }
     if is(value, "full") {
-        out.aside("nothing to compare with (another document or other options): this is the full snapshot");
+        out.aside("no earlier snapshot to compare with (new document or other options): this is the full snapshot");
     }
     if is(value, "truncated") && !value["snapshot"].as_str().unwrap_or_default().ends_with(" lines]") {
-        out.aside("there is more: beyond the limits, or nested too deeply");
+        out.aside("truncated: there is more beyond the limits (see --limit, --max-chars, --depth)");
     }
     loading(value, out);
     beside(value, out);
@@ -31,16 +31,16 @@ pub(in super::super) fn snapshot(value: &Value, out: &Out) {
 
 fn loading(value: &Value, out: &Out) {
     if is(value, "loading") {
-        out.aside("the tab is loading: its server has not answered yet; try again, or navigate elsewhere");
+        out.aside("the tab is loading, and its server has not answered yet; try again later, or navigate elsewhere");
     }
 }
 
-/// Dialogs, where stdout is for something else.
+/// Prints open dialogs to stderr.
 fn beside(value: &Value, out: &Out) {
     super::dialogs::in_the_way(value, out);
 }
 
-/// The nodes as lines.
+/// The nodes of an `aria` snapshot as lines.
 pub(in super::super) fn aria_lines(value: &Value) -> String {
     let mut lines = String::new();
     for node in list(value, "nodes") {
@@ -62,7 +62,7 @@ pub(in super::super) fn aria_lines(value: &Value) -> String {
     lines
 }
 
-/// The elements that a locator matches, a line each.
+/// Prints the matches of a locator, one per line.
 pub(in super::super) fn found(value: &Value, out: &Out) {
     for found in list(value, "matches") {
         let name = Some(word(found, "name")).filter(|name| !name.is_empty());
@@ -74,13 +74,13 @@ pub(in super::super) fn found(value: &Value, out: &Out) {
     }
     let (shown, total) = (list(value, "matches").len() as u64, value["total"].as_u64().unwrap_or_default());
     if total == 0 {
-        out.aside("no element matches");
+        out.aside("no matches");
     } else if total > shown {
         out.aside(&format!("{} more matches; --limit shows more", total - shown));
     }
 }
 
-/// What was read of an element.
+/// Prints a property of an element.
 pub(in super::super) fn got(value: &Value, out: &Out) {
     match &value["value"] {
         Value::String(text) => whole(text, out),
@@ -93,14 +93,14 @@ pub(in super::super) fn got(value: &Value, out: &Out) {
         other => out.line(&other.to_string()),
     }
     if is(value, "truncated") {
-        out.aside("there is more: beyond 100,000 characters");
+        out.aside("truncated after 100,000 characters");
     }
 }
 
 pub(in super::super) fn text(value: &Value, out: &Out) {
     whole(value["text"].as_str().unwrap_or_default(), out);
     if is(value, "truncated") {
-        out.aside("there is more; --max-chars shows it");
+        out.aside("truncated: there is more; show it with --max-chars or --offset");
     }
     loading(value, out);
     beside(value, out);
@@ -108,7 +108,7 @@ pub(in super::super) fn text(value: &Value, out: &Out) {
 
 pub(in super::super) fn picture(value: &Value, out: &Out) {
     let size = format!("{} x {}", word(value, "width"), word(value, "height"));
-    let size = if value["width"].is_null() { String::new() } else { format!("  {}", out.look.dim(&size)) };
+    let size = if value["width"].is_null() { String::new() } else { format!("  {}", out.style.dim(&size)) };
     out.line(&format!("{}{}", word(value, "path"), if out.quiet { "" } else { &size }));
     for label in list(value, "annotations") {
         note(&format!("{:>4}  {} {}", word(label, "number"), word(label, "role"), word(label, "name")), out);
@@ -132,7 +132,10 @@ pub(in super::super) fn uploaded(value: &Value, out: &Out) {
     if is(value, "armed") {
         let time = value["armedForMs"].as_u64().map(|time| format!(" within {} s", time.div_ceil(1000)));
         let time = time.unwrap_or_default();
-        note(&format!("the next file chooser of the tab gets {files}; click what opens it{time}"), out);
+        note(
+            &format!("armed {files} for the next file chooser of the tab; click the element that opens it{time}"),
+            out,
+        );
     } else if element.is_object() {
         let name = Some(word(element, "name")).filter(|name| !name.is_empty());
         let name = name.map(|name| format!(" \"{name}\"")).unwrap_or_default();
@@ -148,18 +151,18 @@ pub(in super::super) fn frames(value: &Value, out: &Out) {
     let children = list(tree, "children");
     frame(&tree["top"], children, 0, out);
     if is(tree, "truncated") {
-        out.aside("there are more; --full lists them");
+        out.aside("truncated: there are more frames; list them with --full");
     }
 }
 
-/// A frame, and below it those of the list that it is the parent of.
+/// Prints a frame and, indented below it, its child frames.
 fn frame(of: &Value, all: &[Value], depth: usize, out: &Out) {
-    // A tree that a server makes up may go in circles.
+    // Guards against cycles in an invalid answer.
     if !of.is_object() || depth > 50 {
         return;
     }
     let id = word(of, "frame_id");
-    let apart = if is(of, "is_oopif") { " (process of its own)" } else { "" };
+    let apart = if is(of, "is_oopif") { " (own process)" } else { "" };
     out.line(&format!("{}{id}  {}{apart}", "  ".repeat(depth), word(of, "url")));
     let inside = all.iter().filter(|child| !id.is_empty() && word(child, "parent_frame_id") == id);
     inside.for_each(|child| frame(child, all, depth + 1, out));
@@ -173,14 +176,14 @@ pub(in super::super) fn console(value: &Value, out: &Out) {
     for message in messages {
         let level = word(message, "level");
         let painted = match level.as_str() {
-            "error" => out.look.red(&format!("{level:<7}")),
-            "warning" | "warn" => out.look.yellow(&format!("{level:<7}")),
-            _ => out.look.dim(&format!("{level:<7}")),
+            "error" => out.style.red(&format!("{level:<7}")),
+            "warning" | "warn" => out.style.yellow(&format!("{level:<7}")),
+            _ => out.style.dim(&format!("{level:<7}")),
         };
         let text = clean(message["text"].as_str().unwrap_or_default());
-        // Further lines of a text are indented, so that none looks like a message of its own.
+        // Continuation lines are indented, to distinguish them from messages.
         let mut lines = text.lines();
-        out.line(&format!("{painted} {}{}", lines.next().unwrap_or_default(), out.look.dim(&place(message))));
+        out.line(&format!("{painted} {}{}", lines.next().unwrap_or_default(), out.style.dim(&place(message))));
         lines.for_each(|line| out.line(&format!("        {line}")));
     }
 }
@@ -191,13 +194,13 @@ pub(in super::super) fn errors(value: &Value, out: &Out) {
         note("no errors", out);
     }
     for error in errors {
-        out.line(&format!("{}{}", out.look.red(&word(error, "message")), out.look.dim(&place(error))));
+        out.line(&format!("{}{}", out.style.red(&word(error, "message")), out.style.dim(&place(error))));
         let stack = error["stack"].as_str().unwrap_or_default();
         stack.lines().skip(1).take(5).for_each(|line| note(&format!("    {}", one_line(line)), out));
     }
 }
 
-/// ` (address:line)`.
+/// ` (url:line)`.
 fn place(value: &Value) -> String {
     let (url, line) = (word(value, "url"), word(value, "line"));
     match (url.is_empty(), line.is_empty()) {
@@ -207,7 +210,7 @@ fn place(value: &Value) -> String {
     }
 }
 
-/// An event of the stream on one line.
+/// Prints an event on one line.
 pub(in super::super) fn event(name: &str, value: &Value, out: &Out) {
     let mut rest = value.clone();
     if let Some(map) = rest.as_object_mut() {
@@ -216,8 +219,8 @@ pub(in super::super) fn event(name: &str, value: &Value, out: &Out) {
     let seq = word(value, "seq");
     out.line(&format!(
         "{} {} {}",
-        out.look.dim(&format!("{seq:>6}")),
-        out.look.bold(name),
+        out.style.dim(&format!("{seq:>6}")),
+        out.style.bold(name),
         one_line(&rest.to_string())
     ));
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::super::output::Out;
 use super::{is, list, note, table, whole, word};
 
-/// What came of a request: its failure, else its status.
+/// The failure of a request, else its status.
 fn outcome(request: &Value) -> String {
     if request["download"] == true {
         return "download".to_owned();
@@ -40,16 +40,16 @@ pub(in super::super) fn requests(value: &Value, out: &Out) {
     table(&["id", "status", "method", "type", "took", "url"], &rows, out);
 }
 
-/// A request with its headers.
+/// Prints a request with its headers.
 fn detailed(request: &Value, out: &Out) {
     let [id, method, url, kind] = ["id", "method", "url", "resourceType"].map(|name| word(request, name));
-    out.line(&out.look.bold(&format!("{id} {method} {url}")));
+    out.line(&out.style.bold(&format!("{id} {method} {url}")));
     let more = [kind, word(request, "protocol"), word(request, "remoteAddress"), took(request)];
     let more: Vec<String> = more.into_iter().filter(|text| !text.is_empty()).collect();
     out.line(&format!("{} ({})", outcome(request), more.join(", ")));
     for (mark, name) in [(">", "requestHeaders"), ("<", "responseHeaders")] {
         for header in list(request, name) {
-            out.line(&format!("{} {}: {}", out.look.dim(mark), word(header, "name"), word(header, "value")));
+            out.line(&format!("{} {}: {}", out.style.dim(mark), word(header, "name"), word(header, "value")));
         }
     }
 }
@@ -64,7 +64,7 @@ pub(in super::super) fn request(value: &Value, out: &Out) {
             .collect();
         out.line(&format!("timing: {}", parts.join(", ")));
     }
-    for (name, what) in [("postData", "body of the request"), ("body", "body of the response")] {
+    for (name, what) in [("postData", "request body"), ("body", "response body")] {
         let body = &request[name];
         if !body.is_object() {
             continue;
@@ -75,13 +75,13 @@ pub(in super::super) fn request(value: &Value, out: &Out) {
         whole(body["body"].as_str().unwrap_or_default(), out);
     }
     if request["noBody"].is_string() {
-        note(&format!("\nno body of the response: {}", word(request, "noBody")), out);
+        note(&format!("\nno response body: {}", word(request, "noBody")), out);
     }
 }
 
 pub(in super::super) fn archive(value: &Value, out: &Out) {
     out.line(&word(value, "path"));
     let left_out = value["bodiesLeftOut"].as_u64().filter(|count| *count > 0);
-    let left_out = left_out.map(|count| format!(", {count} bodies left out")).unwrap_or_default();
+    let left_out = left_out.map(|count| format!(", {count} bodies omitted")).unwrap_or_default();
     note(&format!("{} requests{left_out}", word(value, "entries")), out);
 }

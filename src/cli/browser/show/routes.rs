@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::super::output::Out;
 use super::{list, note, table, word};
 
-/// What a route does, in a few words.
+/// Summarises what a route does.
 fn outcome(route: &Value) -> String {
     let mut parts = Vec::new();
     parts.extend(route["delayMs"].as_u64().map(|millis| format!("delay {millis} ms")));
@@ -18,7 +18,7 @@ fn outcome(route: &Value) -> String {
         let names: Vec<String> = headers.iter().map(|header| word(header, "name")).collect();
         parts.push(format!("request headers {}", names.join(", ")));
     }
-    parts.extend(route["times"].as_u64().map(|times| format!("{times} more times")));
+    parts.extend(route["times"].as_u64().map(|times| format!("{times} requests left")));
     parts.join(", ")
 }
 

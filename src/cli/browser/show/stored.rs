@@ -1,4 +1,4 @@
-//! What sites have stored, and what a tab is made to believe.
+//! Cookies, storage, login states, emulation.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub(in super::super) fn cookies(value: &Value, out: &Out) {
     table(&["domain", "path", "name", "value", ""], &rows, out);
 }
 
-/// A count, or a list that is counted.
+/// A number, or the length of a list.
 fn count(value: &Value) -> String {
     match value {
         Value::Array(list) => list.len().to_string(),
@@ -32,7 +32,7 @@ fn count(value: &Value) -> String {
 }
 
 pub(in super::super) fn added(value: &Value, out: &Out) {
-    note(format!("set {}", count(&value["added"])).trim_end(), out);
+    note(&format!("set {}", number(&value["added"], "cookie")), out);
 }
 
 pub(in super::super) fn imported(value: &Value, out: &Out) {
@@ -42,20 +42,25 @@ pub(in super::super) fn imported(value: &Value, out: &Out) {
     let listed = list(value, "rejected").len();
     let left = match value["rejectedCount"].as_u64().unwrap_or(listed as u64) {
         0 => String::new(),
-        lines if lines > listed as u64 => format!(", {lines} lines were not used, the first {listed} are listed"),
-        lines => format!(", {lines} lines were not used"),
+        lines if lines > listed as u64 => format!(", skipped {lines} lines, of which {listed} are listed"),
+        1 => ", skipped 1 line".to_owned(),
+        lines => format!(", skipped {lines} lines"),
     };
-    note(&format!("set {} cookies{left}", count(&value["added"])), out);
+    note(&format!("set {}{left}", number(&value["added"], "cookie")), out);
 }
 
-pub(in super::super) fn deleted(value: &Value, out: &Out) {
-    note(format!("deleted {}", count(&value["deleted"])).trim_end(), out);
+pub(in super::super) fn deleted_cookies(value: &Value, out: &Out) {
+    note(&format!("deleted {}", number(&value["deleted"], "cookie")), out);
+}
+
+pub(in super::super) fn deleted_routes(value: &Value, out: &Out) {
+    note(&format!("deleted {}", number(&value["deleted"], "route")), out);
 }
 
 pub(in super::super) fn items(value: &Value, out: &Out) {
     let Some(items) = value["items"].as_object() else { return note("done", out) };
     if items.is_empty() {
-        return note("nothing is stored", out);
+        return note("no items", out);
     }
     if let (true, Some(Value::String(only))) = (items.len() == 1 && out.quiet, items.values().next()) {
         return whole(only, out);
@@ -98,11 +103,11 @@ pub(in super::super) fn state_loaded(value: &Value, out: &Out) {
     origins(value, out);
 }
 
-/// What was saved or restored of each origin, and what was left out.
+/// Prints what was saved or restored per origin, and what was skipped.
 fn origins(value: &Value, out: &Out) {
     let row = |origin: &Value| {
         let session = match origin["sessionRestore"].as_str() {
-            Some("next_visit") => format!("{} (at the next visit)", count(&origin["sessionStorage"])),
+            Some("next_visit") => format!("{} (restored on the next visit)", count(&origin["sessionStorage"])),
             _ => count(&origin["sessionStorage"]),
         };
         vec![word(origin, "origin"), count(&origin["localStorage"]), session, count(&origin["databases"])]
@@ -122,7 +127,7 @@ fn origins(value: &Value, out: &Out) {
     }
 }
 
+/// The settings are printed by the command itself: the answer does not repeat them.
 pub(in super::super) fn emulated(value: &Value, out: &Out) {
-    note("done", out);
     pending(value, out);
 }

@@ -1,4 +1,4 @@
-// Opens a dialog, keeps what it returned, and writes both on the page.
+// Opens a dialog, stores its return value, and lists both on the page.
 const demo = { answers: [] };
 
 demo.ask = (kind, message, preset) => {

@@ -1,4 +1,4 @@
-//! Dialogs, what sites have stored, what a tab is made to believe, downloads, raw commands.
+//! Commands for dialogs, cookies, storage, emulation, downloads and raw CDP.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -12,23 +12,25 @@ use super::super::failure::Failure;
 use super::call::{Call, Tab, frame, json};
 use super::show;
 
-/// Answers the dialog that is open, or the next one, for two minutes.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Without an open dialog the answer is armed: the next dialog of the tab within two minutes gets it."
+)]
 #[command(group = ArgGroup::new("answer").required(true).args(["accept", "dismiss", "disarm"]))]
 pub(in super::super) struct Dialog {
-    /// Accept it
+    /// Accept the dialog
     #[arg(long)]
     accept: bool,
-    /// Dismiss it
+    /// Dismiss the dialog
     #[arg(long)]
     dismiss: bool,
-    /// Take back an answer that waits for a dialog to come
+    /// Remove the armed answers of the tab
     #[arg(long, conflicts_with = "id")]
     disarm: bool,
-    /// Text for a prompt [default: the prompt's own]
+    /// Text to enter into a prompt [default: the prompt's default text]
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["dismiss", "disarm"], allow_hyphen_values = true)]
     prompt: Option<String>,
-    /// Only this dialog; `cdpilot browser dialogs` lists them
+    /// Answer the dialog with this id, from `cdpilot browser dialogs`
     #[arg(long, value_name = "ID", alias = "dialog-id")]
     id: Option<String>,
     #[command(flatten)]
@@ -37,12 +39,12 @@ pub(in super::super) struct Dialog {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Dialogs {
-    /// Of this tab only: its id (t1), its label, its target id or the beginning of that
+    /// Show only dialogs of this tab: id (t1), label, target id or unique prefix of the target id [default: all tabs]
     #[arg(long, value_name = "TAB")]
     target: Option<String>,
 }
 
-/// Bytes of a file with cookies; the server takes 8 MiB.
+/// Size limit for cookie files, bytes; the server accepts 8 MiB.
 const MOST_IMPORTED: u64 = 6 << 20;
 
 #[derive(Debug, Args)]
@@ -53,66 +55,66 @@ pub(in super::super) struct Cookies {
 
 #[derive(Debug, Subcommand)]
 enum CookiesWhat {
-    /// List them
+    /// List cookies
     #[command(alias = "get")]
     List {
-        /// Only those that would be sent to this address
+        /// Show only cookies that are sent to this URL [default: all]
         #[arg(value_name = "URL")]
         address: Option<String>,
     },
-    /// Set one; --domain or --for says whose it is
+    /// Set a cookie for --domain or --for, or several with --cookies
     #[command(group = ArgGroup::new("whose").required(true).args(["domain", "address", "several"]))]
     Set {
-        /// Its name
+        /// Cookie name
         #[arg(required_unless_present = "several")]
         name: Option<String>,
-        /// Its value
+        /// Cookie value
         #[arg(required_unless_present = "several", allow_hyphen_values = true)]
         value: Option<String>,
-        /// Its domain
+        /// Domain of the cookie
         #[arg(long)]
         domain: Option<String>,
-        /// The address of a page that it is for, instead of a domain
+        /// URL that sets domain and path, alternative to --domain
         #[arg(long = "for", value_name = "URL", conflicts_with = "domain")]
         address: Option<String>,
-        /// Its path
+        /// Path of the cookie [default: /]
         #[arg(long)]
         path: Option<String>,
-        /// When it ends, Unix seconds [default: with the browser]
+        /// Expiry time, Unix seconds [default: end of the browser session]
         #[arg(long, value_name = "SECONDS")]
         expires: Option<f64>,
-        /// Out of reach of scripts
+        /// Hide the cookie from scripts (HttpOnly)
         #[arg(long)]
         http_only: bool,
-        /// Over https only
+        /// Send the cookie only over https (Secure)
         #[arg(long)]
         secure: bool,
-        /// Whether it goes along with requests of other sites
+        /// SameSite attribute
         #[arg(long, value_name = "RULE", value_parser = ["Strict", "Lax", "None"], ignore_case = true)]
         same_site: Option<String>,
-        /// Several at once, as JSON: [{"name", "value", "domain" or "url", …}]
+        /// Cookies as JSON: [{"name": …, "value": …, "domain" or "url": …}, …]
         #[arg(long = "cookies", value_name = "JSON", conflicts_with_all = ["name", "domain", "address"])]
         several: Option<String>,
     },
     /// Import cookies from a cookie file (curl, yt-dlp, browser extensions), curl commands or JSON
     Import {
-        /// The file, `-` for standard input
+        /// Input file; `-`: stdin
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// Its format [default: known by how it begins]
+        /// Format of the file [default: detected]
         #[arg(long, value_name = "FORMAT", value_parser = ["netscape", "curl", "json"])]
         format: Option<String>,
-        /// The address that cookies without one are for
+        /// URL for cookies that have no domain
         #[arg(long = "for", value_name = "URL")]
         address: Option<String>,
     },
-    /// Delete them
+    /// Delete cookies: all, or those selected by --name and --domain
     #[command(alias = "delete")]
     Clear {
-        /// Only those with this name
+        /// Delete only cookies with this name
         #[arg(long)]
         name: Option<String>,
-        /// Only those of this domain
+        /// Delete only cookies of this domain
         #[arg(long)]
         domain: Option<String>,
     },
@@ -120,12 +122,12 @@ enum CookiesWhat {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Storage {
-    /// Which of the two that a site has
+    /// Storage area: localStorage or sessionStorage
     #[arg(value_enum, value_name = "AREA")]
     area: Area,
     #[command(subcommand)]
     what: Option<StorageWhat>,
-    /// The tab: its id (t1), its label, its target id or the beginning of that [default: the last used]
+    /// Tab: id (t1), label, target id or unique prefix of the target id [default: the last used tab]
     #[arg(long, value_name = "TAB", global = true)]
     target: Option<String>,
 }
@@ -138,56 +140,52 @@ enum Area {
 
 #[derive(Debug, Subcommand)]
 enum StorageWhat {
-    /// Tell what is stored
+    /// Print stored items
     Get {
-        /// Only this item
+        /// Print only the item with this key
         key: Option<String>,
     },
-    /// Store items
+    /// Set an item, or several with --items
     #[command(override_usage = "cdpilot browser storage <AREA> set <KEY> <VALUE>\n       \
                                 cdpilot browser storage <AREA> set --items <JSON>")]
     Set {
-        /// The item
+        /// Key of the item
         #[arg(required_unless_present = "items")]
         key: Option<String>,
-        /// Its value
+        /// Value of the item
         #[arg(required_unless_present = "items", allow_hyphen_values = true)]
         value: Option<String>,
-        /// Several at once, as JSON: {"key": "value", …}
+        /// Items as JSON: {"key": "value", …}
         #[arg(long, value_name = "JSON", conflicts_with = "key")]
         items: Option<String>,
     },
-    /// Delete what is stored
+    /// Delete one item, or all items
     #[command(alias = "delete")]
     Clear {
-        /// Only this item
+        /// Delete only the item with this key
         key: Option<String>,
     },
 }
 
-/// Lasts for the tab.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("what").required(true).multiple(true).args([
-    "device", "viewport", "scale", "mobile", "touch", "geo", "timezone", "locale", "media", "color_scheme",
-    "reduced_motion", "offline", "cpu", "network", "header", "user_agent", "credentials", "reset",
-]))]
+#[command(after_help = "The settings last until the tab closes or --reset removes them.")]
 pub(in super::super) struct Emulate {
-    /// A device, as in "iPhone 15"
+    /// Emulate a device, for example "iPhone 15"
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
-    /// The size of the viewport, CSS pixels
+    /// Viewport size, CSS pixels, for example 1280x720
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size)]
     viewport: Option<(u32, u32)>,
-    /// Pixels of the screen for one CSS pixel
+    /// Device pixels per CSS pixel, with --viewport, at most 10 [default: 1]
     #[arg(long, value_name = "FACTOR", requires = "viewport", alias = "device-scale-factor")]
     scale: Option<f64>,
-    /// As a mobile browser lays it out
+    /// Use mobile layout, with --viewport
     #[arg(long, requires = "viewport")]
     mobile: bool,
-    /// With a touch screen
+    /// Emulate a touch screen, with --viewport
     #[arg(long, requires = "viewport")]
     touch: bool,
-    /// Where it is, degrees, and how exactly that is known, metres
+    /// Geolocation in degrees, and accuracy in meters, for example 52.52,13.4
     #[arg(
         long,
         value_name = "LATITUDE,LONGITUDE[,ACCURACY]",
@@ -196,40 +194,40 @@ pub(in super::super) struct Emulate {
         alias = "geolocation"
     )]
     geo: Option<Value>,
-    /// As in Europe/Berlin
+    /// Time zone, for example Europe/Berlin
     #[arg(long, value_name = "ZONE")]
     timezone: Option<String>,
-    /// As in de-DE
+    /// Locale, for example de-DE
     #[arg(long, value_name = "LOCALE")]
     locale: Option<String>,
-    /// `screen` or `print`
-    #[arg(long, value_name = "TYPE")]
+    /// CSS media type
+    #[arg(long, value_name = "TYPE", value_parser = ["screen", "print"])]
     media: Option<String>,
-    /// `light` or `dark`
-    #[arg(long, value_name = "SCHEME")]
+    /// Value of the media feature prefers-color-scheme
+    #[arg(long, value_name = "SCHEME", value_parser = ["light", "dark"])]
     color_scheme: Option<String>,
-    /// `reduce` or `no-preference`
-    #[arg(long, value_name = "WISH")]
+    /// Value of the media feature prefers-reduced-motion
+    #[arg(long, value_name = "VALUE", value_parser = ["reduce", "no-preference"])]
     reduced_motion: Option<String>,
-    /// Without a network
+    /// Disconnect the tab from the network; `--offline false` reconnects it
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     offline: Option<bool>,
-    /// How many times slower scripts run, 1 to 20
-    #[arg(long, value_name = "TIMES")]
+    /// Slow down scripts by this factor, 1 to 20
+    #[arg(long, value_name = "FACTOR", value_parser = slowdown)]
     cpu: Option<f64>,
-    /// offline, slow-3g, fast-3g, 4g, or latency and limits: milliseconds, kbit/s down, kbit/s up
+    /// Network preset (offline, slow-3g, fast-3g, 4g), or latency in milliseconds, download and upload in kbit/s
     #[arg(long, value_name = "NAME|LATENCY,DOWN,UP", value_parser = network, conflicts_with = "offline")]
     network: Option<Value>,
-    /// Send this header with every request; may be given more than once
+    /// Header to send with every request; repeatable
     #[arg(long, value_name = "NAME: VALUE", value_parser = header)]
     header: Vec<(String, String)>,
-    /// How the browser names itself
+    /// User agent string
     #[arg(long, value_name = "TEXT")]
     user_agent: Option<String>,
-    /// For sites that ask by HTTP
+    /// Credentials for HTTP authentication
     #[arg(long, value_name = "USER:PASSWORD", value_parser = credentials)]
     credentials: Option<Secret>,
-    /// Back to how it is: these, separated by commas, or all
+    /// Comma-separated settings to remove, or all
     #[arg(long, value_name = "FIELDS", value_delimiter = ',', value_parser = RESETS)]
     reset: Vec<String>,
     #[command(flatten)]
@@ -262,13 +260,13 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// The next download, or one that is under way.
 #[derive(Debug, Args)]
+#[command(after_help = "Waits for the running download of the tab, else for the next one.")]
 pub(in super::super) struct Download {
-    /// The name it gets in downloads/ of the home [default: what the site suggests]
+    /// File name in downloads/ of the server's home [default: the name suggested by the site]
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Copy the file here
+    /// Copy the downloaded file to this path
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -277,13 +275,13 @@ pub(in super::super) struct Download {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Cdp {
-    /// The command, as in Browser.getVersion
+    /// CDP method, for example Browser.getVersion
     #[arg(value_name = "METHOD")]
     method: String,
-    /// Its parameters, as JSON
+    /// Parameters as a JSON object [default: {}]
     #[arg(value_name = "JSON")]
     params: Option<String>,
-    /// The frame whose session gets it: its id, or the ref of the iframe
+    /// Frame to send the command to: frame id, or ref of the iframe [default: the page]
     #[arg(long, value_name = "FRAME", value_parser = frame)]
     frame: Option<String>,
     #[command(flatten)]
@@ -322,12 +320,16 @@ impl Cookies {
             }
             Some(CookiesWhat::Clear { name, domain }) => {
                 let request = Request::delete("/cookies").query("name", name.clone());
-                Call::new(request.query("domain", domain.clone()), show::deleted)
+                Call::new(request.query("domain", domain.clone()), show::deleted_cookies)
             }
             Some(CookiesWhat::Set { several: Some(text), .. }) => match json(text, "--cookies")? {
                 cookies @ Value::Array(_) => set(cookies),
                 one @ Value::Object(_) => set(Value::Array(vec![one])),
-                _ => return Err(Failure::usage("cookies are a list of objects, as in [{\"name\": …}]")),
+                _ => {
+                    return Err(Failure::usage(
+                        "--cookies must be a list of objects, for example [{\"name\": …, \"value\": …, \"domain\": …}]",
+                    ));
+                }
             },
             Some(CookiesWhat::Set {
                 name,
@@ -360,18 +362,18 @@ impl Cookies {
     }
 }
 
-/// What is to be imported.
+/// Reads the cookie file.
 fn import_text(file: &Path) -> Result<String, Failure> {
     let mut text = String::new();
     let read = match file.to_str() {
         Some("-") => io::stdin().lock().take(MOST_IMPORTED + 1).read_to_string(&mut text),
         _ => File::open(file).and_then(|file| file.take(MOST_IMPORTED + 1).read_to_string(&mut text)),
     };
-    let refused = |why: &str| Failure::new("PATH_REFUSED", format!("{}: {why}", file.display()));
+    let refused = |why: &str| Failure::new("PATH_REFUSED", format!("cannot read {}: {why}", file.display()));
     match read {
-        Ok(length) if length as u64 > MOST_IMPORTED => Err(refused("it is larger than 6 MiB; split it")),
+        Ok(length) if length as u64 > MOST_IMPORTED => Err(refused("it is larger than 6 MiB, the limit; split it")),
         Ok(_) => Ok(text),
-        Err(problem) => Err(refused(&format!("it cannot be read: {problem}"))),
+        Err(problem) => Err(refused(&problem.to_string())),
     }
 }
 
@@ -406,7 +408,7 @@ impl Storage {
                         _ => Value::Null,
                     };
                     if !items.is_object() {
-                        return Err(Failure::usage("items are an object, as in {\"key\": \"value\"}"));
+                        return Err(Failure::usage("--items must be a JSON object, for example {\"key\": \"value\"}"));
                     }
                     Request::post(path).field("items", Some(items)).field("targetId", self.target.clone())
                 }
@@ -418,7 +420,13 @@ impl Storage {
 }
 
 impl Emulate {
-    pub(super) fn call(&self) -> Call {
+    pub(super) fn call(&self) -> Result<Call, Failure> {
+        let summary = self.summary();
+        if summary.is_empty() {
+            let problem =
+                "nothing to emulate; give at least one setting, such as --device, --viewport or --locale, or --reset";
+            return Err(Failure::usage(problem));
+        }
         let mut request = Request::post("/emulate").field("targetId", self.tab.target.clone());
         for field in RESETS.into_iter().filter(|field| *field != "all") {
             let reset = self.reset.iter().any(|name| name == field || name == "all");
@@ -450,7 +458,41 @@ impl Emulate {
         let request = request.field("cpu", self.cpu).field("network", self.network.clone());
         let request = request.field("offline", self.offline).field("headers", some(headers));
         let request = request.field("userAgent", self.user_agent.clone()).field("credentials", secret);
-        Call::new(request, show::emulated)
+        Ok(Call { done: Some(summary), ..Call::new(request, show::emulated) })
+    }
+}
+
+impl Emulate {
+    /// What the command has set and removed. Credentials and header values are secrets.
+    fn summary(&self) -> String {
+        let mut set = Vec::new();
+        let mut add = |name: &str, value: Option<String>| set.extend(value.map(|value| format!("{name} {value}")));
+        add("device", self.device.clone());
+        add("viewport", self.viewport.map(|(width, height)| format!("{width}x{height}")));
+        add("scale", self.scale.map(|scale| scale.to_string()));
+        add("geolocation", self.geo.as_ref().map(|geo| format!("{},{}", geo["latitude"], geo["longitude"])));
+        add("timezone", self.timezone.clone());
+        add("locale", self.locale.clone());
+        add("media", self.media.clone());
+        add("color scheme", self.color_scheme.clone());
+        add("reduced motion", self.reduced_motion.clone());
+        add("offline", self.offline.map(|offline| offline.to_string()));
+        add("cpu slowdown", self.cpu.map(|times| times.to_string()));
+        add("network", self.network.as_ref().map(|network| network.as_str().unwrap_or("limits").to_owned()));
+        let names: Vec<&str> = self.header.iter().map(|(name, _)| name.as_str()).collect();
+        add("headers", (!names.is_empty()).then(|| names.join(" ")));
+        add("user agent", self.user_agent.clone());
+        add("credentials", self.credentials.as_ref().map(|secret| format!("of {}", secret.0)));
+        let mut parts = Vec::new();
+        if self.reset.iter().any(|name| name == "all") {
+            parts.push("removed all settings".to_owned());
+        } else if !self.reset.is_empty() {
+            parts.push(format!("removed: {}", self.reset.join(", ")));
+        }
+        if !set.is_empty() {
+            parts.push(format!("set until the tab closes: {}", set.join(", ")));
+        }
+        parts.join("; ")
     }
 }
 
@@ -458,15 +500,17 @@ impl Download {
     pub(super) fn call(&self) -> Call {
         let request = Request::post("/wait/download").field("path", self.name.clone());
         let call = Call::new(request.field("targetId", self.tab.target.clone()), show::download).file(self.out.clone());
-        Call { waits_for: Some("waiting for a download of the tab to end"), ..call }
+        Call { waits_for: Some("waiting for a download to finish"), ..call }
     }
 }
 
 impl Cdp {
     pub(super) fn call(&self) -> Result<Call, Failure> {
-        let params = self.params.as_deref().map(|text| json(text, "the parameters")).transpose()?;
+        let params = self.params.as_deref().map(|text| json(text, "the JSON argument")).transpose()?;
         if params.as_ref().is_some_and(|params| !params.is_object()) {
-            return Err(Failure::usage("the parameters are a JSON object, as in {\"expression\": \"1 + 1\"}"));
+            return Err(Failure::usage(
+                "the parameters must be a JSON object, for example {\"expression\": \"1 + 1\"}",
+            ));
         }
         let request = Request::post("/cdp").field("method", Some(self.method.clone())).field("params", params);
         let request = request.field("targetId", self.tab.target.clone()).field("frameId", self.frame.clone());
@@ -477,7 +521,7 @@ impl Cdp {
 fn size(text: &str) -> Result<(u32, u32), String> {
     let read = |text: &str| text.trim().parse::<u32>().ok().filter(|side| *side > 0);
     let sides = text.split_once(['x', 'X', '×']).and_then(|(width, height)| Some((read(width)?, read(height)?)));
-    sides.ok_or_else(|| "a size is written 1280x720".to_owned())
+    sides.ok_or_else(|| "give a size such as 1280x720".to_owned())
 }
 
 fn geolocation(text: &str) -> Result<Value, String> {
@@ -487,7 +531,7 @@ fn geolocation(text: &str) -> Result<Value, String> {
         Some([latitude, longitude, accuracy]) => {
             Ok(value!({ "latitude": latitude, "longitude": longitude, "accuracy": accuracy }))
         }
-        _ => Err("a place is written latitude,longitude, as in 52.52,13.4".to_owned()),
+        _ => Err("give latitude,longitude, for example 52.52,13.4".to_owned()),
     }
 }
 
@@ -498,13 +542,21 @@ fn network(text: &str) -> Result<Value, String> {
     let numbers: Option<Vec<f64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
     match numbers.as_deref() {
         Some([latency, down, up]) => Ok(value!({ "latencyMs": latency, "downloadKbps": down, "uploadKbps": up })),
-        _ => Err("a network is offline, slow-3g, fast-3g, 4g, or latency,down,up as in 100,2000,500".to_owned()),
+        _ => Err("give offline, slow-3g, fast-3g, 4g, or LATENCY,DOWN,UP such as 100,2000,500".to_owned()),
     }
+}
+
+/// Parses `--cpu`.
+fn slowdown(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|times| (1.0..=20.0).contains(times))
+        .ok_or_else(|| "give a factor from 1 to 20".to_owned())
 }
 
 fn header(text: &str) -> Result<(String, String), String> {
     let parts = text.split_once(':').map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()));
-    parts.filter(|(name, _)| !name.is_empty()).ok_or_else(|| "a header is written `Name: value`".to_owned())
+    parts.filter(|(name, _)| !name.is_empty()).ok_or_else(|| "give 'Name: value'".to_owned())
 }
 
 fn credentials(text: &str) -> Result<Secret, String> {

@@ -1,4 +1,4 @@
-//! How fast calls, events and dialogs go.
+//! Speed of calls, events and dialogs.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use crate::supervisor::{self, DialogAnswer, DialogPolicy, Event, FrameRef, Super
 use crate::sync::{Deadline, spawn};
 
 const SUM: &str = "1 + 1";
-/// Calls before anything is measured.
+/// Calls before the measurement.
 const WARM_UP: usize = 50;
-/// Threads of the parallel workload.
+/// Threads of the parallel measurement.
 const THREADS: usize = 8;
-/// Console messages of one script.
+/// Console messages per script.
 const MESSAGES: usize = 1000;
-/// Dialogs of one script.
+/// Dialogs per script.
 const DIALOGS: usize = 50;
 
 fn evaluate(supervisor: &Supervisor, script: &str, deadline: Deadline) -> Result<(), Failure> {
@@ -31,13 +31,13 @@ fn rate(count: usize, began: Instant) -> f64 {
     count as f64 / began.elapsed().as_secs_f64().max(1e-9)
 }
 
-/// Pieces of a count, as ranges.
+/// Splits `0..count` into ranges of `size`.
 fn pieces(count: usize, size: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     (0..count).step_by(size).map(move |from| from..count.min(from + size))
 }
 
 pub(super) fn calls(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
-    let supervisor = run.rig.supervisor(DialogPolicy::default(), run.watch)?;
+    let supervisor = run.browsers.supervisor(DialogPolicy::default(), run.watch)?;
     let (count, depth) = (run.plan.calls, run.plan.in_flight);
     for _ in 0..WARM_UP {
         run.watch.check()?;
@@ -65,16 +65,16 @@ pub(super) fn calls(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
         parallel.push(threads(run, &supervisor, count)?);
     }
     let part = Part::Calls;
-    rows.add_known(part, ("call_page", "a script in a page, one after the other"), Unit::Micros, page);
-    rows.add_known(part, ("call_browser", "the browser itself, one after the other"), Unit::Micros, browser);
-    let name = format!("scripts, {depth} under way from one thread");
+    rows.add_known(part, ("call_page", "script in a page, sequential"), Unit::Micros, page);
+    rows.add_known(part, ("call_browser", "browser-level call, sequential"), Unit::Micros, browser);
+    let name = format!("scripts, {depth} concurrent from one thread");
     rows.add_known(part, ("calls_in_flight", name), Unit::PerSecond, deep);
-    let name = format!("scripts, {THREADS} threads with one each");
+    let name = format!("scripts, {THREADS} threads in parallel");
     rows.add_known(part, ("calls_threads", name), Unit::PerSecond, parallel);
     Ok(())
 }
 
-/// Many calls under way from one thread. Calls of the supervisor wait, so these go beside it.
+/// Concurrent calls from one thread. They use the connection, since calls of the supervisor block.
 fn in_flight(run: &Run<'_>, supervisor: &Supervisor, depth: usize, count: usize) -> Result<f64, Failure> {
     let now = supervisor.snapshot();
     let top = now.pages.first().and_then(|page| page.top_frame.as_ref());
@@ -101,7 +101,7 @@ fn in_flight(run: &Run<'_>, supervisor: &Supervisor, depth: usize, count: usize)
 
 /// Calls from several threads.
 fn threads(run: &Run<'_>, supervisor: &Arc<Supervisor>, count: usize) -> Result<f64, Failure> {
-    let refused = |problem: std::io::Error| Failure::internal(format!("the system refuses a thread: {problem}"));
+    let refused = |problem: std::io::Error| Failure::internal(format!("cannot start a thread: {problem}"));
     let (send, ended) = crossbeam_channel::bounded(THREADS);
     let (each, deadline) = (count.div_ceil(THREADS), run.watch.soon());
     let began = Instant::now();
@@ -118,7 +118,7 @@ fn threads(run: &Run<'_>, supervisor: &Arc<Supervisor>, count: usize) -> Result<
 }
 
 pub(super) fn events(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
-    let supervisor = run.rig.supervisor(DialogPolicy::default(), run.watch)?;
+    let supervisor = run.browsers.supervisor(DialogPolicy::default(), run.watch)?;
     let count = run.plan.events;
     let (mut came, mut logged) = (Vec::new(), Vec::new());
     for round in 0..run.plan.rounds {
@@ -130,11 +130,11 @@ pub(super) fn events(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
             let script = format!("for (let i = {}; i < {}; i++) console.log(i)", piece.start, piece.end);
             evaluate(&supervisor, &script, run.watch.soon())?;
         }
-        // The answer to a script comes behind its messages.
+        // The answer to a script arrives after its messages.
         let each = rate(count, began);
         let received = supervisor.connection().counters().events - received;
         came.push((received >= count as u64).then_some(each));
-        // The newest message is always kept, so the log has seen the others once it is there.
+        // The newest message is always kept: once it is there, the log has seen all others.
         let last = format!("the end of round {round}");
         evaluate(&supervisor, &format!("console.log('{last}')"), run.watch.soon())?;
         let there = supervisor.wait_until(run.watch.soon(), |now| now.console.last().is_some_and(|c| *c.text == last));
@@ -142,8 +142,8 @@ pub(super) fn events(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
         logged.push(grown.map(|grown| (grown as f64 / count as f64 * 100.0).min(100.0)));
     }
     let part = Part::Events;
-    rows.add(part, ("events", "a flood of console messages"), Unit::PerSecond, came);
-    rows.add(part, ("events_logged", "of them in the event log, the rest left out"), Unit::Percent, logged);
+    rows.add(part, ("events", "console messages"), Unit::PerSecond, came);
+    rows.add(part, ("events_logged", "share of them in the event log"), Unit::Percent, logged);
     Ok(())
 }
 
@@ -151,9 +151,13 @@ pub(super) fn dialogs(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
     let mut rates = [Vec::new(), Vec::new()];
     for (by_hand, rates) in [false, true].into_iter().zip(&mut rates) {
         let policy = if by_hand { DialogPolicy::MustRespond } else { DialogPolicy::AutoAccept };
-        let supervisor = run.rig.supervisor(policy, run.watch)?;
+        let supervisor = run.browsers.supervisor(policy, run.watch)?;
         for round in 0..run.plan.rounds {
-            run.step(if by_hand { "dialogs by hand" } else { "dialogs by the policy" }, round, run.plan.rounds)?;
+            run.step(
+                if by_hand { "dialogs, answered one by one" } else { "dialogs, answered by the policy" },
+                round,
+                run.plan.rounds,
+            )?;
             let mut seen = supervisor.log().last();
             let began = Instant::now();
             for piece in pieces(run.plan.dialogs, DIALOGS) {
@@ -171,18 +175,18 @@ pub(super) fn dialogs(run: &Run<'_>, rows: &mut Rows) -> Result<(), Failure> {
     }
     let [policy, hand] = rates;
     rows.add_known(Part::Dialogs, ("dialogs_policy", "accepted by the policy"), Unit::PerSecond, policy);
-    rows.add_known(Part::Dialogs, ("dialogs_hand", "seen in the event log and answered"), Unit::PerSecond, hand);
+    rows.add_known(Part::Dialogs, ("dialogs_hand", "answered one by one from the event log"), Unit::PerSecond, hand);
     Ok(())
 }
 
-/// Follows the event log, as a program would, and answers so many dialogs.
+/// Follows the event log and answers `count` dialogs.
 fn answer(run: &Run<'_>, supervisor: &Supervisor, count: usize, seen: &mut u64) -> Result<(), Failure> {
     let mut answered = 0;
     while answered < count {
         run.watch.check()?;
         let tail = supervisor.log().wait_since(*seen, MESSAGES, run.watch.soon());
         if tail.entries.is_empty() {
-            return Err(Failure::new("TIMEOUT", "a dialog did not open"));
+            return Err(Failure::new("TIMEOUT", "a dialog did not open in time; allow more with --timeout"));
         }
         for entry in tail.entries {
             *seen = entry.seq;

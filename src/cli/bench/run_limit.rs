@@ -1,4 +1,4 @@
-//! When a run has to end: its deadline, and signals.
+//! Ends the run: deadline and signals.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,17 +8,17 @@ use super::super::failure::Failure;
 use super::super::settings::Settings;
 use crate::sync::Deadline;
 
-/// What a run may take when nobody says otherwise.
+/// Default time limit of a run.
 const USUAL: Duration = Duration::from_secs(600);
 const QUICK: Duration = Duration::from_secs(180);
-/// What one operation may take of it.
+/// Time limit of one operation.
 const OPERATION: Duration = Duration::from_secs(30);
-/// Exit status of a second signal, for who cannot wait. The browser ends with us all the same.
+/// Exit status after a second signal. The browser ends with the process.
 #[cfg(unix)]
 const IMPATIENT: i32 = 130;
 
-/// Says whether to go on. A first signal ends the run in order, a second one at once.
-pub(super) struct Watch {
+/// Tells whether to continue. The first signal ends the run in order, a second one immediately.
+pub(super) struct RunLimit {
     limit: Duration,
     deadline: Deadline,
     signalled: Arc<AtomicBool>,
@@ -26,7 +26,7 @@ pub(super) struct Watch {
     ids: Vec<signal_hook::SigId>,
 }
 
-impl Watch {
+impl RunLimit {
     pub(super) fn start(settings: &Settings, quick: bool) -> Result<Self, Failure> {
         let limit = settings.timeout(if quick { QUICK } else { USUAL });
         let mut watch = Self {
@@ -36,7 +36,7 @@ impl Watch {
             #[cfg(unix)]
             ids: Vec::new(),
         };
-        watch.listen().map_err(|problem| Failure::internal(format!("signals cannot be caught: {problem}")))?;
+        watch.listen().map_err(|problem| Failure::internal(format!("cannot register signal handlers: {problem}")))?;
         Ok(watch)
     }
 
@@ -51,40 +51,40 @@ impl Watch {
         Ok(())
     }
 
-    /// Ctrl-C ends the process here, and the browsers with it.
+    /// Here Ctrl-C ends the process, and the browsers with it.
     #[cfg(not(unix))]
     #[allow(clippy::unnecessary_wraps, clippy::unused_self)] // as on Unix
     fn listen(&mut self) -> std::io::Result<()> {
         Ok(())
     }
 
-    /// Whether to go on.
+    /// Fails when the run has to end.
     pub(super) fn check(&self) -> Result<(), Failure> {
-        const KEPT: &str = "what was measured until then is listed";
+        const KEPT: &str = "the results so far are listed";
         if self.signalled.load(Ordering::Relaxed) {
             return Err(Failure::new("INTERRUPTED", format!("interrupted; {KEPT}")));
         }
         if self.deadline.passed() {
             let seconds = self.limit.as_secs_f64();
-            let hint = "give more with --timeout, or measure less with --quick or --only";
-            return Err(Failure::new("TIMEOUT", format!("not done within {seconds} s, {KEPT}; {hint}")));
+            let hint = "allow more with --timeout, or measure less with --quick or --only";
+            return Err(Failure::new("TIMEOUT", format!("not finished within {seconds} s; {KEPT}; {hint}")));
         }
         Ok(())
     }
 
-    /// For one operation.
+    /// Deadline for one operation.
     pub(super) fn soon(&self) -> Deadline {
         self.deadline.within(OPERATION)
     }
 
-    /// For a number of seconds at most.
+    /// Deadline of `limit`, within the run's deadline.
     pub(super) fn within(&self, limit: Duration) -> Deadline {
         self.deadline.within(limit)
     }
 }
 
 #[cfg(unix)]
-impl Drop for Watch {
+impl Drop for RunLimit {
     fn drop(&mut self) {
         self.ids.drain(..).for_each(|id| {
             signal_hook::low_level::unregister(id);

@@ -1,5 +1,4 @@
-//! Browsers to measure on: started for it, or one that runs already, of which only a page of our own
-//! is used.
+//! The measured browsers: started for the run, or a running one in which only a new page is used.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,16 +6,16 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::super::args;
-use super::super::demo::family;
+use super::super::demo::processes;
 use super::super::failure::Failure;
 use super::super::settings::headless;
 use super::memory::Amount;
-use super::watch::Watch;
+use super::run_limit::RunLimit;
 use crate::browser::{Browser, ConnectOptions, LaunchOptions, Switch, TransportKind, find};
 use crate::supervisor::{DialogPolicy, Supervisor, SupervisorOptions};
 
-/// Where browsers come from.
-pub(super) struct Rig {
+/// Source of browsers.
+pub(super) struct BrowserSource {
     source: Source,
     product: Mutex<Option<String>>,
 }
@@ -26,7 +25,7 @@ enum Source {
     Attach(String),
 }
 
-impl Rig {
+impl BrowserSource {
     pub(super) fn new(args: &args::Bench) -> Result<Self, Failure> {
         let source = match &args.cdp_url {
             Some(url) => Source::Attach(url.clone()),
@@ -40,8 +39,8 @@ impl Rig {
         Ok(Self { source, product: Mutex::new(None) })
     }
 
-    /// A browser, or a connection of its own to the one that runs.
-    pub(super) fn browser(&self, watch: &Watch) -> Result<Browser, Failure> {
+    /// A new browser, or a new connection to the running one.
+    pub(super) fn browser(&self, watch: &RunLimit) -> Result<Browser, Failure> {
         let time = watch.soon().left();
         let browser = match &self.source {
             Source::Launch(options) => Browser::launch(&LaunchOptions { start_timeout: time, ..(**options).clone() })?,
@@ -55,18 +54,22 @@ impl Rig {
         Ok(browser)
     }
 
-    /// A page that is supervised.
-    pub(super) fn supervisor(&self, policy: DialogPolicy, watch: &Watch) -> Result<Arc<Supervisor>, Failure> {
+    /// A supervisor of a new browser or connection.
+    pub(super) fn supervisor(&self, policy: DialogPolicy, watch: &RunLimit) -> Result<Arc<Supervisor>, Failure> {
         Self::supervise(self.browser(watch)?, policy, watch)
     }
 
-    pub(super) fn supervise(browser: Browser, policy: DialogPolicy, watch: &Watch) -> Result<Arc<Supervisor>, Failure> {
+    pub(super) fn supervise(
+        browser: Browser,
+        policy: DialogPolicy,
+        watch: &RunLimit,
+    ) -> Result<Arc<Supervisor>, Failure> {
         let options =
             SupervisorOptions { policy, start_timeout: watch.soon().left(), ..SupervisorOptions::task("bench") };
         Ok(Arc::new(Supervisor::start(browser, options)?))
     }
 
-    /// What the browser says it is, once there was one.
+    /// Product name of the browser, once one was started.
     pub(super) fn product(&self) -> Option<String> {
         self.product.lock().clone()
     }
@@ -80,18 +83,18 @@ impl Rig {
     }
 }
 
-/// The processes of these browsers. `None` when one of them is not ours or the system does not tell.
+/// Process ids of these browsers. `None` if one was not started by us, or the system does not provide them.
 pub(super) fn processes<'a>(all: impl IntoIterator<Item = &'a Arc<Supervisor>>) -> Option<Vec<u32>> {
     let mut processes = Vec::new();
     for supervisor in all {
         let (id, profile): (u32, PathBuf) =
             supervisor.with_browser(|browser| Some((browser.pid()?, browser.user_data_dir()?.to_owned())))??;
-        processes.extend(family::of(id, &profile)?);
+        processes.extend(processes::of(id, &profile)?);
     }
     Some(processes)
 }
 
-/// The memory of all of them together.
+/// Total memory of these browsers.
 pub(super) fn memory<'a>(all: impl IntoIterator<Item = &'a Arc<Supervisor>>) -> Option<Amount> {
     super::memory::of(&processes(all)?)
 }

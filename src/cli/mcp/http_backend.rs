@@ -1,11 +1,11 @@
-//! One request to the `POST /mcp` of a server. On a connection of its own, which a cancelled call closes.
+//! Requests to `POST /mcp` of a running server, each on its own socket: closing the socket cancels the call.
 
 use std::time::Duration;
 
 use http::Uri;
 use serde_json::{Value, json};
 
-use super::super::client::Found;
+use super::super::client::ServerAddress;
 use super::super::failure::Failure;
 use super::super::settings::env;
 use crate::config::{Home, Token};
@@ -20,11 +20,11 @@ use crate::sync::{Cancel, Deadline};
 /// How long a server has to take a connection.
 const CONNECT: Duration = Duration::from_secs(3);
 /// The largest answer that is read, bytes.
-const LARGEST: usize = 256 << 20;
+const MAX_ANSWER: usize = 256 << 20;
 
 /// A server that runs.
 #[derive(Debug)]
-pub(super) struct Bridge {
+pub(super) struct HttpBackend {
     /// `http://127.0.0.1:18791`.
     base: String,
     token: Option<Token>,
@@ -36,7 +36,7 @@ pub(super) struct Bridge {
 
 /// What a server answered.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct Reply {
     pub(super) status: u16,
     pub(super) body: Value,
 }
@@ -56,9 +56,9 @@ pub(super) enum NoAnswer {
     Other(String),
 }
 
-impl Bridge {
+impl HttpBackend {
     pub(super) fn new(
-        found: &Found,
+        found: &ServerAddress,
         home: Option<&Home>,
         toolsets: &[String],
         profile: Option<&str>,
@@ -96,19 +96,19 @@ impl Bridge {
         session: &Session,
         cancel: &Cancel,
         deadline: Deadline,
-    ) -> Result<Told, NoAnswer> {
+    ) -> Result<Reply, NoAnswer> {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": request.method, "params": request.params }).to_string();
         let query = if self.query.is_empty() { String::new() } else { format!("?{}", self.query) };
         let uri = self.uri(&format!("/mcp{query}"))?;
         let (headers, body) = (self.headers(request, session), Some(body.as_bytes()));
-        let asked = client::Request { method: "POST", uri: &uri, headers: &headers, body, max_answer: LARGEST };
+        let asked = client::Request { method: "POST", uri: &uri, headers: &headers, body, max_answer: MAX_ANSWER };
         let (status, body) = exchange(&self.connect(&uri, deadline, Some(cancel))?, &asked).map_err(no_answer)?;
         let body = serde_json::from_slice(&body).map_err(|_| other_server())?;
-        Ok(Told { status, body })
+        Ok(Reply { status, body })
     }
 
     fn uri(&self, target: &str) -> Result<Uri, NoAnswer> {
-        format!("{}{target}", self.base).parse().map_err(|_| NoAnswer::Other("it is no address of a server".to_owned()))
+        format!("{}{target}", self.base).parse().map_err(|_| NoAnswer::Other("it is not a server address".to_owned()))
     }
 
     fn connect<'a>(&self, uri: &Uri, deadline: Deadline, cancel: Option<&'a Cancel>) -> Result<Tcp<'a>, NoAnswer> {
@@ -133,7 +133,8 @@ impl Bridge {
     pub(super) fn end(&self, session: &Session, deadline: Deadline) {
         let Ok(uri) = self.uri("/mcp") else { return };
         let headers = named(self.own_headers(session));
-        let asked = client::Request { method: "DELETE", uri: &uri, headers: &headers, body: None, max_answer: LARGEST };
+        let asked =
+            client::Request { method: "DELETE", uri: &uri, headers: &headers, body: None, max_answer: MAX_ANSWER };
         if let Ok(connection) = self.connect(&uri, deadline, None) {
             // A server that is gone has forgotten the session too.
             let _ = exchange(&connection, &asked);
@@ -166,17 +167,17 @@ fn no_answer(problem: client::Error) -> NoAnswer {
         E::Broken(_) | E::NoAnswer | E::Incomplete => NoAnswer::Ended,
         E::Timeout { .. } => NoAnswer::Late,
         E::Cancelled => NoAnswer::Cancelled,
-        E::TooLong => NoAnswer::Other(format!("the answer is larger than {LARGEST} bytes")),
+        E::TooLong => NoAnswer::Other(format!("the answer is larger than {MAX_ANSWER} bytes")),
         E::NotHttp | E::Malformed => other_server(),
         E::Header | E::Connect { .. } | E::Thread { .. } => NoAnswer::Other(problem.to_string()),
     }
 }
 
 fn other_server() -> NoAnswer {
-    NoAnswer::Other("what answers there does not speak HTTP as a cdpilot server does".to_owned())
+    NoAnswer::Other("another program answers at that address, not a cdpilot server".to_owned())
 }
 
-impl Told {
+impl Reply {
     /// What a response of JSON-RPC comes to, or a failure of the server instead of one.
     pub(super) fn outcome(mut self) -> Result<Value, Fault> {
         if let Some(result) = self.body.get_mut("result") {
@@ -198,7 +199,7 @@ mod tests {
 
     #[test]
     fn failures_of_either_kind_are_told() {
-        let outcome = |body: Value| Told { status: 401, body }.outcome();
+        let outcome = |body: Value| Reply { status: 401, body }.outcome();
         assert_eq!(outcome(json!({ "result": 5 })).unwrap(), 5);
         assert_eq!(outcome(json!({ "error": { "code": -7, "message": "m" } })).unwrap_err().code, -7);
         let told = outcome(json!({ "ok": false, "error": "no token", "code": "UNAUTHORIZED" })).unwrap_err();

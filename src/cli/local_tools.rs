@@ -1,5 +1,5 @@
-//! Tools that concern the folder that a command was typed in, and not the server's: files, pictures, commands, questions. They are
-//! done by the command itself.
+//! Tools that work in the command's current folder (files, images, shell commands, questions). They run in the command's own
+//! process, not in the server.
 
 use std::sync::Arc;
 
@@ -14,13 +14,14 @@ use crate::sync::Cancel;
 use crate::tools::sets::Toolsets;
 use crate::tools::{Ask, Scope, ToolboxOptions, enabled, folder_tools, needs_browser};
 
-/// The tools of the folder that we are in, as far as they are on.
-pub(super) struct Nearby {
+/// The enabled tools of the current folder.
+pub(super) struct LocalTools {
     offer: Offer,
 }
 
-impl Nearby {
-    /// Those that are on for a platform or a session, without some toolsets. With somebody to ask, or nobody.
+impl LocalTools {
+    /// The tools that are on for `platform` or in `toolsets`, except those of the toolsets `without`. `ask` answers questions
+    /// of tools.
     pub(super) fn new(
         home: &Home,
         platform: &str,
@@ -34,23 +35,23 @@ impl Nearby {
         for toolset in without {
             registry.deregister(toolset);
         }
-        // Toolsets that only the server knows of come to nothing here, and it is the server that says so.
+        // Toolsets that only the server knows are ignored here; the server reports unknown ones.
         let known = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
         let on = enabled(&config, &known, platform, toolsets);
         Ok(Self { offer: Offer::new(registry, known, on, Scope::new(home, &config, &options), INSTRUCTIONS) })
     }
 
-    /// Whether a call is done here: by a tool that can be called at the moment, and that needs no browser for it.
+    /// Whether this tool runs here: it is available and needs no browser for these arguments.
     pub(super) fn does(&self, name: &str, arguments: &Value) -> bool {
         self.offer.tools().iter().any(|tool| &*tool.name == name) && !needs_browser(name, arguments)
     }
 
-    /// What it offers.
+    /// The tools as an MCP server offers them.
     pub(super) fn offer(&self) -> &Offer {
         &self.offer
     }
 
-    /// Calls a tool: the result as it is told to a model.
+    /// Calls a tool; the result is in the form for models.
     pub(super) fn call(&self, name: &str, arguments: Value) -> Result<Value, Fault> {
         let params = json!({ "name": name, "arguments": arguments });
         let params = params.as_object().cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a tab shows and says.
+//! Commands that read a tab: screenshots, snapshots, text, console, requests.
 
 use std::path::PathBuf;
 
@@ -11,28 +11,28 @@ use super::show;
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Screenshot {
-    /// The tab, as with --target
+    /// Tab, same as --target
     #[arg(value_name = "TAB", conflicts_with = "target")]
     positional: Option<String>,
-    /// The whole page, not the viewport only
+    /// Capture the whole page instead of the viewport
     #[arg(long, conflicts_with_all = ["at", "element"])]
     full_page: bool,
-    /// Only the element of this ref or locator
+    /// Capture only this element: ref or locator
     #[arg(id = "at", long = "ref", value_name = "REF", value_parser = element)]
     at: Option<String>,
-    /// Only the first element that matches this CSS selector
+    /// Capture only the first element that matches this CSS selector
     #[arg(long, value_name = "CSS", alias = "selector", conflicts_with = "at")]
     element: Option<String>,
-    /// Image format [default: by the extension of --out, else png]
+    /// Image format [default: from the extension of --out, else png]
     #[arg(long = "type", value_enum, value_name = "TYPE")]
     kind: Option<PictureType>,
-    /// Quality of a JPEG, 1 to 100
+    /// JPEG quality, 1 to 100
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=100))]
     quality: Option<u8>,
-    /// With numbered boxes around what can be acted on
+    /// Draw numbered boxes around interactive elements
     #[arg(long)]
     labels: bool,
-    /// Output file; .png, .jpg and .jpeg set the format [default: media/ in the home of the server]
+    /// Output file; .png, .jpg and .jpeg set the format [default: a new file in media/ of the server's home]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -48,52 +48,52 @@ enum PictureType {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Snapshot {
-    /// Lines for reading and acting, or all nodes of the accessibility tree
+    /// Output format [default: ai]
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<Format>,
-    /// Nodes at most, for `aria`
+    /// Show at most N nodes, with --format aria [default: 500]
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
-    /// Characters at most; 0: no limit
+    /// Show at most N characters; 0: no limit [default: 40000]
     #[arg(long, value_name = "N")]
     max_chars: Option<u32>,
-    /// Leave out the first N lines: what a truncated snapshot goes on with
+    /// Skip the first N lines, to continue a truncated snapshot
     #[arg(long, value_name = "N")]
     offset: Option<u32>,
-    /// Only what can be acted on
+    /// Show only interactive elements
     #[arg(long)]
     interactive: bool,
-    /// Without what says nothing
+    /// Omit unnamed containers
     #[arg(long)]
     compact: bool,
-    /// Both of these
+    /// Same as --interactive --compact
     #[arg(long)]
     efficient: bool,
-    /// Levels below the root
+    /// Show at most N levels below the root
     #[arg(long, value_name = "N")]
     depth: Option<u32>,
-    /// Only what is below the first element that matches this CSS selector
+    /// Show only the subtree of the first element that matches this CSS selector
     #[arg(long, value_name = "CSS")]
     selector: Option<String>,
-    /// Only this frame: its id, or the ref of the iframe
+    /// Show only this frame: frame id, or ref of the iframe
     #[arg(long, value_name = "FRAME", value_parser = frame)]
     frame: Option<String>,
-    /// With a picture in which the refs are drawn
+    /// Also save a screenshot with the refs drawn on it
     #[arg(long)]
     labels: bool,
-    /// With the addresses of links
+    /// Show link URLs
     #[arg(long)]
     urls: bool,
-    /// Only what changed since the last snapshot of the tab, with its options unless others are given
+    /// Show only changes since the last snapshot of the tab; options that are not given are taken from it
     #[arg(long)]
     diff: bool,
-    /// Of long runs of like siblings only the first
+    /// Fold long runs of similar siblings
     #[arg(long)]
     fold: bool,
-    /// Show what is folded at this ref
+    /// Show the siblings folded at this ref
     #[arg(long, value_name = "REF", value_parser = reference)]
     expand: Option<String>,
-    /// Write the text to a file
+    /// Write the snapshot to this file
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -102,27 +102,27 @@ pub(in super::super) struct Snapshot {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
-    /// Lines: role, name, ref, state
+    /// Indented lines with role, name, ref and state
     Ai,
-    /// Nodes
+    /// All nodes of the accessibility tree
     Aria,
 }
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Text {
-    /// Only that of the first element that matches this CSS selector
+    /// Print only the text of the first element that matches this CSS selector
     #[arg(long, value_name = "CSS")]
     selector: Option<String>,
-    /// Read this frame: its id, or the ref of the iframe [default: the main frame]
+    /// Read this frame: frame id, or ref of the iframe [default: the main frame]
     #[arg(long, value_name = "FRAME", value_parser = frame)]
     frame: Option<String>,
-    /// Characters at most
+    /// Print at most N characters
     #[arg(long, value_name = "N")]
     max_chars: Option<u32>,
-    /// Leave out the first N characters
+    /// Skip the first N characters
     #[arg(long, value_name = "N")]
     offset: Option<u32>,
-    /// Show the text as the page has it, without secrets replaced by [secret]
+    /// Print the text as it is; without --raw, secrets are replaced by [secret]
     #[arg(long)]
     raw: bool,
     #[command(flatten)]
@@ -131,22 +131,25 @@ pub(in super::super) struct Text {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Frames {
-    /// All of them, however many and deep
+    /// List all frames; without --full at most 30 child frames are listed
     #[arg(long)]
     full: bool,
     #[command(flatten)]
     tab: Tab,
 }
 
+/// Levels of console messages, with their aliases.
+const LEVELS: [&str; 7] = ["log", "debug", "info", "warning", "warn", "error", "exception"];
+
 #[derive(Debug, Args)]
 pub(in super::super) struct Console {
-    /// Show only messages at least this serious: log, warning, error or exception
-    #[arg(long, value_name = "LEVEL")]
+    /// Show only messages of this level or above: log, warning, error or exception
+    #[arg(long, value_name = "LEVEL", value_parser = LEVELS, hide_possible_values = true)]
     level: Option<String>,
     /// Show the last N messages
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
-    /// Clear them afterwards
+    /// Clear the messages afterwards
     #[arg(long)]
     clear: bool,
     #[command(flatten)]
@@ -155,10 +158,10 @@ pub(in super::super) struct Console {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Errors {
-    /// The last so many
+    /// Show the last N exceptions
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
-    /// Forget them afterwards
+    /// Clear the exceptions afterwards
     #[arg(long)]
     clear: bool,
     #[command(flatten)]
@@ -167,26 +170,26 @@ pub(in super::super) struct Errors {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Requests {
-    /// Only those with this text in their address
+    /// Show only requests whose URL contains this text
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// The last so many
+    /// Show the last N requests
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
-    /// Forget them afterwards
+    /// Clear the requests afterwards
     #[arg(long)]
     clear: bool,
-    /// Show headers of requests and responses
+    /// Show request and response headers
     #[arg(long)]
     headers: bool,
-    /// Write all requests and their bodies to a file, as an HTTP Archive (HAR 1.2); it may hold secrets, so only its owner
-    /// can read it
+    /// Write all requests and bodies to this file as an HTTP Archive (HAR 1.2); it may contain secrets and is readable by
+    /// its owner only
     #[arg(long, value_name = "FILE", conflicts_with_all = ["filter", "limit", "clear", "headers"])]
     har: Option<PathBuf>,
-    /// With --har: leave bodies out
+    /// Leave bodies out of the --har file
     #[arg(long, requires = "har")]
     no_bodies: bool,
-    /// With --headers or --har: show values as they are, without secrets replaced by [secret]
+    /// Show header values as they are, with --headers or --har; without --raw, secrets are replaced by [secret]
     #[arg(long)]
     raw: bool,
     #[command(flatten)]
@@ -195,12 +198,12 @@ pub(in super::super) struct Requests {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct OneRequest {
-    /// Its id; `requests` shows it
+    /// Request id, from `requests`
     id: String,
-    /// Show the body of the response, at most 1 MiB
+    /// Show the response body, at most 1 MiB
     #[arg(long)]
     body: bool,
-    /// Show values as they are, without secrets replaced by [secret]
+    /// Show values as they are; without --raw, secrets are replaced by [secret]
     #[arg(long)]
     raw: bool,
     #[command(flatten)]
@@ -209,7 +212,7 @@ pub(in super::super) struct OneRequest {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Pdf {
-    /// Where to put the paper [default: media/ in the home of the server]
+    /// Output file [default: a new file in media/ of the server's home]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -218,7 +221,7 @@ pub(in super::super) struct Pdf {
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Highlight {
-    /// The ref of the element in a snapshot, or a locator [default: none; what is shown is taken away]
+    /// Ref or locator of the element; without it the highlight is removed
     #[arg(value_name = "REF", value_parser = element)]
     at: Option<String>,
     #[command(flatten)]
@@ -226,7 +229,7 @@ pub(in super::super) struct Highlight {
 }
 
 impl Screenshot {
-    /// The format: as typed, else by the extension of the file.
+    /// The format given by --type, else by the file extension.
     fn format(&self) -> Result<Option<PictureType>, Failure> {
         let extension = self.out.as_ref().and_then(|path| path.extension()).map(|it| it.to_ascii_lowercase());
         let by_name = match extension.as_ref().and_then(|it| it.to_str()) {
@@ -239,7 +242,7 @@ impl Screenshot {
                 let (kind, other) = (name(kind).unwrap_or_default(), name(other).unwrap_or_default());
                 let path = path.display();
                 Err(Failure::usage(format!(
-                    "--type {kind} contradicts --out {path}, which is {other}; change one of them"
+                    "--type {kind} does not match --out {path} (extension for {other}); change one of them"
                 )))
             }
             (kind, by_name, _) => Ok(kind.or(by_name)),
@@ -251,7 +254,7 @@ impl Screenshot {
         let request = Request::post("/screenshot").field("targetId", tab).on("fullPage", self.full_page);
         let request = named(request, self.at.as_deref()).field("element", self.element.clone());
         let request = request.field("type", self.format()?.and_then(name)).field("quality", self.quality);
-        // The file may be on another machine: then the picture comes in the answer.
+        // With --out the image comes in the answer: the server may be on another machine.
         let request = request.on("labels", self.labels).on("inline", self.out.is_some());
         Ok(Call::new(request, show::picture).file(self.out.clone()))
     }
@@ -340,7 +343,7 @@ impl Highlight {
     }
 }
 
-/// The name of one of a few values, as it is typed.
+/// The name of an enum value as typed on the command line.
 fn name(value: impl ValueEnum) -> Option<String> {
     value.to_possible_value().map(|value| value.get_name().to_owned())
 }

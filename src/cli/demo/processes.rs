@@ -1,16 +1,16 @@
-//! The processes of a browser, counted from outside: the proof that none is left.
+//! Lists the processes of a browser, to prove that none is left.
 
 use std::path::Path;
 
-/// Ids of the processes in the group of `browser`, and of all others that were started with `folder` in
-/// their arguments. Processes that have ended and wait to be reaped do not count. `None` where the system
-/// does not tell.
+/// Ids of the processes in the process group of `browser`, and of all others with `folder` in their arguments. Zombies do not
+/// count. `None` if the system does not provide the list.
 pub(in crate::cli) fn of(browser: u32, folder: &Path) -> Option<Vec<u32>> {
     let folder = folder.to_str()?;
     let rows = if cfg!(target_os = "linux") { from_proc()? } else { from_ps()? };
     let this = std::process::id();
-    let family = |row: &Row| row.id != this && !row.ended && (row.group == browser || row.arguments.contains(folder));
-    Some(rows.into_iter().filter(family).map(|row| row.id).collect())
+    let processes =
+        |row: &Row| row.id != this && !row.ended && (row.group == browser || row.arguments.contains(folder));
+    Some(rows.into_iter().filter(processes).map(|row| row.id).collect())
 }
 
 struct Row {
@@ -25,7 +25,7 @@ fn from_proc() -> Option<Vec<Row>> {
     let ids = folders.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let row = |id: u32| {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-        // Behind the name, which may hold anything: state, parent, group.
+        // After the name, which may contain anything: state, parent, group.
         let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
         let ended = matches!(fields.next()?, "Z" | "X");
         let group = fields.nth(1)?.parse().ok()?;
