@@ -48,6 +48,12 @@ impl Homed {
         fs::read_to_string(&self.config).unwrap_or_default()
     }
 
+    /// What `cdpilot tools` has written.
+    fn choices(&self) -> Value {
+        let text = fs::read_to_string(self.config.with_file_name("tools.json")).unwrap_or_else(|_| "null".to_owned());
+        serde_json::from_str(&text).unwrap()
+    }
+
     /// A tool as it is listed.
     fn tool(&self, platform: &str, name: &str) -> Value {
         let told = self.json(&format!("tools list --platform {platform}"));
@@ -130,32 +136,34 @@ fn tools_that_a_backend_without_cdp_never_has_are_named() {
 }
 
 #[test]
-fn what_is_turned_is_saved_and_comments_stay() {
+fn what_is_turned_is_saved_beside_config_yaml() {
     let at = Homed::new(Some(COMMENTED));
+    assert_eq!(at.tool("cli", "browser_cdp")["from"], "default");
     assert_eq!(at.does("tools disable browser_cdp memory"), "browser_cdp: off everywhere\nmemory: off everywhere\n");
-    let mut wanted = COMMENTED.replace("[rl]", "[rl, browser_cdp, memory]");
-    assert_eq!(at.text(), wanted);
-    assert_eq!(at.tool("cli", "browser_cdp")["on"], false);
+    assert_eq!(at.choices()["disabled"], json!({ "add": ["browser_cdp", "memory"], "remove": [] }));
+    let off = at.tool("cli", "browser_cdp");
+    assert_eq!((&off["on"], &off["from"]), (&json!(false), &json!("tools.json")));
+    assert!(at.does("tools list").contains("(tools.json)"));
     assert_eq!(at.does("tools disable memory"), "memory: already off everywhere\n");
     let told = at.json("tools enable memory mixture_of_agents");
     assert_eq!(
         (&told["ok"], &told["on"], &told["changed"]),
         (&json!(true), &json!(true), &json!(["memory", "mixture_of_agents"]))
     );
-    wanted = wanted.replace(", memory]", "]").replace("# all of it\n", "# all of it\n  - mixture_of_agents\n");
-    assert_eq!(at.text(), wanted);
+    assert!(told["path"].as_str().unwrap().ends_with("tools.json"), "{told}");
+    assert_eq!(at.choices()["toolsets"]["add"], json!(["mixture_of_agents"]));
     at.does("tools enable todo mine --platform mcp");
     at.does("tools disable browser_evaluate --platform mcp");
-    let platforms = "    platforms:\n      mcp:\n        toolsets:\n          - cdpilot-mcp\n          - todo\n          - mine\n        disabled:\n          - browser_evaluate\n";
-    wanted = wanted.replace("# never\n", &format!("# never\n{platforms}"));
-    assert_eq!(at.text(), wanted);
+    let mcp = at.choices()["platforms"]["mcp"].clone();
+    assert_eq!(mcp["toolsets"]["all"], json!(["cdpilot-mcp", "todo", "mine"]));
+    assert_eq!(mcp["disabled"]["add"], json!(["browser_evaluate"]));
     assert_eq!(at.tool("mcp", "write_file")["on"], true);
     assert_eq!(
         (&at.tool("mcp", "browser_evaluate")["on"], &at.tool("cli", "browser_evaluate")["on"]),
         (&json!(false), &json!(true))
     );
     at.does("tools enable browser_evaluate --platform mcp");
-    assert!(at.text().contains("disabled: []") && at.tool("mcp", "browser_evaluate")["on"] == true, "{}", at.text());
+    assert_eq!(at.tool("mcp", "browser_evaluate")["on"], true);
     // One toolset that is off takes nothing from another.
     let told = at.does("tools disable browser");
     assert!(told.contains("web_search stays on"), "{told}");
@@ -169,31 +177,43 @@ fn what_is_turned_is_saved_and_comments_stay() {
         (&json!(true), &json!(false))
     );
     let told = at.does("tools enable terminal");
-    assert!(told.contains("run commands on this machine") && at.text().contains("enabled: true"), "{told}");
-    let text = at.text();
-    let lost: Vec<&str> =
-        COMMENTED.lines().filter_map(|line| line.split(" # ").nth(1)).filter(|it| !text.contains(it)).collect();
-    assert!(lost.is_empty(), "{lost:?} in {text}");
+    assert!(told.contains("run commands on this machine") && at.choices()["terminal"]["enabled"] == true, "{told}");
+    assert_eq!(at.tool("cli", "terminal")["from"], "tools.json");
+    assert_eq!(at.text(), COMMENTED);
+}
+
+#[test]
+fn what_config_yaml_says_can_be_overridden_and_is_taken_back_by_hand() {
+    let at = Homed::new(Some("tools: {disabled: [todo, memory]}\n"));
+    assert_eq!(at.tool("cli", "todo")["from"], "config.yaml");
+    at.does("tools enable todo");
+    assert_eq!((&at.tool("cli", "todo")["on"], &at.tool("cli", "memory")["on"]), (&json!(true), &json!(false)));
+    at.does("tools enable terminal");
+    // What is edited afterwards applies together with it.
+    fs::write(&at.config, "tools: {disabled: [todo, clarify], terminal: {enabled: false}}\n").unwrap();
+    let on = ["todo", "memory", "clarify"].map(|name| at.tool("cli", name)["on"].clone());
+    assert_eq!(on, [true, true, false]);
+    // Commands stay forbidden for whoever forbids them later.
+    assert!(at.tool("cli", "terminal")["why"].as_str().unwrap().contains("tools.terminal.enabled"));
+    // Back to what the file says, nothing is left to override.
+    at.does("tools disable todo");
+    assert_eq!(at.choices()["disabled"], json!({ "add": [], "remove": [] }));
+    fs::write(at.config.with_file_name("tools.json"), "{\"disabled\": 3}").unwrap();
+    let ran = at.run("tools list");
+    assert!(ran.code == Some(1) && ran.stderr.contains("tools.json") && ran.stderr.contains("delete it"), "{ran:?}");
 }
 
 #[test]
 fn a_home_without_settings_gets_some() {
     let at = Homed::new(None);
     at.does("tools disable todo");
-    assert_eq!(at.text(), "tools:\n  disabled:\n    - todo\n");
+    assert_eq!((at.text(), at.tool("cli", "todo")["on"].clone()), (String::new(), json!(false)));
+    assert!(!at.config.exists());
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
         let mode = |path: &PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode(&at.config), 0o600);
-        // What others may read, and where a link leads, stays as it was.
-        let real = at.program.temp.path().join("dotfiles.yaml");
-        fs::rename(&at.config, &real).unwrap();
-        fs::set_permissions(&real, fs::Permissions::from_mode(0o644)).unwrap();
-        std::os::unix::fs::symlink(&real, &at.config).unwrap();
-        at.does("tools enable todo");
-        assert!(fs::symlink_metadata(&at.config).unwrap().is_symlink() && mode(&real) == 0o644);
-        assert_eq!(fs::read_to_string(&real).unwrap(), "tools:\n  disabled: []\n");
+        assert_eq!(mode(&at.config.with_file_name("tools.json")), 0o600);
     }
 }
 
@@ -219,22 +239,19 @@ fn what_is_wrong_changes_nothing() {
     fs::write(&at.config, "tools: {disabled: [terminl]}\n").unwrap();
     let ran = at.run("tools list");
     assert!(ran.code == Some(0) && ran.stderr.contains("did you mean \"terminal\"?"), "{ran:?}");
-    // Text that cannot be changed without harm, and text that is wrong, stay as they are.
+    // Text that is wrong stays as it is.
     for (text, named) in
         [("x: &a [todo]\n", "unknown key"), ("browser: {disabled: &a [x]}\n", "unknown key"), ("toolsets: [", "YAML")]
     {
         fs::write(&at.config, text).unwrap();
         let ran = at.run("tools disable todo");
         assert!(ran.code == Some(1) && ran.stderr.contains(named), "{ran:?}");
-        assert_eq!(at.text(), text);
+        assert_eq!((at.text().as_str(), at.choices()), (text, Value::Null));
     }
-    let text = "toolsets: &a [web]\ntools:\n  disabled: *a # the same\n";
-    fs::write(&at.config, text).unwrap();
-    // What is added to one list would be in the other one too.
-    let ran = at.run("tools enable todo --json");
-    let told = ran.json();
-    assert_eq!((ran.code, &told["code"], at.text().as_str()), (Some(1), &json!("CONFLICT"), text), "{told}");
-    assert!(told["error"].as_str().unwrap().contains("the file is unchanged"), "{told}");
+    // However it is written.
+    fs::write(&at.config, "toolsets: &a [web]\ntools:\n  disabled: *a # the same\n").unwrap();
+    at.does("tools enable todo");
+    assert_eq!((&at.tool("cli", "todo")["on"], &at.tool("cli", "web_search")["on"]), (&json!(true), &json!(false)));
 }
 
 #[test]
@@ -247,8 +264,9 @@ fn several_at_once_lose_nothing() {
             scope.spawn(move || at.does(&format!("tools disable {name}")));
         }
     });
-    let text = at.text();
-    assert!(text.starts_with("# kept\n") && names.iter().all(|name| text.contains(&format!("- {name}\n"))), "{text}");
+    let choices = at.choices();
+    let off = choices["disabled"]["add"].as_array().unwrap();
+    assert!(at.text() == "# kept\n" && names.iter().all(|name| off.contains(&json!(name))), "{choices}");
 }
 
 /// What the door for models says.
@@ -469,7 +487,7 @@ fn tools_that_only_their_server_knows_can_be_named() {
     let tool = tools.iter().find(|tool| tool["toolset"] == "mcp-other").unwrap_or_else(|| panic!("{told}"));
     assert_eq!((&tool["name"], &tool["on"], &tool["available"]), (&json!("other_todo"), &json!(false), &json!(true)));
     at.does("tools enable other_todo --platform mcp");
-    assert!(at.text().contains("\"cdpilot-mcp\", \"other_todo\""), "{}", at.text());
+    assert_eq!(at.choices()["platforms"]["mcp"]["toolsets"]["all"], json!(["cdpilot-mcp", "other_todo"]));
     let ran = at.run("tools disable other_tod");
     assert!(ran.code == Some(2) && ran.stderr.contains("did you mean other_todo?"), "{ran:?}");
 }

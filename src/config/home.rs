@@ -90,6 +90,12 @@ impl Home {
         self.root.join("config.yaml")
     }
 
+    /// `tools.json`, which `cdpilot tools` writes.
+    #[must_use]
+    pub fn tools(&self) -> PathBuf {
+        self.root.join("tools.json")
+    }
+
     /// The token file.
     #[must_use]
     pub fn token(&self) -> PathBuf {

@@ -6,12 +6,14 @@
 //! |---|---|
 //! | `home` | the folders of a home |
 //! | `settings`, `tools`, `kinds` | `config.yaml` |
+//! | `choices` | `tools.json` |
 //! | `capabilities` | names of WebDriver capabilities |
 //! | `token` | the API token |
 //! | `running` | `run/server.json`, and the lock that admits one server per home |
 //! | `nearest` | suggestions for unknown names |
 
 mod capabilities;
+mod choices;
 mod error;
 mod home;
 mod kinds;
@@ -22,6 +24,7 @@ mod token;
 mod tools;
 
 pub use capabilities::check_capabilities;
+pub use choices::Layers;
 pub use error::Error;
 pub use home::Home;
 pub use kinds::{AutoSwitch, Bridge, Policy, RawCdp, Subresources, Transport, UserAgent};

@@ -259,17 +259,13 @@ impl Default for Agent {
 }
 
 impl Config {
-    /// The settings of a home; the defaults when it has no `config.yaml`.
+    /// The settings of a home: `config.yaml`, the defaults for what it leaves out, and the tools that `cdpilot tools` turned
+    /// on and off.
     ///
     /// # Errors
     /// [`Error::File`], [`Error::Wrong`], [`Error::UnknownKey`].
     pub fn of(home: &Home) -> Result<Self, Error> {
-        let path = home.config();
-        match home.read(&path) {
-            Ok(text) => Self::parse(&text, &path),
-            Err(problem) if super::is_absent(&problem) => Ok(Self::default()),
-            Err(problem) => Err(Error::file("read", path, &problem)),
-        }
+        Ok(super::Layers::of(home)?.config())
     }
 
     /// Parses settings; `path` is used in errors.

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::super::output::{Out, one_line};
 use super::catalog::{Availability, Catalog, Row, widths};
-use crate::config::Config;
+use crate::config::{Config, Layers};
 use crate::tools::sets::{DEFINED, Kind};
 
 /// A tool in JSON output.
@@ -18,6 +18,8 @@ struct Tool<'a> {
     available: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'a str>,
+    /// What decides whether it is on: `default`, `config.yaml` or `tools.json`.
+    from: &'static str,
     description: &'a str,
 }
 
@@ -36,7 +38,8 @@ struct Set {
 }
 
 /// Prints all tools of a platform.
-pub(super) fn tools(catalog: &Catalog, config: &Config, platform: &str, out: &Out) {
+pub(super) fn tools(catalog: &Catalog, layers: &Layers, platform: &str, out: &Out) {
+    let config = &layers.config();
     #[derive(Serialize)]
     struct Output<'a> {
         ok: bool,
@@ -48,6 +51,7 @@ pub(super) fn tools(catalog: &Catalog, config: &Config, platform: &str, out: &Ou
     }
     let enabled = catalog.enabled(config, platform);
     let rows = catalog.rows(config, platform);
+    let origin = Origin::new(catalog, layers, platform, &rows);
     let problems = problems(catalog, config, platform);
     problems.iter().for_each(|problem| out.aside(&format!("config.yaml: {problem}")));
     let (name, toolset) = widths(&rows);
@@ -61,8 +65,9 @@ pub(super) fn tools(catalog: &Catalog, config: &Config, platform: &str, out: &Ou
         rows.iter().partition(|row| row.availability == Availability::External);
     for row in here {
         let mark = if row.on { out.style.green("on ") } else { out.style.dim("off") };
-        let told = row.availability.explanation();
-        let line = format!("{mark}  {:name$}  {:toolset$}  {}", row.name, row.toolset, out.style.dim(told));
+        let from = Some(origin.of(row)).filter(|from| *from != DEFAULT).map(|from| format!("({from})"));
+        let told = [row.availability.explanation(), from.as_deref().unwrap_or_default()].join(" ");
+        let line = format!("{mark}  {:name$}  {:toolset$}  {}", row.name, row.toolset, out.style.dim(told.trim()));
         out.line(line.trim_end());
     }
     for (on, word) in [(true, "on "), (false, "off")] {
@@ -79,6 +84,7 @@ pub(super) fn tools(catalog: &Catalog, config: &Config, platform: &str, out: &Ou
         on: row.on,
         available: told(row),
         why: (!told(row)).then(|| row.availability.explanation()),
+        from: origin.of(row),
         description: &row.description,
     });
     out.object(&Output {
@@ -89,6 +95,44 @@ pub(super) fn tools(catalog: &Catalog, config: &Config, platform: &str, out: &Ou
         problems,
         tools: tools.collect(),
     });
+}
+
+/// The origin of a tool's state when no setting decides it.
+const DEFAULT: &str = "default";
+
+/// Which file decides which tools are on.
+struct Origin {
+    by_default: BTreeSet<String>,
+    by_file: BTreeSet<String>,
+    /// The tools that `tools.json` allows or forbids.
+    terminal: &'static [&'static str],
+}
+
+impl Origin {
+    fn new(catalog: &Catalog, layers: &Layers, platform: &str, rows: &[Row]) -> Self {
+        let file = &layers.file;
+        let mut none = file.clone();
+        none.toolsets = Config::default().toolsets;
+        none.tools.disabled.clear();
+        none.tools.platforms.clear();
+        let is_chosen = layers.config().tools.terminal.enabled != file.tools.terminal.enabled;
+        Self {
+            by_default: catalog.shown_on(&none, platform, rows),
+            by_file: catalog.shown_on(file, platform, rows),
+            terminal: if is_chosen { &["terminal", "process"] } else { &[] },
+        }
+    }
+
+    fn of(&self, row: &Row) -> &'static str {
+        let by_file = self.by_file.contains(&row.name);
+        if row.on != by_file || self.terminal.contains(&&*row.name) {
+            "tools.json"
+        } else if by_file != self.by_default.contains(&row.name) {
+            "config.yaml"
+        } else {
+            DEFAULT
+        }
+    }
 }
 
 /// Prints all toolsets, with the number of tools that are on.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `catalog` | the existing tools and toolsets, and which are on |
 //! | `change` | turns tools on and off in the settings |
-//! | `yaml`, `save` | writes `config.yaml`, keeping its comments |
+//! | `save` | writes `tools.json` |
 //! | `list`, `screen` | the printed list, and the interactive screen |
 
 mod catalog;
@@ -12,7 +12,6 @@ mod change;
 mod list;
 mod save;
 mod screen;
-mod yaml;
 
 use std::time::Duration;
 
@@ -22,7 +21,7 @@ use serde::Serialize;
 use super::failure::{Exit, Failure};
 use super::output::Out;
 use super::settings::Settings;
-use crate::config::{Config, Home, Running};
+use crate::config::{Config, Home, Layers, Running};
 pub(super) use catalog::Catalog;
 use change::Toggle;
 
@@ -79,7 +78,8 @@ pub(super) fn run(tools: &Tools, settings: &Settings, out: &Out) -> Result<Exit,
     match &tools.command {
         None => screen::run(&home, out),
         Some(Command::List(list)) => {
-            let config = Config::of(&home)?;
+            let layers = Layers::of(&home)?;
+            let config = layers.config();
             let platform = Catalog::platform(&config, list.platform.as_deref().unwrap_or(catalog::CLI))?;
             let catalog = Catalog::open(&home, &config)?;
             if list.servers {
@@ -87,7 +87,7 @@ pub(super) fn run(tools: &Tools, settings: &Settings, out: &Out) -> Result<Exit,
             }
             match list.toolsets {
                 true => list::toolsets(&catalog, &config, &platform, out),
-                false => list::tools(&catalog, &config, &platform, out),
+                false => list::tools(&catalog, &layers, &platform, out),
             }
             Ok(Exit::Done)
         }
@@ -137,7 +137,7 @@ fn turned(home: &Home, turn: &Turn, toggle: Toggle, settings: &Settings, out: &O
         changed: &done.changed,
         unchanged: &done.unchanged,
         notes: &done.notes,
-        path: home.config().display().to_string(),
+        path: home.tools().display().to_string(),
         restart: saved.restart,
     });
     Ok(Exit::Done)

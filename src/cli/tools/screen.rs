@@ -70,7 +70,7 @@ pub(super) fn run(home: &Home, out: &Out) -> Result<Exit, Failure> {
                     let rows = catalog.rows(config, &platform);
                     Ok((change::set(&catalog, config, &platform, &rows, &wanted).config, ()))
                 })?;
-                out.line(&format!("saved to {}", home.config().display()));
+                out.line(&format!("saved to {}", home.tools().display()));
                 Saved::of(home, !done.notes.iter().any(|note| note == change::DANGER)).told(out);
             }
         }
