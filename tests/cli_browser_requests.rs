@@ -134,6 +134,11 @@ fn the_browser_and_its_tabs() {
             json!({"url": "https://example.com", "waitUntil": "domcontentloaded", "targetId": "t1"}),
         ),
         ("tabs --profile 'a b' --timeout 5", "GET", "/tabs?profile=a%20b", NONE),
+        ("sessions", "GET", "/sessions", NONE),
+        ("sessions list --profile work", "GET", "/sessions", NONE),
+        ("sessions create alice", "POST", "/sessions", json!({"name":"alice"})),
+        ("sessions create bob --isolated", "POST", "/sessions", json!({"isolated":true,"name":"bob"})),
+        ("sessions end a/b", "DELETE", "/sessions/a%2Fb", NONE),
         ("profiles", "GET", "/profiles", NONE),
         ("profiles list --profile work", "GET", "/profiles", NONE),
         (

@@ -44,6 +44,10 @@ fn get<'a>(now: &'a Snapshot, id: &str) -> Option<&'a Frame> {
 fn a_start_sends_everything_at_once_and_resumes_last() {
     let fake = browser();
     let supervisor = supervise(&fake);
+    // The page is ready before the last message has arrived here.
+    fake.wait("the resumption", |log| {
+        log.requests.iter().any(|request| request.method == "Runtime.runIfWaitingForDebugger")
+    });
     let sent = fake.log(|log| {
         let here = log.requests.iter().filter(|request| request.session.as_deref() == Some(SESSION));
         here.map(|request| request.method.clone()).collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! Follows the event log and keeps the book of dialogs: the log itself keeps only the newest entries.
+//! Follows the event log and records dialogs: the log itself keeps only the newest entries.
 
 use std::sync::Arc;
 
@@ -12,6 +12,8 @@ use serde_json::Value;
 pub(crate) struct Book {
     pub(crate) opened: Vec<String>,
     pub(crate) closed: Vec<(String, Value)>,
+    /// The newest entry of the log that is in it.
+    seen: u64,
 }
 
 impl Book {
@@ -48,6 +50,7 @@ impl Ledger {
                 assert_eq!(tail.lost, 0, "the reader is too slow");
                 seen = tail.entries.last().map_or(seen, |entry| entry.seq);
                 let mut book = inner.lock();
+                book.seen = seen;
                 for entry in &tail.entries {
                     let data: Value = serde_json::to_value(&*entry.event).unwrap();
                     let id = data["id"].as_str().unwrap_or_default().to_owned();
@@ -68,11 +71,10 @@ impl Ledger {
     /// The book, when everything that is in the log now is in it.
     pub(crate) fn book(&self) -> Book {
         let deadline = super::chrome::soon();
-        let wanted = |kind| self.log.since(0, usize::MAX).entries.iter().filter(|e| e.kind() == kind).count();
-        let (opened, closed) = (wanted(Kind::DialogOpened), wanted(Kind::DialogClosed));
+        let last = self.log.last();
         loop {
             let book = self.book.lock().clone();
-            if book.opened.len() >= opened && book.closed.len() >= closed {
+            if book.seen >= last {
                 return book;
             }
             assert!(!deadline.passed(), "the ledger does not come to an end");
