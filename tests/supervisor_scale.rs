@@ -14,7 +14,7 @@ use crate::support::leaks::alone;
 use crate::support::ledger::{Book, Ledger, count};
 
 fn assert_complete(ledger: &Ledger, count: usize, by: &str) {
-    let Book { opened, closed } = ledger.book();
+    let Book { opened, closed, .. } = ledger.book();
     let expected: Vec<String> = (1..=count).map(|n| format!("d-{n}")).collect();
     assert_eq!(opened, expected, "each once and in order");
     assert_eq!(closed.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>(), expected, "each once and in order");
