@@ -81,7 +81,7 @@ fn only_a_state_may_be_larger_than_other_bodies() {
     // Read, and then refused for what it says.
     let body = format!(r#"{{"state":{{"x":"{}"}}}}"#, "y".repeat(2 << 20));
     let refused = api.call("POST", "/state/load", Some(&body)).fails(400, "BAD_REQUEST");
-    assert!(refused["error"].as_str().unwrap().contains("neither a state"), "{refused}");
+    assert!(refused["error"].as_str().unwrap().contains("neither a login state"), "{refused}");
     let described = &api.described()["paths"]["/state/load"]["post"]["requestBody"]["description"];
     assert_eq!(described, "At most 48 MiB.");
 }

@@ -23,7 +23,9 @@ impl Profile {
         let target = wanted.map(|wanted| self.find(&running, Some(wanted), false)).transpose()?;
         let now = running.snapshot();
         let here = |page: &TargetId| {
-            target.as_ref().map_or_else(|| self.sees(page, Deadline::after(OWNER)), |target| target == page)
+            target
+                .as_ref()
+                .map_or_else(|| self.sees(page, Deadline::after(OWNER)) == Some(true), |target| target == page)
         };
         let pending = now.dialogs.iter().filter(|dialog| here(&dialog.target_id)).cloned().collect();
         let recent = now.recent.iter().filter(|closed| here(&closed.dialog.target_id)).cloned().collect();
@@ -78,7 +80,7 @@ impl Profile {
     fn pending<'a>(&self, now: &'a Snapshot, target: Option<&'a TargetId>) -> impl Iterator<Item = &'a Dialog> {
         now.dialogs.iter().filter(move |dialog| {
             target.map_or_else(
-                || self.sees(&dialog.target_id, Deadline::after(OWNER)),
+                || self.sees(&dialog.target_id, Deadline::after(OWNER)) == Some(true),
                 |target| *target == dialog.target_id,
             )
         })

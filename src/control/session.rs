@@ -205,30 +205,28 @@ impl Profile {
         work(profiles.entry(profile).or_default())
     }
 
-    /// Whether the session sees a tab, or what one that closed lately did. Whose a tab is that some session is opening at the
-    /// moment is waited for until the deadline.
+    /// Whether the session sees a tab, or what one that closed lately did. While a session is opening the tab, its owner is
+    /// waited for until the deadline; `None` when it is not known by then.
     #[must_use]
-    pub fn sees(&self, target: &TargetId, deadline: Deadline) -> bool {
+    pub fn sees(&self, target: &TargetId, deadline: Deadline) -> Option<bool> {
         if self.session.is_default() {
-            return true;
+            return Some(true);
         }
         let pages = self.running().map(|running| Arc::clone(&running.snapshot().pages)).ok();
         let mut index = self.core.tab_index.lock();
         loop {
-            if let Some(is_visible) = index.is_visible(&self.session, target, pages.as_deref()) {
+            let is_visible = index.is_visible(&self.session, target, pages.as_deref());
+            if is_visible.is_some() || self.core.owner_known.wait_until(&mut index, deadline.instant()).timed_out() {
                 return is_visible;
-            }
-            if self.core.owner_known.wait_until(&mut index, deadline.instant()).timed_out() {
-                return false;
             }
         }
     }
 
-    /// Waits until a page is published, or the deadline.
-    pub fn wait_for_page(&self, target: &TargetId, deadline: Deadline) {
-        if let Ok(running) = self.running() {
-            running.supervisor().wait_until(deadline, |now| now.page(target.as_str()).is_some());
-        }
+    /// Waits until a page is published. Returns whether it is by the deadline; true also when the browser is not running.
+    #[must_use]
+    pub fn wait_for_page(&self, target: &TargetId, deadline: Deadline) -> bool {
+        let is_there = |now: &crate::supervisor::Snapshot| now.page(target.as_str()).is_some();
+        self.running().map_or(true, |running| running.supervisor().wait_until(deadline, is_there).is_some())
     }
 
     /// The browser context in which the session opens tabs: `None` is the browser's own one.

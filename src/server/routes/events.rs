@@ -86,6 +86,17 @@ struct Stream {
 }
 
 impl Stream {
+    /// Whether the session sees what an event is about; `None` while that is not known.
+    fn is_visible(&self, entry: &Entry, deadline: Deadline) -> Option<bool> {
+        let (Some(profile), Some(target)) = (&self.profile, &entry.target_id) else { return Some(true) };
+        // A tab is logged a moment before it is published, and until then its owner is unknown.
+        let is_new = entry.kind() == Kind::TabOpened && unix_now() - entry.ts < NEW;
+        if is_new && !profile.wait_for_page(target, deadline.within(PUBLISHED)) {
+            return None;
+        }
+        profile.sees(target, deadline)
+    }
+
     /// Begins with everything that is kept, and says so.
     fn reset(&mut self, reason: &'static str) {
         let before = self.log.since(0, 1).lost;
@@ -113,18 +124,12 @@ impl EventSource for Stream {
                 continue;
             }
             for entry in &tail.entries {
+                let Some(is_visible) = self.is_visible(entry, deadline) else {
+                    // Read again, rather than lost.
+                    return self.ready.pop_front().map_or(Next::Nothing, Next::Event);
+                };
                 self.seq = entry.seq;
                 let about = entry.target_id.as_ref().map(|target| target.as_str());
-                let is_visible = match (&self.profile, &entry.target_id) {
-                    (Some(profile), Some(target)) => {
-                        // A tab is logged a moment before it is published, and until then nobody knows whose it is.
-                        if entry.kind() == Kind::TabOpened && unix_now() - entry.ts < NEW {
-                            profile.wait_for_page(target, Deadline::after(PUBLISHED));
-                        }
-                        profile.sees(target, deadline)
-                    }
-                    _ => true,
-                };
                 if is_visible && (self.target.is_none() || about == self.target.as_deref()) {
                     self.ready.push_back(event(&self.start, entry));
                 }
