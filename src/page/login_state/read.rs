@@ -92,7 +92,7 @@ impl LoginState {
             }
             (None, _) if is_object && read.cookies.is_some() && read.origins.is_some() => {}
             _ => {
-                let what = "the file is neither a login state of cdpilot nor a storageState of Playwright";
+                let what = "the state is neither a login state of cdpilot nor a storageState of Playwright";
                 return Err(bad(format!("{what}; `cdpilot browser state save` writes one")));
             }
         }
