@@ -27,7 +27,7 @@ enum At {
 
 /// What is wrong with a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wrong {
+pub(super) enum ChunkError {
     /// Its form.
     Malformed,
     /// Its size.
@@ -36,7 +36,7 @@ pub(super) enum Wrong {
 
 /// What was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Took {
+pub(super) struct ChunkProgress {
     /// Bytes of the input that are done with.
     pub(super) bytes: usize,
     /// Whether the body ended with them.
@@ -49,7 +49,7 @@ impl Chunks {
     }
 
     /// Reads on. What the chunks hold is added to `body`, which never gets longer than `most`.
-    pub(super) fn read(&mut self, input: &[u8], body: &mut Vec<u8>, most: usize) -> Result<Took, Wrong> {
+    pub(super) fn read(&mut self, input: &[u8], body: &mut Vec<u8>, most: usize) -> Result<ChunkProgress, ChunkError> {
         let mut at = 0;
         while let Some(&byte) = input.get(at) {
             if let At::Data { left } = &mut self.at {
@@ -64,20 +64,20 @@ impl Chunks {
             }
             at += 1;
             if self.byte(byte, body.len(), most)? {
-                return Ok(Took { bytes: at, ended: true });
+                return Ok(ChunkProgress { bytes: at, ended: true });
             }
         }
-        Ok(Took { bytes: at, ended: false })
+        Ok(ChunkProgress { bytes: at, ended: false })
     }
 
     /// One byte outside of data. Whether the body ended with it.
-    fn byte(&mut self, byte: u8, have: usize, most: usize) -> Result<bool, Wrong> {
+    fn byte(&mut self, byte: u8, have: usize, most: usize) -> Result<bool, ChunkError> {
         if self.returned {
             self.returned = false;
-            return if byte == b'\n' { self.line_end(have, most) } else { Err(Wrong::Malformed) };
+            return if byte == b'\n' { self.line_end(have, most) } else { Err(ChunkError::Malformed) };
         }
         match (byte, &mut self.at) {
-            (b'\r', At::Size { digits: 0, .. }) | (b'\n', _) => return Err(Wrong::Malformed),
+            (b'\r', At::Size { digits: 0, .. }) | (b'\n', _) => return Err(ChunkError::Malformed),
             (b'\r', _) => {
                 self.returned = true;
                 return Ok(false);
@@ -87,27 +87,27 @@ impl Chunks {
                     *value = *value * 16 + u64::from(digit);
                     *digits += 1;
                 }
-                (Some(_), _) => return Err(Wrong::TooLarge),
+                (Some(_), _) => return Err(ChunkError::TooLarge),
                 (None, b';' | b' ' | b'\t') if *digits > 0 => self.at = At::Extension { value: *value },
-                (None, _) => return Err(Wrong::Malformed),
+                (None, _) => return Err(ChunkError::Malformed),
             },
-            (_, At::Behind | At::Data { .. }) => return Err(Wrong::Malformed),
-            (_, At::Extension { .. } | At::Trailers) if byte == 0 => return Err(Wrong::Malformed),
+            (_, At::Behind | At::Data { .. }) => return Err(ChunkError::Malformed),
+            (_, At::Extension { .. } | At::Trailers) if byte == 0 => return Err(ChunkError::Malformed),
             (_, At::Extension { .. }) => {}
             (_, At::Trailers) => self.trailers += 1,
         }
         self.line += 1;
         let too_long = self.trailers > MAX_TRAILERS || self.line > MAX_LINE && !matches!(self.at, At::Trailers);
-        if too_long { Err(Wrong::Malformed) } else { Ok(false) }
+        if too_long { Err(ChunkError::Malformed) } else { Ok(false) }
     }
 
-    fn line_end(&mut self, have: usize, most: usize) -> Result<bool, Wrong> {
+    fn line_end(&mut self, have: usize, most: usize) -> Result<bool, ChunkError> {
         let line = std::mem::take(&mut self.line);
         match self.at {
             At::Size { value, .. } | At::Extension { value } => {
-                let size = usize::try_from(value).map_err(|_| Wrong::TooLarge)?;
+                let size = usize::try_from(value).map_err(|_| ChunkError::TooLarge)?;
                 if size > most.saturating_sub(have) {
-                    return Err(Wrong::TooLarge);
+                    return Err(ChunkError::TooLarge);
                 }
                 self.at = if size == 0 { At::Trailers } else { At::Data { left: size } };
             }

@@ -17,7 +17,7 @@ const COMMON: [(HeaderName, &str); 3] =
 
 /// How an answer goes out.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Manner {
+pub(super) struct Delivery {
     /// The connection stays open behind it.
     pub(super) keep: bool,
     /// The request was HEAD: everything but the body.
@@ -25,13 +25,13 @@ pub(super) struct Manner {
 }
 
 /// A whole answer. One of events is ended by the end of the connection.
-pub(super) fn answer(answer: &Answer, manner: Manner) -> Vec<u8> {
+pub(super) fn answer(answer: &Answer, delivery: Delivery) -> Vec<u8> {
     let (length, body): (_, &[u8]) = match &answer.body {
         Body::Bytes(bytes) => (Some(bytes.len()), bytes),
         Body::Events(_) => (None, &[]),
     };
-    let mut out = head(answer.status, &answer.headers, length, manner.keep);
-    if !manner.head_only && has_content(answer.status) {
+    let mut out = head(answer.status, &answer.headers, length, delivery.keep);
+    if !delivery.head_only && has_content(answer.status) {
         out.extend_from_slice(body);
     }
     out

@@ -3,8 +3,8 @@
 use http::StatusCode;
 
 use super::answer::Answer;
-use super::intake::{Budget, Intake, Step};
 use super::limits::Limits;
+use super::request_reader::{Budget, RequestReader, Step};
 
 /// Bytes of a body at most, small so that short inputs get there.
 pub const BODY_BYTES: usize = 80;
@@ -36,16 +36,16 @@ pub enum Asked {
 pub fn requests(pieces: &[&[u8]]) -> Vec<Asked> {
     let limits = Limits { head_bytes: HEAD_BYTES, body_bytes: BODY_BYTES, ..Limits::default() };
     let budget = Budget::new(usize::MAX);
-    let mut intake = Intake::new(([127, 0, 0, 1], 1).into(), &limits, &budget);
+    let mut reader = RequestReader::new(([127, 0, 0, 1], 1).into(), &limits, &budget);
     let mut asked = Vec::new();
     for piece in pieces {
         let mut rest = *piece;
-        while !rest.is_empty() && intake.room() > 0 {
-            let (now, later) = rest.split_at(intake.room().min(rest.len()));
-            intake.feed(now);
+        while !rest.is_empty() && reader.room() > 0 {
+            let (now, later) = rest.split_at(reader.room().min(rest.len()));
+            reader.feed(now);
             rest = later;
             loop {
-                let step = intake.step(&mut |head| match head.headers.contains_key("x-refused") {
+                let step = reader.step(&mut |head| match head.headers.contains_key("x-refused") {
                     true => Err(Answer::failure(StatusCode::FORBIDDEN, "FORBIDDEN_HOST", "refused")),
                     false => Ok(None),
                 });

@@ -11,19 +11,19 @@
 
 mod answer;
 mod chunks;
-mod conn;
+mod connection;
 mod encode;
+mod event_loop;
 pub mod fuzzing;
 mod head;
-mod inbound;
-mod intake;
-mod lanes;
 mod limits;
 mod request;
+mod request_reader;
 mod server;
 mod shared;
 mod streams;
 mod wire;
+mod workers;
 
 pub use answer::{Answer, Body, Event, EventSource, Next};
 pub use limits::Limits;

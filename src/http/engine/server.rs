@@ -12,7 +12,7 @@ use mio::{Interest, Poll, Waker};
 use parking_lot::Mutex;
 
 use super::Handler;
-use super::inbound::{self, Inbound};
+use super::event_loop::{self, EventLoop};
 use super::limits::Limits;
 use super::shared::{Phase, Shared};
 use super::streams::Streams;
@@ -91,13 +91,13 @@ impl HttpServer {
         let Listener { mut inner, address } = listener;
         let poll = Poll::new()?;
         for listener in &mut inner {
-            poll.registry().register(listener, inbound::LISTENER, Interest::READABLE)?;
+            poll.registry().register(listener, event_loop::LISTENER, Interest::READABLE)?;
         }
-        let waker = Waker::new(poll.registry(), inbound::WAKER)?;
-        let (send, returns) = bounded(inbound::places(limits.connections));
+        let waker = Waker::new(poll.registry(), event_loop::WAKER)?;
+        let (send, returns) = bounded(event_loop::return_queue_capacity(limits.connections));
         let shared = Arc::new(Shared::new(handler, limits, send, waker));
         let (streams, workers) = (Arc::<Streams>::default(), Arc::<Mutex<Vec<Thread>>>::default());
-        let inbound = Inbound::new(poll, inner, returns, &shared, &streams, &workers);
+        let inbound = EventLoop::new(poll, inner, returns, &shared, &streams, &workers);
         let counted = shared.count_thread();
         let inbound = spawn("http-in", move || {
             let _counted = counted;

@@ -11,7 +11,7 @@ use http::{Method, StatusCode};
 use memchr::memchr_iter;
 
 use super::answer::Answer;
-use super::chunks::{Chunks, Wrong};
+use super::chunks::{ChunkError, Chunks};
 use super::head;
 use super::limits::Limits;
 use super::request::{Framing, Head};
@@ -30,7 +30,7 @@ pub(super) struct Budget {
 
 /// A part of the budget, given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct Reservation {
     budget: Arc<Budget>,
     bytes: usize,
 }
@@ -40,12 +40,12 @@ impl Budget {
         Arc::new(Self { most, held: AtomicUsize::new(0) })
     }
 
-    fn none(self: &Arc<Self>) -> Held {
-        Held { budget: Arc::clone(self), bytes: 0 }
+    fn none(self: &Arc<Self>) -> Reservation {
+        Reservation { budget: Arc::clone(self), bytes: 0 }
     }
 }
 
-impl Held {
+impl Reservation {
     /// Holds this much in all, if there is so much left.
     fn grow(&mut self, bytes: usize) -> bool {
         let more = bytes.saturating_sub(self.bytes);
@@ -59,7 +59,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.budget.held.fetch_sub(self.bytes, Ordering::AcqRel);
     }
@@ -73,7 +73,7 @@ pub(super) enum Step {
     /// The client waits for `100 Continue`; then step again.
     Continue,
     /// A request.
-    Ready(Box<Asked>),
+    Ready(Box<ReceivedRequest>),
     /// No request can come any more; the answer to it.
     Refused(Answer),
 }
@@ -83,15 +83,15 @@ pub(super) type Admit<'a> = dyn FnMut(&Head) -> Result<Option<usize>, Answer> + 
 
 /// A request that has arrived.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct ReceivedRequest {
     pub(super) head: Head,
     pub(super) body: Vec<u8>,
-    pub(super) held: Held,
+    pub(super) held: Reservation,
 }
 
 /// Reads the requests of one connection.
 #[derive(Debug)]
-pub(super) struct Intake {
+pub(super) struct RequestReader {
     buffer: Vec<u8>,
     /// Bytes of the buffer in which no head ends.
     scanned: usize,
@@ -100,7 +100,7 @@ pub(super) struct Intake {
     head_only: bool,
     /// When the request at hand, or its body, began.
     begun: Option<Instant>,
-    body: Option<Box<Reading>>,
+    body: Option<Box<PartialBody>>,
     peer: SocketAddr,
     head_bytes: usize,
     body_bytes: usize,
@@ -109,17 +109,17 @@ pub(super) struct Intake {
 
 /// A request whose body is being read.
 #[derive(Debug)]
-struct Reading {
+struct PartialBody {
     head: Head,
     body: Vec<u8>,
     chunks: Option<Chunks>,
-    held: Held,
-    told: bool,
+    held: Reservation,
+    sent_continue: bool,
     /// Bytes that the body may have.
     most: usize,
 }
 
-impl Intake {
+impl RequestReader {
     pub(super) fn new(peer: SocketAddr, limits: &Limits, budget: &Arc<Budget>) -> Self {
         Self {
             buffer: Vec::new(),
@@ -178,8 +178,8 @@ impl Intake {
             };
             self.begun = Some(Instant::now());
             let chunks = (head.framing == Framing::Chunked).then(Chunks::new);
-            let told = !head.expects_continue;
-            self.body = Some(Box::new(Reading { head, body: Vec::new(), chunks, held, told, most }));
+            let sent_continue = !head.expects_continue;
+            self.body = Some(Box::new(PartialBody { head, body: Vec::new(), chunks, held, sent_continue, most }));
         }
         self.next_body()
     }
@@ -224,7 +224,7 @@ impl Intake {
     }
 
     /// What has to be true before a body is read.
-    fn check_body(&self, head: &Head, most: usize) -> Result<Held, Answer> {
+    fn check_body(&self, head: &Head, most: usize) -> Result<Reservation, Answer> {
         let mut held = self.budget.none();
         if !head.has_body() {
             return Ok(held);
@@ -253,8 +253,8 @@ impl Intake {
             (Some(chunks), _) => {
                 let took = match chunks.read(&self.buffer, &mut reading.body, most) {
                     Ok(took) => took,
-                    Err(Wrong::Malformed) => return Step::Refused(bad("the chunks of the body are malformed")),
-                    Err(Wrong::TooLarge) => return Step::Refused(too_large(most)),
+                    Err(ChunkError::Malformed) => return Step::Refused(bad("the chunks of the body are malformed")),
+                    Err(ChunkError::TooLarge) => return Step::Refused(too_large(most)),
                 };
                 self.buffer.drain(..took.bytes);
                 if !reading.held.grow(reading.body.len()) {
@@ -273,9 +273,13 @@ impl Intake {
         if ended {
             let Some(reading) = self.body.take() else { return Step::More };
             self.begun = None;
-            return Step::Ready(Box::new(Asked { head: reading.head, body: reading.body, held: reading.held }));
+            return Step::Ready(Box::new(ReceivedRequest {
+                head: reading.head,
+                body: reading.body,
+                held: reading.held,
+            }));
         }
-        if !std::mem::replace(&mut reading.told, true) && reading.body.is_empty() {
+        if !std::mem::replace(&mut reading.sent_continue, true) && reading.body.is_empty() {
             return Step::Continue;
         }
         Step::More

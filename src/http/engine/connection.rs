@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use http::StatusCode;
 
 use super::answer::Answer;
-use super::encode::{self, Manner};
-use super::intake::{Admit, Asked, Budget, Intake, Step};
+use super::encode::{self, Delivery};
 use super::limits::Limits;
+use super::request_reader::{Admit, Budget, ReceivedRequest, RequestReader, Step};
 use super::wire::Wire;
 use crate::sync::Cancel;
 
@@ -24,9 +24,9 @@ const PIECE: usize = 16 * 1024;
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// A connection.
-pub(super) struct Conn {
+pub(super) struct Connection {
     pub(super) wire: Arc<Wire>,
-    intake: Intake,
+    reader: RequestReader,
     state: State,
     /// When the state began, or something last went forward in it.
     since: Instant,
@@ -51,7 +51,7 @@ enum State {
 }
 
 /// What a connection needs next.
-pub(super) enum Turn {
+pub(super) enum NextStep {
     /// The system tells when there is more to do.
     Wait,
     /// There is more to do at once.
@@ -59,14 +59,14 @@ pub(super) enum Turn {
     /// It is over.
     Close,
     /// A request is to be done.
-    Job { asked: Box<Asked>, cancel: Cancel, before: Vec<u8> },
+    Job { received: Box<ReceivedRequest>, cancel: Cancel, before: Vec<u8> },
 }
 
-impl Conn {
+impl Connection {
     pub(super) fn new(wire: Wire, peer: SocketAddr, limits: &Limits, budget: &Arc<Budget>) -> Self {
         Self {
             wire: Arc::new(wire),
-            intake: Intake::new(peer, limits, budget),
+            reader: RequestReader::new(peer, limits, budget),
             state: State::Reading,
             since: Instant::now(),
             ended: None,
@@ -77,7 +77,7 @@ impl Conn {
     }
 
     /// Goes on as far as bytes reach.
-    pub(super) fn go_on(&mut self, admit: &mut Admit<'_>) -> Turn {
+    pub(super) fn advance_connection(&mut self, admit: &mut Admit<'_>) -> NextStep {
         let mut left = TURN;
         loop {
             let turn = match self.state {
@@ -92,16 +92,16 @@ impl Conn {
         }
     }
 
-    fn read_request(&mut self, admit: &mut Admit<'_>, left: &mut usize) -> Option<Turn> {
-        match self.intake.step(admit) {
-            Step::More if self.ended.is_some() => Some(Turn::Close),
+    fn read_request(&mut self, admit: &mut Admit<'_>, left: &mut usize) -> Option<NextStep> {
+        match self.reader.step(admit) {
+            Step::More if self.ended.is_some() => Some(NextStep::Close),
             Step::More => self.fill(left),
             Step::Continue => {
                 self.out.extend_from_slice(CONTINUE);
                 match self.wire.write_from(&self.out, &mut self.at) {
                     Ok(true) => (self.out, self.at) = (Vec::new(), 0),
                     Ok(false) => {} // goes out before the answer
-                    Err(_) => return Some(Turn::Close),
+                    Err(_) => return Some(NextStep::Close),
                 }
                 None
             }
@@ -109,48 +109,48 @@ impl Conn {
                 self.refuse(&answer);
                 None
             }
-            Step::Ready(asked) => {
+            Step::Ready(received) => {
                 let cancel = Cancel::new();
                 self.enter(State::Busy(cancel.clone()));
                 let before = std::mem::take(&mut self.out).split_off(std::mem::take(&mut self.at));
-                Some(Turn::Job { asked, cancel, before })
+                Some(NextStep::Job { received, cancel, before })
             }
         }
     }
 
-    /// Reads a piece into the intake. `None`: something came.
-    fn fill(&mut self, left: &mut usize) -> Option<Turn> {
+    /// Reads a piece into the reader. `None`: something came.
+    fn fill(&mut self, left: &mut usize) -> Option<NextStep> {
         if *left == 0 {
-            return Some(Turn::Again);
+            return Some(NextStep::Again);
         }
         let mut piece = [0; PIECE];
-        let size = self.intake.room().min(PIECE);
+        let size = self.reader.room().min(PIECE);
         match self.wire.read(&mut piece[..size]) {
-            Ok(None) => Some(Turn::Wait),
+            Ok(None) => Some(NextStep::Wait),
             Ok(Some(0)) if size > 0 => {
                 self.ended = Some(Instant::now());
                 None
             }
             Ok(Some(count)) => {
-                self.intake.feed(&piece[..count]);
+                self.reader.feed(&piece[..count]);
                 *left = left.saturating_sub(count.max(1));
                 None
             }
-            Err(_) => Some(Turn::Close),
+            Err(_) => Some(NextStep::Close),
         }
     }
 
     /// While somebody answers: keeps what comes, and sees the client hang up.
-    fn watch(&mut self, left: &mut usize) -> Option<Turn> {
-        if self.ended.is_some() || self.intake.room() == 0 {
-            return Some(Turn::Wait);
+    fn watch(&mut self, left: &mut usize) -> Option<NextStep> {
+        if self.ended.is_some() || self.reader.room() == 0 {
+            return Some(NextStep::Wait);
         }
         match self.fill(left) {
-            Some(Turn::Close) => {
+            Some(NextStep::Close) => {
                 self.ended = Some(Instant::now());
                 self.cancel();
                 self.wire.tell_writable();
-                Some(Turn::Wait)
+                Some(NextStep::Wait)
             }
             turn => turn,
         }
@@ -164,15 +164,15 @@ impl Conn {
         }
     }
 
-    fn send(&mut self, keep: bool) -> Option<Turn> {
+    fn send(&mut self, keep: bool) -> Option<NextStep> {
         let before = self.at;
         let wrote = self.wire.write_from(&self.out, &mut self.at);
         if self.at > before {
             self.since = Instant::now();
         }
         match wrote {
-            Ok(false) => return Some(Turn::Wait),
-            Err(_) => return Some(Turn::Close),
+            Ok(false) => return Some(NextStep::Wait),
+            Err(_) => return Some(NextStep::Close),
             Ok(true) => (self.out, self.at) = (Vec::new(), 0),
         }
         if keep {
@@ -180,24 +180,24 @@ impl Conn {
             return None;
         }
         if self.wire.finish().is_err() || self.ended.is_some() {
-            return Some(Turn::Close);
+            return Some(NextStep::Close);
         }
         self.enter(State::Draining { left: DRAIN_BYTES });
         None
     }
 
-    fn drain(&mut self, turn: &mut usize) -> Option<Turn> {
-        let State::Draining { left } = &mut self.state else { return Some(Turn::Wait) };
+    fn drain(&mut self, turn: &mut usize) -> Option<NextStep> {
+        let State::Draining { left } = &mut self.state else { return Some(NextStep::Wait) };
         let mut piece = [0; PIECE];
         match self.wire.read(&mut piece) {
-            Ok(None) => Some(Turn::Wait),
-            Ok(Some(0)) | Err(_) => Some(Turn::Close),
+            Ok(None) => Some(NextStep::Wait),
+            Ok(Some(0)) | Err(_) => Some(NextStep::Close),
             Ok(Some(count)) => {
                 *left = left.saturating_sub(count);
                 *turn = turn.saturating_sub(count);
                 match (*left, *turn) {
-                    (0, _) => Some(Turn::Close),
-                    (_, 0) => Some(Turn::Again),
+                    (0, _) => Some(NextStep::Close),
+                    (_, 0) => Some(NextStep::Again),
                     _ => None,
                 }
             }
@@ -213,13 +213,13 @@ impl Conn {
     pub(super) fn refuse(&mut self, answer: &Answer) {
         self.out.drain(..self.at);
         self.at = 0;
-        let head_only = self.intake.is_head_only();
-        self.out.extend(encode::answer(answer, Manner { keep: false, head_only }));
+        let head_only = self.reader.is_head_only();
+        self.out.extend(encode::answer(answer, Delivery { keep: false, head_only }));
         self.enter(State::Sending { keep: false });
     }
 
     /// Comes back from who answered, with what the client has not taken yet.
-    pub(super) fn come_back(&mut self, bytes: Vec<u8>, at: usize, keep: bool) {
+    pub(super) fn finish_request(&mut self, bytes: Vec<u8>, at: usize, keep: bool) {
         (self.out, self.at) = (bytes, at);
         self.enter(State::Sending { keep });
     }
@@ -246,10 +246,10 @@ impl Conn {
         }
     }
 
-    /// Since when nothing has been asked, if it can be closed without a loss.
+    /// Since when nothing has been received, if it can be closed without a loss.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         let idle = match self.state {
-            State::Reading => self.intake.begun().is_none(),
+            State::Reading => self.reader.begun().is_none(),
             State::Draining { .. } => true,
             State::Busy(_) | State::Sending { .. } => false,
         };
@@ -258,18 +258,18 @@ impl Conn {
 
     /// Since when a head is being read. Nothing shows yet that its client may use the server.
     pub(super) fn head_since(&self) -> Option<Instant> {
-        if matches!(self.state, State::Reading) && !self.intake.is_reading_body() { self.intake.begun() } else { None }
+        if matches!(self.state, State::Reading) && !self.reader.is_reading_body() { self.reader.begun() } else { None }
     }
 
-    /// Whether the client has asked something that was not read yet.
-    pub(super) fn asks_unheard(&self) -> bool {
+    /// Whether the client has received something that was not read yet.
+    pub(super) fn has_unread_request(&self) -> bool {
         matches!(self.state, State::Reading) && self.wire.has_input()
     }
 
     /// When it has been waited for long enough.
     pub(super) fn expires(&self, limits: &Limits) -> Option<Instant> {
         match self.state {
-            State::Reading => Some(match self.intake.begun() {
+            State::Reading => Some(match self.reader.begun() {
                 Some(begun) => begun + limits.reading,
                 None => self.since + limits.idle,
             }),
@@ -284,7 +284,7 @@ impl Conn {
     pub(super) fn expire(&mut self) -> bool {
         match self.state {
             State::Busy(_) => self.cancel(),
-            State::Reading if self.intake.begun().is_some() => self.refuse(&Answer::failure(
+            State::Reading if self.reader.begun().is_some() => self.refuse(&Answer::failure(
                 StatusCode::REQUEST_TIMEOUT,
                 "TIMEOUT",
                 "the request did not arrive in time; send its head, and then its body, within 10 seconds",

@@ -9,9 +9,9 @@ use http::{Method, StatusCode};
 use mio::Token;
 
 use super::answer::{Answer, Body};
-use super::encode::{self, Manner};
-use super::intake::Asked;
+use super::encode::{self, Delivery};
 use super::request::Request;
+use super::request_reader::ReceivedRequest;
 use super::shared::{Outcome, Phase, Shared};
 use super::streams::{Stream, Streams};
 use super::wire::Wire;
@@ -21,14 +21,14 @@ use crate::sync::{Cancel, Thread, fault_point, spawn};
 pub(super) struct Job {
     pub(super) token: Token,
     pub(super) wire: Arc<Wire>,
-    pub(super) asked: Box<Asked>,
+    pub(super) received: Box<ReceivedRequest>,
     pub(super) cancel: Cancel,
     /// What has to go out before the answer.
     pub(super) before: Vec<u8>,
 }
 
 /// Threads with one bounded queue. `http-in` owns it; dropping it lets the threads end once the queue is empty.
-pub(super) struct Crew {
+pub(super) struct WorkerPool {
     name: &'static str,
     most: usize,
     queue: Sender<Job>,
@@ -40,7 +40,7 @@ pub(super) struct Crew {
     streams: Arc<Streams>,
 }
 
-impl Crew {
+impl WorkerPool {
     pub(super) fn new(name: &'static str, most: usize, shared: &Arc<Shared>, streams: &Arc<Streams>) -> Self {
         let (queue, jobs) = bounded(shared.limits.queue.max(1));
         let (shared, streams) = (Arc::clone(shared), Arc::clone(streams));
@@ -88,8 +88,8 @@ impl Crew {
 }
 
 fn work(job: Job, shared: &Arc<Shared>, streams: &Arc<Streams>) {
-    let Job { token, wire, asked, cancel, before } = job;
-    let Asked { head, body, held } = *asked;
+    let Job { token, wire, received, cancel, before } = job;
+    let ReceivedRequest { head, body, held } = *received;
     let head_only = head.method == Method::HEAD;
     let mut keep = head.keep_alive;
     fault_point(format_args!("http-lane"));
@@ -108,22 +108,22 @@ fn work(job: Job, shared: &Arc<Shared>, streams: &Arc<Streams>) {
     if let Body::Events(_) = &answer.body {
         keep = false; // its end is the connection's
         if !head_only {
-            let start = encode::answer(&answer, Manner { keep, head_only });
+            let start = encode::answer(&answer, Delivery { keep, head_only });
             let Body::Events(source) = answer.body else { return };
             let stream = Stream { token, wire: Arc::clone(&wire), cancel, source, start: [before, start].concat() };
             match streams.start(stream, shared) {
                 Ok(()) => return,
-                Err(refused) => return write(refused, Vec::new(), Manner { keep, head_only }, token, &wire, shared),
+                Err(refused) => return write(refused, Vec::new(), Delivery { keep, head_only }, token, &wire, shared),
             }
         }
     }
-    write(answer, before, Manner { keep, head_only }, token, &wire, shared);
+    write(answer, before, Delivery { keep, head_only }, token, &wire, shared);
 }
 
 /// Writes what the system takes at once and leaves the rest to `http-in`.
-fn write(answer: Answer, before: Vec<u8>, manner: Manner, token: Token, wire: &Wire, shared: &Shared) {
-    let keep = manner.keep && shared.phase() == Phase::Serving;
-    let answer = encode::answer(&answer, Manner { keep, ..manner });
+fn write(answer: Answer, before: Vec<u8>, delivery: Delivery, token: Token, wire: &Wire, shared: &Shared) {
+    let keep = delivery.keep && shared.phase() == Phase::Serving;
+    let answer = encode::answer(&answer, Delivery { keep, ..delivery });
     let bytes = if before.is_empty() { answer } else { [before, answer].concat() };
     let mut at = 0;
     let outcome = match wire.write_from(&bytes, &mut at) {
