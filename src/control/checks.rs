@@ -12,7 +12,7 @@ use crate::browser::{self, Surroundings, find};
 use crate::config::{Config, Home, Running, Token};
 
 /// Free space below which a browser's profile may not fit.
-const LITTLE_SPACE: u64 = 200 << 20;
+const MIN_FREE_SPACE: u64 = 200 << 20;
 
 impl Check {
     fn new(id: &'static str, status: CheckStatus, summary: impl Into<String>, hint: Option<String>) -> Self {
@@ -201,7 +201,7 @@ pub(super) fn disk(home: &Home) -> Check {
     let folder = home.root().ancestors().find(|folder| folder.is_dir()).unwrap_or(home.root());
     let free = browser::space(folder).map(|space| space.free);
     match free {
-        Some(free) if free < LITTLE_SPACE => Check::fail(
+        Some(free) if free < MIN_FREE_SPACE => Check::fail(
             "disk",
             format!("{} has {} MiB left", home.root().display(), free >> 20),
             "browsers keep their profiles there; make room",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
-use super::decorate::{Look, decorate};
+use super::decorate::{Appearance, decorate};
 use super::lifecycle::Running;
 use super::ports::Port;
 use super::settings::{Settings, check_folder};
@@ -41,14 +41,14 @@ pub(super) struct Facts {
 }
 
 /// What came of trying.
-pub(super) enum Failure {
+pub(super) enum BringUpError {
     /// The browser did not start: it may be too much to try again at once.
     Launch(Error),
     /// Anything else.
     Other(Error),
 }
 
-impl From<Error> for Failure {
+impl From<Error> for BringUpError {
     fn from(error: Error) -> Self {
         Self::Other(error)
     }
@@ -62,7 +62,7 @@ pub(super) fn bring_up(
     log: &Arc<EventLog>,
     tab_index: &Arc<Mutex<TabIndex>>,
     deadline: Deadline,
-) -> Result<Running, Failure> {
+) -> Result<Running, BringUpError> {
     let (browser, facts, unreachable_ports) = match address(shared, settings)? {
         Some(url) => {
             let (browser, facts) = attach(&url, capabilities(settings, with, &url)?, deadline)?;
@@ -80,8 +80,8 @@ pub(super) fn bring_up(
     let log = Some(Arc::clone(log));
     let options = SupervisorOptions { unreachable_ports, prepared: ours, log, ..options(shared, settings, deadline) };
     let supervisor = Supervisor::start(browser, options).map_err(|error| match ours {
-        true => Failure::Launch(error.into()),
-        false => Failure::Other(error.into()),
+        true => BringUpError::Launch(error.into()),
+        false => BringUpError::Other(error.into()),
     })?;
     let supervisor = Arc::new(supervisor);
     shared.keep_protected(&supervisor);
@@ -101,7 +101,7 @@ pub(super) fn bring_up(
         Ok(tabs) => tabs,
         Err(error) => {
             supervisor.stop(Deadline::after_secs(5));
-            return Err(Failure::Other(error.into()));
+            return Err(BringUpError::Other(error.into()));
         }
     };
     Ok(Running {
@@ -205,7 +205,7 @@ fn launch(
     settings: &Settings,
     headless: Option<bool>,
     deadline: Deadline,
-) -> Result<(Browser, Facts, Vec<u16>), Failure> {
+) -> Result<(Browser, Facts, Vec<u16>), BringUpError> {
     let folder = &settings.user_data_dir;
     if !settings.owns_data {
         check_folder(folder)?;
@@ -216,12 +216,12 @@ fn launch(
     }
     if let Some(holder) = browser::holder_of(folder) {
         let taken = browser::Error::ProfileInUse { path: folder.clone(), holder };
-        return Err(Failure::Launch(taken.into()));
+        return Err(BringUpError::Launch(taken.into()));
     }
     let downloads = shared.home.downloads();
-    let look = Look { name: &settings.name, color: &settings.color, downloads: &downloads };
+    let appearance = Appearance { name: &settings.name, color: &settings.color, downloads: &downloads };
     let mut notes = Vec::new();
-    if let Err(problem) = decorate(folder, &look) {
+    if let Err(problem) = decorate(folder, &appearance) {
         notes.push(format!("the profile's name and colour could not be set: {problem}"));
     }
     let mut refused = Vec::new();
@@ -268,7 +268,7 @@ fn launch(
             }
             Err(error) => {
                 shared.ports.take_back(&settings.name);
-                return Err(Failure::Launch(error.into()));
+                return Err(BringUpError::Launch(error.into()));
             }
         }
     }

@@ -9,7 +9,7 @@ use crossbeam_channel::Receiver;
 use parking_lot::{Condvar, Mutex};
 
 use super::breaker::Breaker;
-use super::launch::{self, Facts, Failure};
+use super::launch::{self, BringUpError, Facts};
 use super::settings::Settings;
 use super::shared::Shared;
 use super::tab_index::TabIndex;
@@ -33,7 +33,7 @@ pub(super) struct Core {
     settings: Settings,
     events: Arc<EventLog>,
     events_start: String,
-    life: Mutex<Life>,
+    state: Mutex<BrowserState>,
     changed: Condvar,
     pub(super) tab_index: Arc<Mutex<TabIndex>>,
     /// Notified when the owner of a new tab is known.
@@ -56,7 +56,7 @@ pub struct Running {
 }
 
 #[derive(Debug, Default)]
-struct Life {
+struct BrowserState {
     stage: Stage,
     breaker: Breaker,
     /// It is being reset or deleted: nothing starts.
@@ -115,7 +115,7 @@ struct Turn<'a> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.core.life.lock().stage = std::mem::take(&mut self.outcome);
+        self.core.state.lock().stage = std::mem::take(&mut self.outcome);
         self.core.changed.notify_all();
     }
 }
@@ -127,7 +127,7 @@ impl Profile {
             settings,
             events: Arc::default(),
             events_start: events::new_start(),
-            life: Mutex::default(),
+            state: Mutex::default(),
             changed: Condvar::new(),
             tab_index: Arc::default(),
             owner_known: Condvar::new(),
@@ -173,7 +173,7 @@ impl Profile {
 
     /// The browser that was started last and not stopped; it may have ended by itself.
     pub(super) fn last_started(&self) -> Option<Arc<Running>> {
-        match &self.core.life.lock().stage {
+        match &self.core.state.lock().stage {
             Stage::Up(running) => Some(Arc::clone(running)),
             _ => None,
         }
@@ -228,14 +228,14 @@ impl Profile {
         }
         launch::check(&self.core.shared, &self.core.settings, with)?;
         let (mut turn, old) = loop {
-            let mut life = self.core.life.lock();
-            if self.core.shared.is_closing() || life.retired {
-                let why = if life.retired { "the profile is being reset or deleted" } else { "the server is ending" };
+            let mut state = self.core.state.lock();
+            if self.core.shared.is_closing() || state.retired {
+                let why = if state.retired { "the profile is being reset or deleted" } else { "the server is ending" };
                 return Err(Error::Conflict { problem: format!("{why}, its browser is not started any more") });
             }
-            let up = match &life.stage {
+            let up = match &state.stage {
                 Stage::Busy(what) => {
-                    self.wait(what, life, deadline)?;
+                    self.wait(what, state, deadline)?;
                     continue;
                 }
                 Stage::Up(running) => Some(Arc::clone(running)),
@@ -243,12 +243,12 @@ impl Profile {
             };
             match up {
                 Some(running) if running.ended().is_none() => {
-                    drop(life);
-                    return self.as_wished(&running, with).map(|()| running);
+                    drop(state);
+                    return self.check_matches(&running, with).map(|()| running);
                 }
                 up => {
-                    life.breaker.check(Instant::now())?;
-                    life.stage = Stage::Busy("started");
+                    state.breaker.check(Instant::now())?;
+                    state.stage = Stage::Busy("started");
                     break (Turn { core: &self.core, outcome: Stage::Down }, up);
                 }
             }
@@ -270,22 +270,22 @@ impl Profile {
             Err(failure) => {
                 self.core.shared.ports.take_back(self.name());
                 return Err(match failure {
-                    Failure::Launch(error) => {
-                        self.core.life.lock().breaker.failed(error.to_string(), Instant::now());
+                    BringUpError::Launch(error) => {
+                        self.core.state.lock().breaker.failed(error.to_string(), Instant::now());
                         error
                     }
-                    Failure::Other(error) => error,
+                    BringUpError::Other(error) => error,
                 });
             }
         };
-        let mut life = self.core.life.lock();
-        if self.core.shared.is_closing() || life.retired {
-            drop(life);
+        let mut state = self.core.state.lock();
+        if self.core.shared.is_closing() || state.retired {
+            drop(state);
             running.stop(deadline);
             return Err(Error::Conflict { problem: "the browser was stopped while it was started".to_owned() });
         }
-        life.breaker.reset();
-        drop(life);
+        state.breaker.reset();
+        drop(state);
         self.core.tab_index.lock().begin();
         turn.outcome = Stage::Up(Arc::clone(&running));
         drop(turn);
@@ -293,7 +293,7 @@ impl Profile {
     }
 
     /// Refuses wishes that a browser which runs does not fulfil.
-    fn as_wished(&self, running: &Running, with: &StartWith) -> Result<(), Error> {
+    fn check_matches(&self, running: &Running, with: &StartWith) -> Result<(), Error> {
         let differs = match (with.headless, running.facts.headless) {
             (Some(wanted), Some(is)) if wanted != is && is => "without a window",
             (Some(wanted), Some(is)) if wanted != is => "with a window",
@@ -312,19 +312,19 @@ impl Profile {
     /// [`Error::Conflict`] when it is being started or stopped at the moment and that takes too long.
     pub fn stop(&self, deadline: Deadline) -> Result<Status, Error> {
         loop {
-            let mut life = self.core.life.lock();
-            let running = match &life.stage {
+            let mut state = self.core.state.lock();
+            let running = match &state.stage {
                 Stage::Busy(what) => {
-                    self.wait(what, life, deadline)?;
+                    self.wait(what, state, deadline)?;
                     continue;
                 }
                 Stage::Up(running) => Some(Arc::clone(running)),
                 Stage::Down => None,
             };
-            life.breaker.reset();
+            state.breaker.reset();
             let Some(running) = running else { break };
-            life.stage = Stage::Busy("stopped");
-            drop(life);
+            state.stage = Stage::Busy("stopped");
+            drop(state);
             let turn = Turn { core: &self.core, outcome: Stage::Down };
             running.stop(deadline);
             self.core.shared.ports.take_back(self.name());
@@ -337,18 +337,18 @@ impl Profile {
 
     /// Stops it; it is not started any more.
     pub(super) fn retire(&self, deadline: Deadline) -> Result<(), Error> {
-        self.core.life.lock().retired = true;
+        self.core.state.lock().retired = true;
         self.stop(deadline).map(drop).inspect_err(|_| self.resume())
     }
 
     /// It may be started again.
     pub(super) fn resume(&self) {
-        self.core.life.lock().retired = false;
+        self.core.state.lock().retired = false;
     }
 
     /// Whether there may be something to stop.
     pub(super) fn is_up(&self) -> bool {
-        !matches!(self.core.life.lock().stage, Stage::Down)
+        !matches!(self.core.state.lock().stage, Stage::Down)
     }
 
     /// Nothing will happen any more; who follows the events is told.
@@ -360,10 +360,10 @@ impl Profile {
     fn wait(
         &self,
         what: &'static str,
-        mut life: parking_lot::MutexGuard<'_, Life>,
+        mut state: parking_lot::MutexGuard<'_, BrowserState>,
         deadline: Deadline,
     ) -> Result<(), Error> {
-        if !self.core.changed.wait_until(&mut life, deadline.instant()).timed_out() {
+        if !self.core.changed.wait_until(&mut state, deadline.instant()).timed_out() {
             return Ok(());
         }
         Err(Error::Conflict { problem: format!("the browser of profile {} is being {what}; try again", self.name()) })

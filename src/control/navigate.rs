@@ -17,16 +17,16 @@ const UNDER_WAY: Duration = Duration::from_secs(2);
 
 /// What it is when a page is there and not complete by the deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Late {
+pub(super) enum OnLoadTimeout {
     /// A failure.
-    Fails,
+    Fail,
     /// Told with the rest.
-    IsTold,
+    ReportLoading,
 }
 
 /// What came of sending a page somewhere.
 #[derive(Debug, Default)]
-pub(super) struct Went {
+pub(super) struct Arrival {
     /// Whether it shows the document that it showed before.
     stayed: bool,
     blocked: bool,
@@ -44,7 +44,7 @@ impl Profile {
     /// [`Error::DialogOpen`], those of [`start`](Self::start) and [`tab`](Self::tab), [`Error::NavigationBlocked`], [`Error::BadRequest`] for
     /// what is no address, [`Error::Page`].
     pub fn navigate(&self, to: Navigate, deadline: Deadline) -> Result<Navigated, Error> {
-        self.send(to, Late::Fails, deadline)
+        self.send(to, OnLoadTimeout::Fail, deadline)
     }
 
     /// The same for whoever can use a page that is not complete: where its document is there, but not all that belongs to
@@ -53,15 +53,15 @@ impl Profile {
     /// # Errors
     /// As [`navigate`](Self::navigate).
     pub fn visit(&self, to: Navigate, deadline: Deadline) -> Result<Navigated, Error> {
-        self.send(to, Late::IsTold, deadline)
+        self.send(to, OnLoadTimeout::ReportLoading, deadline)
     }
 
-    fn send(&self, to: Navigate, late: Late, deadline: Deadline) -> Result<Navigated, Error> {
+    fn send(&self, to: Navigate, late: OnLoadTimeout, deadline: Deadline) -> Result<Navigated, Error> {
         let url = self.address(&to.url)?;
         let running = self.ensure(deadline)?;
         let found = self.find(&running, to.target.as_deref(), true);
         if let (Ok(target), false) = (&found, to.dismiss_dialogs) {
-            no_dialog(&running, target)?;
+            require_no_dialog(&running, target)?;
         }
         self.may_go(&running, &url, deadline)?;
         let target = match found {
@@ -70,8 +70,8 @@ impl Profile {
         };
         let handle = self.handle(&running, &target)?;
         let _turn = handle.tab.turn("navigation", to.dismiss_dialogs, deadline)?;
-        let before = Before::of(&running, &target);
-        leave_dialogs(&running, &target, to.dismiss_dialogs, deadline)?;
+        let before = PageBefore::of(&running, &target);
+        prepare_dialogs(&running, &target, to.dismiss_dialogs, deadline)?;
         let went = self.go(&running, &target, &url, to.wait_until, late, deadline)?;
         Ok(self.arrived(&running, &before, handle.info, &went, deadline))
     }
@@ -92,20 +92,20 @@ impl Profile {
         let running = self.running()?;
         let target = self.find(&running, target, true)?;
         if !dismiss_dialogs {
-            no_dialog(&running, &target)?;
+            require_no_dialog(&running, &target)?;
         }
         let handle = self.handle(&running, &target)?;
         let (page, supervisor) = (FrameRef::TopOf(target.clone()), running.supervisor());
         let _turn = handle.tab.turn("navigation", dismiss_dialogs, deadline)?;
-        let before = Before::of(&running, &target);
-        leave_dialogs(&running, &target, dismiss_dialogs, deadline)?;
+        let before = PageBefore::of(&running, &target);
+        prepare_dialogs(&running, &target, dismiss_dialogs, deadline)?;
         let left = match way {
             Travel::Reload => supervisor.reload(&page, deadline).map(Some),
             Travel::Back => supervisor.travel(&page, -1, deadline),
             Travel::Forward => supervisor.travel(&page, 1, deadline),
         };
         let left = match left {
-            Ok(Some(done)) => Ok(Went { rescued: done.rescued, ..Went::default() }),
+            Ok(Some(done)) => Ok(Arrival { rescued: done.rescued, ..Arrival::default() }),
             Ok(None) => {
                 let way = if way == Travel::Back { "back" } else { "forward" };
                 let problem = format!(
@@ -116,12 +116,20 @@ impl Profile {
             }
             Err(error) => Err(error),
         };
-        let went = self.until_there(&running, &before, left, wait_until, Late::IsTold, deadline)?;
+        let went =
+            self.wait_until_arrived(&running, &before, left, wait_until, OnLoadTimeout::ReportLoading, deadline)?;
         Ok(self.arrived(&running, &before, handle.info, &went, deadline))
     }
 
     /// What is told of a navigation.
-    fn arrived(&self, running: &Running, before: &Before, info: TabInfo, went: &Went, deadline: Deadline) -> Navigated {
+    fn arrived(
+        &self,
+        running: &Running,
+        before: &PageBefore,
+        info: TabInfo,
+        went: &Arrival,
+        deadline: Deadline,
+    ) -> Navigated {
         let target = &before.target;
         let told = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), deadline.within(TITLE));
         let now = running.snapshot();
@@ -174,39 +182,47 @@ impl Profile {
         target: &TargetId,
         url: &str,
         until: WaitUntil,
-        late: Late,
+        late: OnLoadTimeout,
         deadline: Deadline,
-    ) -> Result<Went, Error> {
+    ) -> Result<Arrival, Error> {
         let supervisor = running.supervisor();
         let page = FrameRef::TopOf(target.clone());
-        let before = Before::of(running, target);
+        let before = PageBefore::of(running, target);
         if until == WaitUntil::None {
             supervisor.start_navigation(&page, url, deadline.within(UNDER_WAY))?;
             let blocked = before.new_dialog(running).is_some();
-            return Ok(Went { blocked, stayed: blocked && !before.has_left(running), ..Went::default() });
+            return Ok(Arrival { blocked, stayed: blocked && !before.has_left(running), ..Arrival::default() });
         }
         let left = supervisor.navigate(&page, url, deadline);
-        let left =
-            left.map(|done| Went { rescued: done.rescued, stayed: done.is_download == Some(true), ..Went::default() });
-        self.until_there(running, &before, left, until, late, deadline)
+        let left = left.map(|done| Arrival {
+            rescued: done.rescued,
+            stayed: done.is_download == Some(true),
+            ..Arrival::default()
+        });
+        self.wait_until_arrived(running, &before, left, until, late, deadline)
     }
 
     /// Waits for a document that is on its way as long as is wished.
-    fn until_there(
+    fn wait_until_arrived(
         &self,
         running: &Running,
-        before: &Before,
-        left: Result<Went, supervisor::Error>,
+        before: &PageBefore,
+        left: Result<Arrival, supervisor::Error>,
         until: WaitUntil,
-        late: Late,
+        late: OnLoadTimeout,
         deadline: Deadline,
-    ) -> Result<Went, Error> {
+    ) -> Result<Arrival, Error> {
         let mut went = match left {
             Ok(went) => went,
             Err(error) if error.is_blocked_by_dialog() => {
                 let asks = before.new_dialog(running).is_none_or(|dialog| dialog.kind == DialogType::BeforeUnload);
                 let stayed = asks || !before.has_left(running);
-                return Ok(Went { blocked: true, stayed, status: before.status(running, deadline), ..Went::default() });
+                return Ok(Arrival {
+                    blocked: true,
+                    stayed,
+                    status: before.status(running, deadline),
+                    ..Arrival::default()
+                });
             }
             Err(error) => return Err(error.into()),
         };
@@ -219,7 +235,9 @@ impl Profile {
                     went.blocked = outcome.blocked_by_dialog;
                 }
                 Err(error) if error.is_blocked_by_dialog() => went.blocked = true,
-                Err(error) if late == Late::IsTold && error.kind() == Code::Timeout => went.loading = true,
+                Err(error) if late == OnLoadTimeout::ReportLoading && error.kind() == Code::Timeout => {
+                    went.loading = true
+                }
                 Err(error) => return Err(error.into()),
             }
         }
@@ -234,7 +252,7 @@ impl Profile {
 }
 
 /// Fails when a tab shows a dialog.
-fn no_dialog(running: &Running, target: &TargetId) -> Result<(), Error> {
+fn require_no_dialog(running: &Running, target: &TargetId) -> Result<(), Error> {
     let now = running.snapshot();
     let Some(dialog) = now.dialogs_of(target.as_str()).next() else { return Ok(()) };
     let message = dialog.message.chars().take(MESSAGE).collect();
@@ -243,9 +261,9 @@ fn no_dialog(running: &Running, target: &TargetId) -> Result<(), Error> {
 
 /// Readies a tab that shows dialogs for being sent elsewhere, or fails. All but the question whether the page may be
 /// left are dismissed by the navigation itself.
-fn leave_dialogs(running: &Running, target: &TargetId, dismiss: bool, deadline: Deadline) -> Result<(), Error> {
+fn prepare_dialogs(running: &Running, target: &TargetId, dismiss: bool, deadline: Deadline) -> Result<(), Error> {
     if !dismiss {
-        return no_dialog(running, target);
+        return require_no_dialog(running, target);
     }
     let now = running.snapshot();
     let asks = now.dialogs_of(target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
@@ -266,7 +284,7 @@ fn is_host_and_port(text: &str) -> bool {
 }
 
 /// How things stood before a navigation.
-struct Before {
+struct PageBefore {
     target: TargetId,
     /// The newest request.
     request: u64,
@@ -276,7 +294,7 @@ struct Before {
     document: std::sync::Arc<str>,
 }
 
-impl Before {
+impl PageBefore {
     fn of(running: &Running, target: &TargetId) -> Self {
         let now = running.snapshot();
         Self {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::navigate::Late;
+use super::navigate::OnLoadTimeout;
 use super::{Error, NewTab, Profile, Running, TabInfo, WaitUntil, names};
 use crate::code::Code;
 use crate::supervisor::TargetId;
@@ -56,7 +56,7 @@ impl Profile {
         let (target, is_new) = self.page_for(&running, new.background, deadline)?;
         let (mut is_loading, mut status) = (false, None);
         if url != "about:blank" {
-            let went = self.go(&running, &target, &url, WaitUntil::Load, Late::Fails, deadline.within(LOADING));
+            let went = self.go(&running, &target, &url, WaitUntil::Load, OnLoadTimeout::Fail, deadline.within(LOADING));
             match went {
                 Ok(went) => status = went.status,
                 Err(error) if error.kind() == Code::Timeout => is_loading = true,
@@ -82,7 +82,7 @@ impl Profile {
             index.label(&self.session, &target, label);
         }
         drop(index);
-        Ok(Opened { tab: self.told(&running, &target)?, is_loading, status })
+        Ok(Opened { tab: self.tab_info(&running, &target)?, is_loading, status })
     }
 
     /// An empty page that belongs to the session, and whether it was opened for this.

@@ -79,7 +79,7 @@ impl Profile {
             found => found?,
         };
         let tab = running.tabs.tab(&target)?;
-        Ok(TabHandle { tab, info: self.told(&running, &target)? })
+        Ok(TabHandle { tab, info: self.tab_info(&running, &target)? })
     }
 
     /// Carries out an action on a tab. When it closes the last tab, an empty one takes its place: without any, the browser
@@ -147,7 +147,7 @@ impl Profile {
         index.label(&self.session, &target, label);
         index.used(&self.session, &target, false);
         drop(index);
-        self.told(&running, &target)
+        self.tab_info(&running, &target)
     }
 
     /// Closes a tab; dialogs that it shows are dismissed first. If it was the current one, the next one in the list is
@@ -158,7 +158,7 @@ impl Profile {
     pub fn close_tab(&self, wanted: &str, deadline: Deadline) -> Result<TabInfo, Error> {
         let running = self.running()?;
         let target = self.find(&running, Some(wanted), false)?;
-        let info = self.told(&running, &target)?;
+        let info = self.tab_info(&running, &target)?;
         self.close(&running, &target, deadline)?;
         self.core.tab_index.lock().closed(&self.session, &target, &running.snapshot().pages);
         Ok(TabInfo { active: false, ..info })
@@ -198,12 +198,12 @@ impl Profile {
         let tab = running.tabs.tab(target)?;
         self.core.tab_index.lock().used(&self.session, target, is_current);
         running.initial.lock().take_if(|initial| initial == target);
-        let info = self.told(running, target)?;
+        let info = self.tab_info(running, target)?;
         Ok(TabHandle { tab, info })
     }
 
     /// What is told of a tab.
-    pub(super) fn told(&self, running: &Running, target: &TargetId) -> Result<TabInfo, Error> {
+    pub(super) fn tab_info(&self, running: &Running, target: &TargetId) -> Result<TabInfo, Error> {
         let now = running.snapshot();
         let told = self.core.tab_index.lock().info(&self.session, target, &now.pages);
         // One that shows a page of the browser itself is no tab.

@@ -13,9 +13,9 @@ use crate::config::Config;
 use crate::sync::Deadline;
 
 /// Free space below which a browser's profile may not fit.
-const LITTLE_SPACE: u64 = 200 << 20;
+const MIN_FREE_SPACE: u64 = 200 << 20;
 /// What Docker gives a container for shared memory.
-const LITTLE_SHARED_MEMORY: u64 = 64 << 20;
+const MIN_SHARED_MEMORY: u64 = 64 << 20;
 /// Longest time for the start of a browser, for its end, and for a remote endpoint.
 const LAUNCH: Duration = Duration::from_secs(20);
 const CLOSE: Duration = Duration::from_secs(5);
@@ -125,7 +125,7 @@ pub(super) fn temporary() -> Check {
         return Check::fail("temp", format!("{shown} cannot be written to: {problem}"), HINT);
     }
     match space(&folder) {
-        Some(Space { free, .. }) if free < LITTLE_SPACE => Check::warn(
+        Some(Space { free, .. }) if free < MIN_FREE_SPACE => Check::warn(
             "temp",
             format!("{shown} has {} left", mebibytes(free)),
             "browsers keep their profiles there; make room",
@@ -139,7 +139,7 @@ pub(super) fn temporary() -> Check {
 pub(super) fn shared_memory() -> Check {
     let hint = "only browsers that something else starts need it, to be attached to; in a container: --shm-size=1g";
     match space(Path::new("/dev/shm")) {
-        Some(Space { total, .. }) if total > LITTLE_SHARED_MEMORY => {
+        Some(Space { total, .. }) if total > MIN_SHARED_MEMORY => {
             Check::pass("shared_memory", format!("/dev/shm has {}", mebibytes(total)))
         }
         Some(Space { total, .. }) => {
