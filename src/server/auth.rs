@@ -25,7 +25,7 @@ const ISSUE: &str = "/ui/ticket";
 
 /// Decides who may ask.
 #[derive(Debug)]
-pub struct Gate {
+pub struct Auth {
     token: Token,
     hosts: Vec<Host>,
     tickets: Arc<Tickets>,
@@ -41,8 +41,8 @@ struct Host {
     foreign: bool,
 }
 
-impl Gate {
-    /// The gate of a server on a bound address. `allowed_hosts` are further names of it, each `name` (good without
+impl Auth {
+    /// The auth of a server on a bound address. `allowed_hosts` are further names of it, each `name` (good without
     /// a port and with ours) or `name:port`.
     #[must_use]
     pub fn new(token: Token, address: SocketAddr, allowed_hosts: &[String]) -> Self {

@@ -9,13 +9,13 @@ use crate::{config, control, page, supervisor};
 
 /// What went wrong, with the way out.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Failure {
+pub(super) struct ApiError {
     pub(super) code: &'static str,
     pub(super) error: String,
     pub(super) details: Map<String, Value>,
 }
 
-impl Failure {
+impl ApiError {
     pub(super) fn new(code: &'static str, error: impl Into<String>) -> Self {
         Self { code, error: error.into(), details: Map::new() }
     }
@@ -58,25 +58,25 @@ impl Failure {
     }
 }
 
-impl From<control::Error> for Failure {
+impl From<control::Error> for ApiError {
     fn from(error: control::Error) -> Self {
         Self::of(error.code(), &error, error.details())
     }
 }
 
-impl From<page::Error> for Failure {
+impl From<page::Error> for ApiError {
     fn from(error: page::Error) -> Self {
         Self::of(error.code(), &error, error.details())
     }
 }
 
-impl From<supervisor::Error> for Failure {
+impl From<supervisor::Error> for ApiError {
     fn from(error: supervisor::Error) -> Self {
         Self::of(error.code(), &error, None)
     }
 }
 
-impl From<config::Error> for Failure {
+impl From<config::Error> for ApiError {
     fn from(error: config::Error) -> Self {
         Self::of("INTERNAL", &error, None)
     }

@@ -2,7 +2,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `gate` | who may ask: host, origin, token |
+//! | `auth` | who may ask: host, origin, token |
 //! | `tickets`, `ui` | the web UI: how it gets in, and its page |
 //! | `start` | a server of a home, from its claim to its end |
 //! | `routes` | what may be asked |
@@ -12,11 +12,11 @@
 //! | `failure`, `status` | what failures are told as |
 //! | `openapi` | the description, made of the table of routes and of the types |
 
-mod failure;
-mod gate;
+mod auth;
+mod error;
 mod home_tools;
 mod openapi;
-mod read;
+mod params;
 mod routes;
 mod start;
 mod status;
@@ -26,7 +26,7 @@ mod ui;
 
 use std::sync::Arc;
 
-pub use gate::Gate;
+pub use auth::Auth;
 pub use start::{Error, Server, ServerOptions};
 pub use tickets::Tickets;
 
@@ -38,7 +38,7 @@ pub use home_tools::{HomeTools, OfferError};
 pub(crate) const SESSION_HEADER: &str = "X-Cdpilot-Session";
 
 /// What all requests work with.
-struct Front {
+struct ServerContext {
     control: Arc<Control>,
     tools: Arc<HomeTools>,
     tickets: Arc<Tickets>,

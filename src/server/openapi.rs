@@ -7,8 +7,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::SESSION_HEADER;
-use super::read::Reads;
-use super::routes::{LONGEST, Method, Route, SHORTEST, TABLE};
+use super::params::ParamType;
+use super::routes::{MAX_TIMEOUT, MIN_TIMEOUT, Method, Route, TABLE};
 use super::status::statuses;
 use super::types::Failed;
 use crate::tools::without_null;
@@ -92,7 +92,7 @@ fn operation(route: &Route, names: &[&str], asked: &mut SchemaGenerator, told: &
         operation["requestBody"] = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
     } else if route.method == Method::Post {
         if route.of_profile {
-            parameters.push(parameter("profile", Reads::Text));
+            parameters.push(parameter("profile", ParamType::Text));
         }
         operation["requestBody"] = body(route, input);
     } else {
@@ -145,7 +145,7 @@ fn whole(schema: Value, generator: &SchemaGenerator) -> Value {
     name.and_then(|name| generator.definitions().get(name)).cloned().unwrap_or(schema)
 }
 
-fn parameter(name: &str, reads: Reads) -> Value {
+fn parameter(name: &str, reads: ParamType) -> Value {
     let description = match name {
         "profile" => "Which profile; the default one when it is left out.",
         "targetId" => {
@@ -157,13 +157,13 @@ fn parameter(name: &str, reads: Reads) -> Value {
     json!({ "name": name, "in": "query", "schema": common(name, reads), "description": description })
 }
 
-fn common(name: &str, reads: Reads) -> Value {
+fn common(name: &str, reads: ParamType) -> Value {
     match (name, reads) {
         ("timeoutMs", _) => json!({ "type": "integer", "minimum": 1, "format": "uint64" }),
-        (_, Reads::Flag) => json!({ "type": "boolean" }),
-        (_, Reads::Whole) => json!({ "type": "integer", "minimum": 0 }),
-        (_, Reads::Number) => json!({ "type": "number" }),
-        (_, Reads::Text) => json!({ "type": "string" }),
+        (_, ParamType::Boolean) => json!({ "type": "boolean" }),
+        (_, ParamType::Integer) => json!({ "type": "integer", "minimum": 0 }),
+        (_, ParamType::Number) => json!({ "type": "number" }),
+        (_, ParamType::Text) => json!({ "type": "string" }),
     }
 }
 
@@ -246,7 +246,7 @@ fn of_messages(route: &Route) -> Value {
     let message = |description: &str| json!({ "description": description, "content": { "application/json": { "schema": object } } });
     let mut responses = json!({
         "200": message("A response of JSON-RPC. As a stream of messages, the response last, where one was asked for."),
-        "202": { "description": "Nothing is answered to it." },
+        "202": { "description": "NoFields is answered to it." },
     });
     for status in [400, 404, 406, 500, 503] {
         responses[status.to_string()] = message("An error of JSON-RPC, or a failure as everywhere.");
@@ -345,7 +345,7 @@ fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
 }
 
 /// These times are in words of the description.
-const _: () = assert!(SHORTEST.as_millis() == 200 && LONGEST.as_millis() == 120_000);
+const _: () = assert!(MIN_TIMEOUT.as_millis() == 200 && MAX_TIMEOUT.as_millis() == 120_000);
 
 #[cfg(test)]
 mod tests {

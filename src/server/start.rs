@@ -6,10 +6,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::Front;
-use super::gate::Gate;
+use super::ServerContext;
+use super::auth::Auth;
 use super::home_tools::HomeTools;
-use super::routes::{Found, answer, find};
+use super::routes::{RouteMatch, answer, find};
 use crate::config::{self, Claim, Claimed, Config, Home, Running, Token};
 use crate::control::{self, Control, Overrides};
 use crate::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
@@ -118,7 +118,7 @@ fn why_not(address: &SocketAddr, problem: &io::Error) -> String {
 
 /// A server that serves a home. Dropping it stops it within five seconds.
 pub struct Server {
-    front: Arc<Front>,
+    context: Arc<ServerContext>,
     token: Token,
     // In this order: no requests any more, then no browsers, then the home is free.
     http: Option<HttpServer>,
@@ -152,19 +152,19 @@ impl Server {
         };
         let listener = listener.map_err(|problem| Error::Bind { address, problem })?;
         let address = listener.address();
-        let gate = Gate::new(token.clone(), address, &config.server.allowed_hosts);
+        let auth = Auth::new(token.clone(), address, &config.server.allowed_hosts);
         let control = Arc::new(Control::open(home, config, overrides)?);
         control.protect_port(address.port(), "the control server");
         let url = format!("http://{}", SocketAddr::new(loopback_of(ip), address.port()));
         let tools = Arc::new(HomeTools::new(&control));
         let secrets = crate::tools::secrets(&control);
-        let tickets = Arc::clone(gate.tickets());
-        let front = Arc::new(Front { control, tools, tickets, secrets, url: url.clone() });
-        let desk = Arc::new(Desk { front: Arc::clone(&front), gate });
-        let http = HttpServer::start(listener, limits, desk).map_err(Error::System)?;
+        let tickets = Arc::clone(auth.tickets());
+        let context = Arc::new(ServerContext { control, tools, tickets, secrets, url: url.clone() });
+        let handler = Arc::new(RequestHandler { context: Arc::clone(&context), auth });
+        let http = HttpServer::start(listener, limits, handler).map_err(Error::System)?;
         let started_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        let server = Self { front, token, http: Some(http), address, claim: Some(claim) };
+        let server = Self { context, token, http: Some(http), address, claim: Some(claim) };
         if let Some(claim) = &server.claim {
             claim.announce(&Running { pid: std::process::id(), port: address.port(), url, started_at, version })?;
         }
@@ -186,7 +186,7 @@ impl Server {
     /// Where it is for programs of this machine, `http://127.0.0.1:18791`.
     #[must_use]
     pub fn url(&self) -> &str {
-        &self.front.url
+        &self.context.url
     }
 
     /// The token that opens it.
@@ -198,13 +198,13 @@ impl Server {
     /// The browsers behind it.
     #[must_use]
     pub fn control(&self) -> &Arc<Control> {
-        &self.front.control
+        &self.context.control
     }
 
     /// The tools of the home.
     #[must_use]
     pub fn tools(&self) -> &Arc<HomeTools> {
-        &self.front.tools
+        &self.context.tools
     }
 
     /// The address of the web UI with a new one-time ticket.
@@ -212,8 +212,8 @@ impl Server {
     /// # Errors
     /// [`Error::System`].
     pub fn ui_url(&self) -> Result<String, Error> {
-        let ticket = self.front.tickets.issue().map_err(Error::System)?;
-        Ok(format!("{}/?ticket={ticket}", self.front.url))
+        let ticket = self.context.tickets.issue().map_err(Error::System)?;
+        Ok(format!("{}/?ticket={ticket}", self.context.url))
     }
 
     /// Whether it can serve no longer because the thread of all connections panicked or the system failed it. Stop it
@@ -242,8 +242,8 @@ impl Server {
             if !http.stop(Deadline::after(patience)) {
                 tracing::warn!("a request did not end");
             }
-            self.front.tools.close();
-            self.front.control.stop(deadline);
+            self.context.tools.close();
+            self.context.control.stop(deadline);
         }
         self.claim = None;
     }
@@ -268,7 +268,7 @@ fn bind_address(bind: &str, allowed_hosts: &[String]) -> Result<IpAddr, Error> {
     let address: Option<IpAddr> = address.parse().ok();
     match address {
         Some(address) if address.is_loopback() => Ok(address),
-        _ if !allowed_hosts.iter().any(|host| Gate::is_host(host)) => Err(Error::NotLoopback { bind: bind.to_owned() }),
+        _ if !allowed_hosts.iter().any(|host| Auth::is_host(host)) => Err(Error::NotLoopback { bind: bind.to_owned() }),
         Some(address) => Ok(address),
         None => Err(Error::NotAnAddress { bind: bind.to_owned() }),
     }
@@ -294,33 +294,33 @@ fn listen(address: SocketAddr) -> io::Result<Listener> {
 }
 
 /// Where requests come in.
-struct Desk {
-    front: Arc<Front>,
-    gate: Gate,
+struct RequestHandler {
+    context: Arc<ServerContext>,
+    auth: Auth,
 }
 
-impl Handler for Desk {
+impl Handler for RequestHandler {
     fn admit(&self, head: &Head) -> Result<(), Answer> {
-        self.gate.check(head)
+        self.auth.check(head)
     }
 
     fn body_bytes(&self, head: &Head) -> Option<usize> {
         match find(head) {
-            Found::Route(route, _) => route.body_bytes,
-            Found::Methods(_) | Found::Nothing(_) => None,
+            RouteMatch::Route(route, _) => route.body_bytes,
+            RouteMatch::OtherMethods(_) | RouteMatch::NotFound(_) => None,
         }
     }
 
     fn lane(&self, head: &Head) -> Lane {
         match find(head) {
-            Found::Route(route, _) => route.lane,
+            RouteMatch::Route(route, _) => route.lane,
             // Refused at once.
-            Found::Methods(_) | Found::Nothing(_) => Lane::Control,
+            RouteMatch::OtherMethods(_) | RouteMatch::NotFound(_) => Lane::Control,
         }
     }
 
     fn handle(&self, request: Request) -> Answer {
-        answer(&self.front, &request)
+        answer(&self.context, &request)
     }
 }
 

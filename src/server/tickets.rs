@@ -19,7 +19,7 @@ pub(super) const IDLE_LIFE: Duration = Duration::from_secs(60 * 60);
 /// Life of a secret, however much it is used.
 pub(super) const SECRET_LIFE: Duration = Duration::from_secs(12 * 60 * 60);
 /// Most tickets, and most secrets, at a time. Beyond that the oldest ticket and the least recently used secret end.
-const MOST: usize = 32;
+const MAX_SECRETS: usize = 32;
 
 /// The tickets and secrets of a server. They end with the server at the latest.
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ impl Tickets {
     fn issue_at(&self, now: Instant) -> io::Result<String> {
         let text = random()?;
         let mut kept = self.kept.lock();
-        if kept.tickets.len() >= MOST {
+        if kept.tickets.len() >= MAX_SECRETS {
             kept.tickets.pop_front();
         }
         kept.tickets.push_back(Ticket { text: Token::given(text.as_str()), until: now + TICKET_LIFE });
@@ -91,7 +91,7 @@ impl Tickets {
         kept.tickets.retain(|ticket| ticket.until > now);
         let Some(at) = kept.tickets.iter().position(|ticket| ticket.text.is(shown)) else { return Ok(None) };
         kept.tickets.remove(at);
-        if kept.secrets.len() >= MOST {
+        if kept.secrets.len() >= MAX_SECRETS {
             kept.secrets.pop_front();
         }
         kept.secrets.push_back(Secret { text: Token::given(secret.as_str()), until: now + SECRET_LIFE, used: now });
@@ -151,9 +151,9 @@ mod tests {
             assert!(tickets.admit_at(&busy, at));
         }
         assert!(!tickets.admit_at(&busy, now + SECRET_LIFE), "used all the time, for too long");
-        let many: Vec<String> = (0..=MOST).map(|_| secret(now)).collect();
+        let many: Vec<String> = (0..=MAX_SECRETS).map(|_| secret(now)).collect();
         assert!(!tickets.admit_at(&many[0], now) && many[1..].iter().all(|one| tickets.admit_at(one, now)));
-        let issued: Vec<String> = (0..=MOST).map(|_| tickets.issue_at(now).unwrap()).collect();
+        let issued: Vec<String> = (0..=MAX_SECRETS).map(|_| tickets.issue_at(now).unwrap()).collect();
         assert!(!tickets.is_valid(&issued[0]) && issued[1..].iter().all(|one| tickets.is_valid(one)));
     }
 }

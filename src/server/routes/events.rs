@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use http::header::{CACHE_CONTROL, HeaderValue};
 use serde_json::{Map, Value, json};
 
-use super::super::failure::Failure;
+use super::super::error::ApiError;
 use super::super::types::EventsQuery;
 use super::{Call, Reply};
 use crate::control::Profile;
@@ -26,7 +26,7 @@ const NEW: f64 = 2.0;
 /// How long it may take until a new tab is published.
 const PUBLISHED: Duration = Duration::from_millis(300);
 
-pub(super) fn stream(call: &Call<'_>, query: EventsQuery) -> Result<Reply, Failure> {
+pub(super) fn stream(call: &Call<'_>, query: EventsQuery) -> Result<Reply, ApiError> {
     let profile = call.profile()?;
     let target = match &call.target {
         Some(_) => Some(call.tab_to_read()?.info.target_id),
@@ -44,7 +44,7 @@ pub(super) fn stream(call: &Call<'_>, query: EventsQuery) -> Result<Reply, Failu
             Err(_) => {
                 let problem =
                     "since is neither the id of an event (<start>-<n>) nor its number; 0 gives all that is kept";
-                return Err(Failure::bad(problem));
+                return Err(ApiError::bad(problem));
             }
         },
         (None, None) => Some(log.last()),

@@ -9,9 +9,9 @@ use http::header::{ACCEPT, CACHE_CONTROL, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
-use super::super::failure::Failure;
+use super::super::error::ApiError;
 use super::super::home_tools::OfferError;
-use super::super::types::{McpQuery, Nothing};
+use super::super::types::{McpQuery, NoFields};
 use super::{Call, Reply};
 use crate::control::Session;
 use crate::http::{Answer, Body, Event, EventSource, Next};
@@ -29,7 +29,7 @@ const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 // Handlers have one shape, also where nothing can fail.
 #[allow(clippy::unnecessary_wraps)]
-pub(super) fn post(call: &Call<'_>, query: McpQuery) -> Result<Reply, Failure> {
+pub(super) fn post(call: &Call<'_>, query: McpQuery) -> Result<Reply, ApiError> {
     let request = call.request;
     let headers =
         Headers { version: request.header(VERSION), method: request.header(METHOD), name: request.header(NAME) };
@@ -43,7 +43,7 @@ pub(super) fn post(call: &Call<'_>, query: McpQuery) -> Result<Reply, Failure> {
 
 fn answered(call: &Call<'_>, query: &McpQuery, asked: Request, id: Id, is_modern: bool) -> Answer {
     let toolsets: Vec<String> = query.toolsets.as_deref().map(names).unwrap_or_default();
-    let (tools, profile) = (&call.front.tools, call.profile.as_deref());
+    let (tools, profile) = (&call.context.tools, call.profile.as_deref());
     let offered = match query.platform.as_deref() {
         Some(platform) => tools.offer_on(platform, profile, &toolsets),
         None => tools.offer(profile, &toolsets),
@@ -55,7 +55,7 @@ fn answered(call: &Call<'_>, query: &McpQuery, asked: Request, id: Id, is_modern
     // A session that the user chose goes before that of the connection.
     let session = match call.request.header(SESSION).filter(|_| call.session.is_default()) {
         None => Some(call.session.clone()),
-        Some(id) => call.front.control.sessions().of_connection(id),
+        Some(id) => call.context.control.sessions().of_connection(id),
     };
     let Some(session) = session else {
         let problem = "Mcp-Session-Id has to be 1 to 128 visible ASCII characters";
@@ -99,13 +99,13 @@ fn answered(call: &Call<'_>, query: &McpQuery, asked: Request, id: Id, is_modern
 }
 
 /// Ends the session of a connection: its current tab, its to-do list and its background commands. Its tabs stay open.
-pub(super) fn end(call: &Call<'_>, _: Nothing) -> Result<Nothing, Failure> {
+pub(super) fn end(call: &Call<'_>, _: NoFields) -> Result<NoFields, ApiError> {
     let Some(id) = call.request.header(SESSION) else {
-        return Err(Failure::bad("Mcp-Session-Id is missing; send the id of the session to end"));
+        return Err(ApiError::bad("Mcp-Session-Id is missing; send the id of the session to end"));
     };
-    match call.front.control.sessions().end_connection(id) {
-        true => Ok(Nothing {}),
-        false => Err(Failure::new("NOT_FOUND", "no MCP session has this Mcp-Session-Id; it may have ended already")),
+    match call.context.control.sessions().end_connection(id) {
+        true => Ok(NoFields {}),
+        false => Err(ApiError::new("NOT_FOUND", "no MCP session has this Mcp-Session-Id; it may have ended already")),
     }
 }
 

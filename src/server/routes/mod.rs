@@ -21,9 +21,9 @@ mod dispatch;
 mod events;
 mod mcp;
 mod network;
-mod own;
-mod see;
-mod site;
+mod pages;
+mod site_data;
+mod system;
 mod table;
 mod tabs;
 
@@ -36,18 +36,18 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 pub(super) use call::Call;
-pub(super) use dispatch::{Found, answer, find};
+pub(super) use dispatch::{RouteMatch, answer, find};
 pub(super) use table::TABLE;
 
-use super::failure::Failure;
-use super::read::{self, Reads};
+use super::error::ApiError;
+use super::params::{self, ParamType};
 use crate::http::{Answer, Lane};
 
 /// Greatest time that may be asked for; more is cut to it.
-pub(super) const LONGEST: Duration = Duration::from_secs(120);
+pub(super) const MAX_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Least time that an operation has, whatever was asked for: in less no browser answers anything.
-pub(super) const SHORTEST: Duration = Duration::from_millis(200);
+pub(super) const MIN_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The methods that routes have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub(super) enum Reply {
     Other(Answer),
 }
 
-type Run = Box<dyn Fn(&Call<'_>, Map<String, Value>) -> Result<Reply, Failure> + Send + Sync>;
+type Run = Box<dyn Fn(&Call<'_>, Map<String, Value>) -> Result<Reply, ApiError> + Send + Sync>;
 
 /// A route.
 pub(super) struct Route {
@@ -102,21 +102,21 @@ pub(super) struct Route {
     /// The media type of its answer.
     pub(super) media: &'static str,
     /// Parameters of the query, without the common ones.
-    pub(super) reads: Vec<(String, Reads)>,
+    pub(super) reads: Vec<(String, ParamType)>,
     pub(super) input: fn(&mut SchemaGenerator) -> Schema,
     pub(super) output: fn(&mut SchemaGenerator) -> Schema,
     run: Run,
 }
 
 /// What a control route may take: it waits for nothing but the supervisor's own thread.
-const QUICK: Duration = Duration::from_secs(5);
-const USUAL: Duration = Duration::from_secs(20);
+const CONTROL_TIMEOUT: Duration = Duration::from_secs(5);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What a type takes, as parameters of a query.
-fn parameters<I: JsonSchema>() -> Vec<(String, Reads)> {
+fn parameters<I: JsonSchema>() -> Vec<(String, ParamType)> {
     let mut inline = SchemaSettings::draft2020_12();
     inline.inline_subschemas = true;
-    read::parameters(inline.into_generator().into_root_schema_for::<I>().as_value())
+    params::parameters(inline.into_generator().into_root_schema_for::<I>().as_value())
 }
 
 impl Route {
@@ -133,7 +133,7 @@ impl Route {
             lane: Lane::Action,
             of_profile: true,
             of_tab: false,
-            time: USUAL,
+            time: DEFAULT_TIMEOUT,
             takes_time: true,
             open: false,
             takes_ticket: false,
@@ -152,18 +152,18 @@ impl Route {
         method: Method,
         path: &'static str,
         summary: &'static str,
-        run: fn(&Call<'_>, I) -> Result<A, Failure>,
+        run: fn(&Call<'_>, I) -> Result<A, ApiError>,
     ) -> Self
     where
         I: DeserializeOwned + JsonSchema + 'static,
         A: Serialize + JsonSchema + 'static,
     {
         let run = move |call: &Call<'_>, fields: Map<String, Value>| {
-            let told = serde_json::to_value(run(call, read::fields(fields)?)?);
+            let told = serde_json::to_value(run(call, params::fields(fields)?)?);
             match told {
                 Ok(Value::Object(map)) => Ok(Reply::Fields(map)),
                 Ok(_) => Ok(Reply::Fields(Map::new())),
-                Err(problem) => Err(Failure::new("INTERNAL", format!("the answer cannot be written: {problem}"))),
+                Err(problem) => Err(ApiError::new("INTERNAL", format!("the answer cannot be written: {problem}"))),
             }
         };
         Self::new::<I, A>(method, path, summary, Box::new(run))
@@ -175,15 +175,15 @@ impl Route {
         path: &'static str,
         summary: &'static str,
         media: &'static str,
-        run: fn(&Call<'_>, I) -> Result<Reply, Failure>,
+        run: fn(&Call<'_>, I) -> Result<Reply, ApiError>,
     ) -> Self {
-        let run = move |call: &Call<'_>, fields: Map<String, Value>| run(call, read::fields(fields)?);
+        let run = move |call: &Call<'_>, fields: Map<String, Value>| run(call, params::fields(fields)?);
         Self { media, ..Self::new::<I, A>(method, path, summary, Box::new(run)) }
     }
 
     /// Answered whatever the browser does.
     fn quick(self) -> Self {
-        Self { lane: Lane::Control, time: QUICK, takes_time: false, ..self }
+        Self { lane: Lane::Control, time: CONTROL_TIMEOUT, takes_time: false, ..self }
     }
 
     /// For the server as a whole.
@@ -208,7 +208,7 @@ impl Route {
 
     /// With a time that its own fields say.
     fn untimed(self) -> Self {
-        Self { takes_time: false, time: LONGEST, ..self }
+        Self { takes_time: false, time: MAX_TIMEOUT, ..self }
     }
 
     /// With a body of its own kind, which it reads itself.

@@ -10,8 +10,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use super::super::failure::Failure;
-use super::super::types::{Abort, AddRoute, Deleted, Fulfil, Nothing, RouteAdded, Routes};
+use super::super::error::ApiError;
+use super::super::types::{Abort, AddRoute, Deleted, Fulfil, NoFields, RouteAdded, Routes};
 use super::Call;
 use crate::control::media_type;
 use crate::supervisor::{AbortReason, Fulfilment, HeaderList, RouteAction, RouteRule, Supervisor};
@@ -19,11 +19,11 @@ use crate::supervisor::{AbortReason, Fulfilment, HeaderList, RouteAction, RouteR
 /// Bytes of a file that requests are answered with.
 const FILE: u64 = 16 * 1024 * 1024;
 
-pub(super) fn routes(call: &Call<'_>, _: Nothing) -> Result<Routes, Failure> {
+pub(super) fn routes(call: &Call<'_>, _: NoFields) -> Result<Routes, ApiError> {
     Ok(Routes { routes: supervisor(call)?.routes(call.deadline)? })
 }
 
-pub(super) fn add_route(call: &Call<'_>, add: AddRoute) -> Result<RouteAdded, Failure> {
+pub(super) fn add_route(call: &Call<'_>, add: AddRoute) -> Result<RouteAdded, ApiError> {
     let supervisor = supervisor(call)?;
     let target = match add.target_id.as_deref() {
         Some(wanted) => Some(call.profile()?.tab_to_read(Some(wanted))?.tab.target().clone()),
@@ -39,20 +39,20 @@ pub(super) fn add_route(call: &Call<'_>, add: AddRoute) -> Result<RouteAdded, Fa
     Ok(RouteAdded { route: supervisor.add_route(rule, call.deadline)? })
 }
 
-pub(super) fn remove_route(call: &Call<'_>, _: Nothing) -> Result<Deleted, Failure> {
-    Ok(Deleted { deleted: supervisor(call)?.remove_routes(Some(call.at(0)), call.deadline)?.len() })
+pub(super) fn remove_route(call: &Call<'_>, _: NoFields) -> Result<Deleted, ApiError> {
+    Ok(Deleted { deleted: supervisor(call)?.remove_routes(Some(call.path_param(0)), call.deadline)?.len() })
 }
 
-pub(super) fn clear_routes(call: &Call<'_>, _: Nothing) -> Result<Deleted, Failure> {
+pub(super) fn clear_routes(call: &Call<'_>, _: NoFields) -> Result<Deleted, ApiError> {
     Ok(Deleted { deleted: supervisor(call)?.remove_routes(None, call.deadline)?.len() })
 }
 
-fn supervisor(call: &Call<'_>) -> Result<Arc<Supervisor>, Failure> {
+fn supervisor(call: &Call<'_>) -> Result<Arc<Supervisor>, ApiError> {
     Ok(Arc::clone(call.profile()?.running()?.supervisor()))
 }
 
 /// What becomes of the requests: one of the three.
-fn action(call: &Call<'_>, add: AddRoute) -> Result<RouteAction, Failure> {
+fn action(call: &Call<'_>, add: AddRoute) -> Result<RouteAction, ApiError> {
     let answers = add.fulfil.is_some() || add.status.is_some();
     let reason = match add.abort {
         None | Some(Abort::Switch(false)) => None,
@@ -60,15 +60,15 @@ fn action(call: &Call<'_>, add: AddRoute) -> Result<RouteAction, Failure> {
         Some(Abort::Reason(reason)) => Some(reason),
     };
     if reason.is_some() && (answers || !add.request_headers.is_empty()) {
-        return Err(Failure::bad("abort goes with neither fulfil, status nor requestHeaders; give one of them"));
+        return Err(ApiError::bad("abort goes with neither fulfil, status nor requestHeaders; give one of them"));
     }
     if answers && !add.request_headers.is_empty() {
-        return Err(Failure::bad("requestHeaders are for requests that are sent; leave out fulfil and status"));
+        return Err(ApiError::bad("requestHeaders are for requests that are sent; leave out fulfil and status"));
     }
     if !answers && !add.headers.is_empty() {
         let problem =
             "headers are those of an answer: give fulfil or status too, or requestHeaders for requests that are sent";
-        return Err(Failure::bad(problem));
+        return Err(ApiError::bad(problem));
     }
     if let Some(reason) = reason {
         return Ok(RouteAction::Abort(reason));
@@ -81,7 +81,7 @@ fn action(call: &Call<'_>, add: AddRoute) -> Result<RouteAction, Failure> {
     let mut body = Vec::new();
     if let Some(fulfil) = add.fulfil {
         if fulfil.status.is_some() && add.status.is_some() {
-            return Err(Failure::bad("status is given twice; give it beside fulfil or in it"));
+            return Err(ApiError::bad("status is given twice; give it beside fulfil or in it"));
         }
         status = status.or(fulfil.status);
         headers.retain(|(name, _)| !fulfil.headers.keys().any(|own| own.eq_ignore_ascii_case(name)));
@@ -98,14 +98,14 @@ fn action(call: &Call<'_>, add: AddRoute) -> Result<RouteAction, Failure> {
 }
 
 /// The body of an answer, and what it most likely is.
-fn body_of(call: &Call<'_>, fulfil: &Fulfil) -> Result<(Vec<u8>, Option<&'static str>), Failure> {
+fn body_of(call: &Call<'_>, fulfil: &Fulfil) -> Result<(Vec<u8>, Option<&'static str>), ApiError> {
     match (&fulfil.path, &fulfil.body, &fulfil.body_base64) {
         (None, None, None) => Ok((Vec::new(), None)),
         (Some(path), None, None) => {
-            let file = call.front.control.files().check_upload(Path::new(path))?;
+            let file = call.context.control.files().check_upload(Path::new(path))?;
             let kind = media_type(&file).unwrap_or("application/octet-stream");
             let refuse = |why: &dyn std::fmt::Display| {
-                Failure::new("PATH_REFUSED", format!("fulfil.path: {} cannot be used: {why}", file.display()))
+                ApiError::new("PATH_REFUSED", format!("fulfil.path: {} cannot be used: {why}", file.display()))
             };
             let mut bytes = Vec::new();
             let opened = File::open(&file).map_err(|problem| refuse(&problem))?;
@@ -122,9 +122,10 @@ fn body_of(call: &Call<'_>, fulfil: &Fulfil) -> Result<(Vec<u8>, Option<&'static
         }
         (None, None, Some(text)) => {
             let bytes = STANDARD.decode(text);
-            let bytes = bytes.map_err(|problem| Failure::bad(format!("fulfil.bodyBase64 is not Base64: {problem}")))?;
+            let bytes =
+                bytes.map_err(|problem| ApiError::bad(format!("fulfil.bodyBase64 is not Base64: {problem}")))?;
             Ok((bytes, Some("application/octet-stream")))
         }
-        _ => Err(Failure::bad("fulfil takes one of path, body and bodyBase64")),
+        _ => Err(ApiError::bad("fulfil takes one of path, body and bodyBase64")),
     }
 }

@@ -5,48 +5,48 @@ use std::time::Duration;
 use http::StatusCode;
 use http::header::{CACHE_CONTROL, HeaderValue};
 
-use super::super::failure::Failure;
-use super::super::gate;
+use super::super::auth;
+use super::super::error::ApiError;
 use super::super::openapi;
 use super::super::tickets::{IDLE_LIFE, SECRET_LIFE, TICKET_LIFE};
-use super::super::types::{Doctor, Health, Nothing, Ticket, UiSecret};
+use super::super::types::{Doctor, Health, NoFields, Ticket, UiSecret};
 use super::{Call, Reply};
 use crate::http::Answer;
 
 // Handlers have one shape, also where nothing can fail.
 #[allow(clippy::unnecessary_wraps)]
-pub(super) fn health(_: &Call<'_>, _: Nothing) -> Result<Health, Failure> {
+pub(super) fn health(_: &Call<'_>, _: NoFields) -> Result<Health, ApiError> {
     Ok(Health { status: "ok" })
 }
 
 #[allow(clippy::unnecessary_wraps)]
-pub(super) fn doctor(call: &Call<'_>, _: Nothing) -> Result<Doctor, Failure> {
-    Ok(Doctor { checks: call.front.control.doctor(call.deadline) })
+pub(super) fn doctor(call: &Call<'_>, _: NoFields) -> Result<Doctor, ApiError> {
+    Ok(Doctor { checks: call.context.control.doctor(call.deadline) })
 }
 
 #[allow(clippy::unnecessary_wraps)]
-pub(super) fn openapi(_: &Call<'_>, _: Nothing) -> Result<Reply, Failure> {
+pub(super) fn openapi(_: &Call<'_>, _: NoFields) -> Result<Reply, ApiError> {
     let answer = Answer::json(StatusCode::OK, &*openapi::DOCUMENT);
     Ok(Reply::Other(answer.with(CACHE_CONTROL, HeaderValue::from_static("no-store"))))
 }
 
-pub(super) fn ticket(call: &Call<'_>, _: Nothing) -> Result<Ticket, Failure> {
-    let issued = call.front.tickets.issue();
-    let ticket = issued.map_err(|problem| Failure::new("INTERNAL", format!("no ticket can be made: {problem}")))?;
-    let url = format!("{}/?ticket={ticket}", call.front.url);
+pub(super) fn ticket(call: &Call<'_>, _: NoFields) -> Result<Ticket, ApiError> {
+    let issued = call.context.tickets.issue();
+    let ticket = issued.map_err(|problem| ApiError::new("INTERNAL", format!("no ticket can be made: {problem}")))?;
+    let url = format!("{}/?ticket={ticket}", call.context.url);
     Ok(Ticket { ticket, url, expires_in_ms: millis(TICKET_LIFE) })
 }
 
 /// Exchanges the ticket of the web UI for a secret. The gate has checked where the request comes from.
-pub(super) fn secret(call: &Call<'_>, _: Nothing) -> Result<UiSecret, Failure> {
-    let Some(ticket) = gate::ticket(call.request) else {
+pub(super) fn secret(call: &Call<'_>, _: NoFields) -> Result<UiSecret, ApiError> {
+    let Some(ticket) = auth::ticket(call.request) else {
         let error = "send a ticket as `Authorization: Ticket …`; POST /ui/ticket issues one";
-        return Err(Failure::new("UNAUTHORIZED", error));
+        return Err(ApiError::new("UNAUTHORIZED", error));
     };
-    let exchanged = call.front.tickets.exchange(ticket);
-    let secret = exchanged.map_err(|problem| Failure::new("INTERNAL", format!("no secret can be made: {problem}")))?;
+    let exchanged = call.context.tickets.exchange(ticket);
+    let secret = exchanged.map_err(|problem| ApiError::new("INTERNAL", format!("no secret can be made: {problem}")))?;
     let secret = secret.ok_or_else(|| {
-        Failure::new(
+        ApiError::new(
             "UNAUTHORIZED",
             "the ticket was used already or is older than 60 seconds; `cdpilot ui` prints another address",
         )

@@ -4,9 +4,9 @@ use std::sync::LazyLock;
 
 use super::Method::{Delete, Get, Post};
 use super::Route;
-use super::{act, browser, events, mcp, network, own, see, site, tabs};
+use super::{act, browser, events, mcp, network, pages, site_data, system, tabs};
 use crate::control::Status;
-use crate::server::types::{McpQuery, Nothing, RootQuery, Whole};
+use crate::server::types::{AnyBody, McpQuery, NoFields, RootQuery};
 
 /// All routes, in the order they are described in.
 pub(in crate::server) static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {
@@ -21,22 +21,28 @@ pub(in crate::server) static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {
 
 fn of_the_server() -> Vec<Route> {
     vec![
-        Route::of(Get, "/health", "Whether the server answers", own::health).quick().global().open(),
-        Route::of(Get, "/doctor", "Check this machine and home", own::doctor).quick().global().secs(30),
-        Route::other::<Nothing, Whole>(Get, "/openapi.json", "This description", "application/json", own::openapi)
-            .quick()
-            .global(),
-        Route::of(Post, "/ui/ticket", "Issue a ticket that opens the web UI once", own::ticket).quick().global(),
+        Route::of(Get, "/health", "Whether the server answers", system::health).quick().global().open(),
+        Route::of(Get, "/doctor", "Check this machine and home", system::doctor).quick().global().secs(30),
+        Route::other::<NoFields, AnyBody>(
+            Get,
+            "/openapi.json",
+            "This description",
+            "application/json",
+            system::openapi,
+        )
+        .quick()
+        .global(),
+        Route::of(Post, "/ui/ticket", "Issue a ticket that opens the web UI once", system::ticket).quick().global(),
         Route::of(
             Post,
             "/ui/secret",
             "Exchange the ticket (`Authorization: Ticket …`) for the secret of one page of the web UI",
-            own::secret,
+            system::secret,
         )
         .quick()
         .global()
         .with_ticket(),
-        Route::other::<_, Whole>(
+        Route::other::<_, AnyBody>(
             Get,
             "/events",
             "What happens, as Server-Sent Events",
@@ -45,7 +51,7 @@ fn of_the_server() -> Vec<Route> {
         )
         .quick()
         .tab(),
-        Route::other::<McpQuery, Whole>(
+        Route::other::<McpQuery, AnyBody>(
             Post,
             "/mcp",
             "The tools for models, over the Model Context Protocol; see docs/tools.md",
@@ -91,33 +97,34 @@ fn of_browsers() -> Vec<Route> {
 
 fn of_pages() -> Vec<Route> {
     vec![
-        Route::of(Get, "/snapshot", "What a tab shows, with refs", see::snapshot).tab(),
-        Route::of(Get, "/refs", "List the refs of the last snapshot of a tab, without asking the page", see::refs)
+        Route::of(Get, "/snapshot", "What a tab shows, with refs", pages::snapshot).tab(),
+        Route::of(Get, "/refs", "List the refs of the last snapshot of a tab, without asking the page", pages::refs)
             .quick()
             .tab(),
-        Route::of(Post, "/screenshot", "A picture", see::screenshot).tab(),
-        Route::of(Post, "/pdf", "The page on paper", see::pdf).tab().secs(30),
-        Route::of(Post, "/find", "Find elements by role, text, label, placeholder, test id or CSS", see::find).tab(),
-        Route::of(Post, "/get", "Read text, HTML, value, attribute, box, count or state of an element", see::get).tab(),
-        Route::of(Get, "/text", "The text that a reader would read", see::text).tab(),
-        Route::of(Get, "/console", "Console messages", see::console).quick().tab(),
-        Route::of(Get, "/errors", "Exceptions that nobody caught", see::errors).quick().tab(),
-        Route::of(Get, "/requests", "Network requests", see::requests).quick().tab(),
-        Route::of(Get, "/requests/har", "Export network requests as an HTTP Archive (HAR 1.2)", see::har)
+        Route::of(Post, "/screenshot", "A picture", pages::screenshot).tab(),
+        Route::of(Post, "/pdf", "The page on paper", pages::pdf).tab().secs(30),
+        Route::of(Post, "/find", "Find elements by role, text, label, placeholder, test id or CSS", pages::find).tab(),
+        Route::of(Post, "/get", "Read text, HTML, value, attribute, box, count or state of an element", pages::get)
+            .tab(),
+        Route::of(Get, "/text", "The text that a reader would read", pages::text).tab(),
+        Route::of(Get, "/console", "Console messages", pages::console).quick().tab(),
+        Route::of(Get, "/errors", "Exceptions that nobody caught", pages::errors).quick().tab(),
+        Route::of(Get, "/requests", "Network requests", pages::requests).quick().tab(),
+        Route::of(Get, "/requests/har", "Export network requests as an HTTP HarAnswer (HAR 1.2)", pages::har)
             .tab()
             .secs(30),
-        Route::of(Get, "/requests/:id", "Report one network request: headers, timing, bodies", see::request).tab(),
-        Route::of(Get, "/requests/:id/body", "What a request brought", see::body).tab(),
+        Route::of(Get, "/requests/:id", "Report one network request: headers, timing, bodies", pages::request).tab(),
+        Route::of(Get, "/requests/:id/body", "What a request brought", pages::body).tab(),
         Route::of(
             Get,
             "/dialogs",
             "Dialogs that wait, the last ones that closed, and answers that are armed",
-            see::dialogs,
+            pages::dialogs,
         )
         .quick()
         .tab(),
-        Route::of(Get, "/frames", "The frames", see::frames).quick().tab(),
-        Route::of(Post, "/highlight", "Shows an element to a person", see::highlight).tab().secs(8),
+        Route::of(Get, "/frames", "The frames", pages::frames).quick().tab(),
+        Route::of(Post, "/highlight", "Shows an element to a person", pages::highlight).tab().secs(8),
     ]
 }
 
@@ -147,36 +154,38 @@ fn of_actions() -> Vec<Route> {
 
 fn of_sites() -> Vec<Route> {
     vec![
-        Route::of(Get, "/cookies", "Cookies", site::cookies).tab().secs(8),
-        Route::of(Post, "/cookies", "Sets cookies; starts the browser", site::add_cookies).tab().secs(30),
+        Route::of(Get, "/cookies", "Cookies", site_data::cookies).tab().secs(8),
+        Route::of(Post, "/cookies", "Sets cookies; starts the browser", site_data::add_cookies).tab().secs(30),
         Route::of(
             Post,
             "/cookies/import",
             "Set cookies from a cookie file, curl commands or JSON",
-            site::import_cookies,
+            site_data::import_cookies,
         )
         .tab()
         .mebibytes(8),
-        Route::of(Delete, "/cookies", "Deletes cookies", site::delete_cookies).tab().secs(8),
-        Route::of(Get, "/storage/local", "Items of localStorage", site::local).tab().secs(8),
-        Route::of(Post, "/storage/local", "Sets items of localStorage", site::set_local).tab().secs(8),
-        Route::of(Delete, "/storage/local", "Deletes items of localStorage", site::delete_local).tab().secs(8),
-        Route::of(Get, "/storage/session", "Items of sessionStorage", site::session).tab().secs(8),
-        Route::of(Post, "/storage/session", "Sets items of sessionStorage", site::set_session).tab().secs(8),
-        Route::of(Delete, "/storage/session", "Deletes items of sessionStorage", site::delete_session).tab().secs(8),
+        Route::of(Delete, "/cookies", "Deletes cookies", site_data::delete_cookies).tab().secs(8),
+        Route::of(Get, "/storage/local", "Items of localStorage", site_data::local).tab().secs(8),
+        Route::of(Post, "/storage/local", "Sets items of localStorage", site_data::set_local).tab().secs(8),
+        Route::of(Delete, "/storage/local", "Deletes items of localStorage", site_data::delete_local).tab().secs(8),
+        Route::of(Get, "/storage/session", "Items of sessionStorage", site_data::session).tab().secs(8),
+        Route::of(Post, "/storage/session", "Sets items of sessionStorage", site_data::set_session).tab().secs(8),
+        Route::of(Delete, "/storage/session", "Deletes items of sessionStorage", site_data::delete_session)
+            .tab()
+            .secs(8),
         Route::of(
             Post,
             "/state/save",
             "Save cookies and storage of all origins; the answer holds secrets",
-            site::save_state,
+            site_data::save_state,
         )
         .tab()
         .secs(60),
-        Route::of(Post, "/state/load", "Restore saved cookies and storage; starts the browser", site::load_state)
+        Route::of(Post, "/state/load", "Restore saved cookies and storage; starts the browser", site_data::load_state)
             .tab()
             .secs(60)
             .mebibytes(48),
-        Route::of(Post, "/emulate", "What the tab is made to believe", site::emulate).tab().secs(8),
+        Route::of(Post, "/emulate", "What the tab is made to believe", site_data::emulate).tab().secs(8),
     ]
 }
 

@@ -63,17 +63,17 @@ pub(in crate::server) struct Tabs {
 
 /// `GET /snapshot`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::server) struct Seen {
+pub(in crate::server) struct SnapshotAnswer {
     #[serde(flatten)]
     pub(in crate::server) seen: Snapshot,
     /// The labelled picture, with `labels`.
     #[serde(flatten)]
-    pub(in crate::server) labelled: Option<Labelled>,
+    pub(in crate::server) labelled: Option<LabelledScreenshot>,
 }
 
 /// The labelled picture beside a snapshot.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::server) struct Labelled {
+pub(in crate::server) struct LabelledScreenshot {
     /// The file.
     pub(in crate::server) path: PathBuf,
     /// In pixels.
@@ -87,7 +87,7 @@ pub(in crate::server) struct Labelled {
 /// `POST /screenshot`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::server) struct Shot {
+pub(in crate::server) struct ScreenshotAnswer {
     /// The file, unless it was to be `inline`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::server) path: Option<PathBuf>,
@@ -124,7 +124,7 @@ pub(in crate::server) struct Shot {
 /// `POST /pdf`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::server) struct Paper {
+pub(in crate::server) struct PdfAnswer {
     /// The file.
     pub(in crate::server) path: PathBuf,
     /// Its length.
@@ -165,7 +165,7 @@ pub(in crate::server) struct OneRequest {
 /// `GET /requests/har`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::server) struct Archive {
+pub(in crate::server) struct HarAnswer {
     /// The content of a `.har` file, HAR 1.2: an object with the field `log`.
     pub(in crate::server) har: Value,
     /// How many requests are in it.
@@ -320,7 +320,7 @@ pub(in crate::server) struct Items {
 /// Of what was done to a tab.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::server) struct OnTab {
+pub(in crate::server) struct TabAnswer {
     /// The tab.
     pub(in crate::server) target_id: String,
 }
@@ -351,11 +351,11 @@ pub(in crate::server) struct UiSecret {
 
 /// A document of its own, such as `openapi.json`, or a stream.
 #[derive(Debug, JsonSchema)]
-pub(in crate::server) struct Whole {}
+pub(in crate::server) struct AnyBody {}
 
 /// Every failure.
 #[derive(Debug, JsonSchema)]
-#[allow(dead_code)] // for its schema; written by `Failure`
+#[allow(dead_code)] // for its schema; written by `ApiError`
 pub(in crate::server) struct Failed {
     /// False.
     pub(in crate::server) ok: bool,

@@ -13,7 +13,7 @@ use crate::supervisor::{AbortReason, ConsoleLevel};
 /// No fields.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::server) struct Nothing {}
+pub(in crate::server) struct NoFields {}
 
 /// `POST /mcp`, beside its body.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -87,7 +87,7 @@ pub(in crate::server) struct NavigateTo {
 /// `POST /back`, `/forward`, `/reload`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct TravelTo {
+pub(in crate::server) struct HistoryNavigation {
     /// What is waited for.
     pub(in crate::server) wait_until: WaitUntil,
     /// Dismiss the dialogs that the tab shows, and report them as `dismissed_dialogs`. A page that then asks whether it may be
@@ -478,7 +478,7 @@ pub(in crate::server) struct SetStorage {
 /// `POST /state/save`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(in crate::server) struct SaveLogin {
+pub(in crate::server) struct SaveStateBody {
     /// These origins only (`https://example.com`), and the cookies that are sent to them. Default: all that are known from
     /// tabs, their histories and cookies.
     #[schemars(length(max = 300))]
@@ -488,7 +488,7 @@ pub(in crate::server) struct SaveLogin {
 /// `POST /state/load`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::server) struct LoadLogin {
+pub(in crate::server) struct LoadStateBody {
     /// What `POST /state/save` gave, or a `storageState` of Playwright.
     pub(in crate::server) state: Map<String, Value>,
 }
