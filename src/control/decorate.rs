@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{names, profile_file};
 
 /// What was written, so that it is written again only when it is something else.
-const MARKER: &str = "cdpilot-appearance.json";
+const MARKER: &str = "cdpilot-look.json";
 /// Grows when more is written.
 const VERSION: u32 = 1;
 

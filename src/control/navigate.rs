@@ -1,4 +1,4 @@
-//! Sending tabs to addresses.
+//! Navigation of tabs.
 
 use std::time::Duration;
 
@@ -8,26 +8,26 @@ use crate::page::{Act, Kind, WaitFor};
 use crate::supervisor::{self, ClosedBy, ClosedDialog, Dialog, DialogAnswer, DialogType, FrameRef, TargetId};
 use crate::sync::Deadline;
 
-/// What asking for the title at the end may take.
+/// Time limit for reading the title at the end.
 const TITLE: Duration = Duration::from_millis(500);
 /// Characters of a dialog's message in an error.
 const MESSAGE: usize = 80;
-/// How long `waitUntil: none` waits for a sign that the request is under way.
+/// How long `waitUntil: none` waits until the request has been sent.
 const UNDER_WAY: Duration = Duration::from_secs(2);
 
-/// What it is when a page is there and not complete by the deadline.
+/// How a page that is still loading at the deadline is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnLoadTimeout {
-    /// A failure.
+    /// As a timeout error.
     Fail,
-    /// Told with the rest.
+    /// As a success with `loading`.
     ReportLoading,
 }
 
-/// What came of sending a page somewhere.
+/// Result of a navigation, before titles and dialogs are read.
 #[derive(Debug, Default)]
 pub(super) struct Arrival {
-    /// Whether it shows the document that it showed before.
+    /// Whether it still shows the previous document.
     stayed: bool,
     blocked: bool,
     rescued: bool,
@@ -36,19 +36,19 @@ pub(super) struct Arrival {
 }
 
 impl Profile {
-    /// Sends a tab to an address. Starts the browser when it does not run; opens a tab when there is none. A dialog that
-    /// opens meanwhile is a success that says so: `beforeunload` with `navigated: false`. One that is pending is an error
-    /// unless it may be [dismissed](Navigate::dismiss_dialogs). Waits for its turn as actions do.
+    /// Navigates a tab to a URL. Starts the browser if it is not running; opens a tab if there is none. If a dialog opens
+    /// during the navigation, the result says so: `beforeunload` with `navigated: false`. A pending dialog is an error
+    /// unless it may be [dismissed](Navigate::dismiss_dialogs). Queues behind other actions of the tab.
     ///
     /// # Errors
     /// [`Error::DialogOpen`], those of [`start`](Self::start) and [`tab`](Self::tab), [`Error::NavigationBlocked`], [`Error::BadRequest`] for
-    /// what is no address, [`Error::Page`].
+    /// an invalid URL, [`Error::Page`].
     pub fn navigate(&self, to: Navigate, deadline: Deadline) -> Result<Navigated, Error> {
         self.send(to, OnLoadTimeout::Fail, deadline)
     }
 
-    /// The same for whoever can use a page that is not complete: where its document is there, but not all that belongs to
-    /// it by the deadline, that is a success with [`loading`](Navigated::loading).
+    /// Like [`navigate`](Self::navigate), but a page that is still loading at the deadline is a success with
+    /// [`loading`](Navigated::loading).
     ///
     /// # Errors
     /// As [`navigate`](Self::navigate).
@@ -76,11 +76,11 @@ impl Profile {
         Ok(self.arrived(&running, &before, handle.info, &went, deadline))
     }
 
-    /// Sends a tab back or forward through where it has been, or loads it again, and waits as long as is wished. Dialogs, and
-    /// pages that are not complete by the deadline, are as with [`visit`](Self::visit).
+    /// Goes back or forward in the history of a tab, or reloads it. Dialogs, and pages that are still loading at the
+    /// deadline, are treated as in [`visit`](Self::visit).
     ///
     /// # Errors
-    /// [`Error::DialogOpen`], [`Error::Conflict`] when there is no page to go back or forward to, those of [`tab`](Self::tab), [`Error::Page`].
+    /// [`Error::DialogOpen`], [`Error::Conflict`] if the history has no such entry, those of [`tab`](Self::tab), [`Error::Page`].
     pub fn travel(
         &self,
         target: Option<&str>,
@@ -121,7 +121,7 @@ impl Profile {
         Ok(self.arrived(&running, &before, handle.info, &went, deadline))
     }
 
-    /// What is told of a navigation.
+    /// Completes the result of a navigation with URL, title and dialogs.
     fn arrived(
         &self,
         running: &Running,
@@ -134,7 +134,7 @@ impl Profile {
         let told = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), deadline.within(TITLE));
         let now = running.snapshot();
         let page = now.page(target.as_str());
-        // The browser tells the address that is on its way, when there is one; here it is the one that is shown.
+        // The browser reports a URL that is still loading; the result has the one that is shown.
         let url = page.map_or(info.url, |page| page.url.to_string());
         let title = match (told, page) {
             (Ok(told), _) => told.title,
@@ -155,27 +155,27 @@ impl Profile {
         }
     }
 
-    /// An address as the browser takes it.
+    /// Checks that a text is a complete URL.
     pub(super) fn address(&self, text: &str) -> Result<String, Error> {
         let text = text.trim();
         let problem = match url::Url::parse(text) {
-            Ok(_) if is_host_and_port(text) => {
-                "it has no scheme, only a host and a port; give https://… or http://…".to_owned()
-            }
+            Ok(_) if is_host_and_port(text) => "the scheme is missing; start it with https:// or http://".to_owned(),
             Ok(_) => return Ok(text.to_owned()),
-            Err(url::ParseError::RelativeUrlWithoutBase) => "it has no scheme; give https://… or http://…".to_owned(),
-            Err(error) => format!("{error}; give https://… or http://…"),
+            Err(url::ParseError::RelativeUrlWithoutBase) => {
+                "the scheme is missing; start it with https:// or http://".to_owned()
+            }
+            Err(error) => format!("{error}; give a URL such as https://example.com/page"),
         };
-        // The text itself may hold a password.
-        Err(Error::BadRequest { problem: format!("url is no address: {problem}") })
+        // The error does not quote the URL, which may contain a password.
+        Err(Error::BadRequest { problem: format!("url is not a valid URL: {problem}") })
     }
 
-    /// Whether a page may go there.
+    /// Checks a URL against the navigation policy.
     pub(super) fn may_go(&self, running: &Running, url: &str, deadline: Deadline) -> Result<(), Error> {
         Ok(running.supervisor().check_navigation(url, deadline)?)
     }
 
-    /// Sends a page to an address and waits as is wished.
+    /// Navigates a page to a URL and waits until `until`.
     pub(super) fn go(
         &self,
         running: &Running,
@@ -202,7 +202,7 @@ impl Profile {
         self.wait_until_arrived(running, &before, left, until, late, deadline)
     }
 
-    /// Waits for a document that is on its way as long as is wished.
+    /// Waits for a document that is loading until `until`.
     fn wait_until_arrived(
         &self,
         running: &Running,
@@ -251,7 +251,7 @@ impl Profile {
     }
 }
 
-/// Fails when a tab shows a dialog.
+/// Fails if a tab shows a dialog.
 fn require_no_dialog(running: &Running, target: &TargetId) -> Result<(), Error> {
     let now = running.snapshot();
     let Some(dialog) = now.dialogs_of(target.as_str()).next() else { return Ok(()) };
@@ -259,8 +259,8 @@ fn require_no_dialog(running: &Running, target: &TargetId) -> Result<(), Error> 
     Err(Error::DialogOpen { kind: dialog.kind.as_str(), message })
 }
 
-/// Readies a tab that shows dialogs for being sent elsewhere, or fails. All but the question whether the page may be
-/// left are dismissed by the navigation itself.
+/// Prepares a tab that shows dialogs for a navigation, or fails. The navigation itself dismisses all dialogs except
+/// `beforeunload`.
 fn prepare_dialogs(running: &Running, target: &TargetId, dismiss: bool, deadline: Deadline) -> Result<(), Error> {
     if !dismiss {
         return require_no_dialog(running, target);
@@ -269,13 +269,13 @@ fn prepare_dialogs(running: &Running, target: &TargetId, dismiss: bool, deadline
     let asks = now.dialogs_of(target.as_str()).find(|dialog| dialog.kind == DialogType::BeforeUnload);
     let Some(asks) = asks else { return Ok(()) };
     match running.supervisor().respond(Some(&asks.id), DialogAnswer::Dismiss, deadline) {
-        // Somebody else has answered it.
+        // Another client has answered it.
         Ok(_) | Err(supervisor::Error::DialogGone { .. } | supervisor::Error::DialogNotFound { .. }) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Whether what stands before the colon is no scheme: `localhost:3000/page`.
+/// Whether a URL parser would take the host for a scheme, as in `localhost:3000/page`.
 fn is_host_and_port(text: &str) -> bool {
     let Some((before, rest)) = text.split_once(':') else { return false };
     let port = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -283,13 +283,13 @@ fn is_host_and_port(text: &str) -> bool {
     is_port && (before.contains('.') || before.eq_ignore_ascii_case("localhost"))
 }
 
-/// How things stood before a navigation.
+/// State of a page before a navigation.
 struct PageBefore {
     target: TargetId,
-    /// The newest request.
+    /// Number of the newest request.
     request: u64,
     dialogs: Vec<std::sync::Arc<str>>,
-    /// Dialogs that had closed already.
+    /// Dialogs that were already closed.
     closed: Vec<std::sync::Arc<str>>,
     document: std::sync::Arc<str>,
 }
@@ -306,7 +306,7 @@ impl PageBefore {
         }
     }
 
-    /// The dialogs of the document before that were dismissed since.
+    /// Dialogs of the previous document that were dismissed since.
     fn dismissed(&self, now: &supervisor::Snapshot) -> Vec<ClosedDialog> {
         let closed = now.recent.iter().filter(|closed| {
             let id = &closed.dialog.id;
@@ -316,7 +316,7 @@ impl PageBefore {
         closed.cloned().collect()
     }
 
-    /// A dialog that the page shows since.
+    /// A dialog that opened since.
     fn new_dialog(&self, running: &Running) -> Option<Dialog> {
         let now = running.snapshot();
         now.dialogs_of(self.target.as_str()).find(|dialog| !self.dialogs.contains(&dialog.id)).cloned()
@@ -327,7 +327,7 @@ impl PageBefore {
         document(&running.snapshot(), &self.target) != self.document
     }
 
-    /// The HTTP status of the document that came since.
+    /// HTTP status of the document that was loaded since.
     fn status(&self, running: &Running, deadline: Deadline) -> Option<u16> {
         let now = running.supervisor().caught_up(deadline.within(TITLE)).unwrap_or_else(|_| running.snapshot());
         let top = now.page(self.target.as_str())?.top_frame.clone()?;

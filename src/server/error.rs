@@ -1,4 +1,4 @@
-//! A request that fails, as its answer tells it.
+//! Failed requests as JSON answers.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -7,7 +7,7 @@ use super::status;
 use crate::code::Code;
 use crate::{config, control, page, supervisor};
 
-/// What went wrong, with the way out.
+/// An error answer: code, message with what to do next, and details.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ApiError {
     pub(super) code: &'static str,
@@ -60,8 +60,26 @@ impl ApiError {
 
 impl From<control::Error> for ApiError {
     fn from(error: control::Error) -> Self {
-        Self::of(error.code(), &error, error.details())
+        let api = Self::of(error.code(), &error, error.details());
+        match advice(&error) {
+            Some(advice) => Self { error: format!("{}; {advice}", api.error), ..api },
+            None => api,
+        }
     }
+}
+
+/// What a client should do next, in routes and fields. A clause of its own, so that the CLI can replace it.
+fn advice(error: &control::Error) -> Option<&'static str> {
+    use control::Error;
+    Some(match error {
+        Error::NotRunning { .. } => "start it with POST /start",
+        Error::NoProfile { .. } => "POST /profiles creates one",
+        Error::NoTab { .. } => "GET /tabs lists the tabs",
+        Error::NoTabOpen => "open one with POST /tabs/open",
+        Error::NoCurrentTab => "open one with POST /tabs/open, or send the targetId of a tab that GET /tabs lists",
+        Error::TabGone { .. } => "send the targetId of another tab; GET /tabs lists the tabs",
+        _ => return None,
+    })
 }
 
 impl From<page::Error> for ApiError {

@@ -1,4 +1,4 @@
-//! `openapi.json`, made of the table of routes and of the types that requests are read into.
+//! `openapi.json`, generated from the table of routes and the types of requests and answers.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use super::status::statuses;
 use super::types::Failed;
 use crate::tools::without_null;
 
-/// The whole document.
+/// The document.
 pub(super) static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
 
 const WHERE: &str = "/components/schemas";
@@ -46,8 +46,8 @@ fn document() -> Value {
         "info": {
             "title": "cdpilot",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Control of browsers: tabs, snapshots, actions, dialogs. Success is {\"ok\": true, …}, \
-                            failure {\"ok\": false, error, code, details?}.",
+            "description": "Control browsers: tabs, snapshots, actions, dialogs. Success is {\"ok\": true, …}, \
+                            failure is {\"ok\": false, error, code, details?}.",
             "license": { "name": "MIT", "identifier": "MIT" },
         },
         "servers": [{ "url": "/" }],
@@ -57,11 +57,11 @@ fn document() -> Value {
             "schemas": schemas,
             "responses": responses,
             "securitySchemes": {
-                "token": { "type": "http", "scheme": "bearer", "description": "The file `token` in the home." },
+                "token": { "type": "http", "scheme": "bearer", "description": "The content of the file `token` in the home." },
                 "ticket": {
                     "type": "http",
                     "scheme": "ticket",
-                    "description": "A ticket of `POST /ui/ticket`, sent by the web UI's page.",
+                    "description": "A ticket of `POST /ui/ticket`, sent by the web UI.",
                 },
             },
         },
@@ -71,7 +71,7 @@ fn document() -> Value {
     document
 }
 
-/// The path as OpenAPI writes it, and the names in it.
+/// The path in OpenAPI notation, and the names of its parameters.
 fn templated(route: &Route) -> (String, Vec<&'static str>) {
     let part = |part: &str| part.strip_prefix(':').map_or_else(|| part.to_owned(), |name| format!("{{{name}}}"));
     (route.path.split('/').map(part).collect::<Vec<_>>().join("/"), route.in_path().collect())
@@ -88,7 +88,7 @@ fn operation(route: &Route, names: &[&str], asked: &mut SchemaGenerator, told: &
     if route.raw {
         parameters.extend(route.common().map(|(name, reads)| parameter(name, reads)));
         parameters.extend(in_query(&input));
-        let schema = json!({ "type": "object", "description": "A message of JSON-RPC 2.0." });
+        let schema = json!({ "type": "object", "description": "A JSON-RPC 2.0 message." });
         operation["requestBody"] = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
     } else if route.method == Method::Post {
         if route.of_profile {
@@ -101,15 +101,15 @@ fn operation(route: &Route, names: &[&str], asked: &mut SchemaGenerator, told: &
     }
     if route.path == "/events" {
         let schema = json!({ "type": "string" });
-        let description = "The `id` of the last event that was seen, `<start>-<n>`. One that this server did not give is \
-                           answered by the event `reset` and everything that is kept.";
+        let description = "The `id` of the last event received, `<start>-<n>`. An id of another log is answered with the \
+                           event `reset`, followed by all retained events.";
         parameters
             .push(json!({ "name": "Last-Event-ID", "in": "header", "schema": schema, "description": description }));
     }
     if route.of_profile {
         let schema = json!({ "type": "string", "minLength": 1, "maxLength": 128 });
-        let description = "Name of the session: it has its own current tab, tabs and armed answers. The default session \
-                           without.";
+        let description = "Name of the session, which has its own current tab, tabs and armed answers. Default: the default \
+                           session.";
         parameters
             .push(json!({ "name": SESSION_HEADER, "in": "header", "schema": schema, "description": description }));
     }
@@ -139,7 +139,7 @@ fn id(route: &Route) -> String {
     if route.path == "/" { id + "Status" } else { id }
 }
 
-/// A schema itself, where it is a reference.
+/// Resolves a reference to a schema.
 fn whole(schema: Value, generator: &SchemaGenerator) -> Value {
     let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
     name.and_then(|name| generator.definitions().get(name)).cloned().unwrap_or(schema)
@@ -147,11 +147,11 @@ fn whole(schema: Value, generator: &SchemaGenerator) -> Value {
 
 fn parameter(name: &str, reads: ParamType) -> Value {
     let description = match name {
-        "profile" => "Which profile; the default one when it is left out.",
+        "profile" => "Name of the profile. Default: the default profile.",
         "targetId" => {
-            "Which tab: target id, tab id (`t1`), label, or a unique prefix of the target id. The last used one when it is left out."
+            "Tab: target id, tab id (`t1`), label, or a unique prefix of the target id. Default: the current tab."
         }
-        "timeoutMs" => "How long it may take, milliseconds. Below 200 it is 200, above 120,000 it is 120,000.",
+        "timeoutMs" => "Timeout in milliseconds; limited to 200 … 120,000.",
         _ => "",
     };
     json!({ "name": name, "in": "query", "schema": common(name, reads), "description": description })
@@ -167,17 +167,17 @@ fn common(name: &str, reads: ParamType) -> Value {
     }
 }
 
-/// The properties of a schema as parameters of a query.
+/// The properties of a schema as query parameters.
 fn in_query(schema: &Value) -> Vec<Value> {
     let required: Vec<&str> =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
     let properties = schema.get("properties").and_then(Value::as_object);
     let parameter = |(name, schema): (&String, &Value)| {
         let mut schema = schema.clone();
-        // In a query nothing is `null`.
+        // Query parameters cannot be `null`.
         schema.as_object_mut().into_iter().for_each(without_null);
         if schema["type"] == "boolean" {
-            // The name alone is true.
+            // The bare name means true.
             schema.as_object_mut().map(|schema| schema.remove("type"));
             schema["anyOf"] = json!([{ "type": "boolean" }, { "const": "" }]);
         }
@@ -217,7 +217,7 @@ fn responses(route: &Route, answer: &Value) -> Value {
     let schema = match route.media {
         "application/json" if route.path == "/openapi.json" => json!({ "type": "object" }),
         "application/json" => {
-            let rescued = "A running script of the page was ended meanwhile; its document is kept.";
+            let rescued = "A running script of the page was terminated during the request; the document was kept.";
             json!({ "allOf": [
                 answer,
                 {
@@ -233,23 +233,23 @@ fn responses(route: &Route, answer: &Value) -> Value {
     if route.path == "/" {
         content["text/html"] = json!({ "schema": { "type": "string" } });
     }
-    let mut responses = json!({ "200": { "description": "It is done.", "content": content } });
+    let mut responses = json!({ "200": { "description": "Success.", "content": content } });
     for (status, _) in statuses().into_iter().filter(|(status, _)| may_be(route, *status)) {
         responses[status.to_string()] = json!({ "$ref": format!("#/components/responses/Failed{status}") });
     }
     responses
 }
 
-/// What a route answers that speaks JSON-RPC: messages of that, and refusals before it came to any.
+/// Responses of a JSON-RPC route.
 fn of_messages(route: &Route) -> Value {
     let object = json!({ "type": "object" });
     let message = |description: &str| json!({ "description": description, "content": { "application/json": { "schema": object } } });
     let mut responses = json!({
-        "200": message("A response of JSON-RPC. As a stream of messages, the response last, where one was asked for."),
-        "202": { "description": "NoFields is answered to it." },
+        "200": message("A JSON-RPC response; with `Accept: text/event-stream`, possibly a stream of messages that ends with the response."),
+        "202": { "description": "Notification accepted; no body." },
     });
     for status in [400, 404, 406, 500, 503] {
-        responses[status.to_string()] = message("An error of JSON-RPC, or a failure as everywhere.");
+        responses[status.to_string()] = message("A JSON-RPC error, or an error answer as of other routes.");
     }
     responses["200"]["content"]["text/event-stream"] = json!({ "schema": { "type": "string" } });
     for (status, _) in statuses().into_iter().filter(|(status, _)| may_be(route, *status)) {
@@ -261,7 +261,7 @@ fn of_messages(route: &Route) -> Value {
     responses
 }
 
-/// Whether a route may be answered with a status.
+/// Whether a route can return a status.
 fn may_be(route: &Route, status: u16) -> bool {
     match status {
         499 => false,
@@ -273,8 +273,8 @@ fn may_be(route: &Route, status: u16) -> bool {
     }
 }
 
-/// Makes schemas say what the reading does: numbers have the bounds of their formats, and an action has the fields of
-/// its kind and no others.
+/// Makes schemas as strict as parsing: numbers get the bounds of their formats, and an action accepts only the fields of
+/// its kind.
 fn exact(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -298,7 +298,7 @@ fn exact(value: &mut Value) {
     }
 }
 
-/// Moves the fields that all kinds have into each kind.
+/// Copies the fields shared by all kinds into each kind.
 fn kinds(map: &mut Map<String, Value>) {
     let is_of_kinds = map
         .get("oneOf")
@@ -318,7 +318,7 @@ fn kinds(map: &mut Map<String, Value>) {
     }
 }
 
-/// Leaves out what nothing refers to.
+/// Removes unused schemas.
 fn keep_used(document: &mut Value) {
     loop {
         let mut used = Vec::new();
@@ -344,7 +344,7 @@ fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     }
 }
 
-/// These times are in words of the description.
+/// The description of `timeoutMs` states these limits.
 const _: () = assert!(MIN_TIMEOUT.as_millis() == 200 && MAX_TIMEOUT.as_millis() == 120_000);
 
 #[cfg(test)]

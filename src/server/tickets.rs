@@ -1,7 +1,7 @@
-//! One-time tickets for the web UI, and the secrets that they are exchanged for.
+//! One-time tickets for the web UI, and the secrets for which they are exchanged.
 //!
-//! A ticket is part of an address, so it is short-lived and serves once. The secret is never part of an address: the
-//! page keeps it in its `sessionStorage` and sends it as a header, so that no other server receives it.
+//! A ticket is part of a URL, so it is short-lived and valid once. The secret is never part of a URL: the page keeps it in
+//! its `sessionStorage` and sends it in a header, so that no other server receives it.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -12,16 +12,16 @@ use parking_lot::Mutex;
 
 use crate::config::Token;
 
-/// Life of a ticket.
+/// Lifetime of a ticket.
 pub(super) const TICKET_LIFE: Duration = Duration::from_secs(60);
-/// Life of a secret that is not used.
+/// Lifetime of an unused secret.
 pub(super) const IDLE_LIFE: Duration = Duration::from_secs(60 * 60);
-/// Life of a secret, however much it is used.
+/// Maximum lifetime of a secret.
 pub(super) const SECRET_LIFE: Duration = Duration::from_secs(12 * 60 * 60);
-/// Most tickets, and most secrets, at a time. Beyond that the oldest ticket and the least recently used secret end.
+/// Maximum number of tickets, and of secrets. Beyond it, the oldest ticket and the least recently used secret are dropped.
 const MAX_SECRETS: usize = 32;
 
-/// The tickets and secrets of a server. They end with the server at the latest.
+/// The tickets and secrets of a server. They are not persisted.
 #[derive(Debug, Default)]
 pub struct Tickets {
     kept: Mutex<Kept>,
@@ -51,12 +51,12 @@ impl Tickets {
     /// A new ticket: 64 hex digits, valid once and for 60 seconds.
     ///
     /// # Errors
-    /// When the system gives no randomness.
+    /// If no random numbers are available.
     pub fn issue(&self) -> io::Result<String> {
         self.issue_at(Instant::now())
     }
 
-    /// Whether a ticket is valid. It stays so.
+    /// Whether a ticket is valid. Does not use it up.
     pub(super) fn is_valid(&self, shown: &str) -> bool {
         let now = Instant::now();
         self.kept.lock().tickets.iter().any(|ticket| ticket.until > now && ticket.text.is(shown))
@@ -65,7 +65,7 @@ impl Tickets {
     /// Exchanges a ticket for a secret, 64 hex digits. `None` when the ticket is not valid.
     ///
     /// # Errors
-    /// When the system gives no randomness.
+    /// If no random numbers are available.
     pub fn exchange(&self, shown: &str) -> io::Result<Option<String>> {
         self.exchange_at(shown, Instant::now())
     }

@@ -1,11 +1,11 @@
-//! Bodies in chunks (RFC 9112, section 7.1), read as they come.
+//! Incremental decoder for chunked bodies (RFC 9112, section 7.1).
 
-/// Bytes of a size line with its extensions, at most.
+/// Maximum length of a size line with its extensions.
 const MAX_LINE: usize = 256;
-/// Bytes of all trailers at most. They are read and dropped.
+/// Maximum size of all trailers, which are discarded.
 const MAX_TRAILERS: usize = 4096;
 
-/// Where in a chunked body the reading stands.
+/// State of the decoder.
 #[derive(Debug)]
 pub(super) struct Chunks {
     at: At,
@@ -25,21 +25,21 @@ enum At {
     Trailers,
 }
 
-/// What is wrong with a body.
+/// Why a body is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChunkError {
-    /// Its form.
+    /// Its encoding is malformed.
     Malformed,
-    /// Its size.
+    /// It exceeds the limit.
     TooLarge,
 }
 
-/// What was read.
+/// Result of decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ChunkProgress {
-    /// Bytes of the input that are done with.
+    /// Consumed bytes of the input.
     pub(super) bytes: usize,
-    /// Whether the body ended with them.
+    /// Whether the body is complete.
     pub(super) ended: bool,
 }
 
@@ -48,7 +48,7 @@ impl Chunks {
         Self { at: At::Size { value: 0, digits: 0 }, returned: false, line: 0, trailers: 0 }
     }
 
-    /// Reads on. What the chunks hold is added to `body`, which never gets longer than `most`.
+    /// Decodes more input. The content is appended to `body`, which never exceeds `most` bytes.
     pub(super) fn read(&mut self, input: &[u8], body: &mut Vec<u8>, most: usize) -> Result<ChunkProgress, ChunkError> {
         let mut at = 0;
         while let Some(&byte) = input.get(at) {
@@ -70,7 +70,7 @@ impl Chunks {
         Ok(ChunkProgress { bytes: at, ended: false })
     }
 
-    /// One byte outside of data. Whether the body ended with it.
+    /// Decodes one byte outside of data. Returns whether the body is complete.
     fn byte(&mut self, byte: u8, have: usize, most: usize) -> Result<bool, ChunkError> {
         if self.returned {
             self.returned = false;

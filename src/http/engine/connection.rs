@@ -1,4 +1,4 @@
-//! One connection, as `http-in` sees it.
+//! The state machine of one connection, run by `http-in`.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use super::request_reader::{Admit, Budget, ReceivedRequest, RequestReader, Step}
 use super::wire::Wire;
 use crate::sync::Cancel;
 
-/// How long, and for how many bytes, a client that is refused may go on sending: until it has seen the answer.
+/// How long, and how many bytes, a refused client may continue to send until it has read the answer.
 const DRAIN_TIME: Duration = Duration::from_secs(2);
 const DRAIN_BYTES: usize = 8 * 1024 * 1024;
-/// Bytes read in one turn, so that one client does not hold up the others.
+/// Bytes read in one turn, so that one client does not delay the others.
 const TURN: usize = 256 * 1024;
 /// Bytes read at once.
 const PIECE: usize = 16 * 1024;
@@ -28,37 +28,37 @@ pub(super) struct Connection {
     pub(super) wire: Arc<Wire>,
     reader: RequestReader,
     state: State,
-    /// When the state began, or something last went forward in it.
+    /// When the state began or last made progress.
     since: Instant,
-    /// Since when the client is known to send nothing more: all that it sent was read.
+    /// When the end of the client's data was read.
     ended: Option<Instant>,
-    /// Since when the system says so, with what was sent perhaps yet to be read.
+    /// When the system reported that the client closed the connection; data may be left to read.
     closed: Option<Instant>,
-    /// What is to be sent, and how much of it was.
+    /// Bytes to send, and how many of them were sent.
     out: Vec<u8>,
     at: usize,
 }
 
 enum State {
-    /// Requests are read.
+    /// Reading requests.
     Reading,
-    /// Somebody answers a request.
+    /// A worker handles a request.
     Busy(Cancel),
-    /// An answer goes out; then the next request is read, or the connection ends.
+    /// Sending an answer; then the next request is read (`keep`), or the connection ends.
     Sending { keep: bool },
-    /// Everything is said; what the client still sends is read and dropped.
+    /// The answer is sent; further data of the client is read and discarded.
     Draining { left: usize },
 }
 
 /// What a connection needs next.
 pub(super) enum NextStep {
-    /// The system tells when there is more to do.
+    /// Wait for an event of the socket.
     Wait,
-    /// There is more to do at once.
+    /// Continue in the next turn.
     Again,
-    /// It is over.
+    /// Close the connection.
     Close,
-    /// A request is to be done.
+    /// Hand a request to a worker.
     Job { received: Box<ReceivedRequest>, cancel: Cancel, before: Vec<u8> },
 }
 
@@ -76,7 +76,7 @@ impl Connection {
         }
     }
 
-    /// Goes on as far as bytes reach.
+    /// Advances as far as possible without waiting.
     pub(super) fn advance_connection(&mut self, admit: &mut Admit<'_>) -> NextStep {
         let mut left = TURN;
         loop {
@@ -118,7 +118,7 @@ impl Connection {
         }
     }
 
-    /// Reads a piece into the reader. `None`: something came.
+    /// Reads bytes into the reader. `None`: progress was made.
     fn fill(&mut self, left: &mut usize) -> Option<NextStep> {
         if *left == 0 {
             return Some(NextStep::Again);
@@ -140,7 +140,7 @@ impl Connection {
         }
     }
 
-    /// While somebody answers: keeps what comes, and sees the client hang up.
+    /// While a worker handles a request: buffers further data and detects a disconnect.
     fn watch(&mut self, left: &mut usize) -> Option<NextStep> {
         if self.ended.is_some() || self.reader.room() == 0 {
             return Some(NextStep::Wait);
@@ -156,7 +156,7 @@ impl Connection {
         }
     }
 
-    /// The system says that the client closed the connection, in `both` ways or its own.
+    /// The client closed the connection, for writing or, with `both`, completely.
     pub(super) fn hung_up(&mut self, both: bool) {
         self.closed.get_or_insert_with(Instant::now);
         if both {
@@ -209,7 +209,7 @@ impl Connection {
         self.since = Instant::now();
     }
 
-    /// Answers instead of a worker, and ends the connection behind it.
+    /// Sends a refusal and then ends the connection.
     pub(super) fn refuse(&mut self, answer: &Answer) {
         self.out.drain(..self.at);
         self.at = 0;
@@ -218,35 +218,35 @@ impl Connection {
         self.enter(State::Sending { keep: false });
     }
 
-    /// Comes back from who answered, with what the client has not taken yet.
+    /// Takes the connection back from a worker, with the unsent part of the answer.
     pub(super) fn finish_request(&mut self, bytes: Vec<u8>, at: usize, keep: bool) {
         (self.out, self.at) = (bytes, at);
         self.enter(State::Sending { keep });
     }
 
-    /// Bytes of an answer that are not sent.
+    /// Number of unsent bytes of an answer.
     pub(super) fn unsent(&self) -> usize {
         self.out.len() - self.at
     }
 
-    /// Whether somebody answers a request of it.
+    /// Whether a worker handles a request.
     pub(super) fn is_busy(&self) -> bool {
         matches!(self.state, State::Busy(_))
     }
 
-    /// Whether an answer of it is going out.
+    /// Whether an answer is being sent.
     pub(super) fn is_sending(&self) -> bool {
         matches!(self.state, State::Sending { .. })
     }
 
-    /// Cancels the request that is being answered.
+    /// Cancels the request that a worker handles.
     pub(super) fn cancel(&self) {
         if let State::Busy(cancel) = &self.state {
             cancel.set();
         }
     }
 
-    /// Since when nothing has been received, if it can be closed without a loss.
+    /// Since when it is idle; `None` if it must not be closed.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         let idle = match self.state {
             State::Reading => self.reader.begun().is_none(),
@@ -256,17 +256,17 @@ impl Connection {
         idle.then_some(self.since)
     }
 
-    /// Since when a head is being read. Nothing shows yet that its client may use the server.
+    /// Since when a head is being read; its client is not authenticated yet.
     pub(super) fn head_since(&self) -> Option<Instant> {
         if matches!(self.state, State::Reading) && !self.reader.is_reading_body() { self.reader.begun() } else { None }
     }
 
-    /// Whether the client has received something that was not read yet.
+    /// Whether the client has sent data that was not read yet.
     pub(super) fn has_unread_request(&self) -> bool {
         matches!(self.state, State::Reading) && self.wire.has_input()
     }
 
-    /// When it has been waited for long enough.
+    /// When the current state times out.
     pub(super) fn expires(&self, limits: &Limits) -> Option<Instant> {
         match self.state {
             State::Reading => Some(match self.reader.begun() {
@@ -280,14 +280,14 @@ impl Connection {
         }
     }
 
-    /// It has been waited for long enough. Whether the connection goes on, be it to say so.
+    /// Handles a timeout. Returns whether the connection stays open, for example to send a refusal.
     pub(super) fn expire(&mut self) -> bool {
         match self.state {
             State::Busy(_) => self.cancel(),
             State::Reading if self.reader.begun().is_some() => self.refuse(&Answer::failure(
                 StatusCode::REQUEST_TIMEOUT,
                 "TIMEOUT",
-                "the request did not arrive in time; send its head, and then its body, within 10 seconds",
+                "the request did not arrive in time; send the headers, and then the body, within 10 seconds each",
             )),
             _ => return false,
         }

@@ -1,4 +1,4 @@
-//! The thread of all connections, `http-in`.
+//! The event loop of all connections: the thread `http-in`.
 
 use std::collections::HashMap;
 use std::io;
@@ -27,31 +27,31 @@ use crate::sync::{Thread, fault_point};
 
 pub(super) const LISTENER: Token = Token(0);
 pub(super) const WAKER: Token = Token(1);
-/// The first connection's.
+/// Token of the first connection.
 const FIRST_TOKEN: usize = 2;
-/// Connections above the limit that are on_socket_event so, at most; beyond that they are closed unheard.
+/// Connections above the limit that get a refusal; further ones are closed without an answer.
 pub(super) const MAX_REFUSALS: usize = 64;
 /// Connections taken in one turn.
 const ACCEPTS: usize = 128;
-/// How long accepting rests when the system has no descriptor left.
+/// How long accepting pauses when no descriptor is left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// What `http-in` owns.
+/// State of the event loop.
 pub(super) struct EventLoop {
     poll: Poll,
-    /// None once the server stops.
+    /// Empty once the server stops.
     listeners: Vec<TcpListener>,
-    /// There may be connections to take.
+    /// Connections may be waiting to be accepted.
     may_accept: bool,
-    /// Not before.
+    /// Accepting is paused until then.
     accept_paused_until: Option<Instant>,
     conns: HashMap<Token, Connection>,
     next: usize,
-    /// Connections with more to do at once.
+    /// Connections to continue in the next turn.
     again: Vec<Token>,
-    /// No connection expires before.
+    /// The earliest timeout of a connection.
     sweep: Option<Instant>,
-    /// Bytes of answers that wait for their clients.
+    /// Unsent bytes of all answers.
     unsent: usize,
     budget: Arc<Budget>,
     pools: Option<[WorkerPool; 2]>,
@@ -92,7 +92,7 @@ impl EventLoop {
         }
     }
 
-    /// Serves until the server leaves.
+    /// Runs until the server has stopped.
     pub(super) fn run(mut self) {
         let mut events = Events::with_capacity(256);
         loop {
@@ -100,7 +100,7 @@ impl EventLoop {
                 Ok(()) => {}
                 Err(problem) if problem.kind() == io::ErrorKind::Interrupted => continue,
                 Err(problem) => {
-                    tracing::error!(%problem, "connections cannot be waited for; the server ends");
+                    tracing::error!(%problem, "cannot wait for connections; the server ends");
                     break;
                 }
             }
@@ -129,14 +129,14 @@ impl EventLoop {
         }
     }
 
-    /// How long there is nothing to do by itself.
+    /// How long to wait for events.
     fn patience(&self) -> Option<Duration> {
         if !self.again.is_empty() || self.may_accept && self.accept_paused_until.is_none() {
             return Some(Duration::ZERO);
         }
         let accept_paused_until = self.accept_paused_until.filter(|_| self.may_accept);
         let next = [self.sweep, accept_paused_until].into_iter().flatten().min()?;
-        // Rounded up: a poller that counts in milliseconds would come too early, again and again.
+        // Rounded up: a poller with millisecond resolution would wake too early repeatedly.
         Some(next.saturating_duration_since(Instant::now()) + Duration::from_millis(1))
     }
 
@@ -161,8 +161,8 @@ impl EventLoop {
                 Err(problem) => match problem.kind() {
                     io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset => {}
                     _ => {
-                        // No descriptor or memory left. A connection that nobody uses gives its own back.
-                        tracing::warn!(%problem, "a connection could not be taken");
+                        // No descriptor or memory left. Closing an idle connection frees some.
+                        tracing::warn!(%problem, "cannot accept a connection");
                         if !self.make_room() {
                             self.accept_paused_until = Some(Instant::now() + ACCEPT_PAUSE);
                         }
@@ -182,12 +182,12 @@ impl EventLoop {
         let mut wire = Wire::new(socket);
         let token = self.free_token();
         if let Err(problem) = wire.register(self.poll.registry(), token, Interest::READABLE | Interest::WRITABLE) {
-            tracing::warn!(%problem, "a connection could not be watched");
+            tracing::warn!(%problem, "cannot watch a connection");
             return;
         }
         let mut conn = Connection::new(wire, peer, &self.shared.limits, &self.budget);
         if full {
-            conn.refuse(&Answer::busy("the server has as many connections as it serves; try again"));
+            conn.refuse(&Answer::busy("the maximum number of connections is reached; try again"));
             self.unsent += conn.unsent();
         }
         self.conns.insert(token, conn);
@@ -205,8 +205,8 @@ impl EventLoop {
         }
     }
 
-    /// Closes the connection that was idle longest, else the one whose head has been arriving longest, if there is one:
-    /// clients without the token could hold all connections with heads that never end.
+    /// Closes the connection that has been idle longest, else the one whose head has been arriving longest, so that
+    /// unauthenticated clients cannot occupy all connections with incomplete heads. Returns whether one was closed.
     fn make_room(&mut self) -> bool {
         for _ in 0..8 {
             let idle = self.conns.iter().filter_map(|(token, conn)| Some((conn.idle_since()?, *token)));
@@ -220,7 +220,7 @@ impl EventLoop {
                 self.close(token);
                 return true;
             }
-            self.advance_connection(token); // it just began to ask
+            self.advance_connection(token); // a request has just begun to arrive
         }
         false
     }
@@ -237,7 +237,7 @@ impl EventLoop {
         self.advance_connection(token);
     }
 
-    /// Does what can be done for a connection.
+    /// Advances a connection as far as possible.
     fn advance_connection(&mut self, token: Token) {
         loop {
             let Some(conn) = self.conns.get_mut(&token) else { return };
@@ -274,7 +274,7 @@ impl EventLoop {
                 let pool = if lane == Lane::Control { control } else { action };
                 let (started, refused) = pool.take(job);
                 self.workers.lock().extend(started);
-                refused.map(|_| Answer::busy("as many requests wait as may; try again"))
+                refused.map(|_| Answer::busy("the request queue is full; try again"))
             }
         };
         if let (Some(answer), Some(conn)) = (refused, self.conns.get_mut(&token)) {
@@ -292,7 +292,7 @@ impl EventLoop {
         let Outcome::Answered { bytes, at, keep } = outcome else { return self.close(token) };
         let left = bytes.len() - at;
         if left > 0 && self.unsent > self.shared.limits.unsent_bytes {
-            tracing::warn!("clients take their answers too slowly; a connection is closed");
+            tracing::warn!("too many unsent bytes; closing the connection of a slow client");
             return self.close(token);
         }
         conn.finish_request(bytes, at, keep && !self.listeners.is_empty());
@@ -308,10 +308,10 @@ impl EventLoop {
             conn.wire.abandon();
         }
         self.shared.connections.store(self.conns.len(), Ordering::Relaxed);
-        self.accept_paused_until = None; // there is a descriptor again
+        self.accept_paused_until = None; // a descriptor was freed
     }
 
-    /// Ends what took too long.
+    /// Handles timeouts of connections.
     fn expire(&mut self) {
         let now = Instant::now();
         if self.sweep.is_none_or(|sweep| sweep > now) {
@@ -341,7 +341,7 @@ impl EventLoop {
 
     // ---- the end ----------------------------------------------------------
 
-    /// One turn on the way to the end. Whether it is reached.
+    /// One step of stopping. Returns whether it is complete.
     fn end(&mut self) -> bool {
         let phase = self.shared.phase();
         if !self.listeners.is_empty() {
@@ -361,7 +361,7 @@ impl EventLoop {
     }
 }
 
-/// However it ends, by a panic too, nobody waits for it any more.
+/// Also after a panic: closes all connections and reports the failure.
 impl Drop for EventLoop {
     fn drop(&mut self) {
         let tokens: Vec<Token> = self.conns.keys().copied().collect();
@@ -373,12 +373,12 @@ impl Drop for EventLoop {
     }
 }
 
-/// What a handler says on this thread; `None` when it panicked.
+/// Runs a method of the handler; `None` if it panicked.
 fn catch_panic<T>(ask: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(ask)).ok()
 }
 
-/// A queue that has a place for every connection.
+/// Capacity of a queue with a place for every connection.
 pub(super) fn return_queue_capacity(connections: usize) -> usize {
     connections + MAX_REFUSALS + 1
 }

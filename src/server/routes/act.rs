@@ -1,4 +1,4 @@
-//! Acting: actions, raw commands, dialogs, files.
+//! Actions, raw CDP commands, dialogs and files.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::super::error::ApiError;
-use super::super::params;
 use super::super::types::{
     Action, AnswerDialog, ArmChooser, ChooserArmed, DialogAnswered, Disarmed, Downloaded, NoFields, RawCommand,
     RawResult, Uploaded, WaitDownload,
@@ -17,7 +16,7 @@ use crate::page::{Act, Kind, Outcome, Upload};
 use crate::supervisor::Supervisor;
 use crate::sync::Deadline;
 
-/// What answering a dialog may take, and giving files to an input.
+/// Time limit for answering a dialog and for setting files on an input.
 const ANSWERING: Duration = Duration::from_secs(8);
 
 pub(super) fn act(call: &Call<'_>, action: Action) -> Result<Outcome, ApiError> {
@@ -32,17 +31,17 @@ pub(super) fn act(call: &Call<'_>, action: Action) -> Result<Outcome, ApiError> 
     let handle = call.tab()?;
     for wanted in nested {
         if call.profile()?.tab_to_read(Some(&wanted))?.info.target_id != handle.info.target_id {
-            let problem = "the actions of a batch are for one tab; name it beside `actions`, or send several batches";
+            let problem = "actions: all actions of a batch must be for the same tab; send targetId next to `actions`, or send one batch per tab";
             return Err(ApiError::bad(problem));
         }
     }
     Ok(call.profile()?.act(&handle, &act, act.deadline(call.deadline))?)
 }
 
-/// Takes the tabs out that actions of a batch name by themselves.
+/// Removes the `targetId` of each action in a batch, and returns them.
 fn nested_targets(action: &mut Value) -> Result<Vec<String>, ApiError> {
     let mut found = Vec::new();
-    // Not deeper than the page layer goes.
+    // Limited to the depth that `page` accepts.
     let mut open: Vec<&mut Value> = action.get_mut("actions").into_iter().collect();
     while let Some(actions) = open.pop() {
         for action in actions.as_array_mut().into_iter().flatten() {
@@ -50,7 +49,7 @@ fn nested_targets(action: &mut Value) -> Result<Vec<String>, ApiError> {
             match action.remove("targetId") {
                 None | Some(Value::Null) => {}
                 Some(Value::String(target)) => found.push(target),
-                Some(_) => return Err(ApiError::bad("targetId is not a text")),
+                Some(_) => return Err(ApiError::bad("targetId: expected a string")),
             }
             open.extend(action.get_mut("actions"));
         }
@@ -60,7 +59,7 @@ fn nested_targets(action: &mut Value) -> Result<Vec<String>, ApiError> {
     Ok(found)
 }
 
-/// Whether an action runs a script of the caller, itself or in a batch.
+/// Whether an action or a part of a batch runs a script of the caller.
 fn runs_scripts(act: &Act) -> bool {
     match &act.kind {
         Kind::Evaluate { .. } => true,
@@ -79,7 +78,7 @@ pub(super) fn raw(call: &Call<'_>, command: RawCommand) -> Result<RawResult, Api
         Err(error) => {
             let failure = ApiError::from(error);
             let pending_dialogs = call.dialogs();
-            // Under way when it opened: the command has most likely opened it, and has done its work.
+            // The dialog opened during the command, so most likely the command opened it and has taken effect.
             let opened = pending_dialogs.iter().any(|dialog| !before.contains(&dialog.id));
             if failure.is_blocked_by_dialog() && opened {
                 return Ok(RawResult { result: Map::new().into(), blocked_by_dialog: true, pending_dialogs });
@@ -121,7 +120,7 @@ pub(super) fn chooser(call: &Call<'_>, arm: ArmChooser) -> Result<ChooserArmed, 
     let count = paths.len();
     let (armed, given) = match tab.arm_chooser(&paths, at.as_deref(), Deadline::after(wait))? {
         Upload::Done(given) => (false, Some(given)),
-        // What becomes of them is told by the events.
+        // The event log reports what happens to them.
         Upload::Armed(_) => (true, None),
     };
     let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -141,7 +140,7 @@ pub(super) fn chooser(call: &Call<'_>, arm: ArmChooser) -> Result<ChooserArmed, 
 
 pub(super) fn download(call: &Call<'_>, wait: WaitDownload) -> Result<Downloaded, ApiError> {
     if wait.path.as_deref().is_some_and(str::is_empty) {
-        return Err(ApiError::bad(format!("{} is no name of a file; leave path out", params::shown("\"\""))));
+        return Err(ApiError::bad("path: expected a file name, got an empty string; omit path for the suggested name"));
     }
     Ok(Downloaded { download: call.tab()?.tab.wait_download(wait.path.as_deref(), call.deadline)? })
 }

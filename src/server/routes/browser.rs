@@ -1,4 +1,4 @@
-//! The life of browsers, and profiles.
+//! Browsers, profiles and sessions.
 
 use http::header::AUTHORIZATION;
 use serde_json::Value;
@@ -10,14 +10,14 @@ use super::{Call, Reply};
 use crate::control::{NewProfile, StartWith, Status};
 
 pub(super) fn root(call: &Call<'_>, _: RootQuery) -> Result<Reply, ApiError> {
-    // Who is here without a header has a ticket, which serves for the page alone.
+    // A request admitted without `Authorization` has a ticket, which is valid for the page only.
     if ui::is_wanted(call.request) || !call.request.headers.contains_key(AUTHORIZATION) {
         return Ok(Reply::Other(ui::page()));
     }
     let told = serde_json::to_value(call.profile()?.status());
     match told {
         Ok(Value::Object(map)) => Ok(Reply::Fields(map)),
-        _ => Err(ApiError::new("INTERNAL", "the status cannot be written")),
+        _ => Err(ApiError::new("INTERNAL", "the status cannot be serialised")),
     }
 }
 

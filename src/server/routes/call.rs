@@ -1,4 +1,4 @@
-//! One request on its way: whose browser, which tab, until when.
+//! A request with its profile, session, tab and deadline.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -12,28 +12,28 @@ use crate::page::{Tab, Tabs};
 use crate::supervisor::{Dialog, Kind, TargetId};
 use crate::sync::Deadline;
 
-/// A request whose common parts have been read.
+/// A request whose common fields have been parsed.
 pub(in crate::server) struct Call<'a> {
     pub(in crate::server) context: &'a ServerContext,
     pub(in crate::server) request: &'a Request,
-    /// What stands in the path, in order, decoded.
+    /// Decoded values of the path parameters, in order.
     pub(super) path_params: Vec<String>,
-    /// Which profile; the default one when none is named.
+    /// Name of the profile. Default: the default profile.
     pub(super) profile: Option<String>,
-    /// Whose current tab, tabs and armed answers are meant.
+    /// The session.
     pub(in crate::server) session: Session,
-    /// Which tab; the last used one when none is named.
+    /// The tab. Default: the current tab of the session.
     pub(super) target: Option<String>,
-    /// How long was asked for, already cut.
+    /// `timeoutMs`, limited to the allowed range.
     pub(super) requested_timeout: Option<Duration>,
     pub(super) deadline: Deadline,
     resolved: RefCell<Option<ResolvedTab>>,
 }
 
-/// The tab that a request turned out to be about.
+/// The tab that a request uses.
 struct ResolvedTab {
     tab: Arc<Tab>,
-    /// The newest entry of the log before it.
+    /// Number of the newest log entry before the request.
     log: u64,
 }
 
@@ -57,27 +57,27 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The profile that it is about, as its session uses it.
+    /// The profile of the request, for its session.
     pub(super) fn profile(&self) -> Result<Profile, ApiError> {
         Ok(self.context.control.profile(self.profile.as_deref())?.for_session(&self.session))
     }
 
-    /// The tab that it is about.
+    /// The tab of the request, which becomes the current tab.
     pub(super) fn tab(&self) -> Result<TabHandle, ApiError> {
         Ok(self.resolved_tab(self.profile()?.tab(self.target.as_deref())?))
     }
 
-    /// The same for a read, which leaves the current tab as it is.
+    /// The tab of the request, without changing the current tab.
     pub(super) fn tab_to_read(&self) -> Result<TabHandle, ApiError> {
         Ok(self.resolved_tab(self.profile()?.tab_to_read(self.target.as_deref())?))
     }
 
-    /// A tab for what belongs to the whole browser; with `starts`, the browser is started when it does not run.
+    /// Any tab, for operations on the whole browser. With `starts`, starts the browser if needed.
     pub(super) fn any_tab(&self, starts: bool) -> Result<TabHandle, ApiError> {
         Ok(self.resolved_tab(self.profile()?.any_tab(self.target.as_deref(), starts, self.deadline)?))
     }
 
-    /// The tabs of the profile, and one of them as with [`any_tab`](Self::any_tab).
+    /// The tabs of the profile and one of them, as in [`any_tab`](Self::any_tab).
     pub(super) fn tabs_and_any(&self, starts: bool) -> Result<(Tabs, TargetId), ApiError> {
         let tab = self.any_tab(starts)?.tab;
         Ok((self.profile()?.running()?.tabs.clone(), tab.target().clone()))
@@ -89,17 +89,17 @@ impl<'a> Call<'a> {
         handle
     }
 
-    /// What stands at a place of the path.
+    /// A path parameter by its position.
     pub(super) fn path_param(&self, index: usize) -> &str {
         self.path_params.get(index).map_or("", String::as_str)
     }
 
-    /// A deadline of its own, when the wish counts from now.
+    /// The requested timeout, else `usual`; at most `most`.
     pub(super) fn within(&self, usual: Duration, most: Duration) -> Duration {
         self.requested_timeout.unwrap_or(usual).min(most)
     }
 
-    /// Dialogs that wait: on the tab it is about, else on all.
+    /// Pending dialogs of the tab in use, else of all tabs.
     pub(super) fn dialogs(&self) -> Vec<Dialog> {
         if let Some(resolved) = &*self.resolved.borrow() {
             let now = resolved.tab.supervisor().snapshot();
@@ -109,7 +109,7 @@ impl<'a> Call<'a> {
         all.map(|(pending, _)| pending).unwrap_or_default()
     }
 
-    /// Whether a script of its page was ended meanwhile.
+    /// Whether a script of the page was terminated during the request.
     pub(super) fn was_rescued(&self) -> bool {
         let resolved = self.resolved.borrow();
         let Some(resolved) = &*resolved else { return false };

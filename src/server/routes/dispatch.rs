@@ -1,4 +1,4 @@
-//! From a request to its route, and to its answer.
+//! Dispatch: finds the route of a request, runs it, and builds the answer.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use crate::control::Session;
 use crate::http::{Answer, Head, Request};
 use crate::sync::Deadline;
 
-/// What a request is for.
+/// Result of looking up a route.
 pub(in crate::server) enum RouteMatch {
-    /// This route, with what stands in its path.
+    /// The route, with the values of its path parameters.
     Route(&'static Route, Vec<String>),
-    /// The path has routes, none with this method; their methods.
+    /// The path exists with other methods: these.
     OtherMethods(Vec<&'static str>),
-    /// No route; the path that looks most like it.
+    /// No such path; the most similar one.
     NotFound(Option<&'static str>),
 }
 
@@ -30,7 +30,7 @@ pub(in crate::server) enum RouteMatch {
 pub(in crate::server) fn find(head: &Head) -> RouteMatch {
     let here: Vec<(&'static Route, Vec<String>)> =
         TABLE.iter().filter_map(|route| Some((route, in_path(route.path, head)?))).collect();
-    // A fixed path goes before one with a name in it.
+    // A fixed path takes precedence over one with parameters.
     let fixed = here.iter().any(|(_, names)| names.is_empty());
     let here: Vec<_> = here.into_iter().filter(|(_, names)| !fixed || names.is_empty()).collect();
     let wanted = match head.method.as_str() {
@@ -47,7 +47,7 @@ pub(in crate::server) fn find(head: &Head) -> RouteMatch {
     }
 }
 
-/// What stands at the names of a path, when a request's path is one like it.
+/// The values of path parameters, if the path of a request matches a route.
 fn in_path(path: &str, head: &Head) -> Option<Vec<String>> {
     if path == "/" {
         return head.segments.is_empty().then(Vec::new);
@@ -74,7 +74,11 @@ pub(in crate::server) fn answer(context: &ServerContext, request: &Request) -> A
         RouteMatch::Route(route, names) => (route, names),
         RouteMatch::OtherMethods(methods) => {
             let allowed = methods.join(", ");
-            let error = format!("{} is not for {}; it takes {allowed}", params::shown(&request.path), request.method);
+            let error = format!(
+                "{} does not support {}; supported methods: {allowed}",
+                params::shown(&request.path),
+                request.method
+            );
             let answer = written(&ApiError::new("METHOD_NOT_ALLOWED", error));
             let mut allowed = methods;
             if allowed.contains(&"GET") {
@@ -87,8 +91,7 @@ pub(in crate::server) fn answer(context: &ServerContext, request: &Request) -> A
         }
         RouteMatch::NotFound(near) => {
             let meant = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-            let error =
-                format!("there is no {}{meant} GET /openapi.json lists all routes", params::shown(&request.path));
+            let error = format!("no route {}{meant} GET /openapi.json lists all routes", params::shown(&request.path));
             return written(&ApiError::new("NOT_FOUND", error));
         }
     };
@@ -140,7 +143,7 @@ fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, ApiError> {
         if let Some(profile) = asked.get("profile") {
             match fields.insert("profile".to_owned(), profile.clone()) {
                 Some(other) if other != *profile && !other.is_null() => {
-                    return Err(ApiError::bad("profile is given twice and differently; give it once"));
+                    return Err(ApiError::bad("profile differs between query and body; send it once"));
                 }
                 _ => {}
             }
@@ -148,7 +151,10 @@ fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, ApiError> {
         fields
     } else {
         if !request.body.is_empty() {
-            return Err(ApiError::bad(format!("{} takes no body; put what it takes into the query", request.method)));
+            return Err(ApiError::bad(format!(
+                "{} takes no body; send the fields as query parameters",
+                request.method
+            )));
         }
         params::query(&request.query, &route.in_query())?
     };
@@ -162,7 +168,7 @@ fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, ApiError> {
         && let Some(time) = fields.remove("timeoutMs").filter(|time| !time.is_null())
     {
         let millis = time.as_u64().filter(|millis| *millis > 0);
-        let millis = millis.ok_or_else(|| ApiError::bad("timeoutMs is not a whole number of milliseconds above 0"))?;
+        let millis = millis.ok_or_else(|| ApiError::bad("timeoutMs: expected an integer of milliseconds above 0"))?;
         let requested_timeout = Duration::from_millis(millis).clamp(MIN_TIMEOUT, MAX_TIMEOUT);
         call.requested_timeout = Some(requested_timeout);
         call.deadline = Deadline::at(request.arrived + requested_timeout);
@@ -170,11 +176,11 @@ fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, ApiError> {
     (route.run)(call, fields)
 }
 
-/// The session that a request names; the default one without.
+/// The session that a request names, else the default session.
 fn session(context: &ServerContext, request: &Request) -> Result<Session, ApiError> {
     let name = request.header(SESSION_HEADER);
     if name.is_none() && request.headers.contains_key(SESSION_HEADER) {
-        return Err(ApiError::bad(format!("{SESSION_HEADER} is sent twice or is not ASCII; send one name")));
+        return Err(ApiError::bad(format!("{SESSION_HEADER} is sent twice or is not ASCII; send one session name")));
     }
     context.control.session(name).map_err(|error| {
         let failure = ApiError::from(error);
@@ -183,13 +189,13 @@ fn session(context: &ServerContext, request: &Request) -> Result<Session, ApiErr
 }
 
 impl Route {
-    /// All parameters of its query.
+    /// All query parameters.
     fn in_query(&self) -> Vec<(String, ParamType)> {
         let common = self.common().map(|(name, reads)| (name.to_owned(), reads));
         self.reads.iter().cloned().chain(common).collect()
     }
 
-    /// Parameters that it shares with others.
+    /// The common parameters that it accepts.
     pub(in crate::server) fn common(&self) -> impl Iterator<Item = (&'static str, ParamType)> {
         let all = [
             ("profile", ParamType::Text, self.of_profile),
@@ -204,7 +210,7 @@ fn text(fields: &mut Map<String, Value>, name: &str) -> Result<Option<String>, A
     match fields.remove(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(ApiError::bad(format!("{name} is not a text"))),
+        Some(_) => Err(ApiError::bad(format!("{name}: expected a string"))),
     }
 }
 

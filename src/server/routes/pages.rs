@@ -1,4 +1,4 @@
-//! Seeing: snapshots, pictures, text, console, requests, dialogs, frames.
+//! Reading pages: snapshots, screenshots, text, console, requests, dialogs, frames.
 
 use std::time::Duration;
 
@@ -23,12 +23,12 @@ use crate::sync::Deadline;
 
 /// The colour of a highlight: red, green, blue.
 const ORANGE: [u8; 3] = [255, 69, 0];
-/// Characters of a secret that is looked for beyond the end of a text.
+/// Characters read beyond the end of a text, so that a secret at the end is recognised.
 const SECRET: usize = 4096;
-/// Bytes of a body at most.
+/// Maximum size of a body, in bytes.
 const BODY: usize = 1024 * 1024;
-/// How long `GET /get` waits for its element unless `timeoutMs` is given: as long as an action.
-const FOUND: Duration = Duration::from_secs(8);
+/// How long `POST /get` waits for its element by default: the same as an action.
+const ELEMENT_WAIT: Duration = Duration::from_secs(8);
 
 pub(super) fn snapshot(call: &Call<'_>, query: SnapshotQuery) -> Result<SnapshotAnswer, ApiError> {
     let tab = call.tab_to_read()?.tab;
@@ -40,7 +40,7 @@ pub(super) fn snapshot(call: &Call<'_>, query: SnapshotQuery) -> Result<Snapshot
     let options = ScreenshotOptions { labels: true, ..ScreenshotOptions::default() };
     let picture = match tab.screenshot(&options, call.deadline) {
         Ok(picture) => picture,
-        // It opened in between: the snapshot is good.
+        // The dialog opened after the snapshot, which is still valid.
         Err(error) if error.is_blocked_by_dialog() => return Ok(SnapshotAnswer { seen, labelled: None }),
         Err(error) => return Err(error.into()),
     };
@@ -83,7 +83,7 @@ pub(super) fn screenshot(call: &Call<'_>, mut take: TakeScreenshot) -> Result<Sc
     })
 }
 
-/// The last picture of a tab, as it was asked for; `null` when there is none.
+/// The last screenshot of a tab, inline or as a file; `null` if there is none.
 fn last_picture(call: &Call<'_>, tab: &Tab, inline: bool) -> serde_json::Value {
     let Some(kept) = tab.supervisor().last_picture(tab.target()) else { return serde_json::Value::Null };
     let mut told = json!({ "takenAt": kept.taken_at, "url": kept.url, "type": PictureType::Png });
@@ -107,7 +107,7 @@ pub(super) fn pdf(call: &Call<'_>, options: PdfOptions) -> Result<PdfAnswer, Api
 
 pub(super) fn text(call: &Call<'_>, query: TextQuery) -> Result<PageText, ApiError> {
     let tab = call.tab_to_read()?.tab;
-    // More than is returned, so that a secret at the end is read whole.
+    // Reads more than is returned, so that a secret at the end is read completely.
     let (most, offset) = (query.max_chars.unwrap_or(PageText::CHARS), query.offset.unwrap_or(0));
     let read = if most == 0 { 0 } else { most.saturating_add(offset).saturating_add(SECRET) };
     let mut page = tab.text_in(query.frame.as_deref(), query.selector.as_deref(), Some(read), call.deadline)?;
@@ -137,11 +137,11 @@ pub(super) fn get(call: &Call<'_>, query: GetQuery) -> Result<Got, ApiError> {
     let tab = call.tab_to_read()?.tab;
     let mut got = if absent {
         if what != What::State {
-            return Err(PageError::BadRequest { problem: "absent is for what: state only".to_owned() }.into());
+            return Err(PageError::BadRequest { problem: "absent requires what: state".to_owned() }.into());
         }
         tab.state_now(&at, call.deadline)?
     } else {
-        tab.get(what, name.as_deref(), &at, Deadline::after(call.within(FOUND, MAX_TIMEOUT)))?
+        tab.get(what, name.as_deref(), &at, Deadline::after(call.within(ELEMENT_WAIT, MAX_TIMEOUT)))?
     };
     if !raw {
         let secrets = &call.context.secrets;

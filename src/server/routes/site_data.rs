@@ -1,4 +1,4 @@
-//! What a site keeps, and what it is made to believe.
+//! Cookies, storage, saved state and emulation.
 
 use super::super::error::ApiError;
 use super::super::types::{

@@ -1,4 +1,4 @@
-//! The server itself.
+//! Routes of the server itself: health, doctor, OpenAPI, web UI sign-in.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::super::types::{Doctor, Health, NoFields, Ticket, UiSecret};
 use super::{Call, Reply};
 use crate::http::Answer;
 
-// Handlers have one shape, also where nothing can fail.
+// All handlers have the same signature.
 #[allow(clippy::unnecessary_wraps)]
 pub(super) fn health(_: &Call<'_>, _: NoFields) -> Result<Health, ApiError> {
     Ok(Health { status: "ok" })
@@ -32,23 +32,24 @@ pub(super) fn openapi(_: &Call<'_>, _: NoFields) -> Result<Reply, ApiError> {
 
 pub(super) fn ticket(call: &Call<'_>, _: NoFields) -> Result<Ticket, ApiError> {
     let issued = call.context.tickets.issue();
-    let ticket = issued.map_err(|problem| ApiError::new("INTERNAL", format!("no ticket can be made: {problem}")))?;
+    let ticket = issued.map_err(|problem| ApiError::new("INTERNAL", format!("cannot create a ticket: {problem}")))?;
     let url = format!("{}/?ticket={ticket}", call.context.url);
     Ok(Ticket { ticket, url, expires_in_ms: millis(TICKET_LIFE) })
 }
 
-/// Exchanges the ticket of the web UI for a secret. The gate has checked where the request comes from.
+/// Exchanges a ticket of the web UI for a secret. `auth` has checked the origin of the request.
 pub(super) fn secret(call: &Call<'_>, _: NoFields) -> Result<UiSecret, ApiError> {
     let Some(ticket) = auth::ticket(call.request) else {
-        let error = "send a ticket as `Authorization: Ticket …`; POST /ui/ticket issues one";
+        let error = "the ticket is missing; send `Authorization: Ticket …` with a ticket of POST /ui/ticket";
         return Err(ApiError::new("UNAUTHORIZED", error));
     };
     let exchanged = call.context.tickets.exchange(ticket);
-    let secret = exchanged.map_err(|problem| ApiError::new("INTERNAL", format!("no secret can be made: {problem}")))?;
+    let secret =
+        exchanged.map_err(|problem| ApiError::new("INTERNAL", format!("cannot create a secret: {problem}")))?;
     let secret = secret.ok_or_else(|| {
         ApiError::new(
             "UNAUTHORIZED",
-            "the ticket was used already or is older than 60 seconds; `cdpilot ui` prints another address",
+            "the ticket has been used or is older than 60 seconds; run `cdpilot ui` for a new address",
         )
     })?;
     Ok(UiSecret { secret, idle_ms: millis(IDLE_LIFE), expires_in_ms: millis(SECRET_LIFE) })
