@@ -35,7 +35,7 @@ impl Breaker {
         self.failures = self.failures.saturating_add(1);
         self.last = why;
         if let Some(more) = self.failures.checked_sub(FAILURES) {
-            self.until = Some(now + FIRST.saturating_mul(1 << more.min(8)).min(MAX_PAUSE));
+            self.until = Some(now + FIRST_PAUSE.saturating_mul(1 << more.min(8)).min(MAX_PAUSE));
         }
     }
 

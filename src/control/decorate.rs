@@ -1,7 +1,7 @@
-//! The name and colour of a profile in the browser's own files, so that nobody takes it for a browser of their own.
+//! Writes a profile's name and colour into the browser's files, so that users can tell it from their own browser.
 //!
-//! Chromium 156 keeps what it finds in `Local State` and `Default/Preferences` at its first start, so they are
-//! written before it. Both are merged into what is there: they hold much else.
+//! Chromium 156 reads `Local State` and `Default/Preferences` at its start and keeps the values, so they are written before
+//! it. They are merged into the existing files, which contain many other settings.
 
 use std::fs;
 use std::path::Path;
@@ -10,23 +10,23 @@ use serde_json::{Map, Value, json};
 
 use super::{names, profile_file};
 
-/// What was written, so that it is written again only when it is something else.
+/// File that records what was written, so that it is written again only after a change.
 const MARKER: &str = "cdpilot-look.json";
-/// Grows when more is written.
+/// Incremented when more values are written.
 const VERSION: u32 = 1;
 
-/// How a profile looks.
+/// Appearance of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Appearance<'a> {
     pub(super) name: &'a str,
     /// `#RRGGBB`.
     pub(super) color: &'a str,
-    /// Where downloads go that nobody catches.
+    /// Folder for downloads that are not handled otherwise.
     pub(super) downloads: &'a Path,
 }
 
-/// Sees to it before a start that the profile looks like this, and that its browser does not ask about a crash.
-/// Nothing may work in the folder.
+/// Sets the appearance of a profile before a start, and suppresses the browser's crash prompt. No browser may use the
+/// folder.
 pub(super) fn decorate(folder: &Path, appearance: &Appearance<'_>) -> std::io::Result<()> {
     let preferences = folder.join("Default").join("Preferences");
     let wanted = json!({ "version": VERSION, "name": appearance.name, "color": appearance.color, "downloads": appearance.downloads });
@@ -58,7 +58,7 @@ pub(super) fn decorate(folder: &Path, appearance: &Appearance<'_>) -> std::io::R
     Ok(())
 }
 
-/// The colour as Chromium writes it: ARGB in a signed number of 32 bits.
+/// The colour in Chromium's format: ARGB as a signed 32-bit number.
 fn argb(color: &str) -> i32 {
     (0xff00_0000 | names::rgb(color).unwrap_or_default()).cast_signed()
 }
@@ -73,7 +73,7 @@ fn entry(appearance: &Appearance<'_>) -> Value {
     })
 }
 
-/// The same in `Preferences`.
+/// The entries in `Preferences`.
 fn settings(appearance: &Appearance<'_>) -> Value {
     let color = argb(appearance.color);
     json!({
@@ -87,7 +87,7 @@ fn settings(appearance: &Appearance<'_>) -> Value {
     })
 }
 
-/// The object in a file. `None` when there is no file; one that cannot be read is an error, and is left alone.
+/// Reads a JSON object from a file. `None` if there is no file; an unreadable file is an error.
 fn read(path: &Path) -> std::io::Result<Option<Map<String, Value>>> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
@@ -106,7 +106,7 @@ fn change(path: &Path, with: impl FnOnce(&mut Value)) -> std::io::Result<()> {
     profile_file::replace(path, after.to_string().as_bytes())
 }
 
-/// Puts the parts of `new` over those of `all`.
+/// Merges `new` into `all`.
 fn merge(all: &mut Value, new: &Value) {
     match (all, new) {
         (Value::Object(all), Value::Object(new)) => {
@@ -118,7 +118,7 @@ fn merge(all: &mut Value, new: &Value) {
     }
 }
 
-/// A folder for its owner alone; one that is there stays as it is.
+/// Creates a folder accessible to its owner only; an existing folder is not changed.
 fn private(folder: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

@@ -69,7 +69,7 @@ pub enum Error {
     /// Tabs are open, but the session has not used any of them.
     #[error("this session has no current tab yet")]
     NoCurrentTab,
-    /// The current tab was closed by somebody else, or its browser ended.
+    /// The current tab was closed by another client or the user, or its browser ended.
     #[error("the current tab ({tab}) was closed")]
     TabGone {
         /// Its label or tab id.

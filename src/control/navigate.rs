@@ -131,13 +131,13 @@ impl Profile {
         deadline: Deadline,
     ) -> Navigated {
         let target = &before.target;
-        let told = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), deadline.within(TITLE));
+        let target_info = running.supervisor().target_info(&FrameRef::TopOf(target.clone()), deadline.within(TITLE));
         let now = running.snapshot();
         let page = now.page(target.as_str());
         // The browser reports a URL that is still loading; the result has the one that is shown.
         let url = page.map_or(info.url, |page| page.url.to_string());
-        let title = match (told, page) {
-            (Ok(told), _) => told.title,
+        let title = match (target_info, page) {
+            (Ok(target_info), _) => target_info.title,
             (Err(_), Some(page)) => page.title.to_string(),
             (Err(_), None) => info.title,
         };

@@ -12,7 +12,7 @@ use crate::sync::Deadline;
 
 /// Sessions that are kept; the least recently used one makes room for a further one.
 const MAX_SESSIONS: usize = 256;
-/// Characters of a name.
+/// Maximum length of a name.
 const MAX_NAME_LENGTH: usize = 128;
 
 /// How clients name their sessions. The two kinds of names do not collide.
@@ -30,8 +30,8 @@ struct Kept {
     used: Instant,
 }
 
-/// Sessions by the names that clients give. A session is made when its name is first used. Beyond 256 sessions the least
-/// recently used one ends: its commands are ended, its tabs stay open and belong to nobody.
+/// Sessions by name. A session is created when its name is first used. Beyond 256 sessions the least
+/// recently used one ends: its commands are ended, its tabs stay open without an owner.
 #[derive(Debug, Default)]
 pub struct Sessions {
     kept: Mutex<HashMap<Name, Kept>>,
@@ -83,7 +83,7 @@ impl Sessions {
         Some(session)
     }
 
-    /// Makes a session with a name of its own.
+    /// Creates a named session.
     fn create(&self, name: &str, isolated: bool) -> Result<(), Error> {
         if !is_name(name) {
             return Err(Error::BadRequest { problem: bad_name(name) });
@@ -98,7 +98,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Forgets a connection's session: its state is dropped when nothing uses it any more.
+    /// Ends the session of a connection. Its state is dropped when no request uses it any more.
     pub fn end_connection(&self, id: &str) -> bool {
         let dropped = self.kept.lock().remove(&Name::Connection(id.to_owned()));
         dropped.is_some()

@@ -20,13 +20,13 @@ impl Profile {
     #[must_use]
     pub fn tabs(&self) -> Vec<TabInfo> {
         let Ok(running) = self.running() else { return Vec::new() };
-        let told = running.supervisor().target_infos(Deadline::after(TITLES)).unwrap_or_default();
+        let info = running.supervisor().target_infos(Deadline::after(TITLES)).unwrap_or_default();
         let now = running.snapshot();
         let mut tabs = self.core.tab_index.lock().list(&self.session, &now.pages);
         for tab in &mut tabs {
-            if let Some(told) = told.iter().find(|told| told.target_id.as_str() == tab.target_id && told.url == tab.url)
+            if let Some(info) = info.iter().find(|info| info.target_id.as_str() == tab.target_id && info.url == tab.url)
             {
-                tab.title.clone_from(&told.title);
+                tab.title.clone_from(&info.title);
             }
         }
         tabs
@@ -205,9 +205,9 @@ impl Profile {
     /// The description of a tab.
     pub(super) fn tab_info(&self, running: &Running, target: &TargetId) -> Result<TabInfo, Error> {
         let now = running.snapshot();
-        let told = self.core.tab_index.lock().info(&self.session, target, &now.pages);
+        let info = self.core.tab_index.lock().info(&self.session, target, &now.pages);
         // Internal pages of the browser are not tabs.
-        told.ok_or_else(|| Error::NoTab { wanted: target.as_str().to_owned(), nearest: None })
+        info.ok_or_else(|| Error::NoTab { wanted: target.as_str().to_owned(), nearest: None })
     }
 
     /// Closes tabs that clients opened and did not use for `browser.tabs.idle_minutes`, as if `ahead` had passed. Returns

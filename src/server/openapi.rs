@@ -20,17 +20,17 @@ const WHERE: &str = "/components/schemas";
 
 fn document() -> Value {
     let settings = || SchemaSettings::draft2020_12().with(|settings| settings.definitions_path = WHERE.into());
-    let mut asked = settings().into_generator();
-    let mut told = settings().for_serialize().into_generator();
+    let mut request_schemas = settings().into_generator();
+    let mut answer_schemas = settings().for_serialize().into_generator();
     let mut paths = Map::new();
     for route in TABLE.iter() {
         let (path, names) = templated(route);
         let path = paths.entry(path).or_insert_with(|| json!({}));
-        path[route.method.name().to_lowercase()] = operation(route, &names, &mut asked, &mut told);
+        path[route.method.name().to_lowercase()] = operation(route, &names, &mut request_schemas, &mut answer_schemas);
     }
-    let failed = told.subschema_for::<Failed>().to_value();
-    let mut schemas: Map<String, Value> = asked.take_definitions(true);
-    for (name, schema) in told.take_definitions(true) {
+    let failed = answer_schemas.subschema_for::<Failed>().to_value();
+    let mut schemas: Map<String, Value> = request_schemas.take_definitions(true);
+    for (name, schema) in answer_schemas.take_definitions(true) {
         schemas.entry(name).or_insert(schema);
     }
     let mut responses = Map::new();
@@ -77,13 +77,18 @@ fn templated(route: &Route) -> (String, Vec<&'static str>) {
     (route.path.split('/').map(part).collect::<Vec<_>>().join("/"), route.in_path().collect())
 }
 
-fn operation(route: &Route, names: &[&str], asked: &mut SchemaGenerator, told: &mut SchemaGenerator) -> Value {
+fn operation(
+    route: &Route,
+    names: &[&str],
+    request_schemas: &mut SchemaGenerator,
+    answer_schemas: &mut SchemaGenerator,
+) -> Value {
     let mut parameters: Vec<Value> = names
         .iter()
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } }))
         .collect();
-    let input = whole((route.input)(asked).to_value(), asked);
-    let answer = (route.output)(told).to_value();
+    let input = whole((route.input)(request_schemas).to_value(), request_schemas);
+    let answer = (route.output)(answer_schemas).to_value();
     let mut operation = json!({ "summary": route.summary, "operationId": id(route) });
     if route.raw {
         parameters.extend(route.common().map(|(name, reads)| parameter(name, reads)));
@@ -372,14 +377,14 @@ mod tests {
 
     #[test]
     fn a_name_of_a_type_means_one_thing_in_requests_and_answers() {
-        let mut asked = SchemaSettings::draft2020_12().into_generator();
-        let mut told = SchemaSettings::draft2020_12().for_serialize().into_generator();
+        let mut request_schemas = SchemaSettings::draft2020_12().into_generator();
+        let mut answer_schemas = SchemaSettings::draft2020_12().for_serialize().into_generator();
         for route in TABLE.iter() {
-            let _ = ((route.input)(&mut asked), (route.output)(&mut told));
+            let _ = ((route.input)(&mut request_schemas), (route.output)(&mut answer_schemas));
         }
-        let told = told.take_definitions(true);
-        for (name, schema) in asked.take_definitions(true) {
-            assert!(told.get(&name).is_none_or(|other| *other == schema), "{name}");
+        let answer_schemas = answer_schemas.take_definitions(true);
+        for (name, schema) in request_schemas.take_definitions(true) {
+            assert!(answer_schemas.get(&name).is_none_or(|other| *other == schema), "{name}");
         }
     }
 }

@@ -23,7 +23,7 @@ pub struct Limits {
     /// How long a client may accept no byte of its answer.
     pub writing: Duration,
     /// How long a request continues after its client closed its sending side. Some clients close it after their last request,
-    /// and nothing tells them from those that hung up.
+    /// and this cannot be distinguished from a disconnect.
     pub hang_up: Duration,
     /// Number of threads of the control lane.
     pub control_threads: usize,

@@ -14,8 +14,8 @@ pub(super) fn root(call: &Call<'_>, _: RootQuery) -> Result<Reply, ApiError> {
     if ui::is_wanted(call.request) || !call.request.headers.contains_key(AUTHORIZATION) {
         return Ok(Reply::Other(ui::page()));
     }
-    let told = serde_json::to_value(call.profile()?.status());
-    match told {
+    let value = serde_json::to_value(call.profile()?.status());
+    match value {
         Ok(Value::Object(map)) => Ok(Reply::Fields(map)),
         _ => Err(ApiError::new("INTERNAL", "the status cannot be serialised")),
     }

@@ -174,22 +174,22 @@ pub(super) fn event(start: &str, entry: &Entry) -> Event {
 }
 
 /// Fields as in `GET /console`: lines and columns count from 1.
-fn console(told: Map<String, Value>) -> Map<String, Value> {
+fn console(fields: Map<String, Value>) -> Map<String, Value> {
     let one_more = |value: Value| value.as_i64().map_or(value, |number| (number + 1).into());
     let field = |(key, value): (String, Value)| match key.as_str() {
         "line" | "column" => (key, one_more(value)),
         _ => (camel(&key), value),
     };
-    told.into_iter().map(field).collect()
+    fields.into_iter().map(field).collect()
 }
 
 /// Fields as in the `download` object.
-fn download(told: Map<String, Value>) -> Map<String, Value> {
+fn download(fields: Map<String, Value>) -> Map<String, Value> {
     let field = |(key, value): (String, Value)| match (key.as_str(), &value) {
         ("state", Value::String(state)) => (key, camel(state).into()),
         _ => (camel(&key), value),
     };
-    told.into_iter().map(field).collect()
+    fields.into_iter().map(field).collect()
 }
 
 /// `frame_id` as `frameId`.

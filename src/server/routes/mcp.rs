@@ -87,11 +87,11 @@ fn answered(call: &Call<'_>, query: &McpQuery, asked: Request, id: Id, is_modern
     }
     let peer = Peer { notify: &|_| {}, cancel: &call.request.cancel, session: &session };
     let before = hears.then(|| offer.names());
-    let told = answer(&offer, &asked, &peer).unwrap_or_default();
+    let outgoing = answer(&offer, &asked, &peer).unwrap_or_default();
     if before.is_some_and(|before| before != offer.names()) {
-        return Answer::bytes(StatusCode::OK, "text/event-stream", events(&[list_changed(), told]));
+        return Answer::bytes(StatusCode::OK, "text/event-stream", events(&[list_changed(), outgoing]));
     }
-    let answer = written(Refused { status: status(is_modern, &told), body: told });
+    let answer = written(Refused { status: status(is_modern, &outgoing), body: outgoing });
     // A client of this protocol revision sends the id with all further requests, which gives it its own session.
     match HeaderValue::from_str(Session::new().id()) {
         Ok(new) if asked.method == "initialize" && !is_modern => answer.with(HeaderName::from_static(SESSION), new),
@@ -130,9 +130,9 @@ fn refused(problem: &OfferError, id: &Id) -> Refused {
     Refused { status, body: fault.to_value(Some(id)) }
 }
 
-fn written(told: Refused) -> Answer {
-    let status = StatusCode::from_u16(told.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    Answer::json(status, &told.body)
+fn written(outgoing: Refused) -> Answer {
+    let status = StatusCode::from_u16(outgoing.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    Answer::json(status, &outgoing.body)
 }
 
 fn stream(source: impl EventSource + 'static) -> Answer {
@@ -146,18 +146,18 @@ fn takes_events(headers: &HeaderMap) -> bool {
     kinds.any(|kind| kind.trim().eq_ignore_ascii_case("text/event-stream"))
 }
 
-fn message(told: &Value) -> Event {
-    Event { name: Some("message".to_owned()), id: None, data: told.to_string() }
+fn message(outgoing: &Value) -> Event {
+    Event { name: Some("message".to_owned()), id: None, data: outgoing.to_string() }
 }
 
 /// Complete messages as an event stream.
 fn events(all: &[Value]) -> Vec<u8> {
-    all.iter().map(|told| format!("event: message\ndata: {told}\n\n")).collect::<String>().into_bytes()
+    all.iter().map(|outgoing| format!("event: message\ndata: {outgoing}\n\n")).collect::<String>().into_bytes()
 }
 
 /// A tool call that reports progress. It runs on its own thread and is cancelled when the client disconnects.
 struct ToolCallStream {
-    told: Receiver<Value>,
+    outgoing: Receiver<Value>,
     cancel: Cancel,
     what: String,
     token: Value,
@@ -173,7 +173,7 @@ struct ToolCallStream {
 
 impl ToolCallStream {
     fn start(offer: Offer, asked: Request, id: Id, session: Session, hears: bool) -> std::io::Result<Self> {
-        let (send, told) = bounded(UNSENT);
+        let (send, outgoing) = bounded(UNSENT);
         let cancel = Cancel::new();
         let token = asked.params.get("_meta").and_then(|meta| meta.get("progressToken")).cloned().unwrap_or_default();
         let what = asked.params.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -194,7 +194,7 @@ impl ToolCallStream {
         })?;
         let (began, tick) = (Instant::now(), Deadline::after(TICK));
         Ok(Self {
-            told,
+            outgoing,
             cancel,
             what,
             token,
@@ -213,17 +213,17 @@ impl EventSource for ToolCallStream {
         if self.over {
             return Next::End;
         }
-        match self.told.recv_deadline(deadline.min(self.tick).instant()) {
-            Ok(told) => {
-                self.over = told.get("method").is_none();
-                if let Some(progress) = told.pointer("/params/progress").and_then(Value::as_f64) {
+        match self.outgoing.recv_deadline(deadline.min(self.tick).instant()) {
+            Ok(outgoing) => {
+                self.over = outgoing.get("method").is_none();
+                if let Some(progress) = outgoing.pointer("/params/progress").and_then(Value::as_f64) {
                     // Progress must increase with every notification, including those sent from here.
                     if progress <= self.progress {
                         return Next::Nothing;
                     }
                     (self.progress, self.goes_on) = (progress, true);
                 }
-                Next::Event(message(&told))
+                Next::Event(message(&outgoing))
             }
             Err(RecvTimeoutError::Disconnected) => Next::End,
             Err(RecvTimeoutError::Timeout) if self.goes_on || !self.tick.passed() => Next::Nothing,

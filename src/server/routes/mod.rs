@@ -159,8 +159,8 @@ impl Route {
         A: Serialize + JsonSchema + 'static,
     {
         let run = move |call: &Call<'_>, fields: Map<String, Value>| {
-            let told = serde_json::to_value(run(call, params::fields(fields)?)?);
-            match told {
+            let value = serde_json::to_value(run(call, params::fields(fields)?)?);
+            match value {
                 Ok(Value::Object(map)) => Ok(Reply::Fields(map)),
                 Ok(_) => Ok(Reply::Fields(Map::new())),
                 Err(problem) => Err(ApiError::new("INTERNAL", format!("the answer cannot be serialised: {problem}"))),

@@ -86,16 +86,16 @@ pub(super) fn screenshot(call: &Call<'_>, mut take: TakeScreenshot) -> Result<Sc
 /// The last screenshot of a tab, inline or as a file; `null` if there is none.
 fn last_picture(call: &Call<'_>, tab: &Tab, inline: bool) -> serde_json::Value {
     let Some(kept) = tab.supervisor().last_picture(tab.target()) else { return serde_json::Value::Null };
-    let mut told = json!({ "takenAt": kept.taken_at, "url": kept.url, "type": PictureType::Png });
+    let mut json = json!({ "takenAt": kept.taken_at, "url": kept.url, "type": PictureType::Png });
     if inline {
-        told["data"] = STANDARD.encode(&kept.png).into();
+        json["data"] = STANDARD.encode(&kept.png).into();
     } else {
         match call.context.control.files().save(FileKind::Media, "png", &kept.png) {
-            Ok(path) => told["path"] = json!(path),
+            Ok(path) => json["path"] = json!(path),
             Err(_) => return serde_json::Value::Null,
         }
     }
-    told
+    json
 }
 
 pub(super) fn pdf(call: &Call<'_>, options: PdfOptions) -> Result<PdfAnswer, ApiError> {
