@@ -42,6 +42,10 @@ fn every_route_that_needs_a_browser_gives_the_same_answer() {
         "POST /profiles/{name}/reset",
         "POST /stop",
         "POST /mcp",
+        "DELETE /mcp",
+        "GET /sessions",
+        "POST /sessions",
+        "DELETE /sessions/{name}",
         "POST /ui/ticket",
         "POST /ui/secret",
     ];
